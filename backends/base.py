@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 
+from backends.options.paths import check_path
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.features import IN_WORDS, Feature, Use, uses_beyond
 from compiler.ir.program import Node, Program
@@ -163,31 +163,6 @@ def _whose(steps: Sequence[str]) -> str:
     """Return the steps that have a feature, or that the whole document has it."""
     shown = ", ".join(steps[:_SHOWN]) + (f" and {len(steps) - _SHOWN} more" if steps[_SHOWN:] else "")
     return f"step{'s' if steps[1:] else ''} {shown}" if steps else "the document"
-
-
-LONGEST_NAME = 200
-"""In bytes, for each part of a path. File systems allow 255."""
-
-LONGEST_PATH = 1000
-"""In characters."""
-
-
-def check_path(path: str) -> str:
-    """Return the path; raises `ValueError` if it is not a relative path to a file."""
-    pure = PurePosixPath(path)
-    named = [part for part in pure.parts if part != ".."]
-    if not path.isprintable() or "\\" in path:
-        raise ValueError("the path has a backslash or an invisible character")
-    if pure.is_absolute():
-        raise ValueError("the path is absolute; make it relative to the folder of the main file")
-    if ".." in pure.parts[len(pure.parts) - len(named) :]:
-        raise ValueError("`..` is only allowed at the start of the path")
-    if len(path) > LONGEST_PATH or any(len(part.encode()) > LONGEST_NAME for part in named):
-        raise ValueError("the path is too long")
-    if path.endswith(("/", "/.")) or not named or not pure.suffix:
-        # A document may choose the name. With an extension it is not a Git hook or a startup file of a shell.
-        raise ValueError(f"the path {path!r} needs a file extension such as `.py`")
-    return path
 
 
 class Companion(Struct, frozen=True):

@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         abandon_output()
         return EXIT_PIPE
     except OSError as error:
-        if error.filename is not None:
+        if error.filename is not None or error.errno is None:
             return _confess(error)
         abandon_output()  # click's own output, such as help, was not written
         tell(f"{PROGRAM}: cannot write to standard output: {error.strerror}")

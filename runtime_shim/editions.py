@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from runtime_shim.engine.lifecycle import Extension, Host
+    from runtime_shim.engine.outcomes import Host
+    from runtime_shim.engine.session import Extension
 
 
 class Edition(NamedTuple):
@@ -24,39 +25,39 @@ class Edition(NamedTuple):
 
 _RUN = (
     *("engine.walk", "engine.texts", "engine.private", "engine.journal", "engine.signals", "engine.state"),
-    *("engine.display", "engine.lifecycle", "engine.session", "engine.status"),
-    *("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask", "operator.history"),
+    *("engine.display", "engine.outcomes", "engine.session", "engine.status"),
+    *("tasks.process", "tasks.shell", "io.answers", "tasks.ask", "operator.history"),
 )
-_LAST = "engine.command_line"  # a program starts there
+_LAST = "cli.command_line"  # a program starts there
 _COMMANDS = ("engine.program", "engine.builder", *_RUN, "tasks.commands")
 _GIVEN = (
-    *("data.shared", "data.fitting", "tasks.reading", "data.values", "tasks.replies", "data.inputs", "data.secrets"),
-    *("data.limits", "tasks.gate", "operator.signing"),
+    *("values.defaults", "io.reading", "values.fitting", "values.slots", "io.terminal", "tasks.replies"),
+    *("values.inputs", "values.secrets", "values.limits", "tasks.gate", "operator.signing"),
 )
-_VALUES = (*_GIVEN, "operator.moving")
-_CALLS = ("data.whole_files", "tasks.exchange", "tasks.prompting")
-_OPERATOR = ("operator.notices", "operator.several_runs")
+_VALUES = (*_GIVEN, "operator.jumps")
+_CALLS = ("io.whole_files", "tasks.exchange", "tasks.prompting")
+_OPERATOR = ("operator.notices", "operator.named_runs")
 _AGENTS = (
-    *(*_CALLS, "data.settings", "tasks.calls", "tasks.verdicts", "tasks.recipes", "tasks.agent"),
-    *("tasks.tool", "tasks.parallel", "data.reports", "data.artifact"),
-    *("operator.logs", *_OPERATOR, "operator.stand_ins"),
+    *(*_CALLS, "values.settings", "tasks.calls", "tasks.verdicts", "tasks.recipes", "tasks.agent"),
+    *("tasks.tool", "tasks.parallel", "values.reports", "values.artifact"),
+    *("operator.logs", *_OPERATOR, "operator.manual"),
 )
 _CONTRACT = (
-    *(*_CALLS, "contract.evidence", "contract.safe_paths", "contract.attempt"),
-    *("contract.checks", "contract.tool_schemas", "contract.tools", "contract.stages"),
-    *("contract.records", "contract.record_files", "contract.specification"),
+    *(*_CALLS, "stepspec.evidence", "stepspec.safe_paths", "stepspec.attempt"),
+    *("stepspec.checks", "stepspec.tool_schemas", "stepspec.tools", "stepspec.stages"),
+    *("stepspec.records", "stepspec.record_files", "stepspec.specification"),
     *_OPERATOR,
 )
 
 _FIRST = ("operator.signing.Signing",)  # sign records first
 _BASE = ("tasks.ask.Answers", "tasks.commands.OfCommands")
 _MORE = (
-    *("data.shared.Shared", "data.inputs.Inputs", "data.secrets.Secrets", "data.values.Values"),
-    *("data.limits.Limits", "data.limits.Expiry", "tasks.replies.Replies", "tasks.gate.OfGates"),
+    *("values.defaults.Shared", "values.inputs.Inputs", "values.secrets.Secrets", "values.slots.Values"),
+    *("values.limits.Limits", "values.limits.Expiry", "tasks.replies.Replies", "tasks.gate.OfGates"),
 )
-_MOVED = ("operator.moving.Moving",)  # specifications don't move
-_SAID = ("operator.notices.Notices", "operator.several_runs.Several")
-_SCRIPT = ("engine.program", "engine.builder", "engine.walk", "engine.texts", "tasks.answers", "engine.script")
+_MOVED = ("operator.jumps.Moving",)  # specifications don't move
+_SAID = ("operator.notices.Notices", "operator.named_runs.Several")
+_SCRIPT = ("engine.program", "engine.builder", "engine.walk", "engine.texts", "io.answers", "cli.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
     "commands": Edition((*_COMMANDS, _LAST), _BASE),
@@ -64,27 +65,27 @@ EDITIONS = {
     "agents": Edition(
         (*_COMMANDS, *_VALUES, *_AGENTS, _LAST),
         (
-            *(*_FIRST, *_BASE, *_MORE, *_MOVED, "tasks.agent.Contexts", "data.settings.Settings"),
+            *(*_FIRST, *_BASE, *_MORE, *_MOVED, "tasks.agent.Contexts", "values.settings.Settings"),
             *("tasks.calls.Budget", "tasks.prompting.KeptPrompts", "tasks.agent.OfPrompts", "tasks.agent.OfAgents"),
-            *("tasks.tool.OfTools", "tasks.parallel.OfParallels", "data.reports.Reports", "data.artifact.Artifact"),
-            *("data.artifact.Produced", "data.settings.Breaks", "data.settings.MostSteps"),
-            *("operator.stand_ins.ByHand", "operator.logs.Logs", *_SAID),
+            *("tasks.tool.OfTools", "tasks.parallel.OfParallels", "values.reports.Reports", "values.artifact.Artifact"),
+            *("values.artifact.Produced", "values.settings.Breaks", "values.settings.MostSteps"),
+            *("operator.manual.ByHand", "operator.logs.Logs", *_SAID),
         ),
     ),
     "contract": Edition(
-        ("engine.program", "engine.builder", "contract.step_builder", *_RUN, *_GIVEN, *_CONTRACT, _LAST),
+        ("engine.program", "engine.builder", "stepspec.step_builder", *_RUN, *_GIVEN, *_CONTRACT, _LAST),
         (
             *(*_FIRST, "tasks.ask.Answers", *_MORE, "tasks.prompting.KeptPrompts"),
-            *("contract.specification.Placeholders", "contract.specification.Specification"),
-            *("contract.record_files.RecordFiles", *_SAID),
+            *("stepspec.specification.Placeholders", "stepspec.specification.Specification"),
+            *("stepspec.record_files.RecordFiles", *_SAID),
         ),
     ),
 }
-_AROUND = ("says", "shown", "api", "strict", "kept", "changes", "entries")
-_CALLED = (*_AROUND, "extension", "calls", "closing", "steps")
-_GITHUB = ("data.secrets", "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
-_OF_RUNS = ("legs", "leases", "runs", "helpers", "steps", "launching", "worker", "commands", "command_line")
-_FOR_WORKERS = ("data.whole_files", "operator.logs", "operator.moving")  # also needed there
+_AROUND = ("messages", "script", "api", "journal_check", "saved_run", "changes", "entries")
+_CALLED = (*_AROUND, "extension", "calls", "summary", "steps")
+_GITHUB = ("values.secrets", "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
+_OF_RUNS = ("legs", "leases", "runs", "helpers", "steps", "engine", "worker", "commands", "command_line")
+_FOR_WORKERS = ("io.whole_files", "operator.logs", "operator.jumps")  # also needed there
 
 
 def _of_workers(edition: str) -> Edition:
@@ -109,8 +110,8 @@ def main(
     more: "tuple[type[Extension], ...]" = (),
 ) -> int:
     """Run a program in place, with the largest edition for it and more extensions."""
-    from runtime_shim.engine.command_line import main as run_main  # not needed to compile
-    from runtime_shim.engine.lifecycle import Host
+    from runtime_shim.cli.command_line import main as run_main  # not needed to compile
+    from runtime_shim.engine.outcomes import Host
 
     edition = EDITIONS["contract" if "contract" in program else "agents"]
     return run_main(program, (*edition.kinds(), *more), argv, host or Host())

@@ -68,25 +68,25 @@ OF_WORKERS = {"dbos", "prometheus_client", "psycopg"}
 """What only the part of the runtime for workers may import."""
 
 PURE = {
-    "runtime_shim.tasks.reading",
+    "runtime_shim.io.reading",
     "runtime_shim.tasks.verdicts",
-    "runtime_shim.data.fitting",
-    "runtime_shim.contract.tool_schemas",
-    "runtime_shim.contract.step_builder",
+    "runtime_shim.values.fitting",
+    "runtime_shim.stepspec.tool_schemas",
+    "runtime_shim.stepspec.step_builder",
 }
 """Modules of the runtime that the compiler asks too, so that an answer, an input, the arguments of a tool and the words
 of a validation have one meaning (I8, I12, B9, B11)."""
 
 TABLES = {
-    "runtime_shim.data.shared",
+    "runtime_shim.values.defaults",
     "runtime_shim.engine.builder",
     "runtime_shim.tasks.recipes",
     "runtime_shim.tasks.verdicts",
     "runtime_shim.editions",
-    "runtime_shim.targets.github.shown",
+    "runtime_shim.targets.github.script",
     "runtime_shim.targets.naming",
-    "runtime_shim.contract.step_builder",
-    "runtime_shim.contract.tool_schemas",
+    "runtime_shim.stepspec.step_builder",
+    "runtime_shim.stepspec.tool_schemas",
 }
 """Modules of the runtime that targets use: tables that they write into their output, and a builder that shows them
 which facts a program need not state."""
@@ -182,17 +182,17 @@ def test_one_walk_is_in_programs_and_in_checks_of_their_journals() -> None:
         (shown(path), function.name) for path in MODULES for function in functions(path) if function.name in walking
     }
     assert defined == {("runtime_shim/engine/walk.py", name) for name in walking}
-    strict = ROOT / "runtime_shim" / "targets" / "github" / "strict.py"
+    strict = ROOT / "runtime_shim" / "targets" / "github" / "journal_check.py"
     assert walking <= set(dict(imports(strict))["runtime_shim.engine.walk"])
 
 
 def test_a_front_end_knows_no_other_and_no_pass() -> None:
-    common = {f"compiler.frontends.{path.stem}" for path in (ROOT / "compiler" / "frontends").glob("*.py")}
     for name in FRONT_ENDS:
         for path in (ROOT / "compiler" / "frontends" / name).rglob("*.py"):
             for module, _ in imports(path):
-                if module.startswith("compiler.frontends.") and module not in common:
-                    assert module.startswith(f"compiler.frontends.{name}"), shown(path)
+                if module.startswith("compiler.frontends."):
+                    own = (f"compiler.frontends.{name}", "compiler.frontends.common")
+                    assert f"{module}.".startswith(tuple(f"{room}." for room in own)), shown(path)
                 assert not module.startswith(("compiler.passes", "compiler.driver")), shown(path)
 
 
@@ -259,7 +259,7 @@ def test_warnings_and_passes_ask_one_exploration() -> None:
 
 
 def test_front_ends_and_their_folders_are_the_same() -> None:
-    assert packages(ROOT / "compiler" / "frontends") == set(FRONT_ENDS)
+    assert packages(ROOT / "compiler" / "frontends") - {"common"} == set(FRONT_ENDS)
 
 
 @pytest.mark.parametrize("name", FRONT_ENDS)
@@ -269,7 +269,8 @@ def test_front_end_has_all_that_belongs_to_it(name: str) -> None:
     assert form.module == f"compiler.frontends.{name}.frontend"
     assert form.noun in get_args(Noun), "what a program says of its document"
     for part in ("frontend", "syntax", "parse", "check", "lower"):
-        assert (ROOT / "compiler" / "frontends" / name / f"{part}.py").is_file()
+        room = ROOT / "compiler" / "frontends" / name
+        assert (room / f"{part}.py").is_file() or (room / part / "__init__.py").is_file()
     assert all(file.startswith(name) for file in form.grammars)
     assert has_tests(name)
     page = ROOT / "docs" / "formats" / f"{name}.md"
@@ -330,7 +331,7 @@ def test_the_list_of_commands_says_what_their_help_says() -> None:
 
 
 def test_backends_and_their_folders_are_the_same() -> None:
-    assert packages(ROOT / "backends") - {"options", "picture", "scheduling"} == set(BACKENDS), (
+    assert packages(ROOT / "backends") - {"common", "options", "picture", "scheduling"} == set(BACKENDS), (
         "what targets share is no target"
     )
 
@@ -451,7 +452,7 @@ def test_what_is_wrong_in_data_is_an_issue() -> None:
 
 
 def test_codes_and_their_pages_are_the_same() -> None:
-    pages = {path.stem for path in (ROOT / "compiler" / "explanations").iterdir()}
+    pages = {path.stem for path in (ROOT / "compiler" / "diagnostics" / "explanations").iterdir()}
     assert pages == set(CODES)
 
 

@@ -15,7 +15,7 @@ from compiler.ir.program import Group, Node, Program
 from compiler.ir.tasks import Gate, Stage
 from compiler.ir.texts import Text
 from compiler.text.durations import spoken
-from runtime_shim.contract.step_builder import checks_of
+from runtime_shim.stepspec.step_builder import checks_of
 
 Table = Mapping[str, Any]
 

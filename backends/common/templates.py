@@ -24,7 +24,7 @@ def render(template: str, filters: tuple[Filter, ...] = (), /, **values: object)
 def _environment(target: str, filters: tuple[Filter, ...]) -> Environment:
     """Return the environment of a target's templates. They write code of many languages, which nothing escapes."""
     found = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / target / "templates"),
+        loader=FileSystemLoader(Path(__file__).parents[1] / target / "templates"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

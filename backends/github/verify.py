@@ -29,7 +29,7 @@ from backends.python.verify import Problem
 from compiler.reading.yaml import UnreadableError, load_value
 from compiler.text.regex import Regex
 from compiler.text.source import sha256_of
-from runtime_shim.targets.github.shown import OPEN, SHOWN_AS
+from runtime_shim.targets.github.script import OPEN, SHOWN_AS
 
 _PYTHON, _PLACE, _PIN = "/PYTHON", "PLACE", "0" * 64
 _LOADER = Regex(

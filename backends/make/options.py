@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from backends.base import check_path
 from backends.options.model import Options
+from backends.options.paths import check_path
 
 
 def _program(path: str) -> str:

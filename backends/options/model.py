@@ -10,7 +10,7 @@ from msgspec import Struct
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
-from backends.base import check_path
+from backends.options.paths import check_path
 from compiler.diagnostics.issues import InvalidError
 from compiler.diagnostics.model import DataPath, Issue
 from compiler.text.source import KeyPath

@@ -18,9 +18,9 @@ from backends.python.settings import Values, around, common_settings, given, pla
 from backends.python.transitions import Transitions, implied_question
 from compiler.ir.program import Context, Input, Program, scope_members
 from compiler.ir.tasks import IDLE, End
-from runtime_shim.contract.step_builder import StepBuilder
-from runtime_shim.data.shared import Shared
 from runtime_shim.engine.builder import Builder, functions
+from runtime_shim.stepspec.step_builder import StepBuilder
+from runtime_shim.values.defaults import Shared
 
 INDENT = "    "
 WORDS = ("about", "group", "step", "end", "branch", "go", "retry", "complete", "stop")

@@ -1,6 +1,6 @@
 """Outputs, variables and placeholders of several steps, written only once.
 
-`runtime_shim/data/shared.py` adds it to each step again.
+`runtime_shim/values/defaults.py` adds it to each step again.
 """
 
 from __future__ import annotations

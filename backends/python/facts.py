@@ -11,8 +11,8 @@ from compiler.ir.edges import words_of
 from compiler.ir.program import Program, texts_of
 from compiler.ir.tasks import UNREAD, Agent, Branch, End, Gate, Parallel, Stage
 from compiler.text.regex import Regex
-from runtime_shim.contract.step_builder import checks_of, language_of
-from runtime_shim.contract.tool_schemas import BUILT_IN
+from runtime_shim.stepspec.step_builder import checks_of, language_of
+from runtime_shim.stepspec.tool_schemas import BUILT_IN
 from runtime_shim.tasks.verdicts import LISTED
 
 _WIDEST = 118

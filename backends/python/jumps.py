@@ -54,7 +54,7 @@ def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
 
 
 class _Told:
-    """The jumps that `runtime_shim/operator/moving.py` derives from a name that is not in `to`."""
+    """The jumps that `runtime_shim/operator/jumps.py` derives from a name that is not in `to`."""
 
     def __init__(
         self, program: Program, enter: Mapping[str, tuple[Effect, ...]], within: Mapping[str, list[str]]
@@ -137,7 +137,7 @@ def _steps(program: Program, node: Node, known: set[str]) -> set[str]:
 
 
 def _by_name(name: str) -> Iterator[str]:
-    """Yield the steps around a node that `runtime_shim/data/settings.py` and the Make driver derive from its name."""
+    """Yield the steps around a node that `runtime_shim/values/settings.py` and the Make driver derive from its name."""
     for start in (*_before_slashes(name), name):
         yield from (start,) if start != name else ()
         yield from (start[:-1],) if re.fullmatch("(?s:.+)[a-z]", start) else ()

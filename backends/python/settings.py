@@ -25,7 +25,7 @@ def word_of(task: Task) -> str:
 
 
 def task_settings(task: Task, original: Task) -> Values:
-    """Return the settings of a task that `runtime_shim/data/shared.py` doesn't add, the prompt and command first.
+    """Return the settings of a task that `runtime_shim/values/defaults.py` doesn't add, the prompt and command first.
 
     Args:
         task: The task with marks for its references.

@@ -12,7 +12,7 @@ from backends.python.literals import literal
 from backends.python.settings import Values, given
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import End, Gate, Stage
-from runtime_shim.contract.step_builder import CALL, KEYS_OF_STAGES, STEP_FACTS, paths_needed
+from runtime_shim.stepspec.step_builder import CALL, KEYS_OF_STAGES, STEP_FACTS, paths_needed
 
 _FIELDS = {
     *("id", "name", "description", "phase", "inputs", "outputs", "templates", "tools"),

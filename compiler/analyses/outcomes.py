@@ -15,7 +15,7 @@ from compiler.ir.edges import Keep
 from compiler.ir.program import Input, Node, Program
 from compiler.ir.semantics import Outcome
 from compiler.ir.tasks import Ask, alphabet
-from runtime_shim.data.fitting import unfit
+from runtime_shim.values.fitting import unfit
 
 MOST = 256
 """The most outcomes per node, and the most starts per program, to try."""

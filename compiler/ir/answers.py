@@ -8,9 +8,9 @@ from typing import assert_never
 
 from compiler.ir.semantics import Outcome
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, alphabet
-from runtime_shim.data.fitting import MOST_TRIES, in_time
-from runtime_shim.tasks.reading import AGENT_SECONDS, SPACES, TOOL_SECONDS, decoded
+from runtime_shim.io.reading import AGENT_SECONDS, SPACES, TOOL_SECONDS, decoded
 from runtime_shim.tasks.verdicts import Reading, joined_answer, joined_word, look, read_word
+from runtime_shim.values.fitting import MOST_TRIES, in_time
 
 MOST_ALTERNATIVES = 10
 """A pattern with more alternatives is matched with a time limit: those in several groups multiply."""

@@ -33,7 +33,7 @@ from compiler.ir.edges import (
 from compiler.ir.program import Jump, Node, Program, Register, jumps_of, scope_members
 from compiler.ir.tasks import Agent, End, Gate
 from compiler.ir.texts import Text, text
-from runtime_shim.tasks.reading import field_of
+from runtime_shim.io.reading import field_of
 
 Slots = MappingProxyType[str, str | None]
 """The strings in slots; None for an unset slot."""

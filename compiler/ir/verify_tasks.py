@@ -13,8 +13,8 @@ from compiler.ir.program import Contract, Input, Node, Program
 from compiler.ir.tasks import UNREAD, Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Stage, Tool
 from compiler.ir.texts import Text, text
 from compiler.text.regex import Regex
-from runtime_shim.data.fitting import unfit
-from runtime_shim.tasks.reading import SPACES
+from runtime_shim.io.reading import SPACES
+from runtime_shim.values.fitting import unfit
 
 _INSIDE = "\ue000"
 """Replaces a reference while arguments are parsed. In the author's own text it is replaced by a space first."""

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from compiler.diagnostics.model import Diagnostic, Fix, Severity
-from compiler.frontends.common.interface import Formatted, Job
+from compiler.diagnostics.model import Diagnostic, Fix
 from compiler.reading.json import BrokenJsonError, lay_out, load_json
 from compiler.text.files import LARGEST_VALUE
 from compiler.text.regex import Regex
-from compiler.text.source import LINE_END, KeyPath, Lines, Repeated, Source, Span, nearest
+from compiler.text.source import KeyPath, Lines, Repeated, Source, Span, nearest
 
 if TYPE_CHECKING:
     from compiler.reading.yaml import Reading, UnreadableError
@@ -136,50 +134,3 @@ def _text_problem(text: str) -> str:
     if "\0" in text:
         return "a string contains a NUL character"
     return "a string contains an unpaired surrogate" if not text.isascii() and _HALF.search(text) else ""
-
-
-class Parsed(Protocol):
-    """A document as it was read; `reading` is None for JSON."""
-
-    @property
-    def reading(self) -> Reading | None: ...  # noqa: D102
-    @property
-    def diagnostics(self) -> list[Diagnostic]: ...  # noqa: D102
-
-
-def formatted(job: Job, parse: Callable[[Source], Parsed]) -> Formatted:
-    """Return a document with uniform line ends, no trailing white space and single blank lines.
-
-    Comments, key order, quotes and indentation stay. JSON and documents with errors are left unchanged.
-    """
-    parsed = parse(job.source)
-    reading, errors = parsed.reading, tuple(item for item in parsed.diagnostics if item.severity is Severity.ERROR)
-    if errors:
-        return Formatted(None, errors)
-    if reading is None:
-        return Formatted(job.source.text)
-    ends = Counter(LINE_END.findall(job.source.text))
-    end = max(("\n", "\r\n", "\r"), key=lambda one: ends[one])
-    text = "".join(line + end for line in _ordered(job.source.lines, reading.lines_in_texts))
-    again = parse(Source.from_text(job.source.path, text)).reading
-    if again is None or (again.values, again.as_written) != (reading.values, reading.as_written):
-        return Formatted(None, (), defect="the formatted document would not mean the same")
-    return Formatted(text)
-
-
-def _ordered(lines: tuple[str, ...], inside: frozenset[int]) -> Iterator[str]:
-    """Yield the lines without trailing whitespace or repeated blank lines; multi-line strings stay unchanged.
-
-    A blank line after a string may belong to it, so at least one is kept.
-    """
-    last = max((number for number, line in enumerate(lines, 1) if line.strip() or number in inside), default=0)
-    blank = True
-    for number, line in enumerate(lines[:last], 1):
-        if number in inside:
-            yield line
-            blank = False
-            continue
-        stripped = line.rstrip(" \t")
-        if stripped or not blank:
-            yield stripped
-        blank = not stripped

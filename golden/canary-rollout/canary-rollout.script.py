@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # program with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   5b355a6a4130cf475347d1e669f650afe6c2d26e3b827e8f8242a54330213b5b  -
+#   450d9ab0d2f63ebaf25318ccc41dd513db37d83a099b83102da74a7d9e47b608  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # It runs once, from the first step to COMPLETE or STOP. It keeps no state, so you cannot resume it. For a program that
@@ -98,11 +98,11 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 5b355a6a4130cf475347d1e669f650afe6c2d26e3b827e8f8242a54330213b5b).
+# The runtime of rdc 0.1.0, edition script (sha256 450d9ab0d2f63ebaf25318ccc41dd513db37d83a099b83102da74a7d9e47b608).
 # The runbook ends here, and you can stop reading. Up to the last END line, 493 lines are the same in every program with
 # this hash. `rdc runtime script` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 494 lines, sha256 453eac18ec2a0953d08907a774bf89bdd7b3bd214a32c534b05e5706f003e085
+# --- 494 lines, sha256 6cfb86601a8dda2d0661794d25ec1ec6fd797ab9bc3f1efebd3b72fe6c479e4e

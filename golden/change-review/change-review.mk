@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 324e7597c5fdfc1b5690a6fd0b0e8cf168d7407a0f6e94adf42561fa25dcf60e
+override RDC_SHA256 := 397c9d97d5a8c5a9e2616f68d85481179161c7feddd65ea0f98238fbc5d94c1b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   73a057d470ac56c0c18ece9f5b942802e0c3c8bb8244bcaf2ab06c9d82d05c36  -
+#   6cba329cbcb0c69cd1f120716e330ac375ef32c02ad074f6fcd1f23d8afa5e83  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   af220746b9bf33096329c4c9dce8159f0e8da0fe0fdff9636346ed8943eeca04  -
+#   06c207502e75969c9c1151220b8197d6217a011668effe41ba190d7f099b2de1  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -113,13 +113,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 73a057d470ac56c0c18ece9f5b942802e0c3c8bb8244bcaf2ab06c9d82d05c36).
-# The part for workers: dbos-values (sha256 af220746b9bf33096329c4c9dce8159f0e8da0fe0fdff9636346ed8943eeca04).
-# The runbook ends here, and you can stop reading. Up to the last END line, 5,345 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition values (sha256 6cba329cbcb0c69cd1f120716e330ac375ef32c02ad074f6fcd1f23d8afa5e83).
+# The part for workers: dbos-values (sha256 06c207502e75969c9c1151220b8197d6217a011668effe41ba190d7f099b2de1).
+# The runbook ends here, and you can stop reading. Up to the last END line, 5,352 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5347 lines, sha256 561dd24dd9128609b61084ad0b771f3a442c768f01d40cd9320996f507e809e5
+# --- 5354 lines, sha256 70c8dc65e41e16d6f32a05eb3527e938523b0d5fd19a20a8e42a1a8b2ae3c363

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 30b62115bcd2e534196ff0a2bc1473855e25c79e11808de42639b6a9cb57813a
+override RDC_SHA256 := 305853cf43dbdecaa42ff3486afd75ebfdab44561326e6778de367e771cbbffb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 743c19ff015031354d3c04ef4f4dd02fcb48005a9bd2717df981e0b9048c0798
+override RDC_SHA256 := 0819b32f9f6746e77a961aa005ce4434adf175095bcab84510091a15edba77a7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

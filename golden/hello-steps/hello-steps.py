@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   d9e1793a300c1ba2933e0adb6da939b8a25f40b5645101ebd5c1babbfef33621  -
+#   a369760af434afdc7f797cdb268d70ee2de9a2911506e421ca2b308a14b044f8  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -100,11 +100,11 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 d9e1793a300c1ba2933e0adb6da939b8a25f40b5645101ebd5c1babbfef33621).
-# The specification ends here, and you can stop reading. Up to the last END line, 5,568 lines are the same in every
+# The runtime of rdc 0.1.0, edition contract (sha256 a369760af434afdc7f797cdb268d70ee2de9a2911506e421ca2b308a14b044f8).
+# The specification ends here, and you can stop reading. Up to the last END line, 5,575 lines are the same in every
 # program with this hash. `rdc runtime contract` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5569 lines, sha256 23ec048004e8276841d742179d386a654e1d958e0037fb2dde00c5a9f42976a3
+# --- 5576 lines, sha256 984a8dd746bd900aab51644b4ccbf1fa9559139508c56bd1cdc77531e8636a40

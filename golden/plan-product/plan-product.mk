@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 8784e4bdcc1fcc59c03be199da10cf9a712137f28d4de46dd99e8c232eee5996
+override RDC_SHA256 := d7f6404bba4a2e220545879885df5923fe8b34f6c523e9380568eaa76803633a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   d9e1793a300c1ba2933e0adb6da939b8a25f40b5645101ebd5c1babbfef33621  -
+#   a369760af434afdc7f797cdb268d70ee2de9a2911506e421ca2b308a14b044f8  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   d310d7e9afae46d93e0b8957534e2676d79b8252ed0b770a4900e153f4566633  -
+#   a92c1ae6332099817fb0a78a8ee2e6fa12d33ea818130e1d06604022193c25be  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -155,13 +155,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 d9e1793a300c1ba2933e0adb6da939b8a25f40b5645101ebd5c1babbfef33621).
-# The part for workers: dbos-contract (sha256 d310d7e9afae46d93e0b8957534e2676d79b8252ed0b770a4900e153f4566633).
-# The specification ends here, and you can stop reading. Up to the last END line, 7,553 lines are the same in every
+# The runtime of rdc 0.1.0, edition contract (sha256 a369760af434afdc7f797cdb268d70ee2de9a2911506e421ca2b308a14b044f8).
+# The part for workers: dbos-contract (sha256 a92c1ae6332099817fb0a78a8ee2e6fa12d33ea818130e1d06604022193c25be).
+# The specification ends here, and you can stop reading. Up to the last END line, 7,560 lines are the same in every
 # worker with these hashes. `rdc runtime contract` and `rdc runtime dbos-contract` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7555 lines, sha256 dfe3e41bccbe319ac06d8ea9de52be3939420e6b7bbf09e8a5e38bb06b5b7a12
+# --- 7562 lines, sha256 abdc5283400144f47d1773ce7cc8accac9cefa0d81baa1a4627c7af1ff42d158

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   8f0f682a30ff42a974ea2752b1dbc199ffc706133e1168db013a47e11ef7c79d  -
+#   add7e679d55357a4877f486751ac58a0b48d28e1dbe0d22ca10259c308bf0435  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -105,11 +105,11 @@ echo "order {N}: $(cat orders/current)"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 8f0f682a30ff42a974ea2752b1dbc199ffc706133e1168db013a47e11ef7c79d).
-# The runbook ends here, and you can stop reading. Up to the last END line, 2,285 lines are the same in every program
+# The runtime of rdc 0.1.0, edition commands (sha256 add7e679d55357a4877f486751ac58a0b48d28e1dbe0d22ca10259c308bf0435).
+# The runbook ends here, and you can stop reading. Up to the last END line, 2,286 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2286 lines, sha256 a7cd6348326d0f3a2e3b91c85857f0999ef2a25b51e00ed9e18626b323d841fc
+# --- 2287 lines, sha256 788247094ca6b1c32a6d7d8f9c416fcc2db958912c97a6444b1c778df502249b

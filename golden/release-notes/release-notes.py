@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   79d7737aad7dc69cd3eafea6ee845e1f5aee39043388e2996a478ab8ff53b8ac  -
+#   1b1a8ae7bde9d811f7ce7574c65451634a97a943617f059ddb4a70b423ad7b9e  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -157,11 +157,11 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 79d7737aad7dc69cd3eafea6ee845e1f5aee39043388e2996a478ab8ff53b8ac).
-# The program ends here, and you can stop reading. Up to the last END line, 5,200 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 1b1a8ae7bde9d811f7ce7574c65451634a97a943617f059ddb4a70b423ad7b9e).
+# The program ends here, and you can stop reading. Up to the last END line, 5,207 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5201 lines, sha256 38c3f939db20bf337beb8c8a124f567de6eb78fd566ff0a7df85dd85b49bda78
+# --- 5208 lines, sha256 f74d308f2993fe58b379ca39681f51455e41d301d281445e5fdf0b96820f429e

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 from compiler.reading.yaml import UnreadableError, load_texts
 from rdc.calls.request import read_request
 from rdc.output.write import stray_link, unwritable_link
-from runtime_shim.contract.attempt import HANDED
-from runtime_shim.contract.safe_paths import UnsafeError, write_inside
-from runtime_shim.data.fitting import NUMBER
-from runtime_shim.data.inputs import read_json
 from runtime_shim.engine.program import RefusedError
-from runtime_shim.tasks.answers import read_text
+from runtime_shim.io.answers import read_text
+from runtime_shim.stepspec.attempt import HANDED
+from runtime_shim.stepspec.safe_paths import UnsafeError, write_inside
 from runtime_shim.tasks.exchange import Answered
+from runtime_shim.values.fitting import NUMBER
+from runtime_shim.values.inputs import read_json
 
 KINDS = ("agents", "tools", "executors")
 PLAYED = {"exit", "write", "evidence", "drr"}

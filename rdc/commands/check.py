@@ -8,14 +8,11 @@ import click
 from msgspec.structs import replace
 
 from compiler.driver import Compilation, Settings, compile_opened
-from compiler.text.source import Source
-from rdc.commands.common.documents import documents_argument, language_options, refuse_for_standard_output
+from rdc.commands.common.documents import documents_argument, language_options
 from rdc.commands.common.reporter import Reporter, reporting_options
-from rdc.documents.find import STANDARD_INPUT, open_documents
+from rdc.documents.find import open_documents
 from rdc.output.target_options import check_tables
-from rdc.rewrite.files import Rewrite, show_differences, write_rewrites
-from rdc.rewrite.fixes import Fixed, fix_opened
-from rdc.terminal.output import many, put
+from rdc.terminal.output import many
 
 
 @click.command(name="check")
@@ -52,6 +49,8 @@ def command(
         if unsafe_fixes:
             raise click.UsageError("--unsafe-fixes needs --fix or --diff", click.get_current_context())
         return _report([compile_opened(document, settings) for document in open_documents(files)], reporter)
+
+    from rdc.commands.common.fixes import fixed, shown  # noqa: PLC0415 (few ask for fixes)
 
     if diff:
         return _report(shown(files, settings, reporter, unsafe=unsafe_fixes), reporter)
@@ -90,46 +89,3 @@ def _facts(compilations: Sequence[Compilation]) -> dict[str, object]:
     if len(compilations) == 1:
         return {name: facts for name, by_path in found.items() for facts in by_path.values()}
     return {f"{name}s": by_path for name, by_path in found.items()}
-
-
-Done = tuple[list[Compilation], list[str]]
-"""The documents after fixing, and the success messages."""
-
-
-def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> Done | None:
-    """Fix documents and write them. Report a failure and return None."""
-    if STANDARD_INPUT in files:
-        refuse_for_standard_output(files, reporter.form)
-    results, rewrites = _tried(files, settings, unsafe=unsafe)
-    messages = [f"fixed {many(one.count, 'problem')} in {one.opened.path}" for one in results if one.count]
-    compilations = [one.compilation for one in results]
-    if STANDARD_INPUT in files:
-        source = results[0].opened.source
-        if isinstance(source, Source):
-            put(source.data)
-        return compilations, messages
-    if problem := write_rewrites(rewrites, "rdc check --fix"):
-        reporter.show(reporter.gather([problem], {}))
-        return None
-    if rewrites:  # a document may include another fixed one
-        compilations = [compile_opened(document, settings) for document in open_documents(files)]
-    return compilations, messages
-
-
-def shown(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> list[Compilation]:
-    """Show the fixes without applying them, and return the compilations of the unchanged documents."""
-    results, rewrites = _tried(files, settings, unsafe=unsafe)
-    show_differences(rewrites, is_text=reporter.form == "text")
-    return [one.original for one in results]
-
-
-def _tried(files: Sequence[str], settings: Settings, *, unsafe: bool) -> tuple[list[Fixed], list[Rewrite]]:
-    """Return the documents after fixing, and rewrites for the changed ones. Nothing is written."""
-    documents = open_documents(files)
-    results = [fix_opened(document, settings, unsafe=unsafe) for document in documents]
-    rewrites: list[Rewrite] = []
-    for document, result in zip(documents, results, strict=True):
-        old, new = document.source, result.opened.source
-        if isinstance(old, Source) and isinstance(new, Source) and new.text != old.text:
-            rewrites.append(Rewrite(old, document.path, new.text))
-    return results, rewrites

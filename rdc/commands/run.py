@@ -15,7 +15,7 @@ from rdc.commands.common.reporter import Reporter
 from rdc.runs.mock_option import MockRuns
 from rdc.runs.status import take_moved
 from runtime_shim.editions import main
-from runtime_shim.engine.lifecycle import Host
+from runtime_shim.engine.outcomes import Host
 
 
 # Arguments after FILE belong to the program, so click must not look for options there.

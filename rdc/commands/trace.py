@@ -18,7 +18,7 @@ from rdc.terminal.output import many, put
 from rdc.trace import json, text
 from rdc.trace.outcomes import OutcomesError, decided_by, read_outcomes
 from rdc.trace.text import show_facts, show_inputs, with_stand_ins
-from runtime_shim.data.fitting import unfit
+from runtime_shim.values.fitting import unfit
 
 MOST_PATHS = 100
 

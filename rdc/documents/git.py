@@ -63,7 +63,7 @@ def path_of(name: str) -> str:
     """Return the current place of the file in REVISION:NAME: `./` and `../` are relative to the current folder."""
     if name.startswith(("./", "../")):
         return name
-    return os.path.join(_top(Path.cwd()), name)  # noqa: PTH118 (an odd name stays unchanged)
+    return os.path.join(_top(Path.cwd()), name)
 
 
 @contextmanager

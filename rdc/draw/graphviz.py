@@ -24,7 +24,6 @@ from msgspec.structs import replace
 from backends.common.command import drawing_command, read_command
 from backends.dot.graph import stylesheet
 from compiler.text.regex import Regex
-from rdc.output.paths import PNG
 
 Form = Literal["svg", "png"]
 
@@ -151,6 +150,9 @@ def _has_fonts() -> bool:
 
 HYPHENS = "-%2D"
 """Two hyphens, which no comment in an SVG may have."""
+
+PNG = b"\x89PNG\r\n\x1a\n"
+"""The signature of PNG files."""
 
 _HEAD = len(PNG) + 25
 """The signature and the first chunk: a length, a kind, 13 bytes and a checksum."""

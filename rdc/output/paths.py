@@ -13,6 +13,7 @@ from compiler.diagnostics.model import Diagnostic
 from compiler.frontends import endings
 from compiler.text.source import without_ending
 from rdc.documents.find import Found
+from rdc.draw.graphviz import PNG
 from rdc.output.write import unwritable_link
 
 NAME_ANOTHER = "choose another file with -o"
@@ -23,8 +24,6 @@ OF_GITHUB = (".github", "workflows")
 Identities = Collection[tuple[int, int]]
 """Devices and inodes, which identify files."""
 
-PNG = b"\x89PNG\r\n\x1a\n"
-"""The signature of PNG files."""
 
 _MARK_BYTES = 4096
 """A PNG has no lines, so its mark is in these first bytes."""

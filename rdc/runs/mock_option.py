@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 from rdc.calls.mock import Mocks, mock_command, read_mocks
-from runtime_shim.contract.attempt import Stages, config_of
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Extension, Part
 from runtime_shim.engine.program import Table
+from runtime_shim.engine.session import Extension, Part
 from runtime_shim.engine.state import State
+from runtime_shim.stepspec.attempt import Stages, config_of
 from runtime_shim.tasks.calls import Caller, tally
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls, pairs

@@ -20,7 +20,7 @@ from compiler.ir.semantics import Machine
 from compiler.scenarios.mock import mock
 from compiler.scenarios.model import Result, Scenario
 from rdc.trace.text import folded, show_path, with_stand_ins
-from runtime_shim.data.fitting import unfit
+from runtime_shim.values.fitting import unfit
 
 MOST_COUNTED = 300
 """The limit of paths to count in addition to the written ones."""

@@ -23,7 +23,7 @@ from compiler.text import durations
 from rdc.terminal.cells import cells, visible
 from rdc.terminal.output import many
 from rdc.trace.outcomes import write_outcomes
-from runtime_shim.data.fitting import unfit
+from runtime_shim.values.fitting import unfit
 
 MOST_STEPS = 12
 

@@ -6,9 +6,8 @@ import os
 from collections.abc import Iterator
 
 from runtime_shim.engine.display import duration
-from runtime_shim.engine.lifecycle import Performer
 from runtime_shim.engine.program import Table
-from runtime_shim.engine.session import Session
+from runtime_shim.engine.session import Performer, Session
 from runtime_shim.engine.state import ENDED, State
 from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.engine.walk import advance

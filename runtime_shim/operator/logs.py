@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Callable
 
-from runtime_shim.data.whole_files import file_name, inner
-from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import Session
+from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.texts import clean
+from runtime_shim.io.whole_files import file_name, inner
 from runtime_shim.tasks.process import Codes, Ended, Environment, Processes
 from runtime_shim.tasks.shell import Calling
 

@@ -6,8 +6,7 @@ import signal
 import time
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Extension
-from runtime_shim.engine.session import Session
+from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.state import utc_now
 from runtime_shim.tasks.exchange import file_with
 from runtime_shim.tasks.process import IGNORED_HERE, in_words, kill

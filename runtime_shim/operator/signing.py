@@ -5,8 +5,8 @@ import re
 from contextlib import suppress
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import State
 from runtime_shim.engine.status import ASSUMED
 from runtime_shim.engine.texts import HIDDEN, one_line

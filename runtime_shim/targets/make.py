@@ -14,14 +14,13 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 from urllib.parse import unquote
 
-from runtime_shim.data.values import pairs_in
-from runtime_shim.engine.command_line import COMMANDS, options_of
+from runtime_shim.cli.command_line import COMMANDS, options_of
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.lifecycle import Extension, Options, Subcommands
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import Session
+from runtime_shim.engine.session import Extension, Options, Session, Subcommands
 from runtime_shim.engine.texts import one_line
-from runtime_shim.tasks.answers import read_text
+from runtime_shim.io.answers import read_text
+from runtime_shim.values.slots import pairs_in
 
 RENAMED = {"RERUN": "--rerun-interrupted", "KEEP": "--prune", "TOOLS": "--tool", "AGENTS": "--agent-for"}
 OF_FILES = ("--tool", "--agent-for")  # make takes a file with one per line

@@ -7,23 +7,23 @@ import types
 from functools import cached_property
 from typing import Any, ClassVar
 
-from runtime_shim.data.fitting import MATCH
-from runtime_shim.data.limits import seconds_of
-from runtime_shim.data.settings import number_of
-from runtime_shim.engine.lifecycle import Done, Extension, Options, Performers
+from runtime_shim.engine.outcomes import Done
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import Session
+from runtime_shim.engine.session import Extension, Options, Performers, Session
 from runtime_shim.engine.state import digest
 from runtime_shim.engine.texts import MEANINGS, meant, one_line
 from runtime_shim.engine.walk import Registers, filled, shown
-from runtime_shim.tasks.answers import read_text
+from runtime_shim.io.answers import read_text
+from runtime_shim.io.reading import AGENT_SECONDS, LARGEST_ANSWER, cleaned
 from runtime_shim.tasks.ask import Prompts
 from runtime_shim.tasks.calls import Caller
 from runtime_shim.tasks.exchange import SearchError, child_says
 from runtime_shim.tasks.prompting import Prompting, answer_of, pairs
-from runtime_shim.tasks.reading import AGENT_SECONDS, LARGEST_ANSWER, cleaned
 from runtime_shim.tasks.recipes import called, is_recipe, mistyped
 from runtime_shim.tasks.verdicts import Reading, read_word
+from runtime_shim.values.fitting import MATCH
+from runtime_shim.values.limits import seconds_of
+from runtime_shim.values.settings import number_of
 
 
 def above(program: Table, name: str, registers: Registers) -> str:

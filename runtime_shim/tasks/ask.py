@@ -1,13 +1,13 @@
 """Questions, answered from a file, at the terminal, or later with `answer`."""
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Done, Extension, Performer, Waiting
+from runtime_shim.engine.outcomes import Done, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
-from runtime_shim.engine.session import Session
+from runtime_shim.engine.session import Extension, Performer, Session
 from runtime_shim.engine.state import State, digest
 from runtime_shim.engine.status import hints
 from runtime_shim.engine.texts import MEANINGS, one_line, words_of
-from runtime_shim.tasks.answers import LARGEST, read_answers, read_lines, read_text, take_answer
+from runtime_shim.io.answers import LARGEST, read_answers, read_lines, read_text, take_answer
 
 
 class Asking(Performer):

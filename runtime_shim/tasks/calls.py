@@ -3,19 +3,20 @@
 import collections
 import time
 
-from runtime_shim.data.settings import OfMore, agreed
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Done, Waiting
+from runtime_shim.engine.outcomes import Done, Waiting
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
 from runtime_shim.engine.status import answering
 from runtime_shim.engine.texts import clean, one_line
 from runtime_shim.engine.walk import Move, attempt_of
+from runtime_shim.io.terminal import asked
 from runtime_shim.tasks.ask import Asking
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls, Prompting, answer_of
-from runtime_shim.tasks.replies import ANY, asked
+from runtime_shim.tasks.replies import ANY
+from runtime_shim.values.settings import OfMore, agreed
 
 AGENT_CALL = "agent "  # prefix of keys: the name of a step or entry follows
 FIRST_PAUSE = 2  # seconds; doubles each time

@@ -3,8 +3,9 @@
 from typing import ClassVar
 
 from runtime_shim.engine.display import duration
-from runtime_shim.engine.lifecycle import Done, Extension, Performers
+from runtime_shim.engine.outcomes import Done
 from runtime_shim.engine.program import Table
+from runtime_shim.engine.session import Extension, Performers
 from runtime_shim.engine.walk import attempt_of
 from runtime_shim.tasks.ask import Prompts
 from runtime_shim.tasks.process import Environment, Processes, in_words

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import BinaryIO, Callable, NamedTuple
 
 from runtime_shim.engine.signals import signal_groups
+from runtime_shim.io.reading import LARGEST_ANSWER
 from runtime_shim.tasks.process import PATIENCE, Environment, Processes, in_words, kill
-from runtime_shim.tasks.reading import LARGEST_ANSWER
 
 SH = "/bin/sh"
 PIECE = 65536

@@ -4,9 +4,9 @@ import os
 from typing import ClassVar
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Done, Extension, Performers, Subcommands
+from runtime_shim.engine.outcomes import Done
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import Session
+from runtime_shim.engine.session import Extension, Performers, Session, Subcommands
 from runtime_shim.engine.texts import one_line
 from runtime_shim.tasks.ask import answer
 from runtime_shim.tasks.replies import Questions

@@ -3,14 +3,14 @@
 from contextlib import suppress
 from typing import ClassVar
 
-from runtime_shim.data.settings import UNANSWERED, number_of
-from runtime_shim.engine.lifecycle import Done, Extension, Performers
+from runtime_shim.engine.outcomes import Done
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import Session
+from runtime_shim.engine.session import Extension, Performers, Session
 from runtime_shim.tasks.agent import Commanded
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls, answer_of
 from runtime_shim.tasks.verdicts import Joining, joined_answer, joined_word, split_words
+from runtime_shim.values.settings import UNANSWERED, number_of
 
 Given = dict[int, "str | None"]
 

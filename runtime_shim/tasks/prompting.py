@@ -4,12 +4,12 @@ import os
 import re
 from collections.abc import Mapping
 
-from runtime_shim.data.whole_files import file_name, inner, put
-from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.session import Extension
 from runtime_shim.engine.texts import clean, one_line
+from runtime_shim.io.reading import decoded
+from runtime_shim.io.whole_files import file_name, inner, put
 from runtime_shim.tasks.exchange import Answered, Call, exchange
-from runtime_shim.tasks.reading import decoded
 from runtime_shim.tasks.shell import Calling
 
 PROMPTS, ANSWERS = "prompts", "answers"

@@ -2,22 +2,21 @@
 
 import json
 import re
-import select
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Any, Callable, ClassVar
+from typing import Any, ClassVar
 
-from runtime_shim.data.fitting import LONGEST_TEXT, unkept
-from runtime_shim.data.values import until
-from runtime_shim.engine.display import forget_typed, typed
-from runtime_shim.engine.lifecycle import Done, Extension, Performers
+from runtime_shim.engine.display import forget_typed
+from runtime_shim.engine.outcomes import Done
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import Session, Value
+from runtime_shim.engine.session import Extension, Performers
 from runtime_shim.engine.texts import MEANINGS, one_line, words_of
 from runtime_shim.engine.walk import filled
-from runtime_shim.tasks.answers import Answer, Problem
+from runtime_shim.io.answers import Answer, Problem
+from runtime_shim.io.reading import LONGEST_TEXT, SPACES, unkept
+from runtime_shim.io.terminal import asked, kept
 from runtime_shim.tasks.ask import Asking
-from runtime_shim.tasks.reading import SPACES
+from runtime_shim.values.slots import until
 
 OBJECT = r'\s*\{\s*["}]'  # the start of JSON; a step's name may start with a brace too
 ANY = ["-"]  # the replies of a step that takes any string
@@ -155,44 +154,3 @@ class Replies(Extension):
         if reply == "-":
             reply = sys.stdin.buffer.read(LONGEST_TEXT + 2).decode(errors="surrogateescape").removesuffix("\n")
         return kept(reply)
-
-
-def more_comes() -> bool:
-    """Return whether there is more typed or pasted input to read."""
-    return bool(select.select([sys.stdin], [], [], 0.1)[0])
-
-
-def forget_pasted() -> None:
-    """Discard the rest of a paste, so that it does not reach a command or the shell."""
-    for _ in range(100):
-        if not more_comes():
-            break
-        forget_typed()
-
-
-def kept(reply: str) -> str:
-    """Return a reply, or refuse one that a run cannot keep."""
-    if problem := unkept(reply):
-        raise RefusedError(f"the reply {problem}")
-    return reply
-
-
-def asked(
-    session: Session, prompt: str, read: Callable[[str], Value], goes_on: Callable[[str], bool] = lambda _line: False
-) -> "Value | None":
-    """Return the result of `read` for a typed string, or None if nothing was typed. Ask again if `read` refuses.
-
-    The string ends with the first line for which `goes_on` is false, or with Ctrl-D.
-    """
-    while True:
-        lines = [typed(session.display, session.signals, prompt)]
-        while lines[-1].endswith("\n") and goes_on(lines[-1]):
-            lines.append(typed(session.display, session.signals, ""))
-        if not lines[-1].endswith("\n"):
-            session.display.line()
-        if lines == [""]:
-            return None
-        try:
-            return read(kept("".join(lines).removesuffix("\n")))
-        except RefusedError as error:
-            session.display.line(str(error))

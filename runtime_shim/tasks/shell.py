@@ -3,9 +3,9 @@
 import os
 from contextlib import suppress
 
-from runtime_shim.engine.lifecycle import Done, Performer, Waiting
+from runtime_shim.engine.outcomes import Done, Waiting
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import Session
+from runtime_shim.engine.session import Performer, Session
 from runtime_shim.engine.signals import end_groups, started_at
 from runtime_shim.engine.status import hints
 from runtime_shim.engine.texts import one_line, words_of

@@ -3,13 +3,13 @@
 import json
 from typing import ClassVar
 
-from runtime_shim.engine.lifecycle import Done, Extension, Performers
+from runtime_shim.engine.outcomes import Done
 from runtime_shim.engine.program import Table
-from runtime_shim.engine.session import Session
+from runtime_shim.engine.session import Extension, Performers, Session
 from runtime_shim.engine.walk import filled
+from runtime_shim.io.reading import TOOL_SECONDS, cleaned
 from runtime_shim.tasks.calls import Caller
 from runtime_shim.tasks.prompting import answer_of, pairs
-from runtime_shim.tasks.reading import TOOL_SECONDS, cleaned
 
 
 def in_json(text: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime_shim.data.secrets import masking
+from runtime_shim.values.secrets import masking
 
 from .generated import Generated
 from .places import environment

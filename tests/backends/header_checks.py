@@ -14,7 +14,7 @@ from backends.registry import load
 from compiler.analyses.visits import most_visits
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Agent, Ask, End, Gate, Stage, Tool, agents_of
-from runtime_shim.contract.step_builder import checks_of
+from runtime_shim.stepspec.step_builder import checks_of
 
 Check = Callable[[Program, str, "re.Match[str]"], object]
 """Returns whether a comment is true, for a program and its generated text."""

@@ -6,7 +6,7 @@ import re
 
 from backends.common.remarks import shells
 from compiler.ir.tasks import Ask, Gate, Parallel, Tool, agents_of
-from runtime_shim.contract.tool_schemas import BUILT_IN
+from runtime_shim.stepspec.tool_schemas import BUILT_IN
 from runtime_shim.tasks.verdicts import LISTED
 from tests.backends.header_checks import (
     Check,

@@ -22,8 +22,8 @@ from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Input, Program, Settings, Variable
 from compiler.ir.texts import text
+from runtime_shim.cli.command_line import OPTIONS
 from runtime_shim.editions import EDITIONS
-from runtime_shim.engine.command_line import OPTIONS
 from runtime_shim.targets.make import taken
 from tests.backends.makefiles import PATIENCE, environment, kill_all
 from tests.backends.programs import Made, always, ask, gate, node, program, ref, shell, slots, when, words

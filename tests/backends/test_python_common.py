@@ -21,9 +21,9 @@ from compiler.ir.tasks import Agent, Ask, End, Shell, Task
 from compiler.ir.texts import Reference, Text, joined
 from compiler.passes import optimize
 from compiler.text.source import Span
-from runtime_shim.data.shared import implied
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built
+from runtime_shim.values.defaults import implied
 from tests.backends.plain_table import Table, table
 
 EXTENSIONS = EDITIONS["agents"].kinds()

@@ -13,11 +13,11 @@ from backends.python.step_calls import author_calls
 from compiler.ir.program import Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome
 from compiler.passes import optimize
-from runtime_shim.data.values import keeping
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.state import State
 from runtime_shim.engine.walk import advance, attempt_of, follow
-from runtime_shim.operator.moving import moved, target_of
+from runtime_shim.operator.jumps import moved, target_of
+from runtime_shim.values.slots import keeping
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from runtime_shim.targets.github.closing import LONGEST_LABEL, draw_flow
-from runtime_shim.targets.github.says import plain
+from runtime_shim.targets.github.messages import plain
+from runtime_shim.targets.github.summary import LONGEST_LABEL, draw_flow
 
 from .programs import HOSTILE
 from .real import Mermaid

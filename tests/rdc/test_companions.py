@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import MARK, Companion, Emission, check_path
+from backends.base import MARK, Companion, Emission
+from backends.options.paths import check_path
 from backends.registry import BACKENDS
 from rdc.output.layout import beside
 from tests.rdc import sample_target

@@ -17,7 +17,7 @@ from compiler.ir.program import Contract, ContractStep, Group, Node, Program, Re
 from compiler.ir.tasks import Check, End, Stage
 from compiler.ir.texts import Text, text
 from compiler.ir.verify import verify
-from runtime_shim.contract.attempt import Stages
+from runtime_shim.stepspec.attempt import Stages
 from runtime_shim.tasks.process import Ended, Processes
 from tests.runtime_shim.shim_programs import ORIGIN, Compiled, Reference, edge, node, of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from runtime_shim.editions import EDITIONS
-from runtime_shim.engine.lifecycle import Extension
+from runtime_shim.engine.session import Extension
 from runtime_shim.targets.dbos.command_line import OfDbos
 from runtime_shim.targets.dbos.steps import OfLegs
 from runtime_shim.targets.github.extension import OfGithub

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime_shim.data.fitting import unfit
-from runtime_shim.tasks.reading import (
+from runtime_shim.io.reading import (
     LARGEST_ANSWER,
     decoded,
     field_of,
 )
 from runtime_shim.tasks.tool import in_json
 from runtime_shim.tasks.verdicts import Joining, Reading, is_found, joined_answer, joined_word, read_word, split_words
+from runtime_shim.values.fitting import unfit
 
 WORDS = ("APPROVED", "REJECTED", "NOT APPROVED", "Done", "+1")
 

@@ -14,11 +14,11 @@ import yaml
 from msgspec.structs import replace
 
 from compiler.ir.program import Artifact, Context, Group
-from runtime_shim.data.artifact import write_out
-from runtime_shim.data.whole_files import put
 from runtime_shim.engine.private import Folder
 from runtime_shim.engine.state import Store
+from runtime_shim.io.whole_files import put
 from runtime_shim.tasks.prompting import Prompting
+from runtime_shim.values.artifact import write_out
 from tests.runtime_shim.shim_process import kill, wait_until
 from tests.runtime_shim.shim_programs import (
     ORIGIN,

@@ -10,8 +10,8 @@ from backends.python.step_calls import author_calls
 from compiler.ir.edges import Add, AtLeast, CounterTest, Reset, Set
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Branch, Task, alphabet
-from runtime_shim.data.values import keeping
 from runtime_shim.engine.walk import advance, filled, follow
+from runtime_shim.values.slots import keeping
 from tests.runtime_shim.shim_programs import (
     Ask,
     Clear,

@@ -460,7 +460,7 @@ def test_run_that_ends_while_its_status_is_read_was_not_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     from runtime_shim.editions import main  # noqa: PLC0415
-    from runtime_shim.engine.lifecycle import Host  # noqa: PLC0415
+    from runtime_shim.engine.outcomes import Host  # noqa: PLC0415
     from runtime_shim.engine.state import Store  # noqa: PLC0415
 
     table = program({"1": shell("true", "COMPLETE")})

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from runtime_shim.contract import checks
-from runtime_shim.contract.attempt import attempt_so_far
-from runtime_shim.contract.checks import checked, contents, guarded, rules_of, strings_in, whole_words
-from runtime_shim.contract.evidence import (
+from runtime_shim.engine.state import State
+from runtime_shim.stepspec import checks
+from runtime_shim.stepspec.attempt import attempt_so_far
+from runtime_shim.stepspec.checks import checked, contents, guarded, rules_of, strings_in, whole_words
+from runtime_shim.stepspec.evidence import (
     checked_evidence,
     in_utc,
     json_or_text,
@@ -24,8 +25,7 @@ from runtime_shim.contract.evidence import (
     unfit_for,
     whole_evidence,
 )
-from runtime_shim.contract.safe_paths import UnsafeError
-from runtime_shim.engine.state import State
+from runtime_shim.stepspec.safe_paths import UnsafeError
 from tests.runtime_shim.shim_stages import EXECUTE, compiled, direct, found, stage
 
 # --- Inputs ----------------------------------------------------------------------------------------------------------

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 import yaml
 
-from runtime_shim.contract.attempt import LateError
-from runtime_shim.contract.checks import checked
-from runtime_shim.contract.tools import STATUS, repository_says
+from runtime_shim.stepspec.attempt import LateError
+from runtime_shim.stepspec.checks import checked
+from runtime_shim.stepspec.tools import STATUS, repository_says
 from tests.runtime_shim.shim_process import ROOT, Screen, is_gone, kill, wait_until
 from tests.runtime_shim.shim_programs import Compiled
 from tests.runtime_shim.shim_stages import EXECUTE, compiled, direct, found, stage

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime_shim.contract.safe_paths import (
+from runtime_shim.stepspec.safe_paths import (
     UnsafeError,
     check_there,
     inside,
@@ -82,10 +82,10 @@ def test_folder_is_there_where_its_path_says_that_it_is_one(root: Path) -> None:
 
 
 def test_link_that_is_put_in_place_meanwhile_is_not_followed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime_shim.contract.safe_paths.inside", lambda _root, _path: ["bad"])
+    monkeypatch.setattr("runtime_shim.stepspec.safe_paths.inside", lambda _root, _path: ["bad"])
     with pytest.raises(UnsafeError):
         read_inside(str(root), "bad")
-    monkeypatch.setattr("runtime_shim.contract.safe_paths.inside", lambda _root, _path: ["away", "x"])
+    monkeypatch.setattr("runtime_shim.stepspec.safe_paths.inside", lambda _root, _path: ["away", "x"])
     with pytest.raises(UnsafeError):
         write_inside(str(root), "away/x", b"x")
     assert not list((root.parent / "out").iterdir())

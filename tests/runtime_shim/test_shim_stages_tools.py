@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from compiler.frontends.stepspec.check import unfit_schema
-from runtime_shim.contract.attempt import Stages
-from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments
-from runtime_shim.contract.tools import BUILT_IN_CALLS, ToolError, built_in_result
+from runtime_shim.stepspec.attempt import Stages
+from runtime_shim.stepspec.tool_schemas import BUILT_IN, unfit_arguments
+from runtime_shim.stepspec.tools import BUILT_IN_CALLS, ToolError, built_in_result
 from tests.runtime_shim.shim_stages import EXECUTE, compiled, direct, found, stage
 
 # --- Schemas ---------------------------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from compiler.ir.edges import Add, CounterTest
-from runtime_shim.data.limits import pause_of
-from runtime_shim.data.values import read_output
+from runtime_shim.values.limits import pause_of
+from runtime_shim.values.slots import read_output
 from tests.runtime_shim.shim_process import kill
 from tests.runtime_shim.shim_programs import (
     Ask,

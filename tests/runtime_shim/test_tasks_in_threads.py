@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime_shim.engine.lifecycle import Done
+from runtime_shim.engine.outcomes import Done
 from runtime_shim.engine.signals import Interrupted, Signals, started_at
 from runtime_shim.tasks.commands import run_command
 from runtime_shim.tasks.exchange import Call, exchange

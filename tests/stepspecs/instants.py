@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from runtime_shim.contract.attempt import Found, Stages
-from runtime_shim.contract.stages import StepStages
 from runtime_shim.editions import main
-from runtime_shim.engine.lifecycle import Host
+from runtime_shim.engine.outcomes import Host
+from runtime_shim.stepspec.attempt import Found, Stages
+from runtime_shim.stepspec.stages import StepStages
 
 Table = dict[str, Any]
 Script = Callable[[str, Table], Found]

@@ -16,9 +16,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from runtime_shim.contract.attempt import Found
-from runtime_shim.contract.records import RunRecords
 from runtime_shim.engine.journal import read_journal
+from runtime_shim.stepspec.attempt import Found
+from runtime_shim.stepspec.records import RunRecords
 from tests.stepspecs.instants import BROKEN, KILLED, call
 from tests.stepspecs.invariants import check_records, read_records
 from tests.stepspecs.specifications import table_of

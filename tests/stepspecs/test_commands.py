@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from runtime_shim.contract.records import timeline
+from runtime_shim.stepspec.records import timeline
 from tests.stepspecs.invariants import read_records
 from tests.stepspecs.stepped import Place, Said, compiled_to
 

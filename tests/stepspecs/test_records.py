@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from runtime_shim.contract.records import ALLOWED, IllegalTransitionError, change, run_step, timeline_lines
-from runtime_shim.contract.specification import Specification
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.session import Session
+from runtime_shim.stepspec.records import ALLOWED, IllegalTransitionError, change, run_step, timeline_lines
+from runtime_shim.stepspec.specification import Specification
 from tests.stepspecs.invariants import read_records
 from tests.stepspecs.specifications import table_of
 from tests.stepspecs.stepped import Place, compiled_to

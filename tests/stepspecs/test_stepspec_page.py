@@ -9,7 +9,7 @@ import pytest
 
 from compiler.frontends.stepspec.check import KEYS
 from compiler.frontends.stepspec.syntax import Document, Policy, Runtime, StepSpec, ToolCall, ToolCommand
-from runtime_shim.contract.tool_schemas import BUILT_IN
+from runtime_shim.stepspec.tool_schemas import BUILT_IN
 from tests.conftest import ROOT
 from tests.stepspecs.documents import compiled, findings
 

@@ -8,7 +8,7 @@ from backends.picture.model import Picture, picture
 from backends.registry import load
 from compiler.ir.tasks import End
 from rdc.diff.compare import difference
-from runtime_shim.contract import attempt
+from runtime_shim.stepspec import attempt
 from tests.dot.real import drawn
 from tests.mermaid.programs import node, program
 from tests.stepspecs.programs import BRIEF, CHECK, CONFIG, DRAFT, GUARDED, Table, specification

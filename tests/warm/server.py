@@ -40,7 +40,7 @@ def load_runtime() -> None:
     """Import all that programs may take of the runtime."""
     from runtime_shim.editions import EDITIONS
 
-    import_module("runtime_shim.engine.command_line")
+    import_module("runtime_shim.cli.command_line")
     for edition in EDITIONS.values():
         edition.kinds()
 

@@ -15,7 +15,7 @@ from benchmarks.workers.fleet import Fleet
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.state import State
-from runtime_shim.targets.dbos.launching import Duties, Metrics
+from runtime_shim.targets.dbos.engine import Duties, Metrics
 from runtime_shim.targets.dbos.legs import Legs, Place
 from runtime_shim.targets.dbos.steps import check_state, prepared
 from runtime_shim.targets.dbos.worker import Parked, Worker

@@ -15,13 +15,13 @@ import pytest
 from backends.python.step_calls import author_calls
 from compiler.driver import compile_file
 from compiler.passes import optimize
-from runtime_shim.data.limits import expires_at
-from runtime_shim.data.settings import agreed
 from runtime_shim.engine.journal import encode, read_journal
 from runtime_shim.engine.state import State
 from runtime_shim.targets.github.api import HaltError
-from runtime_shim.targets.github.kept import take_over, unpack
-from runtime_shim.targets.github.strict import check_records
+from runtime_shim.targets.github.journal_check import check_records
+from runtime_shim.targets.github.saved_run import take_over, unpack
+from runtime_shim.values.limits import expires_at
+from runtime_shim.values.settings import agreed
 from tests.workflows import act
 from tests.workflows.test_continuation import Run, said
 

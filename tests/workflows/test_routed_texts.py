@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from compiler.ir.program import Node
 from compiler.ir.tasks import End
-from runtime_shim.data.secrets import masking
+from runtime_shim.values.secrets import masking
 from tests.workflows.routed import (
     COMPLETE,
     STOP,

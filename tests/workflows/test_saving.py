@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime_shim.targets.github import kept
+from runtime_shim.targets.github import saved_run as kept
 from runtime_shim.targets.github.api import HaltError
 from tests.workflows import act
 from tests.workflows.test_continuation import Run, said

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from compiler.ir.edges import Add, CounterTest, Edge
 from compiler.ir.program import Constant, Node, Program
 from compiler.ir.tasks import End
-from runtime_shim.data.values import read_output
+from runtime_shim.values.slots import read_output
 from tests.workflows import act
 from tests.workflows.compiling import steps
 from tests.workflows.ends import end_of

@@ -21,7 +21,7 @@ from backends.python.edition import publisher
 from compiler.ir.program import Program
 from compiler.text.regex import Regex
 from compiler.text.source import sha256_of
-from runtime_shim.targets.github.shown import words_of_places
+from runtime_shim.targets.github.script import words_of_places
 
 WORKFLOWS = ".github/workflows"
 """GitHub's folder of workflows. The program's path is relative to it."""

@@ -14,7 +14,7 @@ from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool
 from compiler.text.durations import spoken
-from runtime_shim.targets.github.shown import SHOWN_AS
+from runtime_shim.targets.github.script import SHOWN_AS
 
 
 def refused_calls(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:

@@ -20,7 +20,7 @@ from backends.scheduling.places import Place
 from compiler.ir.answers import usual_seconds
 from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Stage, Tool
-from runtime_shim.targets.github.shown import shown_text
+from runtime_shim.targets.github.script import shown_text
 from runtime_shim.tasks.recipes import is_recipe
 
 FIRST_PAUSE = 2

@@ -14,7 +14,7 @@ from backends.github.native import loop as loops
 from backends.github.native.loop import Loop
 from backends.github.native.shell import Registers
 from backends.github.options.steps import StepSecrets, variables
-from backends.github.workflow.filling import as_written, is_given
+from backends.github.workflow.filling import as_file, as_written, is_given
 from backends.github.workflow.transitions import transitions_from
 from backends.github.yaml.model import PLAIN_SHELL, Step, compare, fact, shell_of, when_reached, within
 from backends.github.yaml.scalar import OPEN, Expression, comment, label
@@ -253,13 +253,6 @@ def headings(groups: Iterable[Group], places: Iterable[Place]) -> Mapping[str, s
             seen.add(node.group)
             found[node.id] = comment(f"--- {name_in_words(node.group, titles[node.group])}")
     return found
-
-
-def as_file(command: str) -> str:
-    """Return a command as file content. Several lines end with a line break."""
-    if not command.strip():
-        return ":"
-    return command if "\n" not in command or command.endswith("\n") else command + "\n"
 
 
 def choice(options: list[tuple[str, str]]) -> str:

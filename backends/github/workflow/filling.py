@@ -191,3 +191,10 @@ def value_expression(name: str, missing: str | None) -> str:
 def quoted(text: str) -> str:
     """Return a string in an expression."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def as_file(command: str) -> str:
+    """Return a command as file content. Several lines end with a line break."""
+    if not command.strip():
+        return ":"
+    return command if "\n" not in command or command.endswith("\n") else command + "\n"

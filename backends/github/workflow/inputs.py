@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from backends.base import about_option
 from backends.common.identifiers import identifiers
 from backends.common.templates import render
-from backends.github.native.nodes import as_file
 from backends.github.options.model import Bound, GithubOptions
 from backends.github.options.triggers import can_be_long, events_with, example_field
+from backends.github.workflow.filling import as_file
 from backends.github.yaml.model import PLAIN_SHELL, Limit, Step
 from backends.github.yaml.scalar import FILTERS, OPEN, Expression, label
 from compiler.diagnostics.model import Diagnostic

@@ -10,11 +10,11 @@ from compiler.frontends.agent_workflow import MAX_STEPS, OPTIONS
 from compiler.frontends.agent_workflow.check import check, unlisted_agents
 from compiler.frontends.agent_workflow.lower import ENDINGS, lower
 from compiler.frontends.agent_workflow.parse import parse
+from compiler.frontends.common.format import formatted
 from compiler.frontends.common.interface import Job, Result
 from compiler.frontends.common.names import SECRETS, stem
 from compiler.frontends.common.scenarios import completed, options_of
 from compiler.project.options import merge
-from compiler.reading.data import formatted
 from compiler.reading.validate import LARGEST
 from compiler.reading.yaml import UnreadableError, read_mapping
 from compiler.text.regex import Regex

@@ -26,7 +26,7 @@ from compiler.scenarios.model import Event, Keys, Locate, Reply, Said, Scenario,
 from compiler.text.files import Refusal
 from compiler.text.source import KeyPath, Source, Spans
 from compiler.text.suggestions import did_you_mean
-from runtime_shim.data.fitting import unfit
+from runtime_shim.values.fitting import unfit
 
 if TYPE_CHECKING:
     from compiler.reading.data import Data

@@ -37,7 +37,7 @@ from compiler.frontends.stepspec.tools import (
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
 from compiler.reading.validate import texts_in
 from compiler.text.suggestions import did_you_mean, nearest_name
-from runtime_shim.contract.tool_schemas import BUILT_IN, TYPES, unfit_arguments
+from runtime_shim.stepspec.tool_schemas import BUILT_IN, TYPES, unfit_arguments
 
 
 class Scene(Struct, frozen=True):

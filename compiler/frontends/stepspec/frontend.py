@@ -8,6 +8,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from compiler.diagnostics.model import has_error, sort_key
+from compiler.frontends.common.format import formatted
 from compiler.frontends.common.interface import Job, Result
 from compiler.frontends.common.names import SECRETS, safe_name, stem
 from compiler.frontends.common.scenarios import completed, options_of
@@ -16,7 +17,7 @@ from compiler.frontends.stepspec.check import check
 from compiler.frontends.stepspec.lower import Meaning, lower
 from compiler.frontends.stepspec.parse import configuration_of, parse
 from compiler.frontends.stepspec.syntax import STEPS, StepSpec, called, with_values
-from compiler.reading.data import BrokenDataError, formatted, read_data
+from compiler.reading.data import BrokenDataError, read_data
 from compiler.reading.validate import LARGEST
 from compiler.text.regex import Regex
 from compiler.text.source import Source, below

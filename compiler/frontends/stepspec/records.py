@@ -1,6 +1,6 @@
 """Models and JSON Schemas for the files of a step specification's run (B14).
 
-A run may write more fields. `runtime_shim/contract/records.py` writes them.
+A run may write more fields. `runtime_shim/stepspec/records.py` writes them.
 """
 
 from __future__ import annotations

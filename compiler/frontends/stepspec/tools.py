@@ -27,8 +27,8 @@ from compiler.frontends.stepspec.syntax import (
 from compiler.ir.program import Contract, ContractStep
 from compiler.ir.tasks import Check
 from compiler.ir.texts import Text
-from runtime_shim.contract.step_builder import checks_of as checks_named
-from runtime_shim.contract.step_builder import installed, language_of
+from runtime_shim.stepspec.step_builder import checks_of as checks_named
+from runtime_shim.stepspec.step_builder import installed, language_of
 
 
 class Asked(Struct, frozen=True):

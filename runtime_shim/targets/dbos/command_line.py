@@ -5,10 +5,11 @@ import re
 import shlex
 from typing import Any, Callable
 
-from runtime_shim.engine.command_line import OPTIONS, help_lines, read_words
+from runtime_shim.cli.command_line import OPTIONS, help_lines, read_words
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.lifecycle import Host, Kinds, Options
+from runtime_shim.engine.outcomes import Host
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
+from runtime_shim.engine.session import Kinds, Options
 from runtime_shim.engine.state import digest
 from runtime_shim.engine.status import steps
 from runtime_shim.engine.texts import meant, one_line

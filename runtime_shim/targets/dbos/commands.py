@@ -11,23 +11,23 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.lifecycle import Host, Kinds
+from runtime_shim.engine.outcomes import Host
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, RefusedError, Table
-from runtime_shim.engine.session import Session
+from runtime_shim.engine.session import Kinds, Session
 from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.state import ENDED, utc_now
 from runtime_shim.engine.status import describe, status_lines
 from runtime_shim.engine.texts import one_line, word_of, words_of
+from runtime_shim.io.answers import LARGEST, read_text
 from runtime_shim.operator.history import HOURS
-from runtime_shim.operator.moving import goto
+from runtime_shim.operator.jumps import goto
+from runtime_shim.targets.dbos.engine import Duties, Engine, Metrics
 from runtime_shim.targets.dbos.helpers import Helpers
-from runtime_shim.targets.dbos.launching import Duties, Engine, Metrics
 from runtime_shim.targets.dbos.leases import FENCE, Leases
 from runtime_shim.targets.dbos.legs import RUN_NAME, Leg, Legs, Place, now_ms
 from runtime_shim.targets.dbos.runs import RunStore, TakenError, canceled, run_state
 from runtime_shim.targets.dbos.steps import run_leg
 from runtime_shim.targets.dbos.worker import Worker
-from runtime_shim.tasks.answers import LARGEST, read_text
 from runtime_shim.tasks.ask import answer
 
 EXIT_RUNNING = 3

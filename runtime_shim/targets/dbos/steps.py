@@ -11,22 +11,21 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Callable
 
-from runtime_shim.data.limits import expires_at
-from runtime_shim.data.whole_files import inner
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import EXIT_WAITING, RefusedError, Table
-from runtime_shim.engine.session import Session
+from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.signals import signal_groups
 from runtime_shim.engine.state import ENDED, State, Store, utc_now
 from runtime_shim.engine.texts import clean, one_line
 from runtime_shim.engine.walk import Move
+from runtime_shim.io.whole_files import inner
 from runtime_shim.operator.logs import LOG_LIMIT, LOGS, SHOWN_LINES, LoggedProcesses, limit_of, log_of
 from runtime_shim.targets.dbos.helpers import Channel
 from runtime_shim.targets.dbos.legs import RUN_NAME
 from runtime_shim.tasks.process import Environment, Processes
 from runtime_shim.tasks.shell import Calling
+from runtime_shim.values.limits import expires_at
 
 QUICKLY = 0.8  # seconds from SIGTERM to SIGKILL for a leg that was canceled or has lost its worker
 MOST_REPEATS = 10  # how often a step that ends its worker is run again

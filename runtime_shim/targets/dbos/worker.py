@@ -14,8 +14,8 @@ from runtime_shim.engine.display import Display, duration
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_REFUSED, Table
 from runtime_shim.engine.signals import end_groups, is_alive
 from runtime_shim.engine.texts import one_line
+from runtime_shim.targets.dbos.engine import Duties, Engine, Metrics
 from runtime_shim.targets.dbos.helpers import Channel, Helpers
-from runtime_shim.targets.dbos.launching import Duties, Engine, Metrics
 from runtime_shim.targets.dbos.leases import BEAT, FENCE, Leases
 from runtime_shim.targets.dbos.legs import Legs, Place, leg_id, now_ms
 from runtime_shim.targets.dbos.steps import QUICKLY

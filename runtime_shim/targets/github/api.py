@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table
-from runtime_shim.targets.github.says import plain
+from runtime_shim.targets.github.messages import plain
 
 ANSWERED_WITHIN = 60  # seconds
 PAUSES = (1, 2)  # seconds before retries

@@ -13,17 +13,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Callable
 
-from runtime_shim.data.secrets import SHORTEST, masking, secret_values
-from runtime_shim.engine.command_line import OPTIONS, execute, read_words
+from runtime_shim.cli.command_line import OPTIONS, execute, read_words
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.lifecycle import Host, Kinds
+from runtime_shim.engine.outcomes import Host
 from runtime_shim.engine.program import EXIT_INTERRUPTED, EXIT_REFUSED, RefusedError, Table
-from runtime_shim.engine.session import Session
+from runtime_shim.engine.session import Kinds, Session
 from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.state import State, Store
 from runtime_shim.targets.github.extension import CallFacts, kinds_on_github
-from runtime_shim.targets.github.says import Runner, annotation, as_block
-from runtime_shim.targets.github.shown import SHOWN_AS, words_of_places
+from runtime_shim.targets.github.messages import Runner, annotation, as_block
+from runtime_shim.targets.github.script import SHOWN_AS, words_of_places
+from runtime_shim.values.secrets import SHORTEST, masking, secret_values
 
 LEAST_LINE = 16  # characters; a shorter line of a secret may be in any file
 OWN = ("RDC_SECRETS", "RDC_AGENT", "RDC_AGENTS", "RDC_EXECUTOR")  # for the program

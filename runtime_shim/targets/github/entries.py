@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from runtime_shim.engine.program import Table
 from runtime_shim.targets.github.api import HaltError
-from runtime_shim.targets.github.says import plain
+from runtime_shim.targets.github.messages import plain
 
 ENTRY = "entry"  # the file in an entry's artifact
 LONGEST_ANSWER = 1 << 20  # characters

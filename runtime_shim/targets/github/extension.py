@@ -5,13 +5,13 @@ import shlex
 from typing import Any, Callable, ClassVar
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Done, Extension, Kinds, Subcommands
+from runtime_shim.engine.outcomes import Done
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError
-from runtime_shim.engine.session import Session
+from runtime_shim.engine.session import Extension, Kinds, Session, Subcommands
 from runtime_shim.engine.state import State, digest
+from runtime_shim.io.answers import LARGEST, read_text
 from runtime_shim.targets.github.api import APPROVAL, DECISIONS, Decision
 from runtime_shim.targets.github.entries import keep_entry
-from runtime_shim.tasks.answers import LARGEST, read_text
 
 REVIEWER = "a reviewer"
 

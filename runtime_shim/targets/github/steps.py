@@ -7,8 +7,9 @@ from typing import Any, Callable
 
 from runtime_shim.engine.builder import built
 from runtime_shim.engine.journal import read_journal
-from runtime_shim.engine.lifecycle import Host, Kinds
+from runtime_shim.engine.outcomes import Host
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_REFUSED, EXIT_STOP, RefusedError, Table, takes_empty
+from runtime_shim.engine.session import Kinds
 from runtime_shim.targets.github.api import (
     Api,
     HaltError,
@@ -26,12 +27,12 @@ from runtime_shim.targets.github.api import (
 )
 from runtime_shim.targets.github.calls import Job, Relay
 from runtime_shim.targets.github.changes import collect_changes
-from runtime_shim.targets.github.closing import close
 from runtime_shim.targets.github.entries import ENTRY, joined_entries, must_join, read_entry
-from runtime_shim.targets.github.kept import ABOUT, ANSWERS_FILE, KEPT, check_kept, take_over, unlinked
-from runtime_shim.targets.github.says import plain
-from runtime_shim.targets.github.shown import is_shown, words_of_places
-from runtime_shim.targets.github.strict import check_records, damaged
+from runtime_shim.targets.github.journal_check import check_records, damaged
+from runtime_shim.targets.github.messages import plain
+from runtime_shim.targets.github.saved_run import ABOUT, ANSWERS_FILE, KEPT, check_kept, take_over, unlinked
+from runtime_shim.targets.github.script import is_shown, words_of_places
+from runtime_shim.targets.github.summary import close
 
 ASKING = ("ask", "confirm", "input", "select", "gate")
 

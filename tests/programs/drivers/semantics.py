@@ -11,7 +11,7 @@ from compiler.ir.serialize import to_json
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, alphabet
 from compiler.ir.verify import verify
 from compiler.passes import optimize
-from runtime_shim.tasks.reading import LARGEST_ANSWER
+from runtime_shim.io.reading import LARGEST_ANSWER
 from runtime_shim.tasks.tool import in_json
 from tests.equivalence.difference import same
 from tests.program_json import from_json

@@ -22,7 +22,7 @@ from compiler.reading.frontmatter import read_block
 from compiler.text.regex import Regex
 from compiler.text.source import Source, Span, Spans, below
 from compiler.text.suggestions import nearest_names
-from runtime_shim.data.fitting import unfit
+from runtime_shim.values.fitting import unfit
 
 LARGEST_PLAYBOOK = 200_000
 """The largest size of a playbook, in bytes (P1)."""

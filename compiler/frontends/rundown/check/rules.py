@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from compiler.diagnostics.model import Diagnostic, Fix, Related
 from compiler.frontends.rundown.check.blocks import check_commands
+from compiler.frontends.rundown.check.questions import check_languages, check_questions
 from compiler.frontends.rundown.check.references import (
     almost_references,
     check_targets,
@@ -20,7 +21,6 @@ from compiler.frontends.rundown.lower.frames import step_refs
 from compiler.frontends.rundown.lower.values import unknown_steps
 from compiler.frontends.rundown.parse.messages import missing_steps, numbered_header, second_transition, with_number
 from compiler.frontends.rundown.parse.outline import OFFER
-from compiler.frontends.rundown.parse.questions import check_languages, check_questions
 from compiler.frontends.rundown.syntax import (
     UNKNOWN,
     Action,

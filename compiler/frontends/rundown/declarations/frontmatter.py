@@ -23,7 +23,7 @@ from compiler.reading.frontmatter import read_block
 from compiler.scenarios.model import Event, Goto, Keys, Locate, Reply, Scenario, Script, Unclear, read_scenarios
 from compiler.text.regex import Regex
 from compiler.text.source import STANDARD_INPUT, Source, Span, Spans, below
-from runtime_shim.data.fitting import unfit
+from runtime_shim.values.fitting import unfit
 
 if TYPE_CHECKING:
     from compiler.reading.yaml import Reading

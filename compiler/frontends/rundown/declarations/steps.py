@@ -14,7 +14,7 @@ from compiler.ir.verify_tasks import Field, input_problems
 from compiler.project.options import Table
 from compiler.text.durations import duration_remedy, read_duration
 from compiler.text.source import KeyPath, nearest
-from runtime_shim.data.fitting import TOO_SLOW
+from runtime_shim.values.fitting import TOO_SLOW
 
 OF_TARGETS = ("secrets", "environment")
 """Keys that targets check against their own options."""

@@ -12,18 +12,18 @@ from compiler.diagnostics.issues import Place
 from compiler.diagnostics.model import Diagnostic, Severity, sort_key
 from compiler.frontends.common.interface import Formatted, Job
 from compiler.frontends.rundown import PROSE, TRANSITIONS, Layout
-from compiler.frontends.rundown.check.rules import check
-from compiler.frontends.rundown.format.numbering import (
+from compiler.frontends.rundown.check.numbering import (
     Label,
+    Line,
     Numbering,
     has_doubled_names,
     renumber_frontmatter,
     unclear_references,
 )
+from compiler.frontends.rundown.check.rules import check
 from compiler.frontends.rundown.format.sections import (
     SEPARATOR,
     Emitter,
-    Line,
     Piece,
     Rewrite,
     Section,

@@ -1,0 +1,229 @@
+"""Number steps and substeps 1, 2, 3 … in document order, and update the references to them (V2)."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from compiler.diagnostics.model import Diagnostic
+from compiler.frontends.rundown.syntax import (
+    Goto,
+    Identifier,
+    Runbook,
+    Step,
+    StepSettings,
+    Substep,
+    Target,
+    Transition,
+    all_steps,
+    spell,
+)
+from compiler.scenarios.model import Event
+from compiler.scenarios.model import Goto as Jump
+from compiler.text.source import Source, Span
+
+
+def unclear_references(source: Source, runbook: Runbook, numbering: Numbering) -> Iterator[Diagnostic]:
+    """Report references to a number that several steps have, or that no step has before renumbering."""
+    for step in all_steps(runbook):
+        for transition in step.transitions:
+            if isinstance(transition.action, Goto):
+                target = transition.action.target
+                try:
+                    numbering.target(target)
+                except UnclearError as error:
+                    yield _unclear(source, target.span, f"GOTO {target}", error)
+    for jump in jumps(runbook):
+        try:
+            changes = numbering.label(jump.step) != jump.step
+        except UnclearError as error:
+            yield _unclear(source, jump.span, f"rd goto {jump.step}", error)
+            continue
+        if changes and not find_label(source.lines, jump):
+            problem = f"rdc cannot renumber `rd goto {jump.step}` in this form"
+            remedy = f"write it as a plain string on one line: `- rd goto {jump.step}`"
+            yield Diagnostic("RD117", source.path, jump.span, problem, remedy)
+    for said in runbook.declared.steps:
+        yield from _unclear_step(source, said, numbering)
+
+
+def _unclear_step(source: Source, said: StepSettings, numbering: Numbering) -> Iterator[Diagnostic]:
+    """Report a key under `steps` that cannot be renumbered."""
+    span = said.place().span
+    try:
+        changes = numbering.path(said.step) != said.step
+    except UnclearError as error:
+        yield _unclear(source, span, f"steps: {said.step}", error)
+        return
+    if changes and not find_step(source.lines, said):
+        problem = f"rdc cannot renumber `{said.step}` under `steps` in this form"
+        yield Diagnostic("RD117", source.path, span, problem, f'write it as a plain key: `"{said.step}":`')
+
+
+def _unclear(source: Source, span: Span | None, reference: str, error: UnclearError) -> Diagnostic:
+    if error.meant:
+        problem = f"rdc cannot renumber `{reference}`: several steps have the number {error.label}"
+        remedy = "give the step you mean a unique number, here and in its header"
+    else:
+        problem = f"there is no step for `{reference}`, but there would be one after renumbering"
+        remedy = "fix or remove the reference"
+    return Diagnostic("RD117", source.path, span, problem, remedy)
+
+
+Label = tuple[Identifier, Identifier | None]
+"""A step, or one of its substeps."""
+
+
+class UnclearError(Exception):
+    """A reference is ambiguous, or would only match a step after renumbering."""
+
+    def __init__(self, label: str, meant: Iterable[str]) -> None:
+        super().__init__(label)
+        self.label = label
+        self.meant = tuple(meant)
+
+
+class Numbering:
+    """The new identifiers of a document's steps, by position and by old reference."""
+
+    def __init__(self, runbook: Runbook) -> None:
+        self.steps: list[tuple[Identifier, list[Identifier]]] = [
+            (step, list(_numbered(substep.id for substep in old.substeps)))
+            for old, step in zip(runbook.steps, _numbered(step.id for step in runbook.steps), strict=True)
+        ]
+        self._meant: defaultdict[Label, list[Label]] = defaultdict(list)
+        for old, (step, children) in zip(runbook.steps, self.steps, strict=True):
+            self._meant[old.id, None].append((step, None))
+            for substep, child in zip(old.substeps, children, strict=True):
+                self._meant[old.id, substep.id].append((step, child))
+        self._by_label = {_spelled(label): new for label, new in self._meant.items()}
+        self._labels = {_spelled(label) for new in self._meant.values() for label in new}
+
+    def labels(self) -> Iterator[Label]:
+        """Yield the new identifiers of all steps in document order."""
+        for step, children in self.steps:
+            yield step, None
+            yield from ((step, child) for child in children)
+
+    @property
+    def changes(self) -> tuple[tuple[str, str], ...]:
+        """The steps that get a new number, as pairs of old and new, in document order."""
+        found = ((_spelled(old), _spelled(new)) for old, meant in self._meant.items() for new in meant)
+        return tuple((old, new) for old, new in found if old != new)
+
+    def target(self, target: Target) -> Target:
+        """Return the new target of a GOTO; raise `UnclearError` if it is ambiguous."""
+        if target.step is None:
+            return target
+        meant = self._meant.get((target.step, target.child), [])
+        if len(meant) != 1:
+            raise UnclearError(str(target).removeprefix("NEXT "), map(_spelled, meant))
+        step, child = meant[0]
+        return replace(target, step=step, child=child)
+
+    def label(self, label: str) -> str:
+        """Return the new ID of a `rd goto`; an unknown ID stays. Raise `UnclearError` if it is ambiguous."""
+        meant = self._by_label.get(label, [])
+        if len(meant) > 1 or (not meant and label in self._labels):
+            raise UnclearError(label, map(_spelled, meant))
+        return _spelled(meant[0]) if meant else label
+
+    def path(self, step: str) -> str:
+        """Return the new path of a step, such as `2/lint.runbook.md/1`; raise `UnclearError` if it is ambiguous."""
+        label, slash, rest = step.partition("/")
+        return self.label(label) + slash + rest
+
+    def runbook(self, runbook: Runbook) -> Runbook:
+        """Return the renumbered syntax tree; raise `UnclearError` for an ambiguous reference."""
+        steps = tuple(self._step(step, *new) for step, new in zip(runbook.steps, self.steps, strict=True))
+        nodes = tuple(replace(said, step=self.path(said.step)) for said in runbook.declared.steps)
+        declared = replace(runbook.declared, steps=nodes)
+        scenarios = tuple(replace(one, replies=tuple(map(self.event, one.replies))) for one in runbook.scenarios)
+        return replace(runbook, steps=steps, scenarios=scenarios, declared=declared)
+
+    def _step(self, old: Step, step: Identifier, children: list[Identifier]) -> Step:
+        substeps = tuple(
+            replace(substep, parent=step, id=child, transitions=self._transitions(substep))
+            for substep, child in zip(old.substeps, children, strict=True)
+        )
+        return replace(old, id=step, substeps=substeps, transitions=self._transitions(old))
+
+    def _transitions(self, step: Step | Substep) -> tuple[Transition, ...]:
+        return tuple(map(self.transition, step.transitions))
+
+    def transition(self, transition: Transition) -> Transition:
+        """Return the renumbered transition; raise `UnclearError` if its target is ambiguous."""
+        action = transition.action
+        return replace(transition, action=Goto(self.target(action.target))) if isinstance(action, Goto) else transition
+
+    def event(self, event: Event) -> Event:
+        """Return the renumbered event of a scenario; raise `UnclearError` if its target is ambiguous."""
+        return replace(event, step=self.label(event.step)) if isinstance(event, Jump) else event
+
+
+def has_doubled_names(runbook: Runbook) -> bool:
+    """Return whether steps share a name, so that renumbering cannot distinguish them (V5)."""
+    families: list[Sequence[Step | Substep]] = [runbook.steps, *(step.substeps for step in runbook.steps)]
+    named = [[node.id for node in family if not isinstance(node.id, int)] for family in families]
+    return any(len(names) > len(set(names)) for names in named)
+
+
+def _numbered(identifiers: Iterable[Identifier]) -> Iterator[Identifier]:
+    numbers = count(1)
+    return (next(numbers) if isinstance(identifier, int) else identifier for identifier in identifiers)
+
+
+def _spelled(label: Label) -> str:
+    step, child = label
+    return spell(step) if child is None else f"{spell(step)}.{spell(child)}"
+
+
+def jumps(runbook: Runbook) -> Iterator[Jump]:
+    """Yield every `rd goto ID` in a document's scenarios."""
+    for scenario in runbook.scenarios:
+        yield from scenario.jumps
+
+
+def find_label(lines: Sequence[str], jump: Jump) -> Span | None:
+    """Return the place of the ID in its line, or None if rdc cannot edit it in place."""
+    if jump.span is None:
+        return None
+    pattern = re.compile(rf"\bgoto[ \t]+[\"']?(?P<label>{re.escape(jump.step)})(?![\w.])")
+    match = pattern.search(lines[jump.span.line - 1], jump.span.column - 1, jump.span.end_column - 1)
+    return match and Span(jump.span.line, match.start("label") + 1, jump.span.line, match.end("label") + 1)
+
+
+def find_step(lines: Sequence[str], said: StepSettings) -> Span | None:
+    """Return the place of a step's name under `steps`, or None if rdc cannot edit it in place."""
+    span = said.place().span
+    if span is None:
+        return None
+    pattern = re.compile(rf"[\"']?(?P<step>{re.escape(said.step)})(?=[\"']?[ \t]*:)")
+    match = pattern.match(lines[span.line - 1], span.column - 1)
+    return match and Span(span.line, match.start("step") + 1, span.line, match.end("step") + 1)
+
+
+def renumber_frontmatter(lines: Sequence[Line], runbook: Runbook, numbering: Numbering) -> list[Line]:
+    """Return the document's lines with new step numbers in the frontmatter."""
+    edited, written = list(lines), [line.text for line in lines]
+    found = [(find_label(written, jump), numbering.label(jump.step)) for jump in jumps(runbook)]
+    found += [(find_step(written, said), numbering.path(said.step)) for said in runbook.declared.steps]
+    places = {place: new for place, new in found if place}
+    for place in sorted(places, reverse=True):  # from the end, so that earlier columns stay valid
+        line = edited[place.line - 1]
+        text = line.text[: place.column - 1] + places[place] + line.text[place.end_column - 1 :]
+        edited[place.line - 1] = replace(line, text=text)
+    return edited
+
+
+class Line(Struct, frozen=True):
+    """A line, its line ending, and its line number in the source (0 for a new line)."""
+
+    text: str
+    end: str
+    origin: int = 0

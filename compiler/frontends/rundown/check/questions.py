@@ -1,0 +1,262 @@
+"""Warn about steps that ask people although a command was probably meant, or beside a command (M3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from compiler.diagnostics.model import Diagnostic, Edit, Fix
+from compiler.frontends.rundown.check.numbering import (
+    Line,
+    Numbering,
+    UnclearError,
+    renumber_frontmatter,
+    unclear_references,
+)
+from compiler.frontends.rundown.parse.questions import _MOST, TASK, question_in
+from compiler.frontends.rundown.syntax import AnyStep, Dynamic, Goto, Runbook, Step, Substep, Word, all_steps, spell
+from compiler.reading.comments import ignoring_lines
+from compiler.text.regex import Regex
+from compiler.text.source import Source, Span
+
+PROGRAMS = {
+    **dict.fromkeys(("python", "python3", "py"), "python3 -"),
+    **dict.fromkeys(("javascript", "js", "node"), "node -"),
+    **dict.fromkeys(("ruby", "rb"), "ruby"),
+    **dict.fromkeys(("perl", "pl"), "perl"),
+    **dict.fromkeys(("powershell", "pwsh", "ps1"), "pwsh -Command -"),
+    "php": "php",
+    "lua": "lua -",
+    "zsh": "zsh",
+    "ksh": "ksh",
+    "dash": "dash",
+    "fish": "fish",
+}
+"""Script languages in lowercase, with the command that runs a script from standard input."""
+
+TO_COMMANDS = "tag it `bash` and keep only the commands, without the `$` and the output"
+
+TRANSCRIPTS = frozenset({"console", "terminal", "shell-session", "shellsession", "sh-session", "bash-session"})
+"""Languages of terminal sessions, which have both input and output."""
+
+
+def check_languages(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """Warn about blocks in a language that people expect to run, except in steps that ask YES or NO."""
+    for step in all_steps(runbook):
+        code = step.code
+        asks = any(transition.word in {Word.YES, Word.NO} for transition in step.transitions)
+        if code is None or code.interpreter or code.prompt or asks:
+            continue
+        language = code.language.lower()
+        command = PROGRAMS.get(language)
+        if command or language in TRANSCRIPTS:
+            problem = f"a block tagged `{code.language}` is shown, not run: the step asks a person for PASS or FAIL"
+            how = f"call it from a `bash` block: `{command} <<'END'`" if command else TO_COMMANDS
+            remedy = f"to run it, {how}; to only show it, write `{code.language} prompt`"
+            yield Diagnostic("RD050", source.path, code.span, problem, remedy)
+
+
+class _Beside(NamedTuple):
+    """A question beside a command; `asks_first` if it belongs before the command."""
+
+    step: AnyStep
+    span: Span
+    problem: str
+    asks_first: bool = False
+
+
+def check_questions(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """Warn about questions beside a command, which decides by its exit code without asking."""
+    for number, one in enumerate(_beside_commands(source, runbook)):
+        where, kind = ("before", "list") if one.asks_first else ("after", "question")
+        remedy = f"put the {kind} into its own step, {where} the command"
+        fix = split(source, runbook, one.step, asks_first=one.asks_first) if number < _MOST else None
+        yield Diagnostic("RD121", source.path, one.span, one.problem, remedy, fix=fix)
+
+
+def _beside_commands(source: Source, runbook: Runbook) -> Iterator[_Beside]:
+    for step in all_steps(runbook):
+        if step.code is None or not step.code.interpreter:
+            continue
+        below = range(step.span.line + 1, step.code.span.line)
+        asking = next((item for item in step.transitions if item.word in {Word.YES, Word.NO}), None)
+        if asking:
+            yield _Beside(
+                step, asking.span, "YES and NO come from the exit code of this step's command: no one is asked"
+            )
+        elif not step.transitions and "?" in step.prompt and " " in question_in(step.prompt)[0]:
+            last = step.prompt.splitlines()[-1]
+            line = next((number for number in reversed(below) if source.lines[number - 1].rstrip() == last), 0)
+            span = source.line_span(line) if line else step.span
+            yield _Beside(step, span, "this step has a command, whose exit code decides: no one is asked this question")
+        if "]" in step.prompt and (line := next((n for n in below if TASK.match(source.lines[n - 1])), 0)):
+            problem = "this step has a command, whose exit code decides: no one confirms this list"
+            yield _Beside(step, source.line_span(line), problem, asks_first=True)
+
+
+_NEW = 10**9
+"""The number of the new step until all steps are numbered; a document can't have this number."""
+
+_ID = Regex(r"(?:\{N\}|\w+)(?:\.(?:\{n\}|\w+))?")
+
+_TRANSITION = Regex(r" {0,3}[-*+] +(?P<word>PASS|FAIL|YES|NO)[ :]")
+
+
+class _Parts(NamedTuple):
+    """A step's parts below its header, down to line `end`; `transitions` has each line by its word."""
+
+    prompt: str
+    code: str
+    transitions: Mapping[str, str]
+    end: int
+    is_after_header: bool
+
+    def section(self, header: str, prompt: str, code: str, transitions: Sequence[str]) -> str:
+        """Return a step in the document's order of parts, below a header if there is one."""
+        listed = "\n".join(transitions)
+        parts = (listed, prompt, code) if self.is_after_header else (prompt, code, listed)
+        return "\n\n".join(filter(None, (header, *parts)))
+
+
+def split(source: Source, runbook: Runbook, step: AnyStep, *, asks_first: bool) -> Fix | None:
+    """Return the fix that gives a question its own step before or after the command, or None if that isn't clear."""
+    is_set = asks_first and any(said.step.endswith(spell(step.id)) for said in runbook.declared.steps)
+    if isinstance(step.id, Dynamic) or (is_set and not isinstance(step.id, int)):
+        return None
+    lines = _renumbered(source, runbook, step, asks_first) if isinstance(step.id, int) else list(source.lines)
+    parts = _parts(source, runbook, step, lines) if lines else None
+    if not lines or not parts or ignoring_lines(source).intersection(range(step.span.line, parts.end + 1)):
+        return None
+    written = (_asking_first if asks_first else _asking_last)(runbook, step, parts)
+    if not written:
+        return None
+    start = step.span.line + 1
+    changed = [
+        Edit(Span(number, 1, number, len(old) + 1), new)
+        for number, (old, new) in enumerate(zip(source.lines, lines, strict=True), 1)
+        if old != new and not start <= number <= parts.end
+    ]
+    whole = Span(start, 1, parts.end, len(source.lines[parts.end - 1]) + 1)
+    return Fix((*changed, Edit(whole, f"\n{written}")))
+
+
+def _renumbered(source: Source, runbook: Runbook, step: AnyStep, asks_first: bool) -> list[str] | None:
+    """Return the document's lines with the numbers after the split, or None if a reference is unclear.
+
+    Jumps to the step lead to the first of the two; its settings belong to the command.
+    """
+    jumping, setting = (_numbering(runbook, step, after=after) for after in (True, not asks_first))
+    jumps = replace(runbook, declared=replace(runbook.declared, steps=()))
+    settings = replace(runbook, steps=(), scenarios=())
+    pairs = ((jumps, jumping), (settings, setting))
+    if any(found for part, numbering in pairs for found in unclear_references(source, part, numbering)):
+        return None
+    lines: Sequence[Line] = [Line(line, "", number) for number, line in enumerate(source.lines, 1)]
+    for part, numbering in pairs:
+        lines = renumber_frontmatter(lines, part, numbering)
+    written = [line.text for line in lines]
+    try:
+        references = sorted(_references(runbook, jumping), reverse=True)
+    except UnclearError:  # in a document with duplicate numbers
+        return None
+    for span, new in references:
+        line = written[span.line - 1]
+        old = _ID.match(line, span.column - 1)
+        written[span.line - 1] = line[: span.column - 1] + new + line[old.end() if old else span.end_column - 1 :]
+    return written
+
+
+def _numbering(runbook: Runbook, step: AnyStep, *, after: bool) -> Numbering:
+    """Return the numbers of all steps if there is a new one before or after a step."""
+    steps: list[Step] = []
+    for each in runbook.steps:
+        if each is step:
+            new = replace(each, id=_NEW, substeps=())
+            steps += [each, new] if after else [new, each]
+        elif isinstance(step, Substep) and step in each.substeps:
+            at = each.substeps.index(step) + after
+            new_child = replace(step, id=_NEW)
+            steps.append(replace(each, substeps=(*each.substeps[:at], new_child, *each.substeps[at:])))
+        else:
+            steps.append(each)
+    return Numbering(replace(runbook, steps=tuple(steps)))
+
+
+def _references(runbook: Runbook, numbering: Numbering) -> Iterator[tuple[Span, str]]:
+    """Yield the places of identifiers in headers and jumps, with the new ones."""
+    for step in runbook.steps:
+        labels = [(step.span, spell(step.id))]
+        labels += [(substep.span, f"{spell(step.id)}.{spell(substep.id)}") for substep in step.substeps]
+        yield from ((span, numbering.label(label)) for span, label in labels if numbering.label(label) != label)
+    for each in all_steps(runbook):
+        for transition in each.transitions:
+            if isinstance(transition.action, Goto) and transition.action.target.step is not None:
+                target = transition.action.target
+                label = str(target).removeprefix("NEXT ")
+                if numbering.label(label) != label:
+                    span = target.span
+                    yield replace(span, column=span.end_column - len(label)), numbering.label(label)
+
+
+def _parts(source: Source, runbook: Runbook, step: AnyStep, lines: Sequence[str]) -> _Parts | None:
+    """Return the parts of a step as they are in the new lines, or None if they are mixed."""
+    if step.code is None:
+        return None
+    start = step.code.span.line
+    end = start + step.code.text.count("\n") + 1
+    listed = [transition.span.line for transition in step.transitions]
+    last = max(end, *listed) if listed else end
+    matches = [_TRANSITION.match(lines[number - 1]) for number in listed]
+    before = [lines[number - 1] for number in range(step.span.line + 1, start) if number not in listed]
+    after = [lines[number - 1] for number in range(end + 1, last + 1) if number not in listed]
+    if not source.lines[end - 1].strip().startswith(("```", "~~~")) or any(map(str.strip, after)) or None in matches:
+        return None
+    words = {match["word"]: match.string for match in matches if match}
+    is_after_header = any(
+        each.code and each.transitions and each.transitions[0].span.line < each.code.span.line
+        for each in all_steps(runbook)
+    )
+    return _Parts(
+        "\n".join(before).strip("\n").rstrip(), "\n".join(lines[start - 1 : end]), words, last, is_after_header
+    )
+
+
+def _asking_last(runbook: Runbook, step: AnyStep, parts: _Parts) -> str:
+    """Return the command and then the question; only a FAIL transition stays with the command."""
+    if any(item.retries for item in step.transitions if item.word != "FAIL"):
+        return ""  # a retry would repeat the question without the command
+    asked, prompt = question_in(parts.prompt)
+    asked = asked[:1].upper() + asked[1:]
+    whole = f"{step.id} {step.title}".strip() if isinstance(step.id, str) else step.title
+    title = whole if whole.endswith("?") else f"{whole}: is the result right?".removeprefix(": ")
+    header, passing = _new_header(runbook, step, "question", asked or title)
+    failing = [line for word, line in parts.transitions.items() if word == "FAIL"]
+    replies = [line for word, line in parts.transitions.items() if word != "FAIL"] or ["- YES: CONTINUE", "- NO: STOP"]
+    first = parts.section("", prompt, parts.code, [*passing, *failing])
+    return f"{first}\n\n{parts.section(header, '', '', replies)}"
+
+
+def _asking_first(runbook: Runbook, step: AnyStep, parts: _Parts) -> str:
+    """Return the prompt as a question and then the command with all transitions."""
+    header, passing = _new_header(runbook, step, "command", f"Run: {step.title}" if step.title else "Run the command")
+    second = parts.section(header, "", parts.code, list(parts.transitions.values()))
+    return f"{parts.section('', parts.prompt, '', passing)}\n\n{second}"
+
+
+def _new_header(runbook: Runbook, step: AnyStep, kind: str, title: str) -> tuple[str, list[str]]:
+    """Return the header of the second step, and the transition to it that a named step needs."""
+    parent = next((each for each in runbook.steps if step in each.substeps), None)
+    number = step.id + 1 if isinstance(step.id, int) else 0
+    if parent and number:
+        return f"### {spell(parent.id)}.{number} {title}", []
+    if number:
+        return f"## {number}. {title}", []
+    taken = {each.id for each in (parent.substeps if parent else runbook.steps)}
+    names = (f"{step.id}_{kind}{again or ''}" for again in count())
+    name = next(name for name in names if name not in taken)
+    if parent:
+        return f"### {spell(parent.id)}.{name}: {title}", []
+    return f"## {name}: {title}", [f"- PASS: GOTO {name}"]

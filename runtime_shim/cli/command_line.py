@@ -1,0 +1,245 @@
+"""The command line of a program: subcommands that start or continue a run, and their options."""
+
+import os
+import shlex
+import sys
+import time
+import types
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Callable, Optional
+
+from runtime_shim.engine.display import Display
+from runtime_shim.engine.outcomes import ANY_HOST, Host
+from runtime_shim.engine.private import naming
+from runtime_shim.engine.program import (
+    EXIT_COMPLETE,
+    EXIT_INTERRUPTED,
+    EXIT_REFUSED,
+    EXIT_STOP,
+    EXIT_WAITING,
+    RefusedError,
+    Table,
+)
+from runtime_shim.engine.session import Kinds, Options, Session, Subcommands
+from runtime_shim.engine.signals import Interrupted
+from runtime_shim.engine.state import ENDED
+from runtime_shim.engine.status import preview, status, steps
+from runtime_shim.engine.texts import meant, one_line, words_of
+from runtime_shim.operator.history import history
+from runtime_shim.tasks.ask import answer
+
+
+def run(session: Session) -> int:
+    """Start a run, unless one is unfinished."""
+    if session.options.dry_run:
+        session.take()
+        return session.display.say(preview(session))
+    session.alone()
+    old = session.read(begins=True)
+    session.take()
+    if old:
+        session.store.archive(old.begin["run"], session.beside())
+    session.store.open()
+    session.store.append(session.state.begin)
+    return session.go(resumed=False)
+
+
+def resume(session: Session) -> int:
+    """Continue a run."""
+    session.alone()
+    session.take(session.read())
+    session.store.open()
+    cwd, edition = session.state.begin["cwd"], session.host.edition
+    if not os.path.isdir(cwd):
+        raise RefusedError(f"this run started in {cwd}, which does not exist; move the folder back")
+    os.chdir(cwd)  # where it started
+    if (old := session.state.begin.get("edition") or edition) != edition:
+        session.display.rule(f"started with edition {old}, continues with {edition or 'rdc'}")
+    if session.state.condition not in ENDED and not session.is_same(session.state):
+        session.adopt()
+    return session.go(resumed=True)
+
+
+def open_run(session: Session) -> int:
+    """Start a run, or take up the existing one, without running a step."""
+    state, reopens = session.read_state(), any(each.reopens for each in session.extensions)
+    is_new = not state or state.condition == "complete" or (state.condition == "stop" and not reopens)
+    vars(session.options).update(only=[], command="run" if is_new else "resume")
+    return run(session) if is_new else resume(session)
+
+
+def step(session: Session) -> int:
+    """Continue a run while it is in one of the places; report to the caller if it is elsewhere."""
+    state: Any = session.read()
+    nodes, order, places = session.program["nodes"], list(session.program["nodes"]), session.options.PLACE
+    names = {name: {name, nodes[name].get("step")} for name in session.places}  # a stage is part of a step
+    if unknown := {*places}.difference(*names.values()):
+        hint = meant(min(unknown), session.places) or "; `steps` lists the steps"
+        raise RefusedError(f"there is no step {min(unknown)!a}{hint}")
+    only = [name for name in names if names[name] & {*places}]
+    vars(session.options).update(only=only, command="resume")
+    is_stopped, what = state.condition == "stop", f"step {' '.join(places)}"
+    at = state.finished[-1]["node"] if is_stopped and state.finished else state.node  # or where it failed
+    if at in only and state.condition != "complete":
+        return resume(session)
+    session.state = state  # titles may show its counters
+    is_later = at in order[order.index(only[-1]) :]
+    if is_stopped and not (is_later and any(each.reopens for each in session.extensions)):
+        session.display.rule(f"STOP {one_line(state.message)}".rstrip())
+        return EXIT_STOP
+    if is_later or state.condition == "complete":
+        session.display.rule(f"{what} is completed")
+        return EXIT_COMPLETE
+    if state.condition != "waiting":
+        raise RefusedError(f"{what} cannot run yet; the run is at step {at}")
+    session.display.rule(f"WAITING {session.label(at)}")
+    return EXIT_WAITING
+
+
+def reset(session: Session) -> int:
+    """Archive a run, even a damaged one."""
+    session.alone()
+    name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
+    with suppress(RefusedError, OSError):
+        name = state.begin["run"] if (state := session.read_state()) else "empty"
+    session.display.rule(f"the run was archived as {session.store.archive(name, session.beside())}")
+    return EXIT_COMPLETE
+
+
+COMMANDS: Subcommands = {
+    "run": ("start a run", run),
+    "resume": ("continue a run", resume),
+    "status": ("show the run's state and what to do next", status),
+    "answer": ("answer the waiting step", answer),
+    "steps": ("list the steps", steps),
+    "open": ("start a run without running a step", open_run),
+    "step": ("continue a run, but only through these steps", step),
+    "reset": ("archive the run so that you can start over", reset),
+    "history": ("list or delete archived runs", history),
+}
+# For each option: its subcommands, name, value (`...`: repeatable) and help.
+OPTIONS: Options = (
+    ("answer", "STEP", "", "the waiting step"),
+    ("answer", "REPLY", "", "pass, fail, yes or no, or another reply that the step takes"),
+    ("step", "PLACE", "...", "the steps to run"),
+    ("all", "--state-dir", "DIR", "the state directory (default: .rdc/NAME)"),
+    ("run resume", "--answers", "FILE", "read replies from FILE, one per line: REPLY or STEP REPLY"),
+    ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
+    ("run resume", "--assume", "WORD", "assume this outcome for the interrupted command"),
+    ("run resume answer approve goto", "--events", "FILE", "append events to FILE as JSON lines"),
+    ("run", "--dry-run", "", "show the path, but run and record nothing"),
+    ("resume status", "--adopt", "", "accept a run of another version"),
+    ("status", "--json", "", "print JSON"),
+    ("history", "--prune", "N|AGE", "delete all but the newest N runs, or runs older than AGE (12h, 30d, 8w)"),
+)
+Argv = Optional[list[str]]
+OptionValues = list[tuple[str, Any]]  # options, and the value of each
+Execute = Callable[[Table, list[str], Host, Display, Kinds], int]
+LIKE = {"open": "run", "step": "resume"}  # subcommands with the options of another
+
+
+def options_of(command: str, options: Options) -> Options:
+    """Return the options and positional words of a subcommand."""
+    return tuple(option for option in options if {"all", command, LIKE.get(command)} & {*option[0].split()})
+
+
+def read_words(words: list[str], own: Options, options: Options, given: OptionValues, see: str) -> Any:  # a namespace
+    """Return the options and words of a subcommand, in any order. `given` values come first; the rest are unset."""
+    found: Any = {name: [] if "..." in takes else None if takes else False for _, name, takes, _ in options}
+    known = {name: takes for _, name, takes, _ in own}
+    for name, each in given:
+        found[name] = [*found[name], each] if "..." in known[name] else each
+    due, rest = [name for name in known if name[0] != "-" and not found[name]], iter(words)
+    for word in rest:
+        value: Any
+        name, equals, value = word.partition("=")
+        if due and not word.startswith("--"):
+            name, value = due[0], word
+            due = due["..." not in known[name] :]
+        elif name not in known or (equals and not known[name]):
+            raise RefusedError(f"unknown argument {one_line(word)}{as_input(word, known) or meant(name, known)} {see}")
+        elif not equals:
+            value = next(rest, "--") if known[name] else True
+            if known[name] and value.startswith("--"):
+                raise RefusedError(f"expected {known[name]} after {name} {see}")
+        found[name] = [*found[name], value] if "..." in known[name] else value
+    if missing := [name for name in due if not found[name]]:
+        raise RefusedError(f"missing argument: {' '.join(missing)} {see}")
+    return types.SimpleNamespace(**{name.strip("-").replace("-", "_"): found[name] for name in found})
+
+
+def as_input(word: str, known: Iterable[str]) -> str:
+    """Return how to give NAME=VALUE as an input; "" for other words, or if the program has no inputs."""
+    is_value = word.partition("=")[0].isidentifier() and "=" in word
+    return f"; to set an input, write --input {shlex.quote(word)}" if is_value and "--input" in known else ""
+
+
+def help_lines(program: Table, command: str, prog: str, commands: Any, own: Options) -> list[str]:  # a dict
+    """Return the help of a subcommand, or of the program."""
+    lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
+    if command not in commands:
+        lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
+    return [f"usage: {prog} {command} [OPTION]...", "", program["title"], "", *lines]
+
+
+def execute(program: Table, argv: list[str], host: Host, display: Display, kinds: Kinds) -> int:
+    """Run a subcommand and return its exit code."""
+    commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
+    options = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
+    command, *words = argv or [""]
+    own = options_of(command, options)
+    if not argv or {"-h", "--help"} & {*argv}:
+        display.say(help_lines(program, command, host.prog, commands, own))
+        if argv:
+            return EXIT_COMPLETE
+        raise RefusedError(f"missing subcommand; to start a run: {host.prog} run")
+    if command not in commands:
+        near = as_input(command, [name for _, name, *_ in options]) or meant(command, commands)
+        known = f"{near or '; choose from ' + ', '.join(commands)} (see: {host.prog} --help)"
+        raise RefusedError(f"unknown subcommand {one_line(command)}{known}")
+    callers = [kind.from_caller for kind in kinds if hasattr(kind, "from_caller")]
+    said = [pair for caller in callers for pair in caller(program, options, command, display)]
+    given = read_words(words, own, options, said, f"(see: {host.prog} {command} --help)")
+    vars(given).update(prog=host.prog, command=command, known=options, only=None)
+    outcomes = sorted({word for node in program["nodes"].values() for word in words_of(node)})
+    if given.assume and (given.rerun_interrupted or given.assume not in outcomes):
+        raise RefusedError(f"use either --assume with one of {', '.join(outcomes)}, or --rerun-interrupted")
+    with naming("the current directory"):
+        session = Session(program, given, display, kinds, host)
+    try:
+        return commands[command][1](session)
+    except OSError as error:
+        if str(error.filename).startswith(session.store.directory):
+            error.strerror = f"{error.strerror}; choose another directory with --state-dir"
+        raise
+
+
+def main(program: Table, kinds: Kinds, argv: Argv = None, host: Host = ANY_HOST, execute: Execute = execute) -> int:
+    """Run the command line with the extensions that suit the program, and return the exit code."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # or the next opened file takes its place
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))
+    is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
+    prog = host.prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
+    kinds = [kind for kind in kinds if kind.suits(program)]
+    words, display = sys.argv[1:] if argv is None else argv, Display(sys.stderr)
+    with suppress(KeyboardInterrupt):
+        try:
+            return execute(program, words, host._replace(prog=prog), display, kinds)
+        except RefusedError as refusal:
+            *details, reason = refusal.args
+        except BrokenPipeError:  # the reader has seen enough
+            return EXIT_COMPLETE
+        except OSError as error:
+            details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        except Interrupted:
+            display.rule("INTERRUPTED before anything ran")
+            return EXIT_INTERRUPTED
+        texts = [*details, f"error: {reason}"]
+        for kind in kinds:
+            texts = [*map(kind.worded, texts)] if hasattr(kind, "worded") else texts
+        for text in texts:
+            display.rule(text)
+        return EXIT_INTERRUPTED if display.gives_up() else EXIT_REFUSED
+    return EXIT_INTERRUPTED

@@ -1,0 +1,1 @@
+"""Reading answers and writing whole files."""

@@ -1,0 +1,129 @@
+"""Limits of a run's steps and of its waiting, and pauses before further attempts."""
+
+import re
+import time
+
+from runtime_shim.engine.display import duration
+from runtime_shim.engine.journal import Record
+from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.session import Extension
+from runtime_shim.engine.state import State
+from runtime_shim.engine.walk import Move, Registers, advance, attempt_of
+
+LONGEST_PAUSE = 10**8  # seconds; avoids overflow
+TIME_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
+LONGEST_TIME = 10**9  # seconds
+
+
+def seconds_of(option: str, given: str) -> int:
+    """Return the seconds of a time; `option` is for the error message."""
+    found = re.fullmatch(r"([0-9]{1,9})([smhd]?)", given)
+    seconds = int(found[1]) * TIME_UNITS[found[2]] if found else 0
+    if not 0 < seconds <= LONGEST_TIME:
+        raise RefusedError(f"{option} {given!a}: expected a time such as 90s, 30m, 24h or 7d")
+    return seconds
+
+
+def pause_of(node: Table, registers: Registers) -> int:
+    """Return how many seconds to wait before the next attempt at a step."""
+    further = attempt_of(node, registers) - 2
+    if further < 0 or "delay" not in node:
+        return 0
+    return int(min(node["delay"] * node.get("backoff", 1) ** min(further, 64), LONGEST_PAUSE))
+
+
+class Limits(Extension):
+    """Stops a run at its limit, and waits before further attempts at a step."""
+
+    def condition_after(self, move: Move, before: "State | None", stand: Record) -> Record:
+        """Stop the run at its limit, or set a pause before the step."""
+        nodes, limit = self.session.program["nodes"], self.session.program.get("limit")
+        if before is not None and limit:
+            done = [*(record["node"] for record in before.finished if record["outcome"] != "goto"), before.node]
+            is_gate = [nodes.get(name, {}).get("task") == "gate" for name in (move.node, *done)]  # gates don't count
+            if not is_gate[0] and is_gate.count(False) > limit:
+                message = f"{move.node}: the limit of {limit} steps was reached"
+                return {"condition": "stop", "message": message, "limited": limit}
+        seconds = pause_of(nodes[move.node], move.registers)
+        if not seconds:
+            return stand
+        condition = "ready" if stand["condition"] == "running" else stand["condition"]
+        return {**stand, "condition": condition, "due": time.time() + seconds}
+
+    def before_step(self, name: str) -> None:
+        """Wait for the rest of a pause. After an interruption, a resume waits for the rest."""
+        session = self.session
+        due = session.state.finished[-1].get("due", 0.0) if session.state.finished else 0.0
+        whole = pause_of(session.program["nodes"][name], session.state.registers)
+        left = min(due - time.time(), whole)  # the clock may have been set back
+        if left > 0 and session.state.condition in ("ready", "waiting"):
+            session.display.line(f"    waiting {duration(left)} before this attempt")
+            with session.signals:
+                time.sleep(left)
+
+
+class Expiry(Extension):
+    """Fails a question and rejects a gate that waits longer than the operator allows; ends the run at other steps.
+
+    The next call decides. One that only looks changes nothing.
+    """
+
+    needs = ("ask", "gate", "confirm", "input", "select", "agent", "tool", "parallel", "stage")  # may wait for a person
+    options = (("run", "--expire", "TIME", "fail a question that waits longer than this, such as 24h"),)
+    _due: "Record | None" = None  # the outcome that this call has to record
+
+    def record(self, record: Record) -> Record:
+        """Add the limit to the first record of a run, and record an expiry before anything else."""
+        self.resumed()
+        given = record.get("kind") == "begin" and self.session.options.expire
+        return {**record, "expire": seconds_of("--expire", given)} if given else record
+
+    def waits(self) -> None:
+        """Record when a run started to wait."""
+        state = self.session.state
+        if longest_wait(state) and all(note["kind"] != "waits" for note in state.notes):
+            self.session.record({"kind": "waits", "since": time.time()})
+
+    def read(self, state: State) -> None:
+        """Give a step that has waited too long its outcome."""
+        session, node = self.session, self.session.program["nodes"].get(state.node, {})
+        if state.condition != "waiting" or time.time() < expires_at(state) or not session.is_same(state):
+            return
+        longest, name = duration(longest_wait(state)), state.node
+        if node["task"] not in ("ask", "gate"):
+            state.condition, state.message = "stop", f"expired: the run waited longer than {longest}"
+            state.notes.append({"kind": "expired"})
+            return
+        session.state = state
+        outcome = "rejected" if node["task"] == "gate" else "fail"
+        move = advance(session.program, name, state.registers, outcome)
+        about = {**session.moved(name, move, outcome, f"expired after {longest}"), "by": "rdc"}
+        self._due = session.through("record", {**about, **session.condition_after(move, state, begins=False)})
+        state.apply(self._due)
+
+    def before_run(self, state: "State | None") -> None:
+        """Forget the outcome if another run starts."""
+        self._due = self._due if state else None
+
+    def resumed(self) -> None:
+        """Record the outcome of the step that has expired."""
+        due, self._due = self._due, None
+        if due:
+            self.session.store.append(due)
+            self.session.each("written", due)
+
+    def facts(self, state: State) -> Table:
+        """Return the status of an expired run."""
+        return {"state": "expired", "expired": True} if any(one["kind"] == "expired" for one in state.notes) else {}
+
+
+def longest_wait(state: State) -> float:
+    """Return how many seconds a step of a run may wait for a person; 0 without a limit."""
+    return float(state.begin.get("expire", 0))
+
+
+def expires_at(state: State) -> float:
+    """Return when a waiting step expires, in seconds; infinity without a limit."""
+    since = [note["since"] for note in state.notes if note["kind"] == "waits"]
+    longest = longest_wait(state)
+    return float(since[0] + longest) if since and longest else float("inf")
