@@ -75,7 +75,7 @@ fuzz: $(READY) ## Fuzz the compiler, guided by coverage (MINUTES=10)
 golden: $(READY) ## Regenerate golden files and generated pages
 	$(BIN)/python -m tools.explanations
 	$(BIN)/python -m tools.regenerate
-	$(BIN)/python -m pytest -q tests/golden tests/rdc/test_imports.py --snapshot-update
+	$(BIN)/python -m pytest -q tests/golden tests/repo/test_imports.py --snapshot-update
 	rm -rf rdc.lock .rdc_cache # the cache knows the version of rdc, and not its code; review reads the new lock
 	$(BIN)/python -m rdc build --prune
 

@@ -19,7 +19,8 @@ from hypothesis import is_hypothesis_test, settings
 
 from backends.registry import load
 from compiler.ir.program import Program
-from tests import interpreters, shared
+from tests.support import interpreters
+from tests.support import once as shared
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFORMANCE = ROOT.parent / "shared" / "conformance"
@@ -47,12 +48,12 @@ os.environ.pop("CI", None)
 
 
 WITH_ACT = (
-    *("tests/workflows/", "tests/equivalence/", "tests/programs/", "tests/playbooks/", "tests/agent_workflows/"),
+    *("tests/backends/github/", "tests/equivalence/", "tests/programs/", "tests/playbooks/", "tests/agent_workflows/"),
     *(
         "tests/stepspecs/",
         "tests/rdc/test_cli_test.py",
         "tests/rdc/test_trial_companions.py",
-        "tests/rdc/test_action.py",
+        "tests/repo/test_action.py",
     ),
 )
 HANGS = "TimeoutExpired: Command '.'[^']*/act'"

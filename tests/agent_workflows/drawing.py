@@ -8,7 +8,7 @@ from tests.agent_workflows.model import Flow, Report, Step, Told
 from tests.agent_workflows.oracle import keywords_of
 from tests.equivalence.chance import Chance
 from tests.programs.cases import Json
-from tests.programs.texts import LINES, NASTY
+from tests.support.hostile_texts import LINES, NASTY
 
 NAMES = ("plan", "review", "build.it", "a-b_c", "Fix", "COMPLETE", "x1")
 AGENTS = ("", "", "planner", "the coder", "jdi:review")

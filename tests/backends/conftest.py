@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.backends.makefiles import FLOW, PATIENCE, Place, kill_all
+from tests.support.makefiles import FLOW, PATIENCE, Place, kill_all
 
 KINDS = ("busybox sh", "bash --posix", "dash")
 

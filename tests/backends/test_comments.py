@@ -10,13 +10,13 @@ import pytest
 from backends.common.remarks import shells
 from backends.registry import load
 from compiler.ir.program import Program
-from tests.backends import header_checks
-from tests.backends.header_checks import Check, always, check_header, regenerates, source
-from tests.backends.makefile_comments import check_makefile
-from tests.backends.sentences import PYTHON
 from tests.conftest import ROOT
 from tests.golden.test_golden import NAMES, PROGRAMS, program
-from tests.workflows.comments import bare, shown
+from tests.support.comments import header as header_checks
+from tests.support.comments.header import Check, always, check_header, regenerates, source
+from tests.support.comments.makefile import check_makefile
+from tests.support.comments.sentences import PYTHON
+from tests.support.comments.workflow import bare, shown
 
 FORMS: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("python", {}),

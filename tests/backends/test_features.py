@@ -16,8 +16,8 @@ from compiler.ir.program import Artifact, Constant, Context, Input, Program, Set
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
 from compiler.ir.texts import text
 from compiler.ir.verify import verify
-from tests.mermaid.programs import node, program, to
-from tests.stepspecs.programs import BRIEF, specification
+from tests.support.sample_programs import node, program, to
+from tests.support.stepspec_programs import BRIEF, specification
 
 REVIEWER = Agent("reviewer", text("Look"), Reading(("GOOD",)))
 

@@ -18,7 +18,7 @@ from compiler.frontends.playbook.check.rules import read
 from compiler.frontends.playbook.frontend import report
 from compiler.text.source import Source
 from tests.conftest import CONFORMANCE, NO_CONFORMANCE
-from tests.rdc.cli_support import call
+from tests.support.cli import call
 
 EXPECTED = (".expected.json", ".errors.json")
 

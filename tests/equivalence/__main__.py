@@ -12,20 +12,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests import interpreters
 from tests.agent_workflows.soak import KIND as WORKFLOWS
+from tests.equivalence import drawn
+from tests.equivalence.drivers import DRIVERS
+from tests.equivalence.regressions import write
+from tests.equivalence.scenario import scenario
+from tests.equivalence.soak import Finding, Soak, run
 from tests.playbooks.soak import KIND as PLAYBOOKS
 from tests.programs import soak as programs_soak
 from tests.programs.drivers import NAMES as PROGRAMS
 from tests.programs.drivers import missing
 from tests.programs.soak import PREFIX
 from tests.stepspecs.soak import KIND as SPECIFICATIONS
-
-from . import drawn
-from .drivers import DRIVERS
-from .regressions import write
-from .scenario import scenario
-from .soak import Finding, Soak, run
+from tests.support import interpreters
 
 DRAWN: tuple[drawn.Kind[Any], ...] = (PLAYBOOKS, WORKFLOWS, SPECIFICATIONS)
 """Kinds of documents that are drawn by seeds."""

@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from tests.equivalence.model import Declared, Leaf, Settings
+from tests.equivalence.texts import VALUES
+from tests.equivalence.visits import SHORTEST, Beyond, Given
 from tests.programs.values import MalformedError, values_of
-
-from .model import Declared, Leaf, Settings
-from .texts import VALUES
-from .visits import SHORTEST, Beyond, Given
 
 ALL = "*"
 

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from .model import Files, Runbook
-from .oracle import NOTHING_GIVEN, Operator, walk
-from .render import PLAIN, Style, render, render_files
-from .visits import Given, Jump, Trace, Visit
+from tests.equivalence.model import Files, Runbook
+from tests.equivalence.oracle import NOTHING_GIVEN, Operator, walk
+from tests.equivalence.render import PLAIN, Style, render, render_files
+from tests.equivalence.visits import Given, Jump, Trace, Visit
 
 LIMIT = 60
 MAIN = "main.runbook.md"

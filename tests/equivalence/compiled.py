@@ -7,8 +7,7 @@ from pathlib import Path
 
 from compiler.driver import compile_file
 from compiler.ir.program import Program
-
-from .cases import Case
+from tests.equivalence.cases import Case
 
 
 def compiled(case: Case) -> Program:

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from .landings import inclusion
-from .model import (
+from tests.equivalence.landings import inclusion
+from tests.equivalence.model import (
     Action,
     Complete,
     Declared,
@@ -28,10 +28,10 @@ from .model import (
     Substeps,
     Transitions,
 )
-from .outline import integer, one_of, some_of
-from .scenario import CALL
-from .texts import CODES, ENVIRONMENT, GIVEN, SECRETS, SHOWING, VARIABLES
-from .visits import SHORTEST, Given
+from tests.equivalence.outline import integer, one_of, some_of
+from tests.equivalence.scenario import CALL
+from tests.equivalence.texts import CODES, ENVIRONMENT, GIVEN, SECRETS, SHOWING, VARIABLES
+from tests.equivalence.visits import SHORTEST, Given
 
 PATTERN = r"[0-9.]*|[a-z ]+|\$\(touch x\).*"
 _NUMBERS = ("3", "-1.50", "0", "007", "12345678901234567890")

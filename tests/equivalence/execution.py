@@ -21,10 +21,9 @@ from backends.registry import load
 from compiler.diagnostics.model import Diagnostic, Severity
 from compiler.driver import Compilation, compile_file
 from compiler.ir.program import Program
-
-from .difference import same
-from .scenario import FOLDER_VARIABLE, Scenario, with_walk
-from .visits import Jump, Trace, Visit
+from tests.equivalence.difference import same
+from tests.equivalence.scenario import FOLDER_VARIABLE, Scenario, with_walk
+from tests.equivalence.visits import Jump, Trace, Visit
 
 PROMPT = "?"
 """Stands instead of the file where a prompt is visited."""

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
 
-from .cases import Case
-from .model import (
+from tests.equivalence.cases import Case
+from tests.equivalence.model import (
     CHILD_TEMPLATE,
     STEP_TEMPLATE,
     Action,
@@ -25,11 +25,11 @@ from .model import (
     Substeps,
     Transitions,
 )
-from .render import Style
-from .snippets import SNIPPETS
-from .strategies import COMMAND_TAGS, SEPARATORS, SHOWN_TAGS
-from .texts import CODES, MAINS, MESSAGES, NAMES, PATHS, PROMPTS, SECRETS, TITLES, VARIABLES
-from .visits import Jump, Visit
+from tests.equivalence.render import Style
+from tests.equivalence.snippets import SNIPPETS
+from tests.equivalence.strategies import COMMAND_TAGS, SEPARATORS, SHOWN_TAGS
+from tests.equivalence.texts import CODES, MAINS, MESSAGES, NAMES, PATHS, PROMPTS, SECRETS, TITLES, VARIABLES
+from tests.equivalence.visits import Jump, Visit
 
 AnyStep = Step | Substep
 

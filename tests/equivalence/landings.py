@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .model import STEP_TEMPLATE, Files, Leaf, Runbook, Runbooks, Step, Substeps
+from tests.equivalence.model import STEP_TEMPLATE, Files, Leaf, Runbook, Runbooks, Step, Substeps
 
 Hop = tuple[str, str | None, int | None]
 """A step, a child of it or None, and the position of a runbook in its list, or None where the route ends."""

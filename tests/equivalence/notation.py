@@ -6,8 +6,8 @@ runbooks. `expect("1- 1#2+ => COMPLETE", ...)` gives the outcomes and the path t
 
 from __future__ import annotations
 
-from .cases import show_path
-from .model import (
+from tests.equivalence.cases import show_path
+from tests.equivalence.model import (
     Action,
     Complete,
     Continue,
@@ -24,8 +24,8 @@ from .model import (
     Substeps,
     Transitions,
 )
-from .oracle import walk
-from .visits import Visit
+from tests.equivalence.oracle import walk
+from tests.equivalence.visits import Visit
 
 
 def action(text: str) -> Action:

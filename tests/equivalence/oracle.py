@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .beyond import Numbers, Scope, Slots, with_numbers
-from .landings import Landing, Landings, Route, first_step, inclusion
-from .model import (
+from tests.equivalence.beyond import Numbers, Scope, Slots, with_numbers
+from tests.equivalence.landings import Landing, Landings, Route, first_step, inclusion
+from tests.equivalence.model import (
     CHILD_TEMPLATE,
     STEP_TEMPLATE,
     Action,
@@ -27,7 +27,7 @@ from .model import (
     Substep,
     Transitions,
 )
-from .visits import CutOffError, End, Given, Instances, Jump, OutcomeOf, Recorder, Trace, Visit
+from tests.equivalence.visits import CutOffError, End, Given, Instances, Jump, OutcomeOf, Recorder, Trace, Visit
 
 NOTHING_GIVEN = Given()
 

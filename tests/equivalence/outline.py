@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from hypothesis import strategies as st
 
-from .model import CHILD_TEMPLATE, STEP_TEMPLATE, Goto
+from tests.equivalence.model import CHILD_TEMPLATE, STEP_TEMPLATE, Goto
 
 # Names that a careless reader takes for something else: none of them is reserved.
 STEP_NAMES = ("Recover", "Next", "N", "_x1", "PASSED", "retry", "run", "help", "done", "PATH", "rdc_node", "null", "s1")

@@ -17,9 +17,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from .cases import show_jump, show_visit
-from .scenario import Scenario
-from .visits import NOTHING, Beyond, End, Given, Jump, Trace, Visit
+from tests.equivalence.cases import show_jump, show_visit
+from tests.equivalence.scenario import Scenario
+from tests.equivalence.visits import NOTHING, Beyond, End, Given, Jump, Trace, Visit
 
 FOLDER = Path(__file__).parent / "found"
 TRACE = "trace.txt"

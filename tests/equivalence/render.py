@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from .model import (
+from tests.equivalence.model import (
     Action,
     Complete,
     Continue,

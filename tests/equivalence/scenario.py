@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from .cases import Case
-from .model import Leaf
-from .render import render, render_files
-from .visits import Trace
+from tests.equivalence.cases import Case
+from tests.equivalence.model import Leaf
+from tests.equivalence.render import render, render_files
+from tests.equivalence.visits import Trace
 
 FOLDER_VARIABLE = "YARDSTICK"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, assume, given, settings
 
-from .cases import Case
-from .drivers import DRIVERS, attempts
+from tests.equivalence.cases import Case
+from tests.equivalence.drivers import DRIVERS, attempts
 
 
 def compare_random_cases(driver: str, number: int) -> None:

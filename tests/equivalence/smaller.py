@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from .cases import MAIN, Case, Outcomes
-from .model import (
+from tests.equivalence.cases import MAIN, Case, Outcomes
+from tests.equivalence.model import (
     UNDECLARED,
     Continue,
     Goto,
@@ -25,8 +25,8 @@ from .model import (
     Substeps,
     Transitions,
 )
-from .render import PLAIN
-from .strategies import included
+from tests.equivalence.render import PLAIN
+from tests.equivalence.strategies import included
 
 PLAIN_OUTCOMES = (Outcomes((False,) * 40), Outcomes((True,) * 40))
 SIMPLE = Leaf(code="true", info="sh")

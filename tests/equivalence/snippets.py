@@ -5,8 +5,8 @@ They mean the same to bash and to dash, and none ends its output within a line.
 
 from __future__ import annotations
 
-from .model import Leaf
-from .scenario import CALL
+from tests.equivalence.model import Leaf
+from tests.equivalence.scenario import CALL
 
 _DOCUMENT = """\
 ## 7. Code

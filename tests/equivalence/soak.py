@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Flaky
 from hypothesis.strategies import one_of
 
-from .cases import Case
-from .difference import DifferenceError
-from .drivers import DRIVERS, attempts
-from .smaller import made_smaller
+from tests.equivalence.cases import Case
+from tests.equivalence.difference import DifferenceError
+from tests.equivalence.drivers import DRIVERS, attempts
+from tests.equivalence.smaller import made_smaller
 
 BATCH = 50
 """Cases from one seed."""

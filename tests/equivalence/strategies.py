@@ -6,9 +6,9 @@ from dataclasses import fields, replace
 
 from hypothesis import strategies as st
 
-from .cases import Case, Outcomes
-from .declaring import declared
-from .model import (
+from tests.equivalence.cases import Case, Outcomes
+from tests.equivalence.declaring import declared
+from tests.equivalence.model import (
     Action,
     Complete,
     Continue,
@@ -25,10 +25,10 @@ from .model import (
     Substeps,
     Transitions,
 )
-from .outline import Outline, integer, one_of, outlines, some_of, targets
-from .render import Style
-from .snippets import SNIPPETS, snippet
-from .texts import CODES, HOSTILE_CHARACTERS, MAINS, MESSAGES, NAMES, PATHS, PROMPTS, TITLES
+from tests.equivalence.outline import Outline, integer, one_of, outlines, some_of, targets
+from tests.equivalence.render import Style
+from tests.equivalence.snippets import SNIPPETS, snippet
+from tests.equivalence.texts import CODES, HOSTILE_CHARACTERS, MAINS, MESSAGES, NAMES, PATHS, PROMPTS, TITLES
 
 COMMAND_TAGS = ("sh", "bash", "shell")
 SHOWN_TAGS = ("", "json", "prompt", "bash prompt", "sh prompt", "BASH", "{.sh$x}", "%'\"\\ prompt")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .beyond import Scope, Slots, written
-from .cases import Case, Outcomes, show_path
-from .model import (
+from tests.equivalence.beyond import Scope, Slots, written
+from tests.equivalence.cases import Case, Outcomes, show_path
+from tests.equivalence.model import (
     Continue,
     Declared,
     Goto,
@@ -18,8 +18,8 @@ from .model import (
     Substeps,
     Transitions,
 )
-from .oracle import NOTHING_GIVEN
-from .visits import Given
+from tests.equivalence.oracle import NOTHING_GIVEN
+from tests.equivalence.visits import Given
 
 COMMAND, PROMPT = Leaf(code="true", info="sh"), Leaf("Is {{version}} good?")
 INNER = "a.runbook.md"

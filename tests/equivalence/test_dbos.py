@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from .drivers import DRIVERS
-from .shares import compare_random_cases
+from tests.equivalence.drivers import DRIVERS
+from tests.equivalence.shares import compare_random_cases
 
 SHARES = {"dbos": 1, "dbos-waiting": 1}
 

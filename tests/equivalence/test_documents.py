@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from .model import Files, Step
-from .notation import book, expect, step, sub
+from tests.equivalence.model import Files, Step
+from tests.equivalence.notation import book, expect, step, sub
 
 CONTINUE = ("PASS: CONTINUE", "FAIL: STOP")
 FINAL = ("PASS: COMPLETE", "FAIL: STOP")

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from backends.registry import BACKENDS
-
-from . import __main__, regressions, test_dbos, test_engine, test_github, test_make, test_python, test_semantics
-from .difference import DifferenceError
-from .drivers import DRIVERS, Driver, try_driver
-from .execution import Trial
-from .scenario import OWN, Scenario
-from .strategies import lines, questions
-from .visits import Trace
+from tests.backends.github import test_engine_paths as test_engine
+from tests.equivalence import __main__, regressions, test_dbos, test_github, test_make, test_python, test_semantics
+from tests.equivalence.difference import DifferenceError
+from tests.equivalence.drivers import DRIVERS, Driver, try_driver
+from tests.equivalence.execution import Trial
+from tests.equivalence.scenario import OWN, Scenario
+from tests.equivalence.strategies import lines, questions
+from tests.equivalence.visits import Trace
 
 SHOWN_ONLY = {"dot", "mermaid", "json"}
 """Targets for reading: nobody runs what they write."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from .drivers import DRIVERS, try_driver
-from .regressions import FOLDER, read, write
+from tests.equivalence.drivers import DRIVERS, try_driver
+from tests.equivalence.regressions import FOLDER, read, write
 
 FOUND = sorted(folder for folder in FOLDER.iterdir() if folder.is_dir())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .shares import compare_random_cases
+from tests.equivalence.shares import compare_random_cases
 
 SHARES = {"github": 3, "github-agent": 1, "github-environment": 1}
 

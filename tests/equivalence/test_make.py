@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .shares import compare_random_cases
+from tests.equivalence.shares import compare_random_cases
 
 SHARES = {"make": 6, "make-waiting": 2, "make-killed": 3, "make-prompted": 1, "make-plain": 8}
 

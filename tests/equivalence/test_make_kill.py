@@ -14,9 +14,7 @@ from pathlib import Path
 import pytest
 
 from compiler.driver import compile_file
-from tests.backends.makefiles import emitted, environment, kill_all
-
-from .test_kill import (
+from tests.equivalence.test_kill import (
     PATIENCE,
     RELEASE,
     SLOW,
@@ -29,7 +27,8 @@ from .test_kill import (
     no_finished_command_ran_again,
     step,
 )
-from .test_kill import SUBJECTS as OTHERS
+from tests.equivalence.test_kill import SUBJECTS as OTHERS
+from tests.support.makefiles import emitted, environment, kill_all
 
 KILLS = 12
 """For each runbook."""

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import pytest
 
-from .cases import Case, Outcomes
-from .model import Goto, Runbook, Transitions
-from .notation import book, expect, goto, result, step, sub
-from .oracle import walk
+from tests.equivalence.cases import Case, Outcomes
+from tests.equivalence.model import Goto, Runbook, Transitions
+from tests.equivalence.notation import book, expect, goto, result, step, sub
+from tests.equivalence.oracle import walk
 
 
 class TestStart:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .shares import compare_random_cases
+from tests.equivalence.shares import compare_random_cases
 
 SHARES = {"python": 4, "script": 2, "python-waiting": 2, "python-steps": 2, "python-prompted": 1, "rdc-run": 1}
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .model import Leaf, Runbook, Runbooks, Step, Stop, Substep, Transitions
-from .notation import action, book, step, sub
-from .render import Style, render
+from tests.equivalence.model import Leaf, Runbook, Runbooks, Step, Stop, Substep, Transitions
+from tests.equivalence.notation import action, book, step, sub
+from tests.equivalence.render import Style, render
 
 
 def test_default_layout() -> None:

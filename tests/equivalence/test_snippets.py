@@ -6,11 +6,11 @@ import subprocess
 
 import pytest
 
-from .cases import Case, Outcomes
-from .execution import trial
-from .model import Runbook, Step
-from .scenario import command, scenario
-from .snippets import SNIPPETS, snippet
+from tests.equivalence.cases import Case, Outcomes
+from tests.equivalence.execution import trial
+from tests.equivalence.model import Runbook, Step
+from tests.equivalence.scenario import command, scenario
+from tests.equivalence.snippets import SNIPPETS, snippet
 
 
 @pytest.mark.parametrize("shell", ["bash", "sh"])

@@ -10,13 +10,13 @@ from itertools import chain
 import pytest
 from hypothesis import HealthCheck, assume, given, seed, settings
 
-from .cases import Case
-from .execution import Trial, trial
-from .features import EXPECTED, AnyStep, all_steps, count, jumps
-from .model import CHILD_TEMPLATE, STEP_TEMPLATE, Goto, Leaf, Runbook, Step
-from .render import RESERVED
-from .scenario import command, scenario
-from .strategies import cases
+from tests.equivalence.cases import Case
+from tests.equivalence.execution import Trial, trial
+from tests.equivalence.features import EXPECTED, AnyStep, all_steps, count, jumps
+from tests.equivalence.model import CHILD_TEMPLATE, STEP_TEMPLATE, Goto, Leaf, Runbook, Step
+from tests.equivalence.render import RESERVED
+from tests.equivalence.scenario import command, scenario
+from tests.equivalence.strategies import cases
 
 BOUNDED = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
-from tests import warm
 from tests.equivalence.difference import DifferenceError, same
+from tests.support import warm
 
 RUN = "r"
 NAME = "runs.sqlite"

@@ -34,9 +34,9 @@ from runtime_shim.engine.private import opened_folder
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.state import Store
 from runtime_shim.io.answers import read_answers, read_text, take_answer
-from tests.commonmark.oracle import LINES, differences
-from tests.compiler.test_any_text import FRAGMENTS, check, check_findings
-from tests.fuzzing.outputs import CHECKS, python_head
+from tests.compiler.frontends.rundown.test_any_text import FRAGMENTS, check, check_findings
+from tests.conformance.commonmark.oracle import LINES, differences
+from tests.support.outputs import CHECKS, python_head
 
 SEPARATOR = b"\n%%%\n"
 STEPS = 40

@@ -12,10 +12,10 @@ import pytest
 from yaml import YAMLError
 
 from backends.registry import load
-from tests.compiler.documents import compiled
 from tests.conftest import ROOT
 from tests.fuzzing.entries import ENTRIES
-from tests.fuzzing.outputs import CHECKS
+from tests.support.documents import compiled
+from tests.support.outputs import CHECKS
 
 HERE = Path(__file__).parent
 KEPT = sorted(path for folder in ("corpus", "found") for path in (HERE / folder).rglob("*") if path.is_file())

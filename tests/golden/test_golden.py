@@ -25,12 +25,12 @@ from compiler.driver import compile_file
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Parallel, Tool
-from tests.compiler.text_form import to_text_form
 from tests.conftest import ROOT
 from tests.golden.pieces import SHARED, hashed, taken_apart
-from tests.interpreters import ENDS, VERSIONS, end_of_support, interpreter
-from tests.rdc.cli_support import call
-from tests.shared import shared
+from tests.support.cli import call
+from tests.support.interpreters import ENDS, VERSIONS, end_of_support, interpreter
+from tests.support.once import shared
+from tests.support.text_form import to_text_form
 
 GOLDEN = ROOT / "golden"
 EXAMPLES = sorted((ROOT / "examples").glob("*.runbook.md"))

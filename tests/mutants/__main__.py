@@ -8,8 +8,8 @@ import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
-from .mutation import mutants
-from .trial import CLASSES, baseline, verdict
+from tests.mutants.mutation import mutants
+from tests.mutants.trial import CLASSES, baseline, verdict
 
 
 def main() -> None:

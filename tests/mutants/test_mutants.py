@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from .mutation import Mutant, mutants
-from .trial import CLASSES, Seen, baseline, verdict
+from tests.mutants.mutation import Mutant, mutants
+from tests.mutants.trial import CLASSES, Seen, baseline, verdict
 
 NUMBER = 5
 

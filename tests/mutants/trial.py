@@ -15,8 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from tests.conftest import ROOT
-
-from .mutation import Mutant, mutated
+from tests.mutants.mutation import Mutant, mutated
 
 EXAMPLES = (
     "canary-rollout.runbook.md",

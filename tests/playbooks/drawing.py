@@ -9,7 +9,7 @@ from tests.equivalence.chance import Chance
 from tests.playbooks.model import Book, Branch, Elicit, Input, Name, Output, Prompt, Row, Step, Told, Tool
 from tests.playbooks.oracle import places
 from tests.programs.cases import Json
-from tests.programs.texts import LINES, NASTY, OBJECTS
+from tests.support.hostile_texts import LINES, NASTY, OBJECTS
 
 NAMES = ("topic", "kind", "x_1", "Count", "draft")
 WORDS = ("bug", "yes", "no", "two words", "pass", "$(touch x)", "${{ github.token }}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .cases import Json
-from .filling import written
+from tests.programs.cases import Json
+from tests.programs.filling import written
 
 UNREAD = ["none", "invalid", "ambiguous", "failed"]
 

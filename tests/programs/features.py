@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .alphabet import keywords_of
-from .cases import Case, Json
-from .oracle import walk
+from tests.programs.alphabet import keywords_of
+from tests.programs.cases import Case, Json
+from tests.programs.oracle import walk
 
 
 def features(case: Case) -> set[str]:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from .alphabet import undone
-from .cases import NOWHERE, Call, Case, Json, Question, Trace, Visit
-from .filling import WHITE, filled, in_json, written
-from .reading import answer_of, joined, passed, word_of
-from .reports import PLACE
-from .values import MalformedError, extracted, fits, values_of
+from tests.programs.alphabet import undone
+from tests.programs.cases import NOWHERE, Call, Case, Json, Question, Trace, Visit
+from tests.programs.filling import WHITE, filled, in_json, written
+from tests.programs.reading import answer_of, joined, passed, word_of
+from tests.programs.reports import PLACE
+from tests.programs.values import MalformedError, extracted, fits, values_of
 
 MOST = 60
 """Visits after which a path is cut off."""

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from markdown_it import MarkdownIt
 
-from .cases import Json
-from .filling import WHITE
+from tests.programs.cases import Json
+from tests.programs.filling import WHITE
 
 MARKDOWN = MarkdownIt("commonmark")
 MARKS = " #*_`"

@@ -6,10 +6,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from .alphabet import keywords_of
-from .cases import Json
-from .drawing import flag, number, pick, rarely
-from .texts import LINES, NASTY, OBJECTS, PATTERNS
+from tests.programs.alphabet import keywords_of
+from tests.programs.cases import Json
+from tests.programs.drawing import flag, number, pick, rarely
+from tests.support.hostile_texts import LINES, NASTY, OBJECTS, PATTERNS
 
 BROKEN_BYTES = ("\udcff\udcfe bytes", "cut off \udce2\udc82", "\udcc3(")
 """Bytes that are no UTF-8, as `surrogateescape` has them."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .cases import Case, Json, Trace
-from .drawing import flag, rarely
-from .reading import answer_of
+from tests.programs.cases import Case, Json, Trace
+from tests.programs.drawing import flag, rarely
+from tests.programs.reading import answer_of
 
 SLOT = "where reports lie"
 BEFORE_FOLDER, AFTER_FOLDER = "<folder ", " folder>"

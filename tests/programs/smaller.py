@@ -12,9 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from compiler.ir.verify import problems
-from tests.program_json import from_json
-
-from .cases import Case, Json
+from tests.programs.cases import Case, Json
+from tests.support.program_json import from_json
 
 
 def made_smaller(case: Case, still: Callable[[Case], bool], seconds: float) -> Case:

@@ -13,11 +13,10 @@ from hypothesis.errors import Flaky
 
 from compiler.ir.features import Feature
 from tests.equivalence.difference import DifferenceError
-
-from .cases import Case
-from .drivers import DRIVERS, carried, try_driver
-from .smaller import made_smaller
-from .strategies import cases, random_case
+from tests.programs.cases import Case
+from tests.programs.drivers import DRIVERS, carried, try_driver
+from tests.programs.smaller import made_smaller
+from tests.programs.strategies import cases, random_case
 
 PREFIX = "programs-"
 """Before the names of drivers, where those of documents stand beside them."""

@@ -13,13 +13,12 @@ from typing import Any, cast
 from hypothesis import strategies as st
 
 from compiler.ir.features import Feature
-
-from .alphabet import keywords_of, words_of
-from .cases import NOWHERE, Case, Json
-from .drawing import Chance, flag, number, pick, picks, rarely
-from .replies import replies
-from .reports import draw_reports
-from .texts import FIELDS, IDS, KEYWORDS, LINES, NASTY, PATTERNS
+from tests.programs.alphabet import keywords_of, words_of
+from tests.programs.cases import NOWHERE, Case, Json
+from tests.programs.drawing import Chance, flag, number, pick, picks, rarely
+from tests.programs.replies import replies
+from tests.programs.reports import draw_reports
+from tests.support.hostile_texts import FIELDS, IDS, KEYWORDS, LINES, NASTY, PATTERNS
 
 ORIGIN = {"path": "p.json", "span": {"line": 1, "column": 1, "end_line": 1, "end_column": 2}}
 COMMAND = '"$YARDSTICK_PYTHON" -I -S "$YARDSTICK/stand_in.py${RDC_RUN_ID:+}${RDC_ATTEMPT:+}" shell '

@@ -12,14 +12,13 @@ import pytest
 
 from compiler.ir.features import Feature
 from tests.equivalence.difference import DifferenceError
-
-from . import drivers
-from .cases import FOUND, Case, Json, Trace, Visit
-from .drivers import NAMES, carried, missing, try_driver
-from .oracle import walk
-from .strategies import random_case
-from .test_oracle import edge, node, program
-from .trial import STAND_IN, Trial
+from tests.programs import drivers
+from tests.programs.cases import FOUND, Case, Json, Trace, Visit
+from tests.programs.drivers import NAMES, carried, missing, try_driver
+from tests.programs.oracle import walk
+from tests.programs.strategies import random_case
+from tests.programs.test_oracle import edge, node, program
+from tests.programs.trial import STAND_IN, Trial
 
 SHARES = {
     "semantics": 30,

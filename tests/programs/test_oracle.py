@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from .cases import Case, Json
-from .filling import filled, written
-from .oracle import walk
-from .reading import answer_of, joined, passed, word_of
-from .strategies import ORIGIN
-from .values import MalformedError, extracted, fits, values_of
+from tests.programs.cases import Case, Json
+from tests.programs.filling import filled, written
+from tests.programs.oracle import walk
+from tests.programs.reading import answer_of, joined, passed, word_of
+from tests.programs.strategies import ORIGIN
+from tests.programs.values import MalformedError, extracted, fits, values_of
 
 
 def program(*nodes: Json, **more: Any) -> Json:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .features import features
-from .strategies import random_case
+from tests.programs.features import features
+from tests.programs.strategies import random_case
 
 QUESTIONS = ("pass_fail", "yes_no", "confirm", "input", "select")
 MUST_OCCUR = {

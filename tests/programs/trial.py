@@ -22,12 +22,11 @@ from compiler.ir.tasks import Tool
 from compiler.passes import optimize
 from tests.equivalence.difference import same
 from tests.equivalence.execution import HOSTILE_FOLDER, errors
-from tests.program_json import from_json
-
-from . import stand_in
-from .cases import NOWHERE, SUFFIXES, Call, Case, Json, Trace
-from .filling import filled
-from .reports import AFTER_FOLDER, BEFORE_FOLDER, PLACE, reports_of, shown_folder
+from tests.programs import stand_in
+from tests.programs.cases import NOWHERE, SUFFIXES, Call, Case, Json, Trace
+from tests.programs.filling import filled
+from tests.programs.reports import AFTER_FOLDER, BEFORE_FOLDER, PLACE, reports_of, shown_folder
+from tests.support.program_json import from_json
 
 if TYPE_CHECKING:
     from backends.base import Emission

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection
 from typing import Any
 
-from .filling import WHITE
+from tests.programs.filling import WHITE
 
 LONGEST_VALUE = 65_536
 

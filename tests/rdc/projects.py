@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.rdc.cli_support import Result, call
+from tests.support.cli import Result, call
 
 RUNBOOK = "## 1. {}\n\n```bash\necho {}\n```\n"
 GITHUB = '[[build]]\nsource = "docs/*.runbook.md"\nto = "github"\nout = ".github/workflows/{name}.yml"\n'

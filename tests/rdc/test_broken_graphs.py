@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from compiler.driver import _identified
 from compiler.ir.program import Program
 from compiler.passes import PASSES
-from tests.rdc.cli_support import GOOD, call, document
+from tests.support.cli import GOOD, call, document
 
 COMMANDS = [
     ["check"],

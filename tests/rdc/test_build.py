@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import ROOT, call
 from tests.rdc.projects import CALLING, GITHUB, RUNBOOK, Project
+from tests.support.cli import ROOT, call
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from backends.github.yaml.pins import pins
-from tests.rdc.cli_support import ROOT, spawn
 from tests.rdc.projects import CALLING, GITHUB, QUESTION, Project
+from tests.support.cli import ROOT, spawn
 
 OPTIONS = "---\nrdc:\n  github:\n    secrets: [DEPLOY_TOKEN]\n    environment: production\n---\n"
 SECRET = f"{OPTIONS}\n## 1. Go\n\n```bash\nmake\n```\n"

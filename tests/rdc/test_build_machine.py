@@ -19,8 +19,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from backends.registry import load
 from compiler.driver import Settings
 from rdc.output.generate import generate
-from tests.rdc.cli_support import environment
 from tests.rdc.projects import RUNBOOK, Project
+from tests.support.cli import environment
 
 NAMES = st.sampled_from(["build", "deploy", "check"])
 WORDS = st.sampled_from(["one", "two", "three"])

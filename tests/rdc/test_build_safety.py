@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import environment, spawn
 from tests.rdc.projects import RUNBOOK, Project
+from tests.support.cli import environment, spawn
 
 
 @pytest.fixture

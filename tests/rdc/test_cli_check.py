@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import GOOD, MISSING_TITLE, TOLERATED, UNKNOWN_TARGET, call, document, spawn
+from tests.support.cli import GOOD, MISSING_TITLE, TOLERATED, UNKNOWN_TARGET, call, document, spawn
 
 
 def test_a_good_document(tmp_path: Path) -> None:

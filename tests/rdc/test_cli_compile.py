@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from backends.registry import names
-from tests.rdc.cli_support import GOOD, MISSING_TITLE, UNKNOWN_TARGET, Result, call, document
+from tests.support.cli import GOOD, MISSING_TITLE, UNKNOWN_TARGET, Result, call, document
 
 TO = ("compile", "--to", "python")
 

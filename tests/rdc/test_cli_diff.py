@@ -11,8 +11,8 @@ import pytest
 
 from backends.base import MARK
 from rdc.documents.git import LARGEST
-from tests.dot.real import seen
-from tests.rdc.cli_support import MISSING_TITLE, call
+from tests.support.cli import MISSING_TITLE, call
+from tests.support.graphviz import seen
 
 OLD = """\
 # Deploy

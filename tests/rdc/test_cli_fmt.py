@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import GOOD, UNKNOWN_TARGET, Result, call, document
+from tests.support.cli import GOOD, UNKNOWN_TARGET, Result, call, document
 
 UNTIDY = "## 1 - Build\n* FAIL: RETRY 2\n"
 TIDY = "## 1. Build\n\n- FAIL: RETRY 2 STOP\n"

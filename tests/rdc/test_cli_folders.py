@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import GOOD, UNKNOWN_TARGET, call, document
+from tests.support.cli import GOOD, UNKNOWN_TARGET, call, document
 
 UNTIDY = GOOD.replace("## 2. Test\n\n", "## 2 - Test\n")
 TRIED = """---

@@ -16,8 +16,8 @@ from backends.base import MARK
 from rdc.commands.graph import FORMATS
 from rdc.draw import graphviz
 from tests.conftest import ROOT
-from tests.dot.real import seen
-from tests.rdc.cli_support import GOOD, MISSING_TITLE, UNKNOWN_TARGET, call, document
+from tests.support.cli import GOOD, MISSING_TITLE, UNKNOWN_TARGET, call, document
+from tests.support.graphviz import seen
 
 HOSTILE = (
     '# A -- "title" & <b>\n\n## 1. Build "it" & <b>more</b> \\N ]; x\n\n```bash\ntrue\n```\n\n- FAIL: RETRY 2 STOP\n'

@@ -11,7 +11,7 @@ import pytest
 
 from backends.registry import names
 from compiler.diagnostics.model import CODES
-from tests.rdc.cli_support import ROOT, call, environment, spawn
+from tests.support.cli import ROOT, call, environment, spawn
 
 
 @pytest.mark.parametrize("word", ["RD201", "rd201", "unknown-target", "Unknown-Target"])

@@ -12,8 +12,8 @@ import yaml
 from backends.registry import names
 from compiler.version import __version__
 from rdc.init.files import KINDS
-from tests.rdc.cli_support import GOOD, Result, call, document
-from tests.workflows.lint import findings
+from tests.support.cli import GOOD, Result, call, document
+from tests.support.github.lint import findings
 
 HOOKS = ".pre-commit-config.yaml"
 CHECK = ".github/workflows/rdc.yml"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests import warm
-from tests.rdc.cli_support import call
+from tests.support import warm
+from tests.support.cli import call
 
 
 def definition(text: str, folder: Path) -> Any:

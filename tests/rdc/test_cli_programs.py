@@ -16,9 +16,8 @@ from compiler.ir.tasks import Agent, Ask, End, Reading, Shell
 from compiler.ir.texts import Text, text
 from rdc.trace.outcomes import read_outcomes, write_outcomes
 from tests.conftest import ROOT
-from tests.mermaid.programs import hostile_texts, node, program, to
-
-from .cli_support import call
+from tests.support.cli import call
+from tests.support.sample_programs import hostile_texts, node, program, to
 
 REGION = "examples/programs/choose-region.program.json"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import GOOD, UNKNOWN_TARGET, document, spawn
+from tests.support.cli import GOOD, UNKNOWN_TARGET, document, spawn
 
 FAILING = GOOD.replace("echo testing", "exit 3")
 ASKING = "# Review\n\n## 1. Look at it\n\nIs it good?\n"

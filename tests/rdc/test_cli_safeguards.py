@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import call
+from tests.support.cli import call
 
 WORDS = ("human", "humans", "gate", "gates", "approval", "approvals", "hitl", "human_gate")
 OF_OTHER_TOOLS = (

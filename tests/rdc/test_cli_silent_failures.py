@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from compiler.frontends.rundown.check.silent import hides_failures
-from tests.abuse.generated import Generated
-from tests.rdc.cli_support import call
+from tests.support.cli import call
+from tests.support.generated import Generated
 
 HIDDEN = [
     *(("block", one) for one in (

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.rdc.cli_support import call, environment, spawn
+from tests.support.cli import call, environment, spawn
 
 ASKING = """# Deploy
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import ROOT, call, spawn
+from tests.support.cli import ROOT, call, spawn
 
 PLAN = """step_specs:
   - id: write

@@ -22,10 +22,10 @@ from rdc import testing as trials
 from rdc.testing import JUMPING, TARGETS
 from rdc.testing.process import execute
 from rdc.testing.run import Run, Setting, Step, TrialError
-from tests import warm
 from tests.conftest import ROOT
-from tests.rdc.cli_support import GOOD, UNKNOWN_TARGET, Result, call, document, environment
-from tests.runtime_shim.shim_process import is_gone, wait_until
+from tests.support import warm
+from tests.support.cli import GOOD, UNKNOWN_TARGET, Result, call, document, environment
+from tests.support.process import is_gone, wait_until
 
 BODY = """\
 # Deploy

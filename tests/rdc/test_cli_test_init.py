@@ -14,12 +14,12 @@ from compiler.ir.patterns import sample
 from rdc.testing import drafts as addition
 from tests.agent_workflows import drawing as workflow_drawing
 from tests.agent_workflows import render as workflow_render
-from tests.compiler.text_form import to_text_form
 from tests.conftest import ROOT
 from tests.playbooks import drawing as playbook_drawing
 from tests.playbooks import render as playbook_render
-from tests.rdc.cli_support import GOOD, UNKNOWN_TARGET, Result, call, document
 from tests.stepspecs.random_runs import drawn_case
+from tests.support.cli import GOOD, UNKNOWN_TARGET, Result, call, document
+from tests.support.text_form import to_text_form
 
 ASKED = """# Release
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from rdc.cli import main
-from tests import warm
-from tests.runtime_shim.shim_process import is_gone, wait_until
-from tests.runtime_shim.shim_programs import Compiled, Tool, agent, edge, kept, node, of, program, slot, text
+from tests.support import warm
+from tests.support.process import is_gone, wait_until
+from tests.support.runtime_programs import Compiled, Tool, agent, edge, kept, node, of, program, slot, text
 
 RDC = (sys.executable, "-m", "rdc")
 SERVER = """\

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import UNKNOWN_TARGET, call, document
+from tests.support.cli import UNKNOWN_TARGET, call, document
 
 DEPLOY = """\
 # Deploy

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import call
+from tests.support.cli import call
 
 HEAD = "---\nrdc: {inputs: {VERSION: {description: V}}}\n---\n# A\n\n"
 BOOK = "# A\n\n## INPUTS\n\n{}\n\n## STEP 1: Do\n\n{}\n"

@@ -12,7 +12,7 @@ import pytest
 
 from rdc import __version__
 from rdc.commands import COMMANDS
-from tests.rdc.cli_support import GOOD, call, document, environment, spawn
+from tests.support.cli import GOOD, call, document, environment, spawn
 
 HEAVY = {
     "compiler.ir",

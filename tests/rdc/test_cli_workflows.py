@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import ROOT, call
+from tests.support.cli import ROOT, call
 
 SHIP = """name: ship
 steps:

@@ -20,7 +20,7 @@ from backends.options.paths import check_path
 from backends.registry import BACKENDS
 from rdc.output.layout import beside
 from tests.rdc import sample_target
-from tests.rdc.cli_support import GOOD, MISSING_TITLE, UNKNOWN_TARGET, Result, call, document, environment
+from tests.support.cli import GOOD, MISSING_TITLE, UNKNOWN_TARGET, Result, call, document, environment
 
 TO = ("compile", "--to", "pair")
 BOTH = ("-O", "program=../tools/a.sh", "-O", "runtime=../tools/shared.txt")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import ROOT, spawn
+from tests.support.cli import ROOT, spawn
 
 NAMES = sorted(path.name.removesuffix(".runbook.md") for path in (ROOT / "examples").glob("*.runbook.md"))
 SOURCES = [f"examples/{name}.runbook.md" for name in NAMES]

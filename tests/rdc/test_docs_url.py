@@ -13,7 +13,7 @@ import pytest
 
 from rdc.documents.table import schema
 from tests.conftest import ROOT
-from tests.rdc.cli_support import call, document
+from tests.support.cli import call, document
 
 URL = "https://docs.example.org/rdc"
 PAGE = f"{URL}/diagnostics/RD201.html"

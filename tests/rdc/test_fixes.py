@@ -15,7 +15,7 @@ from compiler.diagnostics.model import CODES
 from compiler.driver import Opened, Settings, open_file
 from compiler.text.source import Source
 from rdc.rewrite.fixes import edited, fix_opened
-from tests.rdc.cli_support import call, document, spawn
+from tests.support.cli import call, document, spawn
 
 RUNBOOK = "# T\n\n## 1. A\n\nDo it.\n\n{}\n"
 LOOP = "# T\n\n## {{N}}. A\n\nDo it.\n\n{}\n"

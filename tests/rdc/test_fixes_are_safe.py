@@ -18,7 +18,7 @@ from compiler.ir.serialize import to_json
 from compiler.text.source import Source
 from rdc.rewrite import fixes as fixing
 from rdc.rewrite.fixes import edited, fix_opened
-from tests.rdc.cli_support import ROOT
+from tests.support.cli import ROOT
 from tools.explanations import BLOCK
 
 DOCUMENTS, SHARES = 500, 5

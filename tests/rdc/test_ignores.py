@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler.driver import Settings, compile_file
-from tests.rdc.cli_support import call, document
+from tests.support.cli import call, document
 
 TOLERATED = "# T\n\n## 1. A\n\n### 1.1 B\n\nDo it.\n\n- PASS: CONTINUE\n{}- FAIL: CONTINUE\n"
 PLAYBOOK = "# P\n\n## STEP 1: Do\n\nText {{{{a}}}}.\n{}More {{{{b}}}}.\n"

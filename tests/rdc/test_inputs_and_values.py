@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import call
+from tests.support.cli import call
 
 RELEASE = """\
 ---

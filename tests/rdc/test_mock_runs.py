@@ -8,7 +8,7 @@ import pytest
 
 from backends.python.edition import runtime
 from runtime_shim.editions import EDITIONS
-from tests.rdc.cli_support import spawn
+from tests.support.cli import spawn
 
 ASKING = """\
 # Ask

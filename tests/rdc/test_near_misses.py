@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import call, spawn
+from tests.support.cli import call, spawn
 
 RUNBOOK = """\
 ---

@@ -10,7 +10,7 @@ import pytest
 
 from backends.python import METADATA
 from rdc.output.packages import lock_problem
-from tests.rdc.cli_support import call
+from tests.support.cli import call
 
 NAME = "deploy_worker.py"
 RUN = f"uv lock --script {NAME}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from runtime_shim.editions import CALLERS, EDITIONS
-from tests.rdc.cli_support import GOOD, Result, call, document
+from tests.support.cli import GOOD, Result, call, document
 
 
 def program(folder: Path) -> Path:

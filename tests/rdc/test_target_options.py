@@ -12,7 +12,7 @@ import pytest
 from backends.options.model import listed
 from backends.registry import BACKENDS, load
 from tests.rdc import sample_target
-from tests.rdc.cli_support import GOOD, ROOT, Result, call, document, spawn
+from tests.support.cli import GOOD, ROOT, Result, call, document, spawn
 
 TO = ("compile", "--to", "sample")
 

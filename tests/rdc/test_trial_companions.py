@@ -17,7 +17,7 @@ from rdc.testing.process import Finished
 from rdc.testing.run import Setting, TrialError
 from rdc.testing.targets import github, python
 from tests.conftest import ROOT
-from tests.rdc.cli_support import GOOD, document
+from tests.support.cli import GOOD, document
 
 TEXT = f"# {MARK}\n"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import GOOD, call, document
+from tests.support.cli import GOOD, call, document
 
 NAMES = {
     "python": "deploy.py",

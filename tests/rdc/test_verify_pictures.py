@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backends.common.command import drawing_command, read_command
-from tests.rdc.cli_support import GOOD, call, document
+from tests.support.cli import GOOD, call, document
 
 
 def picture(folder: Path, *options: str, name: str = "deploy.runbook.md") -> Path:

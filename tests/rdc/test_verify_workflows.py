@@ -11,7 +11,7 @@ from backends.github import GithubBackend
 from backends.github.verify import Called, called_by
 from compiler.driver import compile_file
 from rdc.output.generate import emitted
-from tests.rdc.cli_support import ROOT, call
+from tests.support.cli import ROOT, call
 
 DOCUMENTS = (".runbook.md", ".playbook.md", ".workflow.yaml", ".stepspec.yaml", ".stepspec.json")
 

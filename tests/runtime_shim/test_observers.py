@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tests.runtime_shim.test_shim_modules import NAMES, tree_of
+from tests.runtime_shim.test_modules import NAMES, tree_of
 
 OBSERVING = {"after_step", "again", "answers", "beside", "event", "facts", "hint", "lines", "mask", "written"}
 """The moments of an extension that show, count or write files, and whose result moves no run."""

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from backends.python.edition import runtime
-from tests.runtime_shim.shim_process import Place, Table, ask, program, shell
-from tests.runtime_shim.shim_programs import Ask, Compiled, Gate, agent, edge, node, text
-from tests.runtime_shim.shim_programs import program as compiled
+from tests.support.process import Place, Table, ask, program, shell
+from tests.support.runtime_programs import Ask, Compiled, Gate, agent, edge, node, text
+from tests.support.runtime_programs import program as compiled
 
 
 def asks(**more: Table) -> Table:

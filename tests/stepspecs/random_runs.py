@@ -21,7 +21,7 @@ from runtime_shim.stepspec.attempt import Found
 from runtime_shim.stepspec.records import RunRecords
 from tests.stepspecs.instants import BROKEN, KILLED, call
 from tests.stepspecs.invariants import check_records, read_records
-from tests.stepspecs.specifications import table_of
+from tests.support.specifications import table_of
 
 MOST_CALLS = 80
 WAITING, REFUSED = 75, 2

@@ -10,8 +10,8 @@ from dataclasses import asdict
 from typing import Any
 
 from tests.equivalence.drawn import Kind
-from tests.runtime_shim.shim_process import ROOT
 from tests.stepspecs.random_runs import Case, drawn_case
+from tests.support.process import ROOT
 
 PLAIN: dict[str, Any] = {"human_gate": "optional", "tools": [], "evidence": "none", "retries": {"max": 0}}
 """What the parts of a step are made."""

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from tests.stepspecs.invariants import check_records, read_records
-from tests.stepspecs.stepped import compiled_to
+from tests.support.stepped import compiled_to
 
 STEPS = ("s0", "s1", "s2")
 GATE = "m:w:s1:hitl"

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.runtime_shim.shim_process import ROOT
+from tests.support.process import ROOT
 
 SEEDS = 8
 

@@ -15,7 +15,7 @@ from tests.equivalence.execution import Trial, trial
 from tests.equivalence.scenario import Scenario, fits_a_table, scenario, tabled, unnamed
 from tests.equivalence.strategies import cases, lines, questions
 from tests.equivalence.workers import missing as no_dbos
-from tests.workflows.engine import missing as node
+from tests.support.actions_engine import missing as node
 
 LONGEST = 25
 """Each command is a process with two or three of its own; longer paths show little that short ones do not."""

@@ -1,4 +1,4 @@
-"""The generated workflow, walked through by GitHub's own parser and expression engine (`tests/workflows/engine/`)."""
+"""The generated workflow, walked through by GitHub's own parser and expression engine (`tests/support/actions_engine/`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.equivalence.difference import DifferenceError, same
 from tests.equivalence.drivers import github
 from tests.equivalence.execution import Trial
 from tests.equivalence.scenario import FOLDER_VARIABLE
-from tests.workflows import engine
+from tests.support import actions_engine as engine
 
 NOTHING: Mapping[str, str] = {}
 

@@ -16,9 +16,9 @@ from compiler.ir.tasks import Shell
 from tests.equivalence.difference import DifferenceError, same
 from tests.equivalence.execution import Trial, errors
 from tests.equivalence.scenario import FOLDER_VARIABLE
-from tests.workflows import act
-from tests.workflows.ends import end_of
-from tests.workflows.engine import EngineRun
+from tests.support.actions_engine import EngineRun
+from tests.support.github import act
+from tests.support.github.ends import end_of
 
 REFUSED, TOO_LARGE = "RD520", "RD521"
 NOTHING: Mapping[str, str] = {}

@@ -14,9 +14,10 @@ from tests.equivalence.drivers.github import NEXT_ANSWER, Ran
 from tests.equivalence.execution import Trial, errors
 from tests.equivalence.scenario import FOLDER_VARIABLE
 from tests.equivalence.visits import Trace
-from tests.workflows import act, engine
-from tests.workflows.native import AGAIN, REVIEWERS
-from tests.workflows.reviews import reviewed, stand_in
+from tests.support import actions_engine as engine
+from tests.support.github import act
+from tests.support.github.native import AGAIN, REVIEWERS
+from tests.support.github.reviews import reviewed, stand_in
 
 REFUSED = "RD520"
 USUAL, OTHER = "approval", "production"

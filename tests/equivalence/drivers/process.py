@@ -8,9 +8,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from tests import warm
 from tests.equivalence.difference import DifferenceError, same
 from tests.equivalence.execution import Trial
+from tests.support import warm
 
 PATIENCE = 60.0
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from backends.registry import load
 from compiler.ir.features import Feature, features_of
 from tests.equivalence.workers import missing as no_dbos
-from tests.program_json import from_json
 from tests.programs.cases import Case, Trace
 from tests.programs.drivers import dbos, github, make, python, semantics
 from tests.programs.oracle import walk
 from tests.programs.trial import Trial, trial
-from tests.workflows.engine import missing as node
+from tests.support.actions_engine import missing as node
+from tests.support.program_json import from_json
 
 LONGEST = 25
 """Each call is a process; longer paths show little that short ones do not."""

@@ -21,9 +21,10 @@ from compiler.ir.program import Program
 from compiler.ir.tasks import Gate
 from tests.equivalence.difference import DifferenceError, same
 from tests.equivalence.drivers.github import Ran
-from tests.program_json import from_json
 from tests.programs.trial import Trial
-from tests.workflows import act, engine
+from tests.support import actions_engine as engine
+from tests.support.github import act
+from tests.support.program_json import from_json
 
 REFUSALS = {"RD520", "RD521"}
 """Codes of what a workflow cannot say at all, whatever the features, and of one that is too large with its program."""

@@ -12,9 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from tests import warm
 from tests.equivalence.difference import DifferenceError
 from tests.programs.trial import FOLDER, Trial
+from tests.support import warm
 
 PATIENCE = 90.0
 

@@ -14,9 +14,9 @@ from compiler.passes import optimize
 from runtime_shim.io.reading import LARGEST_ANSWER
 from runtime_shim.tasks.tool import in_json
 from tests.equivalence.difference import same
-from tests.program_json import from_json
 from tests.programs.cases import Call, Case, Json, Trace, Visit
 from tests.programs.reports import PLACE
+from tests.support.program_json import from_json
 
 
 def compare(case: Case, trace: Trace) -> bool:

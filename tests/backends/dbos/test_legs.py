@@ -1,0 +1,180 @@
+"""The rows of legs: takeovers, and rows that rdc does not write."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from benchmarks.workers.fleet import Fleet
+from runtime_shim.engine.display import Display
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.state import State
+from runtime_shim.targets.dbos.engine import Duties, Metrics
+from runtime_shim.targets.dbos.legs import Legs, Place
+from runtime_shim.targets.dbos.steps import check_state, prepared
+from runtime_shim.targets.dbos.worker import Parked, Worker
+from tests.backends.dbos.forging import MINE, OTHER, add_run, ended, forge, legs_of, status_of, taken
+
+ODD_RUNS = ("", "..", "../outside", "a/b", "-a", "\x1b[2J")
+ODD_WORKERS = ("../precious", "a/b:1:00000001", "", "version-1")
+BEGIN = {
+    "kind": "begin", "node": "1", "condition": "ready", "registers": {"1 retries": 0, "name": None}, "program": "",
+    "nodes": {}, "name": "", "source": "", "steps": [],
+}  # fmt: skip
+
+
+@pytest.fixture
+def legs(queued: Fleet) -> Iterator[Legs]:
+    """The legs of a program with the queued run r1."""
+    with legs_of(queued) as found:
+        yield found
+
+
+def worker_of(legs: Legs) -> Worker:
+    """Return a worker that is not started."""
+    ((queue, version),) = legs.rows(
+        "SELECT queue_name, application_version FROM workflow_status WHERE workflow_uuid = 'r1.1'"
+    )
+    nothing: Any = None
+    worker = Worker(legs, Place(queue, version), Duties(1, 1.0, False), Display(io.StringIO()), nothing)
+    worker.metrics = Metrics("")
+    return worker
+
+
+def test_a_takeover_queues_only_legs_that_the_dead_worker_has(queued: Fleet, legs: Legs) -> None:
+    for run in ("canceled", "elsewhere"):
+        add_run(legs, run)
+    taken(queued, "r1.1", MINE)
+    taken(queued, "canceled.1", MINE)
+    legs.cancel(legs.of_run("canceled")[0])
+    taken(queued, "elsewhere.1", OTHER)
+    assert legs.queue_again(MINE, "some-queue") == 1
+    assert status_of(legs, "r1")[0][0] == "ENQUEUED"
+    assert status_of(legs, "canceled") == [("CANCELLED", MINE)]
+    assert status_of(legs, "elsewhere") == [("PENDING", OTHER)]
+
+
+def test_of_parked_legs_only_those_that_this_worker_still_has_are_queued(queued: Fleet, legs: Legs) -> None:
+    for run in ("runs", "elsewhere"):
+        add_run(legs, run)
+    taken(queued, "r1.1", MINE)
+    taken(queued, "runs.1", MINE)
+    taken(queued, "elsewhere.1", OTHER)
+    assert legs.queue_again(MINE, "some-queue", ["r1.1", "elsewhere.1"]) == 1
+    assert status_of(legs, "r1")[0][0] == "ENQUEUED"
+    assert status_of(legs, "runs") == [("PENDING", MINE)]
+    assert status_of(legs, "elsewhere") == [("PENDING", OTHER)]
+
+
+def test_a_parked_leg_is_queued_when_the_disk_has_space_again(queued: Fleet, legs: Legs) -> None:
+    worker = worker_of(legs)
+    taken(queued, "r1.1", worker.name)
+    with pytest.raises(Parked), worker.parking("r1.1"):
+        raise OSError(28, "No space left on device")
+    refuses = "BEFORE UPDATE ON workflow_status BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+    forge(queued, f"CREATE TRIGGER is_full {refuses}")
+    for _ in range(2):
+        with pytest.raises(RefusedError, match="no space is left"):
+            worker._go_round()
+    forge(queued, "DROP TRIGGER is_full")
+    worker._go_round()
+    assert [status for status, _ in status_of(legs, "r1")] == ["ENQUEUED"]
+    taken(queued, "r1.1", worker.name)
+    worker._go_round()
+    assert [status for status, _ in status_of(legs, "r1")] == ["PENDING"]  # it runs again
+
+
+def test_workers_with_names_that_no_worker_has_are_left_alone(queued: Fleet, legs: Legs) -> None:
+    (queued.folder / "precious").touch()
+    worker = worker_of(legs)
+    for number, name in enumerate(ODD_WORKERS):
+        add_run(legs, f"odd{number}")
+        taken(queued, f"odd{number}.1", name)
+    taken(queued, "r1.1", MINE)
+    assert legs.workers() == {MINE: 1}
+    worker._go_round()
+    assert (queued.folder / "precious").exists()
+    assert [status for status, _ in status_of(legs, "r1")] == ["ENQUEUED"]
+    assert status_of(legs, "odd0") == [("PENDING", "../precious")]
+
+
+def test_a_worker_with_a_lease_keeps_its_legs(queued: Fleet, legs: Legs) -> None:
+    leases = queued.folder / "runs.sqlite.workers"
+    leases.mkdir(mode=0o700)
+    taken(queued, "r1.1", MINE)
+    with (leases / MINE).open("w") as lease:
+        fcntl.flock(lease, fcntl.LOCK_EX)
+        worker_of(legs)._go_round()
+        assert status_of(legs, "r1") == [("PENDING", MINE)]
+    worker_of(legs)._go_round()
+    assert status_of(legs, "r1")[0][0] == "ENQUEUED"
+    assert not (leases / MINE).exists()
+
+
+def test_prune_deletes_nothing_outside_the_folder_of_a_run(queued: Fleet, legs: Legs) -> None:
+    for name in (".rdc/job/r1/log", ".rdc/job/other/log", ".rdc/outside/log", "precious"):
+        (queued.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (queued.folder / name).touch()
+    ended(queued, "r1.1", {"state": "complete"})
+    for run in ODD_RUNS:
+        add_run(legs, run, result={"state": "complete"})
+    forge(queued, "UPDATE workflow_status SET updated_at = updated_at - 7200000")
+    said = queued.call("prune", "--older-than", "1h")
+    assert (said.code, said.out) == (0, "Deleted 1 run.\n"), said.text
+    left = [
+        path for path in ("r1", "other", "../outside", "../../precious") if (queued.folder / ".rdc/job" / path).exists()
+    ]
+    assert left == ["other", "../outside", "../../precious"]
+
+
+def test_lists_have_no_runs_with_odd_names_and_no_controls(queued: Fleet, legs: Legs) -> None:
+    for run in ODD_RUNS:
+        add_run(legs, run)
+    result = {"step": "1", "label": "a\x1b[31mb\r\x9b1mc", "message": "d\x1b[2Je"}
+    add_run(legs, "r2", result={"state": "wa\x1b[2Jiting", **result})
+    add_run(legs, "r3", result={"state": "waiting", **result, "message": ""})
+    add_run(legs, "r4", result={"state": "refused", **result})
+    said = queued.call("list")
+    assert sorted(line.split()[0] for line in said.out.splitlines()[1:]) == ["r1", "r2", "r3", "r4"]
+    for text in (said.text, *(queued.call("status", run).text for run in ("r2", "r3", "r4"))):
+        assert text
+        assert not {"\x1b", "\r", "\x9b"} & {*text}, text
+
+
+@pytest.mark.parametrize("run", [*ODD_RUNS, "a" * 101])
+def test_a_helper_refuses_odd_names_of_runs(tmp_path: Path, run: str) -> None:
+    nothing: Any = None
+    with pytest.raises(RefusedError, match="the run has a name that rdc does not write"):
+        prepared(nothing, nothing, str(tmp_path / "a" / "b"), {"run": run, "records": []})
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"registers": {"1 retries": "0; touch hacked", "name": None}}, {"registers": {"1 retries": True, "name": None}},
+        {"registers": {"1 retries": None, "name": None}}, {"registers": {"1 retries": 0, "name": 1}},
+        {"registers": {"1 retries": 0}}, {"registers": {"1 retries": 0, "name": None, "more": 0}}, {"node": "2"},
+    ],
+)  # fmt: skip
+def test_a_helper_refuses_states_that_its_program_cannot_have(changed: dict[str, Any]) -> None:
+    program: dict[str, Any] = {"nodes": {"1": {}, "STOP": {}}, "registers": {"1 retries": 1, "name": None}}
+    session: Any = SimpleNamespace(program=program, is_same=lambda _state: True)
+    check_state(session, State([BEGIN]))
+    with pytest.raises(RefusedError, match="damaged, or someone has changed them"):
+        check_state(session, State([{**BEGIN, **changed}]))
+
+
+def test_recorded_processes_are_ignored(queued: Fleet, legs: Legs) -> None:
+    """The pid may be that of another process, which must not be ended."""
+    process = {"kind": "process", "node": "1", "pid": 4711, "since": 1}
+    running = {"kind": "resume", "condition": "running", "time": "2026-11-27T13:25:22.005651Z"}
+    ended(queued, "r1.1", {"state": "interrupted", "step": "1"}, running, process)
+    records, _ = legs.journal("r1", 1)
+    assert [(record["n"], record["kind"]) for record in records] == [(0, "begin"), (1, "resume")]

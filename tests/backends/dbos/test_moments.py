@@ -1,0 +1,123 @@
+"""Commands of operators at the moment when a worker writes, too. Triggers of the database are the worker."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.workers.fleet import Fleet
+from tests.backends.dbos.documents import RETRIES
+from tests.backends.dbos.forging import INSERTED, MINE, ended, forge, legs_of, output, status_of, taken
+
+DONE = {
+    "kind": "done", "node": "1", "title": "Before", "attempt": 1, "instances": {}, "outcome": "pass", "how": "",
+    "says": "", "seconds": 0.1, "next": "2", "changed": {"1 retries": 1}, "condition": "running",
+}  # fmt: skip
+RUNNING = {"kind": "resume", "condition": "running", "time": "2026-11-27T13:25:22.005651Z"}
+
+COLUMNS = "name, application_name, application_version, queue_name, serialization, created_at, updated_at"
+ADDS_LEG = f"""
+    INSERT OR IGNORE INTO workflow_input (workflow_uuid, inputs, retention_timestamp)
+    SELECT 'r1.2', replace(inputs, '"r1",1,', '"r1",2,'), 0 FROM workflow_input WHERE workflow_uuid = 'r1.1';
+    UPDATE workflow_input SET inputs = '{{"positionalArgs":["r1",2,{{"records":[],"step":"1"}}],"namedArgs":{{}}}}'
+    WHERE workflow_uuid = 'r1.2';
+    INSERT OR IGNORE INTO workflow_status (workflow_uuid, parent_workflow_id, status, {COLUMNS})
+    SELECT 'r1.2', 'r1.1', 'ENQUEUED', {COLUMNS} FROM workflow_status WHERE workflow_uuid = 'r1.1';
+"""
+"""A worker hands the run over to the next leg."""
+
+
+def when(fleet: Fleet, moment: str, does: str) -> None:
+    """Let a worker write at a moment."""
+    forge(fleet, f"CREATE TRIGGER worker {moment} BEGIN {does} END")
+
+
+def test_a_wrong_signature_cancels_nothing(queued: Fleet) -> None:
+    for words in (["--by", "a\tb"], ["--note", " "]):
+        said = queued.call("cancel", "r1", *words)
+        assert (said.code, f"{words[0]} takes one line" in said.err) == (2, True), said.text
+        assert queued.state("r1") == "queued"
+    assert queued.call("cancel", "r1", "--by", "ann").code == 0
+    assert queued.state("r1") == "canceled"
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "AFTER UPDATE ON workflow_status WHEN NEW.status = 'CANCELLED' AND NEW.workflow_uuid = 'r1.1'",
+        "BEFORE INSERT ON workflow_status WHEN NEW.status = 'SUCCESS' AND NEW.workflow_uuid = 'r1.2'",
+    ],
+    ids=["before the leg is canceled", "after the leg is canceled"],
+)
+def test_a_run_that_is_canceled_while_a_worker_adds_a_leg_has_no_active_leg(queued: Fleet, moment: str) -> None:
+    taken(queued, "r1.1", MINE)
+    when(queued, moment, ADDS_LEG)
+    said = queued.call("cancel", "r1", "--by", "ann")
+    assert (said.code, "r1 is canceled" in said.err) == (0, True), said.text
+    with legs_of(queued) as legs:
+        assert [status for status, _ in status_of(legs, "r1")] == ["CANCELLED", "CANCELLED", "SUCCESS"]
+    assert queued.state("r1") == "canceled"
+    assert "by ann" in queued.call("status", "r1").out
+
+
+def test_a_run_whose_leg_was_canceled_without_a_successor_can_be_resumed(queued: Fleet) -> None:
+    with legs_of(queued) as legs:
+        legs.cancel(legs.of_run("r1")[0])
+        shown = queued.call("status", "r1")
+        assert (shown.code, "HALTED at 1 Before" in shown.out) == (75, True), shown.text
+        assert "worker.py resume r1\n" in shown.out
+        assert json.loads(queued.call("status", "r1", "--json").out)["next"] == [shown.out.split("  ")[-1].strip()]
+        assert queued.call("list", "--waiting").out.splitlines()[1].split()[:2] == ["r1", "HALTED"]
+        said = queued.call("resume", "r1")
+        assert (said.code, "r1 continues" in said.err) == (0, True), said.text
+        assert [status for status, _ in status_of(legs, "r1")] == ["CANCELLED", "ENQUEUED"]
+
+
+def test_the_status_of_an_interrupted_run_has_the_reason(queued: Fleet) -> None:
+    result = {"state": "interrupted", "step": "1", "message": "the helper process was killed"}
+    ended(queued, "r1.1", result, RUNNING)
+    shown = queued.call("status", "r1")
+    assert (shown.code, "INTERRUPTED at 1 Before" in shown.out) == (75, True), shown.text
+    assert "The worker could not continue: the helper process was killed" in shown.out
+    assert "answer r1 1 rerun" in shown.out
+
+
+def test_an_adopted_run_keeps_the_records_that_its_worker_made_before_it_was_canceled(queued: Fleet) -> None:
+    taken(queued, "r1.1", MINE)
+    record = (
+        f"{INSERTED} ('r1.1', 1, '1', '{output({'record': RUNNING})}'), ('r1.1', 2, '2', '{output({'record': DONE})}');"
+    )
+    when(queued, "BEFORE UPDATE ON workflow_status WHEN NEW.status = 'CANCELLED'", record)
+    queued.compile(RETRIES + "\n## 3. Later\n\n```bash\necho later >> steps\n```\n")
+    said = queued.call("resume", "r1", "--adopt")
+    assert (said.code, "r1 continues" in said.err) == (0, True), said.text
+    with legs_of(queued) as legs:
+        assert [status for status, _ in status_of(legs, "r1")] == ["CANCELLED", "DELAYED"]
+        records, _ = legs.journal("r1", 2)
+    assert [record["kind"] for record in records] == ["begin", "resume", "done", "adopt"]
+    assert (records[-1]["condition"], records[-1]["registers"]) == ("running", {"1 retries": 1})
+    facts = json.loads(queued.call("status", "r1", "--json").out)
+    assert ([one["step"] for one in facts["finished"]], facts["step"], facts["state"]) == (["1"], "2", "paused")
+
+
+def test_documents_in_one_database_do_not_see_the_runs_of_each_other(queued: Fleet, tmp_path: Path) -> None:
+    script = queued.script
+    queued.script = tmp_path / "other.py"
+    queued.compile(RETRIES.replace("# Retry", "# Other"), "other.runbook.md")
+    assert queued.call("list", "--all").out == "There are no runs.\n"
+    forge(queued, "UPDATE workflow_status SET updated_at = 0")
+    for words in (["status"], ["cancel"], ["answer", "1", "pass"]):
+        said = queued.call(words[0], "r1", *words[1:])
+        assert (said.code, "there is no run r1 in" in said.err) == (2, True), (words, said.text)
+    said = queued.call("start", "--id", "r1")
+    assert (said.code, "run r1 already exists in" in said.err) == (2, True), said.text
+    assert queued.call("prune", "--older-than", "1h").out == "Deleted 0 runs.\n"
+    assert queued.call("start", "--id", "r2").code == 0
+    queued.script = script
+    assert [line.split()[0] for line in queued.call("list").out.splitlines()] == ["RUN", "r1"]
+    with legs_of(queued) as legs:
+        assert status_of(legs, "r1") == [("ENQUEUED", "")]
+        assert legs.others("r1") == 0
+        assert [count for _, count, _ in legs.queued()] == [1]

@@ -1,0 +1,161 @@
+"""Commands of operators beside status and answer: prune, goto, start and its options, and metrics."""
+
+from __future__ import annotations
+
+import socket
+import sqlite3
+import urllib.request
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from benchmarks.workers.fleet import Fleet, until
+from tests.backends.dbos.documents import ASKS, WAITS
+
+
+def free_port() -> int:
+    """Return a port that no one uses."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def test_names_answers_and_places_of_runs(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+    sqlite_fleet.compile(ASKS)
+    port = free_port()
+    sqlite_fleet.worker("--workspace", "run", "--metrics", str(port), "--logs", "kept")
+    answers = tmp_path / "answers.txt"
+    answers.write_text("2 yes\n")
+    started = sqlite_fleet.call("start", "--id", "r1", "--answers", str(answers), "--wait")
+    assert (started.code, "r1 COMPLETE" in started.err) == (0, True), started.text
+    for path in (tmp_path / "kept" / "r1" / "workspace" / "steps", tmp_path / "steps"):
+        assert path.exists() == ("workspace" in str(path)), path
+
+    again = sqlite_fleet.call("start", "--id", "r1")
+    assert (again.code, "r1" in again.err, "choose another --id" in again.err) == (2, True, True)
+    bad = sqlite_fleet.call("start", "--id", "../r2")
+    assert (bad.code, "use up to 100 letters" in bad.err) == (2, True)
+    answers.write_text("2 maybe\n")
+    wrong = sqlite_fleet.call("start", "--id", "r2", "--answers", str(answers), "--wait")
+    assert wrong.code in (2, 75), wrong.text
+    assert "Traceback" not in wrong.text
+
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as page:
+        text = page.read().decode()
+    assert 'rdc_steps_total{outcome="pass"} 3.0' in text or 'rdc_steps_total{outcome="pass"}' in text
+    assert 'rdc_legs_total{state="complete"} 1.0' in text
+    for name in ("rdc_legs_running", "rdc_legs_queued", "rdc_takeovers_total", "rdc_step_seconds_bucket"):
+        assert name in text
+
+
+@pytest.mark.soak
+def test_old_runs_are_deleted_with_their_files(fleet: Fleet, tmp_path: Path) -> None:
+    fleet.compile(ASKS)
+    fleet.worker()
+    for run in ("old", "new", "waits"):
+        fleet.start(run)
+        fleet.until(run, "waiting")
+    for run in ("old", "new"):
+        assert fleet.call("answer", run, "2", "no").code == 0
+        fleet.until(run, "stop")
+    assert fleet.call("prune").code == 2
+    assert fleet.call("prune", "--older-than", "soon").code == 2
+    assert fleet.call("prune", "--older-than", "1h").out == "Deleted 0 runs.\n"
+    age(fleet, "old", "waits")
+    assert fleet.call("prune", "--older-than", "1h").out == "Deleted 1 run.\n"
+    listed = [line.split()[0] for line in fleet.call("list", "--all").out.splitlines()[1:]]
+    assert sorted(listed) == ["new", "waits"]
+    assert sorted(path.name for path in (tmp_path / ".rdc" / "job").iterdir()) == ["new", "waits"]
+    assert fleet.call("status", "old").code == 2
+
+
+def age(fleet: Fleet, *runs: str) -> None:
+    """Let runs be two hours older."""
+    query = "UPDATE workflow_status SET updated_at = updated_at - 7200000 WHERE workflow_uuid LIKE '{}.%'"
+    if fleet.url.startswith("sqlite"):
+        with closing(sqlite3.connect(fleet.url.partition("///")[2], isolation_level=None)) as connection:
+            for run in runs:
+                connection.execute(query.format(run))
+        return
+    import psycopg  # noqa: PLC0415
+
+    with psycopg.connect(fleet.url, autocommit=True) as postgres:
+        postgres.execute("SET search_path = dbos")
+        for run in runs:
+            postgres.execute(query.format(run).encode())
+
+
+def test_a_waiting_run_is_moved(sqlite_fleet: Fleet) -> None:
+    sqlite_fleet.compile(ASKS)
+    sqlite_fleet.worker()
+    sqlite_fleet.start("r1")
+    sqlite_fleet.until("r1", "waiting")
+    assert sqlite_fleet.call("goto", "r1", "7").code == 2
+    assert sqlite_fleet.call("goto", "r1", "3", "--by", "ann", "--note", "known to be fine").code == 0
+    sqlite_fleet.until("r1", "complete")
+    assert sqlite_fleet.lines("steps") == ["before", "after"]
+    assert "ann: known to be fine" in sqlite_fleet.call("status", "r1").out
+    refused = sqlite_fleet.call("goto", "r1", "1")
+    assert (refused.code, "complete" in refused.err) == (2, True), refused.err
+
+
+@pytest.mark.soak
+def test_a_running_run_is_not_moved(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+    sqlite_fleet.compile(WAITS)
+    sqlite_fleet.worker()
+    sqlite_fleet.start("r1")
+    until(lambda: sqlite_fleet.lines("pids"))
+    refused = sqlite_fleet.call("goto", "r1", "3")
+    assert (refused.code, "r1 is running" in refused.err) == (2, True)
+    (tmp_path / "go").touch()
+    sqlite_fleet.until("r1", "complete")
+
+
+@pytest.mark.soak
+def test_a_run_stays_at_its_host(fleet: Fleet) -> None:
+    fleet.compile(ASKS)
+    fleet.worker("--workspace", "host")
+    fleet.start("r1")
+    fleet.until("r1", "waiting")
+    assert fleet.call("answer", "r1", "2", "yes").code == 0
+    fleet.until("r1", "complete")
+    queues = {
+        row[0] for row in fleet.rows("SELECT queue_name FROM workflow_status WHERE parent_workflow_id IS NOT NULL")
+    }
+    assert all(queue is None or f"@{socket.gethostname()}" in queue for queue in queues), queues
+    assert queues
+
+
+@pytest.mark.soak
+def test_a_worker_takes_as_many_runs_as_it_may(fleet: Fleet) -> None:
+    """Also in its first look at a queue that others have filled."""
+    fleet.compile(WAITS)
+    for number in range(24):
+        fleet.start(f"r{number}")
+    for _ in range(4):
+        fleet.worker("--jobs", "2", ready=False)
+    query = "SELECT executor_id, COUNT(*) FROM workflow_status WHERE status = 'PENDING' GROUP BY executor_id"
+    until(lambda: len(fleet.rows(query)) == 4)
+    until(lambda: len(fleet.lines("pids")) == 8)
+    assert sorted(count for _, count in fleet.rows(query)) == [2, 2, 2, 2]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--jobs", "0"], "--jobs '0': expected a number"),
+        (["--poll", "x"], "--poll 'x': expected seconds"),
+        (["--interrupted", "maybe"], "--interrupted 'maybe': expected ask or rerun"),
+        (["--workspace", "here"], "--workspace 'here': expected shared, run or host"),
+        (["--metrics", "99999"], "expected PORT or ADDRESS:PORT"),
+        (["--bogus"], "--bogus"),
+    ],
+)
+def test_wrong_options_of_workers(sqlite_fleet: Fleet, words: list[str], expected: str) -> None:
+    sqlite_fleet.compile(ASKS)
+    worker = sqlite_fleet.worker(*words, ready=False)
+    assert worker.process.wait(10) == 2
+    assert expected in worker.text
+    assert "Traceback" not in worker.text

@@ -1,0 +1,86 @@
+"""Random specifications driven by a worker: to their end, with gates approved one by one, and failures resumed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from backends.registry import load
+from tests.backends.make.test_stepspec_runs import EXECUTOR
+from tests.equivalence.drivers.process import Done
+from tests.equivalence.workers import DATABASE, RUN, missing, settled, working
+from tests.stepspecs.invariants import check_records, read_records
+from tests.stepspecs.random_runs import document
+from tests.support import warm
+from tests.support.specifications import program_of, table_of
+
+MOST_CALLS = 40
+
+
+class Driven:
+    """A folder with the worker of a random specification."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.folder = folder
+        told: dict[str, Any] = document(Random(seed))
+        told["config"] |= {"executor": EXECUTOR}
+        told["config"].pop("guardrails", None)
+        for step in told["step_specs"]:
+            step["evidence"] = "none"
+        program = program_of(told, folder)
+        (folder / "worker.py").write_text(load("dbos").emit(program, {}).text or "", encoding="utf-8")
+        self.words = [sys.executable, "worker.py"]
+        self.place = folder / ".rdc" / program.name / RUN
+        nodes = table_of(told, folder)["nodes"].items()
+        gates = [(node["step"], name) for name, node in nodes if node["task"] == "gate"]
+        self.most = {step["id"]: step["retries"]["max"] + 1 for step in told["step_specs"]}
+        self.gated = {step: [gate for owner, gate in gates if owner == step] for step in self.most}
+
+    def call(self, *words: str) -> Done:
+        """Call the program."""
+        done = warm.run([*self.words, *words, *DATABASE], cwd=self.folder)
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode(), 0.0)
+
+    def records(self) -> Path:
+        """The folder of the records, whose name has their form whatever the run is called."""
+        (found,) = self.place.glob("run-*")
+        return found
+
+    def facts(self) -> dict[str, Any]:
+        """The status of the run when no worker has it; its records are checked then."""
+        facts = settled(self.call)
+        check_records(read_records(self.records()), self.gated, self.most)
+        return facts
+
+    def drive(self) -> str:
+        """Drive the run to its end."""
+        self.call("start", "--id", RUN)
+        facts = self.facts()
+        for _ in range(MOST_CALLS):
+            if facts["state"] == "complete":
+                break
+            if facts["state"] == "waiting":
+                done = self.call("approve", RUN, "--gate", facts["step"], "--by", "alice")
+            else:
+                done = self.call("resume", RUN)
+            assert done.code == 0, done.said
+            facts = self.facts()
+        return str(facts["state"])
+
+
+@pytest.mark.share(12)
+@pytest.mark.parametrize("seed", range(12))
+def test_a_worker_drives_a_specification_to_its_end(seed: int, tmp_path: Path) -> None:
+    if lacking := missing():
+        pytest.skip(lacking)
+    driven = Driven(tmp_path, seed)
+    with working(driven.words, tmp_path, None) as said:
+        assert driven.drive() == "complete"
+    assert "Traceback" not in "".join(said)
+    manifest = json.loads((driven.records() / "manifest.json").read_text(encoding="utf-8"))
+    assert {step["status"] for step in manifest["steps"]} == {"completed"}

@@ -1,0 +1,237 @@
+"""Gates on the command line: what they are called, what a rejection says, how a failed agent is called again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import warm
+from tests.support.cli import Result, call, spawn
+from tests.support.makefiles import environment
+from tests.support.stepped import Place, compiled_to
+
+WORKFLOW = """name: ship
+steps:
+  - name: build
+    agent: builder
+    prompt: Build it.
+    next: release
+  - name: release
+    agent: publisher
+    human: true
+    prompt: Release it.
+    next: announce
+  - name: announce
+    agent: publisher
+    human: true
+    prompt: Announce it.
+    end: true
+"""
+AGENT = "cat > /dev/null; echo $RDC_STEP >> called; echo ok"
+TOOL = {"name": "push", "args": {}, "required": True, "risk": "high"}
+
+
+class Ship:
+    """A folder with a workflow, run by rdc or by the program that it compiles to."""
+
+    def __init__(self, folder: Path, runner: str) -> None:
+        self.folder, self.runner = folder, runner
+        (folder / "rdc.toml").touch()
+        (folder / "ship.workflow.yaml").write_text(WORKFLOW, encoding="utf-8")
+        if runner == "program":
+            assert call("compile", "ship.workflow.yaml", "--to", "python", "-o", "ship.py", cwd=folder).code == 0
+
+    def __call__(self, *words: str) -> Result:
+        if self.runner == "rdc run":
+            return spawn("run", "ship.workflow.yaml", *words, cwd=self.folder)
+        done = warm.run([sys.executable, "ship.py", *words], cwd=self.folder, env=environment({}))
+        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    @property
+    def called(self) -> list[str]:
+        """The steps that called an agent."""
+        return (self.folder / "called").read_text(encoding="utf-8").split()
+
+    @property
+    def next(self) -> list[str]:
+        """The commands that the status offers."""
+        found: list[str] = json.loads(self("status", "--json").out)["next"]
+        return found
+
+
+@pytest.fixture(params=["rdc run", "program"])
+def ship(tmp_path: Path, request: pytest.FixtureRequest) -> Ship:
+    made = Ship(tmp_path, request.param)
+    assert made("run", "--agent", AGENT).code == 75
+    return made
+
+
+def test_a_gate_is_approved_by_the_name_of_its_step(ship: Ship) -> None:
+    assert ship("approve", "--gate", "release", "--by", "ada").code == 0
+    assert ship("resume", "--agent", AGENT).code == 75
+    assert ship.called == ["build", "release"]
+    assert ship("answer", "announce", "approved").code == 0
+    assert ship("resume", "--agent", AGENT).code == 0
+    assert ship.called == ["build", "release", "announce"]
+
+
+def test_a_gate_is_rejected_by_the_name_of_its_step_and_the_hint_does_not_reopen_it(ship: Ship) -> None:
+    said = ship("answer", "release", "rejected")
+    assert said.code == 0
+    assert "STOP step release was rejected" in said.err
+    assert "resume" not in said.err
+    assert "to start a new run: " in said.err
+    assert ship("resume", "--agent", AGENT).code == 1
+    assert ship.called == ["build"]
+
+
+def test_other_names_approve_nothing(ship: Ship) -> None:
+    for name in ("build", "announce", "announce/human", "releas", "release/", "human", ""):
+        assert ship("answer", name, "approved").code == 2, name
+        assert ship("approve", "--gate", name).code == 2, name
+    assert ship("resume", "--agent", AGENT).code == 75
+    assert ship.called == ["build"]
+
+
+def test_one_flag_opens_one_gate(ship: Ship) -> None:
+    assert ship("resume", "--human", "--agent", AGENT).code == 75
+    assert ship.called == ["build", "release"]
+    assert ship("resume", "--human", "--agent", AGENT).code == 0
+
+
+@pytest.mark.parametrize("agent", ["exit 3", "true"])
+def test_the_status_offers_to_call_a_failed_agent_again(ship: Ship, agent: str) -> None:
+    ship("approve", "--gate", "release")
+    assert ship("resume", "--agent", agent).code == 1
+    again, new = ship.next
+    assert again.split(" && ")[0].endswith("goto release")
+    assert new.endswith("run")
+    assert again in ship("status").out
+    assert ship("goto", "release").code == 0
+    assert ship("approve", "--gate", "release").code == 0
+    assert ship("resume", "--agent", AGENT).code == 75
+    assert ship.called == ["build", "release"]
+
+
+def test_a_rejection_offers_no_step_again(ship: Ship) -> None:
+    ship("answer", "release", "rejected")
+    assert [command.split()[-1] for command in ship.next] == ["run"]
+
+
+# --- Specifications ---------------------------------------------------------------------------------------------------
+
+
+def specification(*steps: dict[str, Any]) -> dict[str, Any]:
+    """A specification whose executor always succeeds, and whose tool does nothing."""
+    tools = {"push": {"command": "cat", "arguments": {"type": "object"}, "risk": "high"}}
+    config = {"executor": "echo $RDC_STEP >> called", "tools": tools}
+    return {"workflow": {"module": "m", "workflow": "w"}, "config": config, "step_specs": list(steps)}
+
+
+def test_a_gate_of_a_specification_is_named_by_its_step(tmp_path: Path) -> None:
+    place = Place(tmp_path, compiled_to(tmp_path, specification({"id": "a", "human_gate": "required"})))
+    assert place("run").code == 75
+    said = place("answer", "a", "rejected")
+    assert said.code == 0
+    assert "to ask for this approval again: " in said.err
+    assert place("resume").code == 75
+    assert place("approve", "--gate", "a", "--by", "ada").code == 0
+    assert place("resume").code == 0
+    assert [one["gate_id"] for one in place.record("approvals")] == ["m:w:a:hitl"]
+
+
+def test_the_name_of_a_step_with_two_gates_opens_none(tmp_path: Path) -> None:
+    step = {"id": "a", "human_gate": "required", "tools": [TOOL]}
+    place = Place(tmp_path, compiled_to(tmp_path, specification(step)))
+    assert place("run").code == 75
+    for words in (("answer", "a", "approved"), ("approve", "--gate", "a")):
+        said = place(*words)
+        assert said.code == 2
+        assert "a has several gates; name one: " in said.err
+        assert "tool:push:a" in said.err
+    assert place.record("approvals") == []
+
+
+# --- Makefiles --------------------------------------------------------------------------------------------------------
+
+
+def made(folder: Path, *words: str) -> Result:
+    """Run make."""
+    done = warm.run(["make", *words], cwd=folder, env=environment({}))
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def makefile(folder: Path, name: str, text: str) -> None:
+    """Write a Makefile of a document."""
+    (folder / "rdc.toml").touch()
+    (folder / name).write_text(text, encoding="utf-8")
+    said = call("compile", name, "--to", "make", "-o", "Makefile", cwd=folder)
+    assert said.code == 0, said.err
+
+
+def lines(folder: Path) -> list[str]:
+    """The steps whose work was done."""
+    path = folder / "called"
+    return path.read_text(encoding="utf-8").split() if path.exists() else []
+
+
+def test_a_gate_of_a_workflow_is_named_by_its_step_in_make(tmp_path: Path) -> None:
+    makefile(tmp_path, "ship.workflow.yaml", WORKFLOW)
+    assert made(tmp_path, f"AGENT={AGENT}").code != 0
+    assert made(tmp_path, "answer", "STEP=release", "REPLY=approved").code == 0
+    made(tmp_path, "resume", f"AGENT={AGENT}")
+    assert lines(tmp_path) == ["build", "release"]
+
+
+@pytest.mark.parametrize("approval", [("approve", "GATE=a"), ("answer", "STEP=a", "REPLY=approved")])
+def test_a_gate_of_a_specification_is_named_by_its_step_in_make(tmp_path: Path, approval: tuple[str, ...]) -> None:
+    makefile(tmp_path, "s.stepspec.json", json.dumps(specification({"id": "a", "human_gate": "required"})))
+    assert made(tmp_path).code != 0
+    assert made(tmp_path, *approval).code == 0
+    assert made(tmp_path, "resume").code == 0
+    assert lines(tmp_path) == ["a"]
+
+
+GATED = [{"id": step, "human_gate": "required"} for step in ("a", "b")]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("HUMAN=1",),
+        ("run", "HUMAN=yes"),
+        ("-j4", "HUMAN=1"),
+        ("-k", "HUMAN=1"),
+        ("HUMAN=1", "RDC_OPENS=", "RDC_ONCE=human"),
+    ],
+)
+def test_one_call_of_make_opens_one_gate_of_a_specification(tmp_path: Path, words: tuple[str, ...]) -> None:
+    makefile(tmp_path, "s.stepspec.json", json.dumps(specification(*GATED)))
+    assert made(tmp_path, *words).code != 0
+    assert lines(tmp_path) == ["a"]
+    assert made(tmp_path, "resume", "HUMAN=1").code == 0
+    assert lines(tmp_path) == ["a", "b"]
+
+
+@pytest.mark.parametrize("value", ["0", ""])
+def test_a_false_value_opens_no_gate_of_a_specification(tmp_path: Path, value: str) -> None:
+    makefile(tmp_path, "s.stepspec.json", json.dumps(specification(*GATED)))
+    assert made(tmp_path, f"HUMAN={value}").code != 0
+    assert made(tmp_path, "resume", f"HUMAN={value}").code != 0
+    assert lines(tmp_path) == []
+
+
+def test_a_false_value_opens_no_gate_of_a_workflow(tmp_path: Path) -> None:
+    makefile(tmp_path, "ship.workflow.yaml", WORKFLOW)
+    made(tmp_path, f"AGENT={AGENT}", "HUMAN=NO")
+    assert lines(tmp_path) == ["build"]
+
+
+def test_one_call_of_make_opens_one_gate_of_a_workflow(tmp_path: Path) -> None:
+    makefile(tmp_path, "ship.workflow.yaml", WORKFLOW)
+    made(tmp_path, f"AGENT={AGENT}", "HUMAN=1")
+    assert lines(tmp_path) == ["build", "release"]

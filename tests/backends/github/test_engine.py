@@ -1,0 +1,336 @@
+"""The second engine does what GitHub does: small workflows written by hand, whose outcome is known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.backends.github.walking import HEAD, MATRIX, Engine, jobs, steps
+from tests.conftest import ROOT
+from tests.support import actions_engine as engine
+from tests.support import node
+from tests.support.actions_engine import RefusedError
+
+# --- Steps ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_failure_skips_what_follows_unless_the_condition_says_otherwise(walk: Engine) -> None:
+    run = walk(
+        steps("""\
+        - {id: a, run: exit 3}
+        - {id: implicit, run: 'true'}
+        - {id: plain, if: "steps.a.outcome == 'failure'", run: 'true'}
+        - {id: failed, if: failure(), run: 'true'}
+        - {id: always, if: always(), run: 'true'}
+        - {id: negated, if: "${{ !cancelled() && steps.a.outcome == 'FAILURE' }}", run: 'true'}
+        - {id: success, if: success(), run: 'true'}
+        """)
+    )
+    assert run.jobs["one"].outcomes == {
+        "a": "failure",
+        "implicit": "skipped",
+        "plain": "skipped",
+        "failed": "success",
+        "always": "success",
+        "negated": "success",
+        "success": "skipped",
+    }
+    assert (run.conclusion, run.exit_code) == ("failure", 1)
+
+
+def test_a_failure_that_is_tolerated_is_an_outcome_and_no_conclusion(walk: Engine) -> None:
+    run = walk(
+        steps("""\
+        - {id: a, continue-on-error: true, run: exit 1}
+        - {id: b, if: "steps.a.outcome == 'failure' && steps.a.conclusion == 'success'", run: 'true'}
+        - {id: c, if: "steps.later.outcome == '' && steps.later.outcome != 'skipped'", run: 'true'}
+        - {id: later, run: 'true'}
+        """)
+    )
+    assert run.jobs["one"].outcomes == {"a": "failure", "b": "success", "c": "success", "later": "success"}
+    assert [step.conclusion for step in run.jobs["one"].steps] == ["success"] * 4
+    assert run.conclusion == "success"
+
+
+def test_a_status_function_in_a_text_is_none(walk: Engine) -> None:
+    run = walk(steps("- {run: exit 1}\n- {id: b, if: \"'always()' != ''\", run: 'true'}\n"))
+    assert run.jobs["one"].outcomes["b"] == "skipped"
+
+
+def test_the_environment_has_three_levels_and_a_file(walk: Engine) -> None:
+    text = f"""{HEAD}
+env: {{A: workflow, B: workflow, C: workflow, D: workflow}}
+jobs:
+  one:
+    runs-on: ubuntu-latest
+    env: {{B: job, C: job, D: job, E: "${{{{ github.run_id }}}}-1"}}
+    steps:
+      - run: echo "C=file" >> "$GITHUB_ENV"; printf 'F<<END\\na\\n\\nb\\nEND\\n' >> "$GITHUB_ENV"
+      - env: {{D: step}}
+        if: env.D == 'step' && env.d == ''
+        run: echo "$A $B $C $D $E $F ${{{{ env.C }}}}"
+      - run: echo "$D"
+"""
+    assert walk(text, run_id=7).log == "workflow job file step 7-1 a\n\nb file\njob\n"
+
+
+def test_variables_of_the_run_win_over_those_of_the_workflow(walk: Engine) -> None:
+    text = steps("- {env: {GITHUB_REPOSITORY: mine, CI: mine}, run: 'echo $GITHUB_REPOSITORY $CI $GITHUB_ACTION'}\n")
+    assert walk(text).log == "owner/repository true __run\n"
+
+
+def test_outputs_are_texts_in_lines_or_blocks(walk: Engine) -> None:
+    run = walk(
+        steps("""\
+        - {id: a, run: 'printf "x=1=2<<3\\ny<<EOF\\nx=4\\nEOF\\n" >> "$GITHUB_OUTPUT"; exit 1', continue-on-error: true}
+        - run: "echo '${{ toJSON(steps.a.outputs) }}' > out; cat out"
+        """)
+    )
+    assert json.loads(run.log.partition("\n")[2]) == {"x": "1=2<<3", "y": "x=4"}
+
+
+@pytest.mark.parametrize("line", ["no sign", "=value", "x<<", "x<<END\nnever ends"])
+@pytest.mark.parametrize("file", ["OUTPUT", "ENV"])
+def test_a_file_that_the_runner_cannot_read_fails_the_step(walk: Engine, file: str, line: str) -> None:
+    run = walk(steps(f"""- {{env: {{LINE: {json.dumps(line)}}}, run: 'echo "$LINE" >> "$GITHUB_{file}"'}}\n"""))
+    assert run.conclusion == "failure"
+    assert "Invalid" in run.log
+
+
+def test_folders_are_put_before_the_path(walk: Engine) -> None:
+    run = walk(steps('- run: printf \'/a\\n\\n/b\\n\' >> "$GITHUB_PATH"\n- run: echo "${PATH%%:/usr*}"\n'))
+    assert run.log.startswith("/b:/a")
+
+
+@pytest.mark.parametrize(
+    ("shell", "said"),
+    [
+        ("", "e\n"),
+        ("shell: bash", "e pipefail\n"),
+        ("shell: sh", "e\n"),
+        ("shell: bash {0}", "\n"),
+        ('shell: bash -c "set -f; bash \\"$0\\"; echo $?" {0}', "\n0\n"),
+    ],
+)
+def test_a_shell_is_what_its_name_stands_for(walk: Engine, shell: str, said: str) -> None:
+    script = (
+        r"case $- in *e*) printf e;; esac; (set -o | grep -q 'pipefail.*on') 2>/dev/null && printf ' pipefail'; echo"
+    )
+    assert walk(steps(f"- run: {script!r}\n  {shell}\n".replace("'\\''", "''"))).log == said
+
+
+def test_a_shell_that_cannot_be_started_fails_the_step(walk: Engine) -> None:
+    run = walk(
+        steps("""\
+        - {id: a, working-directory: gone, run: 'true', continue-on-error: true}
+        - {id: b, shell: 'no-such-shell {0}', run: 'true', continue-on-error: true}
+        - run: printf 'LONG=%0200000d\\n' 0 >> "$GITHUB_ENV"
+        - {id: c, run: 'true'}
+        """)
+    )
+    assert [run.jobs["one"].outcomes[name] for name in "abc"] == ["failure"] * 3
+    assert "E2BIG" in run.log
+
+
+def test_a_job_has_a_shell_and_a_folder_of_its_own(walk: Engine) -> None:
+    text = steps("- run: mkdir sub\n  working-directory: .\n- run: pwd; echo $0\n- {run: pwd, shell: bash}\n").replace(
+        "    steps:", "    defaults: {run: {shell: 'sh {0}', working-directory: sub}}\n    steps:"
+    )
+    first, second, third = walk(text).log.splitlines()
+    assert first == third
+    assert first.endswith("/repository/repository/sub")
+    assert second.endswith("/_temp/script-2.sh")
+
+
+@pytest.mark.parametrize("shell", ["bash", "perl -e 1", "bash -c 'x{y}' {0}"])
+def test_a_shell_that_the_runner_cannot_use_is_an_error(walk: Engine, shell: str) -> None:
+    text = steps(f"- {{run: 'true', shell: \"{shell}\"}}\n")
+    if shell == "bash":
+        assert walk(text).conclusion == "success"
+        return
+    with pytest.raises(RefusedError, match=r"has no \{0\}|a brace"):
+        walk(text)
+
+
+def test_commands_in_what_a_step_says(walk: Engine) -> None:
+    run = walk(
+        steps("""\
+        - run: |
+            echo '::error title=Bad%2C really::two%0Alines'
+            echo '::add-mask::secret'; echo 'a secret'
+            echo '::stop-commands::x1'; echo '::error::not this'; echo '::x1::'
+            echo '::notice::that'; echo '::unknown::text'
+        """)
+    )
+    assert run.jobs["one"].annotations == (("error", "Bad, really", "two\nlines"), ("notice", "", "that"))
+    assert "a ***\n" in run.log
+    assert run.conclusion == "success"
+    assert walk(steps("- run: echo '::set-env name=A::b'\n")).conclusion == "failure"
+
+
+def test_what_is_masked_is_hidden_in_summaries_and_is_no_output_of_a_job(walk: Engine) -> None:
+    run = walk(
+        f"""{HEAD}jobs:
+  a:
+    runs-on: ubuntu-latest
+    outputs: {{kept: "${{{{ steps.s.outputs.kept }}}}", hidden: "${{{{ steps.s.outputs.hidden }}}}"}}
+    steps:
+      - id: s
+        run: |
+          echo kept=this >> "$GITHUB_OUTPUT"; echo "hidden=$SECRET" >> "$GITHUB_OUTPUT"
+          echo "about $SECRET" >> "$GITHUB_STEP_SUMMARY"
+        env: {{SECRET: "${{{{ secrets.NAME }}}}"}}
+  b:
+    needs: a
+    runs-on: ubuntu-latest
+    steps: [{{run: "echo '${{{{ toJSON(needs.a.outputs) }}}}'"}}]
+""",
+        secrets={"NAME": "p4ss"},
+    )
+    assert run.summary == "about ***\n"
+    assert json.loads(run.jobs["b"].log) == {"kept": "this"}
+
+
+def test_expressions_in_texts_of_several_lines_leave_the_text_as_it_is(walk: Engine) -> None:
+    run = walk(
+        steps("""\
+        - env:
+            A: >-
+              ${{ 'it''s a ''b''' }}
+            B: |
+              x ${{ '${{' }} y }} {0}
+               'z' ''
+          if: >-
+            ${{ env.A == 'it''s a ''b''' &&
+            !cancelled() }}
+          run: printf '%s|' "$A" "$B"
+        """)
+    )
+    assert run.log == "it's a 'b'|x ${{ y }} {0}\n 'z' ''\n|"
+
+
+# --- Answers from a table ---------------------------------------------------------------------------------------------
+
+NOTING = (
+    r"""bash -c "bash \"$0\"; code=$?; echo \"$GITHUB_ACTION 1 $code $SECONDS\" >> \"$RUNNER_TEMP/rdc-journal\"; """
+    'exit $code" {0}'
+)
+CALL = """set -- 1.@n 'a b'"'"'c'; . "$YARDSTICK/visit"\n"""
+
+
+def tabled(shell: str) -> str:
+    """A workflow of two steps, and a step that shows what they leave."""
+    ref = {"run": CALL, "shell": shell, "env": {"RDC_ATTEMPT": 2}, "continue-on-error": True}
+    nodes = [json.dumps({"id": name, **ref}) for name in ("a", "b")]
+    return steps("\n".join(f"- {step}" for step in (*nodes, '{id: c, run: cat "$RUNNER_TEMP/rdc-journal"}')))
+
+
+def test_a_table_answers_a_step_without_a_process(walk: Engine, tmp_path: Path) -> None:
+    (tmp_path / "script").write_text("pass\nfail\n", encoding="utf-8")
+    (tmp_path / "log").touch()
+    run = walk(tabled(NOTING), env={"YARDSTICK": str(tmp_path)}, by_table=True)
+    assert run.jobs["one"].outcomes == {"a": "success", "b": "failure", "c": "success"}
+    assert "a 1 0 0\nb 1 1 0\n" in run.log
+    lines = [line.split("\t") for line in (tmp_path / "log").read_text(encoding="utf-8").splitlines()]
+    assert lines == [["a b'c", "1.@n", "2", "-", "-", "-", number, "- "] for number in ("1", "2")]
+
+
+@pytest.mark.parametrize(("shell", "by_table"), [(NOTING, False), ("bash -x {0}", True), (f"{NOTING} x", True)])
+def test_a_shell_runs_what_no_table_answers(walk: Engine, tmp_path: Path, shell: str, by_table: bool) -> None:
+    (tmp_path / "visit").write_text('[ "$2" = "a b\'c" ] && exit 3\n', encoding="utf-8")
+    run = walk(tabled(shell), env={"YARDSTICK": str(tmp_path)}, by_table=by_table)
+    assert run.jobs["one"].outcomes["a"] == "failure"
+    assert "exit code 3" in run.log
+
+
+# --- The flow alone ---------------------------------------------------------------------------------------------------
+
+ENDS = """
+- {name: COMPLETE, run: 'echo COMPLETE >> "$GITHUB_STEP_SUMMARY"'}
+- name: 'STOP: why'
+  if: failure() && steps.a.outcome == 'failure'
+  run: |
+    echo 'STOP why' >> "$GITHUB_STEP_SUMMARY"
+    exit 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("outcome", "end", "conclusion"), [("pass", "COMPLETE", "success"), ("fail", "STOP why", "failure")]
+)
+def test_a_flow_has_the_end_that_a_step_says(outcome: str, end: str, conclusion: str, tmp_path: Path) -> None:
+    prepare = "- {name: Prepare, run: exit 1}\n"
+    step = json.dumps({"id": "a", "run": CALL, "shell": NOTING})
+    flow = engine.flow(steps(f"{prepare}- {step}{ENDS}"), [outcome], tmp_path)
+    assert (flow.end, flow.conclusion) == (end, conclusion)
+    assert flow.lines == ("a b'c\t1.@n\t-\t-\t-\t-\t0\t- ",)
+
+
+@pytest.mark.parametrize("step", ["id: a, run: echo", "id: saved, name: Save the run, run: echo", "id: a, name: STOP"])
+def test_a_flow_has_no_step_that_is_not_known(step: str, tmp_path: Path) -> None:
+    text = steps(f"- {{{step}{'' if 'run' in step else ', run: echo'}}}{ENDS}")
+    with pytest.raises(RefusedError, match=r"not simulated: the step .* in a path by a table"):
+        engine.flow(text, [], tmp_path)
+
+
+# --- Where it runs ----------------------------------------------------------------------------------------------------
+
+
+def test_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr(engine, "_server_of", engine._server_of.__wrapped__)
+    assert engine.missing() == "the packages of tests/support/actions_engine need node and npm"
+    with pytest.raises(pytest.skip.Exception, match="need node and npm"):
+        engine.complaints("on: push")
+
+
+def test_it_says_that_packages_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    monkeypatch.setattr(node, "CACHE", tmp_path)
+    monkeypatch.setattr(node, "INSTALL", ("sh", "-c", "echo 'npm error code ENOTFOUND' >&2; exit 1"))
+    monkeypatch.setattr(engine, "_server_of", engine._server_of.__wrapped__)
+    assert "npm cannot fetch the packages of" in engine.missing()
+
+
+@pytest.mark.parametrize("lock", sorted(ROOT.glob("tests/**/package-lock.json")), ids=lambda lock: lock.parent.name)
+def test_lock_files_pin_what_is_installed_and_name_no_host(lock: Path) -> None:
+    packages = json.loads(lock.read_text(encoding="utf-8"))["packages"]
+    installed = [package for path, package in packages.items() if path]
+    assert all(package["integrity"] for package in installed)
+    assert not any("resolved" in package for package in installed)
+
+
+# --- What it does not know --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (steps("- uses: somebody/else@v1\n"), "not simulated: the action somebody/else@v1"),
+        (steps("- {uses: actions/checkout@v7, with: {submodules: true}}\n"), "not simulated: the input submodules"),
+        (steps("- run: curl --silent $GITHUB_API_URL/user\n"), "not simulated: the API for GET /user"),
+        (steps("- {run: 'true', shell: pwsh}\n"), "not simulated: the shell pwsh"),
+        (steps("- {run: 'true', if: \"hashFiles('x') == ''\"}\n"), "not simulated: hashFiles"),
+        (
+            jobs(MATRIX).replace("fail-fast: false", "fail-fast: true"),
+            "not simulated: a matrix with more than `include`",
+        ),
+        (
+            jobs(MATRIX).replace("include:", "more: [1]\n        include:"),
+            "not simulated: a matrix with more than `include`",
+        ),
+        (
+            steps("- run: 'true'\n").replace("    steps", "    container: alpine\n    steps"),
+            "not simulated: `container`",
+        ),
+        (steps("- {run: 'true', if: made_up()}\n"), "Unrecognized function: 'made_up'"),
+        (steps("- {run: 'true', if: secrets.X}\n"), "Unrecognized named-value: 'secrets'"),
+        (steps("- {run: 'true', id: a}\n- {run: 'true', id: a}\n"), "GitHub's parser refuses the workflow"),
+        (jobs("a:\n  needs: b\n  steps: []\nb:\n  needs: a\n  steps: []"), "GitHub's parser refuses|need each other"),
+    ],
+)
+def test_what_it_does_not_know_is_an_error(walk: Engine, text: str, message: str) -> None:
+    with pytest.raises(RefusedError, match=message):
+        walk(text)

@@ -1,0 +1,276 @@
+"""Nothing of a saved state is run or believed, even if somebody has written all of it, with its checksums."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends.python.step_calls import author_calls
+from compiler.driver import compile_file
+from compiler.passes import optimize
+from runtime_shim.engine.journal import encode, read_journal
+from runtime_shim.engine.state import State
+from runtime_shim.targets.github.api import HaltError
+from runtime_shim.targets.github.journal_check import check_records
+from runtime_shim.targets.github.saved_run import take_over, unpack
+from runtime_shim.values.limits import expires_at
+from runtime_shim.values.settings import agreed
+from tests.backends.github.test_continuation import Run, said
+from tests.support.github import act
+
+pytestmark = pytest.mark.share(3)
+
+DOCUMENT = """\
+# Deploy
+
+## 1. Build
+
+```bash
+echo build >> "$LOG"
+```
+
+## 2. Count
+
+```bash
+echo "count $RDC_ATTEMPT" >> "$LOG"
+```
+
+- FAIL: RETRY 2 STOP
+
+## 3. Again?
+
+Once more?
+
+- YES: GOTO 2
+- NO: CONTINUE
+
+## 4. Install
+
+```bash
+echo install >> "$LOG"
+```
+"""
+DONE = ["build", "count 1", "count 1"]
+Records = list[dict[str, Any]]
+Change = Callable[[Records], object]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    (tmp_path / "repository").mkdir()
+    found = Run(tmp_path / "repository", DOCUMENT)
+    found()
+    assert said(found(resume="1", answers="yes")) == "WAITING 3"
+    assert found.done() == DONE
+    return found
+
+
+def forge(run: Run, name: str, content: bytes | str) -> None:
+    """Puts a file into what a run has kept, with a hash that fits."""
+    path = run.kept(2) / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    about = json.loads((run.kept(2) / "about.json").read_text())
+    about["files"][name] = sha256(path.read_bytes()).hexdigest()
+    (run.kept(2) / "about.json").write_text(json.dumps(about))
+
+
+def written(records: Records) -> bytes:
+    """A journal with checksums that fit."""
+    return b"".join(encode({**record, "n": number}) for number, record in enumerate(records))
+
+
+def refused(run: Run, canary: Path, answers: str = "no") -> act.ActRun:
+    ran = run(resume="2", answers=answers)
+    assert ran.exit_code
+    assert run.done() == DONE, "nothing was run"
+    assert not canary.exists()
+    return ran
+
+
+def test_a_state_as_it_was_saved_goes_on(run: Run) -> None:
+    assert said(run(resume="2", answers="no")) == "COMPLETE"
+    assert run.done() == [*DONE, "install"]
+
+
+@pytest.mark.share(4)
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("state/lock", ""),
+        ("state/history/x", ""),
+        ("state/output", "x"),
+        ("state/reports/../../x", "x"),
+        ("run", "touch {canary}\n"),
+        ("program/x.sh", "touch {canary}\n"),
+        ("state/journal", ""),
+        ("state/journal", "$(touch {canary})\n"),
+    ],
+)
+def test_what_does_not_belong_there_is_refused_before_anything_runs(
+    run: Run, tmp_path: Path, name: str, content: str
+) -> None:
+    canary = tmp_path / "canary"
+    forge(run, name, content.format(canary=canary))
+    ran = refused(run, canary)
+    assert "is damaged or incomplete. No step ran" in ran.summary
+
+
+@pytest.mark.share(4)
+@pytest.mark.parametrize(
+    "member",
+    [
+        ("../out", tarfile.REGTYPE, ""),
+        ("/tmp/out", tarfile.REGTYPE, ""),
+        ("a/../../out", tarfile.REGTYPE, ""),
+        ("device", tarfile.CHRTYPE, ""),
+        ("hard", tarfile.LNKTYPE, "/etc/passwd"),
+        ("pipe", tarfile.FIFOTYPE, ""),
+    ],
+)
+def test_an_archive_holds_only_files_folders_and_links_of_the_workspace(
+    tmp_path: Path, member: tuple[str, bytes, str]
+) -> None:
+    archive = tmp_path / "workspace.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        info = tarfile.TarInfo(member[0])
+        info.type, info.linkname = member[1], member[2]
+        tar.addfile(info)
+    (tmp_path / "workspace").mkdir()
+    with pytest.raises(ValueError, match=member[0].rpartition("/")[2]):
+        unpack(str(archive), str(tmp_path / "workspace"))
+    assert list((tmp_path / "workspace").iterdir()) == []
+
+
+def test_no_file_is_written_through_a_link_of_the_archive(tmp_path: Path) -> None:
+    archive, outside = tmp_path / "workspace.tar.gz", tmp_path / "outside"
+    outside.mkdir()
+    (tmp_path / "workspace").mkdir()
+    with tarfile.open(archive, "w:gz") as tar:
+        link = tarfile.TarInfo("link")
+        link.type, link.linkname = tarfile.SYMTYPE, str(outside)
+        tar.addfile(link)
+        file = tarfile.TarInfo("link/file")
+        file.size = 1
+        tar.addfile(file, io.BytesIO(b"x"))
+    with pytest.raises(OSError, match="link/file"):
+        unpack(str(archive), str(tmp_path / "workspace"))
+    assert list(outside.iterdir()) == []
+
+
+def test_an_archive_that_is_cut_off_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, workspace = tmp_path / "kept", tmp_path / "workspace"
+    (kept / "state").mkdir(parents=True)
+    workspace.mkdir()
+    with tarfile.open(kept / "workspace.tar.gz", "w:gz") as tar:
+        file = tarfile.TarInfo("file")
+        file.size = 100_000
+        tar.addfile(file, io.BytesIO(bytes(100_000)))
+    content = (kept / "workspace.tar.gz").read_bytes()
+    (kept / "workspace.tar.gz").write_bytes(content[: len(content) // 2])
+    monkeypatch.setenv("RUNNER_TEMP", str(tmp_path))
+    monkeypatch.chdir(workspace)
+    with pytest.raises(HaltError, match="could not be put into the workspace"):
+        take_over(str(kept), str(tmp_path / "state"), str(tmp_path / "answers"), [])
+
+
+@pytest.fixture(scope="module")
+def journal(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Records]:
+    """The table of the program, and the records of a run that waits."""
+    folder = tmp_path_factory.mktemp("journal")
+    (folder / "repository").mkdir()
+    run = Run(folder / "repository", DOCUMENT)
+    run()
+    run(resume="1", answers="yes")
+    program = compile_file(str(folder / "repository" / "deploy.runbook.md")).program
+    assert program
+    return author_calls(optimize(program)).built(), read_journal(run.kept(2) / "state" / "journal")[0]
+
+
+def test_the_journal_of_a_run_is_believed(journal: tuple[dict[str, Any], Records]) -> None:
+    program, records = journal
+    check_records(program, records)
+
+
+def _done(records: Records) -> list[dict[str, Any]]:
+    return [record for record in records if record["kind"] == "done"]
+
+
+CHANGES: dict[str, Change] = {
+    "a step is left for another one": lambda records: _done(records)[0].update(next="4"),
+    "a step is left out": lambda records: records.remove(_done(records)[1]),
+    "the run is at another step": lambda records: records[0].update(node="4"),
+    "an outcome that the step cannot have": lambda records: _done(records)[0].update(outcome="approved"),
+    "an outcome that leads elsewhere": lambda records: _done(records)[1].update(outcome="fail"),
+    "a jump of an operator": lambda records: _done(records)[0].update(outcome="goto", next="4"),
+    "a record of another kind": lambda records: records.append({"kind": "adopt", "registers": {}}),
+    "a condition that there is not": lambda records: _done(records)[-1].update(condition="done"),
+    "an end that was not come to": lambda records: _done(records)[-1].update(condition="complete"),
+    "a counter that is not a number": lambda records: records[0]["registers"].update({"2 retries": "1"}),
+    "a counter that the program does not have": lambda records: records[0]["registers"].update(other=0),
+    "a counter that the step does not change": lambda records: _done(records)[0].update(changed={"2 retries": 1}),
+    "another format": lambda records: records[0].update(format=2),
+    "a mode of another program": lambda records: records[0].update(mode="prompted"),
+    "a name of the run that leads elsewhere": lambda records: records[0].update(run="../x"),
+    "no beginning": lambda records: records.pop(0),
+    "a failed run that goes on": lambda records: _done(records)[-1].update(outcome="resumed"),
+    "a note that is none": lambda records: records.append({"kind": "rest", "condition": "complete"}),
+    "steps of another program": lambda records: records[0]["steps"].pop(),
+    "steps that are not lists": lambda records: records[0].update(steps=[None, 3]),
+    "a file of answers without a digest": lambda records: records[1].update(brought={"answers": []}),
+    "files of answers that are a text": lambda records: records[0].update(brought="answers"),
+    "a time that is none": lambda records: records[0].update(expire=[1]),
+    "a time that no clock has": lambda records: records[0].update(expire=float("nan")),
+    "a number that is no float": lambda records: records[0].update(expire=10**400),
+    "new names of steps": lambda records: _done(records)[0].update(renamed={"1": "4"}),
+    "names that are a text": lambda records: records[0].update(renamed="x"),
+    "a wait without its time": lambda records: records.append({"kind": "waits"}),
+    "a record that is not an object": lambda records: records.append([]),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_journal_that_no_run_has_written_is_refused(journal: tuple[dict[str, Any], Records], change: Change) -> None:
+    program, records = journal
+    forged: Records = json.loads(json.dumps(records))
+    change(forged)
+    with pytest.raises(HaltError, match="is damaged or incomplete"):
+        check_records(program, forged)
+
+
+HOSTILE: tuple[object, ...] = (None, True, -1, 10**400, float("nan"), "", "x", [], ["x"], [[]], {}, {"x": []}, {"": 0})
+
+
+def test_no_value_of_a_journal_makes_a_traceback(journal: tuple[dict[str, Any], Records]) -> None:
+    """Each value is refused, or what reads it understands it."""
+    program, records = journal
+    refused = 0
+    for number, record in enumerate(records):
+        for key in (*record, "steps", "brought", "expire", "renamed", "answers", "agreed", "remarks", "found"):
+            for value in HOSTILE:
+                forged: Records = json.loads(json.dumps(records))
+                forged[number][key] = value
+                try:
+                    check_records(program, forged)
+                except HaltError:
+                    refused += 1
+                    continue
+                state = State(forged)
+                assert expires_at(state) >= 0
+                assert isinstance(agreed(state), dict)
+                assert [one["how"].lower() for one in state.finished]
+    assert refused > 1000
+
+
+def test_a_forged_journal_is_refused_before_anything_runs(run: Run, tmp_path: Path) -> None:
+    records = read_journal(run.kept(2) / "state" / "journal")[0]
+    _done(records)[-1].update(next="4", condition="ready")
+    forge(run, "state/journal", written(records))
+    assert "is damaged or incomplete. No step ran" in refused(run, tmp_path / "canary").summary

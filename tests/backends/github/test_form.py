@@ -1,0 +1,242 @@
+"""The form of a workflow: what stands in it, and what stays as it is when the runbook changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from backends.github.native.shell import may_use
+from tests.support import actions_engine as engine
+from tests.support.github.compiling import parsed, steps, text_of
+from tests.support.github.lint import findings
+
+DEFAULTS = "# Deploy\n\n" + "\n".join(
+    f"## {number}. {title}\n\n```bash\n{command}\n```\n"
+    for number, (title, command) in enumerate(
+        [("Run tests", "make test"), ("Build", "./build.sh --all"), ("Publish", "scp out host:")], 1
+    )
+)
+
+
+def test_a_runbook_of_defaults_is_native_steps_and_nothing_else(tmp_path: Path) -> None:
+    text = text_of(tmp_path, DEFAULTS)
+    assert len(text.splitlines()) <= 43
+    assert "awk" not in text
+    assert "RUNNER_TEMP" not in text
+    assert [set(step) for step in steps(text)] == [{"name", "uses", "with"}, *[{"name", "run"}] * 3]
+
+
+def test_variables_of_rdc_are_there_where_a_command_names_them(tmp_path: Path) -> None:
+    assert "RDC_" not in text_of(tmp_path, DEFAULTS)
+    text = text_of(tmp_path, DEFAULTS.replace("make test", 'make test RUN="$RDC_RUN_ID"'))
+    assert "RDC_RUN_ID: ${{ github.run_id }}" in text
+    assert "RDC_ATTEMPT" not in text
+
+
+SEEN = [
+    "",
+    "echo a",
+    "mkdir -p x && cp a b",
+    "echo a 2>&1 | tee x",
+    "if [ -f x ]; then cat x; else true; fi",
+    "(cd x; ls)",
+]
+UNSEEN = [
+    *["make", "echo a; make", "echo a\nmake", "echo a &&\nmake", "false ||make", "echo a>b;make", "echo a#b; make"],
+    *["A=1 echo", "$X", "echo $(make)", "echo `make`", "cat <(make)", "cat <<E\n$(make)\nE", "xargs make", "./echo"],
+    *[
+        "env",
+        "export",
+        "echo ${!X*}",
+        "cat /proc/self/env*",
+        "eval echo",
+        ". ./x",
+        "echo 'a",
+        "f() { make; }; f",
+        "> x make",
+    ],
+    *["echo a # it's\nmake\necho b # it's", "# see \\\nmake", 'echo a;# "\nmake\n# "'],
+]
+
+
+@pytest.mark.parametrize("command", SEEN)
+def test_plain_tools_read_no_variables(command: str) -> None:
+    assert not may_use(command, "RDC_")
+    assert may_use(f"{command} # $RDC_ATTEMPT", "RDC_")
+
+
+@pytest.mark.parametrize("command", UNSEEN)
+def test_what_cannot_be_seen_may_read_any_variable(command: str) -> None:
+    assert may_use(command, "RDC_")
+
+
+STEPS = [
+    ("Run tests", "- FAIL: RETRY 2 STOP broken"),
+    ("Build", "- FAIL: GOTO Fix"),
+    ("Deploy", "- FAIL: RETRY 2 GOTO Fix"),
+    ("Watch it", "- PASS: COMPLETE Done\n- FAIL: CONTINUE"),
+    ("Look again", "- PASS: GOTO {look}\n- FAIL: STOP Tired"),
+]
+INSERTED = ("Sign", "")
+
+
+def _document(nodes: list[tuple[str, str]]) -> str:
+    numbers = {title: number for number, (title, _) in enumerate(nodes, 1)}
+    parts = [
+        f"## {number}. {title}\n\n```bash\necho {title}\n```\n\n{said.format(look=numbers['Watch it'])}\n"
+        for number, (title, said) in enumerate(nodes, 1)
+    ]
+    return "\n".join([*parts, "## Fix\n\n```bash\nmake fix\n```\n\n- PASS: STOP Mended\n"])
+
+
+def _acts(text: str) -> dict[str, tuple[str, str]]:
+    """What each step does and when, by its id."""
+    return {step["id"]: (step.get("if", ""), step["run"]) for step in steps(text) if "id" in step}
+
+
+TRIGGERS: dict[str, object] = {
+    "schedule": [{"cron": "0 3 * * *"}, {"cron": "30 4 * * MON"}],
+    "push": {"branches": ["main", "release/**", "yes", "[ab]"], "tags": ["1"]},
+    "workflow_dispatch": {
+        "inputs": {"kind": {"type": "choice", "options": ["a", "1"], "default": None, "required": True}}
+    },
+}
+
+
+def test_options_stand_in_block_style(tmp_path: Path) -> None:
+    runner = ["self-hosted", "linux"]
+    text = text_of(tmp_path, DEFAULTS, {"on": TRIGGERS, "runs-on": runner})
+    assert "  schedule:\n    - cron: '0 3 * * *'\n" in text
+    assert "{cron" not in text
+    assert "      - self-hosted\n      - linux\n" in text
+    assert parsed(text)["on"] == TRIGGERS
+    assert parsed(text)["jobs"]["runbook"]["runs-on"] == runner
+
+
+@pytest.mark.parametrize("summary", [False, True])
+@pytest.mark.parametrize("place", range(4))
+def test_a_step_that_is_inserted_changes_no_other_but_by_its_name(place: int, summary: bool, tmp_path: Path) -> None:
+    options = {"summary": summary}
+    before = _acts(text_of(tmp_path, _document(STEPS), options))
+    after = _acts(text_of(tmp_path, _document([*STEPS[:place], INSERTED, *STEPS[place:]]), options))
+    assert set(after) - set(before) <= {"sign", "STOP"}, "its own step, and the end that it leads to"
+    assert set(before) <= set(after)
+    changed = [name for name in before if after[name] != before[name] and name != "STOP"]
+    assert [name for name in changed if after[name][1] != before[name][1]] == []
+    assert all("steps.sign." in after[name][0] for name in changed)
+    assert len(changed) <= 2
+
+
+TITLES = [
+    'a $HOME `touch x` "b" $(touch x) ${N}',
+    "it's 100%0A::error::x",
+    "a ::warning title=a::b",
+    "a $",
+    "a ' b",
+]
+LOOP = """## 1. TITLE
+
+```bash
+true
+```
+
+- FAIL: GOTO 2
+
+## 2. Again
+
+```bash
+true
+```
+
+- PASS: GOTO 1
+- FAIL: COMPLETE
+"""
+
+
+@pytest.mark.parametrize("title", TITLES)
+@pytest.mark.share(2)
+def test_titles_of_groups_are_data(title: str, tmp_path: Path) -> None:
+    document = LOOP.replace("TITLE", title).replace("- FAIL: GOTO 2\n", "- FAIL: GOTO 2\n- PASS: COMPLETE\n")
+    text = text_of(tmp_path, document, {"checkout": False})
+    path = tmp_path / "flow.yml"
+    path.write_text(text, encoding="utf-8")
+    assert findings([path]) == []
+    run = engine.run(tmp_path, text, history=tmp_path / "h")
+    assert run.conclusion == "success"
+    assert not list(tmp_path.rglob("x"))
+    assert f"::group::{title.replace('%', '%25')}\n" in run.log
+    assert run.jobs["runbook"].annotations == ()
+
+
+def test_titles_of_steps_in_a_loop_may_be_words_of_the_shell(tmp_path: Path) -> None:
+    titles = [
+        "Esac",
+        "Done",
+        "Test",
+        "Time",
+        "It's",
+        "In $x `y`",
+        "C:\\dir",
+        "Ends \\",
+        "It\u2019s",
+        "Say \u201c$x\u201d",
+    ]
+    nodes = [
+        f'## {number}. {title}\n\n```bash\necho {number} >> "$LOG"\n```\n\n' for number, title in enumerate(titles, 1)
+    ]
+    text = text_of(tmp_path, "".join(nodes) + "- PASS: COMPLETE\n- FAIL: GOTO 1\n")
+    path = tmp_path / "x.yml"
+    path.write_text(text, encoding="utf-8")
+    assert findings([path]) == []
+    run = engine.run(tmp_path, text, history=tmp_path / "h", env={"LOG": str(tmp_path / "log")})
+    assert run.conclusion == "success", run.log
+    assert (tmp_path / "log").read_text().split() == [str(number) for number in range(1, 11)]
+    titles[-2:] = ["It's", 'Say "$x"']
+    assert all(f"##[group]{title}\n" in run.log or f"::group::{title}\n" in run.log for title in titles)
+
+
+LOOPED = """\
+## 1. Roll out
+
+### 1.1 Move
+
+```bash
+true
+```
+
+- FAIL: COMPLETE "Nothing is left"
+
+### 1.2 Look
+
+Is it good?
+
+- YES: STOP "It is out"
+- NO: GOTO 1.1
+"""
+
+
+@pytest.mark.parametrize(
+    ("prompts", "who"),
+    [("answers", "The run waits here. A person continues it with the answer."), ("agent", "Asks the agent: cat")],
+)
+def test_a_loop_says_what_follows_and_who_is_asked(prompts: str, who: str, tmp_path: Path) -> None:
+    text = text_of(tmp_path, LOOPED, {"prompts": prompts, "agent": "cat"})
+    said = [
+        "      # 1.1. Move",
+        "      #   PASS: GOTO 1.2",
+        '      #   FAIL: COMPLETE "Nothing is left"',
+        "      # 1.2. Look",
+        f"      #   {who}",
+        '      #   YES: STOP "It is out"',
+        "      #   NO: GOTO 1.1",
+        "      - name: 'Loop: 1. Roll out'",
+    ]
+    assert "\n".join(said) in text
+
+
+def test_a_job_behind_a_prompt_says_so(tmp_path: Path) -> None:
+    document = '## 1. Ask\n\nGo on?\n\n- YES: CONTINUE\n- NO: STOP "No"\n\n## 2. Do it\n\n```bash\ntrue\n```\n'
+    jobs = parsed(text_of(tmp_path, document, {"prompts": "environment"}))["jobs"]
+    assert jobs["decide_1"]["name"] == "1. Ask"
+    assert (jobs["do_it"]["name"], jobs["do_it"]["needs"]) == ("2. Do it", ["decide_1"])

@@ -1,0 +1,154 @@
+"""Hostile texts in every place of a document: no tool finds anything, and each text arrives as it was written."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from backends.github import GithubBackend
+from compiler.driver import compile_file
+from tests.backends.github.test_scalar import HOSTILE
+from tests.equivalence.cases import MAIN, Case
+from tests.equivalence.render import render, render_files
+from tests.equivalence.strategies import cases
+from tests.support.github import act
+from tests.support.github.compiling import text_of
+from tests.support.github.lint import findings
+
+MODES: list[dict[str, object]] = [
+    {},
+    {"summary": True},
+    {"prompts": "environment", "checkout": False},
+    {"prompts": "agent", "agent": "cat", "summary": True},
+]
+
+
+@pytest.mark.share(2)
+@settings(max_examples=2, suppress_health_check=list(HealthCheck))
+@given(found=st.lists(cases(), min_size=12, max_size=12))
+def test_no_tool_finds_anything_in_random_workflows(found: list[Case]) -> None:
+    """The commands are plain: what shellcheck thinks of the author's own is for the author."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [path for number, case in enumerate(found) for path in written(Path(folder) / str(number), case)]
+        assert findings(paths) == []
+
+
+def written(folder: Path, case: Case) -> list[Path]:
+    """The workflows of a case, one for each mode that takes it."""
+    folder.mkdir()
+    (folder / "rdc.toml").touch()
+    documents = {MAIN: render(case.runbook, case.style, code_of=lambda *_: "true")}
+    documents |= render_files(case.files, case.style, code_of=lambda *_: "true")
+    for name, text in documents.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+    program = compile_file(str(folder / MAIN)).program
+    assert program
+    paths = []
+    for number, options in enumerate(MODES):
+        emission = GithubBackend().emit(program, options)
+        if emission.text:
+            path = folder / f"{number}.yml"
+            path.write_text(emission.text, encoding="utf-8")
+            paths.append(path)
+    return paths
+
+
+def test_a_counter_that_nothing_in_a_loop_reads_is_not_set(tmp_path: Path) -> None:
+    """The instance of the step around a list, where the only command has one of its own."""
+    (tmp_path / "inner.runbook.md").write_text("## {N}\n\n```sh\ntrue\n```\n", encoding="utf-8")
+    document = "## {N}\n\n### {N}.1\n\n- inner.runbook.md\n\n- PASS ANY: RETRY 3 CONTINUE\n"
+    (tmp_path / "outer.runbook.md").write_text(document, encoding="utf-8")
+    path = tmp_path / "main.yml"
+    path.write_text(text_of(tmp_path, "## 1\n\n- outer.runbook.md\n"), encoding="utf-8")
+    assert findings([path]) == []
+
+
+# In each of these a command gets its text in another way: as the script, by a variable, in a repetition, in a loop.
+SHAPES = {
+    "native": "## 1\n\n```{tag}\n{command}\n```\n",
+    "retry": "## 1\n\n```{tag}\n{command}\n```\n\n- FAIL: RETRY 1\n",
+    "loop": "## 1\n\n```{tag}\n{command}\n```\n\n- PASS: CONTINUE\n\n## 2\n\n```bash\ntrue\n```\n\n- FAIL: GOTO 1\n",
+    "dynamic": "## {{N}}\n\n```{tag}\n{command}\n```\n\n- PASS: COMPLETE\n- FAIL: GOTO NEXT\n",
+}
+ARGUMENTS = st.lists(
+    st.one_of(
+        st.sampled_from(HOSTILE),
+        st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=5),
+    ),
+    max_size=8,
+).map("".join)
+
+
+@pytest.mark.share(3)
+@pytest.mark.parametrize("tag", ["bash", "sh"])
+@pytest.mark.parametrize("shape", SHAPES)
+@settings(max_examples=6, suppress_health_check=list(HealthCheck))
+@given(text=ARGUMENTS.filter(lambda text: "```" not in text and "\r" not in text and "\ufeff" not in text))
+def test_a_command_gets_each_text_as_it_was_written(shape: str, tag: str, text: str) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        command = f'printf %s {shlex.quote(text)} > "$OUT"'
+        document = SHAPES[shape].format(tag=tag, command=command)
+        ran = act.run(
+            folder, text_of(folder, document, {"checkout": False, "summary": True}), env={"OUT": str(folder / "out")}
+        )
+        assert ran.exit_code == 0, ran.log
+        expected = text.replace("{N}", "1") if shape == "dynamic" and "${N}" not in text else text
+        assert (folder / "out").read_bytes().decode() == expected
+
+
+TITLES = [
+    "${{ github.token }}",
+    "`touch canary`",
+    "$(touch canary)",
+    "'; touch canary; '",
+    "\\",
+    "yes",
+    "1e3",
+    "| table |",
+    "EOF",
+    "::set-output name=a::b",
+    "🚀 – é",
+]
+
+
+@pytest.mark.share(5)
+@pytest.mark.parametrize("title", TITLES)
+def test_titles_prompts_and_messages_are_data(title: str, tmp_path: Path) -> None:
+    quoted = title.replace("\\", "\\\\")
+    document = (
+        f"# {title}\n\n## 1. {title}\n\n{title}\n\n```bash\ntrue\n```\n\n- PASS: CONTINUE\n\n"
+        f'## 2. {title}\n\n{title}\n\n- PASS: COMPLETE "{quoted}"\n'
+    )
+    path = tmp_path / "main.yml"
+    path.write_text(text_of(tmp_path, document, {"checkout": False, "summary": True}), encoding="utf-8")
+    assert findings([path]) == []
+    env = {"ARTIFACTS": str(tmp_path.with_name("artifacts"))}
+    act.run(tmp_path, path, env=env)
+    ran = act.run(tmp_path, path, env=env, inputs={"answers": "pass", "resume": "1"}, run_id=2)
+    assert ran.exit_code == 0
+    shown = ran.summary.splitlines()[0].replace("\\\\", "\0").replace("\\", "").replace("\0", "\\")
+    assert shown == f"### COMPLETE {title}"
+    assert not list(tmp_path.rglob("canary"))
+
+
+def test_a_block_of_prose_in_an_inline_program_has_no_escapes(tmp_path: Path) -> None:
+    """An escape in a raw string would be another text, and the step would not show what the program runs."""
+    path = tmp_path / "a.workflow.yaml"
+    entries = "      - {agent: a, prompt: Do it.}\n      - {agent: b, prompt: Do it.}\n"
+    path.write_text(f'name: "${{{{ x"\nsteps:\n  - name: s\n    check: all\n    parallel:\n{entries}', encoding="utf-8")
+    (tmp_path / "rdc.toml").touch()
+    program = compile_file(str(path)).program
+    assert program
+    text = GithubBackend().emit(program, {"agent": "cat", "checkout": False, "runtime": "inline"}).text
+    assert text
+    assert r"$\x7b{ x" in text
+    assert all(r"\x7b" not in block for block in re.findall(r'\br"""(?:\\.|.)*?"""', text, re.DOTALL))

@@ -1,0 +1,191 @@
+"""What GitHub does not take is told when a workflow is compiled, with what to do about it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from backends.base import OptionFinding
+from backends.github.workflow import limits
+from tests.support.github.compiling import emission, parsed, text_of
+from tests.support.github.lint import findings
+
+
+def straight(count: int) -> str:
+    return "# Count\n\n" + "\n".join(f"## {n}. Count to {n}\n\n```bash\necho {n}\n```\n" for n in range(1, count + 1))
+
+
+def refusals(folder: Path, document: str, options: Mapping[str, object] | None = None) -> list[str]:
+    made = emission(folder, document, options)
+    assert made.text is None
+    assert all(finding.code == "RD521" for finding in made.diagnostics)
+    return [f"{finding.message}; {finding.help}" for finding in made.diagnostics]
+
+
+@pytest.mark.soak
+def test_500_steps_are_within_the_limits(tmp_path: Path) -> None:
+    text = text_of(tmp_path, straight(500))
+    assert len(text) < limits.LARGEST_FILE // 4
+    path = tmp_path / "count.yml"
+    path.write_text(text, encoding="utf-8")
+    assert findings([path]) == []
+
+
+def test_too_many_steps(tmp_path: Path) -> None:
+    (said,) = refusals(tmp_path, straight(1200))
+    assert "1,201 steps" in said
+    assert "before step 601" in said
+
+
+def test_too_many_steps_that_call_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All steps are counted, those around the document too."""
+    document = straight(30) + "\n## 31. Ask\n\nIs it good?\n"
+    steps = max(len(job["steps"]) for job in parsed(text_of(tmp_path, document))["jobs"].values())
+    monkeypatch.setattr(limits, "MOST_STEPS", 20)
+    (said,) = refusals(tmp_path, document)
+    assert f"a job would have {steps} steps; GitHub shows at most 20" in said
+
+
+def test_an_expression_that_is_too_long(tmp_path: Path) -> None:
+    """Each of many steps jumps to the same one, whose condition names them all."""
+    steps = "\n".join(f"## {n}\n\n```bash\ntrue\n```\n\n- FAIL: GOTO Fix\n" for n in range(1, 801))
+    said = refusals(tmp_path, f"{steps}\n## Fix\n\n```bash\ntrue\n```\n")
+    assert any("an expression would have" in text and "reduce the transitions that lead to it" in text for text in said)
+
+
+def test_a_message_may_be_longer_than_a_variable(tmp_path: Path) -> None:
+    document = '## 1. A\n\n```bash\ntrue\n```\n\n- FAIL: STOP "${{ %s"\n'
+    assert text_of(tmp_path, document % ("x" * limits.LONGEST_VARIABLE))
+
+
+def test_a_question_may_be_as_long_as_people_read(tmp_path: Path) -> None:
+    """The program has it; the workflow shows the first lines."""
+    text = text_of(tmp_path, "## 1\n\n" + "\n".join(["x" * 600] * 300) + "\n")
+    assert "... more in the program" in text
+
+
+def test_a_text_with_what_opens_an_expression_counts_as_one(tmp_path: Path) -> None:
+    """GitHub makes one expression of the whole text."""
+    (said,) = refusals(tmp_path, "## 1\n\n```bash\n: '${{ %s'\n```\n" % ("x" * limits.LONGEST_EXPRESSION))
+    assert said.startswith("`${{` in the block makes all of it an expression, which would have 21,008 characters;")
+    assert "remove `${{` there, or move the text to a file" in said
+
+
+@pytest.mark.parametrize(
+    "ending", ["", "\n- FAIL: RETRY 2\n", "\n- FAIL: GOTO 2\n\n## 2\n\n```bash\ntrue\n```\n- PASS: GOTO 1\n"]
+)
+def test_a_block_that_is_too_long_is_named_with_what_opens_the_expression(ending: str, tmp_path: Path) -> None:
+    lines = ["echo a", "# masked: ${{ secrets.* }} and ${{ y }}", *["echo 'a notice'"] * 2_000]
+    block, rest = "\n".join(lines), f"\n```\n{ending}"
+    (said,) = refusals(tmp_path, f"## 1\n\n```bash\n{block}{rest}")
+    assert said.startswith("`${{ secrets.* }}` in line 2 of the block makes all of it an expression")
+    without = block.replace("${{", "$")
+    assert text_of(tmp_path, f"## 1\n\n```bash\n{without}{rest}"), "the remedy helps"
+
+
+def test_many_steps_with_a_message_each(tmp_path: Path) -> None:
+    steps = (
+        f'## {n}. Step\n\n```bash\ntrue\n```\n\n- FAIL: STOP "step {n} failed, call the team"\n' for n in range(1, 451)
+    )
+    assert text_of(tmp_path, "\n".join(steps))
+
+
+def long_commands(count: int) -> str:
+    """Steps whose commands are as long as commands may be (RD407)."""
+    return "".join(f"## {number}\n\n```bash\n: {'x' * 130_000}\n```\n\n" for number in range(1, count + 1))
+
+
+def test_native_commands_may_be_as_long_as_a_file(tmp_path: Path) -> None:
+    assert text_of(tmp_path, long_commands(1))
+    (said,) = refusals(tmp_path, long_commands(5))
+    assert "bytes; GitHub's limit is 524,288" in said
+
+
+def test_identifiers_are_what_github_takes(tmp_path: Path) -> None:
+    """Names that are long, that differ by case only, that begin with a digit or `__`, or that mean something."""
+    names = ["A" * 200, "a" * 200, "result", "Result", "__x", "end", "PATH", "s1"]
+    steps = "\n".join(
+        f"## {name}\n\n```bash\ntrue\n```\n\n- PASS: GOTO {after}\n" for name, after in itertools.pairwise(names)
+    )
+    document = (
+        f"## 1\n\n```bash\ntrue\n```\n\n- PASS: GOTO {names[0]}\n\n{steps}\n## {names[-1]}\n\n```bash\ntrue\n```\n"
+    )
+    path = tmp_path / "names.yml"
+    path.write_text(text_of(tmp_path, document), encoding="utf-8")
+    assert findings([path]) == []
+
+
+COMMAND = "## 1\n\n```bash\ntrue\n```\n"
+PROMPT = COMMAND + "\n## 2\n\nIs it good?\n"
+
+
+def by_hand(count: int, **said: object) -> dict[str, object]:
+    return {"on": {"workflow_dispatch": {"inputs": {f"input_{n}": {"type": "string", **said} for n in range(count)}}}}
+
+
+def test_25_inputs_are_within_the_limits(tmp_path: Path) -> None:
+    text = text_of(tmp_path, COMMAND, by_hand(25))
+    assert len(parsed(text)["on"]["workflow_dispatch"]["inputs"]) == 25
+    assert len(parsed(text_of(tmp_path, PROMPT, by_hand(23)))["on"]["workflow_dispatch"]["inputs"]) == 25
+    path = tmp_path / "inputs.yml"
+    path.write_text(text, encoding="utf-8")
+    assert findings([path]) == []
+
+
+def test_too_many_inputs(tmp_path: Path) -> None:
+    (said,) = refusals(tmp_path, COMMAND, by_hand(30))
+    assert said.startswith("`workflow_dispatch` would have 30 inputs; GitHub's limit is 25; remove 5 of them")
+    (said,) = refusals(tmp_path, PROMPT, by_hand(24))
+    assert said.startswith("`workflow_dispatch` would have 26 inputs (2 of them for replies); GitHub's limit is 25")
+
+
+def test_inputs_that_are_too_long(tmp_path: Path) -> None:
+    (said,) = refusals(tmp_path, COMMAND, by_hand(2, default="x" * 33_000))
+    assert "the defaults of `workflow_dispatch` have 66,0" in said
+    assert text_of(tmp_path, COMMAND, by_hand(2, default="é" * 32_000))
+
+
+def test_inputs_need_not_say_anything(tmp_path: Path) -> None:
+    assert text_of(tmp_path, COMMAND, {"on": {"workflow_dispatch": {"inputs": {"a": None, "b": "text"}}}})
+
+
+@pytest.mark.parametrize("name", ["answers", "resume"])
+def test_an_input_does_not_vanish_behind_one_for_prompts(name: str, tmp_path: Path) -> None:
+    options = {"on": {"workflow_dispatch": {"inputs": {name: {"type": "string", "default": "mine"}}}}}
+    made = emission(tmp_path, PROMPT, options)
+    assert made.text is None
+    (finding,) = made.diagnostics
+    assert isinstance(finding, OptionFinding)
+    assert (finding.code, finding.option) == ("RD013", ("on", "workflow_dispatch", "inputs", name))
+    assert text_of(tmp_path, COMMAND, options)
+
+
+SCHEDULE = {"on": {"schedule": [{"cron": "0 3 * * *"}]}}
+
+
+@pytest.mark.parametrize(
+    ("document", "options", "codes"),
+    [
+        (PROMPT, {}, ["RD523"]),
+        (PROMPT, {"prompts": "environment"}, ["RD523", "RD527"]),
+        (PROMPT, {"prompts": "agent", "agent": "cat"}, []),
+        (PROMPT, {"on": "push"}, []),
+        (COMMAND, {}, []),
+    ],
+)
+def test_a_schedule_with_prompts_is_warned_of(
+    document: str, options: dict[str, object], codes: list[str], tmp_path: Path
+) -> None:
+    made = emission(tmp_path, document, {**SCHEDULE, **options})
+    assert made.text
+    assert [finding.code for finding in made.diagnostics] == codes
+
+
+@pytest.mark.parametrize("options", [{"env": {"PROMPT": "x"}}, {"secrets": ["COMMAND"]}, {"secrets": {"CALL": "X"}}])
+def test_variables_of_rdc_cannot_be_set(options: dict[str, object], tmp_path: Path) -> None:
+    (found,) = emission(tmp_path, PROMPT, options).diagnostics
+    assert (found.code, "steps set the variable" in found.message) == ("RD013", True)
+    assert text_of(tmp_path, COMMAND, options), "native steps don't set them"

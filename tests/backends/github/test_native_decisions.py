@@ -1,0 +1,246 @@
+"""Questions that reviewers answer: only an approval is YES, only a rejection is NO, and nothing runs twice."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.support.github.native import AGAIN, REVIEWERS, Native, command, errors, noted, prepared, question, result
+
+DOCUMENT = (
+    command(1, 'echo 1 >> "$LOG"; echo built > product', 'FAIL: STOP "It cannot be built"')
+    + question(2, 'NO: STOP "Not wanted"')
+    + command(
+        3,
+        'echo "3 $(cat product)" >> "$LOG"; test ! -e broken',
+        'PASS: COMPLETE "It is out"',
+        'FAIL: STOP "It is broken"',
+    )
+)
+OPEN: dict[str, Any] = {"environments": {}, "unprotected": ["approval"]}
+ENDS = {
+    "approved": (["approved"], {}, "success", ["1", "3 built"], "COMPLETE It is out"),
+    "rejected": (["rejected"], {}, "failure", ["1"], "STOP Not wanted"),
+    "nobody in 30 days": (["refused"], {}, "failure", ["1"], "STOP Not wanted"),
+    "bypassed": (["bypassed"], {}, "failure", ["1"], REVIEWERS),
+    "too late": (["late"], {}, "failure", ["1"], "download artifact"),
+    "no reviewers": ([], OPEN, "failure", [], "required reviewers"),
+    "no environment": ([], {"environments": {}}, "failure", [], "required reviewers"),
+    "no reviewers, no answer": ([], {**OPEN, "failing": {"environments": 503}}, "failure", ["1"], REVIEWERS),
+    "no reviewers, a page": ([], {**OPEN, "failing": {"environments": 200}}, "failure", ["1"], REVIEWERS),
+    "no list of approvals": (["approved"], {"failing": {"approvals": 503}}, "failure", ["1"], REVIEWERS),
+    "no connection": (["approved"], {"failing": {"approvals": 0}}, "failure", ["1"], REVIEWERS),
+    "a page for people": (["approved"], {"failing": {"approvals": 200}}, "failure", ["1"], REVIEWERS),
+    "out of time": (["approved"], {"expire": "decide_2/approved"}, "cancelled", ["1"], ""),
+    "canceled": ([], {"cancel": "decide_2"}, "cancelled", ["1"], ""),
+    "canceled before": ([], {"cancel": "JOB/build"}, "cancelled", ["1"], ""),
+}
+
+
+def ended(native: Native, name: str) -> None:
+    """Run a workflow to one of the ends."""
+    decisions, given, conclusion, log, says = ENDS[name]
+    if "cancel" in given:
+        first = next(iter(native.jobs))
+        step = next(step["id"] for step in native.jobs[first]["steps"] if "built" in step.get("run", ""))
+        given = {"cancel": given["cancel"].replace("JOB/build", f"{first}/{step}")}
+    run = native(*decisions, **given)
+    assert (run.conclusion, native.log) == (conclusion, log), run.log
+    assert says in run.summary + errors(run) + run.log
+    is_no = says == "STOP Not wanted"
+    assert result(run, 2, "rejected") == ("failure" if is_no else "skipped")
+    assert ("Not wanted" in run.summary) == is_no, "nothing but a rejection is NO"
+    assert run.jobs["rerun"].result == "skipped"
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_only_an_approval_is_yes_and_only_a_rejection_is_no(name: str, tmp_path: Path) -> None:
+    ended(prepared(tmp_path, DOCUMENT), name)
+
+
+ATTEMPTS = ("approved", "rejected", "bypassed", "no reviewers", "no list of approvals", "canceled", "canceled before")
+
+
+@pytest.mark.parametrize("name", ATTEMPTS)
+def test_a_further_attempt_runs_nothing_and_is_red(name: str, tmp_path: Path) -> None:
+    native = prepared(tmp_path, DOCUMENT)
+    ended(native, name)
+    done, single = native.log, native.jobs if name in ATTEMPTS[:2] else ()
+    shutil.copytree(tmp_path / "history", tmp_path / "kept")
+    for rerun in (*([] if name == "approved" else [True]), "all", *single):
+        shutil.rmtree(tmp_path / "history")
+        shutil.copytree(tmp_path / "kept", tmp_path / "history")
+        again = native("approved", "approved", rerun=rerun)
+        assert native.log == done, f"a re-run of {rerun} runs a step"
+        if again.jobs["rerun"].result == "skipped":
+            assert rerun == "rejected_2", "only what nothing depends on leaves the run as it was"
+            continue
+        is_red = again.conclusion in {"failure", "cancelled"}
+        assert (is_red, AGAIN in errors(again)) == (True, True)
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_further_attempt_after_an_end_of_a_command(broken: bool, tmp_path: Path) -> None:
+    native = prepared(tmp_path, DOCUMENT.replace("echo built", "touch broken; echo built") if broken else DOCUMENT)
+    run = native("approved")
+    assert ("STOP It is broken" if broken else "COMPLETE It is out") in run.summary
+    for rerun in ([True] if broken else []) + ["all"]:
+        again = native(rerun=rerun)
+        assert (again.conclusion, AGAIN in errors(again), len(native.log)) == ("failure", True, 2)
+
+
+def test_a_command_that_stops_before_the_question(tmp_path: Path) -> None:
+    native = prepared(tmp_path, DOCUMENT.replace("> product", "> product; false"))
+    run = native()
+    assert (run.conclusion, "STOP It cannot be built" in run.summary) == ("failure", True)
+    assert (result(run, 2), result(run, 2, "rejected")) == ("skipped", "skipped")
+    assert AGAIN in errors(native("approved", rerun=True))
+    assert native.log == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("decision", "says", "primary"),
+    [
+        ("approved", "COMPLETE db3 is the primary; repair db1", "db3"),
+        ("rejected", "STOP db1 is still the primary", "db1"),
+        ("bypassed", REVIEWERS, "db1"),
+    ],
+)
+def test_the_example_asks_before_it_promotes(decision: str, says: str, primary: str, tmp_path: Path) -> None:
+    document = (ROOT / "examples" / "database-failover.runbook.md").read_text(encoding="utf-8")
+    native = prepared(tmp_path, document)
+    assert len(native.text.splitlines()) <= 200
+    (tmp_path / "repository" / "cluster").mkdir()
+    (tmp_path / "repository" / "cluster" / "primary").write_text("db1\n", encoding="utf-8")
+    (tmp_path / "repository" / "cluster" / "replicas").write_text("db2 12\ndb3 3\n", encoding="utf-8")
+    run = native(decision)
+    assert says in run.summary + errors(run)
+    assert "### Decide: 3. Make db3 the primary?\n" in run.summary
+    assert run.jobs["decide_3"].name == "3. Make db3 the primary?"
+    promoted = [step.outcome for job in run.jobs.values() for step in job.steps if step.name == "4. Promote db3"]
+    assert promoted == (["success"] if primary == "db3" else [])
+
+
+# --- Several questions ------------------------------------------------------------------------------------------------
+
+TWO = (
+    noted(1)
+    + question(2, 'NO: STOP "Not first"')
+    + noted(3)
+    + question(4, 'NO: STOP "Not second"')
+    + noted(5, 'PASS: COMPLETE "Both"')
+)
+ROW = question(1, 'NO: STOP "Not first"') + question(2, 'NO: STOP "Not second"') + noted(3, 'PASS: COMPLETE "Both"')
+
+
+@pytest.mark.parametrize(
+    ("decisions", "log", "says"),
+    [
+        (["approved", "approved"], "135", "COMPLETE Both"),
+        (["approved", "rejected"], "13", "STOP Not second"),
+        (["rejected"], "1", "STOP Not first"),
+        (["approved", "bypassed"], "13", REVIEWERS),
+        (["bypassed"], "1", REVIEWERS),
+        (["approved", "late"], "13", "download artifact"),
+    ],
+)
+def test_an_approval_counts_for_one_question(decisions: list[str], log: str, says: str, tmp_path: Path) -> None:
+    native = prepared(tmp_path, TWO)
+    run = native(*decisions)
+    assert "".join(native.log) == log
+    assert says in run.summary + errors(run) + run.log
+    assert ("STOP" in run.summary) == says.startswith("STOP")
+
+
+@pytest.mark.parametrize(
+    ("decisions", "log", "says"),
+    [
+        (["approved", "approved"], "3", "COMPLETE Both"),
+        (["approved", "rejected"], "", "STOP Not second"),
+        (["rejected"], "", "STOP Not first"),
+        (["approved", "bypassed"], "", REVIEWERS),
+    ],
+)
+def test_questions_in_a_row_have_no_workspace(decisions: list[str], log: str, says: str, tmp_path: Path) -> None:
+    native = prepared(tmp_path, ROW)
+    assert "upload-artifact" not in native.text
+    run = native(*decisions)
+    assert "".join(native.log) == log
+    assert says in run.summary + errors(run)
+
+
+@pytest.mark.parametrize(
+    ("second", "log", "says"),
+    [("approved", "135", "COMPLETE Both"), ("bypassed", "13", REVIEWERS), ("rejected", "13", "STOP Not second")],
+)
+def test_an_approval_counts_for_its_environment(second: str, log: str, says: str, tmp_path: Path) -> None:
+    native = prepared(tmp_path, TWO, {"steps": {"4": {"approval-environment": "production"}}})
+    assert [job["environment"] for job in native.jobs.values() if "environment" in job] == ["approval", "production"]
+    run = native(environments={"approval": ["approved"], "production": [second]})
+    assert "".join(native.log) == log
+    assert says in run.summary + errors(run)
+
+
+@pytest.mark.parametrize("missing", ["approval", "production"])
+def test_each_environment_needs_reviewers_before_anything_runs(missing: str, tmp_path: Path) -> None:
+    native = prepared(tmp_path, TWO, {"steps": {"4": {"approval-environment": "production"}}})
+    other = {"approval": "production", "production": "approval"}[missing]
+    run = native(environments={other: ["approved"]}, unprotected=[missing])
+    assert (run.conclusion, native.log) == ("failure", [])
+    assert f'"{missing}"' in errors(run)
+
+
+BRANCHES = (
+    command(1, 'echo 1 >> "$LOG"; test "$SMALL" = yes', "PASS: CONTINUE", "FAIL: GOTO 4")
+    + question(2, 'NO: STOP "Not the small one"')
+    + noted(3, "PASS: COMPLETE Small")
+    + question(4, 'NO: STOP "Not the large one"')
+    + noted(5, "PASS: COMPLETE Large")
+)
+
+
+@pytest.mark.parametrize(
+    ("small", "decision", "log", "says"),
+    [
+        ("yes", "approved", "13", "COMPLETE Small"),
+        ("no", "approved", "15", "COMPLETE Large"),
+        ("yes", "rejected", "1", "STOP Not the small one"),
+        ("no", "rejected", "1", "STOP Not the large one"),
+        ("no", "bypassed", "1", REVIEWERS),
+    ],
+)
+def test_questions_of_branches(small: str, decision: str, log: str, says: str, tmp_path: Path) -> None:
+    native = prepared(tmp_path, BRANCHES)
+    run = native(decision, env={"SMALL": small})
+    assert "".join(native.log) == log, run.log
+    assert says in run.summary + errors(run)
+    done = "".join(native.log)
+    again = native(decision, env={"SMALL": small}, rerun="all")
+    assert (again.conclusion, "".join(native.log)) == ("failure", done)
+
+
+@pytest.mark.parametrize("word", ["COMPLETE", "STOP"])
+def test_yes_only_ends(word: str, tmp_path: Path) -> None:
+    native = prepared(tmp_path, noted(1) + question(2, f'YES: {word} "Decided"', 'NO: STOP "Not wanted"'))
+    run = native("approved")
+    assert f"{word} Decided" in run.summary
+    assert run.conclusion == {"COMPLETE": "success", "STOP": "failure"}[word]
+    assert result(run, 2, "rejected") == "skipped", "the answer was YES"
+    assert "STOP Not wanted" in native("rejected", run_id=2).summary
+    for given in ({"failing": {"approvals": 503}}, {}):
+        run = native("bypassed", run_id=3, **given)
+        assert (run.conclusion, "Decided" in run.summary, "Not wanted" in run.summary) == ("failure", False, False)
+
+
+def test_permissions_are_those_that_a_job_needs(tmp_path: Path) -> None:
+    jobs: Mapping[str, Mapping[str, Any]] = prepared(tmp_path, TWO).jobs
+    first, *others = jobs
+    assert jobs[first]["permissions"] == {"contents": "read", "actions": "read"}
+    for name in others:
+        expected = {"actions": "read"} if name.startswith("decide_") else None
+        assert jobs[name].get("permissions") == expected, name

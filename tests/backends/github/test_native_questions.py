@@ -1,0 +1,204 @@
+"""Which questions reviewers of an environment answer, and the form of such workflows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends.base import Emission
+from backends.github.native.decisions import written_by
+from compiler.ir.tasks import Shell
+from compiler.ir.texts import text
+from tests.backends.github.routed import node
+from tests.support.github.compiling import emission, parsed
+from tests.support.github.lint import findings
+
+BUILD = "## 1. Build\n\n```bash\nmkdir -p dist && echo built > dist/app\n```\n\n- FAIL: STOP\n\n"
+ASK = "## 2. Ready?\n\nLook at *it*.\n\n- YES: CONTINUE\n- NO: STOP Later\n\n"
+INSTALL = "## 3. Install\n\n```bash\ncat dist/app\n```\n\n- PASS: COMPLETE Installed\n- FAIL: STOP Broken\n"
+DOCUMENT = BUILD + ASK + INSTALL
+BY_REVIEWERS = {"prompts": "environment"}
+
+
+def compiled(folder: Path, document: str = DOCUMENT, **options: object) -> Emission:
+    return emission(folder, document, {**BY_REVIEWERS, **options})
+
+
+def jobs_of(folder: Path, document: str = DOCUMENT, **options: object) -> Mapping[str, Any]:
+    """The jobs of a workflow in which no tool finds a problem."""
+    made = compiled(folder, document, **options)
+    assert made.text, made.diagnostics
+    path = folder / "workflow.yml"
+    path.write_text(made.text, encoding="utf-8")
+    assert findings([path]) == []
+    jobs: Mapping[str, Any] = parsed(made.text)["jobs"]
+    return jobs
+
+
+def names(job: Mapping[str, Any]) -> list[str]:
+    return [step["name"] for step in job["steps"]]
+
+
+def test_a_question_is_a_job_between_two_others(tmp_path: Path) -> None:
+    jobs = jobs_of(tmp_path)
+    assert [*jobs] == ["build", "decide_2", "install", "rejected_2", "rerun"]
+    assert jobs["install"]["needs"] == ["build", "decide_2"]
+    assert [job.get("environment") for job in jobs.values()] == [None, "approval", None, None, None]
+    assert [job.get("permissions", {}) for job in jobs.values()] == [
+        {"contents": "read", "actions": "read"},
+        {"actions": "read"},
+        *[{}] * 3,
+    ]
+    assert names(jobs["install"])[:3] == ["Load the workspace", "Unpack the workspace", "3. Install"]
+
+
+def test_it_needs_no_program_and_few_lines(tmp_path: Path) -> None:
+    made = compiled(tmp_path)
+    assert made.text
+    assert (made.companions, made.reason) == ((), None)
+    assert len(made.text.splitlines()) <= 145
+
+
+def test_people_are_told_what_to_set_up(tmp_path: Path) -> None:
+    (note,) = compiled(tmp_path).diagnostics
+    assert (note.code, "environment `approval`" in note.message) == ("RD527", True)
+
+
+@pytest.mark.parametrize(
+    ("document", "clause"),
+    [
+        (DOCUMENT.replace("NO: STOP Later", "NO: GOTO 3"), "step 2 continues after NO"),
+        (DOCUMENT.replace("NO: STOP Later", "NO: GOTO 1"), "step 2 asks in a loop"),
+        (DOCUMENT.replace("NO: STOP Later", "NO: COMPLETE"), "step 2 continues after NO"),
+        (
+            "".join(f"## {n}. Sure?\n\n- YES: CONTINUE\n- NO: STOP\n\n" for n in range(1, 7)),
+            "the document has more than 5 decisions",
+        ),
+        (
+            BUILD.replace("STOP", "GOTO Ask") + ASK + INSTALL + "\n## Ask\n\n- YES: GOTO 2\n- NO: STOP\n",
+            "step 2 comes after different numbers of decisions",
+        ),
+        (
+            "---\nrdc:\n  outputs: [a]\n---\n"
+            + BUILD.replace("echo built", 'echo "a=1" >> "$RDC_OUTPUT"; echo "a=" >> "$RDC_OUTPUT"; true')
+            + ASK
+            + INSTALL.replace("cat dist/app", 'echo "a=2" >> "$RDC_OUTPUT"'),
+            "several steps set the output a",
+        ),
+    ],
+)
+def test_other_questions_are_for_people_who_answer(document: str, clause: str, tmp_path: Path) -> None:
+    refused = compiled(tmp_path, document)
+    assert [(found.code, clause in found.message) for found in refused.diagnostics] == [("RD520", True)]
+    made = emission(tmp_path, document, {"prompts": None, "runtime": "inline"})
+    assert made.text
+    assert made.reason
+    assert made.reason.clause == clause
+    assert "answers:" in made.text
+
+
+def test_one_refusal_has_all_reasons(tmp_path: Path) -> None:
+    document = DOCUMENT.replace("NO: STOP Later", "NO: GOTO 3").replace("FAIL: STOP Broken", "FAIL: GOTO Other")
+    (refused,) = compiled(tmp_path, document + "\n## Other\n\n- YES: GOTO 3\n- NO: STOP\n").diagnostics
+    assert "step 2 continues after NO; step Other asks in a loop" in refused.message
+
+
+def test_two_questions_in_a_row_and_one_in_front(tmp_path: Path) -> None:
+    first = "## 1. Begin?\n\n- YES: CONTINUE\n- NO: STOP\n\n"
+    last = "## 4. Tell?\n\n- YES: COMPLETE Told\n- NO: STOP Quiet\n"
+    command = INSTALL.replace("PASS: COMPLETE Installed", "PASS: CONTINUE")
+    jobs = jobs_of(tmp_path, first + ASK + command + "\n" + last)
+    assert [*jobs][:6] == ["ask_1", "decide_1", "ask_2", "decide_2", "install", "decide_4"]
+    assert "Check out" not in names(jobs["ask_1"]) + names(jobs["ask_2"])
+    assert names(jobs["decide_4"]) == ["Stop unless a person approved", "COMPLETE: Told"]
+    assert "-lt 2 ]" in jobs["decide_2"]["steps"][0]["run"]
+    assert "-lt 3 ]" in jobs["decide_4"]["steps"][0]["run"]
+    assert not any("workspace" in name for job in jobs.values() for name in names(job)), "no later job has commands"
+
+
+def test_a_step_behind_several_questions_is_written_for_each(tmp_path: Path) -> None:
+    document = BUILD.replace("STOP", "GOTO Red") + ASK + INSTALL + "\n## Red\n\n- YES: GOTO 3\n- NO: STOP Red\n"
+    jobs = jobs_of(tmp_path, document)
+    assert jobs["decide_2"]["if"] == "github.run_attempt == 1 && needs.build.outputs.decide_2 == 'true'"
+    assert jobs["install"]["needs"] == ["build", "decide_2"]
+    assert jobs["install_2"]["needs"] == ["build", "decide_Red"]
+    assert jobs["rerun"]["needs"] == ["build", "decide_2", "install", "decide_Red", "install_2"]
+
+
+def test_a_question_may_have_an_environment_of_its_own(tmp_path: Path) -> None:
+    jobs = jobs_of(tmp_path, steps={"2": {"approval-environment": "the 'live' site"}})
+    assert jobs["decide_2"]["environment"] == "the 'live' site"
+    assert "environments/the%20%27live%27%20site" in jobs["build"]["steps"][0]["run"]
+    (problem,) = compiled(tmp_path, steps={"1": {"approval-environment": "x"}}).diagnostics
+    assert problem.code == "RD013"
+    (problem,) = compiled(tmp_path, environment="Approval").diagnostics
+    assert "other jobs would run in Approval" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("carry", "first", "last"),
+    [
+        (True, 'tar -cf "$RUNNER_TEMP/workspace.tar" .', ["Load the workspace", "Unpack the workspace"]),
+        (["dist", "a b"], "tar -cf \"$RUNNER_TEMP/workspace.tar\" dist 'a b'", ["Check out", "Load the workspace"]),
+        (False, "", ["Check out", "3. Install"]),
+    ],
+)
+def test_the_workspace_is_carried_as_the_option_says(
+    carry: object, first: str, last: list[str], tmp_path: Path
+) -> None:
+    jobs = jobs_of(tmp_path, carry=carry)
+    assert names(jobs["install"])[:2] == last
+    assert [step["run"] for step in jobs["build"]["steps"] if step["name"].startswith("Pack")] == [first] * bool(first)
+    assert jobs["install"].get("permissions", {}) == ({} if carry is True else {"contents": "read"})
+
+
+def test_a_login_that_may_be_kept_is_warned_of(tmp_path: Path) -> None:
+    setup = [{"uses": f"google-github-actions/auth@{'0' * 40}"}]
+    assert [found.code for found in compiled(tmp_path, setup=setup).diagnostics] == ["RD527", "RD528"]
+    assert [found.code for found in compiled(tmp_path, setup=setup, carry=["dist"]).diagnostics] == ["RD527"]
+
+
+def test_an_output_of_rdc_is_not_hidden_by_one_of_a_step(tmp_path: Path) -> None:
+    document = "---\nrdc:\n  outputs: [workspace]\n---\n" + DOCUMENT
+    (refused,) = compiled(tmp_path, document).diagnostics
+    assert "workspace is also the name of an output of rdc's jobs" in refused.message
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ('echo "a=1" >> "$RDC_OUTPUT"', {"a"}),
+        ('echo "a=${x}$(sort x | tail -n 1)" >> "$RDC_OUTPUT" && echo "b=2" >>"${RDC_OUTPUT}"', {"a", "b"}),
+        ("printf '%s\\n' \"a=$x\" >> $RDC_OUTPUT", {"a"}),
+        ('{ echo a=1; echo b=2; } >> "$RDC_OUTPUT"', set()),
+        ("printf 'a=1\\nb=2\\n' >> $RDC_OUTPUT", set()),
+        ("printf '%s\\n' a=1 b=2 >> $RDC_OUTPUT", set()),
+        ('echo -e "a=1\\nb=2" >> "$RDC_OUTPUT"', set()),
+        ('echo "a<<E" >> "$RDC_OUTPUT"', set()),
+        ('cat values >> "$RDC_OUTPUT"', set()),
+    ],
+)
+def test_a_command_names_the_outputs_that_it_sets(command: str, names: set[str]) -> None:
+    """Otherwise it may set all of them."""
+    assert written_by(node("1", Shell("bash", text(command)))) == names
+
+
+def test_texts_of_the_author_run_nothing(tmp_path: Path) -> None:
+    hostile = "$(touch x) `touch y` ${{ github.token }} <b>*bold*</b>\nQUESTION\n# Title"
+    jobs = jobs_of(tmp_path, DOCUMENT.replace("Look at *it*.", hostile).replace("STOP Later", f'STOP "{hostile[:40]}"'))
+    (asks,) = [step["run"] for step in jobs["build"]["steps"] if step["name"].startswith("Question")]
+    assert "<<QUESTION_\n" in asks
+    assert r"\\\$(touch x) \\\`touch y\\\` \\\$\\{\\{ github.token }} \\<b\\>\\*bold\\*" in asks
+    assert not any("${{" in step.get("run", "") for job in jobs.values() for step in job["steps"])
+    assert "\nQUESTION\n" in asks
+
+
+def test_without_questions_the_option_changes_nothing(tmp_path: Path) -> None:
+    document = BUILD + INSTALL.replace("## 3", "## 2")
+    with_option, without = compiled(tmp_path, document).text, emission(tmp_path, document).text
+    assert with_option
+    assert without
+    assert with_option[with_option.index("\nname:") :] == without[without.index("\nname:") :]

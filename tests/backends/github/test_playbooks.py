@@ -1,0 +1,475 @@
+"""Playbooks as workflows: what a reviewer reads, how they run, what they leave and publish, what must not get out."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from backends.base import Emission
+from backends.github import GithubBackend
+from compiler.diagnostics.issues import InvalidError
+from compiler.driver import compile_file
+from runtime_shim.publish import publisher
+from tests.support import actions_engine as engine
+from tests.support.github import act, lint
+from tests.support.github.compiling import beside, parsed
+from tests.support.github.stand_in import answering
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "playbooks"
+TRIAGE = (EXAMPLES / "issue-triage.playbook.md").read_text(encoding="utf-8")
+MOCKED: dict[str, Any] = {"agent": f"{sys.executable} -P -m rdc mock mocks.json"}
+ON_ISSUES: dict[str, Any] = {"on": {"issues": {"types": ["opened"]}}, "bind": {"issue": "event.issue.body"}}
+MOCKS = """\
+agents:
+  1: ['It is one. {"kind": "bug"}']
+  2a: [Severe.]
+  3: ['{"labels": ["bug"]}']
+"""
+HOSTILE = """\
+$(touch canary) `touch canary` ${{ github.token }} {{project}}
+::set-output name=branch::2b
+::add-mask::bug
+branch=2b
+branch<<RDC
+2b
+RDC
+RDC_0123456789abcdef
+"""
+
+
+def emitted(folder: Path, document: str, options: Mapping[str, object]) -> Emission:
+    path = folder / "triage.playbook.md"
+    path.write_text(document, encoding="utf-8")
+    made = compile_file(str(path))
+    assert made.program, made.diagnostics
+    return GithubBackend().emit(made.program, options)
+
+
+def workflow(folder: Path, document: str = TRIAGE, **options: object) -> str:
+    """The workflow of a playbook, with what it calls in the repository."""
+    found = emitted(folder, document, {name.replace("_", "-"): value for name, value in options.items()})
+    return beside(folder / "repository", found)
+
+
+def repository(folder: Path, mocks: str = MOCKS) -> Path:
+    """The repository, in which the file of mocks is."""
+    found = folder / "repository"
+    found.mkdir(exist_ok=True)
+    read = yaml.load(mocks, yaml.BaseLoader)
+    (found / "mocks.json").write_text(json.dumps(read), encoding="utf-8")
+    return found
+
+
+def run(folder: Path, text: str, number: int = 1, mocks: str = MOCKS, **more: Any) -> engine.EngineRun:
+    """Run a workflow; `issue` is the body of the one that is opened."""
+    history = folder / "history"
+    history.mkdir(exist_ok=True)
+    inputs = more.pop("inputs", {"issue": "It breaks."})
+    return engine.run(repository(folder, mocks), text, history=history, inputs=inputs, run_id=number, **more)
+
+
+def left(folder: Path, name: str, number: int = 1) -> Path:
+    """The folder of an artifact."""
+    return folder / "history" / str(number) / "artifacts" / name
+
+
+def steps_of(text: str) -> dict[str, dict[str, Any]]:
+    return {step["name"]: step for step in parsed(text)["jobs"]["playbook"]["steps"]}
+
+
+# --- What a reviewer reads -------------------------------------------------------------------------------------------
+
+
+def test_a_reviewer_reads_what_people_may_choose_and_what_branches_where(tmp_path: Path) -> None:
+    found = workflow(tmp_path, (EXAMPLES / "newsletter.playbook.md").read_text(encoding="utf-8"), agent="cat")
+    assert found.count("A prompt starts with its context. `{NAME}` is a value of the run.") == 1
+    assert (
+        '# The run waits here. A person continues it and chooses one of "factual", "cheerful", "very short".' in found
+    )
+    assert "# The run waits here. A person continues it with the answer yes or no." in found
+    names = [step["name"] for step in parsed(found)["jobs"]["playbook"]["steps"]]
+    assert len(names) == len({*names})
+
+
+def test_a_prompt_that_a_variable_holds_leaves_the_others_readable(tmp_path: Path) -> None:
+    steps = "## STEP 1: Ask\n\nSay.\n\n@output(ask)\n\n## STEP 2: Do\n\n@prompt({{ask}})\n\nUse {{ask}}.\n"
+    shown = steps_of(workflow(tmp_path, f"# Two\n\n{steps}", agent="cat"))["2. Do"]["env"]["PROMPT"]
+    assert shown == "## Output of step 1: Ask (ask)\n\n{output 1}\n\n{{ask}}\n\nUse {{ask}}.\n"
+
+
+def test_a_reviewer_reads_all_that_an_agent_is_given(tmp_path: Path) -> None:
+    system = "# A\n\n## SYSTEM\n\nYou are brief, in {{tone}}.\n\n## INPUTS\n\n- `tone` (string: plain): How\n\n"
+    steps = "## STEP 1: One\n\nWrite.\n\n@output(draft)\n\n## STEP 2: Two\n\nShorten.\n"
+    shown = steps_of(workflow(tmp_path, system + steps, agent="cat"))["2. Two"]["env"]["PROMPT"]
+    assert shown == "You are brief, in {tone}.\n\n## Output of step 1: One (draft)\n\n{output 1}\n\nShorten.\n"
+
+
+def test_commands_that_nothing_calls_are_not_in_the_job(tmp_path: Path) -> None:
+    found = workflow(tmp_path, agent="cat", agents={"reviewer": "cat"}, tools={"github": "cat"})
+    called = {step["env"]["RDC_OPTIONS"] for step in steps_of(found).values() if "RDC_OPTIONS" in step.get("env", {})}
+    assert called == {"--agent=cat"}
+
+
+def test_no_tool_finds_anything_in_the_examples(tmp_path: Path) -> None:
+    tools = {"library": "cat", "metrics": "cat", "mcp": "cat", "tracker": "cat"}
+    modes: list[dict[str, object]] = [
+        {},
+        {"summary": True, "publish": ["summary", "pull-request"], "agent-retries": 2, "agent-timeout": "5m"},
+        {"publish": ["comment", "artifact"], "on": ["issues", "pull_request", "workflow_dispatch"]},
+    ]
+    for path in sorted(EXAMPLES.glob("*.playbook.md")):
+        made = compile_file(str(path)).program
+        assert made
+        bind = {item.name: item.default or (item.options or ["1"])[0] for item in made.inputs if item.required}
+        connections = {getattr(node.task, "connection", "") for node in made.nodes} - {""}
+        for number, mode in enumerate(modes):
+            options = {"agent": "claude-code", "tools": dict.fromkeys([*tools, *connections], "cat"), **mode}
+            options |= {"bind": bind} if "on" in mode else {}
+            if made.artifact is None:
+                options.pop("publish", None)
+            found = GithubBackend().emit(made, options)
+            assert found.text, found.diagnostics
+            (tmp_path / f"{path.name}.{number}.yml").write_text(found.text, encoding="utf-8")
+    assert lint.findings(sorted(tmp_path.glob("*.yml"))) == []
+
+
+def test_each_step_stands_for_itself_and_branches_by_a_label(tmp_path: Path) -> None:
+    text = workflow(tmp_path, agent="claude-code")
+    steps = steps_of(text)
+    names = ["1. Classify", "2a. Analyze the bug", "2b. Specify the feature", "2. Work on it, else"]
+    names += ["3. Suggest labels"]
+    assert [name for name in steps if name in names] == names
+    assert steps["2a. Analyze the bug"]["if"] == "steps.classify.outputs.next == '2a'"
+    assert "if" not in steps["3. Suggest labels"]
+    assert steps["1. Classify"]["env"]["PROMPT"].startswith("Read this issue of {{project}}:")
+    assert steps["2a. Analyze the bug"]["env"]["PROMPT"].split("{kind}\n\n")[1].startswith("Say how severe")
+    assert '      # PASS, kind == "feature": GOTO 2b\n' in text
+
+
+def test_an_agent_is_called_by_name(tmp_path: Path) -> None:
+    text = workflow(tmp_path, agent="claude-code", agent_model="opus")
+    assert steps_of(text)["1. Classify"]["env"]["RDC_OPTIONS"].split("\n")[:2] == [
+        "--agent=claude-code",
+        "--agent-model=opus",
+    ]
+
+
+def test_only_steps_that_call_an_agent_have_its_secrets(tmp_path: Path) -> None:
+    install = [{"name": "Install", "run": "npm ci"}]
+    agent = {"run": "claude-code", "secrets": ["KEY"], "setup": install}
+    steps = steps_of(workflow(tmp_path, agent=agent, secrets=["KEY"]))
+    holding = [name for name, step in steps.items() if "KEY" in step.get("env", {})]
+    assert holding == [*(name for name in steps if name[:1] in "123"), "Close the run"]
+    assert list(steps).index("Install") < list(steps).index("1. Classify")
+
+
+def test_a_step_may_take_as_long_as_all_attempts(tmp_path: Path) -> None:
+    steps = steps_of(workflow(tmp_path, agent="llm", agent_timeout="10m", agent_retries=2))
+    assert steps["1. Classify"]["timeout-minutes"] == 32
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"publish": "comment"}, "no event in `on` has one"),
+        ({"publish-file": "a.md"}, "works only with `publish: pull-request` and a last output"),
+    ],
+)
+def test_publications_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, object], says: str) -> None:
+    found = emitted(tmp_path, TRIAGE, {"agent": "llm", **options})
+    assert found.text is None
+    assert [says in item.message for item in found.diagnostics] == [True]
+
+
+def test_only_a_last_output_is_published(tmp_path: Path) -> None:
+    found = emitted(tmp_path, TRIAGE[: TRIAGE.index("## ARTIFACTS")], {"agent": "llm", "publish": "summary"})
+    assert [item.code for item in found.diagnostics] == ["RD013"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"publish": "pull-request", "publish-file": "../a.md"}, "path from the root"),
+        ({"publish": "pull-request", "publish-file": ".github/workflows/a.yml"}, "must not write files in"),
+        ({"agent": "./mine", "agent-model": "x"}, "called by name"),
+        ({"agent-timeout": "soon"}, "90s"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, object], says: str) -> None:
+    with pytest.raises(InvalidError, match=says):
+        emitted(tmp_path, TRIAGE, {"agent": "llm", **options})
+
+
+# --- How it runs -----------------------------------------------------------------------------------------------------
+
+
+def test_a_mock_run_leaves_prompts_answers_and_the_last_output(tmp_path: Path) -> None:
+    done = run(tmp_path, workflow(tmp_path, **MOCKED))
+    assert done.conclusion == "success", done.log
+    assert "| 1. Classify | 1 | PASS |" in done.summary
+    assert "2b. Specify the feature |" not in done.summary
+    kept = left(tmp_path, "rdc-transcript")
+    assert (kept / "answers" / "2a.1").read_text() == "Severe."
+    prompt = (kept / "prompts" / "3.1").read_text()
+    assert "## Output of step 2a: Analyze the bug\n\nSevere.\n" in prompt
+    rows = [json.loads(line[9:]) for line in (kept / "journal").read_text().splitlines()]
+    assert [row["node"] for row in rows if row["kind"] == "done"] == ["1", "2a", "3"]
+    assert (left(tmp_path, "triage.json") / "triage.json").read_text() == '{"labels": ["bug"]}'
+
+
+@pytest.mark.parametrize("kind", ["BUG", "bug\n", "2a", "steps.s2.outputs.branch"])
+def test_a_branch_is_taken_by_exactly_its_text(tmp_path: Path, kind: str) -> None:
+    mocks = f"agents:\n  1: [{json.dumps(json.dumps({'kind': kind}))}]\n  2a: [A]\n  2/else: [B]\n  3: [C]\n"
+    done = run(tmp_path, workflow(tmp_path, **MOCKED), mocks=mocks)
+    assert done.conclusion == "success", done.log
+    assert (left(tmp_path, "rdc-transcript") / "answers" / "2a.1").exists() == (
+        kind == "bug\n"
+    )  # spaces around are removed
+
+
+def test_a_summary_names_answers_that_nobody_expected(tmp_path: Path) -> None:
+    mocks = MOCKS.replace('{"kind": "bug"}', '{"kind": "defect"}').replace("  2a:", "  2/else: [B]\n  2a:")
+    done = run(tmp_path, workflow(tmp_path, **MOCKED), mocks=mocks)
+    assert done.conclusion == "success", done.log
+    assert "| 1. Classify | 1 | PASS; the answer is not one of bug, feature, question |" in done.summary
+    assert "the answer is not one of bug, feature, question" in done.log
+    done = run(tmp_path, workflow(tmp_path, **MOCKED), 2)
+    assert "| 1. Classify | 1 | PASS |" in done.summary
+
+
+def test_a_call_is_made_again_and_the_budget_ends_a_run(tmp_path: Path) -> None:
+    mocks = MOCKS.replace("2a: [Severe.]", "2a: [{fail: down}, Severe.]")
+    done = run(tmp_path, workflow(tmp_path, agent_retries=1, **MOCKED), mocks=mocks)
+    assert done.conclusion == "success", done.log
+    assert "2a: exit code 1; trying again in 2.0 s" in done.log
+    spent = run(tmp_path, workflow(tmp_path, agent_calls=1, **MOCKED), 2)
+    assert spent.conclusion == "failure"
+    assert "the budget of 1 agent calls is spent" in spent.log
+    assert "rdc: STOP" in spent.log
+    assert "2a. Analyze the bug |" not in spent.summary
+
+
+def test_secrets_are_kept_nowhere(tmp_path: Path) -> None:
+    agent = {"run": 'cat > /dev/null; echo "$KEY {\\"kind\\": \\"bug\\"}"', "secrets": ["KEY"]}
+    text = workflow(tmp_path, agent=agent, secrets=["KEY"])
+    done = run(tmp_path, text, secrets={"KEY": "very-secret"}, inputs={"issue": "very-secret?"})
+    assert done.conclusion == "success", done.log
+    files = [path for path in (tmp_path / "history" / "1" / "artifacts").rglob("*") if path.is_file()]
+    assert len(files) > 6
+    assert all(b"very-secret" not in path.read_bytes() for path in files)
+
+
+def test_an_elicit_waits_and_keeps_what_was_said_before(tmp_path: Path) -> None:
+    document = (
+        "# Ask\n\n## STEP 1: Draft\n\nWrite.\n\n@output(draft)\n\n## STEP 2: Check\n\n"
+        '@elicit(confirm, "Good?")\n\n## STEP 3: Send\n\nSend {{draft}}.\n'
+    )
+    mocks = "agents:\n  1: [A draft]\n  3: [Sent]\n"
+    text = workflow(tmp_path, document, **MOCKED)
+    first = run(tmp_path, text, mocks=mocks, inputs={})
+    assert "rdc: WAITING" in first.log
+    second = run(tmp_path, text, 2, mocks=mocks, inputs={"resume": "1", "answers": "yes"})
+    assert second.conclusion == "success", second.log
+    assert (left(tmp_path, "rdc-transcript") / "answers" / "1.1").read_text() == "A draft"
+    kept = left(tmp_path, "rdc-transcript", 2)
+    assert (kept / "prompts" / "3.1").read_text().endswith("Send A draft.")
+
+
+# --- What must not get out -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["issue", "answer", "document"])
+def test_nothing_hostile_becomes_more_than_a_text(tmp_path: Path, place: str) -> None:
+    said = json.dumps('{"kind": "bug"}\n' + HOSTILE) if place == "answer" else json.dumps('{"kind": "bug"}')
+    mocks = f"agents:\n  1: [{said}]\n  2a: [Severe.]\n  3: [Labels]\n"
+    document = TRIAGE.replace("Is it a bug,", f"{HOSTILE}\nIs it a bug,") if place == "document" else TRIAGE
+    text = workflow(tmp_path, document, **MOCKED, **ON_ISSUES)
+    payload = {"issue": {"number": 7, "body": HOSTILE if place == "issue" else "It breaks."}}
+    done = run(tmp_path, text, mocks=mocks, event="issues", payload=payload, inputs={})
+    assert done.conclusion == "success", done.log
+    kept = left(tmp_path, "rdc-transcript")
+    assert (kept / "answers" / "2a.1").exists()
+    assert not list(tmp_path.rglob("canary"))
+    expected = HOSTILE.replace("{{project}}", "our project") if place == "document" else HOSTILE
+    prompt = (kept / "prompts" / ("1.1" if place != "answer" else "2a.1")).read_text()
+    assert expected.strip() in prompt
+    (tmp_path / "hostile.yml").write_text(text, encoding="utf-8")
+    assert lint.findings([tmp_path / "hostile.yml"]) == []
+
+
+def test_act_runs_the_same_on_an_event(tmp_path: Path) -> None:
+    payload = {"issue": {"number": 7, "body": HOSTILE}}
+    text = workflow(tmp_path, **MOCKED, **ON_ISSUES)
+    artifacts = tmp_path / "artifacts"
+    artifacts.mkdir()
+    done = act.run(repository(tmp_path), text, event="issues", payload=payload, env={"ARTIFACTS": str(artifacts)})
+    assert done.exit_code == 0, done.log
+    assert "| 2a. Analyze the bug | 1 | PASS |" in done.summary
+    assert not list(tmp_path.rglob("canary"))
+
+
+# --- What is published -----------------------------------------------------------------------------------------------
+
+LOUD = (
+    "@octocat and @owner/team, closes #1 and gh-2 and https://github.com/o/r/issues/3\n/deploy\n"
+    "![x](http://x/?s)<img src=x>"
+)
+
+
+def published(
+    folder: Path, answer: str = LOUD, kind: str = "comment", **options: object
+) -> tuple[act.ActRun, list[Any], list[tuple[str, str]]]:
+    """A run whose last output is an answer, what GitHub's stand-in was sent, and what it was asked."""
+    document = TRIAGE.replace("type: json", "type: markdown")
+    mocks = MOCKS.replace("""'{"labels": ["bug"]}'""", json.dumps(answer))
+    text = workflow(folder, document, publish=kind, **MOCKED, **ON_ISSUES, **options)
+    bodies: list[Any] = []
+    asked: list[tuple[str, str]] = []
+
+    def api(method: str, path: str, authorization: str) -> tuple[int, object]:
+        asked.append((method, path))
+        assert authorization.startswith("Bearer ")
+        path = path.removeprefix("/repos/owner/repository")
+        known: dict[str, object] = {
+            "": {"default_branch": "main"},
+            "/git/ref/heads/main": {"object": {"sha": "0" * 40}},
+        }
+        if method == "GET":
+            return (200, known[path]) if path in known else (404, {})
+        return 201, {"number": 5}
+
+    artifacts = folder / "artifacts"
+    artifacts.mkdir()
+    payload = {"issue": {"number": 7, "body": "It breaks."}}
+    with answering(api, bodies) as url:
+        env = {"ARTIFACTS": str(artifacts)}
+        done = act.run(repository(folder, mocks), text, event="issues", payload=payload, env=env, api_url=url)
+    return done, bodies, asked
+
+
+def test_a_comment_is_written_by_a_job_of_its_own_and_is_harmless(tmp_path: Path) -> None:
+    done, bodies, asked = published(tmp_path)
+    assert done.exit_code == 0, done.log
+    assert asked == [("POST", "/repos/owner/repository/issues/7/comments")]
+    body = bodies[0]["body"]
+    for loud in ("@octocat", "@owner", "#1", "gh-2", "github.com/o/r/issues", "\n/deploy", "![", "<img"):
+        assert loud not in body
+    assert "octocat" in body.replace("\u200b", "")
+
+
+def test_what_is_published_spells_no_name_by_its_characters_and_hides_nothing_of_rdc(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(publisher, "ask", lambda _method, _path, body: said.append(body["body"]))
+    for name, value in {"NUMBER": "7", "SERVER_URL": "https://x", "REPOSITORY": "o/r", "RUN_ID": "1"}.items():
+        monkeypatch.setenv(name if name == "NUMBER" else f"GITHUB_{name}", value)
+    publisher.comment("a.md", b"&#64;octocat &commat;owner &#x23;1 #&#49; AT&T a && b\n```\n" + b"x" * 70_000)
+    signed, long, text = said[0].split("\n\n", 2)
+    assert signed == "From [this run](https://x/o/r/actions/runs/1)."
+    assert long.startswith("This text is cut")
+    shown = html.unescape(text)
+    assert not {loud for loud in ("@octocat", "@owner", "#1") if loud in shown}
+    assert "AT&T a && b\n" in shown
+
+
+REFERENCES = (
+    "https://GITHUB.com/o/r/issues/3",
+    "https://github.com/o/r/pulls/3",
+    "[x](https://github.com/o/r/issues\\/3)",
+    "https://github.com/o/r/PULL/3/files",
+    "https://github.com/o/r/issues//3",
+    "https://git.example.org/o/r/issues/3",
+    "https://git.example.org:8443/o/r/pull/3",
+    "https://acme.ghe.com/o/r/discussions/3",
+    "http://git/o/r/commit/0123abc",
+    "https://github.com/o/r/pull/3/commits/0123abcdef",
+    "Closes https://git.example.org/o/r/Issues/3#issuecomment-1",
+)
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_a_comment_refers_to_nothing_on_any_host(reference: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(publisher, "ask", lambda _method, _path, body: said.append(body["body"]))
+    for name, value in {"NUMBER": "7", "SERVER_URL": "https://x", "REPOSITORY": "o/r", "RUN_ID": "1"}.items():
+        monkeypatch.setenv(name if name == "NUMBER" else f"GITHUB_{name}", value)
+    publisher.comment("a.md", f"See {reference} and src/issues/a.py.\n".encode())
+    told = said[0].split("\n\n", 1)[1]
+    assert not re.search(r"(?i)/(issues|pulls?|discussions|commits?)[\\/]+[0-9]", told)
+    assert reference in told.replace("\u200b", "")
+    assert "src/issues/a.py" in told
+
+
+def test_a_comment_is_of_a_bearable_length(tmp_path: Path) -> None:
+    _, bodies, _ = published(tmp_path, "word " * 30_000)
+    assert 59_000 < len(bodies[0]["body"]) < 61_000
+    assert "artifacts of the run have all of it" in bodies[0]["body"]
+
+
+def test_a_pull_request_changes_one_file(tmp_path: Path) -> None:
+    done, bodies, asked = published(tmp_path, kind="pull-request", publish_file="docs/triage.md")
+    assert done.exit_code == 0, done.log
+    assert [method for method, _ in asked] == ["GET", "GET", "GET", "POST", "PUT", "POST"]
+    assert asked[4] == ("PUT", "/repos/owner/repository/contents/docs/triage.md")
+    assert bodies[2]["head"] == bodies[1]["branch"] == "rdc/triage.md-1-1"
+
+
+def test_a_summary_shows_a_text_that_does_nothing(tmp_path: Path) -> None:
+    done, _, asked = published(tmp_path, kind="summary")
+    assert (done.exit_code, asked) == (0, [])
+    assert "octocat" in done.summary
+    assert "@octocat" not in done.summary
+
+
+def test_jobs_that_publish_may_do_only_that(tmp_path: Path) -> None:
+    text = workflow(
+        tmp_path,
+        agent={"run": "llm", "secrets": ["KEY"]},
+        secrets=["KEY"],
+        publish=["comment", "pull-request", "summary"],
+        **ON_ISSUES,
+    )
+    jobs = parsed(text)["jobs"]
+    assert jobs["playbook"]["permissions"] == {"contents": "read"}
+    assert jobs["publish_comment"]["permissions"] == {"contents": "read", "issues": "write"}
+    assert jobs["publish_pull_request"]["permissions"] == {"contents": "write", "pull-requests": "write"}
+    assert jobs["publish_summary"]["permissions"] == {"contents": "read"}
+    for name in ("publish_comment", "publish_pull_request", "publish_summary"):
+        assert "KEY" not in json.dumps(jobs[name])
+        assert "RDC_OPTIONS" not in json.dumps(jobs[name])
+
+
+def test_the_page_of_a_playbook_that_branches_has_what_it_has_done_and_all_that_it_might_have(tmp_path: Path) -> None:
+    done = run(tmp_path, workflow(tmp_path, **MOCKED))
+    assert done.conclusion == "success", done.log
+    assert "| 2a. Analyze the bug | 1 | PASS |" in done.summary
+    assert "| 2. Work on it |" not in done.summary
+    assert '"2/else Work on it"' in done.summary
+
+
+def test_a_run_that_has_waited_behind_a_branch_goes_on_in_that_branch(tmp_path: Path) -> None:
+    before, heading, after = TRIAGE.partition("### STEP 2a: Analyze the bug\n")
+    book = f'{before}{heading}\n@elicit(input, "How severe is it?")\n\n```elif{after.partition("```elif")[2]}'
+    text = workflow(tmp_path, book, **MOCKED)
+    first = run(tmp_path, text)
+    assert "2a needs an answer" in first.log
+    second = run(tmp_path, text, 2, inputs={"resume": "1", "answers": "Very."})
+    assert second.conclusion == "success", second.log
+    assert "rdc: COMPLETE" in second.log
+
+
+def test_nothing_is_published_of_a_run_that_has_stopped(tmp_path: Path) -> None:
+    text = workflow(tmp_path, publish="comment", **MOCKED, **ON_ISSUES)
+    payload = {"issue": {"number": 7, "body": "It breaks."}}
+    done = run(tmp_path, text, mocks="agents:\n  1: [{fail: down}]\n", event="issues", payload=payload, inputs={})
+    assert done.conclusion == "failure"
+    assert done.jobs["publish_comment"].result == "skipped"

@@ -1,0 +1,372 @@
+"""Workflows of programs with texts, values, agents, tools, parallel steps and gates, run by the second engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends.github import GithubBackend
+from compiler.ir.edges import Add, CounterTest
+from compiler.ir.program import Program
+from tests.backends.github.routed import (
+    COMPLETE,
+    STOP,
+    Agent,
+    Ask,
+    Branch,
+    Gate,
+    Input,
+    Keep,
+    Parallel,
+    Reading,
+    Register,
+    Settings,
+    Shell,
+    SlotTest,
+    Tool,
+    Variable,
+    compiled,
+    node,
+    program,
+    ref,
+    text,
+    to,
+    words,
+)
+from tests.backends.github.routed_runs import AGENT, HOSTILE, OPTIONS, ended, log, run, triage
+from tests.support.github import lint
+from tests.support.github.compiling import parsed
+
+
+def conditions(workflow: str) -> dict[str, str]:
+    """The conditions of all steps."""
+    jobs = parsed(workflow)["jobs"].values()
+    return {step["name"]: step["if"] for job in jobs for step in job["steps"] if "if" in step}
+
+
+# --- What a reviewer reads -------------------------------------------------------------------------------------------
+
+
+def test_no_tool_finds_anything(tmp_path: Path) -> None:
+    texts = program(
+        *(
+            node(str(number), Agent("", words(item, ref("x"))), to(str(number + 1)), title=item)
+            for number, item in enumerate(HOSTILE)
+        ),
+        node(str(len(HOSTILE)), Ask("select", text("Which?"), options=tuple(map(text, HOSTILE))), to(COMPLETE)),
+        slots={"x": "\0 and ::set-output name=x::y"},
+    )
+    choice = Input("choice", "choice", options=(*(item for item in HOSTILE if "\n" not in item), "\x9b"))
+    chosen = program(node("1", Agent("", words(ref("choice"))), to(COMPLETE)), inputs=(choice,))
+    for name, made in (("triage", triage(limit=9)), ("texts", texts), ("choice", chosen)):
+        (tmp_path / f"{name}.yml").write_text(compiled(made, OPTIONS), encoding="utf-8")
+    assert lint.findings(sorted(tmp_path.glob("*.yml"))) == []
+
+
+def test_conditions_compare_nothing_but_names_that_rdc_made() -> None:
+    found = conditions(compiled(triage(), OPTIONS))
+    assert {name: said for name, said in found.items() if "steps.close" not in said and "cancelled" not in said} == {
+        "2a. Step 2a": "steps.s1.outputs.next == '2a'",
+        "2b. Step 2b": "steps.s1.outputs.next == '2b'",
+    }
+
+
+def test_a_straight_program_has_no_conditions() -> None:
+    straight = program(
+        node("1", Agent("", text("One")), to("2", "pass"), to(STOP, "fail")),
+        node("2", Tool("tracker", "x", text("{}")), to("3", "pass"), to(STOP, "fail")),
+        node("3", Shell("sh", text("true")), to(COMPLETE, "pass"), to(STOP, "fail")),
+    )
+    assert not any("next" in said for said in conditions(compiled(straight, OPTIONS)).values())
+
+
+def test_commands_stand_in_their_steps_and_prompts_beside_them() -> None:
+    steps = {step["name"][:2]: step for step in parsed(compiled(triage(), OPTIONS))["jobs"]["part_1"]["steps"]}
+    assert steps["2a"]["env"]["COMMAND"].startswith('printf "%s" "$ISSUE"')
+    assert steps["1."]["env"]["PROMPT"] == "Classify: {{issue}}"
+    assert steps["2b"]["env"]["STEP"] == 'calls the tool tracker close\n{"issue": "{{issue}}"}\n'
+    assert (steps["1."]["timeout-minutes"], steps["2b"]["timeout-minutes"]) == (31, 2)
+    assert "timeout-minutes" not in steps["2a"]
+
+
+def test_steps_get_the_secrets_of_what_they_call() -> None:
+    options = {
+        "agent": {"run": AGENT, "secrets": ["KEY"]},
+        "tools": {"tracker": {"run": AGENT}},
+        "secrets": ["KEY", "DEPLOY"],
+    }
+    jobs = parsed(compiled(triage(), options))["jobs"]
+    found = {step["name"][:2]: set(step.get("env", ())) & {"KEY", "DEPLOY"} for step in jobs["part_1"]["steps"]}
+    assert found["1."] == {"KEY"}
+    assert found["2a"] == {"KEY", "DEPLOY"}
+    assert found["2b"] == set()
+    assert not any({"KEY", "DEPLOY"} & set(step.get("env", ())) for step in jobs["approve_s4"]["steps"])
+
+
+def test_a_workflow_has_the_program_and_a_later_part_takes_it_over() -> None:
+    jobs = parsed(compiled(triage(), OPTIONS))["jobs"]
+    names = [step["name"] for step in jobs["part_1"]["steps"]]
+    assert names[:4] == ["Stop if no one would be asked", "Write the program", "Open the run", "1. Step 1"]
+    assert names[-3:] == ["Close the run", "Save the run and its workspace", "Save prompts and answers"]
+    written = [step["name"] for step in jobs["part_2"]["steps"]]
+    assert written[:3] == ["Load the run and its workspace", "Continue the run", "5. Step 5"]
+
+
+def test_comments_say_where_a_step_leads() -> None:
+    made = program(
+        node(
+            "a", Agent("", text("?"), Reading(("OK", "BAD"))), to("b", "OK"), to("b", "none"), to("c", "BAD"), to(STOP)
+        ),
+        node("b", Branch(), to("d", SlotTest("x", "==", "one\ntwo")), to("c")),
+        node("c", Shell("sh", text("true")), to("d", "pass"), to(COMPLETE, "fail")),
+        node("d", Shell("sh", text("true")), to(COMPLETE)),
+        slots=("x",),
+    )
+    workflow = compiled(made, OPTIONS)
+    transitions = [
+        'OK, x == "one two": GOTO d',
+        "OK, otherwise: GOTO c",
+        'none, x == "one two": GOTO d',
+        "none, otherwise: GOTO c",
+        "BAD: GOTO c",
+        'otherwise: STOP "It failed."',
+    ]
+    assert "".join(f"      # {transition}\n" for transition in transitions) + "      - name: a Step a\n" in workflow
+    assert "      # PASS: GOTO d\n      # FAIL: COMPLETE\n      - name: c Step c\n" in workflow
+
+
+@pytest.mark.parametrize(("prompts", "is_asked"), [("answers", True), ("agent", False)])
+def test_comments_say_where_people_are_asked(prompts: str, is_asked: bool) -> None:
+    made = program(node("a", Ask("yes_no", text("Ready?")), to(COMPLETE)))
+    workflow = compiled(made, {**OPTIONS, "prompts": prompts})
+    assert ("# The run waits here. A person continues it with the answer." in workflow) == is_asked
+
+
+def test_an_answer_and_a_value_that_decide_together_need_the_program() -> None:
+    asks = node("a", Ask("yes_no", text("Ready?")), to("b", "pass", SlotTest("x", "==", "1")), to(STOP))
+    made = program(asks, node("b", Shell("sh", text("true")), to(COMPLETE, "pass"), to(STOP, "fail")), slots={"x": "1"})
+    assert "CALL: step a" in compiled(made)
+
+
+# --- Paths -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "decision", "end", "conclusion"),
+    [
+        ("bug", "approved", "COMPLETE", "success"),
+        ("BUG", "rejected", "WAITING 4", "failure"),
+    ],
+)
+def test_a_run_with_everything(tmp_path: Path, kind: str, decision: str, end: str, conclusion: str) -> None:
+    answers = {"1": [f'Well {{"kind": "{kind}"}}'], "3_1": [None, "fine"], "3b": ["OK"]}
+    done = run(
+        tmp_path,
+        compiled(triage(), {**OPTIONS, "summary": True}),
+        answers,
+        inputs={"issue": "it's $HOME"},
+        environments={"approval": [decision]},
+    )
+    assert (ended(done), done.conclusion) == (end, conclusion), done.log
+    prompts = [(step, given) for step, given, _ in log(tmp_path)]
+    assert prompts[0] == ("1", "Classify: it's $HOME")
+    note = "from 2a" if kind == "bug" else "done"
+    assert sorted(prompts[-6 if decision == "approved" else -5 :])[:2] == [("3_0", "A "), ("3_0", f"A {note}")]
+    assert (kind == "bug") == (tmp_path / "issue").exists()
+    if decision == "approved":
+        assert prompts[-1] == ("5", "Publish done\n\nfine")
+        assert "| 3b. Step 3b | 1 | OK |" in done.summary
+
+
+def test_the_limit_ends_a_run(tmp_path: Path) -> None:
+    endless = program(node("1", Agent("", text("Go")), to("1")), limit=2)
+    done = run(tmp_path, compiled(endless, OPTIONS), {})
+    assert ended(done) == "STOP 1: the limit of 2 steps was reached"
+    assert (len(log(tmp_path)), done.conclusion) == (2, "failure")
+
+
+def test_attempts_wait_and_are_ended_when_their_time_is_up(tmp_path: Path) -> None:
+    again = Register("tries", "", role="retries", of="1")
+    retried = program(
+        node(
+            "1",
+            Shell("bash", text('echo "$RDC_ATTEMPT" >> "$FOLDER/tries"; [ "$RDC_ATTEMPT" = 2 ] || exec sleep 60')),
+            to(COMPLETE, "pass"),
+            to("1", "fail", CounterTest("tries", "<", 3), do=[Add("tries", 1)]),
+            to(STOP, "fail"),
+            retries="tries",
+            settings=Settings(timeout=1, delay=1),
+        ),
+        registers=(again,),
+        limit=9,  # which native steps do not count
+    )
+    done = run(tmp_path, compiled(retried), {})
+    assert ended(done) == "COMPLETE", done.log
+    assert (tmp_path / "tries").read_text() == "1\n2\n"
+    assert re.search(r"waiting (?:1\.0|0\.\d) s", done.log)  # less than a second is left on a busy machine
+    assert "timeout after 1.0 s" in done.log
+
+
+def test_a_continuation_does_not_wait_again_before_a_question(tmp_path: Path) -> None:
+    again = Register("tries", "", role="retries", of="1")
+    asked = node(
+        "1",
+        Ask("confirm", text("Well?")),
+        to(COMPLETE, "yes"),
+        to("1", "no", CounterTest("tries", "<", 3), do=[Add("tries", 1)]),
+        to(STOP, "no"),
+        retries="tries",
+        settings=Settings(delay=1),
+    )
+    workflow = compiled(program(asked, registers=(again,)))
+    run(tmp_path, workflow)
+    done = run(tmp_path, workflow, None, 2, inputs={"resume": "1", "answers": "no"})
+    assert (ended(done), done.log.count("waiting 1.0 s")) == ("WAITING 1", 1), done.log
+    done = run(tmp_path, workflow, None, 3, inputs={"resume": "2", "answers": "yes"})
+    assert (ended(done), done.log.count("waiting ")) == ("COMPLETE", 0), done.log
+
+
+def test_entries_of_a_parallel_step_run_at_the_same_time(tmp_path: Path) -> None:
+    wait = 'until [ -e "$FOLDER/$((1 - RDC_ENTRY))" ]; do sleep 0.01; done'
+    meet = f'cat > /dev/null; touch "$FOLDER/$RDC_ENTRY"; {wait}; echo "$RDC_ENTRY"'
+    both = program(
+        node("1", Parallel((Agent("", text("A")), Agent("", text("B")))), to("2", "pass", do=[Keep("x")]), to(STOP)),
+        node("2", Shell("sh", text('printf "%s" "$X" > "$FOLDER/x"')), to(COMPLETE), variables=(Variable("X", "x"),)),
+        slots=("x",),
+    )
+    assert ended(run(tmp_path, compiled(both, {"agent": meet}), {})) == "COMPLETE"
+    assert (tmp_path / "x").read_text() == "0\n\n1"
+
+
+# --- Inputs ----------------------------------------------------------------------------------------------------------
+
+INPUTS = (
+    Input("one_line", "string", default="x"),
+    Input("number", "number", default="1.50"),
+    Input("flag", "boolean", default="true"),
+    Input("kind", "choice", options=("a", "b"), default="b"),
+    Input("code", "string", pattern="[a-z]+", required=False),
+)
+
+
+def shown_inputs() -> Program:
+    variables = tuple(Variable(f"V_{index}", item.name) for index, item in enumerate(INPUTS))
+    script = 'for name in 0 1 2 3 4; do printenv "V_$name" || echo unset; done > "$FOLDER/values"'
+    return program(node("1", Shell("sh", text(script)), to(COMPLETE), variables=variables), inputs=INPUTS)
+
+
+def test_inputs_are_typed_and_reach_commands(tmp_path: Path) -> None:
+    workflow = compiled(shown_inputs())
+    declared = parsed(workflow)["on"]["workflow_dispatch"]["inputs"]
+    assert {name: said["type"] for name, said in declared.items()} == {
+        "one_line": "string",
+        "number": "string",
+        "flag": "boolean",
+        "kind": "choice",
+        "code": "string",
+    }
+    run(tmp_path, workflow, {}, inputs={"one_line": "it's $HOME", "flag": "false"})
+    assert (tmp_path / "values").read_text() == "it's $HOME\n1.50\nfalse\nb\nunset\n"
+
+
+def test_unfit_inputs_are_refused_before_anything_runs(tmp_path: Path) -> None:
+    given = {"number": "1,5", "one_line": "a\nb", "code": "A"}
+    done = run(tmp_path, compiled(shown_inputs()), {}, inputs=given)
+    said = [
+        "input one_line: it has more than one line",
+        "input number: it is not a decimal number",
+        "input code: it does not match [a-z]+",
+    ]
+    assert done.conclusion == "failure"
+    assert not (tmp_path / "values").exists()
+    assert done.jobs["runbook"].annotations[:3] == tuple(("error", "rdc", reason) for reason in said)
+    outcomes = {step.name: step.outcome for step in done.jobs["runbook"].steps}
+    assert (outcomes["Open the run"], outcomes["1. Step 1"]) == ("failure", "skipped")
+
+
+def test_inputs_keep_apart_from_those_of_rdc_and_of_the_options() -> None:
+    asked = program(node("1", Ask("input", text("?")), to(COMPLETE)), inputs=[Input("Answers"), Input("resume")])
+    options = {"on": {"workflow_dispatch": {"inputs": {"Resume_2": {"type": "string"}}}}}
+    workflow = parsed(compiled(asked, options))
+    declared = workflow["on"]["workflow_dispatch"]["inputs"]
+    assert list(declared) == ["Resume_2", "answers", "resume", "Answers_2", "resume_3"]
+    (begin,) = (step for step in workflow["jobs"]["runbook"]["steps"] if step["name"] == "Open the run")
+    assert begin["env"]["RDC_INPUT_resume"] == "${{ inputs.resume_3 }}"
+
+
+@pytest.mark.parametrize(("task", "is_asked"), [(Ask("input", text("?")), None), (Shell("sh", text("true")), True)])
+def test_whoever_continues_a_run_gives_no_inputs(task: Any, is_asked: bool | None) -> None:
+    made = program(node("1", task, to(COMPLETE)), inputs=[Input("issue")])
+    declared = parsed(compiled(made))["on"]["workflow_dispatch"]["inputs"]["issue"]
+    assert declared.get("required") is is_asked
+
+
+def test_a_choice_that_need_not_be_made_is_not_made_by_the_form() -> None:
+    options = ("a", "b")
+    inputs = [Input("x", "choice", options=options, required=False), Input("y", "choice", options=options)]
+    made = program(node("1", Shell("sh", text("true")), to(COMPLETE)), inputs=inputs)
+    declared = parsed(compiled(made))["on"]["workflow_dispatch"]["inputs"]
+    assert {name: said["type"] for name, said in declared.items()} == {"x": "string", "y": "choice"}
+
+
+# --- Names -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_entry_of_a_loop_and_a_step_have_prompts_of_their_own() -> None:
+    entries = (Agent("", text("zero")), Agent("", text("one")))
+    made = program(
+        node("review", Parallel(entries), to("review_1", "pass"), to(STOP)),
+        node("review_1", Agent("", text("own")), to("review", "fail"), to(COMPLETE)),
+    )
+    steps = parsed(compiled(made, OPTIONS))["jobs"]["runbook"]["steps"]
+    (loop,) = (step["env"]["STEP"] for step in steps if step["name"].startswith("Loop"))
+    assert [line for line in loop.splitlines() if line.split()[-1] in {"one", "own", "zero"}] == [
+        "    zero",
+        "    one",
+        "  own",
+    ]
+
+
+NAMES = ("open", "close", "check", "changes", "kept", "reviews", "Done", "done", "STOP", "...", "é", "1.2", "1 2", "_")
+LONG = ("x" * 200, "x" * 199 + "y", "X" * 199 + "z")
+
+
+def test_no_two_steps_have_the_same_id() -> None:
+    names = (*NAMES, *LONG)
+    following = {**dict(pairwise(names)), names[-1]: "gate"}
+    made = program(
+        *(node(name, Agent("", text("?")), to(following[name])) for name in names),
+        node("gate", Gate("p", text("?")), to("ask", "approved"), to(COMPLETE)),
+        node("ask", Ask("input", text("?")), to(COMPLETE)),
+    )
+    for job in parsed(compiled(made, OPTIONS))["jobs"].values():
+        found = [step["id"].lower() for step in job["steps"] if "id" in step]
+        assert len(found) == len(set(found))
+
+
+# --- What cannot be --------------------------------------------------------------------------------------------------
+
+
+def looped(task: Any) -> Program:
+    return program(node("1", task, to("1", "rejected" if isinstance(task, Gate) else "fail"), to(COMPLETE)))
+
+
+REFUSED: Sequence[tuple[str, Program, dict[str, object]]] = [
+    ("RD520", looped(Gate("p")), {"prompts": "agent", "agent": "cat"}),
+    ("RD532", program(node("1", Agent("", text("?")), to(COMPLETE))), {}),
+    ("RD532", program(node("1", Tool("t", "x", text("{}")), to(COMPLETE))), {"agent": "cat"}),
+    ("RD533", program(node("1", Ask("input", text("?")), to(COMPLETE))), {"prompts": "agent", "agent": "cat"}),
+    ("RD534", program(node("1", Ask("input", text("?")), to(COMPLETE)), inputs=[Input("x")]), {"on": "push"}),
+]
+
+
+@pytest.mark.parametrize(("code", "made", "options"), REFUSED)
+def test_what_github_cannot_do_is_refused(code: str, made: Program, options: dict[str, object]) -> None:
+    emission = GithubBackend().emit(made, options)
+    assert emission.text is None
+    assert {found.code for found in emission.diagnostics} == {code}

@@ -1,0 +1,187 @@
+"""Secrets that a document needs: looked for in the first step, given to the steps they are named for (I26, E10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from backends.github import GithubBackend
+from compiler.ir.program import Program
+from tests.backends.github.routed import (
+    COMPLETE,
+    STOP,
+    Agent,
+    Ask,
+    Keep,
+    Parallel,
+    Shell,
+    Variable,
+    compiled,
+    node,
+    program,
+    text,
+    to,
+)
+from tests.backends.github.test_inputs import run, written
+from tests.support.github import act
+from tests.support.github.compiling import parsed
+from tests.support.github.lint import findings
+
+VALUES = {"KEY": "sesame-open", "OTHER": "other-secret"}
+
+
+def needing(made: Program, *names: str) -> Program:
+    return replace(made, secrets=names or ("KEY", "OTHER"))
+
+
+def shows(step: str) -> Shell:
+    return Shell("bash", text(f'echo "{step} $KEY $OTHER" >> "$FOLDER/shown"'))
+
+
+NATIVE = needing(
+    program(
+        node("1", shows("1"), to("2", "pass"), to(STOP, "fail")),
+        node("2", shows("2"), to(COMPLETE, "pass"), to(STOP, "fail")),
+    )
+)
+ROUTED = needing(
+    program(
+        node("1", shows("1"), to("2", "pass"), to(STOP, "fail")),
+        node("2", shows("2"), to("3", do=[Keep("x", "output", "x")])),
+        node("3", Agent("", text("?")), to(COMPLETE)),
+        slots=("x",),
+    )
+)
+AGENT = {"agent": {"run": "cat >/dev/null; echo done", "secrets": []}}
+
+
+def looked(job: Mapping[str, Any]) -> dict[str, str]:
+    """The variables of the step that looks for secrets before anything is done."""
+    (opened,) = (
+        step
+        for step in job["steps"]
+        if step["name"] in ("Open the run", "Continue the run", "Load the run", "Check the secrets")
+    )
+    found: dict[str, str] = opened["env"]
+    return found
+
+
+def shown(folder: Path) -> str:
+    path = folder / "shown"
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+@pytest.mark.parametrize("made", [NATIVE, ROUTED], ids=["native", "routed"])
+def test_a_run_without_its_secrets_ends_before_anything_is_done(made: Program, tmp_path: Path) -> None:
+    workflow = compiled(made, AGENT)
+    assert findings([written(tmp_path, workflow)]) == []
+    steps = parsed(workflow)["jobs"]["runbook"]["steps"]
+    (first,) = (step for step in steps if "MISSING" in str(step.get("env")))
+    assert "sesame" not in str(first)
+    assert not any("run" in step for step in steps[: steps.index(first)] if step["name"] != "Write the program")
+    for number, given in enumerate([{}, {"KEY": "long"}, {"KEY": "", "OTHER": "long"}, VALUES], 1):
+        done = run(tmp_path, workflow, number, secrets=given)
+        lacking = [name for name in VALUES if not given.get(name)]
+        assert done.conclusion == ("failure" if lacking else "success"), done.log
+        said = "".join(message for _, title, message in done.jobs["runbook"].annotations if title == "Missing secrets")
+        assert [name for name in VALUES if name in said] == lacking
+    assert shown(tmp_path) == "1 sesame-open other-secret\n2 sesame-open other-secret\n"
+
+
+def test_act_looks_for_secrets_too(tmp_path: Path) -> None:
+    workflow = compiled(NATIVE)
+    assert act.run(tmp_path, workflow, env={"FOLDER": str(tmp_path)}).exit_code != 0
+    assert shown(tmp_path) == ""
+    assert act.run(tmp_path, workflow, env={"FOLDER": str(tmp_path)}, secrets=VALUES).exit_code == 0
+    assert shown(tmp_path) == "1 sesame-open other-secret\n2 sesame-open other-secret\n"
+
+
+@pytest.mark.parametrize("made", [NATIVE, ROUTED], ids=["native", "routed"])
+def test_each_step_gets_what_is_named_for_it(made: Program, tmp_path: Path) -> None:
+    options = {**AGENT, "steps": {"2": {"secrets": ["OTHER"]}}, "secrets": {"KEY": "STORED"}}
+    done = run(tmp_path, compiled(made, options), secrets={"STORED": "store", "OTHER": "other"})
+    assert done.conclusion == "success", done.log
+    assert shown(tmp_path) == "1  \n2  other\n"
+
+
+def test_a_fork_is_told_that_it_has_none(tmp_path: Path) -> None:
+    workflow = compiled(NATIVE, {"on": "pull_request"})
+    assert findings([written(tmp_path, workflow)]) == []
+    for number, name in enumerate(["stranger/repository", "owner/repository"], 1):
+        payload = {"pull_request": {"head": {"ref": "b", "repo": {"full_name": name}}}}
+        done = run(tmp_path, workflow, number, event="pull_request", payload=payload)
+        titles = {title for _, title, _ in done.jobs["runbook"].annotations}
+        assert ("No secrets" in titles) == (number == 1), done.log
+        assert done.conclusion == "failure"
+    assert shown(tmp_path) == ""
+
+
+def test_secrets_of_an_environment_are_looked_for_there(tmp_path: Path) -> None:
+    for made in (NATIVE, ROUTED):
+        options = {
+            **AGENT,
+            "steps": {"1": {"secrets": ["KEY"]}, "2": {"environment": "production", "secrets": ["OTHER"]}},
+        }
+        jobs = parsed(compiled(made, options))["jobs"]
+        looking = {name: looked(job) for name, job in jobs.items()}
+        checked = {name: env.get("RDC_MISSING", "") for name, env in looking.items()}
+        assert "secrets.KEY" in checked["part_1"]
+        assert "secrets.OTHER" not in checked["part_1"]
+        assert "secrets.OTHER" in checked["part_2"]
+        assert "secrets.KEY" not in checked["part_2"]
+        assert looking["part_2"]["RDC_PLACE"].endswith("environment production")
+
+
+def test_entries_in_an_environment_of_their_own_look_for_theirs() -> None:
+    made = needing(program(node("1", Parallel((Agent("", text("A")), Agent("", text("B")))), to(COMPLETE))), "KEY")
+    options = {"agent": "cat", "parallel": "matrix", "steps": {"1": {"environment": "agents", "secrets": ["KEY"]}}}
+    jobs = parsed(compiled(made, options))["jobs"]
+    assert "secrets.KEY" in looked(jobs["entries_s1"])["RDC_MISSING"]
+    assert "RDC_MISSING" not in looked(jobs["part_1"])
+
+
+def test_a_value_is_masked_from_the_moment_it_is_read(tmp_path: Path) -> None:
+    made = needing(
+        program(
+            node("1", Shell("sh", text('echo "v=a $KEY b" > "$RDC_OUTPUT"')), to("2", do=[Keep("v", "output", "v")])),
+            node("2", Shell("sh", text('echo "$V" > "$FOLDER/shown"')), to("3"), variables=(Variable("V", "v"),)),
+            node("3", Ask("input", text("?")), to(COMPLETE)),
+            slots=("v",),
+        ),
+        "KEY",
+    )
+    done = run(tmp_path, compiled(made), secrets=VALUES)
+    assert shown(tmp_path) == "a *** b\n"
+    assert "sesame" not in done.log
+    kept = [path for path in (tmp_path / "history").rglob("*") if path.is_file()]
+    assert kept
+    assert not any(b"sesame" in path.read_bytes() for path in kept)
+
+
+def test_callers_can_give_the_secrets() -> None:
+    events = parsed(compiled(NATIVE, {"on": ["workflow_call"], "secrets": {"KEY": "STORED"}}))["on"]
+    assert events["workflow_call"]["secrets"] == {"STORED": {"required": False}, "OTHER": {"required": False}}
+
+
+WRONG: Mapping[str, tuple[Program, dict[str, object]]] = {
+    "RUNNER_KEY": (needing(NATIVE, "RUNNER_KEY", "PROMPT_KEY"), {}),
+    "KEY is given": (NATIVE, {"env": {"KEY": "x"}}),
+    "NONE of a command": (ROUTED, {"agent": {"run": "cat", "secrets": ["NONE"]}}),
+}
+
+
+@pytest.mark.parametrize("why", WRONG)
+def test_what_no_secret_can_be_is_refused(why: str) -> None:
+    made, options = WRONG[why]
+    found = GithubBackend().emit(made, options).diagnostics
+    assert [item.code for item in found] == ["RD013"]
+    assert why.split(maxsplit=1)[0] in found[0].message
+
+
+def test_pull_request_target_is_refused() -> None:
+    with pytest.raises(Exception, match="pull_request_target"):
+        GithubBackend().emit(NATIVE, {"on": "pull_request_target"})

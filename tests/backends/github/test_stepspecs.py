@@ -1,0 +1,315 @@
+"""Workflows of specifications: checked by the tools of the trade, and run by act with a stand-in for GitHub's API."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from backends.base import Emission
+from backends.registry import load
+from compiler.driver import compile_file
+from compiler.ir.program import Program
+from tests.conftest import ROOT
+from tests.support.github import act
+from tests.support.github.act import ActRun
+from tests.support.github.api import Api
+from tests.support.github.compiling import LOADER
+from tests.support.github.lint import findings
+from tests.support.github.reviews import Reviews, reviewed, stand_in
+from tests.support.github.stand_in import answering
+
+EXAMPLES = sorted((ROOT / "examples" / "specifications").rglob("*.stepspec.*"))
+PUBLISH = """
+workflow: {module: notes, workflow: publish, phase: Release}
+config:
+  variables: {output_folder: public}
+  executor: |
+    mkdir -p public && echo "$RDC_STEP" >> public/log && echo "$RDC_STEP" > "public/$RDC_STEP.md"
+    [ ! -e fail-$RDC_STEP ] && [ "$RDC_STEP" != broken ]
+  tools:
+    announce: {command: "cat > /dev/null; echo announced", risk: high}
+step_specs:
+  - id: write
+    description: Write the notes
+    outputs: ["{output_folder}/write.md"]
+  - id: announce
+    description: Tell everybody
+    inputs: {artifacts: ["{output_folder}/log"]}
+    outputs: ["{output_folder}/announce.md"]
+    tools: [{name: announce, required: true}]
+    human_gate: required
+  - id: end
+    description: Clean up
+"""
+
+
+def compiled(folder: Path, document: str = PUBLISH, name: str = "notes.stepspec.yaml") -> Program:
+    (folder / "rdc.toml").touch()
+    (folder / name).write_text(document, encoding="utf-8")
+    found = compile_file(str(folder / name))
+    assert found.program, found.diagnostics
+    return found.program
+
+
+def emitted(program: Program, **options: Any) -> Emission:
+    found = load("github").emit(program, options)
+    assert found.text, found.diagnostics
+    return found
+
+
+def written(folder: Path, document: str = PUBLISH, **options: Any) -> Path:
+    """The workflow of a document, with its companions, in a folder that is the repository."""
+    found = emitted(compiled(folder, document), **options)
+    workflow = folder / ".github" / "workflows" / "runbook.yml"
+    workflow.parent.mkdir(parents=True, exist_ok=True)
+    workflow.write_text(found.text or "", encoding="utf-8")
+    for companion in found.companions:
+        path = workflow.parent / companion.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(companion.text, encoding="utf-8")
+    return workflow
+
+
+HOSTILE = r"""
+workflow: {module: "m ${{ x }}", workflow: "w'; $(touch x) `x`"}
+config: {executor: "echo '${{ github.token }}' $(x)"}
+step_specs:
+  - id: "a'b ${{ github.token }} $(touch x)"
+    name: "name: # ${{ y }}"
+    description: "::warning::x\n##[error]y ${{ z }}"
+    human_gate: required
+    tools: [{name: "run: |", gate: "it's ${{ x }} || true"}, {name: other, gate: "]]> `x` $(x)", required: true}]
+    outputs: ["{output_folder}/${{ x }}"]
+  - {id: "x --help", human_gate: required, validation: "AST ${{ x }}"}
+  - {id: "n;-n", human_gate: required}
+"""
+
+
+@pytest.mark.share(2)
+def test_what_a_document_says_stays_a_text_in_workflows(tmp_path: Path) -> None:
+    text = emitted(compiled(tmp_path, HOSTILE)).text or ""
+    path = tmp_path / "hostile.yml"
+    path.write_text(text, encoding="utf-8")
+    assert findings([path]) == []
+    workflow = yaml.load(text, LOADER)
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert not any("${{" in step.get("run", "") for step in steps)
+    wanted = (
+        r"\$\{\{ ('\$\{\{'|(!?inputs|needs|steps|github\.(token|workflow|ref)|runner\.temp|!cancelled\(\))[^}]*) \}\}"
+    )
+    assert "${{" not in re.sub(wanted, "", text)
+    assert workflow["jobs"]["part_1"]["steps"][-1]["name"] == "Save prompts and answers"
+
+
+@pytest.mark.share(2)
+def test_the_tools_of_the_trade_find_nothing_in_workflows(tmp_path: Path) -> None:
+    options: list[dict[str, Any]] = [
+        {},
+        {"executor": {"run": "./do.sh", "secrets": ["KEY"]}, "secrets": ["KEY"], "tools": {"announce": "./tool.sh"}},
+        {"on": ["workflow_dispatch", "workflow_call"]},
+        {"executor": "./do.sh", "environment": "production", "approval-environment": "board"},
+    ]
+    paths = []
+    for number, path in enumerate(EXAMPLES):
+        program = compile_file(str(path)).program
+        assert program
+        given = {"executor": "./do.sh", **options[number % len(options)]}
+        paths.append(tmp_path / f"{number}.yml")
+        paths[-1].write_text(emitted(program, **given).text or "", encoding="utf-8")
+    assert len(paths) > len(options)
+    assert findings(paths) == []
+
+
+def test_no_expression_stands_in_a_script_and_secrets_stand_in_steps_that_need_them(tmp_path: Path) -> None:
+    found = emitted(compiled(tmp_path), executor={"run": "./do.sh", "secrets": ["KEY"]}, secrets=["KEY", "OTHER"])
+    workflow = yaml.load(found.text or "", LOADER)
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert not any("${{" in step.get("run", "") for step in steps)
+    having = {step["name"] for step in steps if "secrets." in str(step.get("env", ""))}
+    assert having == {"write", "announce", "end", "Close the run"}
+    assert "OTHER" not in str([job["steps"] for job in workflow["jobs"].values()])
+    assert all("secrets." not in str(job.get("env", "")) for job in workflow["jobs"].values())
+    assert workflow["permissions"] == {}
+
+
+def test_each_step_is_a_native_one_with_its_comment_and_its_time(tmp_path: Path) -> None:
+    text = emitted(
+        compiled(tmp_path, PUBLISH.replace("human_gate: required", "retries: {max: 2, backoff_seconds: 30}"))
+    ).text
+    assert text
+    assert "CALL: step announce\n" in text
+    assert "timeout-minutes: 92 # limit of an attempt 30m × 3 + 2\n" in text  # two pauses of 30 s, and a minute
+    called = r"# Tool announce: .*risk.*at most 30 s\n      # Executor:\n(?:      #   .*\n){2,}      - name: announce"
+    assert re.search(called, text)
+    assert re.search(r"calls the tool announce {.*\n            calls the executor, with up to 2 retries\n", text)
+
+
+def test_a_step_that_a_person_would_do_is_refused(tmp_path: Path) -> None:
+    program = compiled(tmp_path, "[{id: a, description: b}]")
+    found = load("github").emit(program, {})
+    assert [one.code for one in found.diagnostics] == ["RD532"]
+    assert load("github").emit(program, {"executor": "./do.sh"}).text
+
+
+def test_a_step_that_may_take_longer_than_its_job_is_warned_of(tmp_path: Path) -> None:
+    document = PUBLISH.replace("description: Clean up", "retries: {max: 20, backoff_seconds: 100}")
+    found = emitted(compiled(tmp_path, document), **{"timeout-minutes": 20})
+    assert [one.code for one in found.diagnostics] == ["RD537"] * 3 + ["RD527"]
+    assert all("step_timeout_seconds" in one.help for one in found.diagnostics[:3])
+    steps = [step for job in yaml.load(found.text or "", LOADER)["jobs"].values() for step in job["steps"]]
+    assert {step["timeout-minutes"] for step in steps if "timeout-minutes" in step} == {20}
+
+
+class Place:
+    """A repository with the workflow of a document, and its runs, whose artifacts are kept."""
+
+    def __init__(self, folder: Path, document: str = PUBLISH, **options: Any) -> None:
+        self.folder = folder / "repository"
+        self.folder.mkdir()
+        self.artifacts = folder / "artifacts"
+        self.decided: dict[str, list[Any]] = {}
+        self.workflow = written(self.folder, document, **options)
+
+    def run(self, decision: str = "", number: int = 1, **inputs: str) -> ActRun:
+        """Run it; `decision` is what people decide at each gate."""
+        text = self.workflow.read_text(encoding="utf-8")
+        with stand_in() as reviews:
+            self.decided[str(number)] = reviews.found
+            api = partial(_answer, reviews, self.decided)
+            text = reviewed(text, f"echo {decision}") if decision else text
+            with answering(api) as url:
+                env = {"ARTIFACTS": str(self.artifacts)}
+                return act.run(self.folder, text, api_url=url, env=env, run_id=number, inputs=inputs)
+
+    def records(self, name: str, number: int = 1) -> Any:
+        """What a file of the run's records holds."""
+        *_, path = sorted((self.artifacts / str(number)).glob(f"rdc-transcript*/run-*/{name}.json"))
+        return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _answer(
+    reviews: Reviews, decided: dict[str, list[Any]], method: str, path: str, authorization: str
+) -> tuple[int, object]:
+    """What GitHub says: of the reviews of runs, and of other runs."""
+    number = re.search(r"/runs/(\d+)/approvals$", path)
+    if number:
+        return 200, decided.get(number[1], [])
+    if path.endswith("/approvals") or method == "POST":
+        return reviews(method, path, authorization)
+    return Api()(method, path, authorization)
+
+
+FAILS_AT_FIRST = PUBLISH.replace(
+    '[ "$RDC_STEP" != broken ]', '{ [ "$RDC_STEP" != announce ] || [ "$GITHUB_RUN_ID" = 2 ]; }'
+)
+
+
+@pytest.mark.share(3)
+def test_a_run_goes_through_its_gates_fails_and_goes_on_in_another_run(tmp_path: Path) -> None:
+    place = Place(tmp_path, FAILS_AT_FIRST)
+    done = place.run("approved", output_folder="public")
+    assert (done.outcomes["write"], done.outcomes["announce"]) == ("success", "failure")
+    assert "gh workflow run runbook.yml --ref main -f resume=1" in done.summary
+    approvals = place.records("approvals")
+    assert [(one["gate_id"], one["approved_by"], one["note"]) for one in approvals] == [
+        ("notes:publish:announce:hitl", "o", "::x"),
+        ("tool:announce:announce", "o", "::x"),
+    ]
+    again = place.run(number=2, resume="1")
+    assert again.exit_code == 0, again.log
+    assert {name: result for name, result in again.jobs.items() if name.startswith("approve")} == {
+        "approve_notes_publish_announce_hitl": "skipped",
+        "approve_tool_announce_announce": "skipped",
+    }
+    assert place.records("approvals", 2) == approvals
+    steps = place.records("manifest", 2)["steps"]
+    assert [(step["step_id"], step["status"], step["attempts"]) for step in steps] == [
+        ("write", "completed", 1),
+        ("announce", "completed", 2),
+        ("end", "completed", 1),
+    ]
+    assert again.summary.count("WorkflowCompleted") == 1
+    outputs = place.artifacts / "2" / "outputs" / "public"
+    assert sorted(path.name for path in outputs.iterdir()) == ["announce.md", "write.md"]
+
+
+@pytest.mark.soak
+def test_a_gate_that_is_rejected_ends_the_run_before_its_step(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    done = place.run("rejected")
+    assert done.exit_code != 0
+    assert done.jobs["part_2"] == "skipped"
+    assert place.records("gates")[0]["status"] == "pending"
+    assert place.records("approvals") == []
+
+
+@pytest.mark.share(3)
+def test_without_a_review_no_gate_opens(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    done = place.run()
+    assert done.exit_code != 0
+    assert "no review of the environment approval" in done.log
+    assert done.jobs["part_2"] == "failure"
+    assert done.outcomes["announce"] == "skipped"
+
+
+FAILS = """
+config:
+  executor: |
+    echo "$RDC_STEP" >> log; mkdir -p out && cp log out/log.md; [ "$RDC_STEP" != second ] || [ "$GITHUB_RUN_ID" = 2 ]
+step_specs:
+  - {id: first, outputs: ["{output_folder}/log.md"]}
+  - {id: second, validation: Format validation, inputs: {validation_targets: [log]}}
+"""
+
+
+def test_another_program_than_that_of_the_workflow_is_not_run(tmp_path: Path) -> None:
+    place = Place(tmp_path, FAILS)
+    program = place.folder / ".github" / "rdc" / "notes.py"
+    program.write_text(program.read_text(encoding="utf-8") + "#\n", encoding="utf-8")
+    done = place.run(output_folder="out")
+    assert done.exit_code != 0
+    assert "notes.py is missing or was changed" in done.log
+    assert done.outcomes["first"] == "skipped"
+
+
+@pytest.mark.soak
+def test_an_input_is_bound_to_what_a_command_says(tmp_path: Path) -> None:
+    place = Place(tmp_path, FAILS, bind={"output_folder": {"run": "echo out"}})
+    done = place.run(number=2)
+    assert done.exit_code == 0, done.log
+    assert place.records("artifacts", 2)[0]["path"] == "out/log.md"
+
+
+@pytest.mark.soak
+def test_what_an_input_says_stays_a_text(tmp_path: Path) -> None:
+    place = Place(tmp_path, FAILS)
+    done = place.run(output_folder="@/etc/$(touch hacked)'\"`${{ github.token }}")
+    assert done.exit_code != 0
+    assert not list(tmp_path.rglob("hacked"))
+    spec = place.records("manifest")["step_specs"][0]
+    assert spec["outputs"] == ["@/etc/$(touch hacked)'\"`${{ github.token }}/log.md"]
+
+
+def test_values_of_secrets_come_into_no_record(tmp_path: Path) -> None:
+    document = FAILS.replace("step_specs:", '  tools: {tell: {command: \'echo "\\"$KEY\\""\'}}\nstep_specs:')
+    document = document.replace("{id: first,", "{id: first, tools: [{name: tell, required: true}],")
+    options = {"secrets": ["KEY"]}
+    place = Place(tmp_path, document, **options)
+    program = place.folder / ".github" / "rdc" / "notes.py"
+    env = {"PATH": os.environ["PATH"], "KEY": "a-very-secret-value", "RDC_SECRETS": "KEY", "GITHUB_RUN_ID": "2"}
+    words = [sys.executable, str(program), "run", "--input", "output_folder=out"]
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (found,) = tmp_path.rglob("tool_results.json")
+    assert json.loads(found.read_text(encoding="utf-8"))[0]["result"] == "***"
+    assert not [path for path in (tmp_path / ".rdc").rglob("*") if path.is_file() and b"a-very" in path.read_bytes()]

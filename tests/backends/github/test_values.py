@@ -1,0 +1,303 @@
+"""Values that commands of native steps give to those after them (E2, I9)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from compiler.ir.edges import Add, CounterTest, Edge
+from compiler.ir.program import Constant, Node, Program
+from compiler.ir.tasks import End
+from runtime_shim.values.slots import read_output
+from tests.backends.github.routed import (
+    COMPLETE,
+    STOP,
+    Ask,
+    Clear,
+    Input,
+    Keep,
+    Register,
+    Settings,
+    Shell,
+    SlotTest,
+    Variable,
+    compiled,
+    node,
+    program,
+    ref,
+    text,
+    to,
+    words,
+)
+from tests.backends.github.test_inputs import run, written
+from tests.support.github import act
+from tests.support.github.compiling import steps
+from tests.support.github.ends import end_of
+from tests.support.github.lint import findings
+
+NAMES = ("A", "B")
+SHOW = 'printf "%s|" "${A-unset}" >> "$FOLDER/shown"'
+
+
+def runs(name: str, command: str, *edges: Edge, **more: Any) -> Node:
+    """A command as lowering writes it: it has all values, and may give each."""
+    keeps = tuple(Keep(one, "output", one) for one in NAMES)
+    own = tuple(replace(edge, effects=(*keeps, *edge.effects)) for edge in edges)
+    mine = tuple(Variable(one, one) for one in NAMES)
+    return node(name, Shell("bash", text(command)), *own, variables=mine, **more)
+
+
+def said(word: str = "complete") -> Node:
+    return node(COMPLETE, End("complete", words(f"The {word} is ", ref("A", "{{A}}"), ".")))
+
+
+def shown(folder: Path) -> list[str]:
+    return (folder / "shown").read_bytes().decode().split("|")[:-1]
+
+
+HOSTILE = ("$(touch owned) ${{ github.token }}", "a\n::error::b\nrdc\n", "100%0A", "", " x ", "\u2028\u00e9'\"")
+
+
+@pytest.mark.share(5)
+@pytest.mark.parametrize("value", HOSTILE)
+def test_a_value_goes_on_as_a_text(value: str, tmp_path: Path) -> None:
+    (tmp_path / "value").write_bytes(value.encode())
+    gives = f'{SHOW}; {{ echo "A<<END-OF-IT"; cat "$FOLDER/value"; echo; echo END-OF-IT; }} > "$RDC_OUTPUT"; exit 1'
+    made = program(
+        runs("1", gives, to(STOP, "pass"), to("2", "fail")),
+        runs("2", SHOW, to("3", "pass"), to(STOP, "fail")),
+        runs("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to(COMPLETE, "pass"), to("2", "fail")),
+        said("value"),
+        slots=NAMES,
+    )
+    workflow = compiled(made)
+    assert "CALL" not in workflow
+    assert findings([written(tmp_path, workflow)]) == []
+    done = run(tmp_path, workflow)
+    assert done.conclusion == "success", done.log
+    assert shown(tmp_path) == ["unset", *[value] * 4]
+    assert end_of(workflow, done).message.split() == f"The value is {value}.".split()
+    assert not (tmp_path / "owned").exists()
+
+
+def test_what_is_missing_is_shown_as_it_was_written(tmp_path: Path) -> None:
+    made = program(runs("1", "true", to(COMPLETE, "pass"), to(STOP, "fail")), said(), slots=NAMES)
+    workflow = compiled(made)
+    assert str(end_of(workflow, run(tmp_path, workflow))) == "COMPLETE The complete is {{A}}."
+
+
+def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path) -> None:
+    again = Register("tries", "", role="retries", of="1")
+    gives = f'{SHOW}; echo "A=$RDC_ATTEMPT" > "$RDC_OUTPUT"; [ "$RDC_ATTEMPT" = 3 ]'
+    made = program(
+        runs(
+            "1",
+            gives,
+            to("2", "pass"),
+            to("1", "fail", CounterTest("tries", "<", 5), do=[Add("tries", 1)]),
+            to(STOP, "fail"),
+            retries="tries",
+            settings=Settings(timeout=60),
+        ),
+        runs("2", SHOW, to(COMPLETE, "pass"), to(STOP, "fail"), settings=Settings(timeout=60)),
+        registers=(again,),
+        slots=NAMES,
+    )
+    workflow = compiled(made)
+    assert "CALL" not in workflow
+    assert findings([written(tmp_path, workflow)]) == []
+    assert run(tmp_path, workflow).conclusion == "success"
+    assert shown(tmp_path) == ["unset", "1", "2", "3"]
+
+
+def test_a_continuation_has_the_values(tmp_path: Path) -> None:
+    made = program(
+        runs("1", 'echo "A=x y" > "$RDC_OUTPUT"', to("2", "pass"), to(STOP, "fail")),
+        node("2", Ask("yes_no", words("Is ", ref("A", "{{A}}"), " well?")), to("3", "pass"), to(STOP, "fail")),
+        runs("3", SHOW, to(COMPLETE, "pass"), to(STOP, "fail")),
+        slots=NAMES,
+    )
+    workflow = compiled(made, {"prompts": "answers"})
+    assert findings([written(tmp_path, workflow)]) == []
+    first = run(tmp_path, workflow)
+    assert "Is x y well?" in "".join(step.summary for step in first.jobs["runbook"].steps)
+    done = run(tmp_path, workflow, 2, inputs={"resume": "1", "answers": "yes"})
+    assert (done.conclusion, shown(tmp_path)) == ("success", ["x y"]), done.log
+
+
+def test_act_hands_values_on_too(tmp_path: Path) -> None:
+    made = program(
+        runs("1", 'printf "A<<E\\nx\\n\\$(y)\\nE\\n" > "$RDC_OUTPUT"', to("2"), settings=Settings(timeout=9)),
+        runs("2", f"{SHOW}; sleep 60", to(STOP, "pass"), to("3", "fail"), settings=Settings(timeout=1)),
+        runs("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to(COMPLETE, "pass"), to("2b", "fail")),
+        runs("2b", "true", to("3")),
+        said("value"),
+        slots=NAMES,
+    )
+    done = act.run(tmp_path, compiled(made), env={"FOLDER": str(tmp_path)})
+    assert done.exit_code == 0, done.log
+    assert shown(tmp_path) == ["x\n$(y)"] * 3
+    assert "timeout after 1 s" in done.log
+
+
+def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> None:
+    gives = """printf 'A<<E\\n%s %s-%s\\n%s\\nE\\n' "$KEY" "$KEY" more "$TEXT" > "$RDC_OUTPUT\""""
+    made = program(
+        runs("1", gives, to("2", "pass"), to(STOP, "fail")),
+        runs("2", SHOW, to("3", "fail"), to("4", "pass")),
+        runs("3", "true", to("2")),
+        runs("4", f'echo "A=$LONG" > "$RDC_OUTPUT"; {SHOW}', to("5", "pass"), to("4", "fail")),
+        runs("5", SHOW, to(COMPLETE)),
+        slots=NAMES,
+    )
+    workflow = compiled(replace(made, secrets=("KEY", "LONG", "TEXT")))
+    assert "CALL" not in workflow
+    assert findings([written(tmp_path, workflow)]) == []
+    values = {"KEY": "sesame", "LONG": "sesame-open", "TEXT": "first line of it\n2nd"}
+    done = run(tmp_path, workflow, secrets=values)
+    assert done.conclusion == "success", done.log
+    assert shown(tmp_path) == ["*** ***-more\n***\n***", "*** ***-more\n***\n***", "***"]
+
+
+def test_a_run_that_waits_twice_keeps_inputs_values_and_its_place_in_a_loop(tmp_path: Path) -> None:
+    again = Register("tries", "", role="retries", of="1")
+    gives = f'{SHOW}; echo "A=$RDC_ATTEMPT $NAME $STAGE" > "$RDC_OUTPUT"; [ "$RDC_ATTEMPT" = 2 ]'
+    question = words("Is ", ref("A", "{{A}}"), " well, ", ref("NAME"), "?")
+    nodes = (
+        runs(
+            "1",
+            gives,
+            to("2", "pass"),
+            to("1", "fail", CounterTest("tries", "<", 5), do=[Add("tries", 1)]),
+            to(STOP, "fail"),
+            retries="tries",
+            settings=Settings(timeout=60, delay=1),
+            constants=(Constant("STAGE", "prod"),),
+        ),
+        node("2", Ask("yes_no", question), to("3", "pass"), to(STOP, "fail")),
+        runs("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to("4", "pass"), to("3b", "fail")),
+        node("3b", Ask("yes_no", text("Again?")), to("3", "pass"), to(STOP, "fail")),
+        runs("4", SHOW, to(COMPLETE, "pass"), to(STOP, "fail")),
+        said("value"),
+    )
+    mine = Variable("NAME", "NAME")
+    full = [replace(one, variables=(*one.variables, mine)) if one.variables else one for one in nodes]
+    workflow = compiled(program(*full, registers=(again,), slots=NAMES, inputs=[Input("NAME")]), {"summary": True})
+    assert findings([written(tmp_path, workflow)]) == []
+    first = run(tmp_path, workflow, inputs={"NAME": "n $x"})
+    assert "Is 2 n $x prod well, n $x?" in "".join(step.summary for step in first.jobs["runbook"].steps)
+    run(tmp_path, workflow, 2, inputs={"resume": "1", "answers": "yes"})
+    done = run(tmp_path, workflow, 3, inputs={"resume": "2", "answers": "yes"})
+    assert done.conclusion == "success", done.log
+    assert shown(tmp_path) == ["unset", "1 n $x prod", *["2 n $x prod"] * 3]
+    assert ("notice", "COMPLETE", "The value is 2 n $x prod.") in done.jobs["runbook"].annotations
+
+
+@cache
+def script() -> str:
+    made = program(runs("1", "true", to(COMPLETE, "pass"), to(STOP, "fail")), slots=NAMES)
+    return next(str(step["run"]) for step in steps(compiled(made)) if step["name"] == "Prepare the outputs")
+
+
+def handed_on(folder: Path, content: bytes, code: int = 0) -> tuple[int, dict[str, str]]:
+    """What becomes of a file of values: the exit code, and the variables in the order of the runner."""
+    env = {"PATH": os.environ["PATH"], "RUNNER_TEMP": str(folder), "OUTPUTS": " ".join(NAMES)}
+    if not (folder / "rdc").exists():
+        subprocess.run(["bash", "-c", script()], env=env, check=True)
+    (folder / "content").write_bytes(content)
+    (folder / "env").write_bytes(b"")
+    command = ["sh", "-c", f'cat "$RUNNER_TEMP/content" > "$RDC_OUTPUT"; exit {code}']
+    done = subprocess.run(
+        [folder / "rdc" / "valued", *command], env={**env, "GITHUB_ENV": str(folder / "env")}, check=False
+    )
+    lines = iter((folder / "env").read_bytes().decode().split("\n")[:-1])
+    found = {}
+    for line in lines:
+        name, _, end = line.partition("<<")
+        inner: list[str] = []
+        while (one := next(lines)) != end:
+            inner.append(one)
+        found[name] = "\n".join(inner)
+    return done.returncode, found
+
+
+CONTENTS = (
+    b"",
+    b"A=1",
+    b"A=1\nB=2\n",
+    b"A=1\nA=2\n",
+    b"A=\n",
+    b"A=x=y<<z\n",
+    b"A<<E\nE\n",
+    b"A<<E\n\nE\n",
+    b"A<<E\na\n b\n\nE\nB=E\n",
+    b"A<<E=F\na\nE=F\n",
+    b"A<<E\na",
+    b"\n",
+    b"A=1\n\n",
+    b"C=1\n",
+    b"A B=1\n",
+    b"A*=1\n",
+    b"=1\n",
+    b"nothing\n",
+    b"A=\xff\n",
+    b"A=\xed\xa0\x80\n",
+    "A=\u00e9\U0001f600\n".encode(),
+    b"A=\0\n",
+    b"A=1\r\n",
+    b"A=" + b"x" * 65_536,
+    b"A=" + b"x" * 65_537,
+    b"A<<E\n" + b"x\n" * 32_769 + b"E\n",
+    b"A=rdc\nB<<rdc_\nrdc\nrdc_\n",
+    b"A=${{ x }} $(touch y) `z`\\\n",
+)
+
+
+@pytest.mark.parametrize("code", [0, 7])
+def test_values_are_read_as_every_target_reads_them(code: int, tmp_path: Path) -> None:
+    for content in CONTENTS:
+        try:
+            wanted = (code, read_output(content, NAMES))
+        except ValueError:
+            wanted = (code or 1, {})
+        assert handed_on(tmp_path, content, code) == wanted, content[:40]
+
+
+def rest(first: Node, **more: Any) -> Program:
+    return program(first, **{"slots": NAMES, **more})
+
+
+ONE = runs("1", "true", to(COMPLETE))
+TOLD = program(
+    node("1", Ask("yes_no", words("Is ", ref("A", "{{A}}"), " well?")), to("2", "pass"), to(STOP, "fail")),
+    runs("2", "true", to("1", "fail"), to(COMPLETE, "pass")),
+    slots=NAMES,
+)
+ROUTED: Mapping[str, tuple[Program, dict[str, object]]] = {
+    "a value that not every command gives": (
+        rest(replace(ONE, edges=(to(COMPLETE, do=[Keep("A", "output", "A")]),))),
+        {},
+    ),
+    "a value that is cleared": (rest(replace(ONE, edges=(replace(ONE.edges[0], effects=(Clear("A"),)),))), {}),
+    "a test on a value": (
+        rest(replace(ONE, edges=(replace(ONE.edges[0], guard=(SlotTest("A", "==", "x"),)), *ONE.edges))),
+        {},
+    ),
+    "a loop that shows a value": (TOLD, {}),
+    "an environment": (rest(ONE), {"steps": {"1": {"environment": "production"}}}),
+    "a secret of the same name": (rest(ONE), {"secrets": ["A"]}),
+    "an input under another name": (rest(ONE, inputs=[Input("X")]), {}),
+}
+
+
+@pytest.mark.parametrize("why", ROUTED)
+def test_what_native_steps_cannot_hand_on_is_left_to_the_runtime(why: str) -> None:
+    made, options = ROUTED[why]
+    assert "CALL" in compiled(made, options)

@@ -1,0 +1,230 @@
+"""Paths that went wrong once, each as small as it can be."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.backends.github.test_continuation import Run, said
+from tests.support.github import act
+from tests.support.github.compiling import text_of
+
+
+def heading(folder: Path, document: str, **inputs: str) -> str:
+    text = text_of(folder, document, {"checkout": False, "summary": True})
+    env = {"LOG": str(folder / "log"), "ARTIFACTS": str(folder / "artifacts")}
+    return said(act.run(folder, text, inputs=inputs, env=env))
+
+
+def test_outputs_of_a_command_in_a_loop_do_not_touch_those_of_the_loop(tmp_path: Path) -> None:
+    document = """\
+## 1. Build
+
+```bash
+printf 'version=1.2' >> "$GITHUB_OUTPUT"; test -f ok
+```
+
+- FAIL: GOTO Fix
+
+## 2. Deploy
+
+```bash
+echo deployed >> "$LOG"
+```
+
+- PASS: COMPLETE Deployed
+
+## Fix
+
+```bash
+touch ok
+```
+
+- PASS: GOTO 1
+- FAIL: GOTO 1
+"""
+    assert heading(tmp_path, document) == "COMPLETE Deployed"
+    assert (tmp_path / "log").read_text(encoding="utf-8") == "deployed\n"
+
+
+def test_a_loop_that_is_killed_is_no_end(tmp_path: Path) -> None:
+    document = """\
+## 1. Die
+
+```bash
+kill -9 $PPID; sleep 1
+```
+
+- PASS: COMPLETE
+- FAIL: GOTO 2
+
+## 2. Again
+
+```bash
+true
+```
+
+- PASS: GOTO 1
+"""
+    text = text_of(tmp_path, document, {"checkout": False, "summary": True})
+    ran = act.run(tmp_path, text)
+    assert ran.exit_code
+    assert "COMPLETE" not in ran.summary
+    assert ran.outcomes["COMPLETE"] == "skipped"
+
+
+@pytest.mark.parametrize(
+    ("document", "end"),
+    [
+        ('## {N}. Item {N}\n\n```bash\ntrue\n```\n\n- PASS: COMPLETE "finished {N}"\n', "COMPLETE finished 1"),
+        ('## {N}. Item {N}\n\n```bash\nfalse\n```\n\n- FAIL: STOP "broken {N}, not ${N}"\n', "STOP broken 1, not ${N}"),
+        (
+            '## 1. All\n\n### 1.{n} One\n\n```bash\nfalse\n```\n\n- FAIL: STOP "item {n}"\n',
+            "STOP item 1",
+        ),
+    ],
+)
+def test_placeholders_in_messages_outside_of_loops(document: str, end: str, tmp_path: Path) -> None:
+    text = text_of(tmp_path, document, {"checkout": False, "summary": True})
+    shown = said(act.run(tmp_path, text))
+    assert re.sub(r"\\(.)", r"\1", shown) == end
+
+
+@pytest.mark.share(5)
+@pytest.mark.parametrize(
+    "name", ["run", "answer", "answers", "done", "loops", "program", "waiting", "journal", "result"]
+)
+def test_names_of_steps_are_no_names_of_files(name: str, tmp_path: Path) -> None:
+    (tmp_path / "repository").mkdir()
+    document = f"""\
+## 1. Begin
+
+```bash
+echo begin >> "$LOG"
+```
+
+- PASS: GOTO {name}
+
+## {name}
+
+```bash
+echo {name} >> "$LOG"
+```
+
+- PASS: GOTO Ask2
+
+## Ask2
+
+Again?
+
+- NO: GOTO {name}
+- YES: COMPLETE Fine
+"""
+    run = Run(tmp_path / "repository", document)
+    assert said(run()) == "WAITING Ask2"
+    assert said(run(resume="1", answers="no")) == "WAITING Ask2"
+    assert said(run(resume="2", answers="yes")) == "COMPLETE Fine"
+    assert run.done() == ["begin", name, name]
+
+
+def test_a_command_in_a_loop_sees_its_own_variables(tmp_path: Path) -> None:
+    document = """\
+## 1. Show
+
+```bash
+echo "$next $step $code $outcome $N" >> "$LOG"
+```
+
+- PASS: COMPLETE
+- FAIL: GOTO 2
+
+## 2. Never
+
+```bash
+true
+```
+
+- PASS: GOTO 1
+"""
+    values = {"next": "v2", "step": "kg", "code": "abc", "outcome": "good", "N": "7"}
+    text = text_of(tmp_path, document, {"checkout": False, "summary": True, "env": values})
+    act.run(tmp_path, text, env={"LOG": str(tmp_path / "log")})
+    assert (tmp_path / "log").read_text(encoding="utf-8") == "v2 kg abc good 7\n"
+
+
+NAMED = """\
+## 1. Build
+
+```bash
+true
+```
+
+- FAIL: GOTO Drain
+
+## Drain the hot node
+
+### Drain.1 Look at it
+
+```bash
+true
+```
+
+### Drain.Off switch
+
+```bash
+true
+```
+
+- PASS: GOTO Again
+
+## Again and again
+
+```bash
+true
+```
+
+- FAIL: GOTO Drain.Off
+"""
+
+
+def test_titles_read_as_they_were_written(tmp_path: Path) -> None:
+    text = text_of(tmp_path, NAMED, {"checkout": False, "summary": True})
+    assert "      # --- Drain the hot node\n" in text
+    assert "- name: 1. Build\n" in text
+    assert "- name: Drain.1. Look at it\n" in text
+    assert "run 'and again' bash" in text
+    assert "run 'switch' bash" in text
+
+
+def test_conditions_name_steps_as_the_program_does_whose_nodes_are_in_another_order(tmp_path: Path) -> None:
+    document = """\
+## 1. Is it needed?
+
+Look at the list.
+
+- YES: GOTO 3.{n}
+- NO: RETRY 1 COMPLETE "Not now"
+
+## 2. Say it
+
+```bash
+echo never >> "$LOG"
+```
+
+## 3. Deploy
+
+### 3.{n} Deploy it
+
+```bash
+echo deployed >> "$LOG"
+```
+
+- PASS: COMPLETE Deployed
+"""
+    options = {"checkout": False, "summary": True, "prompts": "agent", "agent": "echo YES", "runtime": "inline"}
+    text = text_of(tmp_path, document, options)
+    ran = act.run(tmp_path, text, env={"LOG": str(tmp_path / "log"), "ARTIFACTS": str(tmp_path / "artifacts")})
+    assert said(ran) == "COMPLETE Deployed"
+    assert (tmp_path / "log").read_text(encoding="utf-8") == "deployed\n"

@@ -1,0 +1,47 @@
+"""Small workflows written by hand, for paths by the second engine."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+
+from tests.support.actions_engine import EngineRun
+
+Engine = Callable[..., EngineRun]
+
+HEAD = "on:\n  workflow_dispatch:\n"
+MATRIX = """\
+one:
+  name: ${{ matrix.entry }} (${{ matrix.agent }}) of ${{ strategy.job-total }}
+  strategy:
+    fail-fast: false
+    matrix:
+      include:
+        - {entry: 0, agent: a b}
+        - {entry: 1, agent: "${{ 'c' }}"}
+  steps:
+    - {id: a, if: "contains(fromJSON('[0]'), matrix.entry)", run: 'true'}
+    - {id: b, run: "test ! -e here -a $GITHUB_RUN_ATTEMPT -gt ${{ matrix.entry }} && touch here"}
+two:
+  needs: one
+  if: "!cancelled()"
+  steps:
+    - {id: c, if: "needs.one.result == 'success'", run: 'true'}
+"""
+
+
+def steps(text: str) -> str:
+    """A workflow of one job with these steps."""
+    body = textwrap.indent(textwrap.dedent(text), "      ")
+    return f"{HEAD}jobs:\n  one:\n    runs-on: ubuntu-latest\n    steps:\n{body}"
+
+
+def jobs(text: str) -> str:
+    """A workflow of these jobs; one without steps has a step that does nothing."""
+    lines = []
+    for line in textwrap.dedent(text).strip().splitlines():
+        lines.append(f"  {line}")
+        if not line.startswith(" "):
+            lines.append("    runs-on: ubuntu-latest")
+    whole = "\n".join(lines)
+    return f"{HEAD}jobs:\n{whole}\n".replace("steps: []", "steps: [{run: 'true'}]")

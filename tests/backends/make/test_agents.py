@@ -1,0 +1,319 @@
+"""Makefiles of playbooks and workflows: agents and tools by make's names, artifacts, answers of people, breakpoints."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from backends.make import refusals
+from compiler.driver import compile_file
+from compiler.ir.edges import Keep
+from compiler.ir.program import Artifact, Input, Program, Slot
+from compiler.ir.tasks import Tool
+from compiler.ir.texts import text
+from tests.conftest import ROOT
+from tests.support.backend_programs import Made, agent, always, node, program, ref, slots, when, words
+from tests.support.makefiles import environment
+
+pytestmark = pytest.mark.share(3)
+
+PLAY = """\
+# Two steps
+
+## INPUTS
+
+- `topic` (text): What
+
+## STEP 1: First
+
+Write about {{topic}}.
+
+@output(first)
+
+## STEP 2: Ask
+
+@elicit(input, "Which {{first}}?")
+
+## STEP 3: Then
+
+```if first == "nothing"```
+
+No.
+
+```else```
+
+Go on with {{first}} and {{__elicit_step_2}}.
+
+```endif```
+
+## ARTIFACTS
+
+type: markdown
+"""
+SHORT = "# One\n\n## STEP 1: Only\n\nSay it.\n\n@output(it)\n\n## ARTIFACTS\n\ntype: json\n"
+HOSTILE = "$(shell touch pwned) `touch pwned` $$HOME ${{ x }} {{topic}} 'q' \"d\" %s %% \\n \\\\ \t#\né\n\n  * end"
+WORKFLOW = ROOT / "tests" / "workflows" / "implementation.program.json"
+
+
+def play(folder: Path, document: str, **options: str) -> Made:
+    """A folder with the Makefile of a playbook."""
+    path = folder / "main.playbook.md"
+    (folder / "rdc.toml").touch()
+    path.write_text(document, encoding="utf-8")
+    return Made(folder, compiled(path), **options)
+
+
+def compiled(path: Path) -> Program:
+    """The program of a playbook."""
+    found = compile_file(str(path))
+    assert found.program, found.diagnostics
+    return found.program
+
+
+# --- What is called, and how often ------------------------------------------------------------------------------------
+
+
+def test_an_agent_is_called_by_name_with_its_model_and_a_name_beats_a_command(tmp_path: Path) -> None:
+    made = play(tmp_path, SHORT)
+    (tmp_path / "bin").mkdir()
+    made.script("bin/llm", 'echo "$# $*"')
+    given = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    assert made.end("AGENT=llm", "AGENT_MODEL=a 'b' $(x)", **given) == "rdc: COMPLETE"
+    assert made.read(".rdc/main/main.json") == b"2 -m a 'b' $(x)"
+    assert made.end(RDC_AGENT="llm", **given) == "rdc: COMPLETE"
+    assert made.read(".rdc/main/main.json") == b"0"
+    assert made.end("AGENT=./llm", "AGENT_MODEL=x", **given).startswith("rdc: error: AGENT_MODEL works only with")
+
+
+def test_a_file_of_agents_or_tools_has_a_line_for_each(tmp_path: Path) -> None:
+    whole = program(
+        node("1", agent("x", "one"), always("2", Keep("a"))),
+        node("2", agent("x", "two"), always("3", Keep("b"))),
+        node("3", Tool("web", "get", text("{}")), when("pass", "done", Keep("c")), when("fail", "stop")),
+        message=words(ref("a"), ",", ref("b"), ",", ref("c")),
+        slots=slots("a", "b", "c"),
+    )
+    made = Made(tmp_path, whole)
+    (tmp_path / "agents").write_text("# of types\none=echo listed; : $(touch $x)\n", encoding="utf-8")
+    (tmp_path / "tools").write_bytes(b"web=cat > given; echo got\r\n\n")
+    given = ["AGENTS=agents", "TOOLS=tools"]
+    assert made.end(*given, RDC_AGENT="echo common") == "rdc: COMPLETE listed,common,got"
+    assert made.end(*given, "AGENT=echo $RDC_AGENT_TYPE") == "rdc: COMPLETE listed,two,got"
+    assert json.loads(made.read("given")) == {"tool": "get", "arguments": {}}
+    for name in ("AGENTS", "TOOLS"):
+        assert made.end(f"{name}=none") == "rdc: error: none: No such file or directory"
+    assert not (tmp_path / "$x").exists()
+
+
+def test_what_an_option_takes_is_said_by_its_name_of_make(tmp_path: Path) -> None:
+    made = play(tmp_path, SHORT)
+    for given, wrong in {
+        "AGENT_RETRIES=x": "AGENT_RETRIES 'x': expected a number, at least 0",
+        "EXPIRE=1w": "EXPIRE '1w': expected a time such as 90s, 30m, 24h or 7d",
+        "BREAK=4": "BREAK '4': there is no such step; `steps` lists the steps",
+        "EXECUTOR=x": "this Makefile does not take EXECUTOR; leave it out, or set it in make's environment",
+        "AS=../x": "AS '../x': use up to 64 letters, digits, `.`, `_` and `-`, with a letter or digit first",
+    }.items():
+        assert made.end("AGENT=true", given) == f"rdc: error: {wrong}"
+    assert not (made.state / "journal").exists()
+
+
+def test_a_complete_run_leaves_its_artifact_where_the_operator_wants_it(tmp_path: Path) -> None:
+    whole = program(
+        node("1", agent("x"), when("pass", "done", Keep("r")), when("fail", "stop")),
+        slots=(*slots("r"), Slot("kind")),
+        inputs=(Input("kind", default="mermaid"),),
+        artifact=Artifact("r", words(ref("kind", before="", missing="markdown"))),
+        secrets=("TOKEN",),
+    )
+    made = Made(tmp_path, whole)
+    given = ("AGENT=printf 'a $b\\n%s' \"$TOKEN\"",)
+    assert made.end(*given, TOKEN="s3cret") == "rdc: COMPLETE"
+    assert made.read(".rdc/main/main.mmd") == b"a $b\n***"
+    assert made.end(*given, "kind=other", "OUT=my file", TOKEN="s3cret") == "rdc: COMPLETE"
+    assert made.read("my file") == b"a $b\n***"
+    done = made.make(*given, "OUT=no/such", TOKEN="s3cret")
+    assert (done.returncode, b"rdc: to write it: make resume OUT=FILE AGENT=" in done.stdout) == (2, True)
+    assert made.end("resume", "OUT=there", TOKEN="s3cret") == "rdc: COMPLETE"
+    assert made.read("there") == b"a $b\n***"
+
+
+# --- People instead of agents ----------------------------------------------------------------------------------------
+
+
+def test_without_an_agent_people_answer_by_standard_input_or_in_advance(tmp_path: Path) -> None:
+    made = play(tmp_path, PLAY)
+    done = made.make("topic=x")
+    assert done.stdout.endswith(b"rdc: WAITING 1 First\n")
+    assert re.search(r"^    Write about x\.$", done.stderr.decode(), re.MULTILINE)
+    said = done.stdout.decode()
+    assert "rdc: to answer: make answer STEP=1 REPLY=- < FILE\n" in said
+    assert "rdc: to continue: make resume\nrdc: to call an agent: make resume AGENT=COMMAND\n" in said
+    assert made.end("resume") == "rdc: WAITING 1 First"
+    assert made.end("answer", "STEP=1", "REPLY= ") == "rdc: error: REPLY is missing; for help, run: make help"
+    (tmp_path / "answers").write_text("1   \n", encoding="utf-8")
+    assert made.end("resume", "ANSWERS=answers") == "rdc: error: answers:1: the answer for 1 is empty"
+    (tmp_path / "my answer").write_text(f" {HOSTILE}\n\n", encoding="utf-8")
+    hint = "make answer STEP=1 REPLY=- < 'my answer'"
+    subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=environment({}), check=True, capture_output=True)
+    assert made.end("answer", "STEP=1", "REPLY=x") == "rdc: error: 1 is not waiting for an answer; 2 is"
+    assert made.end("resume").startswith("rdc: WAITING 2")
+    assert made.make("answer", "STEP=2", "REPLY=line two %").returncode == 0
+    (tmp_path / "replies").write_text("3/else<<E\n last #1 $(x)\nE\n", encoding="utf-8")
+    assert made.end("resume", "ANSWERS=replies") == "rdc: COMPLETE"
+    assert made.read(".rdc/main/main.md") == b"last #1 $(x)"
+    slots_of = json.loads(made.make("status", "JSON=1").stdout)["slots"]
+    assert slots_of["first"] == HOSTILE
+    assert "line two %" in slots_of.values()
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_an_unexpected_answer_is_shown_and_an_empty_text_is_taken(tmp_path: Path) -> None:
+    made = play(tmp_path, PLAY.replace("@output(first)", '@output(first: enum, "x", "y")'))
+    done = made.make("topic=", "AGENT=echo z")
+    assert "    the answer is not one of x, y\n" in done.stderr.decode()
+    assert "        the answer is not one of x, y\n" in made.make("status").stdout.decode()
+
+
+def test_whoever_answers_is_reminded_of_what_the_run_was_given(tmp_path: Path) -> None:
+    made = play(tmp_path, PLAY)
+    assert made.end("topic=x", "AGENT=echo a", "AGENT_TIMEOUT=9s").startswith("rdc: WAITING 2")
+    said = made.make("answer", "STEP=2", "REPLY=b").stdout.decode()
+    assert said == "rdc: to continue: make resume   (with AGENT, AGENT_TIMEOUT, as before)\n"
+
+
+# --- What make makes of names -----------------------------------------------------------------------------------------
+
+
+def test_an_input_has_no_name_that_the_makefile_itself_is_given(tmp_path: Path) -> None:
+    """Only where agents or tools are called: elsewhere such names mean nothing."""
+    (tmp_path / "rdc.toml").touch()
+    for number, (name, step, is_refused) in enumerate(
+        [
+            ("OUT", "Say {{OUT}}.", True),
+            ("BREAK", "Say it.", True),
+            ("BREAK", '@elicit(input, "{{BREAK}}?")', False),
+        ]
+    ):
+        path = tmp_path / f"a{number}.playbook.md"
+        path.write_text(f"# A\n\n## INPUTS\n\n- `{name}` (text): It\n\n## STEP 1: One\n\n{step}\n", encoding="utf-8")
+        found = [item.code for item in refusals(compiled(path))]
+        assert ("RD530" in found) == is_refused, (name, step, found)
+
+
+# --- Breakpoints ------------------------------------------------------------------------------------------------------
+
+STEPS = """# Play
+
+## STEP 1: One
+
+A
+
+## STEP 2: Two
+
+```if nothing == ""```
+
+### STEP 2a: First
+
+B
+
+### STEP 2b: Second
+
+C
+
+```endif```
+
+## STEP 3: Three
+
+D
+"""
+
+
+def test_a_run_waits_where_it_leaves_a_breakpoint_and_nowhere_twice(tmp_path: Path) -> None:
+    made = play(tmp_path, STEPS)
+    agent_says = 'AGENT=printf "%s\\n" "$RDC_STEP" >> log; echo x'
+    done = made.make("BREAK=1 2", agent_says)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (2, b"rdc: WAITING 2a First")
+    assert made.read("log") == b"1\n"
+    assert made.end("resume", agent_says) == "rdc: WAITING 3 Three"
+    assert made.read("log") == b"1\n2a\n2b\n"
+    assert made.end("resume", agent_says) == "rdc: COMPLETE"
+
+
+# --- Workflows --------------------------------------------------------------------------------------------------------
+
+HEADING = rb"## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n\n"
+AGENT = """\
+cat > "seen.$RDC_STEP"
+echo "$RDC_STEP" >> calls
+case $RDC_STEP in
+  plan) echo 'The plan.'; echo PLAN_READY ;;
+  implement) echo done ;;
+  review_0) if [ -e once ]; then echo APPROVED; else : > once; echo REJECTED; fi ;;
+  review_1) [ ! -e slow ] || { echo $$ > pid; sleep 60; }; echo 'Fine.'; echo APPROVED ;;
+  *) echo written ;;
+esac
+"""
+
+
+@pytest.fixture
+def usual(tmp_path: Path) -> Made:
+    """The usual workflow, with an agent whose first review rejects."""
+    found = Made(tmp_path, compiled(WORKFLOW))
+    found.script("agent", AGENT)
+    return found
+
+
+def reports(made: Made) -> dict[str, bytes]:
+    """The reports of a run, each heading as `#`."""
+    (folder,) = (made.folder / ".rdc").glob("*.implementation/reports")
+    return {path.name: re.sub(HEADING, b"# ", path.read_bytes()) for path in sorted(folder.iterdir())}
+
+
+def test_the_usual_workflow(usual: Made) -> None:
+    assert usual.end("AGENT=./agent", "TASK=Add $(x) and 'y' @z").startswith("rdc: WAITING finalize/human")
+    assert usual.end("resume", "AGENT=./agent", "HUMAN=1") == "rdc: COMPLETE"
+    assert reports(usual) == {
+        "implement.md": b"# done\n\n# done\n",
+        "plan.md": b"# The plan.\nPLAN_READY\n",
+        "review.md": b"# REJECTED\n\nFine.\nAPPROVED\n\n# APPROVED\n\nFine.\nAPPROVED\n",
+        "review_0.md": b"# REJECTED\n\n# APPROVED\n",
+        "review_1.md": b"# Fine.\nAPPROVED\n\n# Fine.\nAPPROVED\n",
+        "summary.md": b"# written\n",
+    }
+    prompt = usual.read("seen.implement").decode()
+    assert "Task:\nAdd $(x) and 'y' @z\n" in prompt
+    assert "why this step runs again:\n\nREJECTED\n\nFine.\nAPPROVED\n\nDo what" in prompt
+    assert usual.end("run", "AGENT=exit 1").startswith("rdc: STOP plan: ")
+
+
+def test_what_make_is_given_for_a_workflow(usual: Made) -> None:
+    (usual.folder / "task").write_text("two\nlines\n\n")
+    (usual.folder / "types").write_text("planner=cat > seen.plan; echo PLAN_READY\n# others\ncoder=exit 1\n")
+    assert usual.end("AGENTS=types", "TASK_FILE=task", "AGENT=exit 2").startswith("rdc: STOP implement: ")
+    assert b"Task:\ntwo\nlines\n" in usual.read("seen.plan")
+    assert usual.end("AGENT=exit 2", "AGENTS=types", TASK="of the environment").startswith("rdc: STOP implement")
+    assert b"Task:\nPlan it, do it, have it reviewed" in usual.read("seen.plan")
+    assert "input task is given twice" in usual.end("TASK=a", "task=b")
+    assert "JOBS '0'" in usual.end("AGENT=./agent", "JOBS=0")
+    assert "MAX_STEPS 'x': expected a number" in usual.end("AGENT=./agent", "MAX_STEPS=x")
+    told = usual.make("help").stdout.decode()
+    assert all(f"{name}=" in told for name in ("TASK", "TASK_FILE", "AGENTS", "JOBS", "MAX_STEPS"))
+
+
+def test_the_target_of_a_step_does_its_gate_and_its_work(usual: Made) -> None:
+    """A gate has no target of its own: `step-finalize` comes to it, and opens it with HUMAN=1."""
+    targets = re.findall(rb"^(step-[^:]*):", usual.read("Makefile"), re.MULTILINE)
+    assert targets == [b"step-plan", b"step-implement", b"step-review", b"step-finalize"]
+    assert usual.make("open").returncode == 0
+    done = [usual.make(target, "AGENT=./agent").returncode for target in ("step-plan", "step-implement", "step-review")]
+    assert done == [0, 0, 0]
+    assert usual.make("step-implement", "AGENT=./agent").returncode == 0
+    assert usual.make("step-review", "AGENT=./agent").returncode == 0
+    assert usual.end("step-finalize", "AGENT=./agent").startswith("rdc: WAITING finalize/human")
+    assert usual.end("step-finalize", "AGENT=./agent", "HUMAN=1") == "rdc: COMPLETE"

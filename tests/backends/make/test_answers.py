@@ -1,0 +1,259 @@
+"""How a Makefile that runs by itself starts, continues, asks and ends: verbs, questions, answers and exit codes."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.backends.make.loops import RUN, Terminal, code, said
+from tests.support.makefiles import FLOW, PATIENCE, PLAIN, SLOW, Place, environment, kill_all
+
+pytestmark = pytest.mark.share(3)
+
+WAITS = (75, "rdc: WAITING 2")
+
+
+@pytest.fixture
+def waiting(flow: Place) -> Place:
+    """A run that waits at its first question."""
+    assert said(flow.make()) == WAITS
+    return flow
+
+
+def is_left_alone(place: Place, *words: str, **variables: str) -> None:
+    """A call is an error, and neither runs anything nor changes the state."""
+    before = (place.folder / RUN).read_bytes() if (place.folder / RUN).exists() else b""
+    log = place.lines("log")
+    refused = place.make(*words, **variables)
+    assert (code(refused), refused.stdout.splitlines()[-1][:12]) == (2, "rdc: error: "), refused
+    assert ((place.folder / RUN).read_bytes() if (place.folder / RUN).exists() else b"") == before
+    assert place.lines("log") == log
+
+
+# --- Answers ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_question_is_shown_and_its_answer_comes_with_the_next_call(waiting: Place) -> None:
+    shown = waiting.make()
+    assert said(shown) == WAITS
+    assert "Is it good?" in shown.stdout + shown.stderr
+    assert said(waiting.make("REPLY=yes")) == (75, "rdc: WAITING 3")
+    assert said(waiting.make("resume", "STEP=3", "REPLY=YES")) == (0, "rdc: COMPLETE Out it goes")
+    assert [line.split()[0] for line in waiting.lines("log")] == ["build", "ship"]
+
+
+def test_no_stops_the_run_with_its_message(waiting: Place) -> None:
+    assert said(waiting.make("REPLY=no")) == (1, "rdc: STOP It is bad")
+
+
+@pytest.mark.parametrize(
+    "words", [["REPLY=yes"], ["STEP=2", "REPLY=yes"], ["run", "REPLY=no"], ["resume", "REPLY=yes"]]
+)
+def test_a_question_that_was_not_shown_takes_no_answer(words: list[str], flow: Place) -> None:
+    is_left_alone(flow, *words)
+    assert flow.lines("log") == []
+
+
+def test_an_answer_is_for_one_question(waiting: Place) -> None:
+    waiting.make("REPLY=yes")
+    is_left_alone(waiting, "STEP=2", "REPLY=yes")
+    assert said(waiting.make()) == (75, "rdc: WAITING 3")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["REPLY=perhaps"], ["REPLY=$(shell echo yes)"], ["STEP=3", "REPLY=yes"], ["STEP=3"], ["ASSUME=pass"],
+        ["STEP=1 2", "REPLY=yes"], ["STEP=*", "REPLY=yes"], ["REPLY=yes no"],
+    ],
+)  # fmt: skip
+def test_what_is_no_answer_changes_nothing(words: list[str], waiting: Place) -> None:
+    is_left_alone(waiting, *words)
+    is_left_alone(waiting, "resume", *words)
+
+
+def test_the_environment_answers_nothing(flow: Place) -> None:
+    given = dict.fromkeys(["REPLY", "RERUN", "ASSUME"], "yes") | {"STEP": "2"}
+    given |= {f"rdc_{name}": value for name, value in given.items()}
+    for _ in range(2):
+        assert said(flow.make(**given)) == WAITS
+        assert said(flow.make("-e", **given)) == WAITS
+    assert flow.lines("log") == ["build"]
+
+
+def test_the_hint_for_an_answer_can_be_pasted(tmp_path: Path) -> None:
+    """The name of a step may hold what the shell or make would expand."""
+    name = "a';touch${IFS}canary;'$(x).runbook.md"
+    place = Place(tmp_path, f"## 1. Ask\n\n- {name}\n", {name: "## 1. Fine?\n\nIs it?\n\n- YES: COMPLETE\n"})
+    (tmp_path / "Makefile").rename(tmp_path / "my.mk")
+    hint = re.findall("to answer: (.*?yes)", place.make("-f", "my.mk").stderr)[0]
+    done = subprocess.run(
+        ["sh", "-c", hint], cwd=tmp_path, env=environment({}), capture_output=True, check=False, timeout=PATIENCE
+    )
+    assert done.stdout.decode().splitlines()[-1].startswith("rdc: COMPLETE"), done
+    assert not list(tmp_path.rglob("canary*"))
+
+
+# --- Verbs and exit codes ---------------------------------------------------------------------------------------------
+
+
+def test_resume_never_starts_a_run(flow: Place) -> None:
+    is_left_alone(flow, "resume")
+    flow.make()
+    assert code(flow.make("resume", "REPLY=yes")) == 75
+    assert said(flow.make("resume", "REPLY=yes")) == (0, "rdc: COMPLETE Out it goes")
+    is_left_alone(flow, "resume")
+    is_left_alone(flow, "resume", "RERUN=yes")
+
+
+@pytest.mark.parametrize(
+    "document", [PLAIN, FLOW.replace('- NO: STOP "It is bad"', "- NO: GOTO 4")], ids=["plain", "flow"]
+)
+def test_make_starts_a_new_run_after_the_last_one_is_over(document: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, document)
+    for _ in range(2):
+        last = said(place.make())
+        if last == WAITS:
+            last = said(place.make("REPLY=no"))
+        assert last[0] == 0
+    assert [line.split()[0] for line in place.lines("log")] == ["build", "ship"] * 2
+    runs = {line.split()[1] for line in place.lines("log") if " " in line}
+    assert len(runs) == (0 if document == PLAIN else len(runs))
+
+
+def test_make_starts_a_new_run_after_a_stop(waiting: Place) -> None:
+    assert code(waiting.make("REPLY=no")) == 1
+    assert said(waiting.make()) == WAITS
+    assert waiting.lines("log") == ["build", "build"]
+
+
+def test_status_shows_completed_steps_and_where_the_run_stands(waiting: Place) -> None:
+    before = waiting.files
+    shown = waiting.make("status").stdout
+    assert re.search(r"^1\b.*pass", shown, re.MULTILINE)
+    assert re.search(r"\b2\b", shown)
+    assert waiting.files == before
+
+
+def test_clean_drops_the_run(waiting: Place) -> None:
+    assert waiting.make("clean").returncode == 0
+    assert not (waiting.folder / RUN).exists()
+    is_left_alone(waiting, "resume")
+    assert said(waiting.make()) == WAITS
+
+
+@pytest.mark.parametrize("document", [PLAIN, FLOW], ids=["plain", "flow"])
+def test_help_has_a_line_for_each_step_and_writes_nothing(document: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, document)
+    shown = place.make("help")
+    assert shown.returncode == 0
+    for number, title in re.findall(r"^## (\d)\. (.*)$", document, re.MULTILINE):
+        assert re.search(rf"^make step-{number} .*{title}$", shown.stdout, re.MULTILINE)
+    assert "no run" in place.make("status").stdout
+    assert not (tmp_path / ".rdc").exists()
+
+
+@pytest.mark.parametrize("failure", [1, 2, 75, 126, 130])
+def test_a_step_alone_ends_as_its_command_and_leaves_the_state_alone(failure: int, tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW.replace("echo build >> log", f"echo build >> log; exit {failure}"))
+    assert (place.make("step-1").returncode, place.make("step-4").returncode) == (2, 0)
+    assert not (tmp_path / ".rdc").exists()
+    assert said(place.make())[0] == 1, "whatever the code, it is a failure"
+
+
+# --- An interrupted step ----------------------------------------------------------------------------------------------
+
+INTERRUPTED = SLOW.replace("\n## 3.", "\n- FAIL: COMPLETE Failed\n\n## 3.")
+
+
+@pytest.fixture
+def interrupted(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> Place:
+    """A run that was killed with its second step, which would be quick now."""
+    place = Place(tmp_path, INTERRUPTED)
+    ended.append(place.start())
+    kill_all(ended[0].pid)
+    ended[0].communicate(timeout=PATIENCE)
+    (tmp_path / "began").unlink()
+    (tmp_path / "quick").touch()
+    return place
+
+
+@pytest.mark.parametrize("verb", ["run", "resume"])
+def test_an_interrupted_step_waits_for_a_decision(verb: str, interrupted: Place) -> None:
+    for words in ([], ["RERUN="], ["STEP=2"]):
+        assert said(interrupted.make(verb, *words)) == (75, "rdc: WAITING 2 was interrupted")
+    for words in (["ASSUME=perhaps"], ["RERUN=no"], ["RERUN=yes", "REPLY=yes"], ["STEP=1", "RERUN=yes"]):
+        is_left_alone(interrupted, verb, *words)
+    assert interrupted.lines("log") == ["build"]
+
+
+DECISIONS = {
+    "RERUN=yes": ("again", "rdc: COMPLETE", ["build", "ship"]),
+    "ASSUME=pass": ("pass", "rdc: COMPLETE", ["build", "ship"]),
+    "ASSUME=fail": ("fail", "rdc: COMPLETE Failed", ["build"]),
+}
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize("is_typed", [False, True], ids=["given", "typed"])
+def test_a_decision_about_an_interrupted_step(decision: str, is_typed: bool, interrupted: Place) -> None:
+    typed, end, log = DECISIONS[decision]
+    if is_typed:
+        terminal = Terminal(interrupted, "resume")
+        terminal.type(f"{typed}\n", after="[again/pass/fail]")
+        assert terminal.end() == end
+    else:
+        assert said(interrupted.make("resume", decision)) == (0, end)
+    assert interrupted.lines("log") == log
+    assert bool(interrupted.lines("began")) == (decision == "RERUN=yes")
+
+
+def test_a_person_who_says_nothing_decides_nothing(interrupted: Place) -> None:
+    terminal = Terminal(interrupted)
+    terminal.type("\n", after="[again/pass/fail]")
+    assert terminal.end() == "rdc: WAITING 2 was interrupted"
+    assert not interrupted.lines("began")
+
+
+# --- A person at a terminal -------------------------------------------------------------------------------------------
+
+
+def test_questions_are_asked_at_a_terminal_until_they_are_answered(flow: Place) -> None:
+    terminal = Terminal(flow)
+    for typed in ("perhaps\n", "\n", "y\n", "No\n"):
+        terminal.type(typed, after="[yes/no]")
+    assert terminal.end() == "rdc: STOP"
+    assert terminal.shown.count("Is it good?") == 1
+
+
+def test_a_terminal_that_says_no_more_leaves_the_question_open(flow: Place) -> None:
+    terminal = Terminal(flow)
+    terminal.type("\x04", after="[yes/no]")
+    assert terminal.end() == "rdc: WAITING 2"
+    assert said(flow.make("REPLY=no")) == (1, "rdc: STOP It is bad")
+
+
+def test_answers_on_the_command_line_need_no_terminal(flow: Place) -> None:
+    flow.make()
+    terminal = Terminal(flow, "REPLY=yes")
+    terminal.type("yes\n", after="[yes/no]")
+    assert terminal.end() == "rdc: COMPLETE Out it goes"
+
+
+def test_commands_at_a_terminal_read_what_is_typed(tmp_path: Path) -> None:
+    place = Place(tmp_path, '## 1. Read\n\n```bash\nread -p "name: " name; echo "$name" > log; [ -t 0 ]\n```\n')
+    terminal = Terminal(place)
+    terminal.type("Ann\n", after="name: ")
+    assert terminal.end() == "rdc: COMPLETE"
+    assert place.lines("log") == ["Ann"]
+
+
+def test_hints_name_the_file(tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW)
+    (tmp_path / "Makefile").rename(tmp_path / "deploy.mk")
+    hint = re.findall("to answer: (.*?yes)", place.make("-f", "deploy.mk").stderr)[0]
+    assert shlex.split(hint)[:3] == ["make", "-f", "deploy.mk"]

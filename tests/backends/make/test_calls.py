@@ -1,0 +1,522 @@
+"""Makefiles that call the program: which program, with what, and what make is not allowed to do on the way."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from backends.base import MARK
+from backends.make import controls
+from backends.python import PythonBackend
+from backends.python.edition import edition_of
+from backends.python.step_calls import author_calls
+from compiler.driver import compile_file
+from compiler.ir.edges import Keep
+from compiler.ir.program import Input, Program, Settings, Variable
+from compiler.ir.texts import text
+from runtime_shim.cli.command_line import OPTIONS
+from runtime_shim.editions import EDITIONS
+from runtime_shim.targets.make import taken
+from tests.conftest import ROOT
+from tests.support.backend_programs import Made, always, ask, gate, node, program, ref, shell, slots, when, words
+from tests.support.github.lint import program as tool
+from tests.support.makefiles import PATIENCE, environment, kill_all
+
+SHOWS = 'printf "%s\\n" "$topic" >> seen; env > environment; [ ! -e slow ] || { echo $$ > began; sleep 60; }'
+HOSTILE = ("$(shell touch x)", "'; touch x; '", '`touch x`"$(touch x)"', "@/etc/passwd", "--help # \\", "a$$b %", "é,b")
+EXAMPLES = sorted(
+    path for kind in ("playbook.md", "workflow.yaml", "stepspec.yaml") for path in ROOT.glob(f"examples/*/*.{kind}")
+)
+
+
+def shown(**fields: object) -> Program:
+    """A program whose command shows its input, before a question and a gate."""
+    return program(
+        node("1", shell(SHOWS), when("pass", "2"), when("fail", "stop"), variables=(Variable("topic", "topic"),)),
+        node("2", ask("yes_no", prompt="Is it so?"), when("pass", "3"), when("fail", "stop")),
+        node("3", gate("Really?")),
+        message=words("<", ref("topic"), ">"),
+        slots=slots("topic"),
+        inputs=(Input("topic", type="text", description="What it is about"),),
+        **fields,
+    )
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path, shown())
+
+
+def shown_lines(made: Made) -> list[str]:
+    return made.read("seen").decode().splitlines()
+
+
+# --- The program and its runtime --------------------------------------------------------------------------------------
+
+
+def test_make_does_the_whole_and_each_step_when_it_is_due(made: Made) -> None:
+    assert made.end("topic=rain") == "rdc: WAITING 2"
+    assert made.end("step-1") == "rdc: step 1 is completed"
+    assert made.end("step-3") == "rdc: WAITING 2"
+    assert made.make("answer", "STEP=2", "REPLY=yes").returncode == 0
+    assert made.end("step-2") == "rdc: step 2 is completed"
+    assert made.end("step-3") == "rdc: WAITING 3"
+    assert made.end("approve", "GATE=3") == "rdc: to continue: make resume"
+    assert made.end("resume") == "rdc: COMPLETE <rain>"
+    assert shown_lines(made) == ["rain"]
+
+
+def test_a_run_of_make_is_one_of_the_program_too(made: Made) -> None:
+    """`rdc run` and the program find it where they keep theirs."""
+    assert made.end("topic=rain") == "rdc: WAITING 2"
+    done = subprocess.run(
+        [sys.executable, "rdc/main.py", "status"], cwd=made.folder, capture_output=True, check=True, text=True
+    )
+    assert "WAITING at 2" in done.stdout
+    assert "make" not in done.stdout
+
+
+def test_the_program_is_the_one_of_the_python_target(made: Made, tmp_path: Path) -> None:
+    emission = PythonBackend().emit(shown(), {"runtime": "shared", "caller": "make"})
+    assert made.read("rdc/main.py").decode() == emission.text
+    assert len(emission.companions) == 2
+    for each in emission.companions:
+        assert made.read(f"rdc/{each.path}").decode() == each.text
+    names = {each.path for each in emission.companions}
+    assert {path.name for path in (tmp_path / "rdc").iterdir()} == {"main.py", *names}
+
+
+@pytest.mark.parametrize("verb", ["run", "status", "step-1"])
+def test_another_program_is_not_called(made: Made, verb: str) -> None:
+    path = made.folder / "rdc" / "main.py"
+    path.write_text(path.read_text(encoding="utf-8").replace("touch", "rm"), encoding="utf-8")
+    path.write_text(f"open('executed', 'w')\n{path.read_text(encoding='utf-8')}", encoding="utf-8")
+    done = made.make(verb, "topic=x")
+    assert (done.returncode, b"is not the program that belongs to this Makefile" in done.stdout) == (2, True)
+    path.unlink()
+    assert b"rdc: error: cannot read ./rdc/main.py" in made.make(verb, "topic=x").stdout
+    assert not (made.folder / "executed").exists()
+    assert not (made.folder / ".rdc").exists()
+
+
+@pytest.mark.parametrize("name", ["rdc_runtime_*.py", "rdc_make_*.py"])
+def test_another_runtime_is_not_executed(made: Made, name: str) -> None:
+    (path,) = (made.folder / "rdc").glob(name)
+    whole = path.read_bytes()
+    path.write_bytes(b"open('executed', 'w')\n" + whole)
+    done = made.make("topic=x")
+    assert (done.returncode, b"was changed; restore it" in done.stderr) == (2, True)
+    path.unlink()
+    done = made.make("topic=x")
+    assert (done.returncode, b"which this program needs" in done.stderr) == (2, True)
+    assert not (made.folder / "executed").exists()
+    assert not (made.folder / ".rdc").exists()
+
+
+def test_nothing_beside_the_program_is_imported_or_written(made: Made) -> None:
+    for folder in (made.folder, made.folder / "rdc"):
+        for name in ("json", "hashlib", "sitecustomize", "usercustomize", "os"):
+            (folder / f"{name}.py").write_text("open('executed', 'w')\n", encoding="utf-8")
+    before = {path.name for path in (made.folder / "rdc").iterdir()}
+    words, env = ["make", "topic=x"], environment({})  # a Python that really starts
+    done = subprocess.run(words, cwd=made.folder, env=env, capture_output=True, check=False)
+    assert done.stdout.endswith(b"rdc: WAITING 2\n")
+    assert not (made.folder / "executed").exists()
+    assert {path.name for path in (made.folder / "rdc").iterdir()} == before, "no .pyc is written"
+
+
+@pytest.mark.parametrize("given", [["PYTHON=no-such-python"], ["PYTHON=$(shell touch x)"], ["PYTHON=python3 -c 1"]])
+def test_without_python_nothing_is_run(made: Made, given: list[str]) -> None:
+    done = made.make("topic=x", *given)
+    name = given[0].partition("=")[2]
+    assert done.returncode == 2
+    assert done.stdout.decode() == f"rdc: error: cannot find {name}; set PYTHON= to Python 3.9 or newer\n"
+    assert {path.name for path in made.folder.iterdir()} == {"Makefile", "rdc"}
+
+
+def test_the_environment_may_name_python_too(made: Made, tmp_path: Path) -> None:
+    shim = tmp_path / "my python"
+    shim.write_text(f'#!/bin/sh\ntouch used\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    shim.chmod(0o755)
+    assert made.end("topic=x", PYTHON=str(shim)) == "rdc: WAITING 2"
+    assert (tmp_path / "used").exists()
+    assert "cannot find $(shell touch x)" in made.end("resume", PYTHON="$(shell touch x)")
+    assert not (tmp_path / "x").exists()
+
+
+def test_the_tools_that_check_the_program_are_named_where_they_are_missing(made: Made, tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("sh", "make", "python3", "env"):
+        (tools / name).symlink_to(Path(shutil.which(name) or "").resolve())
+    assert made.end("topic=x", PATH=str(tools)) == (
+        "rdc: error: cannot check ./rdc/main.py: install sha256sum or shasum"
+    )
+    (tools / "shasum").write_text('#!/bin/sh\n[ "$*" = "-a 256" ] && exec /usr/bin/sha256sum\n', encoding="utf-8")
+    (tools / "shasum").chmod(0o755)
+    assert made.end("topic=x", PATH=str(tools)) == "rdc: WAITING 2"
+
+
+def test_a_step_that_no_run_comes_to_may_be_all_that_needs_the_program(tmp_path: Path) -> None:
+    slow = node("2", shell("true"), settings=Settings(timeout=9))
+    made = Made(tmp_path, program(node("1", ask("yes_no")), slow))
+    assert made.end("OTHER=1") == "rdc: WAITING 1"
+    assert "make answer" in made.make("help").stdout.decode()
+
+
+# --- What make is given -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+def test_what_make_is_given_is_text(made: Made, value: str) -> None:
+    """In an input, a note, and a name that means nothing."""
+    assert made.end(f"topic={value}", f"other={value}") == "rdc: WAITING 2"
+    assert shown_lines(made) == [value]
+    assert f"other={value}\n" in made.read("environment").decode()
+    assert made.make("answer", "STEP=2", "REPLY=yes", f"NOTE={value}", "BY=ann").returncode == 0
+    assert f"by ann: {value}" in made.make("status").stdout.decode()
+    assert not (made.folder / "x").exists()
+
+
+def test_what_make_is_given_is_text_where_it_cannot_be_meant(made: Made) -> None:
+    made.make("topic=x")
+    value = " ".join(HOSTILE)
+    assert made.make("answer", f"STEP={value}", "REPLY=yes").returncode == 2
+    assert made.make("resume", f"ANSWERS={value}").returncode == 2
+    assert not (made.folder / "x").exists()
+
+
+def test_commands_see_neither_what_the_program_was_given_nor_what_make_adds(made: Made) -> None:
+    assert made.end("topic=x", "-k", "EVENTS=events", "MINE=1", "RDC_AGENT=mine") == "rdc: WAITING 2"
+    seen = made.read("environment").decode()
+    assert re.search(r"^MINE=1$", seen, re.MULTILINE)
+    assert re.search(r"^RDC_AGENT=mine$", seen, re.MULTILINE)
+    hidden = "EVENTS|RDC_(GIVEN|SCRIPT|MAKE|PLACE|OPENS)|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|MAKELEVEL|PYTHON"
+    assert not re.search(rf"^({hidden})=", seen, re.MULTILINE)
+
+
+@pytest.mark.parametrize("value", ["no", ""])
+def test_a_false_value_is_false(made: Made, value: str) -> None:
+    assert made.end("topic=x", f"HUMAN={value}") == "rdc: WAITING 2"
+    assert made.make("answer", "STEP=2", "REPLY=yes").returncode == 0
+    assert made.end("resume", f"HUMAN={value}", f"RERUN={value}") == "rdc: WAITING 3"
+    assert made.end("resume", "HUMAN=perhaps") == "rdc: error: HUMAN=perhaps: expected 1 or 0"
+    assert made.end("resume", "HUMAN=yes") == "rdc: COMPLETE <x>"
+
+
+@pytest.mark.parametrize(
+    ("verb", "given"),
+    [
+        ("run", "BY=ann"), ("status", "ANSWERS=x"), ("status", "topic=x"), ("resume", "topic=x"),
+        ("resume", "INPUTS=x"), ("reset", "HUMAN=1"), ("step-1", "STEP=1"), ("help", "RERUN=1"),
+    ],
+)  # fmt: skip
+def test_what_a_call_does_not_take_is_refused_by_its_name(made: Made, verb: str, given: str) -> None:
+    words_of = [verb, given] if verb != "run" else ["run", "topic=x", given]
+    name, command = given.partition("=")[0], "step" if verb == "step-1" else verb
+    assert made.end(*words_of) == f"rdc: error: {command} does not take {name}; leave it out"
+    assert not (made.folder / ".rdc").exists()
+
+
+def test_what_only_other_makefiles_take_is_refused_by_its_name(made: Made) -> None:
+    for name, *words_of in (["PROMPTED", "run", "topic=x"], ["AS", "resume"], ["AGENT", "step-1"], ["BREAK", "status"]):
+        told = f"rdc: error: this Makefile does not take {name}; leave it out, or set it in make's environment"
+        assert made.end(*words_of, f"{name}=1") == told
+    assert not (made.folder / ".rdc").exists()
+
+
+def test_the_environment_is_neither_refused_nor_an_input(made: Made) -> None:
+    assert made.end("topic=x", AS="as", PROMPTED="1", EXPIRE="1h", HUMAN="1", topic="y") == "rdc: WAITING 2"
+    assert shown_lines(made) == ["x"]
+    assert "input topic: a value is required; set it with topic=" in made.make("run", topic="y").stdout.decode() + (
+        made.end("reset") and made.make("run", topic="y").stdout.decode()
+    )
+
+
+def test_an_input_may_have_a_name_that_other_makefiles_give_a_meaning(tmp_path: Path) -> None:
+    whole = program(
+        node("1", shell("true")), message=words(ref("BREAK")), slots=slots("BREAK"), inputs=(Input("BREAK"),)
+    )
+    assert Made(tmp_path, whole).end("BREAK=today") == "rdc: COMPLETE today"
+
+
+def test_a_name_that_is_nearly_an_input_is_warned_of(made: Made) -> None:
+    done = made.make("topci=x")
+    assert b"rdc: warning: topci is not an input; did you mean topic?\n" in done.stderr
+    assert b"warning" not in made.make("topic=x", "topci=y", "V=1").stderr
+
+
+def test_what_is_missing_is_named(made: Made) -> None:
+    made.make("topic=x")
+    assert made.end("answer", "REPLY=yes") == "rdc: error: STEP is missing; for help, run: make help"
+    assert made.end("answer", "STEP=2") == "rdc: error: REPLY is missing; for help, run: make help"
+    assert made.end("approve") == "rdc: error: GATE is missing; for help, run: make help"
+    assert made.end("goto") == "rdc: error: STEP is missing; for help, run: make help"
+
+
+def test_help_lists_targets_inputs_and_variables(made: Made) -> None:
+    told = made.make("help").stdout.decode()
+    for row in ("make run", "make resume", "make step-X", "make goto", "make approve", "topic=VALUE", "ANSWERS=FILE",
+                "RERUN=1", "STEP=ID", "BY=WHO", "What it is", "make clean", "REPLY=REPLY", "FILE=FILE"):  # fmt: skip
+        assert re.search(rf"^  .*{re.escape(row)}", told, re.MULTILINE), row
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name.partition(".")[0])
+def test_every_target_that_help_lists_is_one(path: Path, tmp_path: Path) -> None:
+    whole = compile_file(str(path)).program
+    assert whole
+    made = Made(tmp_path, whole)
+    listed = re.findall(r"^  make (\S+)", made.make("help").stdout.decode(), re.MULTILINE)
+    assert {"run", "resume", "clean", "step-X"} <= {*listed}
+    done = made.make("-n", *(name for name in listed if name != "step-X"))
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_reply_can_be_in_a_file(made: Made) -> None:
+    made.make("topic=x")
+    (made.folder / "reply").write_text("yes\r\n", encoding="utf-8")
+    (made.folder / "empty").touch()
+    both = made.end("answer", "STEP=2", "REPLY=no", "FILE=reply")
+    assert both == "rdc: error: use FILE or REPLY, not both"
+    missing = made.end("answer", "STEP=2", "FILE=empty")
+    assert missing == "rdc: error: REPLY is missing; for help, run: make help"
+    assert "No such file" in made.end("answer", "STEP=2", "FILE=none")
+    assert made.end("resume", "FILE=reply") == "rdc: error: resume does not take FILE; leave it out"
+    assert made.make("answer", "STEP=2", "FILE=reply").returncode == 0
+    assert made.end("resume") == "rdc: WAITING 3"
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name.partition(".")[0])
+def test_no_input_can_have_the_name_of_an_option(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RDC_MAKE", "''")
+    whole = compile_file(str(path)).program
+    assert whole
+    found = author_calls(whole).built()
+    kinds = [kind for kind in EDITIONS[edition_of(whole, is_full=True)].kinds() if kind.suits(found)]
+    assert set(taken((*OPTIONS, *(option for kind in kinds for option in kind.options)))) <= controls(whole)
+
+
+# --- How make is called -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("flags", [["-k"], ["-B"], ["-j4"], ["-s"], ["-r"], ["--warn-undefined-variables"]])
+def test_whatever_make_is_told_a_call_is_one_call(made: Made, flags: list[str]) -> None:
+    done = made.make(*flags, "topic=x", "HUMAN=1", "EVENTS=events")
+    assert b"WAITING 2" in done.stdout
+    assert shown_lines(made) == ["x"]
+    assert made.read("events").count(b"run_started") == 1
+
+
+@pytest.mark.parametrize("flag", ["-i", "-t"])
+def test_flags_that_hide_what_fails_are_refused(made: Made, flag: str) -> None:
+    done = made.make(flag, "topic=x", "HUMAN=1")
+    assert done.returncode == 2
+    assert b"rdc: -i and -t hide what fails" in done.stderr
+    assert shown_lines(made) == []
+
+
+def test_make_n_shows_the_calls_and_does_nothing(made: Made) -> None:
+    done = made.make("-n", "topic=x", "run", "step-1", "status")
+    called = [line for line in done.stdout.decode().splitlines() if not line.startswith("make")]
+    assert called == ["python3 ./rdc/main.py run", "python3 ./rdc/main.py step 1", "python3 ./rdc/main.py status"]
+    assert not (made.folder / ".rdc").exists()
+
+
+def test_several_goals_open_one_gate(tmp_path: Path) -> None:
+    gates = [node(f"g{number}", gate(), when("approved", then), when("rejected", "stop"))
+             for number, then in ((1, "a"), (2, "done"))]  # fmt: skip
+    made = Made(tmp_path, program(gates[0], node("a", shell("echo a >> log"), always("g2")), gates[1]))
+    assert made.end("-k", "run", "resume", "resume", "HUMAN=1") == "rdc: WAITING g2"
+    assert made.read("log") == b"a\n"
+    assert made.end("resume", "HUMAN=1", "RDC_OPENED=", "RDC_ONCE=") == "rdc: COMPLETE"
+
+
+def test_variables_of_the_makefile_cannot_be_given(made: Made) -> None:
+    given = ["RDC_PROGRAM=/dev/null", "RDC_SHA256=x", "CALL=@touch x", "RDC_SCRIPT=touch x", "RDC_CHECKED=touch x",
+             "RDC_GIVEN='", "RDC_MAKE='", "RDC_QUOTED=$(1)", "RDC_NAMES=", "MAKEOVERRIDES=x"]  # fmt: skip
+    assert made.end("topic=x", *given) == "rdc: WAITING 2"
+    assert shown_lines(made) == ["x"]
+    assert not (made.folder / "x").exists()
+
+
+def test_hints_can_be_pasted(tmp_path: Path) -> None:
+    folder = tmp_path / "it's a place, $(really)"
+    folder.mkdir()
+    made = Made(folder, shown())
+    (folder / "Makefile").rename(folder / "my-$x.mk")
+    called = ["make", "-C", str(folder), "-f", "my-$x.mk"]
+    done = subprocess.run([*called, "topic=x"], cwd=tmp_path, env=environment({}), capture_output=True, check=False)
+    hints = re.findall(r"rdc: to (?:answer|continue): (make .*)", done.stdout.decode())
+    assert len(hints) == 3
+    for hint in (hints[0], hints[2]):
+        subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=environment({}), check=False, capture_output=True)
+    assert made.end("-f", "my-$x.mk", "status").startswith("  make -f ")
+    assert b"WAITING at 3" in made.make("-f", "my-$x.mk", "status").stdout
+
+
+@pytest.mark.parametrize("name", ["space here", "quo'te", 'dou"ble', "dollar$x", "(paren)", "comma,", "per%cent", "é"])
+def test_make_runs_in_folders_of_any_name(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    made = Made(tmp_path / name, shown())
+    assert made.end("topic=x") == "rdc: WAITING 2"
+
+
+ODD = [
+    "a b",
+    "it's",
+    "$(shell touch x)",
+    "#1",
+    "a,b",
+    "(c)",
+    "100%",
+    "run",
+    "-n",
+    "{N}.1",
+    "é",
+    "a/b.md/1",
+    "x=y",
+    "a:b",
+]
+
+
+def test_each_step_has_a_target_whatever_it_is_called(tmp_path: Path) -> None:
+    steps = [
+        node(name, shell(f"echo {number} >> log"), always(then), title=text(name))
+        for number, (name, then) in enumerate(zip(ODD, [*ODD[1:], "done"], strict=True))
+    ]
+    made = Made(tmp_path, program(*steps), operator="full")
+    targets = re.findall(r"^(step[^: ]*): ;", made.read("Makefile").decode(), re.MULTILINE)
+    assert len(set(targets)) == len(ODD)
+    assert made.make("open").returncode == 0
+    for number, target in enumerate(targets):
+        assert made.make(target).returncode == 0, target
+        assert made.read("log").split()[-1] == str(number).encode()
+    assert not (tmp_path / "x").exists()
+
+
+# --- Signals, locks, kills --------------------------------------------------------------------------------------------
+
+
+def start(made: Made, *given: str) -> subprocess.Popen[bytes]:
+    """Start make, and wait until its slow command runs."""
+    (made.folder / "slow").touch()
+    process = subprocess.Popen(
+        ["make", *given], cwd=made.folder, env=environment({}), stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + PATIENCE
+    while not made.read("began").endswith(b"\n"):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return process
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended, within a while."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except OSError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_term_to_make_alone_ends_the_command_and_the_run_is_resumed(
+    made: Made, ended: list[subprocess.Popen[bytes]]
+) -> None:
+    process = start(made, "topic=x")
+    ended.append(process)
+    os.kill(process.pid, signal.SIGTERM)
+    said, _ = process.communicate(timeout=PATIENCE)
+    assert said.decode().splitlines()[-1].startswith("rdc: INTERRUPTED 1")
+    assert is_gone(int(made.read("began")))
+    (made.folder / "slow").unlink()
+    told = made.make("resume").stdout.decode()
+    assert "make resume RERUN=1" in told
+    assert "make resume ASSUME=pass" in told
+    assert made.end("resume", "RERUN=1", "ASSUME=pass").startswith("rdc: error: use either ASSUME with one of ")
+    assert made.end("resume", "ASSUME=pass") == "rdc: WAITING 2"
+
+
+def test_a_run_that_was_killed_goes_on(made: Made) -> None:
+    process = start(made, "topic=x")
+    kill_all(process.pid)
+    process.communicate()
+    (made.folder / "slow").unlink()
+    assert made.end("topic=y").startswith("rdc: error: an unfinished run is at step 1")
+    assert made.end("resume", "RERUN=1") == "rdc: WAITING 2"
+    assert shown_lines(made) == ["x", "x"]
+
+
+def test_two_makes_at_once_are_one_run(made: Made, ended: list[subprocess.Popen[bytes]]) -> None:
+    ended.append(start(made, "topic=x"))
+    for verb in ("run", "resume", "answer", "reset", "goto"):
+        done = made.make(verb, *(["topic=y"] * (verb == "run")), *(["STEP=1"] * (verb in ("answer", "goto"))),
+                         *(["REPLY=yes"] * (verb == "answer")))  # fmt: skip
+        assert (done.returncode, b"another process is using" in done.stdout) == (2, True), verb
+    assert b"RUNNING at 1" in made.make("status").stdout
+    kill_all(ended[0].pid)
+
+
+# --- What a reviewer reads --------------------------------------------------------------------------------------------
+
+
+def test_the_part_that_is_the_same_everywhere_is_short(tmp_path: Path) -> None:
+    for path in EXAMPLES:
+        whole = compile_file(str(path)).program
+        assert whole
+        made = Made(tmp_path, whole)
+        lines = made.read("Makefile").decode().splitlines()
+        steps = lines.index(next(line for line in lines if line.startswith("# --- The steps")))
+        rest = lines.index(next(line for line in lines if line.startswith("# --- The call of the program")))
+        sources = [line for line in lines[:20] if re.match(r"# (\(sha256 |with )", line)]
+        beginnings = ("# AGENT=", "# Without one, you reply", "# Uses ", "# An answer with ")
+        notes = [line for line in lines[:30] if line.startswith(beginnings)]  # on agents and checks of the document
+        author = rest - steps - 2 + len(sources) + len(notes)
+        assert len(lines) - author <= 72, (path.name, len(lines) - author)
+        assert MARK in lines[2]
+        assert max(len(line) for line in lines[rest:] if "RDC_TARGETS :=" not in line) <= 120
+
+
+def test_commands_and_prompts_are_comments_in_full(tmp_path: Path) -> None:
+    command = "echo one \\\n  two\n\tendef\nx := $(shell touch x) # \\"
+    whole = program(
+        node("1", shell(command, "bash"), when("pass", "2", Keep("v")), when("fail", "stop"),
+             settings=Settings(timeout=90, delay=5)),
+        node("2", ask("select", text("one"), text("two"), prompt="Which\none?"), always("done")),
+        message=words("All \\"), slots=slots("v"),
+    )  # fmt: skip
+    made = Made(tmp_path, whole)
+    text_of_it = made.read("Makefile").decode()
+    for line in ("#   bash:", "#     echo one \\", "#       two", "#         endef", "#     x := $(shell touch x) # \\",
+                 "#   timeout: 90 s; retry after 5 s", "#   fail: STOP", "#   question (select):", "#     Which",
+                 "#     one?", "#     - one", '#   otherwise: COMPLETE "All \\"'):  # fmt: skip
+        assert f"{line}\n" in text_of_it, line
+    assert b"step-1" in made.make("-n", "step-1", "-p").stdout
+    assert not (tmp_path / "x").exists()
+
+
+def test_shellcheck_finds_nothing_in_what_is_sh(made: Made, tmp_path: Path) -> None:
+    script = made.read("Makefile").decode().partition("define RDC_CHECKED\n")[2].partition("\nendef")[0]
+    (tmp_path / "check.sh").write_text(f"#!/bin/sh\nsha256=x\n{script}\n", encoding="utf-8")
+    done = subprocess.run([tool("shellcheck"), str(tmp_path / "check.sh")], capture_output=True, text=True, check=False)
+    assert done.stdout == ""
+
+
+def test_it_is_called_by_shells_of_all_kinds(kind: str, made: Made) -> None:
+    value = "it's $(touch x) \\ 100 %"
+    assert made.end(f"SHELL={kind}", f"topic={value}") == "rdc: WAITING 2"
+    assert shown_lines(made) == [value]
+    assert not (made.folder / "x").exists()

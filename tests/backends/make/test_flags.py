@@ -1,0 +1,322 @@
+"""What a Makefile that runs by itself makes of make's flags and variables, of other Makefiles, and of a changed one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.backends.make.loops import RUN, code, said
+from tests.support.makefiles import FLOW, PLAIN, Place, environment
+
+pytestmark = pytest.mark.share(3)
+
+RETRY = """\
+# Retry
+
+## 1. Try it
+
+```sh
+echo "try $RDC_ATTEMPT" >> log; [ "$RDC_ATTEMPT" = 2 ]
+```
+
+- FAIL: RETRY 2
+
+## 2. Ship it
+
+```bash
+echo ship >> log && \\
+  echo more >> log
+```
+
+- PASS: COMPLETE "Out it goes"
+"""
+LOG = ["try 1", "try 2", "ship", "more"]
+VALUES = [
+    "$(shell touch canary)",
+    "${shell touch canary}$",
+    "'; touch canary; '",
+    "`touch canary`$(touch canary)",
+    "$(error x)",
+]
+
+
+# --- Flags ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["-k"], ["-B"], ["-s"], ["-w"], ["-j4"], ["-j"], ["-kBsw", "-j4"], ["--no-print-directory"], ["-r"], ["-R"],
+        ["-e"], ["-Otarget", "-j2"], ["--warn-undefined-variables"], ["--trace"], ["-f", "Makefile"], ["-C", "."],
+        ["X=i"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_flags_that_change_nothing(flags: list[str], tmp_path: Path) -> None:
+    place = Place(tmp_path, RETRY)
+    done = place.make(*flags)
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("make: Leaving")]
+    assert (done.returncode, lines[-1]) == (0, "rdc: COMPLETE Out it goes"), done
+    assert place.lines("log") == LOG
+
+
+@pytest.mark.parametrize("flag", ["-k", "-j4", "-B"])
+def test_no_flag_makes_it_go_on_after_a_stop(flag: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, PLAIN.replace("echo build", "exit 1; echo build"))
+    assert said(place.make(flag)) == (1, "rdc: STOP")
+    assert place.lines("log") == []
+
+
+@pytest.mark.parametrize(
+    "flags", [["-i"], ["-t"], ["-ki"], ["-j4", "-i"], ["--touch"], ["--ignore-errors"]], ids=" ".join
+)
+@pytest.mark.parametrize("verb", ["run", "resume", "step-1"])
+def test_flags_that_hide_what_fails_are_refused(flags: list[str], verb: str, flow: Place) -> None:
+    refused = flow.make(*flags, verb)
+    assert refused.returncode == 2
+    assert "rdc: " in refused.stderr
+    assert {path.name for path in flow.folder.iterdir()} == {"Makefile", "main.runbook.md", "rdc.toml"}
+
+
+def test_flags_in_the_environment_count_too(flow: Place) -> None:
+    assert flow.make(MAKEFLAGS="i").returncode == 2
+    assert not (flow.folder / ".rdc").exists()
+    assert flow.make("-n", MAKEFLAGS="k").returncode == 0
+    assert not (flow.folder / ".rdc").exists()
+
+
+@pytest.mark.parametrize("document", [RETRY, FLOW], ids=["retry", "flow"])
+@pytest.mark.parametrize("verb", ["run", "resume", "status", "clean", "help", "step-1"])
+def test_a_dry_run_shows_commands_and_does_nothing(document: str, verb: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, document)
+    before = place.files
+    for words in (["-n", verb], ["-nk", verb, "-j4"], ["--dry-run", verb], ["-n", "-C", ".", verb]):
+        shown = place.make(*words)
+        assert shown.returncode == 0, shown
+        assert verb not in ("run", "resume") or "echo more >> log" in shown.stdout or document == FLOW
+        assert verb not in ("run", "resume") or 'echo "ship $RDC_RUN_ID" >> log' in shown.stdout or document == RETRY
+    assert place.files == before
+    assert not (tmp_path / ".rdc").exists()
+
+
+def test_a_folder_and_a_file_are_named_to_make(tmp_path: Path) -> None:
+    folder = tmp_path / "it's here"
+    folder.mkdir()
+    place = Place(folder, FLOW)
+    (folder / "Makefile").rename(folder / "my.mk")
+    for words, end in (
+        ([], "rdc: WAITING 2"),
+        (["REPLY=yes"], "rdc: WAITING 3"),
+        (["REPLY=yes"], "rdc: COMPLETE Out it goes"),
+    ):
+        done = subprocess.run(
+            ["make", "-C", str(folder), "-f", "my.mk", *words],
+            cwd=tmp_path, env=environment({}), capture_output=True, check=False, text=True,
+        )  # fmt: skip
+        assert [line for line in done.stdout.splitlines() if line.startswith("rdc: ")][-1] == end, done
+    assert place.lines("log")[0] == "build"
+
+
+# --- Variables --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_make_expands_nothing_that_it_is_given(value: str, flow: Place) -> None:
+    for name in (
+        "REPLY",
+        "STEP",
+        "RERUN",
+        "ASSUME",
+        "OTHER",
+        "RDC_RUN_ID",
+        "RDC_ATTEMPT",
+        "rdc_given",
+        "title-1",
+        "do-1",
+    ):
+        for verb in ("run", "resume", "status", "step-1", "help"):
+            flow.make(verb, f"{name}={value}")
+        flow.make("-n", f"{name}={value}")
+        flow.make("clean")
+    flow.make(
+        **dict.fromkeys(("RDC_RUN_ID", "RDC_ATTEMPT", "RDC_FLOW", "RDC_STEPS", "rdc_expected", "rdc_REPLY"), value)
+    )
+    assert not list(flow.folder.rglob("canary*"))
+
+
+def test_a_variable_reaches_commands_as_it_is(tmp_path: Path) -> None:
+    place = Place(tmp_path, '## 1. Say\n\n```sh\nprintf "%s\\n" "$OTHER" >> said\n```\n')
+    for value in VALUES:
+        assert place.make(f"OTHER={value}").returncode == 0
+        assert place.make(OTHER=value).returncode == 0
+        assert place.make("step-1", f"OTHER={value}").returncode == 0
+    assert place.lines("said") == [value for value in VALUES for _ in range(3)]
+    assert not (tmp_path / "canary").exists()
+
+
+SEES = """\
+## {N}. See
+
+### {N}.1 Look
+
+```bash
+env -0 > "env.{N}.$RDC_ATTEMPT"; [ "$RDC_ATTEMPT" = 2 ]
+```
+
+- FAIL: RETRY 3
+
+### {N}.2 Again
+
+```sh
+[ {N} = 2 ]
+```
+
+- PASS: COMPLETE
+- FAIL: GOTO NEXT {N}
+"""
+OWN = {"RDC_ATTEMPT", "RDC_RUN_ID", "RDC_TITLE", "RDC_STEP", "RDC_COMMAND", "RDC_STEP_INSTANCE", "rdc_N"}
+OF_MAKE = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEFILES", "MAKE_TERMERR", "MAKE_TERMOUT"}
+
+
+def seen(path: Path) -> dict[str, str]:
+    """The variables that a command has written down."""
+    return dict(each.split("=", 1) for each in path.read_text(encoding="utf-8").split("\0") if each)
+
+
+def test_commands_see_their_step_the_run_and_what_make_exports(tmp_path: Path) -> None:
+    place = Place(tmp_path, SEES)
+    given = {"STEP": "kg", "OTHER": "x"}
+    assert place.make("-s", "STEP=", **given).returncode == 0
+    found = {name: seen(tmp_path / f"env.{name}") for name in ("1.1", "1.2", "2.1", "2.2")}
+    shell = {"PWD", "OLDPWD", "SHLVL", "_"}
+    for name, one in found.items():
+        instance, attempt = name.split(".")
+        assert (one["RDC_STEP"], one["RDC_STEP_INSTANCE"], one["RDC_ATTEMPT"]) == ("{N}.1", instance, attempt)
+        assert (
+            set(one) - shell - OF_MAKE - {"STEP", "rdc_n", "rdc_tries"}
+            == set(environment(given)) - shell - {"STEP"} | OWN
+        )
+        assert not {"REPLY", "RERUN", "ASSUME", "rdc_loop", "rdc_flow", "rdc_expected", "rdc_REPLY"} & set(one)
+        assert "i" not in one["MAKEFLAGS"].split(" ")[0]
+    assert len({one["RDC_RUN_ID"] for one in found.values()}) == 1
+
+
+def test_a_step_runs_another_makefile_of_this_kind(tmp_path: Path) -> None:
+    inner, outer = tmp_path / "inner", tmp_path / "outer"
+    inner.mkdir()
+    outer.mkdir()
+    within = Place(inner, SEES)
+    calls = "make -C ../inner && echo passed >> log; make -C ../inner status >> log"
+    place = Place(outer, SEES.replace('env -0 > "env.{N}.$RDC_ATTEMPT"; [ "$RDC_ATTEMPT" = 2 ]', calls))
+    done = place.make()
+    assert said(done) == (0, "rdc: COMPLETE"), done
+    assert place.lines("log").count("passed") == 2
+    assert seen(inner / "env.1.1")["RDC_STEP_INSTANCE"] == "1"
+    assert len(within.lines("env.2.2")) == 1
+    assert not (inner / RUN).exists()
+
+
+@pytest.mark.parametrize("name", ["a_variable", "SHELL", "HOME", "RDC_OUTPUT", "tries", "n", "words"])
+def test_counters_and_the_loop_hide_no_variable(name: str, tmp_path: Path) -> None:
+    value = os.environ.get(name, "") if name in ("SHELL", "HOME") else "mine"
+    place = Place(tmp_path, f'## 1. Say\n\n```sh\nprintf %s "${name}" > said\n```\n')
+    assert place.make(**({name: value} if value else {})).returncode == 0
+    assert "".join(place.lines("said")) == value
+
+
+# --- Another Makefile in its place ------------------------------------------------------------------------------------
+
+REPLACES = """\
+## 1. Replace
+
+```sh
+cp other.new Makefile || rm Makefile
+```
+
+## 2. Go on
+
+```sh
+echo two >> log
+```
+
+- FAIL: GOTO 3
+
+## 3. Repair
+
+```sh
+echo repair >> log
+```
+"""
+OTHERS = {
+    "another version": REPLACES.replace("echo two", "touch canary; echo two"),
+    "the same steps": REPLACES + "\n<!-- more -->\n",
+}
+
+
+@pytest.mark.parametrize("other", [*OTHERS, "broken", "empty", "without the step", "gone"])
+def test_a_makefile_that_a_step_replaces_is_an_error_and_no_failure(other: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, OTHERS.get(other, REPLACES))
+    text = (tmp_path / "Makefile").read_text(encoding="utf-8")
+    broken = {"broken": f"{text}\nno separator here\n", "empty": "", "without the step": "step-1: ; touch canary\n"}
+    if other != "gone":
+        (tmp_path / "other.new").write_text(broken.get(other, text), encoding="utf-8")
+    place = Place(tmp_path, REPLACES)
+    done = place.make()
+    assert (code(done), done.stdout.splitlines()[-1][:11]) == (2, "rdc: error:"), done
+    assert place.lines("log") == []
+    assert not (tmp_path / "canary").exists()
+    place.write(REPLACES, {})
+    assert code(place.make("resume")) == 75
+    assert said(place.make("resume", "ASSUME=pass"))[0] == 0
+
+
+def test_a_command_that_kills_its_make_is_an_error_and_no_failure(tmp_path: Path) -> None:
+    place = Place(tmp_path, REPLACES.replace("cp other.new Makefile || rm Makefile", "kill -9 $PPID"))
+    done = place.make()
+    assert code(done) == 2
+    assert "make ended with 137 in step 1" in done.stdout
+    assert code(place.make("resume")) == 75
+
+
+# --- Inclusion --------------------------------------------------------------------------------------------------------
+
+
+def test_another_makefile_can_include_one(tmp_path: Path) -> None:
+    place = Place(tmp_path, RETRY)
+    (tmp_path / "Makefile").rename(tmp_path / "deploy.mk")
+    project = "all: ; @echo all $(X) >> log\ninclude deploy.mk\n"
+    (tmp_path / "Makefile").write_text(project, encoding="utf-8")
+    assert said(place.make("run")) == (0, "rdc: COMPLETE Out it goes")
+    for words in (["all", "X=1"], ["step-2"], ["status"], ["help"], ["-n", "run"]):
+        assert place.make(*words).returncode == 0
+    assert place.lines("log") == [*LOG, "all 1", "ship", "more"]
+
+
+def test_another_makefile_calls_it_by_its_file(tmp_path: Path) -> None:
+    place = Place(tmp_path, RETRY)
+    (tmp_path / "Makefile").rename(tmp_path / "deploy.mk")
+    (tmp_path / "Makefile").write_text("deploy: ; $(MAKE) -f deploy.mk\n", encoding="utf-8")
+    done = place.make("-k", "X=1")
+    assert "rdc: COMPLETE Out it goes" in done.stdout
+    assert (done.returncode, place.lines("log")) == (0, LOG)
+
+
+@pytest.mark.parametrize(
+    "name", ["space here", "quo'te", 'dou"ble', "dollar$x", "(paren)", "comma,", "per%cent", "é", "#x", "a:b"]
+)
+def test_it_runs_in_folders_of_any_name(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    assert said(Place(tmp_path / name, RETRY).make()) == (0, "rdc: COMPLETE Out it goes")
+
+
+def test_shells_of_all_kinds_run_it(kind: str, tmp_path: Path) -> None:
+    """The loop runs in /bin/sh, whatever that is."""
+    place = Place(tmp_path, FLOW)
+    text = (tmp_path / "Makefile").read_text(encoding="utf-8")
+    (tmp_path / "Makefile").write_text(text.replace("SHELL := /bin/sh", f"SHELL := {kind}"), encoding="utf-8")
+    assert said(place.make()) == (75, "rdc: WAITING 2")
+    assert said(place.make("resume", "REPLY=yes")) == (75, "rdc: WAITING 3")
+    assert said(place.make("STEP=3", "REPLY=yes")) == (0, "rdc: COMPLETE Out it goes")

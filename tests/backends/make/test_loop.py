@@ -1,0 +1,87 @@
+"""The loop of Makefiles that run their steps: its size, its text, and whose state it takes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from backends.make import MakeBackend
+from backends.make.native import common, loop
+from compiler.driver import compile_file
+from tests.conftest import ROOT
+from tests.support.makefiles import FLOW, Place
+
+HEADING = "# --- The same in all Makefiles"
+MOST = {"deploy-with-rollback": 230, "release": 250}
+NATIVE = sorted(path for path in (ROOT / "examples").glob("*.runbook.md") if "golden" not in str(path))
+
+
+def makefile(path: Path) -> str:
+    """The Makefile of a document, or "" if it calls the program."""
+    program = compile_file(str(path)).program
+    assert program, path
+    emission = MakeBackend().emit(program, {})
+    return "" if emission.companions else emission.text or ""
+
+
+@pytest.mark.parametrize("name", MOST)
+def test_a_whole_makefile_is_short(name: str) -> None:
+    lines = makefile(ROOT / f"examples/{name}.runbook.md").splitlines()
+    assert len(lines) <= MOST[name]
+
+
+@pytest.mark.parametrize("path", NATIVE, ids=lambda path: path.name.partition(".")[0])
+def test_below_the_steps_all_makefiles_are_the_same(path: Path) -> None:
+    text = makefile(path)
+    if text:
+        below = text[text.index(HEADING) :]
+        assert below.endswith(common())
+        assert len(below.splitlines()) <= 170
+        assert [line.partition(" ")[0] for line in below.removesuffix(common()).splitlines()[1:]] == [
+            "RDC_ID", "RDC_STATE", "RDC_STEPS", "RDC_QUESTIONS", "RDC_COUNTERS",
+        ]  # fmt: skip
+
+
+def test_the_loop_is_short_and_make_changes_nothing_in_it() -> None:
+    lines = loop().splitlines()
+    assert len(lines) <= 130
+    assert not [line for line in lines if line.endswith("\\") or line.split()[:1] in (["define"], ["endef"])]
+
+
+def test_shellcheck_finds_nothing_in_the_loop() -> None:
+    beside = Path(sys.executable).with_name("shellcheck")
+    shellcheck = str(beside) if beside.exists() else shutil.which("shellcheck") or "shellcheck"
+    done = subprocess.run([shellcheck, "-s", "sh", "-"], input=loop(), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_the_target_has_few_lines() -> None:
+    folder = ROOT / "backends/make"
+    files = [path for path in folder.rglob("*") if path.suffix in {".py", ".sh", ".jinja"}]
+    # Ten lines are for what headers say of the answers that end a run, and of checks that are skipped.
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= 1880
+
+
+def test_state_that_every_user_can_change_is_refused(tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW)
+    assert "WAITING 2" in place.make().stdout
+    for folder in (tmp_path / ".rdc/main.make", tmp_path / ".rdc"):
+        folder.chmod(0o777)
+        assert "rdc: error: another user can change .rdc/main.make" in place.make("REPLY=yes").stdout
+        folder.chmod(0o700)
+    assert "WAITING 3" in place.make("REPLY=yes").stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to other users")
+def test_state_of_another_user_is_refused(tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW)
+    assert "WAITING 2" in place.make().stdout
+    os.chown(tmp_path / ".rdc/main.make", 65534, 65534)
+    assert "rdc: error: another user can change .rdc/main.make" in place.make("REPLY=yes").stdout
+    os.chown(tmp_path / ".rdc/main.make", 0, 0)
+    assert "WAITING 3" in place.make("REPLY=yes").stdout

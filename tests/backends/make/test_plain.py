@@ -1,0 +1,287 @@
+"""Makefiles of the form `plain`: a rule and a stamp file for each step, and no driver."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from msgspec.structs import replace
+
+from backends.base import Emission
+from backends.make import MakeBackend
+from compiler.diagnostics.issues import InvalidError
+from compiler.driver import compile_file
+from compiler.ir.tasks import Shell
+from compiler.ir.texts import text as plain_text
+from tests.backends.make.test_make import PIECES, TEXTS, two_commands
+from tests.conftest import ROOT
+from tests.support.makefiles import PATIENCE, Place, environment
+
+LINE = """\
+# Line
+
+## 1. Build it
+
+```bash
+echo build >> log
+[ -e broken ] || exit 0
+exit 1
+```
+
+- FAIL: STOP "It's $HOME broken; see #1"
+
+## 2. Tell them
+
+```sh
+[ -e told ] && echo tell >> log
+```
+
+- FAIL: CONTINUE
+
+## 3. Ship it
+
+```bash
+echo "ship $RDC_STEP $RDC_ATTEMPT" >> log; [ "$RDC_ATTEMPT" = 3 ]
+```
+
+- PASS: COMPLETE "Out it goes"
+- FAIL: RETRY 2
+"""
+
+
+class Plain(Place):
+    """A folder with a plain Makefile."""
+
+    def write(self, document: str, others: dict[str, str], **options: str) -> None:
+        """The documents, and the Makefile of the first one."""
+        super().write(document, others, **options)
+        emission = emitted(self.folder / "main.runbook.md")
+        assert emission.text, emission.diagnostics
+        (self.folder / "Makefile").write_text(emission.text, encoding="utf-8")
+
+
+def emitted(path: Path, **options: object) -> Emission:
+    """The plain Makefile of a document."""
+    program = compile_file(str(path)).program
+    assert program
+    return MakeBackend().emit(program, {"form": "plain", **options})
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Plain:
+    """A Makefile of three steps."""
+    return Plain(tmp_path, LINE)
+
+
+# --- What it does -----------------------------------------------------------------------------------------------------
+
+
+def test_make_runs_all_steps_once(line: Plain) -> None:
+    done = line.make("-s")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "Out it goes"), done.stderr
+    assert line.lines("log") == ["build", "ship 3 1", "ship 3 2", "ship 3 3"]
+    assert sorted(path.name for path in line.state.iterdir()) == [".gitignore", "build-it", "ship-it", "tell-them"]
+    again = line.make()
+    assert (again.returncode, again.stdout) == (0, "Out it goes\n")
+    assert len(line.lines("log")) == 4
+
+
+def test_make_continues_where_it_stopped(line: Plain) -> None:
+    (line.folder / "broken").touch()
+    stopped = line.make("-s")
+    assert stopped.returncode == 2
+    assert "It's $HOME broken; see #1\n" in stopped.stderr
+    assert line.lines("log") == ["build"]
+    (line.folder / "broken").unlink()
+    (line.folder / "told").touch()
+    assert line.make().returncode == 0
+    assert line.lines("log")[:4] == ["build", "build", "tell", "ship 3 1"]
+
+
+def test_an_interrupted_step_runs_again_and_a_finished_one_does_not(tmp_path: Path) -> None:
+    slow = "# Slow\n\n## 1. Build\n\n```sh\necho build >> log\n```\n\n## 2. Wait\n\n```bash\necho began >> began\n"
+    place = Plain(tmp_path, f"{slow}[ -e quick ] || exec sleep 30\necho waited >> log\n```\n")
+    process = place.start()
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=PATIENCE)
+    (tmp_path / "quick").touch()
+    assert place.make().returncode == 0
+    assert place.lines("log") == ["build", "waited"]
+
+
+def test_clean_starts_over_and_leaves_everything_else(line: Plain) -> None:
+    line.make()
+    (line.state / "journal").write_text("mine\n", encoding="utf-8")
+    assert line.make("clean").returncode == 0
+    assert sorted(path.name for path in line.state.iterdir()) == [".gitignore", "journal"]
+    line.make()
+    assert line.lines("log").count("build") == 2
+
+
+def test_a_clock_that_goes_back_repeats_nothing(line: Plain) -> None:
+    line.make()
+    for number, name in enumerate(("build-it", "tell-them", "ship-it")):
+        os.utime(line.state / name, (2_000_000_000 - number, 2_000_000_000 - number))
+    (line.folder / "log").unlink()
+    assert line.make().returncode == 0
+    assert line.lines("log") == []
+
+
+def test_a_dry_run_shows_the_commands_and_runs_nothing(line: Plain) -> None:
+    before = line.files
+    shown = line.make("-n")
+    assert shown.returncode == 0
+    for command in ("[ -e broken ] || exit 0", "[ -e told ] && echo tell >> log", 'echo "ship $RDC_STEP $RDC_ATTEMPT"'):
+        assert command in shown.stdout
+    assert line.files == before
+
+
+@pytest.mark.parametrize("flag", ["-k", "-j4", "-kj2"])
+def test_flags_of_make_do_not_pass_over_a_failure(flag: str, line: Plain) -> None:
+    (line.folder / "broken").touch()
+    assert line.make(flag).returncode == 2
+    assert line.lines("log") == ["build"]
+
+
+@pytest.mark.parametrize("flag", ["-i", "-t", "-ki", "--touch", "--ignore-errors"])
+def test_flags_that_would_pass_over_steps_are_refused(flag: str, line: Plain) -> None:
+    refused = line.make(flag)
+    assert refused.returncode == 2
+    assert re.search("rdc: -[it] would skip steps", refused.stderr)
+    assert not (line.folder / ".rdc").exists()
+
+
+def test_make_expands_nothing_that_it_is_given(tmp_path: Path) -> None:
+    place = Plain(tmp_path, '## 1. Say\n\n```sh\nprintf %s "$OTHER" > said\n```\n')
+    value = "$(shell touch canary) ${x} $$ #"
+    assert place.make(f"OTHER={value}").returncode == 0
+    assert place.lines("said") == [value]
+    assert not (tmp_path / "canary").exists()
+
+
+def test_commands_have_their_own_shells(tmp_path: Path) -> None:
+    steps = [("bash", "one"), ("sh", "two"), ("bash", "three")]
+    says = [f'## {n}. Step\n\n```{tag}\necho "{word} ${{BASH_VERSION:+bash}}" >> log\n```\n' for n, (tag, word) in
+            enumerate(steps, 1)]  # fmt: skip
+    place = Plain(tmp_path, "\n".join(says))
+    assert place.make().returncode == 0
+    assert place.lines("log") == ["one bash", "two ", "three bash"]
+
+
+# --- Texts ------------------------------------------------------------------------------------------------------------
+
+PRINTED = TEXTS.map(lambda text: re.sub("[^ -~\n\t]", "é", text)[:60_000])
+
+
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
+@given(text=PRINTED)
+@example(text=re.sub("[^ -~\n\t]", "é", "".join(piece for piece in PIECES if len(piece) < 100)))
+@example(text="$(MAKE) ${MAKE} $$(MAKE) \\")
+@example(text="define x\n endef # x\nendef\n\\\n\\\\")
+def test_each_text_in_a_command_arrives_byte_for_byte(text: str) -> None:
+    """In bash and in sh, on a line of a recipe and in a block."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        command = f'printf %s {shlex.quote(text)} >> "$OUT"; printf "|" >> "$OUT"'
+        program = two_commands()
+        nodes = [
+            replace(node, task=replace(node.task, command=plain_text(command)))
+            if isinstance(node.task, Shell)
+            else node
+            for node in program.nodes
+        ]
+        emission = MakeBackend().emit(replace(program, nodes=tuple(nodes)), {"form": "plain"})
+        assert emission.text, emission.diagnostics
+        (folder / "Makefile").write_text(emission.text, encoding="utf-8")
+        variables = environment({"OUT": str(folder / "out")})
+        for words in (["make", "-n"], ["make"]):
+            ran = subprocess.run(words, cwd=folder, env=variables, capture_output=True, check=False, timeout=PATIENCE)
+            assert ran.returncode == 0, ran.stderr
+            assert (folder / "out").exists() == ("-n" not in words)
+        assert (folder / "out").read_bytes().decode() == f"{text}|{text}|"
+        assert {path.name for path in folder.iterdir()} == {"Makefile", ".rdc", "out"}
+
+
+@pytest.mark.parametrize(
+    "command", ["@echo x > got", "-echo x > got", "+echo x > got", "$(MAKE) > got", "${MAKE} > got"]
+)
+def test_a_command_that_looks_like_a_recipe_is_run_as_it_is(command: str, tmp_path: Path) -> None:
+    place = Plain(tmp_path, f"## 1. Do\n\n```sh\n{command}\n```\n\n- FAIL: CONTINUE\n")
+    assert place.make("-n").returncode == 0
+    assert not (tmp_path / "got").exists()
+    assert place.make().returncode == 0
+    other = tmp_path / "other"
+    other.mkdir()
+    subprocess.run(["sh", "-c", command], cwd=other, capture_output=True, check=False)
+    assert place.lines("got") == place.lines("other/got")
+
+
+# --- The file ---------------------------------------------------------------------------------------------------------
+
+
+def test_it_has_few_lines_besides_those_of_the_steps() -> None:
+    text = emitted(ROOT / "examples" / "nightly-cleanup.runbook.md").text or ""
+    head, _, steps = text.partition("\n\n# 1.1 Remove")
+    _, _, tail = steps.partition("\n\nrun: ")
+    assert (head + tail).count("\n") <= 25
+    assert "\t-[ -d server/archive ] && cp server/logs/access.1 server/archive/\n" in steps
+    long = [line for line in text.splitlines() if len(line) > 125]
+    assert [line.split(" ")[:2] for line in long] == [["#", "Generated"], ["\trm", "-f"]]
+
+
+# --- What it refuses --------------------------------------------------------------------------------------------------
+
+COMMAND = "\n\n```sh\ntrue\n```\n"
+REFUSED = {
+    "asks a question": (f"## 1. A{COMMAND}\n## 2. Look\n\nIs it?\n", "step 2", "question"),
+    "goes back": (f"## 1. A{COMMAND}\n## 2. B{COMMAND}\n- PASS: GOTO 1\n", "step 2", "leads back to step 1"),
+    "fails elsewhere": (f"## 1. A{COMMAND}\n- FAIL: GOTO 3\n\n## 2. B{COMMAND}\n## 3. C{COMMAND}", "step 1", "step 3"),
+    "completes early": (f"## 1. A{COMMAND}\n- FAIL: COMPLETE\n\n## 2. B{COMMAND}", "step 1", "completes the run"),
+    "stops on pass": (f"## 1. A{COMMAND}\n- PASS: STOP\n", "step 1", "stops the run if it passes"),
+    "two endings": (f'## 1. A{COMMAND}\n- PASS: COMPLETE "a"\n- FAIL: COMPLETE "b"\n', "step 1", "completes the run"),
+    "retries a pass": (f"## 1. A{COMMAND}\n- PASS: RETRY 2 COMPLETE\n", "step 1", "PASS"),
+    "is dynamic": (f"## {{N}}. A{COMMAND}\n- PASS: COMPLETE\n", "step {N}", "dynamic"),
+    "has a limit": ("---\nrdc:\n  steps:\n    1: {timeout: 1m}\n---\n" + f"## 1. A{COMMAND}", "step 1", "a time limit"),
+    "needs a run": ("## 1. A\n\n```sh\necho $RDC_RUN_ID\n```\n", "step 1", "RDC_RUN_ID"),
+}
+
+
+@pytest.mark.parametrize(("document", "step", "says"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_line_of_commands_is_refused_by_name(document: str, step: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "main.runbook.md").write_text(document, encoding="utf-8")
+    emission = emitted(tmp_path / "main.runbook.md")
+    assert emission.text is None
+    found = emission.diagnostics[0]
+    assert found.code == "RD502"
+    assert found.message.startswith("a Makefile of the form `plain` ")
+    assert f" {step}" in found.message
+    assert says in found.message
+    assert "remove `form: plain`" in (found.help or "")
+    assert found.span
+
+
+def test_nested_runbooks_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "in.runbook.md").write_text(f"## 1. In{COMMAND}", encoding="utf-8")
+    (tmp_path / "main.runbook.md").write_text("## 1. Out\n\n- in.runbook.md\n", encoding="utf-8")
+    (found,) = emitted(tmp_path / "main.runbook.md").diagnostics
+    assert "step 1/in.runbook.md/1, which is in a nested document" in found.message
+
+
+def test_an_option_that_needs_the_program_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "main.runbook.md").write_text(LINE, encoding="utf-8")
+    with pytest.raises(InvalidError):
+        emitted(tmp_path / "main.runbook.md", operator="full")
+
+
+def test_all_reasons_are_one_diagnostic(tmp_path: Path) -> None:
+    document = f"## 1. A{COMMAND}\n## 2. Look\n\nIs it?\n\n## 3. Look\n\nIs it?\n\n## 4. B{COMMAND}"
+    (tmp_path / "main.runbook.md").write_text(document, encoding="utf-8")
+    (found,) = emitted(tmp_path / "main.runbook.md").diagnostics
+    assert "each of the steps 2 and 3, which asks a question" in found.message

@@ -1,0 +1,271 @@
+"""The state of a Makefile's run: read word by word, never executed, and refused where it is not what the loop wrote."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.backends.make.loops import RUN, code, said
+from tests.support.makefiles import FLOW, PATIENCE, PLAIN, SLOW, Place, kill_all
+
+pytestmark = pytest.mark.share(3)
+
+STATE = ".rdc/main.make"
+ASKS = """\
+# Shelves
+
+## {N}. Shelf
+
+### {N}.1 Look
+
+```sh
+echo "look {N}" >> log
+```
+
+### {N}.2 More
+
+More shelves than {N}?
+
+- YES: GOTO NEXT {N}
+- NO: COMPLETE "{N} shelves"
+
+## Other Do something else
+
+```sh
+echo other >> log
+```
+"""
+EVIL = [
+    "$(touch canary)",
+    "`touch canary`",
+    "x;touch canary",
+    "'$(touch canary)'",
+    "x}$(touch canary)",
+    "a[$(touch canary)]",
+]
+NUMBERS = ["", "-1", "+1", "0x1", "08", "1 1", "1.5", "999999999999999", "1" * 400, "*", "?", "N", *EVIL]
+STEPS = ["", "1", "{N}", "{N}.1 {N}.2", "*", "{N}.*", "[{]N}.2", "other", "Other Other", "../x", "-n", *EVIL]
+
+
+@pytest.fixture(scope="module")
+def shelves(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """A run that waits, and counts."""
+    place = Place(tmp_path_factory.mktemp("shelves"), ASKS)
+    assert code(place.make()) == 75
+    assert said(place.make("REPLY=yes")) == (75, "rdc: WAITING {N}.2")
+    return place
+
+
+def is_refused(place: Place, *verbs: list[str]) -> None:
+    """Nothing runs, and the state stays as it is."""
+    before, log = (place.folder / RUN).read_bytes(), place.lines("log")
+    for words in verbs or (["resume", "REPLY=yes"], ["run"]):
+        done = place.make(*words)
+        assert (code(done), done.stdout.splitlines()[-1][:12]) == (2, "rdc: error: "), (before, words, done)
+        assert ((place.folder / RUN).read_bytes(), place.lines("log")) == (before, log), words
+    for word in ("status", "help", "-n"):
+        place.make(word)
+    assert not list(place.folder.rglob("canary*")), before
+
+
+def forged(place: Place, text: str | bytes) -> None:
+    """A state that somebody has written is refused."""
+    path = place.folder / RUN
+    whole = path.read_bytes()
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    is_refused(place)
+    path.write_bytes(whole)
+
+
+def lines_of(place: Place) -> dict[str, str]:
+    """The lines of the state by their names."""
+    return dict(line.split(" ", 1) for line in (place.folder / RUN).read_text(encoding="utf-8").splitlines())
+
+
+def with_line(place: Place, name: str, value: str) -> str:
+    """The state with another value in a line."""
+    return "".join(f"{each} {value if each == name else kept}\n" for each, kept in lines_of(place).items())
+
+
+def test_it_has_a_line_for_the_program_the_run_the_step_and_each_counter(shelves: Place) -> None:
+    lines = lines_of(shelves)
+    assert list(lines) == ["id", "run", "at", "tries", "N"]
+    assert (lines["at"], lines["tries"], lines["N"]) == ("{N}.2", "0", "2")
+
+
+@pytest.mark.parametrize(
+    ("name", "values"), [("run", NUMBERS), ("tries", NUMBERS), ("N", NUMBERS), ("at", STEPS), ("id", EVIL)]
+)
+def test_a_line_with_another_value_is_refused(name: str, values: list[str], shelves: Place) -> None:
+    for value in values:
+        forged(shelves, with_line(shelves, name, value))
+
+
+def test_lines_that_are_missing_doubled_swapped_or_added_are_refused(shelves: Place) -> None:
+    lines = (shelves.folder / RUN).read_text(encoding="utf-8").splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        rest = lines[number + 1 :]
+        forged(shelves, "".join([*lines[:number], *rest]))
+        forged(shelves, "".join([*lines[:number], line, line, *rest]))
+        forged(
+            shelves,
+            "".join([*lines[:number], *rest[:1], line, *rest[1:]]) if rest else "".join([lines[-1], *lines[:-1]]),
+        )
+        forged(shelves, "".join([*lines[:number], "PATH /tmp\n", line, *rest]))
+        forged(shelves, "".join([*lines[:number], "\n", line, *rest]))
+        forged(shelves, "".join([*lines[:number], f"x{line}", *rest]))
+        word, value = line.split()
+        forged(shelves, "".join([*lines[:number], f"{word} {value} x\n", *rest]))
+        for cut in range(1, len(word)):
+            forged(shelves, "".join([*lines[:number], f"{word[:cut]} 7 {word[cut:]}\n", *rest]))
+    for added in ("end COMPLETE\n", "code 0\n", "steps x\n", "N 1\n", "$(touch canary) 1\n", "\n", "x"):
+        forged(shelves, "".join([*lines, added]))
+
+
+@pytest.mark.parametrize("change", ["cut", "empty", "crlf", "nul", "large"])
+def test_bytes_that_the_loop_does_not_write_are_refused(change: str, shelves: Place) -> None:
+    whole = (shelves.folder / RUN).read_bytes()
+    changed = {
+        "cut": whole[:-9],
+        "empty": b"",
+        "crlf": whole.replace(b"\n", b"\r\n"),
+        "nul": whole.replace(b"id ", b"id \0x", 1),
+        "large": whole + b"N 1\n" * 20_000,
+    }
+    forged(shelves, changed[change])
+
+
+def test_a_number_that_fits_is_taken_as_it_is(tmp_path: Path) -> None:
+    place = Place(tmp_path, ASKS)
+    place.make()
+    (tmp_path / RUN).write_text(with_line(place, "N", "7"), encoding="utf-8")
+    assert said(place.make("REPLY=no")) == (0, "rdc: COMPLETE 7 shelves")
+
+
+CHANGES = {
+    "a command": FLOW.replace("echo build", "echo make"),
+    "a comment": FLOW + "\n<!-- more -->\n",
+    "another document": "# Other\n\n## 1. Ask\n\nIs it?\n",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_state_of_another_version_is_refused_with_what_to_do(change: str, flow: Place) -> None:
+    flow.make()
+    flow.write(CHANGES[change], {})
+    is_refused(flow)
+    assert "make clean" in flow.make().stdout
+    assert flow.make("clean").returncode == 0
+    assert code(flow.make()) == 75
+
+
+@pytest.fixture(scope="module")
+def cut_off(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """A run that was killed with its second step, which would be quick now."""
+    place = Place(tmp_path_factory.mktemp("cut"), SLOW)
+    process = place.start()
+    kill_all(process.pid)
+    process.communicate(timeout=PATIENCE)
+    (place.folder / "quick").touch()
+    return place
+
+
+@pytest.mark.parametrize("pid", ["$(touch canary)", "", "1 2", "-1", "0", "x", "1", "9" * 30])
+def test_the_number_of_a_process_is_neither_executed_nor_signaled(pid: str, cut_off: Place, tmp_path: Path) -> None:
+    shutil.copytree(cut_off.folder, tmp_path, symlinks=True, dirs_exist_ok=True)
+    (tmp_path / STATE / "pid").write_text(f"{pid}\n", encoding="utf-8")
+    place = Place(tmp_path, SLOW)
+    done = place.make("resume", "RERUN=yes")
+    assert ("still runs" in done.stdout) == (pid in ("0", "1")), done
+    assert place.lines("log") == (["build"] if pid in ("0", "1") else ["build", "ship"])
+    assert not list(tmp_path.rglob("canary*"))
+
+
+# --- Links ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["", "run", "run.new", "log", "pid", ".gitignore"])
+@pytest.mark.parametrize("target", ["file", "nothing"])
+def test_a_link_in_the_state_is_refused(name: str, target: str, flow: Place) -> None:
+    flow.make()
+    link, elsewhere = flow.folder / STATE / name, flow.folder / "elsewhere"
+    if name in ("run", "log", "pid", ".gitignore", "") and link.exists():
+        link.rename(elsewhere)
+    elif target == "file":
+        elsewhere.write_text("mine\n")
+    if target == "nothing" and elsewhere.is_file():
+        elsewhere.unlink()
+    elif target == "nothing" and elsewhere.is_dir():
+        shutil.rmtree(elsewhere)
+    link.symlink_to(elsewhere)
+    before = {path: path.read_bytes() for path in elsewhere.rglob("*")} if elsewhere.is_dir() else content(elsewhere)
+    for words in (["resume", "REPLY=yes"], [], ["clean"]):
+        refused = flow.make(*words)
+        assert words == ["clean"] or (code(refused), "is a link" in refused.stdout) == (2, True), refused
+        now = {path: path.read_bytes() for path in elsewhere.rglob("*")} if elsewhere.is_dir() else content(elsewhere)
+        assert words == ["clean"] or now == before
+    assert flow.lines("log") == ["build"]
+
+
+def content(path: Path) -> bytes | None:
+    """What a file has, if there is one."""
+    return path.read_bytes() if path.exists() else None
+
+
+@pytest.mark.parametrize("verb", ["run", "resume", "clean"])
+def test_a_link_in_the_place_of_all_states_is_refused(verb: str, flow: Place) -> None:
+    flow.make()
+    (flow.folder / ".rdc").rename(flow.folder / "elsewhere")
+    (flow.folder / ".rdc").symlink_to("elsewhere")
+    before = (flow.folder / "elsewhere" / "main.make" / "run").read_bytes()
+    flow.make(verb, "REPLY=yes")
+    assert (flow.folder / "elsewhere" / "main.make" / "run").read_bytes() == before
+    assert flow.lines("log") == ["build"]
+
+
+# --- State that cannot be written, or vanishes ------------------------------------------------------------------------
+
+
+def test_a_state_that_cannot_be_written_is_said_and_nothing_runs(flow: Place) -> None:
+    (flow.folder / ".rdc").touch()  # where the folder should be
+    refused = flow.make()
+    assert said(refused) == (2, f"rdc: error: cannot create {STATE}")
+    assert flow.lines("log") == []
+
+
+@pytest.mark.parametrize(
+    "command", ["rm -rf .rdc", "rm -rf .rdc; touch .rdc", "git init -q . && git clean -qfdx -e Makefile"]
+)
+def test_a_command_that_removes_the_state_ends_the_run(command: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, f"## 1. Clean\n\n```sh\n{command}\n```\n\n## 2. Ship\n\n```sh\necho ship >> log\n```\n")
+    done = place.make()
+    assert (code(done), done.stdout.splitlines()[-1][:11]) == (2, "rdc: error:"), done
+    assert "step 1 ended with pass" in done.stdout
+    assert place.lines("log") == []
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can make a file that nobody can change")
+def test_a_full_disk_is_told_with_what_has_run(tmp_path: Path) -> None:
+    place = Place(
+        tmp_path, PLAIN.replace("echo build >> log", f"echo build >> log; rm -f {STATE}/run.new; mkdir {STATE}/run.new")
+    )
+    done = place.make()
+    assert code(done) == 2
+    assert "ended with pass" in done.stdout
+    assert place.lines("log") == ["build"]
+    (tmp_path / STATE / "run.new").rmdir()
+    assert said(place.make("resume", "ASSUME=pass")) == (0, "rdc: COMPLETE")
+
+
+def test_git_takes_no_state_and_nobody_else_reads_it(flow: Place) -> None:
+    subprocess.run(["git", "init", "-q", "."], cwd=flow.folder, check=True)
+    flow.make()
+    words = ["git", "status", "--porcelain", "--untracked-files=all"]
+    shown = subprocess.run(words, cwd=flow.folder, capture_output=True, text=True, check=True).stdout
+    assert "Makefile" in shown
+    assert ".rdc" not in shown
+    assert (flow.folder / STATE).stat().st_mode & 0o077 == 0

@@ -1,0 +1,16 @@
+"""What the tests of the mermaid target share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.mermaid import Mermaid, running
+
+
+@pytest.fixture(scope="session")
+def mermaid() -> Iterator[Mermaid]:
+    """The real parser."""
+    with running() as parser:
+        yield parser

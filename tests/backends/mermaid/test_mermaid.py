@@ -1,0 +1,212 @@
+"""The mermaid target: what the real parser sees in a diagram is the picture, whatever the document says."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from backends.base import MARK
+from backends.mermaid.chart import CLASSES, COLORS, MOST_ARROWS, MOST_CHARACTERS, NOTES, SHAPES, chart, is_too_big
+from backends.picture.legend import with_legend
+from backends.picture.model import Picture, picture
+from backends.registry import load
+from compiler.diagnostics.issues import InvalidError
+from compiler.ir.program import Program
+from compiler.ir.tasks import End, Shell
+from compiler.ir.texts import text
+from tests.conftest import ROOT
+from tests.equivalence.cases import Case
+from tests.equivalence.compiled import compiled as compiled_case
+from tests.equivalence.strategies import cases
+from tests.golden.test_golden import listed, of
+from tests.support.documents import compiled
+from tests.support.mermaid import Mermaid, Seen
+from tests.support.sample_programs import FAIL, PASS, every_kind, hostile_programs, node, program, to, unverified
+
+GOLDEN = listed(".mmd")
+
+
+def emitted(drawn: Program, **options: object) -> str:
+    text = load("mermaid").emit(drawn, {name.replace("_", "-"): value for name, value in options.items()}).text
+    assert text
+    return text
+
+
+def words(text: str) -> str:
+    """A label as people read it: several spaces are one, those without width none, and some signs look alike."""
+    return " ".join(text.replace("\u200b", "").replace("`", "'").replace("~", "∼").split())
+
+
+def assert_same(seen: Seen, drawn: Picture) -> None:
+    """What Mermaid sees is the picture: so many boxes, frames and arrows, with these labels, and nothing else."""
+    notes = [box.label for box in seen.boxes if box.id == NOTES]
+    assert [words(note) for note in notes] == ([words(" ".join(drawn.notes))] if drawn.notes else [])
+    start, *boxes = sorted(
+        (box for box in seen.boxes if box.id != NOTES),
+        key=lambda box: (box.id != "start", int(box.id[1:]) if box.id[1:].isdigit() else 0),
+    )
+    assert [words(box.label) for box in boxes] == [words(" ".join(box.lines)) for box in drawn.boxes]
+    assert start.id == "start"
+    names = {box.node.id: found.id for box, found in zip(drawn.boxes, boxes, strict=True)}
+    first, *arrows = seen.arrows
+    assert (first.source, first.target) == ("start", names[drawn.entry])
+    assert [(arrow.source, arrow.target, words(arrow.label)) for arrow in arrows] == [
+        (names[arrow.source], names[arrow.target], words(" ".join(arrow.lines))) for arrow in drawn.arrows
+    ]
+    assert sorted(words(frame.label) for frame in seen.frames) == sorted(words(frame.title) for frame in drawn.frames)
+
+
+@pytest.mark.share(6)
+@pytest.mark.parametrize("path", GOLDEN)
+def test_mermaid_reads_the_golden_files(path: str, mermaid: Mermaid) -> None:
+    text = of(path).read_text(encoding="utf-8")
+    assert mermaid.read(text).boxes
+    assert not is_too_big(text)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(drawn=hostile_programs())
+@unverified()
+def test_no_text_leaves_its_label(drawn: Program, mermaid: Mermaid) -> None:
+    assert_same(mermaid.read(emitted(drawn)), with_legend(picture(drawn)))
+
+
+@pytest.mark.share(2)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@given(case=cases())
+def test_mermaid_sees_the_picture_of_every_runbook(case: Case, mermaid: Mermaid) -> None:
+    drawn = compiled_case(case)
+    assert_same(mermaid.read(emitted(drawn)), with_legend(picture(drawn)))
+
+
+def test_hostile_paths_stay_in_their_comments(tmp_path: Path, mermaid: Mermaid) -> None:
+    drawn = compiled(
+        tmp_path, "## 1. A\n- x{y}%%{init}%%.runbook.md\n", {"x{y}%%{init}%%.runbook.md": "## 1. B\n"}
+    ).program
+    assert drawn
+    text = emitted(drawn)
+    assert "%%{" not in text
+    assert_same(mermaid.read(text), with_legend(picture(drawn)))
+
+
+def test_every_kind_of_box_has_a_shape_of_its_own(mermaid: Mermaid) -> None:
+    seen = mermaid.read(emitted(every_kind()))
+    kinds = {box.shape for box in seen.boxes if box.id != "start"}
+    assert len(kinds) == len(set(SHAPES.values()))
+
+
+def test_ends_of_arrows_differ_in_line_and_color(mermaid: Mermaid) -> None:
+    drawn = program(
+        node("1", Shell("sh", text("true")), to("C", PASS), to("S", FAIL)),
+        node("C", End("complete")),
+        node("S", End("stop")),
+    )
+    _, passed, failed, *_ = mermaid.read(emitted(drawn)).arrows
+    assert (passed.label, passed.stroke, passed.style[0]) == ("worked", "normal", f"stroke:{COLORS['complete']}")
+    assert (failed.label, failed.stroke, failed.style[0]) == ("failed", "dotted", f"stroke:{COLORS['stop']}")
+
+
+def test_the_diagram_in_the_documentation_is_current(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "targets" / "pictures.md").read_text(encoding="utf-8")
+    (document,) = re.findall(r"^~~~markdown [^\n]*\n(.+?)^~~~", page, re.DOTALL | re.MULTILINE)
+    (diagram,) = re.findall(r"^```mermaid\n(.+?)^```", page, re.DOTALL | re.MULTILINE)
+    drawn = compiled(tmp_path, document).program
+    assert drawn
+    assert chart(drawn, {}) == diagram
+
+
+# --- For reuse ----------------------------------------------------------------------------------------------------
+
+
+def test_a_chart_has_the_ids_that_it_is_given_and_takes_further_lines(mermaid: Mermaid) -> None:
+    drawn = program(
+        node("1", Shell("sh", text("true")), to("C", PASS), to("S", FAIL)),
+        node("C", End("complete")),
+        node("S", End("stop")),
+    )
+    shown = chart(drawn, {"1": "s1", "C": "n1"})
+    assert shown.startswith("flowchart TD\n")
+    assert "%%" not in shown
+    boxes = {box.id: box for box in mermaid.read(shown + "  class s1,n1 passed\n  class n2 failed\n").boxes}
+    assert boxes.keys() == {"start", "s1", "n1", "n2"}
+    assert boxes["s1"].classes == ["passed"]
+    assert boxes["n1"].classes == ["complete", "passed"]
+    assert boxes["n2"].classes == ["stop", "failed"]
+
+
+def row(nodes: int, title: str = "") -> Program:
+    """Steps one after the other, with an arrow each, and one from the start."""
+    named = [f"u{number}" for number in range(nodes)] + ["C"]
+    steps = [node(name, Shell("sh", text("true")), to(after), title=title) for name, after in pairwise(named)]
+    return program(*steps, node("C", End("complete")))
+
+
+def test_the_limit_of_arrows_is_that_of_mermaid(mermaid: Mermaid) -> None:
+    largest, larger = chart(row(MOST_ARROWS - 1), {}), chart(row(MOST_ARROWS), {})
+    assert not is_too_big(largest)
+    assert len(mermaid.read(largest).arrows) == MOST_ARROWS
+    assert is_too_big(larger)
+    assert "Edge limit exceeded" in mermaid.answer(larger)["error"]
+
+
+def test_characters_are_counted_as_javascript_does() -> None:
+    assert not is_too_big("x" * MOST_CHARACTERS)
+    assert is_too_big("x" * (MOST_CHARACTERS + 1))
+    assert is_too_big("🚀" * (MOST_CHARACTERS // 2 + 1))
+
+
+def test_a_diagram_that_is_too_big_says_so() -> None:
+    text = emitted(row(MOST_ARROWS))
+    assert text.startswith("%% GitHub does not draw this")
+    assert MARK in "".join(text.splitlines()[:5])
+    assert "GitHub" not in emitted(row(3))
+
+
+def test_titles_without_end_are_cut() -> None:
+    assert len(emitted(row(1, "word " * 13_000))) < 2000
+    assert len(emitted(row(1, "x" * 65_536))) < 2000
+
+
+# --- Links and colors --------------------------------------------------------------------------------------------
+
+
+def test_boxes_link_to_their_source_lines_if_asked(mermaid: Mermaid) -> None:
+    text = emitted(row(1), link_base="https://example.org/blob/main")
+    assert 'click n1 href "https://example.org/blob/main/a.runbook.md#L7" "a.runbook.md#58;#8203;7" _blank' in text
+    assert [box.link for box in mermaid.read(text).boxes if box.id == "n1"] == [
+        "https://example.org/blob/main/a.runbook.md#L7"
+    ]
+    assert "click" not in emitted(row(1))
+
+
+@pytest.mark.parametrize(
+    "address", ["", "javascript:alert(1)", "//x", "https://", 'https://x/"', "https://x/\n", "https://x/?a#b"]
+)
+def test_only_addresses_on_the_web_are_linked_to(address: str) -> None:
+    with pytest.raises(InvalidError, match=r"https://example\.org"):
+        emitted(row(1), link_base=address)
+
+
+def luminance(color: str) -> float:
+    channels = [int(color[index : index + 2], 16) / 255 for index in (1, 3, 5)]
+    red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def test_colors_can_be_read_on_light_and_dark_pages() -> None:
+    for color in COLORS.values():
+        assert min(contrast(color, "#ffffff"), contrast(color, "#0d1117")) >= 3  # WCAG 1.4.11
+    for name, style in CLASSES.items():
+        fill, text = (re.search(rf"\b{part}:(#\w+)", style) for part in ("fill", "color"))
+        if fill:
+            assert text, f"{name} would have the text of the theme on a color of ours"
+            assert contrast(fill[1], text[1]) >= 4.5  # WCAG 1.4.3

@@ -1,0 +1,339 @@
+"""What a program looks like as a picture, whichever target writes it down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from msgspec.structs import replace
+
+from backends.picture.captions import LINES, WIDTH, wrapped
+from backends.picture.model import LOOP, UNREACHABLE, Box, Frame, Picture, outline, picture
+from compiler.driver import compile_file
+from compiler.ir.edges import CounterTest, OutcomeTest, Set
+from compiler.ir.program import Register
+from compiler.ir.tasks import Agent, Ask, Branch, End, Reading, Shell
+from compiler.ir.texts import Text, text
+from tests.conftest import ROOT
+from tests.equivalence.cases import Case
+from tests.equivalence.compiled import compiled as compiled_case
+from tests.equivalence.strategies import cases
+from tests.support.documents import compiled
+from tests.support.sample_programs import every_kind, group, node, program, to
+
+
+def drawn(folder: Path, text: str, files: dict[str, str] | None = None) -> Picture:
+    found = compiled(folder, text, files).program
+    assert found
+    return picture(found)
+
+
+def arrows(seen: Picture) -> list[str]:
+    """The arrows as `source label target`."""
+    return [f"{a.source} {' '.join(a.lines)} -> {a.target}" for a in seen.arrows]
+
+
+def nesting(seen: Picture) -> list[str]:
+    """The outline, a line for each box and frame."""
+    return [
+        "  " * depth + (f"[{item.title}]" if isinstance(item, Frame) else " ".join(item.lines))
+        for depth, item in outline(seen)
+        if item
+    ]
+
+
+def test_outcomes_are_labeled_and_those_with_one_target_are_one(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. A\n- FAIL: CONTINUE\n## 2. B\n- YES: COMPLETE\n- NO: STOP\n")
+    assert arrows(seen) == ["1 then -> 2", "2 yes -> COMPLETE", "2 no -> STOP"]
+
+
+def test_a_named_step_reads_as_its_author_wrote_it(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. Ask\n## Drain the hot node\n## Fix both\n### Fix.Undo the change\n### Fix.1 Go\n")
+    assert nesting(seen)[1:] == [
+        f"Drain the hot node {UNREACHABLE}",
+        "[Fix both]",
+        f"  Fix.Undo the change {UNREACHABLE}",
+        f"  Fix.1 Go {UNREACHABLE}",
+        "COMPLETE",
+        "STOP",
+    ]
+
+
+AWAY = """\
+## 1. Check
+- PASS: CONTINUE
+- FAIL: GOTO Fix
+### 1.1 A
+- FAIL: GOTO 3
+### 1.2 B
+{0}
+## 2. C
+## 3. D
+## Fix
+"""
+
+
+def test_a_way_that_no_run_can_take_is_not_drawn(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, AWAY.format(""))
+    assert arrows(seen)[:4] == ["1.1 worked -> 1.2", "1.1 failed -> 3", "1.2 worked -> 2", "1.2 failed -> Fix"]
+
+
+def test_a_step_that_only_an_impossible_way_leads_to_is_unreachable(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, AWAY.format("- PASS: CONTINUE\n- FAIL: GOTO 3\n"))
+    assert [box.node.id for box in seen.boxes if not box.is_reached] == ["Fix"]
+    assert {box.lines[-1] for box in seen.boxes if not box.is_reached} == {UNREACHABLE}
+
+
+def test_a_retry_is_one_arrow_with_its_count(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. A\n- PASS: RETRY 2 COMPLETE\n- FAIL: RETRY 3 COMPLETE\n")
+    assert arrows(seen) == [
+        "1 ↻ worked · again, up to 2 times -> 1",
+        "1 then -> COMPLETE",
+        "1 ↻ again, up to 3 times -> 1",
+    ]
+
+
+def test_an_arrow_leads_where_it_ends_whatever_its_outcome(tmp_path: Path) -> None:
+    text = "## 1. A\n- PASS: STOP\n- FAIL: CONTINUE\n## 2. B\n- PASS: GOTO 1\n- FAIL: COMPLETE\n"
+    seen = drawn(tmp_path, text)
+    assert {(arrow.source, arrow.target): arrow.leads for arrow in seen.arrows} == {
+        ("1", "STOP"): "stop",
+        ("1", "2"): "onward",
+        ("2", "1"): "back",
+        ("2", "COMPLETE"): "complete",
+    }
+
+
+def test_a_jump_to_an_earlier_step_that_is_no_loop_leads_onward(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. A\n- FAIL: GOTO Fix\n## 2. B\n## 3. C\n## Fix\n- PASS: GOTO 3\n- FAIL: STOP\n")
+    assert {arrow.leads for arrow in seen.arrows if (arrow.source, arrow.target) == ("Fix", "3")} == {"onward"}
+
+
+def test_the_next_instance_is_named(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## {N}. A\n- PASS: GOTO NEXT\n- FAIL: STOP\n")
+    assert arrows(seen)[0] == "{N} ↻ worked · the next one -> {N}"
+
+
+AGGREGATION = """\
+## 1. Checks
+- PASS{0}: COMPLETE
+- FAIL{1}: GOTO Fix
+### 1.1 A
+- {2}: CONTINUE
+### 1.2 B
+- {2}: CONTINUE
+### 1.3 C
+## Fix
+"""
+
+
+def test_marks_become_one_condition(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, AGGREGATION.format("", "", "FAIL"))
+    assert "1 any of 1.1, 1.2 failed -> Fix" in arrows(seen)
+    assert "1 none failed -> COMPLETE" in arrows(seen)
+    assert "  1: any failed?" in nesting(seen)
+    seen = drawn(tmp_path, AGGREGATION.format(" ANY", " ALL", "PASS"))
+    assert "1 any of 1.1, 1.2 worked -> COMPLETE" in arrows(seen)
+    assert "1 none worked -> Fix" in arrows(seen)
+
+
+def test_many_marks_are_the_first_and_the_last(tmp_path: Path) -> None:
+    checks = "".join(f"### 1.{number} A\n- FAIL: CONTINUE\n" for number in range(1, 41))
+    seen = drawn(tmp_path, "## 1. Checks\n- FAIL: GOTO Fix\n" + checks + "## Fix\n")
+    assert "1 any of 1.1 … 1.40 failed -> Fix" in arrows(seen)
+
+
+def test_a_retry_of_a_step_is_a_question(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. Test\n- FAIL: RETRY 2\n### 1.1 A\n### 1.2 B\n")
+    assert nesting(seen)[:4] == [f"[1 Test · {LOOP}]", "  1.1 A", "  1.2 B", "  1: again?"]
+    assert "1/FAIL ↻ again, up to 2 times -> 1.1" in arrows(seen)
+    assert "1/FAIL otherwise -> STOP" in arrows(seen)
+
+
+def test_nested_runbooks_are_frames_in_frames(tmp_path: Path) -> None:
+    lint = "# Lint\n## 1. Style\n- PASS: COMPLETE Clean\n- FAIL: STOP\n"
+    seen = drawn(tmp_path, "## 1. Check\n- ci/lint.runbook.md\n## 2. Ship\n", {"ci/lint.runbook.md": lint})
+    assert nesting(seen)[:4] == ["[1 Check]", "  [Lint (ci/lint.runbook.md)]", "    1 Style", "    COMPLETE Clean"]
+    assert seen.entry == "1/ci/lint.runbook.md/1"
+    assert "1/ci/lint.runbook.md/1/COMPLETE  -> 2" in arrows(seen)
+    assert "1/ci/lint.runbook.md/STOP  -> STOP" in arrows(seen)
+
+
+def test_a_loop_has_a_frame_where_one_can_hold_it(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. A\n## 2. B\n## 3. C\n- FAIL: GOTO 2\n")
+    assert nesting(seen)[:4] == ["1 A", f"[{LOOP}]", "  2 B", "  3 C"]
+
+
+def test_a_loop_that_cuts_a_step_in_two_has_only_an_arrow_back(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. A\n### 1.1 B\n### 1.2 C\n## 2. D\n- FAIL: GOTO 1.2\n")
+    assert nesting(seen)[:4] == ["[1 A]", "  1.1 B", "  1.2 C", "2 D"]
+    assert [(arrow.source, arrow.target) for arrow in seen.arrows if arrow.leads == "back"] == [("2", "1.2")]
+
+
+def test_steps_that_nothing_reaches_are_marked_and_what_only_lowering_made_is_left_out(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. A\n- PASS: COMPLETE\n## 2. Never\n- FAIL: STOP x\n")
+    assert [" ".join(box.lines) for box in seen.boxes if not box.is_reached] == [
+        f"2 Never {UNREACHABLE}",
+        f"STOP x {UNREACHABLE}",
+    ]
+    assert all(not isinstance(box.node.task, Branch) or box.is_reached for box in seen.boxes)
+
+
+def test_a_question_without_a_title_shows_its_prompt(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. A\n- FAIL: GOTO Ask\n## Ask\nIs it good?\n\nMore.\n")
+    assert next(box for box in seen.boxes if box.node.id == "Ask").lines == ("Ask", "Is it good?")
+
+
+def test_texts_are_wrapped_and_cut() -> None:
+    assert wrapped("Wait for the\nothers\x07 to finish their work") == ("Wait for the others to", "finish their work")
+    cut = wrapped("word " * 13_000)
+    assert len(cut) == LINES
+    assert all(len(line) <= WIDTH for line in cut)
+    assert cut[-1].endswith("…")
+    assert wrapped("x" * 65_536)[-1].endswith("…")
+
+
+def test_frames_can_be_nested_without_bound() -> None:
+    depth = 3000
+    groups = tuple(group(f"g{level}", "", parent=f"g{level - 1}" if level else "") for level in range(depth))
+    deep = program(node("1", End("complete"), group=f"g{depth - 1}"), groups=groups)
+    assert sum(isinstance(item, Frame) for _, item in outline(picture(deep))) == depth
+
+
+@pytest.mark.share(2)
+@settings(max_examples=35, suppress_health_check=[HealthCheck.too_slow])
+@given(case=cases())
+def test_every_step_and_every_way_is_drawn_once(case: Case) -> None:
+    compiled_program = compiled_case(case)
+    seen = picture(compiled_program)
+    boxes = [item for _, item in outline(seen) if isinstance(item, Box)]
+    assert len(boxes) == len(seen.boxes)
+    steps = {found.id for found in compiled_program.nodes if not isinstance(found.task, Branch | End)}
+    ids = {box.node.id for box in boxes}
+    assert steps <= ids
+    assert {name for arrow in seen.arrows for name in (arrow.source, arrow.target)} | {seen.entry} <= ids
+    transitions = {(box.node.id, edge.target) for box in boxes for edge in box.node.edges}
+    assert {(arrow.source, arrow.target) for arrow in seen.arrows} == transitions
+
+
+def test_conditions_of_other_formats_are_said_in_words() -> None:
+    seen = arrows(picture(every_kind()))
+    assert "7 x is “y” -> COMPLETE" in seen
+    assert "7 otherwise -> STOP" in seen
+
+
+def test_a_run_begins_behind_a_branch_that_chooses_nothing() -> None:
+    seen = picture(program(node("1", Branch(), to("2")), node("2", End("stop"))))
+    assert seen.entry == "2"
+    assert nesting(seen) == ["STOP"]
+
+
+# --- What runbooks do not have --------------------------------------------------------------------------------------
+
+
+def example(name: str) -> Picture:
+    found = compile_file(str(ROOT / "examples" / "programs" / f"{name}.program.json")).program
+    assert found
+    return picture(found)
+
+
+def boxes(seen: Picture) -> dict[str, str]:
+    return {box.node.id: " · ".join(box.lines) for box in seen.boxes}
+
+
+def test_words_of_agents_stand_on_arrows() -> None:
+    assert arrows(example("review-loop"))[:5] == [
+        "write worked -> review",
+        "write failed -> nothing",
+        "review GOOD, AGAIN -> count",
+        "review ↻ AGAIN · rounds < 3 · rounds + 1 -> write",
+        "review otherwise -> nothing",
+    ]
+
+
+def test_words_of_a_parallel_step_and_a_gate_stand_on_arrows() -> None:
+    assert arrows(example("parallel-review")) == [
+        "review TRIVIAL -> merge",
+        "review APPROVE -> gate",
+        "review REJECT -> rejected",
+        "review otherwise -> unclear",
+        "gate approved -> merge",
+        "gate rejected -> rejected",
+        "merge worked -> merged",
+        "merge ↻ again, up to 3 times -> merge",
+        "merge otherwise -> unclear",
+    ]
+
+
+def test_boxes_say_who_does_it_and_which_texts_go_through_it() -> None:
+    seen = boxes(example("parallel-review"))
+    assert seen["review"] == (
+        "review Review the change · agents security, style: · all must agree · reads change · "
+        "writes findings, summary · (field summary)"
+    )
+    assert seen["gate"] == "gate A person approves · a person approves merge · reads summary · clears findings"
+    assert seen["merge"] == (
+        "merge Merge it · tool github.merge · at most 60 s · waits 5 s before it · tries again, ×2 each · time · "
+        "reads change"
+    )
+    assert boxes(example("review-loop"))["count"] == "count Count the words · reads draft · writes words"
+
+
+def test_conditions_on_texts_and_options_stand_on_arrows() -> None:
+    seen = example("choose-region")
+    assert arrows(seen)[:3] == [
+        "is it given region is not “ask” -> deploy",
+        "is it given otherwise -> choose",
+        "choose  -> deploy",
+    ]
+    asked = Ask("select", text("Where?"), options=(text("eu"), text("us"), text("no")))
+    eu, rest = to("a", OutcomeTest("eu")), to("b")
+    ends = (node("a", End("complete")), node("b", End("stop")))
+    assert arrows(picture(program(node("1", asked, eu, rest), *ends))) == ["1 eu -> a", "1 us, no -> b"]
+
+
+def test_an_edge_without_a_guard_says_what_is_left_for_it() -> None:
+    ends = (node("a", End("complete")), node("b", End("stop")))
+    shell = Shell("sh", text("true"))
+    seen = program(node("1", shell, to("a", OutcomeTest("pass")), to("b")), *ends)
+    assert arrows(picture(seen)) == ["1 worked -> a", "1 failed -> b"]
+    counted = to("a", OutcomeTest("fail"), CounterTest("n", "<", 2))
+    seen = program(node("1", shell, to("a", OutcomeTest("pass")), counted, to("b")), *ends)
+    assert arrows(picture(seen))[-1] == "1 otherwise -> b"
+
+
+def test_words_that_an_author_chose_stay_as_they_are() -> None:
+    reviewer = Agent("", Text(), Reading(("pass", "Done")))
+    ends = (node("a", End("complete")), node("b", End("stop")))
+    edges = (to("a", OutcomeTest("pass")), to("a", OutcomeTest("Done")), to("b", OutcomeTest("failed")), to("b"))
+    assert arrows(picture(program(node("1", reviewer, *edges), *ends))) == [
+        "1 pass, Done -> a",
+        "1 failed or otherwise -> b",
+    ]
+
+
+def test_inputs_and_the_limit_stand_in_the_notes() -> None:
+    assert example("review-loop").notes == (
+        "input task: text, default Announce the new version",
+        "runs at most 20 steps",
+    )
+    assert example("choose-region").notes[1] == "input region: choice of eu, us, ask, default ask"
+
+
+def test_a_name_that_looks_like_a_mark_is_none() -> None:
+    """Only the role of a counter says that it is one."""
+    ends = (node("a", End("complete")), node("b", End("stop")))
+    noted = to("1", OutcomeTest("fail"), effects=(Set("2 failed", 1),))
+    first = node("0", Shell("sh", text("true")), noted, to("1"))
+    seen = program(first, node("1", Branch(), to("a", CounterTest("2 failed", ">=", 1)), to("b")), *ends)
+    plain, marked = Register("2 failed", ""), Register("2 failed", "", 0, "mark", "9", "fail")
+    assert "1 2 failed ≥ 1 -> a" in arrows(picture(replace(seen, registers=(plain,))))
+    assert "1 9 failed -> a" in arrows(picture(replace(seen, registers=(marked,))))
+
+
+def test_a_label_is_not_read() -> None:
+    """What an author wrote is shown where the next instance begins, and is never taken apart for more."""
+    ends = (node("a", End("complete")), node("b", End("stop")))
+    seen = program(node("1", Shell("sh", text("true")), to("a", label="NEXT: x, y")), *ends)
+    assert arrows(picture(seen)) == ["1  -> a"]

@@ -1,0 +1,353 @@
+"""`runtime=script`: a program that runs from beginning to end, answers as a runbook does, and keeps nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from backends.python import PythonBackend
+from compiler.driver import compile_file
+from tests.support.cli import call, document
+from tests.support.interpreters import ENDS, end_of_support
+from tests.support.process import Screen, is_gone
+
+LOOP = """\
+# Release
+
+## 1. Try
+
+```bash
+echo "attempt $RDC_ATTEMPT" >> log
+[ "$RDC_ATTEMPT" = 3 ]
+```
+
+- PASS: CONTINUE
+- FAIL: RETRY 3 STOP "never"
+
+## 2. Ready?
+
+Look at the dashboard.
+
+- YES: CONTINUE
+- NO: GOTO 1
+
+## 3. Ship
+
+Careful.
+
+### 3.1 Tag
+
+```bash
+echo "tag $RDC_STEP $RDC_TITLE ${RDC_RUN_ID%-*}" >> log
+```
+
+### 3.2 Push
+
+```sh
+echo push >> log; exit $BROKEN
+```
+
+- PASS: COMPLETE "out"
+- FAIL: STOP "not out"
+"""
+
+SLOW = """\
+# Slow
+
+## 1. Wait
+
+```bash
+sleep 60 & echo $! > pid; wait
+```
+
+## 2. Never
+
+```bash
+touch never
+```
+"""
+
+
+def script(folder: Path, text: str = LOOP) -> Path:
+    """Compile a script."""
+    document(folder, "release.runbook.md", text)
+    done = call("compile", "release.runbook.md", "--to", "python", "-O", "runtime=script", cwd=folder)
+    assert done.code == 0, done.err
+    return folder / "release.py"
+
+
+def run(path: Path, *words: str, python: str = sys.executable, broken: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [python, "-W", "error", str(path), *words]
+    environment = {**os.environ, "BROKEN": str(broken)}
+    return subprocess.run(
+        command, cwd=path.parent, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("which", ENDS)
+def test_it_walks_to_the_end_and_leaves_nothing_but_what_commands_leave(tmp_path: Path, which: str) -> None:
+    path = script(tmp_path)
+    (tmp_path / "answers").write_text("2 no\n# a comment\nyes\n")
+    done = run(path, "--answers", "answers", python=end_of_support(which))
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "rdc: COMPLETE out"), done.stderr
+    log = (tmp_path / "log").read_text().splitlines()
+    assert log == [*(f"attempt {n}" for n in (1, 2, 3, 1, 2, 3)), "tag 3.1 Tag script", "push"]
+    assert {entry.name for entry in tmp_path.iterdir()} == {"release.runbook.md", "release.py", "answers", "log"}
+    assert done.stderr.count("3 Ship\n") == 1
+    assert "1 Try - attempt 3\n    PASS" in done.stderr
+
+
+def test_a_step_that_fails_ends_it_by_stop(tmp_path: Path) -> None:
+    path = script(tmp_path)
+    (tmp_path / "answers").write_text("yes\n")
+    done = run(path, "--answers", "answers", broken=7)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "rdc: STOP not out")
+
+
+def test_a_question_that_nobody_answers_ends_it(tmp_path: Path) -> None:
+    done = run(script(tmp_path))
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "rdc: error: 2 needs an answer; run at a terminal or use --answers FILE"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("perhaps\n", "answers:1: expected pass, fail, yes or no"),
+        ("3.1 yes\n", "answers:1: 3.1 takes no answer"),
+    ],
+)
+def test_answers_that_fit_nothing_are_refused_before_anything_runs(tmp_path: Path, content: str, said: str) -> None:
+    path = script(tmp_path)
+    (tmp_path / "answers").write_text(content)
+    done = run(path, "--answers", "answers")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not (tmp_path / "log").exists()
+
+
+def test_a_person_answers_at_the_terminal(tmp_path: Path) -> None:
+    screen = Screen([sys.executable, str(script(tmp_path))], tmp_path, {**os.environ, "BROKEN": "0"})
+    screen.expect(r"Look at the dashboard\.\n +\[yes/no\] ")
+    screen.type("maybe\n")
+    screen.expect(r"\[yes/no\] ")
+    screen.type("y\n")
+    assert screen.close() == 0
+    assert "rdc: COMPLETE out" in screen.seen
+
+
+def test_ctrl_c_ends_it_and_its_command(tmp_path: Path) -> None:
+    screen = Screen([sys.executable, str(script(tmp_path, SLOW))], tmp_path, dict(os.environ))
+    screen.expect("1 Wait")
+    pid = written(tmp_path / "pid")
+    screen.type("\x03")
+    assert screen.close() == 130
+    assert "rdc: INTERRUPTED" in screen.seen
+    assert not (tmp_path / "never").exists()
+    with suppress(ProcessLookupError):  # a job in the background of a shell takes no Ctrl-C
+        os.kill(pid, signal.SIGKILL)
+
+
+def begun(path: Path, *before: str) -> subprocess.Popen[str]:
+    """Start a script as the leader of its group, as a shell at a terminal or a service does."""
+    words = [*before, sys.executable, str(path)]
+    return subprocess.Popen(
+        words, cwd=path.parent, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def wait_until_gone(pid: int) -> None:
+    """Wait until a process is gone."""
+    deadline = time.monotonic() + 15
+    while not is_gone(pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_sigterm_ends_it_with_all_that_its_command_began(tmp_path: Path) -> None:
+    process = begun(script(tmp_path, SLOW))
+    pid = written(tmp_path / "pid")
+    process.terminate()
+    assert process.wait(15) == 130
+    assert not (tmp_path / "never").exists()
+    wait_until_gone(pid)
+
+
+def test_sigterm_after_another_signal_ends_the_command(tmp_path: Path) -> None:
+    """Systems that cancel a job send SIGINT and then SIGTERM."""
+    process = begun(script(tmp_path, SLOW))
+    pid = written(tmp_path / "pid")
+    process.send_signal(signal.SIGINT)
+    process.terminate()
+    assert process.wait(15) == 130
+    wait_until_gone(pid)
+
+
+def test_sigint_ends_what_its_command_has_in_the_background(tmp_path: Path) -> None:
+    process = begun(script(tmp_path, SLOW))
+    pid = written(tmp_path / "pid")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(15) == 130
+    wait_until_gone(pid)
+
+
+BRIEF = SLOW.replace("sleep 60 & echo $! > pid; wait", "echo $$ > pid; sleep 0.5")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_another_signal_lets_the_command_end_and_begins_no_other(tmp_path: Path, number: int) -> None:
+    process = begun(script(tmp_path, BRIEF))
+    written(tmp_path / "pid")
+    process.send_signal(number)
+    assert process.wait(15) == 130
+    assert not (tmp_path / "never").exists()
+
+
+TRAPS = SLOW.replace(
+    "sleep 60 & echo $! > pid; wait",
+    "trap 'echo got >> got; sleep 0.3; exit CODE' NAME; echo $$ > pid; while :; do sleep 0.05; done",
+)
+
+
+@pytest.mark.parametrize("where", ["alone", "terminal", "key"])
+@pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT"])
+def test_a_signal_or_key_reaches_the_command_once_and_begins_no_other(tmp_path: Path, name: str, where: str) -> None:
+    """At a terminal a signal comes to the process in one case, and to its group in the other."""
+    for code, send in ((0, os.kill), (3, os.killpg)):
+        number = signal.Signals[f"SIG{name}"]
+        path = script(tmp_path, TRAPS.replace("CODE", str(code)).replace("NAME", name))
+        if where == "alone":
+            process = begun(path)
+            written(tmp_path / "pid")
+            process.send_signal(number)
+            assert process.wait(15) == 130
+        else:
+            screen = Screen([sys.executable, str(path)], tmp_path, dict(os.environ))
+            written(tmp_path / "pid")
+            key = {"INT": "\x03", "QUIT": "\x1c"}.get(name)
+            if where == "key" and key:
+                screen.type(key)
+            else:
+                send(screen.pid, number)
+            assert screen.close() == 130
+            assert ("PASS" in screen.seen) == (code == 0)
+        assert (tmp_path / "got").read_text() == "got\n"
+        assert not (tmp_path / "never").exists()
+        for left in ("got", "pid"):
+            (tmp_path / left).unlink()
+
+
+def test_a_command_that_ignores_signals_is_killed_in_the_end(tmp_path: Path) -> None:
+    path = script(tmp_path, TRAPS.replace("echo got >> got; sleep 0.3; exit CODE", "").replace("NAME", "TERM"))
+    path.write_text(path.read_text().replace("PATIENCE = 10", "PATIENCE = 1", 1))
+    process = begun(path)
+    pid = written(tmp_path / "pid")
+    process.terminate()
+    assert process.wait(15) == 130
+    wait_until_gone(pid)
+
+
+def test_nohup_holds(tmp_path: Path) -> None:
+    process = begun(script(tmp_path, BRIEF), "sh", "-c", 'trap "" HUP; exec "$@"', "sh")
+    written(tmp_path / "pid")
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(15) == 0
+    assert (tmp_path / "never").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells which signals are ignored")
+def test_commands_ignore_no_signal_that_python_ignores(tmp_path: Path) -> None:
+    looks = "grep SigIgn /proc/self/status > ignored; grep SigBlk /proc/self/status > blocked"
+    text = SLOW.replace("sleep 60 & echo $! > pid; wait", looks)
+    assert run(script(tmp_path, text)).returncode == 0
+    for name in ("ignored", "blocked"):
+        assert int((tmp_path / name).read_text().split()[1], 16) & 0x7FFFFFFF == 0
+
+
+def test_a_missing_shell_fails_the_step(tmp_path: Path) -> None:
+    path = script(tmp_path, SLOW)
+    done = subprocess.run(
+        [sys.executable, str(path)], cwd=tmp_path, env={"PATH": "/nowhere"}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "    FAIL" in done.stderr) == (1, True), done.stderr
+
+
+def test_what_was_typed_before_a_question_is_no_answer(tmp_path: Path) -> None:
+    text = "# A\n\n## 1. Wait\n\n```sh\ntouch ready; sleep 0.5\n```\n\n## 2. Go?\n\n- YES: COMPLETE\n- NO: STOP\n"
+    screen = Screen([sys.executable, str(script(tmp_path, text))], tmp_path, dict(os.environ))
+    screen.expect("1 Wait")
+    screen.type("yes\n")
+    screen.expect(r"\[yes/no\] ")
+    screen.type("no\n")
+    assert screen.close() == 1
+
+
+def written(path: Path) -> int:
+    """The number in a file, once it is there."""
+    deadline = time.monotonic() + 15
+    while not (path.exists() and path.read_text().endswith("\n")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return int(path.read_text())
+
+
+def test_help_says_what_it_is_and_other_words_are_refused(tmp_path: Path) -> None:
+    path = script(tmp_path)
+    done = run(path, "--help")
+    assert (done.returncode, "It keeps no state" in done.stdout) == (0, True)
+    assert run(path, "resume").returncode == 2
+    assert not (tmp_path / "log").exists()
+    assert "-O runtime=script" in path.read_text(), "the header says what to leave out for a program that resumes"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "feature"),
+    [
+        ("---\nrdc: {inputs: {WHO: {}}}\n---\n", "echo $WHO", "inputs"),
+        ("---\nrdc: {outputs: [TAG]}\n---\n", "echo TAG=1 >> $RDC_OUTPUT", "outputs"),
+        ("---\nrdc: {secrets: [TOKEN]}\n---\n", "echo", "secrets"),
+        ("---\nrdc: {steps: {1: {timeout: 5s}}}\n---\n", "echo", "timeouts"),
+    ],
+)
+def test_what_needs_a_journal_is_refused_by_name(tmp_path: Path, head: str, body: str, feature: str) -> None:
+    document(tmp_path, "a.runbook.md", f"{head}# A\n\n## 1. Do\n\n```bash\n{body}\n```\n")
+    done = call("compile", "a.runbook.md", "--to", "python", "-O", "runtime=script", cwd=tmp_path)
+    assert done.code == 1
+    assert "error[RD502]: a script without state does not support" in done.err
+    assert "remove `runtime=script`" in done.err
+    assert not (tmp_path / "a.py").exists()
+    assert call("compile", "a.runbook.md", "--to", "python", cwd=tmp_path).code == 0, f"the remedy works ({feature})"
+
+
+def test_all_reasons_are_one_diagnostic() -> None:
+    compiled = compile_file("examples/workflows/dependency-update.workflow.yaml").program
+    assert compiled is not None
+    found = PythonBackend().emit(compiled, {"runtime": "script"}).diagnostics
+    assert [item.code for item in found] == ["RD502"]
+    assert "an agent call (steps survey, update, fix, publish), " in found[0].message
+    assert found[0].message.endswith("a gate (steps update/human, publish/human), a time limit (step update)")
+    assert (found[0].span, found[0].help) == (compiled.nodes[0].origin.span, "remove `runtime=script`")
+
+
+def test_operators_have_nothing_to_do_with_a_script(tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", LOOP)
+    words = ["--to", "python", "-O", "runtime=script", "-O", "operator=full"]
+    done = call("compile", "a.runbook.md", *words, cwd=tmp_path)
+    assert (done.code, "remove `operator: full`" in done.err) == (2, True), done.err
+
+
+def test_verify_knows_a_script_with_and_without_its_source(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    path = script(tmp_path)
+    assert call("verify", path.name, cwd=tmp_path).code == 0
+    (tmp_path / "release.runbook.md").unlink()
+    assert call("verify", path.name, cwd=tmp_path).code == 3
+    path.write_text(path.read_text().replace('return "fail" if status', 'return "pass" if status'))
+    assert call("verify", path.name, cwd=tmp_path).code == 1

@@ -1,0 +1,302 @@
+"""Verdicts of agent workflows: a table of answers, and where they lead (W8 to W10, W12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compiler.frontends.agent_workflow.verdicts import alternatives
+from compiler.ir.semantics import Machine
+from tests.compiler.frontends.agent_workflow.workflows import compiled, end, program_of, said
+
+OTHERS = "".join(f"- {{name: {name}, prompt: x, end: true}}\n" for name in ("ship", "fix", "other"))
+
+
+@cache
+def machine(step: str) -> Machine:
+    """A workflow whose first step is this one, with the steps that it can lead to."""
+    with TemporaryDirectory() as folder:
+        return Machine(program_of(compiled(Path(folder), f"name: a\nsteps:\n- {step}\n{OTHERS}")))
+
+
+def led_to(step: str, *answers: str | None) -> str:
+    """The step that a workflow goes on with, or how it ends, in a word: the reason of a stop."""
+    run = machine(step)
+    state = said(run, run.start(), *answers)
+    return state.node.rpartition("/")[2] if end(run, state).startswith("stop") else state.node
+
+
+def quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def step(validation: str | None, keywords: Iterable[str], rest: str = "") -> str:
+    """A step with this validation and conditions that lead to `ship`, `fix` and `other`."""
+    leading = zip(keywords, ("ship", "fix", "other"), strict=False)
+    conditions = ", ".join(f"{{keyword: {quoted(word)}, goto: {target}}}" for word, target in leading)
+    report = f"report: {{name: r, format: f, validation: {quoted(validation)}}}, " if validation else ""
+    return f"{{name: review, prompt: x, {report}conditions: [{conditions}]{rest}}}"
+
+
+PLAIN = step("APPROVED|REJECTED", ("APPROVED", "REJECTED"))
+FREE = step(None, ("APPROVED", "REJECTED"))
+ENDS = step(None, ("REJECTED",), ", end: true")
+ENDS_OR_SHIPS = step(None, ("APPROVED",), ", end: true")
+DONE = step("APPROVED|REJECTED", (), ", next: other")
+AGAIN = step(None, ("APPROVED", "AGAIN"), ", next: other").replace("goto: fix", "goto: review")
+NEXT = step(None, ("REJECTED",), ", next: other")
+ONE = step("APPROVED|REJECTED", ("APPROVED",), ", next: other")
+GROUP = step(r"^Verdict:\s*(APPROVED|REJECTED)", ("APPROVED",), ", next: other")
+LABELED = step("Verdict: (APPROVED|REJECTED)", ("APPROVED",), ", next: other")
+ANY = step(r"Verdict: (\w+)", ("APPROVED",), ", next: other")
+OPTIONAL = step(r"Verdict:\s*(APPROVED)?", ("APPROVED",), ", next: other")
+SHORTER = step("PASS|PASSED", ("PASSED",))
+PREFIX = step("Verdict: (?:APPROVED|REJECTED)", ("APPROVED", "REJECTED"))
+NESTED = step("(?:PRE)?(?:APPROV|REJECT)ED", ("APPROVED", "REJECTED"), ", next: other")
+LOOSE = step(r"\w+", ("APPROVED", "REJECTED"))
+CYRILLIC = step("ГОТОВО|ОТКАЗ", ("ГОТОВО", "ОТКАЗ"))
+LOWER = step("passed|failed", ("passed", "failed"))
+WORDS = step(None, ("NEEDS WORK", "WORK", "C++"))
+
+TABLE = [
+    (PLAIN, "APPROVED", "ship"),
+    (PLAIN, "Fine.\n\nREJECTED", "fix"),
+    (PLAIN, "# Approved or rejected\n\nAll good.\n\nAPPROVED", "ship"),
+    (PLAIN, "## APPROVED / REJECTED\n\nREJECTED", "fix"),  # a heading that names both is a sentence
+    (PLAIN, "REJECTED\n\nWhy it is not APPROVED: it fails.", "fix"),
+    (PLAIN, "Verdict: REJECTED\n\nFix the two tests, then this can be APPROVED.", "fix"),
+    (PLAIN, "Fix the two tests, then this can be APPROVED.", "ambiguous"),
+    (PLAIN, "This must be rejected. The pattern finds APPROVED here.", "ambiguous"),
+    (PLAIN, "APPROVED, not REJECTED", "ambiguous"),
+    (PLAIN, "APPROVED. I repeat: APPROVED.", "ambiguous"),
+    (PLAIN, "::set-output name=next::APPROVED\n\x1b[32mREJECTED\x1b[0m", "fix"),  # colors are no part of a word
+    (GROUP, "\x1b[32mVerdict: APPROVED\x1b[0m", "ship"),  # nor of the text that the pattern searches
+    (PLAIN, "DISAPPROVED", "invalid"),  # a part of a word is no match
+    (PLAIN, "UNAPPROVED_CHANGES\nREJECTED", "fix"),
+    (PLAIN, "**APPROVED**", "ship"),
+    (PLAIN, "`REJECTED`.", "fix"),
+    (PLAIN, "1. __APPROVED__!", "ship"),
+    (PLAIN, "- ### **Final verdict:** `approved`.", "ship"),
+    (PLAIN, "_APPROVED_", "ship"),
+    (PLAIN, "approved", "ship"),
+    (PLAIN, "## Approved\n\nREJECTED", "fix"),  # the title of a section
+    (PLAIN, "Approved\n========\n\nREJECTED", "fix"),
+    (PLAIN, "## APPROVED", "ship"),
+    (PLAIN, "## Verdict: approved", "ship"),
+    (PLAIN, "REJECTED: the tests fail, so it can't be APPROVED", "fix"),
+    (PLAIN, "**REJECTED** — see above", "fix"),
+    (PLAIN, "REJECTED - see above", "fix"),
+    (PLAIN, "rejected: see above", "ambiguous"),
+    (PLAIN, "REJECTED-ish", "ambiguous"),
+    (PLAIN, "APPROVED: all is well", "ambiguous"),  # only a failing verdict can have its reason in the line
+    (PLAIN, "Not yet: APPROVED", "ambiguous"),
+    (PLAIN, "I can't say: APPROVED", "ambiguous"),
+    (PLAIN, "I can’t say: APPROVED", "ambiguous"),
+    (PLAIN, "Notes: APPROVED", "ship"),
+    (PLAIN, "Rejected by one, but: APPROVED", "ambiguous"),
+    (PLAIN, "A label that is far longer than it may be: APPROVED", "ambiguous"),
+    (PLAIN, "One: two: APPROVED", "ambiguous"),
+    (PLAIN, ": APPROVED", "ambiguous"),
+    (PLAIN, "APPROVED\nnothing was rejected", "ship"),
+    (PLAIN, "> APPROVED\nREJECTED", "fix"),  # every line of a quote has its mark
+    (PLAIN, "TASK_DONE\n**Verdict: Rejected**", "fix"),  # only the last one has a label
+    (PLAIN, "Verdict: TASK_DONE\n**Verdict: Rejected**", "ambiguous"),
+    (PLAIN, "Verdict: APPROVED\nREJECTED", "ambiguous"),
+    (PLAIN, "APPROVED\nREJECTED\nVerdict: APPROVED", "ship"),
+    (PLAIN, "REJECTED\ntask_done", "ambiguous"),
+    (PLAIN, "Rejected\nApproved", "ambiguous"),
+    (PLAIN, "REJECTED\r\nREJECTED", "fix"),
+    (PLAIN, "REJECTED\rAPPROVED", "ambiguous"),
+    (PLAIN, "Nothing to say", "invalid"),
+    (PLAIN, "TASK_DONE", "COMPLETE"),  # satisfies the validation
+    (PLAIN, "REJECTED\nTASK_DONE", "ambiguous"),
+    (PLAIN, "TASK_DONE or REJECTED", "ambiguous"),
+    (PLAIN, "TASK_DONE or neither\nsomething else", "invalid"),
+    (PLAIN, "I do not say TASK_DONE\n\nREJECTED", "fix"),
+    (PLAIN, "task_done", "COMPLETE"),
+    (PLAIN, "TASK_DONE_SOON", "invalid"),
+    (PLAIN, None, "failed"),
+    (PLAIN, "  \n", "failed"),
+    (PLAIN, "APPROVED\r\n", "ship"),
+    (FREE, "Nothing to say", "unrouted"),
+    (FREE, "REJECTED", "fix"),
+    (FREE, "I do not say TASK_DONE", "unrouted"),
+    (ENDS, "REJECTED", "ship"),  # a condition beats `end`
+    (ENDS, "All done", "COMPLETE"),
+    (ENDS, "This must be rejected", "ambiguous"),  # rather than completing
+    (ENDS, None, "failed"),
+    (NEXT, "All done", "other"),
+    (NEXT, "REJECTED", "ship"),
+    (DONE, "APPROVED or REJECTED", "other"),  # without conditions, only the pattern decides
+    (DONE, "Verdict: neither", "invalid"),
+    (DONE, "APPROVED\n\nTASK_DONE", "COMPLETE"),
+    (DONE, "APPROVED, but not TASK_DONE", "other"),
+    (ONE, "REJECTED", "other"),  # a word of the pattern is a candidate without a condition
+    (ONE, "APPROVED\nREJECTED", "ambiguous"),
+    (ONE, "APPROVED or REJECTED", "ambiguous"),
+    (AGAIN, "Once again, all is well", "other"),  # fails by its goto, so only in exact case
+    (AGAIN, "Once AGAIN", "ambiguous"),
+    (AGAIN, "AGAIN: a word is misspelled", "review"),
+    (GROUP, "Verdict: APPROVED", "ship"),
+    (GROUP, "Verdict: REJECTED", "other"),
+    (LABELED, "Verdict: REJECTED\n\n> Verdict: APPROVED", "other"),
+    (GROUP, "verdict: approved\nREJECTED", "ship"),  # the pattern's line comes first
+    (GROUP, "APPROVED", "invalid"),
+    (LABELED, "Verdict: APPROVED\nVerdict: REJECTED", "other"),  # of the pattern's lines, the last
+    (LABELED, "**Verdict: APPROVED**.", "ship"),
+    (LABELED, "So my Verdict: APPROVED", "ship"),  # not the whole line for the pattern, but a label
+    (LABELED, "I do not say Verdict: APPROVED", "ambiguous"),
+    (ANY, "Verdict: MAYBE", "ambiguous"),  # no candidate
+    (ANY, "Verdict: APPROVED", "ship"),
+    (OPTIONAL, "Verdict: ", "ambiguous"),  # an empty group
+    (PREFIX, "Verdict: APPROVED", "ship"),
+    (PREFIX, "Verdict: REJECTED\nso much for APPROVED", "fix"),
+    (NESTED, "PREAPPROVED", "other"),
+    (NESTED, "PREAPPROVED\nAPPROVED", "ambiguous"),
+    (LOOSE, "REJECTED", "fix"),
+    (LOOSE, "…", "invalid"),
+    (SHORTER, "PASSED", "ship"),  # the longer alternative, though the shorter one is first
+    (CYRILLIC, "Всё ГОТОВО", "ambiguous"),
+    (CYRILLIC, "отказ", "fix"),
+    (CYRILLIC, "ГОТОВОСТЬ полная", "invalid"),
+    (LOWER, "1 failed", "ambiguous"),
+    (LOWER, "Result: failed", "fix"),
+    (LOWER, "Passed", "ship"),
+    (WORDS, "NEEDS WORK", "ship"),
+    (WORDS, "more WORK", "ambiguous"),
+    (WORDS, "WORK", "fix"),
+    (WORDS, "**C++**", "other"),
+]
+
+QUOTED = {
+    "quote": "> APPROVED",
+    "quote in a list": "- > APPROVED",
+    "nested quote": "> > APPROVED",
+    "fence": "```\nAPPROVED\n```",
+    "tildes": "~~~ text\nAPPROVED\n~~~",
+    "longer fence": "````\n```\nAPPROVED\n````",
+    "fence in a list": "- see\n  ```\n  APPROVED\n  ```",
+    "open fence": "```\nAPPROVED",
+    "comment": "<!-- APPROVED -->",
+    "long comment": "<!--\nAPPROVED\n-->",
+    "comment in a sentence": "See <!--\nAPPROVED\n--> this",
+    "open comment": "<!--\nAPPROVED",
+    "indented code": "    APPROVED",
+    "tabs": "\tAPPROVED",
+    "indented code in a list": "- a\n\n      APPROVED",
+    "HTML": "<blockquote>\nAPPROVED\n</blockquote>",
+    "link": "look at \x1b]8;;http://x/APPROVED\x07this\x1b]8;;\x07 page",
+    "link with another end": "look at \x1b]8;;\nAPPROVED\n\x1b\\this",
+    "title": "\x1b]0;\nAPPROVED\n\x07",
+    "8 bits": "\x9d0;\nAPPROVED\n\x9c",
+}
+
+
+@pytest.mark.parametrize("name", QUOTED)
+def test_a_quoted_verdict_is_none(name: str) -> None:
+    text = f"I cannot decide.\n\n{QUOTED[name]}"
+    assert led_to(ENDS_OR_SHIPS, text) in ("COMPLETE", "ambiguous")
+    assert led_to(ENDS_OR_SHIPS, f"{text}\n\nSo:\n\nAPPROVED\n") == ("ambiguous" if "open" in name else "ship")
+
+
+def quoted_and(quoted: str) -> str:
+    return f"The change ends with this:\n\n{quoted}\n\nREJECTED"
+
+
+@pytest.mark.parametrize("name", [name for name in QUOTED if "open" not in name])
+def test_a_verdict_counts_beside_a_quoted_one(name: str) -> None:
+    assert led_to(FREE, quoted_and(QUOTED[name])) == "fix"
+
+
+@pytest.mark.parametrize(("written", "answer", "target"), TABLE)
+def test_verdicts(written: str, answer: str | None, target: str) -> None:
+    assert led_to(written, answer) == target
+
+
+def parallel(check: str, keywords: Iterable[str] = ("APPROVED", "REJECTED"), validation: str = "") -> str:
+    entries = ", ".join(f"{{agent: {name}, prompt: x}}" for name in ("a", "b", "c"))
+    body = f"parallel: [{entries}], check: {check}"
+    return step(validation or None, keywords).replace("prompt: x", body, 1)
+
+
+ALL, SOME = parallel("all"), parallel("any")
+BACK = parallel("all", ("GOOD", "BETTER")).replace("goto: fix", "goto: review")
+KNOWN = parallel("all", ("APPROVED", "changes_requested", "OTHER"))
+VALID = parallel("all", ("APPROVED",), "APPROVED|REJECTED")
+GOES_ON = parallel("all", ()).replace("conditions: []", "next: fix")
+
+JOINED = [
+    (ALL, ("APPROVED", "APPROVED", "APPROVED"), "ship"),
+    (ALL, ("APPROVED", "REJECTED", "APPROVED"), "fix"),
+    (ALL, ("APPROVED", "hm", "APPROVED"), "ambiguous"),  # one without a verdict reviewed nothing
+    (ALL, ("hm", "hm", "hm"), "ambiguous"),
+    (ALL, ("REJECTED", "hm", "TASK_DONE"), "fix"),
+    (SOME, ("hm", "TASK_DONE", "APPROVED"), "ship"),  # counts neither way
+    (SOME, ("hm", "hm", "hm"), "unrouted"),
+    (GOES_ON, ("hm", "APPROVED", "This must be REJECTED"), "fix"),  # without conditions, nothing aborts
+    (ALL, ("APPROVED", None, "REJECTED"), "failed"),
+    (ALL, ("APPROVED", "APPROVED or REJECTED", "REJECTED"), "ambiguous"),
+    (ALL, ("TASK_DONE", "TASK_DONE", "TASK_DONE"), "COMPLETE"),
+    (ALL, ("TASK_DONE", "APPROVED", "TASK_DONE"), "ambiguous"),
+    (ALL, ("TASK_DONE", "TASK_DONE", "hm"), "ambiguous"),
+    (SOME, ("REJECTED", "hm", "APPROVED"), "ship"),
+    (SOME, ("REJECTED", "REJECTED", "hm"), "fix"),
+    (SOME, ("APPROVED", None, "APPROVED"), "failed"),
+    (BACK, ("GOOD", "BETTER", "GOOD"), "review"),  # what leads to this or an earlier step is failing
+    (KNOWN, ("APPROVED", "CHANGES_REQUESTED", "APPROVED"), "fix"),  # failing by its name, in any case
+    (KNOWN, ("APPROVED", "OTHER", "APPROVED"), "ambiguous"),  # two that pass do not agree
+    (parallel("any", ("APPROVED", "REJECTED", "OTHER")), ("hm", "OTHER", "APPROVED"), "other"),
+    (VALID, ("APPROVED", "REJECTED", "APPROVED"), "unrouted"),  # REJECTED is failing without a condition, too
+    (VALID, ("APPROVED", "hm", "APPROVED"), "invalid"),
+    (VALID, ("APPROVED", "TASK_DONE", "APPROVED"), "ambiguous"),
+]
+
+
+@pytest.mark.parametrize(("written", "answers", "target"), JOINED)
+def test_joined_verdicts(written: str, answers: tuple[str | None, ...], target: str) -> None:
+    assert led_to(written, *answers) == target
+
+
+WORD = st.sampled_from(("APPROVED", "approved", "REJECTED"))
+MARKS = st.sampled_from(("", "*", "**", "_", "__", "`", "***", "**`"))
+BEFORE = st.sampled_from(("", "- ", "1. ", "* ", "## Verdict: ", "Verdict: ", "**Verdict:** ", "  "))
+PROSE = st.text(st.characters(categories=("Ll", "Lu", "Zs", "Po")), min_size=1).filter(
+    lambda text: text.strip(" .!:#*_`")
+)
+
+
+@given(WORD, MARKS, BEFORE, st.sampled_from(("", ".", "!")))
+def test_a_line_with_marks_around_a_keyword_is_a_verdict(word: str, marks: str, before: str, after: str) -> None:
+    assert led_to(FREE, f"It has prose.\n\n{before}{marks}{word}{after}{marks[::-1]}") in ("ship", "fix")
+
+
+@given(PROSE, WORD, PROSE)
+def test_prose_around_a_keyword_is_never_a_verdict(before: str, word: str, after: str) -> None:
+    assert led_to(FREE, f"It is {before} {word} {after}") in ("unrouted", "ambiguous")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "listed"),
+    [
+        ("A|B", ["A", "B"]),
+        ("^A(?:B|C)?$", ["A", "AB", "AC"]),
+        ("[AB]x{2}", ["Axx", "Bxx"]),
+        ("A\\sB", ["A B"]),
+        ("(?i)ok(?=!)", ["ok"]),
+        ("A.*", ["A\0"]),
+        ("[a-z]", ["\0"]),
+        ("[^a]", ["\0"]),
+        ("(A)\\1", ["A\0"]),
+        ("a{1,9}", ["\0"]),
+        ("[ab]{4}[cd]{4}", ["\0"]),
+        ("|".join(chr(97 + n % 26) + str(n) for n in range(65)), ["\0"]),
+    ],
+)
+def test_alternatives(pattern: str, listed: list[str]) -> None:
+    assert [one.text for one in alternatives(pattern)] == listed

@@ -1,0 +1,195 @@
+"""Formatting playbooks: the normal form, new numbers, and what is left as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compiler.frontends.common.interface import Formatted, Job
+from compiler.frontends.playbook import format as formatting
+from compiler.frontends.playbook.format import format_document
+from compiler.project.project import Project
+from compiler.text.source import Source
+from tests.support.documents import finding
+
+
+def formatted(text: str, root: str = "/") -> Formatted:
+    """What formatting a playbook gives."""
+    source = Source.from_text("a.playbook.md", text)
+    return format_document(Job(source, Project(root), {}, {}, link=True))
+
+
+def normal(text: str) -> str:
+    result = formatted(text)
+    assert result.text is not None, result
+    return result.text
+
+
+MESSY = """---
+rdc:   {secrets: [KEY]}
+---
+#   A  title\t
+ About
+it.\t
+##  system
+Be nice.
+## Notes\t
+- `not` an input
+## INPUTS
+
+Text.
+-   `a`   (Enum:x,y , z):  Which
+- `b` (string:  hi ):desc
+* bad
+## STEP 1:   One
+@prompt( library:foo )
+Hello {{a}}\t
+
+
+  World
+@output( res : enum , "a","b",extract: "f" )
+more
+
+@elicit(Confirm,"Really?")
+## STEP 2: Two
+Above
+```if a   ==   "x"   ```
+  ### STEP 2a:  Sub
+bar
+```elif res!="y "```
+@tool( "My conn" , t , {"a":  1} )
+```else```
+```endif```
+## output
+Type:   JSON
+"""
+
+TIDY = """---
+rdc:   {secrets: [KEY]}
+---
+
+# A  title
+
+ About
+it.
+
+## SYSTEM
+
+Be nice.
+
+## Notes
+
+- `not` an input
+
+## INPUTS
+
+Text.
+- `a` (Enum: x, y, z): Which
+- `b` (string: hi): desc
+* bad
+
+## STEP 1: One
+
+@prompt(library:foo)
+
+Hello {{a}}
+
+
+  World
+@output(res: enum, "a", "b", extract:"f")
+more
+
+@elicit(confirm, "Really?")
+
+## STEP 2: Two
+
+Above
+
+```if a == "x"```
+
+### STEP 2a: Sub
+
+bar
+
+```elif res != "y "```
+
+@tool("My conn", t, {"a":  1})
+
+```else```
+
+```endif```
+
+## OUTPUT
+
+type: json
+"""
+
+
+def test_the_normal_form() -> None:
+    assert normal(MESSY) == TIDY
+    assert normal(TIDY) == TIDY
+
+
+def test_lines_end_as_most_do() -> None:
+    assert normal(MESSY.replace("\n", "\r\n")) == TIDY.replace("\n", "\r\n")
+
+
+def test_what_stays_as_it_is() -> None:
+    directives = "@elicit(odd,  'x')\n@elicit(select, \"a\", b)\n\n@tool( , x)\n@x( y )\n"
+    odd = f"# A\n\n## INPUTS\n\n- `a` ( )\n\n## STEP 1: B\n\n{directives}"
+    assert normal(odd) == odd
+
+
+def test_text_below_branches_keeps_its_blank_lines() -> None:
+    text = '# A\n\n## STEP 1: B\n\na\n\n\n```if x == ""```\nb\n```endif```\nc\n'
+    assert normal(text) == '# A\n\n## STEP 1: B\n\na\n\n\n```if x == ""```\n\nb\n\n```endif```\nc\n'
+
+
+def test_a_rule_on_top_does_not_become_a_frontmatter() -> None:
+    assert normal("\n\n---\na: b\n---\n# A\n## STEP 1: B\n").startswith("\n---\na: b\n---\n\n# A\n")
+
+
+BRANCHED = '```if x == ""```\n### STEP {0}{1}: S\n### STEP {0}{2}: S\n```else```\n### STEP {0}{3}: S\n```endif```\n'
+
+
+def test_steps_and_sub_steps_are_numbered() -> None:
+    text = "# A\n## STEP 2: B\n## STEP 2: C\n" + BRANCHED.format(7, "c", "c", "a") + "## STEP 09: D\n"
+    result = formatted(text)
+    headings = [line for line in (result.text or "").splitlines() if "STEP" in line]
+    assert [line.split(":")[0].split()[-1] for line in headings] == ["1", "2", "2a", "2b", "2c", "3"]
+    assert result.renumbered == (("2", "1"), ("7c", "2a"), ("7c", "2b"), ("7a", "2c"), ("9", "3"))
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "{{__elicit_step_2}}\n",
+        "---\nscenarios: {a: {result: COMPLETE}}\n---\n",
+        '---\nrdc: {steps: {"2": {timeout: 5s}}}\n---\n',
+    ],
+)
+def test_numbers_stay_where_something_may_refer_to_them(named: str) -> None:
+    text = "# A\n## STEP 2: B\nx\n"
+    result = formatted(named + text if named.startswith("---") else text + named)
+    assert "## STEP 2: B\n" in (result.text or "")
+    assert result.renumbered == ()
+
+
+def test_numbers_stay_where_scenarios_stand_beside(tmp_path: Path) -> None:
+    text = "# A\n\n## STEP 2: B\n\nx\n"
+    assert formatted(text, str(tmp_path)).renumbered == (("2", "1"),)
+    (tmp_path / "a.scenarios.yaml").write_text("b: {result: COMPLETE}\n")
+    assert formatted(text, str(tmp_path)).text == text
+
+
+def test_a_playbook_with_errors_is_left_alone() -> None:
+    result = formatted('# A\n## STEP 2: B\n```if a == "b"```\n')
+    assert (result.text, result.defect) == (None, "")
+    assert [finding(item) for item in result.diagnostics] == ["RD707 3:1"]
+
+
+def test_a_normal_form_that_means_something_else_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formatting, "joined", lambda *_: ["# A", "", "## STEP 1: B", "", "Something else"])
+    result = formatted("# A\n\n## STEP 1: B\n\nx\n")
+    assert (result.text, result.defect) == (None, formatting.DEFECT)

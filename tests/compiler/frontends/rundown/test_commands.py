@@ -1,0 +1,90 @@
+"""The limit of a command: the same for every target, and what is within it really runs (M2)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from backends.registry import BACKENDS
+from compiler.analyses.warnings import LONGEST
+from rdc.cli import main
+from tests.support.documents import compiled, findings
+
+END = "\ntouch ran"
+
+
+def command(size: int, head: str = "", end: str = END) -> str:
+    """A command of so many bytes, most of which are a comment."""
+    head = f"{head}# "
+    return head + "x" * (size - len(head.encode()) - len(end.encode())) + end
+
+
+def document(text: str, tag: str = "bash", header: str = "## 1. Load") -> str:
+    return f"{header}\n\n```{tag}\n{text}\n```\n"
+
+
+@pytest.mark.parametrize("tag", ["bash", "sh", "shell"])
+def test_a_command_of_127_kib_is_the_longest(tmp_path: Path, tag: str) -> None:
+    fine = compiled(tmp_path, document(command(LONGEST), tag))
+    assert findings(fine) == []
+    program = fine.program
+    assert program
+    assert len(str(getattr(program.nodes[0].task, "command", ""))) == LONGEST
+    wrong = compiled(tmp_path, document(command(LONGEST + 1), tag))
+    assert findings(wrong) == ["RD407 1:4"]
+    assert wrong.program is None
+    assert (
+        wrong.diagnostics[0].message
+        == "the command of step 1 can reach 130,049 bytes when it runs; the limit is 130,048"
+    )
+
+
+def test_bytes_count_and_not_characters(tmp_path: Path) -> None:
+    assert findings(compiled(tmp_path, document(": " + "ü" * (LONGEST // 2)))) == ["RD407 1:4"]
+
+
+def test_each_placeholder_counts_for_twenty_bytes(tmp_path: Path) -> None:
+    header = "## {N}. Load"
+    ending = "\n- PASS: COMPLETE\n"
+    for head, more in (("{N} {N}", 2 * (20 - 3)), ("${N} {n}", 0)):
+        text = command(LONGEST - more, f"echo {head} ")
+        assert findings(compiled(tmp_path, document(text, header=header) + ending)) == []
+        text = command(LONGEST - more + 1, f"echo {head} ")
+        assert findings(compiled(tmp_path, document(text, header=header) + ending)) == ["RD407 1:4"]
+
+
+def test_what_is_only_shown_may_be_longer(tmp_path: Path) -> None:
+    text = command(LONGEST + 1)
+    assert findings(compiled(tmp_path, document(text, "text") + document(text, "sh prompt", "## 2. Look"))) == []
+
+
+def test_a_runbook_that_is_included_twice_is_told_once_in_its_own_file(tmp_path: Path) -> None:
+    files = {"load.runbook.md": document(command(LONGEST + 1))}
+    found = compiled(tmp_path, "## 1. Load\n\n- load.runbook.md\n- load.runbook.md\n", files).diagnostics
+    assert [(item.code, Path(item.path).name) for item in found] == [("RD407", "load.runbook.md")]
+
+
+@pytest.mark.parametrize("target", BACKENDS)
+def test_every_target_refuses_the_same(tmp_path: Path, target: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "load.runbook.md"
+    for size, code in ((LONGEST, 0), (LONGEST + 1, 1)):
+        path.write_text(document(command(size)), encoding="utf-8")
+        assert main(["compile", str(path), "--to", target, "-o", str(tmp_path / "output")]) == code
+        assert ("error[RD407]" in capsys.readouterr().err) == bool(code)
+
+
+@pytest.mark.parametrize("target", ["python", "make"])
+def test_the_longest_command_runs(tmp_path: Path, target: str) -> None:
+    path, output = tmp_path / "load.runbook.md", tmp_path / "output"
+    path.write_text(document(command(LONGEST)), encoding="utf-8")
+    assert main(["compile", str(path), "--to", target, "-o", str(output), "-q"]) == 0
+    words = [sys.executable, str(output), "run"] if target == "python" else [shutil.which("make") or "", "-f", "output"]
+    environment = {"PATH": os.environ["PATH"]}
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "ran").exists()

@@ -1,0 +1,240 @@
+"""Formatting: pairs of documents, and that any runbook keeps its meaning and any normal form stays what it is."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from compiler.diagnostics.issues import Place
+from compiler.driver import Settings, compile_file, format_opened, open_file
+from compiler.frontends.common.interface import Formatted, Job
+from compiler.frontends.rundown import LAYOUTS, Layout
+from compiler.frontends.rundown.format import document as formatting
+from compiler.frontends.rundown.format.document import format_document, same_meaning
+from compiler.frontends.rundown.parse.document import parse
+from compiler.frontends.rundown.parse.outline import Scanned, scan
+from compiler.frontends.rundown.syntax import Runbook
+from compiler.ir.paths import walk
+from compiler.ir.semantics import Machine, Outcome
+from compiler.ir.tasks import Verdict
+from compiler.project.project import Project
+from compiler.text.source import Source
+from tests.compiler.frontends.rundown.test_any_text import EXAMPLES, FRAGMENTS, mutated
+from tests.equivalence.cases import Case
+from tests.equivalence.strategies import cases
+from tests.support.documents import finding
+
+PAIRS = sorted((Path(__file__).parent / "formatting").glob("*.before.md"))
+
+_texts = st.text() | st.lists(st.sampled_from(FRAGMENTS), max_size=25).flatmap(
+    lambda parts: st.sampled_from(["\n", "\n\n", "\r\n\r\n", ""]).map(lambda gap: gap.join(parts))
+)
+_layouts = st.sampled_from([None, *LAYOUTS])
+
+
+MARKS: dict[str, Layout] = {".header.": "after-header", ".body.": "after-body"}
+
+
+def formatted(text: str, layout: Layout | None = None, configured: Mapping[str, object] | None = None) -> Formatted:
+    """What formatting a document gives."""
+    source = Source.from_text("numbers.md", text)
+    given = {"transitions": layout} if layout else {}
+    return format_document(Job(source, Project("/"), given, configured or {}, link=False))
+
+
+def normal(text: str, layout: Layout | None = None) -> str:
+    """The normal form of a document that has one."""
+    result = formatted(text, layout)
+    assert result.text is not None, result
+    return result.text
+
+
+def findings(text: str) -> list[str]:
+    """Why a document is left alone."""
+    result = formatted(text)
+    assert result.text is None
+    assert not result.defect
+    return [finding(item) for item in result.diagnostics]
+
+
+@pytest.mark.parametrize("before", PAIRS, ids=lambda path: path.name.removesuffix(".before.md"))
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_pairs(before: Path, line_end: str) -> None:
+    layout = next((layout for mark, layout in MARKS.items() if mark in before.name), None)
+    after = before.with_name(before.name.replace(".before.", ".after."))
+    old, new = (path.read_text(encoding="utf-8").replace("\n", line_end) for path in (before, after))
+    assert normal(old, layout) == new
+    assert formatted(new, layout) == Formatted(new)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_examples_are_in_their_normal_form(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert formatted(text) == Formatted(text)
+
+
+def check(text: str, layout: Layout | None) -> None:
+    """What must hold of any text: there is a normal form, which is its own, or a reason why not, and no defect."""
+    result = formatted(text, layout)
+    assert not result.defect, text
+    assert (result.text is None) == bool(result.diagnostics)
+    if result.text is not None:
+        assert formatted(result.text, layout) == Formatted(result.text)
+
+
+@pytest.mark.share(2)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(cases(), _layouts)
+def test_a_random_runbook_has_a_normal_form(case: Case, layout: Layout | None) -> None:
+    for text in case.documents().values():
+        check(text.removeprefix("\ufeff"), layout)
+        assert formatted(text.removeprefix("\ufeff"), layout).text is not None
+
+
+@pytest.mark.share(2)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(cases(most=4))
+def test_a_formatted_runbook_takes_the_same_walk(tmp_path_factory: pytest.TempPathFactory, case: Case) -> None:
+    folder = tmp_path_factory.mktemp("paths")
+    (folder / "rdc.toml").touch()
+    for name, text in case.documents().items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text.encode())
+    before = walked(folder / case.main, case.outcomes.seed)
+    for name in case.documents():
+        opened = open_file(str(folder / name))
+        result = format_opened(opened, Settings()).result
+        assert result.text is not None
+        assert isinstance(opened.source, Source)
+        (folder / name).write_bytes(opened.source.encode(result.text))
+    assert walked(folder / case.main, case.outcomes.seed) == before
+
+
+def walked(document: Path, seed: int) -> list[tuple[object, ...]]:
+    """The steps of a path, and where each leads; outcomes are a function of the seed."""
+    program = compile_file(str(document)).program
+    assert program
+    luck = random.Random(seed)
+    found = walk(Machine(program), lambda *_: Outcome(Verdict.PASS if luck.random() < 0.7 else Verdict.FAIL), 60)
+    return [(visit.step, visit.outcome, visit.instances, visit.taken) for visit in found.visits]
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(_texts, _layouts)
+@example("## 1. A\r\r- PASS: STOP\n", None)
+@example("## 1. A\n- PASS: CONTINUE\n\x1c\n- FAIL: STOP\n", None)
+def test_any_text(text: str, layout: Layout | None) -> None:
+    check(text.encode(errors="ignore").decode(), layout)
+
+
+@pytest.mark.parametrize("document", EXAMPLES, ids=lambda path: path.name.removesuffix(".runbook.md"))
+@pytest.mark.share(2)
+def test_examples_with_errors(document: Path) -> None:
+    moves = random.Random(document.name)
+    for _ in range(8):
+        text = mutated(document.read_text(encoding="utf-8"), moves)
+        check(text.replace("\0", ""), moves.choice([None, *LAYOUTS]))
+
+
+def test_sections_of_prose_that_the_project_names_are_kept() -> None:
+    text = (PAIRS[0].parent / "prose.before.md").read_text(encoding="utf-8")
+    after = (PAIRS[0].parent / "prose.after.md").read_text(encoding="utf-8")
+    head, _, body = text.removeprefix("---\n").partition("---\n")
+    assert "prose" in head
+    names = {name: Place("RD501", "rdc.toml", None) for name in ("Prerequisites", "Troubleshooting", "Notes")}
+    result = formatted(body, configured={"prose": names})
+    assert result.text == after.removeprefix("---\n").partition("---\n")[2].lstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [("## 1. A\n* PASS: STOP\n", 2), ("## 1. A\n- PASS: STOP\n\nB\n", 2), ("## 1. A\n\nB\n- NO: STOP\n\nC\n", 3)],
+    ids=["default", "other-layout", "mixed"],
+)
+def test_a_document_is_read_once_before_and_once_after_each_change(
+    text: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def counted(source: Source, prose: Mapping[str, Place]) -> Scanned:
+        read.append(source.text)
+        return scan(source, prose)
+
+    monkeypatch.setattr(formatting, "scan", counted)
+    assert formatted(text).text not in {None, text}
+    assert len(read) == times
+
+
+# --- What is left alone -----------------------------------------------------------------------------------------------
+
+
+def test_other_errors_are_left_alone_also_where_they_were_hidden() -> None:
+    assert findings("## 1. A\n\n- PASS: GOTO 7\n") == ["RD201 3:14"]
+    hidden = "## 1. A\n\n- PASS: GOTO 1\n\ntext\n\n```sh\n```\n\nbelow\n"
+    assert findings(hidden) == ["RD203 3:14", "RD112 10:1"]
+    below = "## 1. A\n\n```sh\n```\n\nbelow\n\n- PASS: GOTO 8\n"
+    assert findings(below) == ["RD112 6:1", "RD201 8:14"]
+
+
+def test_a_reference_that_is_not_there_does_not_come_to_life() -> None:
+    assert findings("## 1. A\n\n- PASS: GOTO 2\n\n## 3. C\n") == ["RD201 3:14", "RD102 5:4"]
+    head = "---\nscenarios: {a: {commands: [rd run numbers.md, rd goto 2], result: STOP}}\n---\n"
+    assert findings(head + "## 1. A\n\n## 3. C\n") == ["RD102 6:4", "RD117 2:47"]
+    assert formatted(head + "## 1. A\n\n## 2. C\n").text
+
+
+@pytest.mark.parametrize("reference", ["2", "2.1"])
+def test_a_doubled_number_that_is_referred_to_is_left_alone(reference: str) -> None:
+    text = f"## 1. A\n\n- PASS: GOTO {reference}\n\n## 2. B\n\n### 2.1 C\n\n## 2. D\n\n### 2.1 E\n"
+    assert findings(text) == ["RD108 9:4", "RD117 3:14"]
+
+
+def test_no_step_gets_the_number_of_one_whose_header_does_not_begin_with_it() -> None:
+    text = "## 1. A\n\nText.\n\n## Step 2: B\n\nText.\n\n## 3. C\n\nText.\n"
+    assert findings(text) == ["RD102 9:4"]
+    assert normal(text.replace("2: B", "two")) == text.replace("2: B", "two").replace("## 3.", "## 2.")
+
+
+def test_no_number_is_changed_where_a_closing_fence_is_missing() -> None:
+    text = "## 1. A\n\n```sh\na\n\n## 2. B\n\n```sh\nb\n```\n\n## 3. C\n"
+    assert findings(text) == ["RD049 3:1", "RD102 12:4"]
+    longer = text.replace("```sh\na", "````sh\na").replace("b\n```", "b\n````")
+    assert normal(longer) == longer.replace("## 3.", "## 2.")
+
+
+def test_an_open_comment_that_has_the_rest_of_the_document_in_it_is_not_moved() -> None:
+    text = (
+        "## 1. A\n\n### 1.1 B\n\n```sh\n```\n\n- FAIL: CONTINUE\n\n<!-- c\n\n- PASS ALL: STOP\ntext\n- FAIL ANY: STOP\n"
+    )
+    assert findings(text) == ["RD048 10:1", "RD120 12:1"]
+
+
+def test_a_doubled_name_is_left_alone() -> None:
+    assert findings("## 1. A\n\n## B\n\n## B\n") == ["RD108 5:4"]
+
+
+def test_a_scenario_that_cannot_be_edited_is_left_alone() -> None:
+    head = '---\nscenarios: {a: {commands: [rd run numbers.md, "rd goto \\x33"], result: STOP}}\n---\n'
+    assert findings(head + "## 1. A\n\n## 3. C\n") == ["RD102 6:4", "RD117 2:47"]
+
+
+def test_a_result_with_another_meaning_is_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formatting, "same_meaning", lambda *_: False)
+    result = formatted("## 1. A\n- PASS: STOP\n")
+    assert (result.text, bool(result.defect)) == (None, True)
+
+
+def test_the_proof_sees_what_a_program_does() -> None:
+    source = Source.from_text("numbers.md", "")
+    trees: list[Runbook] = []
+    for text in ("## 1. A\n", "## 1. A\n\n- FAIL: CONTINUE\n", "## 1. A\n\nB\n", "## 1. B\n", "# T\n\n## 1. A\n"):
+        tree = parse(Source.from_text("numbers.md", text)).runbook
+        assert tree
+        trees.append(tree)
+    alike = [same_meaning(source, trees[0], tree) for tree in trees]
+    assert alike == [True, False, False, False, False]

@@ -1,0 +1,302 @@
+"""What a step specification becomes: stages, retries, gates and contract (I32), and the ends of runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from compiler.ir.semantics import Machine, Outcome
+from compiler.ir.tasks import End, Gate, Stage
+from compiler.ir.verify import problems
+from compiler.passes import optimize
+from tests.support.stepspec_documents import compiled, program_of, steps
+from tests.support.text_form import to_text_form
+
+WHOLE = """
+- id: s
+  name: write it
+  description: Into {output_folder}
+  inputs: {artifacts: ["{output_folder}/in.md"], validation_targets: [lib.py]}
+  templates: ["template:t.md"]
+  outputs: ["{output_folder}/out.md"]
+  tools:
+    - {name: gitStatus}
+    - {name: gitStatus, required: true}
+    - {name: inputs, required: true}
+  validation: AST + type + lint, format
+  evidence: L1/L2
+  retries: {max: 1, backoff_seconds: 3}
+- {id: t}
+"""
+CONFIG = (
+    "{context: look, guardrails: {input: {blocklist: [x]}, output: {patterns: [y]}}, tools: {inputs: {command: c}},"
+    " variables: {output_folder: out}}"
+)
+
+
+def test_a_step_becomes_its_stages(tmp_path: Path) -> None:
+    program = program_of(steps(tmp_path, WHOLE, CONFIG))
+    assert not problems(program)
+    assert not problems(optimize(program))
+    stages = {node.id: node.task for node in program.nodes if isinstance(node.task, Stage)}
+    assert list(stages) == [
+        *("s/inputs", "s/context", "s/gitStatus", "s/gitStatus~2", "s/inputs~2", "s"),
+        *("s/guardrails", "s/validation", "s/outputs"),
+        *("t/inputs", "t/context", "t", "t/guardrails"),
+    ]
+    assert [str(path) for path in stages["s/inputs"].paths] == ["{output_folder}/in.md", "{template_folder}/t.md"]
+    assert (stages["s/inputs~2"].subject, stages["s/inputs~2"].place) == ("inputs", 2)
+    assert stages["s/validation"].checks == ("exists", "parses", "ast", "types", "lint")
+    assert [str(path) for path in stages["s/validation"].paths] == ["lib.py", "{output_folder}/out.md"]
+    assert (stages["s/outputs"].subject, [str(path) for path in stages["s/outputs"].paths]) == (
+        "L1",
+        ["{output_folder}/out.md"],
+    )
+    assert [(item.name, item.default) for item in program.inputs] == [
+        ("output_folder", "out"),
+        ("template_folder", None),
+    ]
+    assert [(group.id, str(group.title), str(group.prompt)) for group in program.groups] == [
+        ("s", "write it", "Into {output_folder}"),
+        ("t", "", ""),
+    ]
+
+
+def test_only_what_has_something_to_do_is_there(tmp_path: Path) -> None:
+    program = program_of(steps(tmp_path, "- {id: a}\n- {id: b, evidence: L0}\n- {id: c, validation: format}"))
+    assert [node.id for node in program.nodes if isinstance(node.task, Stage)] == [
+        *("a", "b", "b/outputs", "c", "c/validation"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("policy", "checks"),
+    [
+        ("Template/schema validation", ["parses"]),
+        ("FORMAT", ["parses"]),
+        ("AST + type + lint (as applicable)", ["ast", "types", "lint"]),
+        ("types and linting", ["types", "lint"]),
+        ("TypeScript by a prototype, fast", []),
+        ("", []),
+    ],
+)
+def test_words_of_the_policy_name_checks(tmp_path: Path, policy: str, checks: list[str]) -> None:
+    program = program_of(steps(tmp_path, f"- {{id: a, validation: '{policy}', outputs: ['{{output_folder}}/x']}}"))
+    task = program.index()["a/validation"].task
+    assert isinstance(task, Stage)
+    assert list(task.checks) == ["exists", *checks]
+
+
+def test_what_must_exist_when_a_step_starts(tmp_path: Path) -> None:
+    text = """
+        - id: a
+          inputs:
+            artifacts: [one.md, {file: two.md, note: none.md}]
+            report_path: three.md
+            quote: "{output_folder}/four.md"
+            telis_document_path: five.py
+            telis_query: "{output_folder}/none.py"
+            validation_targets: ["{output_folder}/none.py"]
+            question: is {output_folder}/none.md there?
+          templates: [six.md, "template:seven.md", "template:{template_folder}/deep/eight.md", "one.md"]
+    """
+    task = program_of(steps(tmp_path, text)).index()["a/inputs"].task
+    assert isinstance(task, Stage)
+    assert [str(path) for path in task.paths] == [
+        *("one.md", "two.md", "three.md", "{output_folder}/four.md", "five.py", "six.md"),
+        *("{template_folder}/seven.md", "{template_folder}/deep/eight.md"),
+    ]
+
+
+def test_the_text_form(tmp_path: Path) -> None:
+    text = "- {id: a, human_gate: required, outputs: ['{output_folder}/x'], retries: {max: 2, backoff_seconds: 5}}"
+    program = program_of(steps(tmp_path, text))
+    assert to_text_form(program).partition("\n\n")[2] == FORM_OF_A_STEP
+
+
+FORM_OF_A_STEP = """\
+node m:w:a:hitl gate ""  # main.stepspec.yaml:4
+  gate "m:w:a:hitl"
+  reason "human_gate: required"
+  approved -> a
+  rejected -> a/rejected
+
+node a stage ""  # main.stepspec.yaml:4
+  stage "execute"
+  step "a"
+  attempt "a retries" + 1
+  delay 5
+  pass -> a/validation
+  fail and "a retries" < 2 -> a do "a retries" += 1
+  fail -> a/failed do reset a
+
+node a/validation stage "validation"  # main.stepspec.yaml:4
+  stage "validation"
+  step "a"
+  paths <"output_folder"> "/x"
+  checks "exists"
+  attempt "a retries" + 1
+  pass -> a/outputs
+  fail and "a retries" < 2 -> a do "a retries" += 1
+  fail -> a/failed do reset a
+
+node a/outputs stage "outputs"  # main.stepspec.yaml:4
+  stage "outputs"
+  step "a"
+  paths <"output_folder"> "/x"
+  attempt "a retries" + 1
+  pass -> COMPLETE do reset a
+  fail and "a retries" < 2 -> a do "a retries" += 1
+  fail -> a/failed do reset a
+
+node a/rejected end ""  # main.stepspec.yaml:4
+  result "stop"
+  message "step a was rejected"
+
+node a/failed end ""  # main.stepspec.yaml:4
+  result "stop"
+  message "step a failed"
+
+node COMPLETE end ""  # main.stepspec.yaml:4
+  result "complete"
+"""
+
+
+def walk(tmp_path: Path, text: str, config: str = "{}", **words: str) -> tuple[list[str], str]:
+    """The steps of a run in order, and its end; `words` are the outcomes of steps, one after the other."""
+    program = program_of(steps(tmp_path, text, config))
+    machine = Machine(program)
+    given = {name.replace("_", "/"): iter(said.split()) for name, said in words.items()}
+    state = machine.start({item.name: "x" for item in program.inputs})
+    seen = []
+    while (end := machine.end(state)) is None:
+        task = machine.nodes[state.node].task
+        usual = "approved" if isinstance(task, Gate) else "pass"
+        seen.append(state.node)
+        state = machine.advance(state, Outcome(next(given.get(state.node, iter(())), usual))).state
+    return seen, f"{end.result} {end.message}".strip()
+
+
+TRIED = """
+- {id: a, inputs: {path: x}, tools: [{name: gitStatus, required: true}, {name: gitDiff}], retries: {max: 1}}
+- {id: b}
+"""
+ALL = ["a/inputs", "a/gitStatus", "a/gitDiff", "a"]
+
+
+@pytest.mark.parametrize(
+    ("words", "nodes", "end"),
+    [
+        ({}, [*ALL, "b"], "complete"),
+        ({"a": "fail pass"}, [*ALL, *ALL, "b"], "complete"),
+        ({"a": "fail fail"}, [*ALL, *ALL], "stop step a failed"),
+        ({"a_gitStatus": "fail fail"}, [*ALL[:2], *ALL[:2]], "stop step a failed"),
+        ({"a_gitStatus": "fail pass", "a": "fail"}, [*ALL[:2], *ALL], "stop step a failed"),
+        ({"a_gitDiff": "fail"}, [*ALL, "b"], "complete"),
+        ({"a_inputs": "fail"}, ALL[:1], "stop step a failed"),
+        ({"a": "fail", "a_inputs": "pass fail"}, [*ALL, *ALL[:1]], "stop step a failed"),
+        ({"b": "fail"}, [*ALL, "b"], "stop step b failed"),
+    ],
+)
+def test_failures_are_tried_again(tmp_path: Path, words: dict[str, str], nodes: list[str], end: str) -> None:
+    assert walk(tmp_path, TRIED, **words) == (nodes, end)
+
+
+def test_the_configuration_says_how_often_where_the_step_does_not(tmp_path: Path) -> None:
+    text = "- {id: a, retries: {backoff_seconds: 7}}\n- {id: b, retries: {max: 0}}"
+    assert walk(tmp_path, text, "{max_retries: 2}", a="fail fail") == (["a", "a", "a", "b"], "complete")
+    assert walk(tmp_path, text, "{max_retries: 2}", b="fail") == (["a", "b"], "stop step b failed")
+    program = program_of(steps(tmp_path, text, "{max_retries: 2}"))
+    assert program.index()["a"].settings.delay == 7
+
+
+def test_a_gate_that_is_rejected_ends_the_run(tmp_path: Path) -> None:
+    program = program_of(steps(tmp_path, "- {id: a, human_gate: required}"))
+    machine = Machine(program)
+    end = machine.end(machine.advance(machine.start({}), Outcome("rejected")).state)
+    assert end
+    assert (end.result, str(end.message)) == ("stop", "step a was rejected")
+
+
+def test_steps_may_have_the_names_of_ends(tmp_path: Path) -> None:
+    assert walk(tmp_path, "- {id: complete}\n- {id: failed}\n- {id: rejected}")[1] == "complete"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- {id: a, tools: [{name: gitStatus, gate: COMPLETE}, {name: gitStatus, gate: complete/end}]}",
+        "- {id: COMPLETE, tools: [{name: end}]}",
+    ],
+)
+def test_gates_and_tools_may_have_the_names_of_ends(tmp_path: Path, text: str) -> None:
+    nodes = program_of(steps(tmp_path, text)).nodes
+    assert len({node.id for node in nodes}) == len(nodes)
+    assert nodes[-1].task == End("complete")
+
+
+# --- The contract -----------------------------------------------------------------------------------------------------
+
+
+def test_the_contract_has_all_fields(tmp_path: Path) -> None:
+    contract = program_of(steps(tmp_path, WHOLE, CONFIG)).contract
+    assert contract
+    first, second = (json.loads(str(step.spec)) for step in contract.steps)
+    assert second == {
+        "id": "t",
+        "name": "t",
+        "description": "",
+        "phase": "",
+        "inputs": {},
+        "outputs": [],
+        "templates": [],
+        "tools": [],
+        "validation": "",
+        "evidence": "none",
+        "human_gate": "optional",
+        "retries": {"max": 0, "backoff_seconds": 0},
+    }
+    assert first["evidence"] == "L1"
+    assert first["tools"][0] == {"name": "gitStatus", "args": {}, "required": False, "risk": "low"}
+    assert first["templates"] == ["template:t.md"]
+    assert json.loads(contract.config) == {
+        "context": "look",
+        "guardrails": {
+            "input": {"blocklist": ["x"], "patterns": []},
+            "output": {"blocklist": [], "patterns": ["y"]},
+        },
+        "tools": {"inputs": {"command": "c"}},
+    }
+
+
+def test_placeholders_are_references_where_they_are_filled_in(tmp_path: Path) -> None:
+    text = r"""
+        - id: "{a}"
+          name: "{b}"
+          description: 'say "{c}" \ {c} {not-one} {d}{e}'
+          inputs: {"{key}": ["{f}"], quote: "\"{g}\\"}
+          tools: [{name: writeFile, args: {path: "{h}", text: "{{i}}"}}]
+          validation: "format {j}"
+    """
+    program = program_of(steps(tmp_path, text))
+    assert [item.name for item in program.inputs] == ["c", "d", "e", "f", "g", "h", "i"]
+    assert not problems(program)
+    assert program.contract
+    spec = program.contract.steps[0].spec
+    values = dict.fromkeys("cdefghi", '"\n\\')
+    found = json.loads(spec.filled(values, lambda value: json.dumps(value)[1:-1]))
+    assert found["description"] == 'say ""\n\\" \\ "\n\\ {not-one} "\n\\"\n\\'
+    assert (found["id"], found["name"], found["validation"]) == ("{a}", "{b}", "format {j}")
+    assert found["inputs"] == {"{key}": ['"\n\\'], "quote": '""\n\\\\'}
+
+
+def test_json_and_yaml_mean_the_same(tmp_path: Path) -> None:
+    value = [{"id": "a", "human_gate": "required", "outputs": ["{output_folder}/x"], "retries": {"max": 1}}]
+    (tmp_path / "json").mkdir()
+    (tmp_path / "yaml").mkdir()
+    one = program_of(compiled(tmp_path / "json", json.dumps(value), name="p.stepspec.json"))
+    other = program_of(compiled(tmp_path / "yaml", json.dumps(value, indent=1), name="p.stepspec.yaml"))
+    assert [node.task for node in one.nodes] == [node.task for node in other.nodes]
+    assert one.contract == other.contract

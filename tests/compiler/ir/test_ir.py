@@ -1,0 +1,365 @@
+"""The IR: its forms, its verifier, what can be read off its graph, and the passes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from compiler.ir import graph
+from compiler.ir.edges import (
+    Add,
+    CounterTest,
+    Edge,
+    Effect,
+    Keep,
+    Origin,
+    OutcomeTest,
+    Reset,
+    Set,
+    SlotTest,
+    Test,
+    Written,
+)
+from compiler.ir.program import Artifact, Context, Group, Input, Node, Program, Register, Slot, SourceFile
+from compiler.ir.semantics import Machine, Outcome
+from compiler.ir.serialize import to_json
+from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Shell, Task, Tool, Verdict
+from compiler.ir.texts import Reference, Text, joined, text
+from compiler.ir.verify import InvalidProgramError, verify
+from compiler.passes.fold_effects import fold_effects
+from compiler.passes.remove_dead_registers import remove_dead_registers
+from compiler.passes.remove_unreachable import remove_unreachable
+from compiler.passes.thread_jumps import thread_jumps
+from compiler.text.source import Span
+from tests.compiler.ir.programs import validator
+from tests.conftest import ROOT
+from tests.equivalence.cases import Case
+from tests.equivalence.compiled import compiled as compiled_case
+from tests.equivalence.strategies import cases
+from tests.support.documents import compiled
+from tests.support.program_json import from_json
+from tests.support.text_form import to_text_form
+
+PLACE = Origin("x.runbook.md", Span(1, 1, 1, 2))
+ALWAYS = ((OutcomeTest(Verdict.PASS),), (OutcomeTest(Verdict.FAIL),))
+
+
+def node(name: str, *edges: Edge, task: Task | None = None) -> Node:
+    return Node(name, Text(), PLACE, task or Shell("sh", text("true")), edges)
+
+
+def to(target: str, *effects: Effect, guard: tuple[Test, ...] = ()) -> Edge:
+    return Edge(guard, effects, target)
+
+
+def program(*nodes: Node, registers: tuple[Register, ...] = ()) -> Program:
+    return Program("x", "X", (SourceFile("x.runbook.md", "0"),), nodes[0].id, nodes, registers=registers)
+
+
+def counted(register: str) -> tuple[Edge, ...]:
+    return to("COMPLETE", guard=(CounterTest(register, "<", 1),)), to("COMPLETE")
+
+
+DONE = node("COMPLETE", task=End("complete"))
+COUNTER = Register("r", "1")
+WITH_SLOT = replace(
+    program(
+        node("1", to("2", Keep("s")), task=Ask("input", text("Which version?"))),
+        node("2", to("COMPLETE", guard=(SlotTest("s", "==", "x"),)), to("STOP"), task=Branch()),
+        DONE,
+        node("STOP", task=End("stop")),
+    ),
+    slots=(Slot("s"),),
+)
+
+
+@pytest.mark.share(2)
+@settings(max_examples=40)
+@given(cases())
+def test_json_brings_every_program_back(case: Case) -> None:
+    compiled_program = compiled_case(case)
+    assert from_json(to_json(compiled_program)) == compiled_program
+
+
+@settings(max_examples=10)
+@given(cases())
+def test_json_follows_the_published_schema(case: Case) -> None:
+    validator().validate(json.loads(to_json(compiled_case(case))))
+
+
+def test_the_text_form_says_everything_of_an_edge() -> None:
+    edge = Edge(
+        (OutcomeTest(Verdict.FAIL), CounterTest("r", "<", 2)), (Add("r", 1), Reset("1")), "a", (Written("RETRY 2"),)
+    )
+    shown = to_text_form(program(node("a", edge, to("COMPLETE")), DONE, registers=(Register("r", "1"),)))
+    assert 'fail and "r" < 2 -> a do "r" += 1, reset 1  # RETRY 2\n' in shown
+    assert 'register "r" = 0 in 1\n' in shown
+
+
+@pytest.mark.parametrize(
+    ("broken", "problem"),
+    [
+        (program(node("a", to("b")), DONE), "leads to the unknown node b"),
+        (program(node("a", to("COMPLETE")), node("a", to("COMPLETE")), DONE), "two nodes are named `a`"),
+        (program(node("a", to("COMPLETE", Set("r", 1))), DONE), "counter r is not declared"),
+        (program(node("a", to("COMPLETE", guard=ALWAYS[0])), DONE), "no edge to take"),
+        (program(node("a", to("b"), task=Branch()), node("b", to("a"), task=Branch())), "form a cycle"),
+        (
+            program(node("a", to("COMPLETE", guard=ALWAYS[0]), to("COMPLETE"), task=Branch()), DONE),
+            "a node without a task has no outcome",
+        ),
+        (program(replace(node("a", to("COMPLETE")), group="g"), DONE), "group g is not declared"),
+        (replace(program(node("a", to("COMPLETE")), DONE), entry="z"), "entry z"),
+        (replace(program(node("a", to("COMPLETE")), DONE), sources=()), "has no source"),
+        (replace(WITH_SLOT, registers=(Register("s", ""),)), "two registers or slots are named `s`"),
+        (replace(WITH_SLOT, slots=()), "1: the slot s is not declared"),
+        (replace(WITH_SLOT, slots=(), registers=(Register("s", ""),)), "1: the slot s is not declared"),
+        (program(node("a", to("COMPLETE", Reset("1"))), DONE), "the scope 1 is not declared"),
+        (program(node("a", to("COMPLETE", Reset(""))), DONE, registers=(COUNTER,)), "the scope  is not declared"),
+        (replace(WITH_SLOT, nodes=(node("1", *counted("s")), DONE)), "the counter s is not declared"),
+        (replace(WITH_SLOT, nodes=(node("1", to("COMPLETE", Set("s", 1))), DONE)), "the counter s is not declared"),
+        (program(node("a", to("COMPLETE", guard=(SlotTest("r", "==", "x"),)), to("COMPLETE")), DONE), "the slot r is"),
+        (
+            program(node("a", to("COMPLETE", guard=(OutcomeTest("GO"),)), to("COMPLETE")), DONE),
+            "the task has no outcome GO",
+        ),
+        (program(node("a", to("COMPLETE"), task=Ask("select", text("?"))), DONE), "options are not valid"),
+        (
+            program(node("a", to("COMPLETE"), task=Ask("input", text("?"), options=(text("x"),))), DONE),
+            "options are not valid",
+        ),
+        (program(node("a", to("COMPLETE", guard=(*ALWAYS[0], *ALWAYS[1]))), DONE), "no edge to take"),
+        (
+            replace(program(node("a", to("COMPLETE")), DONE), groups=(Group("g", Text(), Text(), "step", "h", PLACE),)),
+            "in h",
+        ),
+    ],
+)
+def test_the_verifier_names_what_is_broken(broken: Program, problem: str) -> None:
+    with pytest.raises(InvalidProgramError, match=problem):
+        verify(broken)
+
+
+def test_a_program_that_keeps_texts_is_valid() -> None:
+    verify(WITH_SLOT)
+
+
+def test_the_text_form_has_slots_and_inputs() -> None:
+    shown = to_text_form(replace(WITH_SLOT, inputs=(Input("env", "choice", default="a", options=("a", "b")),)))
+    assert 'slot "s"\n' in shown
+    assert 'input env choice of ["a", "b"] = "a"\n' in shown
+
+
+def test_the_end_of_a_program_goes_nowhere() -> None:
+    machine = Machine(program(node("a", to("COMPLETE")), DONE))
+    state = machine.advance(machine.start(), Outcome(Verdict.FAIL)).state
+    assert state.node == "COMPLETE"
+    with pytest.raises(ValueError, match="is an end"):
+        machine.advance(state, Outcome(Verdict.PASS))
+
+
+LOOPS = """\
+## {N}. Loop
+- PASS: GOTO NEXT
+- FAIL: GOTO After
+## After
+- FAIL: RETRY 2 STOP
+## Never
+"""
+
+
+def test_what_can_be_read_off_the_graph(tmp_path: Path) -> None:
+    loops = compiled(tmp_path, LOOPS).program
+    assert loops
+    whole = graph.to_graph(loops)
+    assert graph.loop_regions(whole) == [frozenset({"{N}"}), frozenset({"After"})]
+    assert graph.led_to(loops, [loops.entry]).keys() == {"{N}", "After", "COMPLETE", "STOP"}
+    assert graph.with_path_out(loops).keys() == {"{N}", "After", "Never", "COMPLETE", "STOP"}
+
+
+def test_a_document_without_loops_is_checked_without_networkx(tmp_path: Path) -> None:
+    """Also if documents include each other, or counters are explored."""
+    (tmp_path / "x.runbook.md").write_text("## 1. A\n- y.runbook.md\n## 2. B\n- z.runbook.md\n")
+    (tmp_path / "z.runbook.md").write_text("## 1. A\n- y.runbook.md\n")
+    (tmp_path / "y.runbook.md").write_text("## 1. A\n```bash\na\n```\n")
+    compiled(
+        tmp_path,
+        "## 1. A\n- FAIL: GOTO Fix\n## 2. B\n### 2.1 C\n- FAIL: CONTINUE\n### 2.2 D\n- FAIL: CONTINUE\n"
+        "## 3. E\n- x.runbook.md\n- y.runbook.md\n## Fix\n- PASS: STOP x\n",
+    )
+    script = (
+        "import sys; from compiler.driver import compile_file; "
+        f"assert compile_file({str(tmp_path / 'main.runbook.md')!r}).program; "
+        "sys.exit(' '.join(sorted({'networkx', 'pydantic', 'yaml'} & set(sys.modules))))"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False).stderr.strip() == ""
+    )
+
+
+def test_threading_leads_past_branches_that_choose_nothing() -> None:
+    branch = node("b", to("COMPLETE", Set("r", 2)), task=Branch())
+    whole = program(node("a", to("b", Add("r", 1))), branch, DONE, registers=(Register("r", ""),))
+    threaded = thread_jumps(whole)
+    assert threaded.nodes[0].edges[0].target == "COMPLETE"
+    assert threaded.nodes[0].edges[0].effects == (Add("r", 1), Set("r", 2))
+    assert [item.id for item in remove_unreachable(threaded).nodes] == ["a", "COMPLETE"]
+
+
+def test_folding_computes_what_is_known_and_drops_what_is_overwritten() -> None:
+    edge = to("COMPLETE", Set("m", 1), Add("n", "m"), Set("m", 0), Add("k", 0))
+    registers = tuple(Register(name, "") for name in "mnk")
+    folded = fold_effects(program(node("a", edge), DONE, registers=registers))
+    assert folded.nodes[0].edges[0].effects == (Add("n", 1), Set("m", 0))
+
+
+def test_folding_keeps_a_value_that_is_read_before_it_is_overwritten() -> None:
+    edge = to("COMPLETE", Set("m", 1), Reset("s"), Add("n", "m"), Set("m", 0))
+    registers = (Register("m", "s"), Register("n", ""))
+    folded = fold_effects(program(node("a", edge), DONE, registers=registers))
+    assert folded.nodes[0].edges[0].effects == edge.effects
+
+
+def test_counters_that_nothing_reads_are_removed_with_their_effects() -> None:
+    edges = (
+        to("a", Add("live", "feeder"), guard=(CounterTest("live", "<", 3),)),
+        to("COMPLETE", Set("dead", 1), Reset("s")),
+    )
+    registers = (Register("live", ""), Register("feeder", ""), Register("dead", "s"))
+    trimmed = remove_dead_registers(program(node("a", *edges), DONE, registers=registers))
+    assert [register.name for register in trimmed.registers] == ["live", "feeder"]
+    assert trimmed.nodes[0].edges[1].effects == ()
+
+
+def test_a_step_whose_children_all_yield_needs_no_counters(tmp_path: Path) -> None:
+    text = "## 1. A\n- FAIL: STOP x\n### 1.1 B\n### 1.2 C\n"
+    found = compiled(tmp_path, text).program
+    assert found
+    assert found.registers == ()
+    assert [item.id for item in found.nodes] == ["1.1", "1.2", "1/STOP", "COMPLETE"]
+
+
+def test_warnings_name_the_source_by_the_path_that_the_user_gave(tmp_path: Path) -> None:
+    compilation = compiled(tmp_path, "## 1. A?\n- PASS: COMPLETE\n## 2. B?\n")
+    assert [item.path for item in compilation.diagnostics] == [str(tmp_path / "main.runbook.md")]
+
+
+def _flow(*arcs: str) -> graph.Graph:
+    found: dict[str, dict[str, None]] = {name: {} for arc in arcs for name in arc}
+    for arc in arcs:
+        found[arc[0]][arc[1]] = None
+    return found
+
+
+@settings(max_examples=200)
+@given(st.lists(st.text("abcdefgh", min_size=2, max_size=2), min_size=1, max_size=24), st.sets(st.sampled_from("abcd")))
+def test_regions_and_their_order_are_those_of_the_definition(arcs: list[str], chosen: set[str]) -> None:
+    flow_graph = _flow(*arcs)
+    above = {name: {other for other in flow_graph if name in _reached(flow_graph, other)} for name in flow_graph}
+    loops = {frozenset(above[name] & _reached(flow_graph, name)) for name in flow_graph if name in above[name]}
+    assert set(graph.loop_regions(flow_graph)) == loops
+    members = frozenset(chosen & flow_graph.keys())
+    order = graph.ordered_components(flow_graph, [members] if members else [])
+    assert sorted(name for names in order for name in names) == sorted(flow_graph)
+    assert not members or any(members <= set(names) for names in order)
+    place = {name: number for number, names in enumerate(order) for name in names}
+    assert all(place[name] <= place[target] for name, targets in flow_graph.items() for target in targets)
+
+
+def _reached(flow_graph: graph.Graph, start: str) -> set[str]:
+    """The nodes that a path of at least one edge reaches."""
+    found, pending = set[str](), list(flow_graph[start])
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending += flow_graph[name]
+    return found
+
+
+def test_a_graph_without_loops_needs_no_networkx() -> None:
+    program = (
+        "import sys\nfrom compiler.ir import graph\n"
+        "forward = {'a': {'b': None, 'c': None}, 'b': {'c': None}, 'c': {}}\n"
+        "assert graph.loop_regions(forward) == [] and graph.ordered_components(forward) == [['a'], ['b'], ['c']]\n"
+        "assert 'networkx' not in sys.modules\n"
+        "assert graph.loop_regions({'a': {'a': None}}) == [{'a'}] and 'networkx' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+
+
+def test_components_come_in_the_order_of_the_flow() -> None:
+    found = _flow("ab", "bc", "cb", "cd", "ad")
+    assert graph.ordered_components(found) == [["a"], ["b", "c"], ["d"]]
+    assert graph.ordered_components(found, [frozenset("ad")]) == [["a", "b", "c", "d"]], "b and c lie between"
+    assert graph.ordered_components(_flow("xb", "xa")) == [["x"], ["b"], ["a"]], (
+        "as in the graph where both may come first"
+    )
+
+
+def test_what_lies_between_is_closed_under_paths() -> None:
+    found = _flow("ab", "bc", "cd", "be", "ed", "df")
+    assert graph.between(found, "ab", "d") == frozenset("abcde")
+    assert graph.between(found, "b", "c") == frozenset("bc")
+    assert graph.between(found, "f", "d") == frozenset("d"), "f does not lead to d"
+
+
+def test_an_optional_tool_and_an_artifact_are_written_only_where_they_are() -> None:
+    """I13, I28: what has neither is written as it always was."""
+    plain, optional = (Tool("library", "prompt", text("{}"), is_optional) for is_optional in (False, True))
+    edges = to("COMPLETE", Keep("s"))
+    without, using = (
+        replace(program(node("1", edges, task=task), DONE), slots=(Slot("s"),)) for task in (plain, optional)
+    )
+    using = replace(using, artifact=Artifact("s", joined([Reference("s", "{{s}}", "markdown")])))
+    for made in (without, using):
+        validator().validate(json.loads(to_json(made)))
+        assert from_json(to_json(made)) == made
+    assert not {"optional", "artifact"} & {
+        *json.loads(to_json(without)),
+        *json.loads(to_json(without))["nodes"][0]["task"],
+    }
+    told = to_text_form(using).splitlines()
+    assert 'artifact "s" type <"s" missing "markdown">' in told
+    assert "  optional true" in told
+    assert "optional" not in to_text_form(without)
+
+
+def test_a_prompt_stands_below_its_context_and_that_one_below_another() -> None:
+    """I31: what is filled in is as it is when the agent is called."""
+    above = (Context("a", joined(["A ", Reference("s", missing="-")])), Context("b", text(" B "), "a"))
+    agents = (Agent("", text("own"), context="b"), Agent("", text("plain")))
+    pair = node("2", to("COMPLETE"), task=Parallel(agents))
+    made = program(node("1", to("2", Keep("s")), task=agents[0]), pair, DONE)
+    made = replace(made, slots=(Slot("s"),), contexts=above)
+    verify(made)
+    validator().validate(json.loads(to_json(made)))
+    assert from_json(to_json(made)) == made
+    assert '{\n      "name": "a",\n      "text"' in to_json(made), "a context without one above it names none"
+    assert "context" not in json.loads(to_json(made))["nodes"][1]["task"]["entries"][1]
+    assert 'context "b" after "a" " B "' in to_text_form(made).splitlines()
+    machine = Machine(made)
+    state = machine.start()
+    assert machine.prompt(state, agents[0]) == "A - B own"
+    state = machine.advance(state, Outcome("pass", "{s}")).state
+    assert [machine.prompt(state, agent) for agent in agents] == ["A {s} B own", "plain"]
+
+
+def test_a_counter_that_only_a_context_names_stays() -> None:
+    kept = program(node("1", to("COMPLETE")), DONE, registers=(COUNTER,))
+    above = (Context("a", joined([Reference("r")])),)
+    assert remove_dead_registers(replace(kept, contexts=above)).registers == (COUNTER,)
+
+
+def test_a_counter_that_only_the_type_of_an_artifact_names_stays() -> None:
+    kept = replace(program(node("1", to("COMPLETE")), DONE, registers=(COUNTER,)), slots=(Slot("s"),))
+    artifact = Artifact("s", joined([Reference("r")]))
+    assert remove_dead_registers(replace(kept, artifact=artifact)).registers == (COUNTER,)
+    assert remove_dead_registers(kept).registers == ()

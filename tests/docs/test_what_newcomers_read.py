@@ -1,0 +1,139 @@
+"""Messages for errors that people make in their first documents."""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import ROOT, Result, call, document
+
+BLOCK = "\n\n```sh\ntrue\n```\n\n"
+STEPS = f"# T\n\n## 1. Build{BLOCK}- FAIL: {{}}\n\n## 2. Verify it{BLOCK}## Undo\n\n- PASS: STOP\n"
+"""A runbook with a transition to fill in."""
+
+WORKFLOW = (
+    "name: x\nsteps:\n  - name: a\n    agent: coder\n    prompt: hello\n{}  - name: b\n    prompt: x\n    end: true\n"
+)
+
+
+def checked(folder: Path, name: str, text: str) -> Result:
+    document(folder, name, text)
+    return call("check", name, cwd=folder)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("RETRY 3 TIMES", "write `RETRY 3`"),
+        ("RETRY 3 times, then STOP", "did you mean `FAIL: RETRY 3 STOP`?"),
+        ("RETRY 3 TIMES GOTO 2", "did you mean `FAIL: RETRY 3 GOTO 2`?"),
+        ("GOTO step 2", "did you mean `FAIL: GOTO 2`?"),
+        ("GOTO Step 2", "did you mean `FAIL: GOTO 2`?"),
+        ("GOTO #2", "did you mean `FAIL: GOTO 2`?"),
+        ("RETRY 2 GOTO step 2", "did you mean `FAIL: RETRY 2 GOTO 2`?"),
+        ("GOTO undo", "did you mean `GOTO Undo`?"),
+        ("GOTO Udno", "did you mean `GOTO Undo`?"),
+        ("GOTO verify", "did you mean `GOTO 2`?"),
+        ("GOTO the end", "use the step's number or its one-word name"),
+    ],
+)
+def test_a_transition_in_other_words_gets_the_one_that_was_meant(tmp_path: Path, written: str, said: str) -> None:
+    found = checked(tmp_path, "a.runbook.md", STEPS.format(written))
+    assert said in found.err
+    if "did you mean `" in said:
+        meant = said.split("`")[1].removeprefix("FAIL: ")
+        assert checked(tmp_path, "b.runbook.md", STEPS.format(meant)).code == 0
+
+
+def test_a_message_in_quotes_after_a_retry_is_no_slip(tmp_path: Path) -> None:
+    for fine in ('RETRY 3 "TIMES"', 'RETRY 3 STOP "TIMES"', "RETRY 3 Exhausted", "RETRY 3"):
+        assert "RD043" not in checked(tmp_path, "a.runbook.md", STEPS.format(fine)).err
+
+
+def test_a_misspelled_keyword_is_not_to_be_added_to_the_pattern(tmp_path: Path) -> None:
+    report = "    report: {name: r, format: x, validation: 'READY|NOT YET'}\n    conditions:\n"
+    found = checked(tmp_path, "a.workflow.yaml", WORKFLOW.format(f"{report}      - {{keyword: REDY, goto: b}}\n"))
+    assert "help: did you mean `READY`?\n" in found.err
+    assert "add it to the pattern" not in found.err
+    found = checked(tmp_path, "a.workflow.yaml", WORKFLOW.format(f"{report}      - {{keyword: PERHAPS, goto: b}}\n"))
+    assert "add it to the pattern" in found.err
+
+
+def test_a_number_of_retries_shows_how_it_is_written(tmp_path: Path) -> None:
+    specification = "step_specs:\n  - id: a\n    retries: {}\n"
+    found = checked(tmp_path, "a.stepspec.yaml", specification.format("3"))
+    assert "such as `retries: {max: 3}`" in found.err
+    assert checked(tmp_path, "b.stepspec.yaml", specification.format("{max: 3}")).code == 0
+
+
+def test_conditions_as_a_mapping_show_how_a_list_is_written(tmp_path: Path) -> None:
+    found = checked(
+        tmp_path, "a.workflow.yaml", WORKFLOW.format("    conditions:\n      keyword: READY\n      goto: b\n")
+    )
+    assert "such as `conditions: [{keyword: READY, goto: ship}]`" in found.err
+
+
+def test_outputs_as_a_string_show_it_in_a_list(tmp_path: Path) -> None:
+    found = checked(tmp_path, "a.stepspec.yaml", 'step_specs:\n  - id: a\n    outputs: "{output_folder}/x.md"\n')
+    assert 'such as `outputs: ["{output_folder}/x.md"]`' in found.err
+
+
+def test_missing_commands_of_agents_are_one_finding_with_the_option_to_give(tmp_path: Path) -> None:
+    document(tmp_path, "a.workflow.yaml", WORKFLOW.format("    next: b\n"))
+    found = call("compile", "a.workflow.yaml", "--to", "github", cwd=tmp_path)
+    assert found.err.count("RD532]") == 1
+    assert "steps a and b call an agent" in found.err
+    assert "`-O agent=COMMAND`" in found.err
+    assert call("compile", "a.workflow.yaml", "--to", "github", "-O", "agent=cat", cwd=tmp_path).code == 0
+
+
+def test_the_page_of_an_option_does_not_say_that_python_has_none() -> None:
+    for code in ("RD013", "RD501"):
+        page = call("explain", code, cwd=Path.cwd()).out
+        assert "has no options" not in page
+        assert "rdc targets python" in page
+
+
+def test_a_path_outside_is_relative_to_where_the_run_starts(tmp_path: Path) -> None:
+    found = checked(tmp_path, "a.stepspec.yaml", "step_specs:\n  - id: a\n    inputs: {artifacts: [../x.md]}\n")
+    assert "relative to the folder where you start the run" in found.err
+    assert "root of the project" not in found.err + call("explain", "RD860", cwd=tmp_path).out
+
+
+PLAIN = f"# T\n\n## 1. Build{BLOCK}"
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        (("my deploy.runbook.md",), "-o my-deploy.mk"),
+        (("a.runbook.md", "-o", "my flow.mk"), "-o my-flow.mk"),
+        (("a b/c.runbook.md",), "cd 'a b' && make -f c.mk"),
+        (("a.runbook.md", "-o", "a b/"), "cd 'a b' && make -f a.mk"),
+        (("a b/my deploy.runbook.md",), "-o 'a b/my-deploy.mk'"),
+    ],
+)
+def test_a_makefile_whose_path_has_a_space_is_warned_of(tmp_path: Path, given: tuple[str, ...], remedy: str) -> None:
+    (tmp_path / "a b").mkdir()
+    document(tmp_path, given[0], PLAIN)
+    found = call("compile", *given, "--to", "make", cwd=tmp_path)
+    assert (found.code, found.err.count("warning[RD538]")) == (0, 1)
+    assert remedy in found.err
+    assert "RD538" not in call("compile", *given, "--to", "python", cwd=tmp_path).err
+    assert call("compile", *given, "--to", "make", "--strict", cwd=tmp_path).code == 1
+
+
+def test_a_makefile_in_a_folder_with_a_space_runs_from_inside_it(tmp_path: Path) -> None:
+    document(tmp_path, "a b/c.runbook.md", PLAIN)
+    assert call("compile", "a b/c.runbook.md", "--to", "make", cwd=tmp_path).code == 0
+    done = subprocess.run(["sh", "-c", "cd 'a b' && make -f c.mk"], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_each_extra_is_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert [extra for extra in extras if extra != "dev" and f"`{extra}`" not in readme] == []

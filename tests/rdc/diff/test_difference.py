@@ -1,0 +1,287 @@
+"""What changed between two versions of a runbook, as flows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from backends.picture.arrows import Arrow
+from backends.picture.model import Picture, picture
+from compiler.driver import compile_file
+from compiler.ir.tasks import End, Shell
+from compiler.ir.texts import text
+from rdc.diff.changes import MOST_ALIKE
+from rdc.diff.compare import Difference, difference
+from tests.equivalence.cases import Case
+from tests.equivalence.compiled import compiled
+from tests.equivalence.strategies import cases
+from tests.support.pictures import drawn
+from tests.support.sample_programs import node, program, to
+
+OLD = """\
+# Deploy
+
+## 1. Build
+
+```bash
+make
+```
+
+## 2. Test
+
+```bash
+make check
+```
+
+- FAIL: RETRY 2 GOTO Fix
+
+## 3. Install
+
+```bash
+make install
+```
+
+- PASS: COMPLETE "Done"
+
+## Fix
+
+```bash
+git revert HEAD
+```
+
+- PASS: STOP "Reverted"
+"""
+
+
+def compare(folder: Path, new: str, old: str = OLD) -> Difference:
+    pictures = []
+    for name, document in (("old", old), ("new", new)):
+        path = folder / f"{name}.runbook.md"
+        path.write_text(document, encoding="utf-8")
+        compiled = compile_file(str(path))
+        assert compiled.program, compiled.diagnostics
+        pictures.append(picture(compiled.program))
+    return difference(pictures[0], pictures[1])
+
+
+def moves(found: Difference) -> list[tuple[str, str | None, str | None]]:
+    return [(move.node.id, says(move.before), says(move.after)) for move in found.redirected]
+
+
+def says(arrow: Arrow | None) -> str | None:
+    return arrow.says if arrow else None
+
+
+def test_nothing_changed(tmp_path: Path) -> None:
+    assert not compare(tmp_path, OLD)
+    assert not compare(tmp_path, OLD.replace("make check\n", "make check\n").replace("\n\n\n", "\n\n"))
+
+
+def test_a_step_in_between_renumbers_and_changes_nothing_else(tmp_path: Path) -> None:
+    new = OLD.replace("## 3. Install", "## 4. Install").replace(
+        "## 2. Test", "## 2. Lint\n\n```bash\nmake lint\n```\n\n## 3. Test"
+    )
+    found = compare(tmp_path, new)
+    assert [node.id for node in found.added] == ["2"]
+    assert not found.removed
+    assert not found.changed
+    assert [(pair.old.id, pair.new.id) for pair in found.renumbered] == [("2", "3"), ("3", "4")]
+    assert moves(found) == [("1", "PASS", "PASS")], "only the step before leads elsewhere"
+
+
+def test_a_step_that_is_gone(tmp_path: Path) -> None:
+    start, _, rest = OLD.partition("## 2. Test")
+    new = start + rest[rest.index("## 3. Install") :].replace("## 3. Install", "## 2. Install")
+    found = compare(tmp_path, new)
+    assert [node.id for node in found.removed] == ["2"]
+    assert [str(end.message) for end in found.closed] == ["Reverted"], "nothing leads to Fix any more"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "parts"),
+    [
+        ("make install", "make install-all", ("command",)),
+        ("3. Install", "3. Install all of it", ("title",)),
+        ("```bash\nmake install", "```sh\nmake install", ("interpreter",)),
+        ("```bash\nmake install\n```", "Install it.", ("kind",)),
+        ("```bash\nmake install", "Mind the gap.\n\n```bash\nmake install", ("prompt",)),
+    ],
+)
+def test_what_of_a_step_changed(before: str, after: str, parts: tuple[str, ...], tmp_path: Path) -> None:
+    found = compare(tmp_path, OLD.replace(before, after))
+    assert [(pair.new.id, pair.parts) for pair in found.changed] == [("3", parts)]
+    assert (found.added, found.removed, found.redirected, found.renumbered) == ((), (), (), ())
+
+
+def test_transitions(tmp_path: Path) -> None:
+    assert moves(compare(tmp_path, OLD.replace("RETRY 2 GOTO Fix", "RETRY 5 GOTO Fix"))) == [
+        ("2", "RETRY 2", "RETRY 5")
+    ]
+    assert moves(compare(tmp_path, OLD.replace("RETRY 2 GOTO Fix", "GOTO Fix"))) == [("2", "RETRY 2", None)]
+    ((step, before, after),) = moves(compare(tmp_path, OLD.replace("RETRY 2 GOTO Fix", 'RETRY 2 STOP "Bad"')))
+    assert (step, before, after) == ("2", "FAIL", "FAIL")
+
+
+def test_ends(tmp_path: Path) -> None:
+    found = compare(tmp_path, OLD.replace('COMPLETE "Done"', 'COMPLETE "Installed"'))
+    assert [(end.result, str(end.message)) for end in found.opened] == [("complete", "Installed")]
+    assert [(end.result, str(end.message)) for end in found.closed] == [("complete", "Done")]
+
+
+@settings(max_examples=40)
+@given(case=cases())
+def test_a_runbook_does_not_differ_from_itself(case: Case) -> None:
+    program = compiled(case)
+    assert not difference(picture(program), picture(program))
+
+
+# --- What is matched --------------------------------------------------------------------------------------------------
+
+
+def steps(*titles: str) -> str:
+    return "".join(f"## {number}. {title}\n\n```sh\n{title}\n```\n\n" for number, title in enumerate(titles, 1))
+
+
+def test_steps_that_are_alike_are_matched_in_order(tmp_path: Path) -> None:
+    found = compare(
+        tmp_path,
+        steps("Build", "Test", "Approve", "Test", "Deploy", "Test"),
+        steps("Build", "Test", "Deploy", "Test"),
+    )
+    assert [node.id for node in found.added] == ["3", "4"]
+    assert {old: new for old, new in found.matched.items() if old.isdigit()} == {"1": "1", "2": "2", "3": "5", "4": "6"}
+
+
+NESTED = "\n\n- lib/lint.runbook.md\n- FAIL: STOP\n\n"
+LINT = "".join(f"### 1.{number} Look\n\n```sh\nlook {number}\n```\n\n" for number in (1, 2))
+
+
+def test_runbooks_in_a_step_that_has_another_number_are_the_same(tmp_path: Path) -> None:
+    """The labels in them name their own steps, which are called as some of the outer runbook."""
+    (tmp_path / "rdc.toml").touch()
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "lint.runbook.md").write_text(f"## 1. All\n\n{LINT}", encoding="utf-8")
+    outer = (
+        "## {0}. Both\n\n### {0}.1 One\n\n```sh\none\n```\n\n- FAIL: CONTINUE\n\n### {0}.2 Two\n\n```sh\ntwo\n```\n\n"
+    )
+    old = outer.format(1) + f"## 2. Nested{NESTED}"
+    new = "## 1. First\n\n```sh\nfirst\n```\n\n" + outer.format(2) + f"## 3. Nested{NESTED}"
+    found = compare(tmp_path, new, old)
+    assert [node.id for node in found.added] == ["1"]
+    assert (found.removed, found.changed, found.redirected) == ((), (), ())
+    assert found.frames["2/lib/lint.runbook.md/1"] == "3/lib/lint.runbook.md/1"
+
+
+def test_of_inclusions_that_are_alike_the_first_ones_stay(tmp_path: Path) -> None:
+    (tmp_path / "lint.runbook.md").write_text("## 1. Look\n\n```sh\nlook\n```\n", encoding="utf-8")
+    twice, once = ("## 1. Nested\n\n" + "- lint.runbook.md\n" * times + "\n## 2. End?\n" for times in (2, 1))
+    found = compare(tmp_path, once, twice)
+    assert [node.id for node in found.removed] == ["1/lint.runbook.md~2/1"]
+    assert [change.node.id for change in found.redirected] == ["1/lint.runbook.md/COMPLETE"]
+    found = compare(tmp_path, twice, once)
+    assert [node.id for node in found.added] == ["1/lint.runbook.md~2/1"]
+
+
+def test_a_run_that_begins_elsewhere_is_a_difference(tmp_path: Path) -> None:
+    a, b = (
+        "A\n\n```sh\na\n```\n\n- FAIL: GOTO B\n- PASS: STOP\n\n",
+        "B\n\n```sh\nb\n```\n\n- FAIL: GOTO A\n- PASS: STOP\n\n",
+    )
+    found = compare(tmp_path, f"## {b}## {a}", f"## {a}## {b}")
+    assert found
+    assert found.start == ("A", "B")
+
+
+def row(contents: Sequence[str]) -> Picture:
+    nodes = [node(str(number), Shell("sh", text(what)), to(str(number + 1))) for number, what in enumerate(contents)]
+    return picture(program(*nodes, node(str(len(contents)), End("complete"))))
+
+
+@pytest.mark.parametrize("kinds", [1, 2, MOST_ALIKE, 10_000])
+@pytest.mark.share(2)
+def test_the_time_grows_with_the_document_and_not_with_its_square(kinds: int) -> None:
+    """5,000 steps take a tenth of a second; with the square of them it was many."""
+    old = [str(number * 7919 % kinds) for number in range(2000)]
+    new = [text for number, text in enumerate(old) for text in ([text, f"new {number}"] if number % 2 else [text])]
+    pictures = row(old), row(new)
+    begun = time.process_time()
+    assert difference(*pictures).added
+    assert time.process_time() - begun < 2
+
+
+# --- Steps with substeps, and nested runbooks -------------------------------------------------------------------------
+
+GROUPED = """\
+## 1. Install
+
+Both halves.
+
+### 1.1 Front
+
+### 1.2 Back
+
+## 2. Clean
+
+### 2.1 Files
+
+### 2.2 Logs
+"""
+
+
+def groups(found: Difference) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [(change.old.id, change.new.id, change.parts) for change in found.changed]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "parts"),
+    [
+        ("1. Install", "1. Deploy", ("title",)),
+        ("Both halves.", "Both halves, in this order.", ("prompt",)),
+        ("Both halves.", "", ("prompt",)),
+        ("1. Install\n\nBoth", "1. Deploy\n\nAll", ("title", "prompt")),
+    ],
+)
+def test_what_a_step_with_substeps_is_called_and_says(
+    before: str, after: str, parts: tuple[str, ...], tmp_path: Path
+) -> None:
+    found = compare(tmp_path, GROUPED.replace(before, after), GROUPED)
+    assert groups(found) == [("1", "1", parts)]
+    assert (found.added, found.removed, found.redirected) == ((), (), ())
+
+
+def test_changed_steps_stand_in_the_order_of_the_document(tmp_path: Path) -> None:
+    new = GROUPED.replace("Clean", "Tidy").replace("Front", "Front, carefully").replace("2.1 Files", "2.1 All files")
+    new = new.replace("### 2.1 All", "Slowly.\n\n### 2.1 All")
+    assert groups(compare(tmp_path, new, GROUPED)) == [
+        ("1.1", "1.1", ("title",)),
+        ("2", "2", ("title", "prompt")),
+        ("2.1", "2.1", ("title",)),
+    ]
+
+
+def test_a_step_that_is_only_renumbered_has_not_changed(tmp_path: Path) -> None:
+    body = GROUPED.replace("## 2", "## 3").replace("### 2", "### 3").replace("## 1", "## 2").replace("### 1", "### 2")
+    found = compare(tmp_path, "## 1. Ask\n\n" + body, GROUPED)
+    assert groups(found) == []
+    assert [node.id for node in found.added] == ["1"]
+
+
+def test_a_step_that_moves_to_another_step_changes_the_title_of_none(tmp_path: Path) -> None:
+    first, second = "## 1. Install\n\nBoth halves.\n\n### 1.1 Back\n\n", "## 2. Clean\n\n### 2.1 Front\n\n"
+    new = f"{first}{second}### 2.2 Files\n\n### 2.3 Logs\n"
+    assert groups(compare(tmp_path, new, GROUPED)) == []
+    assert groups(compare(tmp_path, GROUPED, new)) == []
+
+
+def test_what_a_nested_runbook_is_called_and_says(tmp_path: Path) -> None:
+    outer = "## 1. Check\n\n- lint.runbook.md\n"
+    inner = "# Lint\n\nSlow.\n\n## 1. Run\n"
+    texts = (inner, inner.replace("Slow", "Fast"), inner.partition("\n")[2])
+    slow, fast, plain = (drawn(tmp_path, outer, {"lint.runbook.md": text}) for text in texts)
+    name = "1/lint.runbook.md"
+    assert groups(difference(slow, fast)) == [(name, name, ("description",))]
+    assert groups(difference(slow, plain)) == [(name, name, ("title",))]

@@ -1,0 +1,110 @@
+"""The hooks of the project and of `rdc init`, run by the real pre-commit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import GOOD, call, document, environment
+from tests.support.published import AUTHOR, commit_all, git, published
+
+UNTIDY = GOOD.replace("## 2. Test", "## 2.   Test")
+WARNED = GOOD.replace("```bash\necho testing", "```console\necho testing")
+
+
+@dataclass(frozen=True)
+class Hooked:
+    code: int
+    out: str
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "--quiet")
+    return tmp_path
+
+
+def pre_commit(folder: Path, home: Path, *words: str) -> Hooked:
+    """Run pre-commit with the programs of this environment first on the path."""
+    programs = Path(sys.executable).parent
+    kept = environment(
+        PATH=f"{programs}{os.pathsep}{os.environ['PATH']}", PRE_COMMIT_HOME=str(home), PRE_COMMIT_COLOR="never"
+    )
+    command = [str(programs / "pre-commit"), *words]
+    done = subprocess.run(command, cwd=folder, env=kept, capture_output=True, encoding="utf-8", check=False)
+    return Hooked(done.returncode, done.stdout + done.stderr)
+
+
+def test_the_hook_of_a_new_project_says_what_to_do(repository: Path, home: Path) -> None:
+    call("init", cwd=repository)
+    commit_all(repository)
+    assert pre_commit(repository, home, "run", "--all-files").code == 0
+    source = repository / "runbooks" / "conflict-markers.runbook.md"
+    source.write_text(source.read_text(encoding="utf-8").replace("No conflict markers", "Fine"), encoding="utf-8")
+    stale = pre_commit(repository, home, "run", "--all-files")
+    assert stale.code == 1
+    assert ".github/workflows/conflict-markers.yml is stale" in stale.out
+    assert "= help: run: rdc build" in stale.out
+    assert call("build", cwd=repository).code == 0
+    assert pre_commit(repository, home, "run", "--all-files").code == 0
+
+
+def test_the_hook_stops_a_commit(repository: Path, home: Path) -> None:
+    call("init", cwd=repository)
+    commit_all(repository)
+    pre_commit(repository, home, "install")
+    generated = repository / ".github" / "workflows" / "conflict-markers.yml"
+    generated.write_text(generated.read_text(encoding="utf-8") + "# by hand\n", encoding="utf-8")
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    kept = environment(PATH=programs, PRE_COMMIT_HOME=str(home))
+    command = ["git", *AUTHOR, "commit", "--all", "--message", "Edit"]
+    done = subprocess.run(command, cwd=repository, env=kept, capture_output=True, encoding="utf-8", check=False)
+    assert (done.returncode, "was edited by hand" in done.stderr) == (1, True), done.stderr
+
+
+@pytest.mark.soak
+def test_the_hooks_of_the_project_install_it_and_find_what_is_wrong(
+    repository: Path, home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    origin = tmp_path_factory.mktemp("origin") / "rdc"
+    commit = published(origin)
+    hooks = "".join(f"      - id: {name}\n" for name in ("rdc-check", "rdc-fmt", "rdc-build"))
+    document(
+        repository, ".pre-commit-config.yaml", f"repos:\n  - repo: {origin}\n    rev: {commit}\n    hooks:\n{hooks}"
+    )
+    call("init", cwd=repository)
+    commit_all(repository)
+    fine = pre_commit(repository, home, "run", "--all-files")
+    assert fine.code == 0, fine.out
+    assert fine.out.count("Passed") == 3
+    document(repository, "runbooks/deploy.runbook.md", WARNED)
+    git(repository, "add", "--all")
+    found = pre_commit(repository, home, "run", "--all-files")
+    assert found.code == 1
+    assert "RD050" in found.out, "the hook rdc-check fails on warnings"
+    assert "deploy.yml is missing" in found.out
+    document(repository, "runbooks/deploy.runbook.md", UNTIDY)
+    git(repository, "add", "--all")
+    formatted = pre_commit(repository, home, "run", "rdc-fmt", "--all-files")
+    assert (formatted.code, "files were modified by this hook" in formatted.out) == (1, True), formatted.out
+    assert (repository / "runbooks/deploy.runbook.md").read_text(encoding="utf-8") == GOOD
+
+
+def test_the_hook_refuses_another_version(repository: Path, home: Path) -> None:
+    call("init", cwd=repository)
+    configuration = repository / "rdc.toml"
+    configuration.write_text(configuration.read_text(encoding="utf-8").replace("==0.1.0", "==0.0.9"), encoding="utf-8")
+    commit_all(repository)
+    refused = pre_commit(repository, home, "run", "--all-files")
+    assert refused.code == 1
+    assert "this project requires rdc ==0.0.9, but this is rdc 0.1.0" in refused.out

@@ -1,0 +1,211 @@
+"""A process that was forked is like one that began by itself."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import interpreters, warm
+from tests.support.process import is_gone, wait_until
+from tests.support.warm.codes import LONG, RUNTIME
+
+SCRIPT = """
+import atexit, os, resource, sys, threading
+atexit.register(lambda: print("the end"))
+text = sys.stdin.read()
+threading.Thread(target=lambda: print("from a thread")).start()
+print(__name__, __file__, sys.argv, sys.path[0], os.getcwd(), sorted(os.environ.items()), repr(text))
+print(sys.flags, sys.stdout.encoding, sys.stdout.errors, sys.stdout.line_buffering, sys.stdout.isatty())
+print(resource.getrlimit(resource.RLIMIT_FSIZE), sorted(os.listdir("/proc/self/fd")), "runtime_shim" in sys.modules)
+print("é", file=sys.stderr)
+"""
+ENDS = {
+    "an end": "",
+    "a number": "sys.exit(3)",
+    "words": "sys.exit('no')",
+    "nothing": "sys.exit()",
+    "a signal": "sys.stdout.flush(); os.kill(os.getpid(), 9)",
+    "an interrupt": "raise KeyboardInterrupt",
+    "an error": "def f():\n    return [1][2]\n\n\nclass A:\n    def g(self): f()\n\nA().g()",
+}
+FILL = "# " + "x" * LONG + "\n"
+LONGER = f"{FILL}{SCRIPT}\n{RUNTIME.decode()}1.\n{FILL}if True:\n    import ast\nprint(ast.__name__)\n"
+"""A program of an author's part and a runtime, of which both are long."""
+
+
+def begun(words: list[str], cwd: Path, env: dict[str, str], text: bytes) -> tuple[int, bytes, bytes]:
+    """What comes of a process that begins in the usual way."""
+    done = subprocess.run(words, cwd=cwd, env=env, input=text, capture_output=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("option", [[], ["-S"]], ids=["with site", "without"])
+def test_a_program_cannot_tell_the_difference(option: list[str], ends: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(SCRIPT + ends, encoding="utf-8")
+    (tmp_path / "in").mkdir()
+    words = [sys.executable, *option, str(tmp_path / "a.py"), "b", "c d"]
+    env = {"PATH": os.environ["PATH"], "PYTHONUTF8": "1", "RDC_A": "é"}
+    warm.run(words, cwd=tmp_path, env=env)  # so that the limit is of this process, and not of the one that forks
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))
+    try:
+        expected = begun(words, tmp_path / "in", env, b"given")
+        done = warm.run(words, cwd=tmp_path / "in", env=env, input=b"given")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (done.returncode, done.stdout, done.stderr) == expected
+    assert b"__main__" in done.stdout
+
+
+@pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("text", [FILL + SCRIPT, LONGER], ids=["one part", "two parts"])
+def test_a_long_script_cannot_tell_whether_it_was_compiled_before(text: str, ends: str, tmp_path: Path) -> None:
+    script = tmp_path / "a.py"
+    script.write_text(f"{text}# {tmp_path}\n{ends}", encoding="utf-8")
+    given = [str(script), "b", "c d"]
+    env = {"PATH": os.environ["PATH"], "PYTHONUTF8": "1", "RDC_A": "é"}
+    expected = begun([sys.executable, *given], tmp_path, env, b"given")
+    for _ in range(2):
+        assert begun(["python3", *given], tmp_path, env, b"given") == expected
+    done = warm.run([sys.executable, *given], cwd=tmp_path, env=env, input=b"given")
+    assert (done.returncode, done.stdout, done.stderr) == expected
+
+
+IN_A_TEXT = f"""{FILL}
+A = '''
+{RUNTIME.decode()}1.
+'''
+print(A)
+def f(
+"""
+
+
+@pytest.mark.parametrize("ends", [")", "): pass", "): return\n1 / 0"])
+def test_a_text_that_names_a_runtime_parts_nothing(ends: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(IN_A_TEXT + ends, encoding="utf-8")
+    env = {"PATH": os.environ["PATH"]}
+    expected = begun([sys.executable, "a.py"], tmp_path, env, b"")
+    assert begun(["python3", "a.py"], tmp_path, env, b"") == expected
+    done = warm.run([sys.executable, "a.py"], cwd=tmp_path, env=env)
+    assert (done.returncode, done.stdout, done.stderr) == expected
+    assert expected[0] == int(ends != "): pass")
+
+
+BESIDES = """
+import os, sys
+class Checked:
+    path = os.path.join(os.path.dirname(os.path.realpath(__file__)), "runtime.txt")
+    def get_code(self):
+        with open(self.path, "rb") as file:
+            code = file.read()
+        return compile(code, self.path, "exec")
+exec(Checked().get_code())
+"""
+
+
+@pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("fill", ["", FILL], ids=["short", "long"])
+def test_a_program_cannot_tell_whether_its_runtime_was_compiled_before(fill: str, ends: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(f"{fill}{BESIDES}", encoding="utf-8")
+    (tmp_path / "runtime.txt").write_text(f"{FILL}{SCRIPT}\n# {tmp_path}\n{ends}", encoding="utf-8")
+    env = {"PATH": os.environ["PATH"], "PYTHONUTF8": "1", "RDC_A": "é"}
+    expected = begun([sys.executable, "a.py", "b"], tmp_path, env, b"given")
+    before = [*Path(interpreters.kept_code()).iterdir()]
+    for _ in range(2):
+        assert begun(["python3", "a.py", "b"], tmp_path, env, b"given") == expected
+    assert len([*Path(interpreters.kept_code()).iterdir()]) > len(before), "its code is kept"
+    done = warm.run([sys.executable, "a.py", "b"], cwd=tmp_path, env=env, input=b"given")
+    assert (done.returncode, done.stdout, done.stderr) == expected
+
+
+@pytest.mark.parametrize("option", ["-I", "-E", "-P", "-u", "-bb"])
+def test_the_interpreter_on_path_heeds_its_options(option: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(FILL + "import sys\nprint(sys.flags, sys.path[0])", encoding="utf-8")
+    words, env = [option, "a.py"], {"PATH": os.environ["PATH"], "PYTHONHASHSEED": "0"}
+    shown = begun(["python3", *words], tmp_path, env, b"")
+    assert shown == begun([os.path.realpath(sys.executable), *words], tmp_path, env, b"")
+
+
+def test_a_program_that_was_changed_is_read_anew(tmp_path: Path) -> None:
+    for word in ("one", "two"):
+        (tmp_path / "a.py").write_text(f"print('{word}')", encoding="utf-8")
+        assert warm.run([sys.executable, "a.py"], cwd=tmp_path).stdout == f"{word}\n".encode()
+
+
+def test_what_fails_fails_alone(tmp_path: Path) -> None:
+    said = []
+    for text in ("1 / 0", "def", "print('fine')"):
+        (tmp_path / "a.py").write_text(text, encoding="utf-8")
+        done = warm.run([sys.executable, "a.py"], cwd=tmp_path)
+        said.append((done.returncode, done.stdout, done.stderr.decode().splitlines()[-1:]))
+    assert said == [
+        (1, b"", ["ZeroDivisionError: division by zero"]),
+        (1, b"", ["SyntaxError: invalid syntax"]),
+        (0, b"fine\n", []),
+    ]
+
+
+def test_what_does_not_end_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import time\ntime.sleep(60)", encoding="utf-8")
+    with pytest.raises(subprocess.TimeoutExpired):
+        warm.run([sys.executable, "a.py"], cwd=tmp_path, timeout=0.3)
+    assert warm.run([sys.executable, "-m", "rdc", "--version"], cwd=tmp_path, env=at_home()).returncode == 0
+
+
+def test_rdc_is_that_of_a_process(tmp_path: Path) -> None:
+    words: list[Any] = [sys.executable, "-m", "rdc", "check", "none.runbook.md"]
+    done = warm.run(words, cwd=tmp_path, env=at_home())
+    assert (done.returncode, done.stdout, done.stderr) == begun(words, tmp_path, at_home(), b"")
+    assert done.returncode == 1
+
+
+def at_home() -> dict[str, str]:
+    """An environment in which rdc is found."""
+    return {**os.environ, "PYTHONPATH": str(warm.SERVER.parents[2])}
+
+
+CALLED = """
+import os, sys
+print(__name__, __file__, sys.argv, sys.path[0], os.getcwd(), sys.flags, sys.executable, repr(sys.stdin.read()))
+print({name: os.environ[name] for name in sorted(os.environ) if name != "PATH"})
+print("é", file=sys.stderr, flush=True)
+"""
+
+
+@pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("script", ["./rdc/a.py", "other/a.py"])
+def test_a_program_that_make_calls_cannot_tell_the_difference(script: str, ends: str, tmp_path: Path) -> None:
+    path = tmp_path / script
+    path.parent.mkdir()
+    path.write_text(CALLED + ends, encoding="utf-8")
+    words, env = ["sh", "-c", f"python3 {script} 'b\n' 'c d'; exit $?"], {**os.environ, "RDC_A": "é"}
+    assert warm.forking(env) != env
+    expected, done = (begun(words, tmp_path, each, b"given") for each in (env, warm.forking(env)))
+    assert done[:2] == expected[:2]
+    assert done[2].removesuffix(b"Killed\n") == expected[2].removesuffix(b"Killed\n")  # which the shell says
+
+
+@pytest.mark.parametrize("name", ["PATH", "PYTHON", "LC_ALL", "TZ"])
+def test_what_decides_how_an_interpreter_starts_has_it_start(name: str) -> None:
+    env = {**os.environ, name: "/usr/bin"}
+    assert warm.forking(env) == env
+
+
+def test_a_caller_that_is_killed_takes_its_program_along(tmp_path: Path) -> None:
+    path = tmp_path / "rdc" / "a.py"
+    path.parent.mkdir()
+    path.write_text("import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(60)\n", encoding="utf-8")
+    words, env = ["sh", "-c", "exec python3 rdc/a.py"], warm.forking(dict(os.environ))
+    with subprocess.Popen(words, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        program = int(process.stdout.readline())
+        assert program != process.pid
+        process.kill()
+    wait_until(lambda: is_gone(program))

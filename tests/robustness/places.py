@@ -1,0 +1,71 @@
+"""Folders with a generated program in them, for the Python target and for the Make target."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from backends.registry import load
+from compiler.driver import compile_file
+from tests.robustness.forked import Said
+from tests.support import warm
+
+PATIENCE = 30.0
+
+
+def generate(folder: Path, document: str, target: str) -> Path:
+    """Write a document and what it becomes; the name of the program is `main`."""
+    (folder / "rdc.toml").touch()
+    source = folder / "main.runbook.md"
+    source.write_text(document, encoding="utf-8")
+    compilation = compile_file(str(source))
+    assert compilation.program, compilation.diagnostics
+    text = load(target).emit(compilation.program, {}).text
+    assert text
+    path = folder / {"make": "Makefile", "python": "main.py"}[target]
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment without what make, which runs these tests, and rdc put there."""
+    hidden = ("RDC_", "MAKE", "MFLAGS")
+    return {**{name: value for name, value in os.environ.items() if not name.startswith(hidden)}, **more}
+
+
+class Place:
+    """A folder with a program that is called as a process."""
+
+    def __init__(self, folder: Path, document: str, target: str = "python") -> None:
+        self.folder = folder
+        self.target = target
+        folder.mkdir(parents=True, exist_ok=True)
+        self.script = generate(folder, document, target)
+        self.state = folder / ".rdc" / {"make": "main.make", "python": "main"}[target]
+        self.journal = self.state / "journal"
+
+    @property
+    def command(self) -> list[str]:
+        """The words that call the program."""
+        return ["make", "--no-print-directory"] if self.target == "make" else [sys.executable, str(self.script)]
+
+    def call(self, *words: str, **more: str) -> Said:
+        """Call the program to its end."""
+        done = warm.run([*self.command, *words], cwd=self.folder, env=environment(**more), timeout=PATIENCE)
+        return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def log(self) -> list[str]:
+        """What the commands have written into `log`."""
+        path = self.folder / "log"
+        return path.read_text(encoding="utf-8").split() if path.exists() else []
+
+    def write_log(self, words: list[str]) -> None:
+        """What the commands have done so far."""
+        (self.folder / "log").write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
+
+
+def archived(path: Path) -> bytes:
+    """The journal of a run in the history: a file, or in a folder with what else belongs to the run."""
+    return (path / "journal" if path.is_dir() else path).read_bytes()

@@ -1,0 +1,129 @@
+"""What a runbook declares, is given and hands on stays text, and so does what people say of a run (E1 to E10)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.robustness.test_inert_programs import EVIL, is_unsafe
+from tests.support.cli import call
+from tests.support.hostile_texts import LINES, NASTY
+
+LINE = " ".join([*LINES, *EVIL, "{{said}} {{OTHER}} ${{ github.token }} $(shell touch PWNED) the end"]).replace(
+    "\n", " "
+)
+LINE = "".join(character for character in LINE if character not in "\0\r")
+FIXED = LINE.replace("{{", "{")  # a reference would be an error here
+TEXT = "\n".join([*NASTY, *EVIL, "{{LINE}}", "the end"]).replace("\0", "")
+WHO = "".join(character for character in LINE if character.isprintable())[:150] + "$(touch PWNED)"
+SECRET = "s3cret & \\1 value"
+LIMIT = 60.0
+
+COMMANDS = """\
+printf '%s\\n' "$LINE" "$PICK" "$FIXED" "$OTHER" > seen
+{ echo 'said<<END OF IT'; cat text; echo; echo 'END OF IT'; } >> "$RDC_OUTPUT"
+"""
+
+
+def document() -> str:
+    """A runbook that takes texts in from all sides, and shows them on all sides."""
+    declared = {
+        "inputs": {
+            "LINE": {"description": LINE, "required": True},
+            "PICK": {"type": "choice", "options": [f"{LINE} 1", f"{LINE} 2"], "default": f"{LINE} 2"},
+            "OTHER": {"default": LINE},
+        },
+        "outputs": ["said"],
+        "secrets": ["TOKEN"],
+        "steps": {"*": {"env": {"FIXED": FIXED}, "timeout": "50s"}},
+    }
+    return f"""---
+rdc: {yaml.safe_dump(declared, default_flow_style=True, width=10**6)}
+---
+
+# A title with {{{{LINE}}}}
+
+## 1. Look at {{{{LINE}}}}
+
+It is {{{{LINE}}}}, of {{{{PICK}}}}.
+
+```sh
+{COMMANDS}```
+
+## 2. Is {{{{OTHER}}}} right?
+
+{{{{said}}}}
+
+- YES: CONTINUE
+- NO: STOP "{{{{said}}}}"
+
+## 3. Hand it on
+
+```sh
+printf '%s\\n' "$said" > said && echo "$TOKEN" > token
+```
+
+- PASS: COMPLETE "{{{{LINE}}}} and {{{{said}}}}"
+"""
+
+
+def call_python(folder: Path, words: Sequence[str]) -> list[str]:
+    """The command of the Python target for the words of one call."""
+    program = folder / "main.py"
+    if not program.exists():
+        assert call("compile", "main.runbook.md", "--to", "python", "-o", "main.py", cwd=folder).code == 0
+    verb, *rest = words
+    given = {"run": ["--input", f"LINE={LINE}"], "answer": ["--by", WHO, "--note", WHO]}
+    return [sys.executable, str(program), verb, *rest, *given.get(verb, [])]
+
+
+def call_make(folder: Path, words: Sequence[str]) -> list[str]:
+    """The command of the Make target for the words of one call."""
+    if not (folder / "Makefile").exists():
+        assert call("compile", "main.runbook.md", "--to", "make", "-o", "Makefile", cwd=folder).code == 0
+    verb, *rest = words
+    placed = [f"{name}={value}" for name, value in zip(("STEP", "REPLY"), rest, strict=False)]
+    given = {"run": [f"LINE={LINE}"], "answer": [f"BY={WHO}", f"NOTE={WHO}"]}
+    return ["make", verb, *placed, *given.get(verb, [])]
+
+
+@pytest.mark.parametrize("command", [call_python, call_make])
+def test_what_is_declared_given_and_handed_on_stays_text(
+    command: Callable[[Path, Sequence[str]], list[str]], tmp_path: Path
+) -> None:
+    (tmp_path / "rdc.toml").touch()
+    (tmp_path / "main.runbook.md").write_text(document(), encoding="utf-8")
+    (tmp_path / "text").write_bytes(TEXT.encode())
+    said = ""
+    for words, code in ((["run"], 75), (["answer", "2", "yes"], 0), (["resume"], 0), (["status"], 0)):
+        done = subprocess.run(
+            command(tmp_path, words),
+            cwd=tmp_path,
+            env={**os.environ, "TOKEN": SECRET, "HOME": str(tmp_path)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LIMIT,
+            check=False,
+        )
+        said += (done.stdout + done.stderr).decode()
+        assert (done.returncode == 0) == (code == 0), said[-2000:]
+    assert (tmp_path / "seen").read_bytes().decode().split("\n")[:4] == [LINE, f"{LINE} 2", FIXED, LINE]
+    assert (tmp_path / "said").read_bytes().decode() == f"{TEXT}\n"
+    assert [path.name for path in tmp_path.rglob("*") if path.name in {"x", "PWNED"}] == []
+    assert sorted({character for character in said if is_unsafe(character)}) == []
+    kept = b"".join(path.read_bytes() for path in (tmp_path / ".rdc").rglob("*") if path.is_file())
+    assert SECRET.encode() not in kept
+
+
+@pytest.mark.parametrize("words", [["trace"], ["graph", "--format", "dot", "-o", "-"], ["test"]])
+def test_nothing_that_is_shown_of_it_moves_a_cursor(words: list[str], tmp_path: Path) -> None:
+    (tmp_path / "rdc.toml").touch()
+    (tmp_path / "main.runbook.md").write_text(document(), encoding="utf-8")
+    done = call(words[0], "main.runbook.md", *words[1:], cwd=tmp_path)
+    assert sorted({character for character in done.out + done.err if is_unsafe(character)}) == []

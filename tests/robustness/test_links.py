@@ -1,0 +1,201 @@
+"""No link in the place of state leads rdc to a file elsewhere: a repository may have it, or an agent plants it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.robustness.forked import Said
+from tests.support.generated import Generated
+
+RUNBOOK = "# T\n\n## 1. Work\n\n```sh\necho worked >> log\n```\n\n## 2. Is it well?\n\n- YES: COMPLETE\n- NO: STOP\n"
+PLAYBOOK = "# T\n\n## ARTIFACTS\n\ntype: markdown\n\n## STEP 1: Write\n\nWrite it.\n\n## STEP 2: Check\n\nCheck it.\n"
+WORKFLOW = """\
+name: t
+steps:
+  - {name: one, agent: a, prompt: Do it., report: {name: first, format: text}, next: two}
+  - {name: two, agent: a, prompt: Do it again., end: true}
+"""
+DOCUMENTS = {"runbook": RUNBOOK, "playbook": PLAYBOOK, "workflow": WORKFLOW}
+AGENT = ("--agent", "echo OWNED; echo 'export OWNED=1'")
+FILES = {
+    "runbook": ["lock", "journal", ".gitignore"],
+    "playbook": [
+        "prompts/1.1",
+        "answers/1.1",
+        "answers/.1.1.new",
+        "answers/2.1",
+        "main.md",
+        ".main.md.new",
+    ],
+    "workflow": ["reports/first.md", "reports/two.md", "prompts/one.1", "answers/two.1"],
+}
+FOLDERS = {
+    "runbook": [".rdc", ".rdc/main"],
+    "playbook": [".rdc/main/prompts", ".rdc/main/answers", ".rdc/main/calls", ".rdc/main/history"],
+    "workflow": [".rdc/main/reports"],
+}
+
+
+def words(kind: str) -> tuple[str, ...]:
+    return ("run",) if kind == "runbook" else ("run", *AGENT)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in FILES.items() for name in names])
+def test_a_file_that_is_a_link_is_not_followed(kind: str, name: str, tmp_path: Path) -> None:
+    place = Generated(tmp_path, kind, DOCUMENTS[kind])
+    victim = tmp_path / "victim"
+    victim.write_text("mine\n")
+    link = place.state / name
+    link.parent.mkdir(parents=True)
+    link.symlink_to(victim)
+    said = place.call(*words(kind))
+    assert victim.read_text() == "mine\n"
+    if said.code == 2:
+        assert "link" in said.err, said.err
+        link.unlink()  # the remedy
+    assert place.call("status").code == 0
+
+
+@pytest.mark.parametrize("name", FILES["runbook"])
+def test_a_file_elsewhere_that_has_a_second_name_in_the_state_is_left_alone(name: str, tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", RUNBOOK)
+    victim = tmp_path / "victim"
+    victim.write_text("mine\n")
+    victim.chmod(0o644)
+    place.state.mkdir(parents=True)
+    (place.state / name).hardlink_to(victim)
+    said = place.call("run")
+    assert (victim.read_text(), stat.S_IMODE(victim.stat().st_mode)) == ("mine\n", 0o644)
+    assert said.code == (75 if name == ".gitignore" else 2), said.err
+    assert name != "lock" or "is a link: remove it" in said.err
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in FOLDERS.items() for name in names])
+def test_a_folder_that_is_a_link_is_refused(kind: str, name: str, tmp_path: Path) -> None:
+    place = Generated(tmp_path, kind, DOCUMENTS[kind])
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "1.1").write_text("mine\n")
+    link = tmp_path / name
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(elsewhere)
+    said = place.call(*words(kind))
+    assert [path.name for path in elsewhere.iterdir()] == ["1.1"]
+    assert (elsewhere / "1.1").read_text() == "mine\n"
+    assert said.code == 2
+    assert f"{name} is a link" in said.err
+    link.unlink()  # the remedy
+    assert place.call(*words(kind)).code in (0, 75)
+
+
+def test_a_link_that_an_agent_plants_is_not_followed(tmp_path: Path) -> None:
+    place = Generated(tmp_path, "playbook", PLAYBOOK)
+    victim = tmp_path / "victim"
+    victim.write_text("mine\n")
+    inner = "prompts/2.1 answers/2.1 answers/.2.1.new prompts/.2.1.new"
+    outer = "main.md .main.md.new reports"
+    plant = f"cd .rdc/main; for name in {inner}; do ln -sf ../../../victim $name; done\n"
+    plant += f"for name in {outer}; do ln -sf ../../victim $name; done; echo OWNED"
+    place.call("run", "--agent", plant)
+    assert victim.read_text() == "mine\n"
+
+
+def test_state_is_private(tmp_path: Path) -> None:
+    place = Generated(tmp_path, "playbook", PLAYBOOK)
+    os.umask(0o022)
+    assert place.call(*words("playbook")).code == 0
+    modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in [place.state, *place.state.rglob("*")]}
+    assert {f"{mode:o}" for path, mode in modes.items() if path.is_dir()} == {"700"}, modes
+    assert {f"{mode:o}" for path, mode in modes.items() if path.is_file()} == {"600"}, modes
+
+
+def test_files_follow_a_directory_of_the_operator(tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", RUNBOOK)
+    place.state.mkdir(parents=True)
+    place.state.chmod(0o770)
+    assert place.call("run").code == 75
+    assert stat.S_IMODE(place.state.stat().st_mode) == 0o770
+    assert {stat.S_IMODE((place.state / name).stat().st_mode) for name in ("journal", "lock")} == {0o660}
+
+
+def test_a_directory_that_everybody_may_write_is_refused(tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", RUNBOOK)
+    place.state.mkdir(parents=True)
+    place.state.chmod(0o777)
+    said = place.call("run")
+    assert said.code == 2
+    assert "chmod o-w" in said.err
+    place.state.chmod(0o775)  # the remedy
+    assert place.call("run").code == 75
+
+
+STRANGER = 65534
+ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to other users")
+
+
+def told(said: Said) -> str:
+    return said.out + said.err
+
+
+def given_to(path: Path, user: int, group: int, mode: int) -> None:
+    for each in (path, *path.rglob("*")):
+        os.chown(each, user, group, follow_symlinks=False)
+    path.chmod(mode)
+
+
+@ROOT_ONLY
+def test_the_state_of_another_user_is_refused(tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", RUNBOOK)
+    assert "WAITING" in told(place.call("run"))
+    given_to(place.state, STRANGER, STRANGER, 0o755)
+    said = place.call("resume")
+    assert (said.code, "belongs to another user, who can change the run" in told(said)) == (2, True), said
+    given_to(place.state, STRANGER, os.getegid(), 0o755)  # its group, to which this user belongs, cannot write
+    assert "belongs to another user" in told(place.call("resume"))
+    given_to(place.state, STRANGER, os.getegid(), 0o770)  # now it can: two operators share it
+    assert "WAITING" in told(place.call("resume"))
+    given_to(place.state, 0, STRANGER, 0o755)
+    assert "WAITING" in told(place.call("resume"))
+
+
+@ROOT_ONLY
+def test_root_may_name_the_state_of_another_user_unless_any_user_could_have_made_it(tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", RUNBOOK)
+    for folder, mode, code in (("home", 0o755, 75), ("shared", 0o1777, 2)):
+        state = tmp_path / folder / "state"
+        state.parent.mkdir()
+        assert place.call("run", "--state-dir", str(state)).code == 75
+        given_to(state, STRANGER, STRANGER, 0o755)
+        state.parent.chmod(mode)
+        said = place.call("resume", "--state-dir", str(state))
+        assert (said.code, "belongs to another user" in said.err) == (code, code == 2), said
+
+
+def test_a_folder_above_that_every_user_can_write_to_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "all" / "mine"
+    folder.mkdir(parents=True)
+    place = Generated(folder, "runbook", RUNBOOK)
+    folder.parent.chmod(0o777)
+    said = place.call("run")
+    assert (said.code, f"chmod o-w {folder.parent}" in told(said)) == (2, True), said
+    folder.parent.chmod(0o1777)  # sticky: no one else can replace what this user has made there
+    assert "WAITING" in told(place.call("run"))
+    folder.parent.chmod(0o775)
+    assert "WAITING" in told(place.call("resume"))
+
+
+@ROOT_ONLY
+def test_a_folder_that_another_user_made_in_a_sticky_folder_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "all" / "theirs"
+    folder.mkdir(parents=True)
+    place = Generated(folder, "runbook", RUNBOOK)
+    folder.parent.chmod(0o1777)
+    os.chown(folder, STRANGER, STRANGER)
+    said = place.call("run")
+    assert (said.code, "another user" in told(said)) == (2, True), said
+    os.chown(folder, os.geteuid(), -1)
+    assert "WAITING" in told(place.call("run"))

@@ -1,0 +1,240 @@
+"""Small documents that took long: each ends soon now, with a result or with a diagnostic that says what to change."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rdc.documents.plan import matcher
+from tests.support import warm
+from tests.support.cli import environment
+
+SECONDS = 8
+"""Of the processor; each of these documents took from 10 to 80."""
+
+TEXT = "x y " * 125_000
+HEAD = f'---\nname: &t "{TEXT}"\n'
+ONE = "# A\n\n## 1. B\n\n```bash\ntrue\n```\n"
+RUNS = "".join(f"  s{number}: {{result: COMPLETE, commands: [*t], description: *t}}\n" for number in range(300))
+KEYS = "".join(f"? {{a{number}: *t}}\n: *t\n" for number in range(300))
+SPECIFIED = f"""workflow: {{module: a, workflow: b}}
+config: &t "{TEXT}"
+step_specs:
+  - id: a
+    tools: [{", ".join(f"{{tool: t{number}, arguments: {{a: *t}}}}" for number in range(50))}]
+"""
+ALIASED = {
+    "a.runbook.md": f"{HEAD}scenarios:\n{RUNS}---\n{ONE}",
+    "b.runbook.md": f"{HEAD}{KEYS}---\n{ONE}",
+    "a.playbook.md": f"{HEAD.replace(TEXT, TEXT[:150_000])}scenarios:\n{RUNS}---\n# A\n\n## STEP 1: B\n\nDo it.\n",
+    "a.stepspec.yaml": SPECIFIED,
+    "a.workflow.yaml": f'name: a\ndescription: &t "{TEXT}"\nsteps: [{{name: b, prompt: c, end: true}}]\n'
+    f"scenarios:\n{RUNS}",
+}
+
+
+def limited(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run rdc with a limit of its time."""
+    return timed(folder, "-m", "rdc", *words)
+
+
+def timed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with a limit of its time."""
+    done = warm.run([sys.executable, *words], cwd=folder, env=environment(), timeout=120, seconds=SECONDS)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.mark.parametrize("name", ALIASED)
+def test_a_long_text_that_aliases_repeat_is_refused_soon(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(ALIASED[name], encoding="utf-8")
+    done = limited(tmp_path, "check", name)
+    assert done.returncode == 1, done.stderr[-1000:]
+    assert "its aliases repeat more than 2,000,000 characters" in done.stderr
+    assert "use fewer aliases" in done.stderr
+
+
+def test_some_repetition_is_fine(tmp_path: Path) -> None:
+    text = f"---\nname: &t short\nx: [{', '.join(['*t'] * 1000)}]\n---\n{ONE}"
+    (tmp_path / "a.runbook.md").write_text(text, encoding="utf-8")
+    assert limited(tmp_path, "check", "a.runbook.md").returncode == 0
+
+
+def substeps(head: str, ending: str, body: str = "```bash\ntrue\n```", tail: str = "") -> str:
+    """A step with nearly as many substeps as a job can have."""
+    inner = "".join(f"### 1.{number} S\n\n{body}\n\n{ending}\n\n" for number in range(1, 991))
+    return f"# A\n\n## 1. B\n\n{head}\n\n{inner}{tail}"
+
+
+ANY = "- PASS ANY: CONTINUE\n- FAIL ALL: STOP"
+WIDE = {
+    "both": (substeps(ANY, "- PASS: CONTINUE\n- FAIL: CONTINUE"), 1),
+    "pass": (substeps(ANY, "- PASS: CONTINUE"), 1),
+    "yielded": (substeps(ANY, ""), 0),
+    "goto": (substeps(ANY.replace("STOP", "GOTO 2"), "- PASS: CONTINUE", tail="## 2. C\n\n```bash\ntrue\n```\n"), 0),
+    "asked": (substeps(ANY, "- PASS: CONTINUE", body="Sure?"), 0),
+    "all": (substeps("- PASS ALL: CONTINUE\n- FAIL ANY: STOP", "- FAIL: CONTINUE"), 1),
+}
+
+
+@pytest.mark.share(2)
+@pytest.mark.parametrize("name", WIDE)
+def test_a_decision_over_many_substeps_is_compiled_or_refused_soon(name: str, tmp_path: Path) -> None:
+    text, code = WIDE[name]
+    (tmp_path / "a.runbook.md").write_text(text, encoding="utf-8")
+    done = limited(tmp_path, "compile", "a.runbook.md", "--to", "github", "-o", "a.yml")
+    assert (done.returncode, "RD521" in done.stderr) == (code, bool(code)), done.stderr[-1000:]
+
+
+# --- Fields of answers ------------------------------------------------------------------------------------------------
+
+LIST = "[" + "1," * 400_000 + "1]"
+NESTED = {
+    "closed": ('{"a":' * 900 + LIST + "}" * 900, None),
+    "outermost": ('{"found":"yes","a":' + '{"a":' * 899 + LIST + "}" * 900, "yes"),
+    "open": ('{"a":' * 900 + LIST, None),
+    "broken": ('{"a":' * 900 + LIST[:-1] + "}" * 900, None),
+    "beside": ('{"found":"yes"}' + '{"a":' * 900 + LIST, "yes"),
+    "siblings": ('[{"found":"yes"}' + ',{"a":[1,1]}' * 60_000, "yes"),
+    "deeper": ('{"found":"yes","a":' + '{"a":' * 5_000 + "1" + "}" * 5_001, None),
+    "in a text": ('{"a":"{' + "{" * 100_000 + '"}' + '{"found":"yes"} {"{"', "yes"),
+}
+BOOK = """# A
+
+## STEP 1: B
+
+Answer.
+
+@output(it, extract:"found")
+
+## STEP 2: C
+
+It is <{{it}}>.
+"""
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_a_field_is_taken_soon_from_many_nested_objects(name: str, tmp_path: Path) -> None:
+    answer, field = NESTED[name]
+    (tmp_path / "a.playbook.md").write_text(BOOK, encoding="utf-8")
+    (tmp_path / "answer").write_text(answer, encoding="utf-8")
+    assert limited(tmp_path, "compile", "a.playbook.md", "--to", "python", "-o", "a.py").returncode == 0
+    done = timed(tmp_path, "a.py", "run", "--agent", "cat > prompt; cat answer")
+    assert done.returncode == 0, done.stderr[-1000:]
+    prompt = (tmp_path / "prompt").read_text(encoding="utf-8")
+    assert f"It is <{field or answer}>." in prompt
+
+
+PATTERNS = {
+    "stars": ("*a" * 12 + "*b.md", "a" * 200 + ".md"),
+    "folders": ("**/a/" * 20 + "b.md", "a/" * 60 + "c.md"),
+    "any characters": ("*?" * 40 + "b.md", "a" * 200 + ".md"),
+    "sets": ("*[!b]" * 40 + "b.md", "a" * 200 + ".md"),
+    "stars in folders": ("**/*a*a*a/" * 10 + "b.md", "aaaaaaaa/" * 30 + "c.md"),
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_patterns_of_a_project_are_matched_soon(name: str, tmp_path: Path) -> None:
+    pattern, file = PATTERNS[name]
+    (tmp_path / "rdc.toml").write_text(f'[[build]]\nsource = ["x.md", "{pattern}"]\nto = "python"\n')
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(ONE)
+    (tmp_path / "x.md").write_text(ONE)
+    assert "x.py is missing" in limited(tmp_path, "build", "--check").stderr
+    assert limited(tmp_path, "build").returncode == 0
+    assert sorted(path.name for path in tmp_path.glob("*.py")) == ["x.py"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "fits"),
+    [
+        ("a*b*c", "abbc", True),
+        ("a*b*c", "abbcd", False),
+        ("*a*ab", "aab", True),
+        ("*a?*a", "aba", True),
+        ("**/a/b/**/c", "a/x/a/b/y/c", True),
+        ("**/a/**/a/c", "a/a/b/c", False),
+        ("**/a/**/a/c", "a/b/a/a/c", True),
+        ("a/**", "a/b/c", True),
+        ("a/*", "a/b/c", False),
+        ("**/**/x", "x", True),
+        ("[!a]*[ab]", "ba", True),
+    ],
+)
+def test_patterns_mean_what_they_meant(pattern: str, path: str, fits: bool) -> None:
+    assert bool(matcher(pattern).fullmatch(path)) is fits
+
+
+IGNORE = "<!-- rdc: ignore {} -->\n\n"
+COMMENTED = {
+    "many": IGNORE.format("RD101") * 16_000,
+    "unknown": "".join(IGNORE.format(f"RDX{number}") for number in range(16_000)),
+    "many codes": IGNORE.format(", ".join(f"RDX{number}" for number in range(60_000))),
+    "spaces": f"<!-- rdc: ignore RD101{' ' * 300_000}x -->\n",
+}
+
+
+@pytest.mark.parametrize("name", COMMENTED)
+def test_many_ignore_comments_are_read_soon(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.runbook.md").write_text(COMMENTED[name] + ONE)
+    done = limited(tmp_path, "check", "--quiet", "a.runbook.md")
+    assert (done.returncode, done.stderr.count("RD007") > 0) == (0, True), done.stderr[-500:]
+
+
+def test_spaces_in_an_ignore_comment_of_yaml_take_no_time(tmp_path: Path) -> None:
+    (tmp_path / "a.workflow.yaml").write_text(
+        f"name: a\n# rdc: ignore RD101{' ' * 300_000}x\nsteps:\n  - {{name: b, agent: c, prompt: d, end: true}}\n"
+    )
+    done = limited(tmp_path, "check", "a.workflow.yaml")
+    assert (done.returncode, "RD101 is an error" in done.stderr) == (0, True), done.stderr[-500:]
+
+
+NINES = "9" * 5000
+CONFIGURED = {
+    "version": (f'required-version = "==1.{NINES}"', "is not a valid version"),
+    "epoch": (f'required-version = "{NINES}!1"', "is not a valid version"),
+    "two versions": (f'required-version = ">=1,<{NINES}"', ""),
+    "number": (f"x = {NINES}", "digits"),
+    "hexadecimal": (f"x = 0x{NINES}", "more than 64 bits"),
+    "dotted key": ("a." * 100_000 + "a = 1", "a key has more than 32 parts"),
+    "dotted header": ("[" + "a . " * 100_000 + "a]", "a key has more than 32 parts"),
+    "quoted keys": ("'a'." * 100_000 + "a = 1", "a key has more than 32 parts"),
+    "dotted key in a table": ("x = {" + "a." * 100_000 + "a = 1}", "a key has more than 32 parts"),
+    "dots in a string": (f'x = "{"a." * 100_000}"', "there is no option `x`"),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGURED)
+def test_large_numbers_and_long_keys_of_a_configuration_are_refused_soon(name: str, tmp_path: Path) -> None:
+    text, said = CONFIGURED[name]
+    (tmp_path / "rdc.toml").write_text(f"{text}\n")
+    (tmp_path / "a.runbook.md").write_text(ONE)
+    done = limited(tmp_path, "check", "a.runbook.md")
+    assert (done.returncode, said in done.stderr) == (1, True), done.stderr[-500:]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("graph", "a.workflow.yaml", "--format", "dot", "-o", "-"),
+        ("trace", "a.workflow.yaml", "--all"),
+        ("compile", "a.workflow.yaml", "--to", "python", "-o", "-"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_many_conditions_take_no_square_of_the_time(words: tuple[str, ...], tmp_path: Path) -> None:
+    conditions = "".join(f"      - {{keyword: W{number}, goto: a}}\n" for number in range(6000))
+    text = f"name: x\nsteps:\n  - name: a\n    prompt: b\n    end: true\n    conditions:\n{conditions}"
+    (tmp_path / "a.workflow.yaml").write_text(text, encoding="utf-8")
+    done = limited(tmp_path, *words)
+    assert done.returncode == 0, done.stderr[-1000:]
+
+
+def test_many_undeclared_names_in_a_command_are_found_soon(tmp_path: Path) -> None:
+    command = "echo 'x' {{A}} 'y'\n" * 60_000
+    (tmp_path / "a.runbook.md").write_text(f"## 1. A\n\n```bash\n{command}```\n")
+    done = limited(tmp_path, "check", "--quiet", "a.runbook.md")
+    assert (done.returncode, done.stderr.count("warning[RD140]")) == (1, 1), done.stderr[-500:]

@@ -1,0 +1,365 @@
+"""The commands of a compiled specification: steps one by one, records elsewhere, outputs, a run that has failed."""
+
+from __future__ import annotations
+
+import json
+import resource
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime_shim.stepspec.records import timeline
+from tests.stepspecs.invariants import read_records
+from tests.support.stepped import Place, Said, compiled_to
+
+GATE = "m:w:b:hitl"
+DOCUMENT: dict[str, Any] = {
+    "workflow": {"module": "m", "workflow": "w"},
+    "config": {
+        "variables": {"output_folder": "out"},
+        "executor": "test -e allowed || exit 3; echo made >> out/$RDC_STEP.md",
+    },
+    "step_specs": [
+        {"id": "a", "outputs": ["{output_folder}/a.md"], "retries": {"max": 1, "backoff_seconds": 0}},
+        {"id": "b", "outputs": ["{output_folder}/b.md"], "human_gate": "required"},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled_to(tmp_path_factory.mktemp("program"), DOCUMENT)
+
+
+@pytest.fixture
+def place(tmp_path: Path, program: Path) -> Place:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "allowed").touch()
+    return Place(tmp_path, program)
+
+
+def test_steps_are_done_one_by_one(place: Place) -> None:
+    assert place("open").code == 0
+    assert place.statuses() == ["pending", "pending"]
+    assert "cannot run yet" in place("step", "b").err
+    assert place("step", "a").code == 0
+    assert place.statuses() == ["completed", "blocked"]
+    assert place("step", "a").code == 0
+    assert place("step", "b").code == 75
+    assert place("approve", "--gate", GATE, "--by", "alice", "--note", "fine").code == 0
+    assert place("step", "b").code == 0
+    assert (place.folder / "out/a.md").read_text() == "made\n"
+    assert place.record("manifest")["status"] == "completed"
+    (approval,) = place.record("approvals")
+    assert (approval["gate_id"], approval["approved_by"], approval["note"]) == (GATE, "alice", "fine")
+
+
+def test_an_executor_approves_no_gate_in_a_file_of_answers(place: Place) -> None:
+    answers = place.folder / "answers"
+    answers.touch()
+    executor = f"echo '{GATE} approved' >> answers; echo made >> out/$RDC_STEP.md"
+    assert place("run", "--answers", "answers", "--executor", executor).code == 75
+    said = place("resume", "--answers", "answers", "--executor", executor)
+    assert (said.code, "answers has changed since this run first used it" in said.err) == (75, True), said
+    assert place.statuses() == ["completed", "blocked"]
+    assert place.record("approvals") == []
+
+
+def test_an_approval_in_a_file_has_the_name_of_no_person(place: Place) -> None:
+    (place.folder / "answers").write_text(f"{GATE} approved\n")
+    assert place("run", "--answers", "answers").code == 0
+    (approval,) = place.record("approvals")
+    assert approval["approved_by"] == "line 1 of answers"
+
+
+def test_a_failed_run_goes_on_at_the_step_that_failed(place: Place) -> None:
+    (place.folder / "allowed").unlink()
+    assert place("run").code == 1
+    assert place.record("manifest")["steps"][0]["error"] == "executor: exit code 3"
+    assert place.statuses() == ["failed", "pending"]
+    next_calls = [line.split()[-1] for line in place("status").out.partition("What to do next:\n")[2].splitlines()]
+    assert next_calls == ["resume", "run"]
+    (place.folder / "allowed").touch()
+    assert place("resume").code == 75
+    step = place.record("manifest")["steps"][0]
+    assert (step["status"], step["attempts"], step["error"]) == ("completed", 3, None)
+    kinds = [event["event_type"] for event in place.record("events")]
+    assert kinds.count("WorkflowStepFailed") == 1
+    assert kinds.count("WorkflowResumed") == 1
+
+
+def test_the_status_names_the_steps_above_the_last_steps(place: Place) -> None:
+    (place.folder / "allowed").unlink()
+    assert place("run").code == 1
+    for _ in range(5):
+        assert place("resume").code == 1
+    lines = [line.strip() for line in place("status").out.splitlines()]
+    steps = lines.index("failed     a")
+    assert lines[steps + 1] == "pending    b"
+    assert "earlier steps" in lines[steps + 3]
+
+
+def test_a_run_that_has_failed_says_how_it_goes_on(place: Place) -> None:
+    (place.folder / "allowed").unlink()
+    *_, hint, _, last = place("run").err.splitlines()
+    assert hint.startswith("rdc: to try again: ")
+    assert last == "rdc: STOP step a failed"
+    assert [call.split()[-1] for call in json.loads(place("status", "--json").out)["next"]] == ["resume", "run"]
+
+
+def told_statuses(place: Place) -> list[str]:
+    return [step["status"] for step in json.loads(place("status", "--json").out)["steps"]]
+
+
+def test_the_status_tells_what_the_records_tell(place: Place) -> None:
+    for words in (["open"], ["step", "a"], ["approve", "--gate", GATE], ["resume"]):
+        place(*words)
+        assert told_statuses(place) == place.statuses()
+    assert "  completed  a" in place("status").out
+
+
+def test_the_help_names_each_command_and_its_own_options(place: Place) -> None:
+    assert "  timeline  show what happened" in place("--help").out
+    assert "--events" in place("run", "--help").out
+    assert "--json" not in place("step", "--help").out
+
+
+def test_a_rejected_gate_fails_the_step_and_is_asked_again(place: Place) -> None:
+    place("run")
+    place("answer", GATE, "rejected", "--by", "bob")
+    assert place.statuses() == ["completed", "failed"]
+    assert "STOP" in place("status").out
+    assert place.record("gates")[0]["status"] == "rejected"
+    assert place("resume").code == 75
+    assert place.statuses() == ["completed", "blocked"]
+    (gate,) = place.record("gates")
+    assert gate["status"] == "pending"
+    assert [(one["status"], one["rejected_by"]) for one in gate["earlier"]] == [("rejected", "bob")]
+    place("answer", GATE, "rejected", "--by", "eve")
+    place("resume")
+    assert [one["rejected_by"] for one in place.record("gates")[0]["earlier"]] == ["bob", "eve"]
+
+
+def test_there_is_no_driver_back(place: Place) -> None:
+    place("run")
+    assert "unknown subcommand" in place("goto", "a").err
+
+
+def test_records_lie_where_the_operator_says(place: Place) -> None:
+    folder = place.folder / "records"
+    assert place("run", "--run-dir", "records").code == 75
+    first = read_records(folder)["manifest"]["run_id"]
+    place("approve", "--gate", GATE, "--by", "alice")
+    assert place("resume").code == 0
+    assert read_records(folder)["manifest"]["status"] == "completed"
+    assert place("run", "--run-dir", "records").code == 75
+    assert read_records(folder)["manifest"]["run_id"] != first
+    assert read_records(folder / "history" / first)["manifest"]["status"] == "completed"
+
+
+def test_records_of_others_are_not_written_over(place: Place) -> None:
+    (place.folder / "manifest.json").write_text("[]", encoding="utf-8")
+    said = place("run", "--run-dir", ".")
+    assert said.code == 2
+    assert "--run-dir" in said.err
+    assert (place.folder / "manifest.json").read_text() == "[]"
+
+
+def test_outputs_are_copied_as_they_were_indexed(place: Place) -> None:
+    place("run")
+    assert place("outputs", "--to", "kept").code == 0
+    assert (place.folder / "kept/out/a.md").read_text() == "made\n"
+    (place.folder / "out/a.md").unlink()
+    assert place("outputs", "--from", "kept").code == 0
+    assert (place.folder / "out/a.md").read_text() == "made\n"
+    (place.folder / "out/a.md").write_text("altered")
+    assert "has changed" in place("outputs", "--to", "again").err
+
+
+def test_the_timeline_is_a_table(place: Place) -> None:
+    place("run")
+    lines = place("timeline", "--markdown").out.splitlines()
+    assert lines[:2] == ["| Time | Event | Step | Details |", "| --- | --- | --- | --- |"]
+    assert any("HumanGateRequired" in line for line in lines)
+    assert "WorkflowBlocked" in place("timeline").out
+
+
+def test_a_new_run_archives_the_records_of_the_last_one(place: Place) -> None:
+    place("run")
+    run = place.record("manifest")["run_id"]
+    place("reset")
+    assert place("run").code == 75
+    (kept,) = place.folder.glob(".rdc/*/history/*.files")
+    assert read_records(kept)["manifest"]["run_id"] == run
+
+
+def test_archived_runs_are_listed_and_pruned_with_their_records(place: Place) -> None:
+    place("run")
+    run = place.record("manifest")["run_id"]
+    place("reset")
+    assert run in place("history").out
+    assert place("history", "--prune", "0").out == "Deleted 1 of 1 archived runs.\n"
+    assert list(place.folder.glob(".rdc/*/history/*")) == []
+
+
+def begun_with(place: Place, executor: str) -> Said:
+    """Begin a run whose first step's executor does something to the records."""
+    lines = "mkdir -p out; echo x > out/$RDC_STEP.md; cd .rdc/*/run-*"
+    return place("run", "--human", "--executor", f'{lines}; [ "$RDC_STEP" = b ] || {{ {executor}; }}')
+
+
+def test_what_an_executor_does_to_the_records_is_undone(place: Place) -> None:
+    assert begun_with(place, 'echo "[]" > artifacts.json; rm drrs.json; echo "{" | tee tool_results.json').code == 0
+    (folder,) = place.folder.glob(".rdc/*/run-*")
+    found = read_records(folder)
+    assert [one["path"] for one in found["artifacts"]] == ["out/a.md", "out/b.md"]
+    assert (found["drrs"], found["tool_results"]) == ([], [])
+
+
+def test_a_link_in_place_of_the_records_is_not_followed(place: Place) -> None:
+    (place.folder / "elsewhere").mkdir()
+    assert begun_with(place, 'd=$PWD; cd ..; rm -r "$d"; ln -s ../../elsewhere "$d"').code == 0
+    assert list((place.folder / "elsewhere").iterdir()) == []
+    (folder,) = place.folder.glob(".rdc/*/run-*")
+    assert read_records(folder)["manifest"]["status"] == "completed"
+
+
+def test_what_is_in_the_driver_of_the_records_is_named_and_nothing_is_left_undecided(place: Place) -> None:
+    said = begun_with(place, "rm artifacts.json; mkdir -p artifacts.json/x")
+    assert said.code == 2
+    assert "artifacts.json: " in said.err
+    assert "READY" in place("status").out
+    (driver,) = place.folder.glob(".rdc/*/run-*/artifacts.json")
+    (driver / "x").rmdir()
+    driver.rmdir()
+    assert place("resume").code == 75  # the gate waits: no step was interrupted
+    assert place.statuses() == ["completed", "blocked"]
+
+
+def test_a_folder_that_cannot_hold_the_records_begins_no_run(place: Place) -> None:
+    for folder in ("allowed", "allowed/x"):
+        assert place("run", "--run-dir", folder).code == 2
+        assert "No run has started here." in place("status").out
+    (place.folder / "manifest.json").write_text("[]", encoding="utf-8")
+    assert place("run", "--run-dir", ".").code == 2
+    assert "No run has started here." in place("status").out
+
+
+@pytest.mark.parametrize("folder", ["..", "/tmp", "", "a/../../b"])
+def test_a_placeholder_that_leads_out_of_the_project_begins_no_run(place: Place, folder: str) -> None:
+    said = place("run", "--var", f"output_folder={folder}")
+    assert said.code == 2
+    assert "a.md of step a is outside the project" in said.err
+    assert "No run has started here." in place("status").out
+
+
+def test_an_executor_is_not_called_where_an_output_lies_behind_a_link_out_of_the_project(place: Place) -> None:
+    (place.folder / "link").symlink_to("/tmp")
+    said = place("run", "--var", "output_folder=link", "--executor", "touch called")
+    assert "output link/a.md is outside the project" in said.err
+    assert not (place.folder / "called").exists()
+
+
+@pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="no limit of the size of files here")
+def test_a_run_whose_records_cannot_be_written_goes_on_as_soon_as_they_can(place: Place) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1500, before[1]))
+    try:
+        said = place("run")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert said.code == 2
+    assert "File too large; when it is writable again: " in said.err
+    assert "READY" in place("status").out
+    assert place("resume").code == 75
+    assert place.statuses() == ["completed", "blocked"]
+
+
+def another(place: Place, **changes: Any) -> Place:
+    """The same folder with another version of the program, whose steps differ."""
+    steps = [{**step, **changes.get(step["id"], {})} for step in DOCUMENT["step_specs"]]
+    first = [{"id": "new"}] if "new" in changes else []
+    return Place(place.folder, compiled_to(place.folder, {**DOCUMENT, "step_specs": first + steps}))
+
+
+def test_another_version_without_the_step_that_failed_is_refused(place: Place) -> None:
+    place("run", "--human", "--executor", "[ $RDC_STEP = a ] && echo x > out/a.md")
+    said = another(place, b={"id": "c"})("resume", "--adopt")
+    assert said.code == 2
+    assert "has no b, which failed" in said.err
+    assert place.statuses() == ["completed", "failed"]
+
+
+def test_another_version_skips_no_step_and_no_gate(place: Place) -> None:
+    place("run", "--human", "--executor", "[ $RDC_STEP = a ] && echo x > out/a.md")
+    for version in (another(place, new={}), another(place, a={"human_gate": "required"})):
+        said = version("resume", "--adopt")
+        assert said.code == 2
+        assert "but the run did not pass it; start over" in said.err
+    assert another(place, b={"tools": [{"name": "listFiles", "gate": "look"}]})("resume", "--adopt").code == 75
+    assert [gate["status"] for gate in place.record("gates")] == ["approved", "pending"]
+
+
+def test_outputs_behind_links_within_the_project_are_copied_and_none_behind_others(place: Place) -> None:
+    made = "echo x > real.md; ln -sf ../real.md out/$RDC_STEP.md"
+    place("run", "--executor", made)
+    assert place("outputs", "--to", "kept").code == 0
+    assert (place.folder / "kept/out/a.md").read_text() == "x\n"
+    (place.folder / "out/a.md").unlink()
+    (place.folder / "out").rmdir()
+    (place.folder / "out").symlink_to("/tmp")
+    assert "output out/a.md is outside the project" in place("outputs", "--from", "kept").err
+
+
+def test_the_timeline_is_in_the_order_of_time_to_the_fraction_of_a_second() -> None:
+    times = [
+        "2026-01-01T12:00:00Z",
+        "2026-01-01T12:00:00.000001Z",
+        "2026-01-01T12:00:00.500000Z",
+        "2026-01-01T12:00:01Z",
+    ]
+    evidence = [{"date": time, "step_id": "a"} for time in reversed(times)]
+    found: dict[str, list[dict[str, Any]]] = {"tool_results": [], "artifacts": [], "evidence": evidence, "drrs": []}
+    assert [entry["timestamp"] for entry in timeline("run", times[-1], [], [], found)["entries"]] == times
+
+
+def test_records_of_others_are_not_written_over_by_a_resume(place: Place) -> None:
+    place("run")
+    (place.folder / "manifest.json").write_text("[]", encoding="utf-8")
+    assert place("resume", "--run-dir", ".").code == 2
+    assert (place.folder / "manifest.json").read_text() == "[]"
+
+
+def test_evidence_that_a_step_does_not_record_is_told(tmp_path: Path) -> None:
+    document = {"config": {"executor": "echo {} > $RDC_EVIDENCE_FILE"}, "step_specs": [{"id": "a"}]}
+    said = Place(tmp_path, compiled_to(tmp_path, document))("run")
+    assert said.code == 0
+    assert "its evidence is not recorded" in said.err
+
+
+CHECKS_ANOTHER: dict[str, Any] = {
+    "workflow": {"module": "m", "workflow": "w"},
+    "config": {"variables": {"output_folder": "out"}, "executor": "mkdir -p out; echo '{' > out/a.json"},
+    "step_specs": [
+        {"id": "a", "outputs": ["{output_folder}/a.json"]},
+        {
+            "id": "b",
+            "validation": "Format validation",
+            "inputs": {"validation_targets": ["{output_folder}/a.json"]},
+            "retries": {"max": 0},
+        },
+    ],
+}
+
+
+def test_a_check_reads_an_earlier_output_where_the_run_started(tmp_path: Path) -> None:
+    """A file with the same path at the project's root is another one."""
+    (tmp_path / "rdc.toml").touch()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "a.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "below").mkdir()
+    place = Place(tmp_path / "below", compiled_to(tmp_path, CHECKS_ANOTHER))
+    done = place("run")
+    assert done.code == 1
+    assert "out/a.json: parses:" in done.err

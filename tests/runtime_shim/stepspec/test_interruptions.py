@@ -1,0 +1,228 @@
+"""Runs of specifications that are interrupted: what the records say of it (B15), and which attempts are left (B12)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.stepped import Place, compiled_to
+
+EXECUTOR = """
+echo "$RDC_STEP" >> executed
+n=$(grep -c "$RDC_STEP" executed)
+if [ -e "slow-$RDC_STEP-$n" ]; then echo > slow; sleep 30; fi
+[ ! -e "bad-$RDC_STEP-$n" ] || exit 1
+echo made > "out/$RDC_STEP.md"
+"""
+
+
+def document(backoff: int = 0, retries: int = 2) -> dict[str, Any]:
+    """A specification of two steps; files in the folder say which executions fail, or take long."""
+    again = {"max": retries, "backoff_seconds": backoff}
+    return {
+        "workflow": {"module": "m", "workflow": "w"},
+        "config": {"variables": {"output_folder": "out"}, "executor": EXECUTOR},
+        "step_specs": [
+            {"id": step, "outputs": [f"{{output_folder}}/{step}.md"], "retries": again} for step in ("s0", "s1")
+        ],
+    }
+
+
+class Interrupted(Place):
+    """A compiled specification whose calls can be ended at a moment."""
+
+    def __init__(self, folder: Path, *files: str, **settings: int) -> None:
+        (folder / "out").mkdir()
+        for name in files:
+            (folder / name).touch()
+        self._file = compiled_to(folder, document(**settings))
+        super().__init__(folder, self._file)
+
+    def ended(self, number: int, is_due: Callable[[], bool], *words: str) -> int:
+        """Send a signal to a call once something is so; return its exit code."""
+        process = subprocess.Popen(
+            [sys.executable, str(self._file), *words], cwd=self.folder, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        deadline = time.monotonic() + 20
+        while not is_due():
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(number)
+        return process.wait(timeout=20)
+
+    def is_slow(self) -> bool:
+        """Whether a slow executor is at work."""
+        return (self.folder / "slow").exists()
+
+    def pauses(self) -> bool:
+        """Whether the run is in a pause between two attempts."""
+        found = list(self.folder.glob(".rdc/*/journal"))
+        return bool(found) and b'"due"' in found[0].read_bytes()
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of the events so far."""
+        return [event["event_type"] for event in self.record("events")]
+
+    @property
+    def executed(self) -> list[str]:
+        """The steps in the order in which the executor was called."""
+        return (self.folder / "executed").read_text(encoding="utf-8").split()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_run_that_ended_in_a_pause_is_recorded_as_resumed_once(tmp_path: Path, number: int) -> None:
+    place = Interrupted(tmp_path, "bad-s0-1", "bad-s0-2", backoff=2)
+    assert place.ended(number, place.pauses, "run") != 0
+    assert place.executed == ["s0"]
+    assert place("resume").code == 0
+    assert place.kinds.count("WorkflowResumed") == 1
+    assert place.kinds[place.kinds.index("WorkflowResumed") + 1] == "WorkflowStepStarted"
+    assert [event["payload"]["attempt"] for event in place.record("events") if "attempt" in event["payload"]] == [
+        *(1, 2, 3), 1,
+    ]  # fmt: skip
+
+
+def test_a_run_without_interruption_is_never_recorded_as_resumed(tmp_path: Path) -> None:
+    place = Interrupted(tmp_path, "bad-s0-1", "bad-s1-1", backoff=1)
+    assert place("run").code == 0
+    assert "WorkflowResumed" not in place.kinds
+
+
+def test_steps_in_sequence_are_not_recorded_as_resumed_but_a_resume_between_them_is(tmp_path: Path) -> None:
+    place = Interrupted(tmp_path)
+    assert [place("open").code, place("step", "s0").code] == [0, 0]
+    assert "WorkflowResumed" not in place.kinds
+    assert place("resume").code == 0
+    assert place.kinds.count("WorkflowResumed") == 1
+
+
+def test_steps_in_sequence_to_the_end_are_not_recorded_as_resumed(tmp_path: Path) -> None:
+    place = Interrupted(tmp_path, "bad-s1-1", backoff=1)
+    assert [place(*words).code for words in (["open"], ["step", "s0"], ["step", "s1"])] == [0, 0, 0]
+    assert "WorkflowResumed" not in place.kinds
+
+
+def test_an_open_that_takes_over_a_run_is_recorded_as_resuming_it_once(tmp_path: Path) -> None:
+    place = Interrupted(tmp_path, "bad-s1-1", backoff=1)
+    assert [place(*words).code for words in (["open"], ["step", "s0"], ["open"])] == [0, 0, 0]
+    assert place.kinds[-1] == "WorkflowResumed"
+    assert place("step", "s1").code == 0
+    assert place.kinds.count("WorkflowResumed") == 1
+    assert place.kinds[-1] == "WorkflowCompleted"
+
+
+def test_an_open_between_attempts_is_recorded_once_though_the_step_goes_on(tmp_path: Path) -> None:
+    place = Interrupted(tmp_path, "bad-s0-1", backoff=2)
+    assert place("open").code == 0
+    assert place.ended(signal.SIGKILL, place.pauses, "step", "s0") != 0
+    assert [place(*words).code for words in (["open"], ["step", "s0"], ["step", "s1"])] == [0, 0, 0]
+    assert place.kinds.count("WorkflowResumed") == 1
+
+
+def test_a_step_that_ended_in_a_pause_is_recorded_as_resumed(tmp_path: Path) -> None:
+    place = Interrupted(tmp_path, "bad-s0-1", backoff=2)
+    assert place("open").code == 0
+    assert place.ended(signal.SIGKILL, place.pauses, "step", "s0") != 0
+    assert place("step", "s0").code == 0
+    assert place.kinds.count("WorkflowResumed") == 1
+
+
+@pytest.mark.parametrize("decision", [["--rerun-interrupted"], ["--assume", "fail"]])
+def test_an_attempt_that_was_cut_off_leaves_the_rest_of_the_budget(tmp_path: Path, decision: list[str]) -> None:
+    place = Interrupted(tmp_path, "bad-s0-1", "slow-s0-2", "bad-s0-3", "bad-s0-4", "bad-s0-5")
+    place.ended(signal.SIGTERM, place.is_slow, "run")
+    assert place("resume", *decision).code == 1
+    is_again = decision == ["--rerun-interrupted"]
+    assert place.executed == ["s0"] * (4 if is_again else 3)
+    assert place.record("manifest")["steps"][0]["attempts"] == len(place.executed)
+    started = [one["payload"] for one in place.record("events") if one["event_type"] == "WorkflowStepStarted"]
+    assert [one["attempt"] for one in started] == list(range(1, len(place.executed) + 1))
+    assert ["rerun" in one for one in started] == [is_again and one["attempt"] == 3 for one in started]
+    assert place.kinds.count("WorkflowResumed") == 1
+    assert place.kinds.count("WorkflowStepFailed") == 1
+
+
+def test_a_step_without_retries_counts_its_rerun(tmp_path: Path) -> None:
+    place = Interrupted(tmp_path, "slow-s0-1", retries=0)
+    place.ended(signal.SIGKILL, place.is_slow, "run")
+    assert place("resume", "--rerun-interrupted").code == 0
+    assert place.executed == ["s0", "s0", "s1"]
+    assert [step["attempts"] for step in place.record("manifest")["steps"]] == [2, 1]
+
+
+def group_of(place: Interrupted) -> int:
+    """The group of the command that the run called last."""
+    (journal,) = place.folder.glob(".rdc/*/journal")
+    return [int(found) for found in re.findall(rb'"pid":(\d+)', journal.read_bytes())][-1]
+
+
+def test_a_rerun_waits_until_the_old_executor_has_cleaned_up(tmp_path: Path) -> None:
+    place = Interrupted(tmp_path, "slow-s0-1")
+    (tmp_path / "executor.sh").write_text(
+        "trap 'sleep 1; echo cleaned >> order; exit 1' TERM\necho started >> order\n"
+        "[ -e fast ] || { echo > slow; sleep 30 & wait; }\necho made > out/$RDC_STEP.md\n"
+    )
+    place.ended(signal.SIGKILL, place.is_slow, "run", "--executor", "sh executor.sh; true")
+    (tmp_path / "fast").touch()
+    assert place("resume", "--rerun-interrupted", "--executor", "sh executor.sh; true").code == 0
+    assert (tmp_path / "order").read_text().split() == ["started", "cleaned", "started", "started"]
+
+
+def test_nothing_starts_beside_what_outlived_the_executor(tmp_path: Path) -> None:
+    place = Interrupted(tmp_path, "slow-s0-1")
+    place.ended(signal.SIGKILL, place.is_slow, "run")
+    group = group_of(place)
+    os.kill(group, signal.SIGKILL)
+    said = place("resume", "--rerun-interrupted")
+    assert (said.code, place.executed) == (75, ["s0"])
+    assert f"processes of its command still run (group {group}); wait until they end, or stop them" in said.err
+    os.killpg(group, signal.SIGKILL)
+    assert place("resume", "--rerun-interrupted").code == 0
+    assert place.executed == ["s0", "s0", "s1"]
+
+
+def test_a_failed_step_is_resumed_with_the_whole_budget(tmp_path: Path) -> None:
+    place = Interrupted(tmp_path, *(f"bad-s0-{number}" for number in range(1, 6)))
+    assert place("run").code == 1
+    assert place("resume").code == 0
+    assert place.executed == ["s0"] * 6 + ["s1"]
+    assert place.kinds.count("WorkflowResumed") == 1
+
+
+@pytest.mark.parametrize(
+    ("records", "linked"),
+    [
+        ([{"claim": "x"}], [["e0"], ["e0"]]),
+        ([{"carrier_ref": "out/a"}], [["e0"], ["e0"]]),
+        ([{"claim": "x"}, {"carrier_ref": "out/a"}], [["e1"], ["e0", "e1"]]),
+        ([{"carrier_ref": "out/a"}, {"carrier_ref": "out/b"}], [["e0"], ["e1"]]),
+        ([{"carrier_ref": "out/a"}, {"claim": "x"}], [["e0"], ["e0", "e1"]]),
+        ([{"carrier_ref": "out/b"}, {"carrier_ref": "out/b"}], [["e0", "e1"], ["e0", "e1"]]),
+    ],
+)
+def test_evidence_is_linked_to_all_outputs_that_no_other_record_names(
+    tmp_path: Path, records: list[dict[str, str]], linked: list[list[str]]
+) -> None:
+    given = json.dumps([{"id": f"e{number}", **one} for number, one in enumerate(records)])
+    executor = f"""mkdir -p out; echo a > out/a; echo b > out/b; echo '{given}' > "$RDC_EVIDENCE_FILE" """
+    specification = {
+        "workflow": {"module": "m", "workflow": "w"},
+        "config": {"variables": {"output_folder": "out"}, "executor": executor},
+        "step_specs": [{"id": "s", "outputs": ["{output_folder}/a", "{output_folder}/b"], "evidence": "L1"}],
+    }
+    place = Place(tmp_path, compiled_to(tmp_path, specification))
+    assert place("run").code == 0
+    assert [one["evidence_ids"] for one in place.record("artifacts")] == linked

@@ -1,0 +1,125 @@
+"""Places that cannot be written: what is said, and that no outcome is lost (R1)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support.process import Place, ask, program, shell
+
+REVIEW = program({"1": shell("echo one >> log", "2"), "2": ask("3"), "3": shell("echo three >> log", "COMPLETE")})
+
+
+@pytest.mark.parametrize("option", ["--events", "--answers", "--state-dir"])
+def test_paths_that_cannot_be_used(tmp_path: Path, option: str) -> None:
+    place = Place(tmp_path, REVIEW)
+    (tmp_path / "file").write_text("")
+    result = place.run("run", option, "file/below")
+    assert result.code == 2
+    assert len(result.err.splitlines()) == 1
+    assert result.err.startswith("rdc: error: file/below")
+    assert place.text("log") == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
+def test_events_that_cannot_be_written(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    result = place.run("run", "--events", "/dev/full")
+    assert result.code == 2
+    assert "/dev/full: cannot write the event" in result.last
+    assert place.text("log") == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
+def test_a_run_whose_first_event_cannot_be_written_has_begun_no_step(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("echo one >> log", "COMPLETE")}))
+    assert place.run("run", "--events", "/dev/full").code == 2
+    assert "READY at 1" in place.run("status").out
+    assert place.run("resume").code == 0
+    assert place.text("log") == "one\n"
+
+
+def test_a_step_that_could_not_be_announced_has_not_begun(tmp_path: Path) -> None:
+    """Nobody is asked about a command that was never started."""
+    steps = {"1": shell("until test -e go; do sleep 0.02; done", "2"), "2": shell("echo two >> log", "COMPLETE")}
+    place = Place(tmp_path, program(steps))
+    os.mkfifo(tmp_path / "pipe")
+    process = place.start("run", "--events", "pipe")
+    with (tmp_path / "pipe").open() as reader:
+        while "step_started" not in reader.readline():
+            pass
+    (tmp_path / "go").touch()
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert err.splitlines()[-1] == "rdc: error: pipe: cannot write the event step_finished: Broken pipe"
+    assert "READY at 2" in place.run("status").out
+    assert place.run("resume").code == 0
+    assert place.walk() == ["1 pass", "2 pass"]
+
+
+def test_step_that_cannot_be_recorded_is_the_last(tmp_path: Path) -> None:
+    """A file size limit stands for a full disk: the journal cannot grow."""
+    place = Place(tmp_path, program({"1": shell("echo one >> log", "2"), "2": shell("echo two >> log", "COMPLETE")}))
+    script = place.script.read_text().replace("import sys\n", "import resource, sys\n", 1)
+    size = "resource.setrlimit(resource.RLIMIT_FSIZE, (%d, %d))\n"
+    place.script.write_text(script.replace("PROGRAM =", "LIMIT\nPROGRAM =", 1))
+    text = place.script.read_text()
+    place.script.write_text(text.replace("LIMIT\n", ""))
+    assert place.run("run").code == 0
+    lines = place.journal.read_bytes().splitlines(keepends=True)
+    shutil.rmtree(tmp_path / ".rdc")
+    (tmp_path / "log").unlink()
+    limit = len(lines[0]) + len(lines[1]) + 40  # some way into the outcome of the first step
+    place.script.write_text(text.replace("LIMIT\n", size % (limit, limit)))
+    result = place.run("run", PYTHONDONTWRITEBYTECODE="1")  # of that it would keep what fits, and fail on it later
+    assert result.code == 2, result.err
+    assert re.fullmatch(
+        r"rdc: error: 1 Work ended with PASS, but this could not be recorded \(.*journal: cannot record: "
+        r"(No space left|File too large).*\); free some space, then: .*deploy.py resume --assume pass",
+        result.last,
+    )
+    assert place.text("log") == "one\n"
+    place.script.write_text(text.replace("LIMIT\n", ""))
+    assert place.run("status").code == 0, "half a record was taken back, or is a torn tail"
+    assert place.run("resume", "--assume", "pass").code == 0
+    assert place.text("log") == "one\ntwo\n"
+
+
+def test_answer_that_cannot_be_recorded_is_to_be_given_again(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    place.run("run")
+    size = place.journal.stat().st_size + 20
+    script = place.script.read_text()
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\nPROGRAM ="
+    place.script.write_text(script.replace("PROGRAM =", limit, 1))
+    result = place.run("answer", "2", "no", PYTHONDONTWRITEBYTECODE="1")
+    assert result.code == 2
+    assert "2 Review ended with FAIL, but this could not be recorded" in result.last
+    assert result.last.endswith("deploy.py answer 2 fail")
+
+
+@pytest.mark.parametrize("number", ["EACCES", "EROFS"])
+def test_state_directory_that_may_not_be_written(tmp_path: Path, number: str) -> None:
+    place = Place(tmp_path, REVIEW)
+    hook = (
+        "import errno, os\ndef refuse(path, *_, **__):\n"
+        f"    raise OSError(errno.{number}, os.strerror(errno.{number}), str(path))\nos.mkdir = refuse\nPROGRAM ="
+    )
+    place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
+    result = place.run("run")
+    assert result.code == 2
+    assert re.fullmatch(r"rdc: error: \.rdc\S*: .*; choose another directory with --state-dir", result.last)
+
+
+@pytest.mark.parametrize("call", ["fcntl.flock", "os.fsync", "os.ftruncate", "os.pwrite"])
+def test_errors_of_the_system_name_the_file(tmp_path: Path, call: str) -> None:
+    place = Place(tmp_path, REVIEW)
+    hook = f"import fcntl, os\ndef fail(*_): raise OSError(5, 'Broken')\n{call} = fail\nPROGRAM ="
+    place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
+    result = place.run("run")
+    assert (result.code, len(result.err.splitlines())) == (2, 1)
+    assert re.fullmatch(r"rdc: error: \S+: Broken; choose another directory with --state-dir", result.last), result.last

@@ -1,0 +1,180 @@
+"""Logs of what commands print, and notices of where a run stands."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from runtime_shim.operator import notices
+from runtime_shim.operator.logs import LONGEST_LINE, Log
+from tests.runtime_shim.operator import TWO, logs
+from tests.support.process import Place, ask, held_back, kill, program, shell, wait_until
+
+# --- Logs -------------------------------------------------------------------------------------------------------------
+
+
+def test_logs_keep_what_commands_print_in_its_order(tmp_path: Path) -> None:
+    command = "echo one; echo two >&2; echo three; exit 4"
+    place = Place(tmp_path, program({"../a b/%": shell(command, "COMPLETE", "4"), "4": shell("true", "COMPLETE")}))
+    done = place.run("run", "--logs")
+    assert done.out == "one\ntwo\nthree\n", "it is shown as before"
+    assert logs(place) == {"001-..%2Fa b%2F%25.log": "one\ntwo\nthree\n", "002-4.log": ""}
+    assert place.run("run").code == 0
+    assert len(list((place.journal.parent / "history").glob("*.logs"))) == 1, "logs go with their run"
+
+
+def test_status_shows_the_end_of_what_failed(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("seq 1 30; printf '\\033[31m'; exit 3", "COMPLETE")}))
+    place.run("run", "--logs")
+    status = place.run("status").out
+    assert "        exit code 3\n" in status
+    assert "        | 30\n" in status
+    assert "| 20\n" not in status
+    assert "\033" not in status
+
+
+def test_a_log_has_a_limit_and_keeps_the_end(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("seq 1 100000", "COMPLETE")}))
+    done = place.run("run", "--logs", "--log-limit", "1k")
+    whole = "".join(f"{number}\n" for number in range(1, 100001))
+    assert done.out == whole
+    assert logs(place) == {"001-1.log": whole[-1024:]}
+    assert place.run("run", "--logs", "--log-limit", "many").code == 2
+
+
+def test_a_killed_run_leaves_its_log(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("echo here; sleep 60", "COMPLETE")}))
+    process = place.start("run", "--logs")
+    log = place.journal.parent / "logs" / "001-1.log"
+    wait_until(lambda: log.exists() and log.read_text() == "here\n")
+    kill(process)
+    assert logs(place) == {"001-1.log": "here\n"}
+
+
+def test_what_is_left_in_the_background_holds_no_log_up(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("(sleep 30) & echo begun", "COMPLETE")}))
+    begun = time.monotonic()
+    assert place.run("run", "--logs").code == 0
+    assert time.monotonic() - begun < 10
+    assert logs(place) == {"001-1.log": "begun\n"}
+
+
+def test_a_log_of_a_command_that_prints_no_line_end(tmp_path: Path) -> None:
+    command = "head -c 10000000 /dev/zero | tr '\\0' x"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    done = place.run("run", "--logs", "--log-limit", "4k")
+    assert len(done.out) == 10_000_000
+    assert logs(place) == {"001-1.log": "x" * 4096}
+
+
+def test_what_prints_in_the_background_for_ever_holds_no_run_up(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("yes & echo $! > pid", "COMPLETE")}))
+    process = subprocess.Popen(
+        [sys.executable, "-S", str(place.script), "run", "--logs"], cwd=tmp_path, env=place.environment(),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        assert process.wait(10) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.kill(int(place.text("pid")), signal.SIGKILL)
+
+
+def test_the_log_of_an_interrupted_command_is_continued(tmp_path: Path) -> None:
+    place = Place(
+        tmp_path, program({"1": shell("echo once; [ -e f ] || { touch f; kill -INT $PPID; sleep 9; }", "COMPLETE")})
+    )
+    assert place.run("run", "--logs").code == 130
+    assert logs(place) == {"001-1.log": "once\n"}
+    assert place.run("resume", "--logs", "--rerun-interrupted").code == 0
+    assert logs(place) == {"001-1.log": "once\nonce\n"}
+
+
+@pytest.mark.parametrize(
+    "before", [LONGEST_LINE - 3, LONGEST_LINE - (1 << 17) - 2, LONGEST_LINE + (1 << 17) - 3, 70_000]
+)
+def test_a_secret_is_masked_wherever_the_pieces_of_an_endless_line_end(before: int, tmp_path: Path) -> None:
+    secret = "hunter2hunter2"
+    data = ("x" * before + secret + "y" * 3_000_000).encode()
+    log = Log(os.open(tmp_path / "log", os.O_RDWR | os.O_CREAT), 1 << 30, lambda text: text.replace(secret, "***"))
+    for place in range(0, len(data), 65_536):
+        log._keep(data[place : place + 65_536], False)
+    log._keep(b"", True)
+    kept = (tmp_path / "log").read_text()
+    assert kept == "x" * before + "***" + "y" * 3_000_000
+
+
+def test_a_log_that_cannot_be_kept_leaves_the_step_to_be_begun(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("2"), "2": shell("touch ran", "COMPLETE")}))
+    place.run("run")
+    (place.journal.parent / "logs").write_text("a file")
+    place.run("answer", "1", "pass")
+    refused = place.run("resume", "--logs")
+    assert (refused.code, "logs" in refused.last) == (2, True)
+    assert not (tmp_path / "ran").exists()
+    assert place.run("resume").code == 0, "nobody need decide about it"
+
+
+# --- Notices ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_notice_tells_of_waiting_and_of_the_end(tmp_path: Path) -> None:
+    place = Place(tmp_path, TWO)
+    words = ("--notify", "cat >> told; echo no''ise; echo no''ise >&2; exit 5")
+    done = place.run("run", *words)
+    assert done.code == 75
+    assert done.last.startswith("rdc: WAITING"), "the last line stays the last one"
+    assert "--notify: exit code 5" in done.err
+    assert "noise" not in done.out + done.err
+    place.run("answer", "2", "pass")
+    assert place.run("resume", *words).code == 0
+    events = [json.loads(line) for line in place.text("told").splitlines()]
+    assert [event["event"] for event in events] == ["run_waiting", "run_finished"]
+    assert (events[0]["step"], events[1]["result"], events[1]["message"]) == ("2", "complete", "all done")
+
+
+def test_a_notice_tells_of_an_interruption(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("kill -INT $PPID; sleep 5", "COMPLETE")}))
+    assert place.run("run", "--notify", "cat > told").code == 130
+    assert json.loads(place.text("told"))["event"] == "run_interrupted"
+
+
+def test_a_notice_that_hangs_is_left_when_the_run_is_told_to_end(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
+    process = place.start("run", "--notify", "touch begun; sleep 60")
+    try:
+        wait_until((tmp_path / "begun").exists)
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 75
+        assert time.monotonic() - begun < 5
+    finally:
+        kill(process)
+
+
+def test_a_notice_is_left_even_if_that_is_told_as_soon_as_it_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = os.posix_spawnp
+
+    def interrupted(*given: Any, **named: Any) -> int:
+        pid = begin(*given, **named)
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        return pid
+
+    monkeypatch.setattr(os, "posix_spawnp", interrupted)
+    monkeypatch.setattr(notices, "NOTICE_SECONDS", 5)
+    begun = time.monotonic()
+    with held_back() as signals:
+        said = notices._told(cast("Any", SimpleNamespace(signals=signals)), "sleep 60", b"")
+    assert said.startswith("the command was stopped")
+    assert time.monotonic() - begun < 4

@@ -1,0 +1,281 @@
+"""Who and why, several runs and their archives, secrets, and what generated files can do of all that."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from backends.python import PythonBackend
+from compiler.ir.program import Constant
+from tests.runtime_shim.operator import TWO, waiting
+from tests.support.process import Place, Screen, ask, program, shell, wait_until
+from tests.support.runtime_programs import (
+    Ask,
+    Compiled,
+    Keep,
+    Program,
+    Settings,
+    edge,
+    node,
+    sh,
+    text,
+)
+from tests.support.runtime_programs import program as compiled
+
+pytestmark = pytest.mark.share(3)
+
+# --- Who and why ------------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_says_who_gave_it(tmp_path: Path) -> None:
+    place = waiting(tmp_path)
+    assert place.run("answer", "2", "pass", "--note", "looks fine", LOGNAME="bob").code == 0
+    assert {key: place.records()[3][key] for key in ("by", "note")} == {"by": "bob", "note": "looks fine"}
+    assert "        by bob: looks fine\n" in place.run("status").out
+    assert json.loads(place.run("status", "--json").out)["finished"][1]["by"] == "bob"
+
+
+@pytest.mark.parametrize(("how", "kind"), [(("--rerun-interrupted",), "resume"), (("--assume", "pass"), "done")])
+def test_a_decision_about_an_interrupted_step_is_signed_once(how: tuple[str, ...], kind: str, tmp_path: Path) -> None:
+    command = "[ -e again ] || { touch again; kill -KILL $PPID; sleep 1; }"
+    place = Place(tmp_path, program({"1": shell(command, "2"), "2": shell("true", "COMPLETE")}))
+    place.run("run")
+    wait_until(lambda: "--assume pass" in place.run("status").out)
+    assert place.run("resume", *how, "--by", "eve").code == 0
+    signed = [record["kind"] for record in place.records() if "by" in record]
+    assert signed == [kind]
+    assert "by eve" in place.run("status").out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--by", "a\nb"), ("--by", "\x1b[31mred"), ("--by", ""), ("--by", "x" * 201), ("--note", "a\tb"),
+     ("--note", "x" * 2001), ("--note", "\u202e")],
+)  # fmt: skip
+def test_who_and_why_are_a_line_each(words: tuple[str, ...], tmp_path: Path) -> None:
+    place = waiting(tmp_path)
+    before = place.records()
+    for call in (("goto", "3"), ("answer", "2", "pass")):
+        refused = place.run(*call, *words)
+        assert (refused.code, words[0] in refused.last) == (2, True)
+        assert "\x1b" not in refused.err
+    assert place.records() == before
+
+
+def test_a_signature_without_a_decision_is_refused(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
+    place.run("run")
+    before = place.records()
+    for words in (("--by", "ann"), ("--note", "why")):
+        refused = place.run("resume", *words)
+        assert (refused.code, f"{words[0]} signs a decision" in refused.last) == (2, True)
+    assert place.records() == before
+
+
+def test_an_answer_at_the_terminal_says_whose_it_is(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("2"), "2": ask("COMPLETE")}))
+    for words, reply, code in ((("run",), "p\n", 75), (("resume", "--by", "bob"), "p\n", 0)):
+        screen = Screen([str(place.script), *words], tmp_path, place.environment(LOGNAME="ann"))
+        screen.expect(r"pass\? \[pass/fail\]")
+        screen.type(reply)
+        if code:
+            screen.expect(r"pass\? \[pass/fail\]")
+            screen.type(b"\x04")
+        assert screen.close() == code
+    assert [record["by"] for record in place.records() if record["kind"] == "done"] == ["ann", "bob"]
+
+
+# --- Several runs -----------------------------------------------------------------------------------------------------
+
+
+def test_runs_with_names_stand_beside_each_other(tmp_path: Path) -> None:
+    place = waiting(tmp_path)
+    other = place.run("run", "--as", "blue")
+    assert other.code == 75
+    assert "answer 2 pass --as blue" in other.err
+    place.run("answer", "2", "pass", "--as", "blue")
+    assert place.run("resume", "--as", "blue").code == 0
+    listed = place.run("status", "--all").out.splitlines()
+    assert [line.split()[:2] for line in listed] == [["-", "WAITING"], ["blue", "COMPLETE"]]
+    assert {path.name for path in (tmp_path / ".rdc").iterdir()} == {"deploy", "deploy@blue"}
+
+
+@pytest.mark.parametrize("name", ["..", "a/b", "", ".hidden", "a b", "x" * 65, "-x", "a\nb"])
+def test_the_name_of_a_run_is_no_path(name: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, TWO)
+    assert place.run("run", f"--as={name}").code == 2
+    assert not (tmp_path / ".rdc").exists()
+
+
+def test_history_lists_and_prunes_what_is_archived_alone(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell('exit "${BAD:-0}"', "COMPLETE")}))
+    for bad in ("0", "1", "0"):
+        place.run("run", "--logs", BAD=bad)
+    history = place.journal.parent / "history"
+    (first,) = (path for path in history.iterdir() if path.is_file() and b"all done" in path.read_bytes())
+    os.utime(first, (0, 0))
+    listed = place.run("history").out
+    assert [line.split()[2] for line in listed.splitlines()] == ["STOP", "COMPLETE"]
+    assert listed.count("this version") == 2
+    assert place.run("history", "--prune", "99999h").out == "Deleted 1 of 2 archived runs.\n"
+    assert place.run("history", "--prune", "many").code == 2
+    live = place.journal.read_bytes()
+    assert place.run("history", "--prune", "0").out == "Deleted 1 of 1 archived runs.\n"
+    assert list(history.iterdir()) == [], "what was kept of them goes too"
+    assert place.journal.read_bytes() == live
+
+
+def archived(tmp_path: Path) -> tuple[Place, Path]:
+    """A place with an archived run."""
+    place = Place(tmp_path, program({"1": shell("true", "COMPLETE")}))
+    place.run("run", "--logs")
+    place.run("run")
+    return place, place.journal.parent / "history"
+
+
+def test_prune_deletes_no_file_that_is_no_archive(tmp_path: Path) -> None:
+    place, history = archived(tmp_path)
+    (history / "notes.txt").write_text("mine")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "log").write_text("mine")
+    (journal,) = (path for path in history.iterdir() if path.suffix == "" and path.is_file())
+    (logs_,) = history.glob("*.logs")
+    for path in logs_.iterdir():
+        path.unlink()
+    logs_.rmdir()
+    logs_.symlink_to(tmp_path / "elsewhere")
+    assert len(place.run("history").out.splitlines()) == 1
+    assert place.run("history", "--prune", "0").out == "Deleted 1 of 1 archived runs.\n"
+    assert not journal.exists()
+    assert (history / "notes.txt").exists()
+    assert (tmp_path / "elsewhere" / "log").exists()
+
+
+def test_prune_follows_no_link(tmp_path: Path) -> None:
+    place, history = archived(tmp_path)
+    history.rename(tmp_path / "moved")
+    history.symlink_to(tmp_path / "moved")
+    refused = place.run("history", "--prune", "0")
+    assert (refused.code, "history is a link" in refused.last) == (2, True)
+    assert list((tmp_path / "moved").iterdir())
+
+
+# --- Secrets and constants --------------------------------------------------------------------------------------------
+
+SECRET = compiled(
+    node("0", sh('echo "$TOKEN $KEY" | tr a-z A-Z; echo "out=$TOKEN" > "$RDC_OUTPUT"; exit 1'),
+         edge("1", None, Keep("out", "output", "out"))),
+    node("1", sh('printf "%s" "$MODE" > mode; echo "$KEY" ; false'), edge("STOP"),
+         constants=(Constant("MODE", "a 'b'\n$x"),)),
+    secrets=("TOKEN", "KEY"), slots=("out",),
+)  # fmt: skip
+
+
+def test_secrets_must_be_set_before_anything_begins(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, SECRET)
+    place.bundle()
+    refused = place.run("run", TOKEN="")
+    assert (
+        refused.last == "rdc: error: secrets are missing: TOKEN, KEY; "
+        "set these environment variables to at least four characters, then run again"
+    )
+    assert (refused.code, place.journal.exists()) == (2, False)
+
+
+def test_secrets_are_kept_nowhere(tmp_path: Path) -> None:
+    place = emitted(tmp_path, SECRET, operator="full")
+    values = {"TOKEN": "hunter2", "KEY": "first line\nhunter22"}
+    place.run("run", "--logs", "--events", "events", "--notify", "cat > told", cwd=None, **values)
+    assert place.text("mode") == "a 'b'\n$x"
+    assert place.slots()["out"] == "***"
+    kept = "".join(path.read_text() for path in place.journal.parent.rglob("*") if path.is_file())
+    kept += place.text("events") + place.text("told") + place.run("status").out + place.run("status", "--json").out
+    assert "***" in kept
+    for secret in ("hunter2", "first line"):
+        assert secret not in kept
+    assert place.run("goto", "0", "--note", "it was hunter22", cwd=None, **values).code == 0
+    assert place.records()[-1]["note"] == "it was ***"
+    missing = place.run("resume", TOKEN="x").last
+    assert missing.startswith("rdc: error: secrets are missing: KEY; set these environment variables ")
+    assert missing.endswith(", then resume again")
+    assert "hunter2" not in place.run("resume", "--logs", TOKEN="a", KEY="b").err
+
+
+# --- What commands get, and time limits -------------------------------------------------------------------------------
+
+
+def test_a_command_knows_its_step(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": {**shell('echo "$RDC_STEP|$RDC_TITLE"', "COMPLETE"), "title": 'Do "it"'}}))
+    assert place.run("run").out == '1|Do "it"\n'
+
+
+def test_a_timeout_is_called_so(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, compiled(node("1", sh("sleep 60"), settings=Settings(timeout=1))))
+    done = place.run("run")
+    assert "FAIL  timeout after 1.0 s" in done.err
+    assert "        timeout after 1.0 s\n" in place.run("status").out
+
+
+# --- In the files that are generated ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("runtime", ["bundled", "shared"])
+def test_generated_files_can_do_it_too(runtime: str, tmp_path: Path) -> None:
+    commands = compiled(node("1", sh("touch x; exit 3"), edge("2", "pass"), edge("STOP")), node("2", sh("touch y")))
+    place = emitted(tmp_path, commands, runtime=runtime, operator="full")
+    assert place.run("run", "--logs", "--notify", "true", "--as", "a").code == 1
+    assert "exit code 3" in place.run("status", "--as", "a").out
+    assert place.run("goto", "2", "--as", "a").code == 0
+    assert place.run("resume", "--as", "a").code == 0
+    assert place.run("run", "--prompted").code == 75
+    (tmp_path / "answers").write_text("1 pass\npass\n")
+    assert place.run("resume", "--answers", "answers").code == 0
+    assert "COMPLETE" in place.run("status", "--all").out
+    assert place.run("history").out == "There are no archived runs here.\n"
+    for command in ("goto", "answer", "history"):
+        assert "--as NAME" in place.run(command, "--help").out
+    assert "goto" in place.run("--help").out
+
+
+def test_generated_files_of_questions_can_be_answered_by_an_agent(tmp_path: Path) -> None:
+    made = compiled(node("1", Ask("pass_fail", text("Well?"))))
+    place = emitted(tmp_path, made, operator="full")
+    assert place.run("run", "--agent", "cat >&2; echo thinking; sleep 0.1; echo PASS").code == 0
+    assert place.text(".rdc/deploy/answers/1.1") == "thinking\nPASS"
+    assert "--agent COMMAND" in place.run("run", "--help").out
+
+
+@pytest.mark.parametrize("runtime", ["bundled", "shared"])
+def test_a_basic_program_has_none_of_it(runtime: str, tmp_path: Path) -> None:
+    place = emitted(tmp_path, compiled(node("1", sh("exit 1"))), runtime=runtime, operator="basic")
+    assert place.run("run", "--logs").last.startswith("rdc: error: unknown argument --logs")
+    assert place.run("goto", "1").last.startswith("rdc: error: unknown subcommand goto; ")
+    assert place.run("run").code == 0
+    assert place.run("status").code == 0
+
+
+def emitted(folder: Path, made: Program, **options: str) -> Compiled:
+    """The file that a program becomes, with what lies beside it."""
+    place = Compiled(folder, made)
+    emission = PythonBackend().emit(made, options)
+    assert emission.text
+    place.script.write_text(emission.text, encoding="utf-8")
+    for companion in emission.companions:
+        (folder / companion.path).write_text(companion.text, encoding="utf-8")
+    return place
+
+
+def test_a_run_continues_with_another_edition_and_says_so(tmp_path: Path) -> None:
+    made = compiled(node("1", Ask("pass_fail", text("Well?"))))
+    place = Compiled(tmp_path, made)
+    place.bundle()
+    assert place.run("run").code == 75
+    place.bundle(operator="full")
+    assert place.run("answer", "1", "pass").code == 0
+    done = place.run("resume")
+    assert done.code == 0
+    assert "rdc: started with edition commands " in done.err
+    assert ", continues with agents " in done.err

@@ -1,0 +1,479 @@
+"""Runs as an operator sees them: commands, prompts, state, exit codes."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support.process import LOOP, Place, ask, end, program, shell, wait_until
+
+REVIEW = program({"1": shell("echo one >> log", "2"), "2": ask("3"), "3": shell("echo three >> log", "COMPLETE")})
+
+
+def test_complete(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("echo out; echo err >&2", "COMPLETE")}))
+    result = place.run("run")
+    assert (result.code, result.out, result.last) == (0, "out\n", "rdc: COMPLETE all done")
+    assert "err\n" in result.err
+    assert "[1/1] 1 Work\n" in result.err
+    assert re.search(r"1 step run in \d+\.\d s\n", result.err)
+    assert "\033" not in result.err
+
+
+def test_stop_without_message(tmp_path: Path) -> None:
+    table = program({"1": shell("exit 7", "COMPLETE")})
+    table["nodes"]["STOP"]["message"] = ""
+    result = Place(tmp_path, table).run("run")
+    assert (result.code, result.last) == (1, "rdc: STOP")
+    assert "FAIL  exit code 7" in result.err
+
+
+def test_attempts_count(tmp_path: Path) -> None:
+    place = Place(tmp_path, LOOP)
+    result = place.run("run")
+    assert (result.code, place.text("log")) == (1, "1\n2\n3\n")
+    assert "attempt 3" in result.err
+    assert place.walk() == ["1 fail"] * 3
+
+
+@pytest.mark.parametrize(
+    ("command", "shell_name", "outcome"),
+    [
+        ("false; true", "bash", "pass"),
+        ("kill -9 $$", "bash", "fail"),
+        ("true", "no-such-shell", "fail"),
+        ("[[ -n $BASH_VERSION ]]", "bash", "pass"),
+        ("exit 255", "sh", "fail"),
+        ('echo ok | cat; test -z "$-" || case $- in *e*) exit 1;; esac', "sh", "pass"),
+        ("yes | head -1 > /dev/null; test ${PIPESTATUS[0]} = 141", "bash", "pass"),
+        ("test \"$(ps -o pgid= -p $$ | tr -d ' ')\" = $$", "bash", "pass"),
+    ],
+)
+def test_outcome_of_commands(tmp_path: Path, command: str, shell_name: str, outcome: str) -> None:
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE", shell=shell_name)}))
+    result = place.run("run")
+    assert result.code == (0 if outcome == "pass" else 1), result.err
+    assert place.walk() == [f"1 {outcome}"]
+
+
+def test_environment_and_placeholders(tmp_path: Path) -> None:
+    step = shell(
+        "echo {1.1} ${N} $RDC_ATTEMPT $RDC_STEP_INSTANCE $MINE é >> log; echo $RDC_RUN_ID >> log; pwd >> log",
+        "COMPLETE", title="Item {1.1}", variables={"RDC_STEP_INSTANCE": "N"}, placeholders={"{1.1}": "N"},
+    )  # fmt: skip
+    table = program({"{N}": step}, {"N": 3})
+    table["nodes"]["COMPLETE"].update(message="did {N}", placeholders={"{N}": "N"})
+    place = Place(tmp_path, table)
+    result = place.run("run", MINE="kept", N="shell", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert result.last == "rdc: COMPLETE did 3"
+    first, run_id, cwd = place.text("log").splitlines()
+    assert first == "3 shell 1 3 kept é"
+    assert run_id == place.records()[0]["run"]
+    assert Path(cwd).resolve() == tmp_path.resolve()
+    assert re.search(r"\{N\} Item 3 \S+ instance 3", result.err)
+
+
+def test_waits_answers_and_goes_on(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    waiting = place.run("run")
+    assert (waiting.code, waiting.last) == (75, "rdc: WAITING 2 Review")
+    command = f"{place.script} answer 2 pass"
+    assert command in waiting.err
+    assert place.run("resume").code == 75
+    for words, told in (
+        (("answer", "1", "pass"), "1 is not waiting for an answer; 2 is"),
+        (("answer", "2", "maybe"), "expected"),
+        (("answer", "2"), "REPLY"),
+    ):
+        refused = place.run(*words)
+        assert refused.code == 2
+        assert told in refused.err
+        assert len(refused.err.splitlines()) == 1
+    answered = place.run("answer", "2", "YES")
+    assert answered.code == 0
+    assert f"{place.script} resume" in answered.last
+    assert place.text("log") == "one\n", "an answer does not go on by itself"
+    assert place.run("answer", "2", "pass").code == 2
+    assert "READY at 3 Work" in place.run("status").out
+    done = place.run("resume")
+    assert (done.code, done.last) == (0, "rdc: COMPLETE all done")
+    assert place.text("log") == "one\nthree\n"
+    assert place.walk() == ["1 pass", "2 pass", "3 pass"]
+
+
+def test_end_is_told_again(tmp_path: Path) -> None:
+    place = Place(tmp_path, LOOP)
+    assert place.run("run").code == 1
+    before = place.journal.read_bytes()
+    result = place.run("resume")
+    assert (result.code, result.err) == (1, "rdc: STOP gave up\n")
+    assert place.journal.read_bytes() == before
+
+
+def test_unfinished_run_is_not_begun_anew(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    place.run("run")
+    before = place.journal.read_bytes()
+    for words in ((), ("--assume", "fail"), ("--rerun-interrupted",)):
+        result = place.run("run", *words)
+        assert (result.code, result.last) == (2, "rdc: error: an unfinished run is at step 2")
+        assert "deploy.py resume\n" in result.err
+        assert "deploy.py reset" in result.err
+    assert place.journal.read_bytes() == before
+    assert place.run("reset").code == 0
+    assert not place.journal.exists()
+    assert [path.read_bytes() for path in (tmp_path / ".rdc/deploy/history").iterdir()] == [before]
+    assert place.run("run").code == 75
+
+
+def test_finished_run_is_archived(tmp_path: Path) -> None:
+    place = Place(tmp_path, LOOP)
+    place.run("run")
+    first = place.journal.read_bytes()
+    place.run("run")
+    history = tmp_path / ".rdc/deploy/history" / json.loads(first.splitlines()[0][9:])["run"]
+    assert history.read_bytes() == first
+    assert place.journal.read_bytes() != first
+
+
+@pytest.mark.parametrize("words", [("resume",), ("answer", "1", "pass"), ("reset",)])
+def test_nothing_there(tmp_path: Path, words: tuple[str, ...]) -> None:
+    place = Place(tmp_path, REVIEW)
+    result = place.run(*words)
+    assert result.code == 2
+    assert "no run has started here" in result.err
+    assert not (tmp_path / ".rdc").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("walk",),
+        ("run", "--assume", "perhaps"),
+        ("run", "--stat", "x"),
+        ("run", "extra"),
+        ("run", "two\nlines"),
+        ("steps", "--dry-run"),
+    ],
+)
+def test_wrong_use_is_one_line(tmp_path: Path, words: tuple[str, ...]) -> None:
+    result = Place(tmp_path, REVIEW).run(*words)
+    assert result.code == 2
+    assert len(result.err.splitlines()) == 1
+    assert result.last.startswith("rdc: error: ")
+    assert not (tmp_path / ".rdc").exists()
+
+
+def test_help(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    alone = place.run()
+    assert alone.code == 2
+    assert alone.out == place.run("--help").out
+    assert alone.out.startswith("usage: ")
+    assert re.fullmatch(r"rdc: error: missing subcommand; to start a run: .* run", alone.last)
+    assert place.run("--help").code == 0
+    assert not (tmp_path / ".rdc").exists()
+    assert place.run("run", "--help").code == 0
+
+
+def test_state_dir_and_start_directory(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("2"), "2": shell("pwd > log", "COMPLETE")}))
+    other = tmp_path / "other"
+    other.mkdir()
+    waiting = place.run("run", "--state-dir", "my state")
+    assert "answer 1 pass --state-dir 'my state'" in waiting.err
+    assert not (tmp_path / ".rdc").exists()
+    (tmp_path / "answers").write_text("pass\n")
+    words = ("resume", "--state-dir", "../my state", "--answers", "../answers")
+    assert place.run(*words, cwd=other).code == 0
+    assert Path(place.text("log").strip()).resolve() == tmp_path.resolve()
+    assert "COMPLETE" in place.run("status", "--state-dir", "my state").out
+
+
+def test_start_directory_that_is_gone(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    place.run("run", "--state-dir", str(tmp_path / "state"), cwd=gone)
+    shutil.rmtree(gone)
+    result = place.run("resume", "--state-dir", "state")
+    assert result.code == 2
+    assert result.last.endswith("gone, which does not exist; move the folder back")
+
+
+def test_status(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    assert "No run has started" in place.run("status").out
+    place.run("run")
+    text = place.run("status")
+    assert text.code == 0
+    assert "Deploy the service (deploy.runbook.md)" in text.out
+    assert "WAITING at 2 Review" in text.out
+    assert "PASS  1 Work" in text.out
+    assert "deploy.py answer 2 pass" in text.out
+    facts = json.loads(place.run("status", "--json").out)
+    assert (facts["state"], facts["step"], facts["step_title"]) == ("waiting", "2", "Review")
+    assert [(step["step"], step["outcome"], step["attempt"]) for step in facts["finished"]] == [("1", "pass", 1)]
+
+
+def test_status_before_the_first_step_is_done(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
+    place.run("run")
+    assert "\n\n\n" not in place.run("status").out
+
+
+def test_transitions_passed_on_the_way_are_told(tmp_path: Path) -> None:
+    branch = {"title": "", "at": "x:1", "task": "branch", "edges": [{"go": "STOP", "says": "1 FAIL: STOP"}]}
+    place = Place(tmp_path, program({"1.1": shell("true", "1"), "1": branch}))
+    result = place.run("run", "--events", "events")
+    assert re.search(r"PASS .*, CONTINUE, 1 FAIL: STOP\n", result.err)
+    assert place.records()[-1]["says"] == "CONTINUE, 1 FAIL: STOP"
+    assert '"says":"CONTINUE, 1 FAIL: STOP"' in place.text("events")
+    assert "CONTINUE, 1 FAIL: STOP" in place.run("run", "--dry-run").out
+
+
+def test_steps(tmp_path: Path) -> None:
+    out = Place(tmp_path, REVIEW).run("steps").out
+    assert [line.split() for line in out.splitlines()] == [
+        ["STEP", "KIND", "TITLE", "SOURCE"],
+        ["1", "shell", "Work", "deploy.runbook.md:3"],
+        ["2", "ask", "Review", "deploy.runbook.md:9"],
+        ["3", "shell", "Work", "deploy.runbook.md:3"],
+    ]
+
+
+def test_nested_end_goes_on(tmp_path: Path) -> None:
+    name = "1/release/lint.runbook.md/STOP"
+    nested = end("stop", "lint {x} failed", placeholders={"{x}": "x"}, edges=[{"go": "2", "says": ""}])
+    table = program({"1": shell("false", "2", name), name: nested, "2": shell("true", "COMPLETE")}, {"x": 4})
+    result = Place(tmp_path, table).run("run")
+    assert result.code == 0
+    assert f"    {name} lint 4 failed\n" in result.err
+
+
+def test_texts_are_cleaned(tmp_path: Path) -> None:
+    nasty = "a\x1b[2Jb\x07c\x9bd\u202ee"
+    table = program({"1": ask("COMPLETE", title=nasty, prompt=f"x\n\ty{nasty}", block=nasty)}, title=nasty)
+    table["nodes"]["COMPLETE"]["message"] = f"{nasty}\nrdc: STOP"
+    place = Place(tmp_path, table)
+    outputs = [place.run("run"), place.run("status"), place.run("steps"), place.run("run", "--dry-run")]
+    outputs += [
+        place.run("answer", "1", "pass"),
+        place.run("resume"),
+        place.run("status"),
+        place.run("--help"),
+    ]
+    for output in outputs:
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", output.out + output.err)
+    assert "    x\n    \ty" in outputs[0].err
+    assert outputs[5].last == "rdc: COMPLETE a?[2Jb?c?d?e rdc: STOP"
+
+
+def test_ascii_streams(tmp_path: Path) -> None:
+    table = program({"1": shell("true", "COMPLETE", title="Größe → ok")}, {"N": 1}, title="Straße")
+    table["nodes"]["1"]["variables"] = {"RDC_STEP_INSTANCE": "N"}
+    place = Place(tmp_path, table)
+    for words in (("run",), ("status",), ("steps",)):
+        result = place.run(*words, PYTHONIOENCODING="ascii")
+        assert result.code == 0, result.err
+        assert (result.out + result.err).isascii()
+
+
+def test_events(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    place.run("run", "--events", "events")
+    place.run("answer", "2", "pass", "--events", "events")
+    place.run("resume", "--events", "events")
+    place.run("resume", "--events", "events")
+    events = [json.loads(line) for line in place.text("events").splitlines()]
+    assert [(event["event"], event.get("step")) for event in events] == [
+        ("run_started", None), ("step_started", "1"), ("step_finished", "1"), ("step_started", "2"),
+        ("run_waiting", "2"), ("step_finished", "2"),
+        ("run_started", None), ("step_started", "3"), ("step_finished", "3"), ("run_finished", None),
+        ("run_started", None), ("run_finished", None),
+    ]  # fmt: skip
+    assert {event["run"] for event in events} == {place.records()[0]["run"]}
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", event["time"]) for event in events)
+    finished = events[2]
+    assert {key: finished[key] for key in ("title", "attempt", "instances", "outcome", "says", "next")} == {
+        "title": "Work", "attempt": 1, "instances": {}, "outcome": "pass", "says": "CONTINUE", "next": "2",
+    }  # fmt: skip
+    assert (events[-1]["result"], events[-1]["message"]) == ("complete", "all done")
+
+
+def test_attempt_of_events_is_that_of_the_step(tmp_path: Path) -> None:
+    place = Place(tmp_path, LOOP)
+    place.run("run", "--events", "events")
+    events = [json.loads(line) for line in place.text("events").splitlines()]
+    assert [event["attempt"] for event in events if "attempt" in event] == [1, 1, 2, 2, 3, 3]
+
+
+def test_second_run_is_refused(tmp_path: Path) -> None:
+    place = Place(
+        tmp_path,
+        program(
+            {"1": shell("echo begun > begun; until test -e go; do sleep 0.02; done", "COMPLETE"), "2": ask("STOP")}
+        ),
+    )
+    first = place.start("run")
+    place.wait_for("begun")
+    wait_until(lambda: b'"process"' in place.journal.read_bytes())  # it is noted once the command has begun
+    before = place.journal.read_bytes()
+    for words in (("run",), ("resume",), ("answer", "1", "pass"), ("reset",)):
+        second = place.run(*words)
+        assert second.code == 2
+        assert f"pid {first.pid}" in second.err
+    assert place.journal.read_bytes() == before
+    assert "RUNNING at 1" in place.run("status").out
+    assert place.run("steps").code == 0
+    (tmp_path / "go").touch()
+    assert first.wait(20) == 0
+    wait_until(lambda: place.run("resume").code == 0)
+    first.communicate()
+
+
+def test_dry_run_does_nothing(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    (tmp_path / "answers").write_text("fail\n")
+    good = place.run("run", "--dry-run", "--events", "events")
+    bad = place.run("run", "--dry-run", "--answers", "answers")
+    assert (good.code, bad.code) == (0, 0)
+    assert "echo three" in good.out
+    assert good.out.endswith("The run would end: COMPLETE all done\n")
+    assert "echo three" not in bad.out
+    assert bad.out.endswith("The run would end: STOP gave up\n")
+    assert place.text("log") == ""
+    assert not (tmp_path / ".rdc").exists()
+    assert not (tmp_path / "events").exists()
+
+
+def test_dry_run_of_a_loop_ends(tmp_path: Path) -> None:
+    edges = [{"do": [["N", "+", 1]], "go": "1", "says": "GOTO NEXT"}]
+    place = Place(
+        tmp_path,
+        program({"1": shell("true", "1", edges=edges, variables={"RDC_STEP_INSTANCE": "N"})}, {"N": 1}),
+    )
+    result = place.run("run", "--dry-run")
+    assert "1 Work would repeat again" in result.out
+    counted = Place(tmp_path, program({"1": shell("true", "1", edges=edges)}, {"N": 1}))
+    assert counted.run("run", "--dry-run").out.endswith("1 Work would repeat again. The dry run ends here.\n")
+
+
+def test_reader_that_goes_away(tmp_path: Path) -> None:
+    place = Place(
+        tmp_path,
+        program({str(n): shell(f"echo {n} >> log", str(n + 1) if n < 60 else "COMPLETE") for n in range(1, 61)}),
+    )
+    process = place.start("run")
+    assert process.stderr
+    process.stderr.close()
+    assert process.wait(20) == 0, "a log that nobody reads does not stop a run"
+    assert place.text("log").count("\n") == 60
+    assert process.stdout
+    process.stdout.close()
+    steps = place.start("steps")
+    assert steps.stdout
+    steps.stdout.close()
+    assert steps.wait(20) in (0, 2)
+    assert steps.stderr
+    assert "Traceback" not in steps.stderr.read()
+    steps.stderr.close()
+
+
+def test_dry_run_shows_what_a_step_asks_about(tmp_path: Path) -> None:
+    quiet = [{"go": "COMPLETE", "says": ""}]
+    place = Place(tmp_path, program({"1": ask("COMPLETE", block='{"a": 1}', edges=quiet)}))
+    out = place.run("run", "--dry-run").out
+    assert out.startswith('1 Review\n    Look at it.\n    {"a": 1}\n  PASS (assumed)\n')
+
+
+@pytest.mark.parametrize(
+    ("hook", "said", "hint"),
+    [
+        (
+            'os.environ["BIG"] = "x" * 200_000',
+            "Argument list too long",
+            r"shrink the environment \(20\d,\d{3} bytes\) or free resources, then: ",
+        ),
+        (
+            "def busy(*a, **k): raise OSError(11, 'Resource temporarily unavailable')\nos.posix_spawnp = busy",
+            "Resource temporarily unavailable",
+            r"shrink the environment \(\d,\d{3} bytes\) or free resources, then: ",
+        ),
+    ],
+)
+def test_a_command_that_cannot_be_started_has_no_outcome(tmp_path: Path, hook: str, said: str, hint: str) -> None:
+    place = Place(tmp_path, program({"1": shell("echo one >> log", "2"), "2": shell("echo two >> log", "COMPLETE")}))
+    script = place.script.read_text()
+    place.script.write_text(script.replace("PROGRAM =", f"import os\n{hook}\nPROGRAM =", 1))
+    result = place.run("run", USUAL="x" * 2_000)
+    assert result.code == 2
+    assert result.last == f"rdc: error: 1 Work was not started: {said}"
+    assert re.fullmatch(f"rdc: {hint}.*deploy.py resume", result.err.splitlines()[-2])
+    place.script.write_text(script)
+    assert "READY at 1" in place.run("status").out
+    assert place.run("resume").code == 0
+    assert place.text("log") == "one\ntwo\n"
+
+
+def test_a_shell_that_vanishes_is_a_failure(tmp_path: Path) -> None:
+    """M2: a missing shell is FAIL, and no reason to end the run."""
+    place = Place(tmp_path, program({"1": shell("true", "COMPLETE")}))
+    hook = "import os\nos.environ['PATH'] = '/nowhere'\nPROGRAM ="
+    place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
+    result = place.run("run")
+    assert (result.code, place.walk()) == (1, ["1 fail"])
+    assert "FAIL  bash was not found" in result.err
+
+
+@pytest.mark.parametrize(("word", "outcome"), [("YES", "pass"), ("NO", "fail")])
+def test_a_question_is_shown_with_the_answer_that_was_given(tmp_path: Path, word: str, outcome: str) -> None:
+    steps = {"1": ask("2", "2", question="yes/no"), "2": ask("COMPLETE", "COMPLETE")}
+    place = Place(tmp_path, program(steps))
+    (tmp_path / "answers").write_text(f"1 {outcome}\n2 {outcome}\n")
+    assert f"\n  {word} (answered" in place.run("run", "--dry-run", "--answers", "answers").out
+    result = place.run("run", "--answers", "answers", "--events", "events")
+    shown = [line.split()[0] for line in result.err.splitlines() if "answered by" in line]
+    assert shown == [word, outcome.upper()]
+    assert place.walk() == [f"1 {outcome}", f"2 {outcome}"]
+    events = [json.loads(line) for line in place.text("events").splitlines()]
+    assert [event["outcome"] for event in events if "outcome" in event] == [outcome, outcome]
+    status = place.run("status").out.splitlines()
+    assert [line.split()[0] for line in status if "Review" in line] == [word, outcome.upper()]
+    assert json.loads(place.run("status", "--json").out)["finished"][0]["outcome"] == outcome
+
+
+@pytest.mark.parametrize("words", [("--help",), ("run", "--help"), ("run", "--dry-run", "-h")])
+def test_help_is_given_wherever_it_is_asked_for(tmp_path: Path, words: tuple[str, ...]) -> None:
+    place = Place(tmp_path, program({"1": shell("touch done", "COMPLETE")}))
+    shown = place.run(*words)
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.splitlines()[0].endswith(f"deploy.py {'COMMAND' if words[0] == '--help' else 'run'} [OPTION]...")
+    assert not place.text("done")
+
+
+def test_run_that_ends_while_its_status_is_read_was_not_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from runtime_shim.editions import main  # noqa: PLC0415
+    from runtime_shim.engine.outcomes import Host  # noqa: PLC0415
+    from runtime_shim.engine.state import Store  # noqa: PLC0415
+
+    table = program({"1": shell("true", "COMPLETE")})
+    place = Place(tmp_path, table)
+    assert place.run("run").code == 0
+    whole = place.journal.read_bytes()
+    place.journal.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))
+
+    def ends(_store: Store) -> bool:
+        place.journal.write_bytes(whole)
+        return False
+
+    monkeypatch.setattr(Store, "is_busy", ends)
+    monkeypatch.chdir(tmp_path)
+    assert main(table, ["status", "--json"], Host("deploy.py")) == 0
+    assert json.loads(capfd.readouterr().out)["state"] == "complete"

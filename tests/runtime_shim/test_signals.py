@@ -1,0 +1,414 @@
+"""Runners that are killed, told to stop, and resumed (R1, R2, R5)."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.process import LOOP, Place, Screen, ask, is_gone, kill, program, shell, wait_until
+
+HANG = "echo $$ > pid; sleep 1000 & echo $! > child; echo ready > ready; wait"
+LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+
+
+def pids(place: Place) -> list[int]:
+    return [int(place.wait_for(name)) for name in ("pid", "child")]
+
+
+def end_left_over(place: Place) -> None:
+    os.killpg(int(place.wait_for("pid")), signal.SIGKILL)
+    wait_until(lambda: all(is_gone(pid) for pid in pids(place)))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signal_ends_the_command_and_all_of_its_group(tmp_path: Path, number: signal.Signals) -> None:
+    place = Place(tmp_path, program({"1": shell("echo >> one", "2"), "2": shell(HANG, "COMPLETE")}))
+    runner = place.start("run", "--events", "events")
+    place.wait_for("ready")
+    runner.send_signal(number)
+    _, err = runner.communicate(timeout=20)
+    assert runner.returncode == 130
+    assert err.splitlines()[-1] == "rdc: INTERRUPTED 2 Work"
+    assert f"{place.script} resume" in err.splitlines()[-2]
+    assert all(is_gone(pid) for pid in pids(place))
+    assert place.text("events").count("run_interrupted") == 1
+    status = place.run("status")
+    assert "INTERRUPTED at 2" in status.out
+    choices = ["--rerun-interrupted", "--assume pass", "--assume fail"]
+    assert status.out.splitlines()[-3:] == [f"  {place.script} resume {choice}" for choice in choices]
+    undecided = place.run("resume")
+    assert (undecided.code, undecided.last) == (75, "rdc: WAITING 2 Work")
+    assert "--rerun-interrupted" in undecided.err
+    assert "--assume pass" in undecided.err
+    assert place.run("answer", "2", "pass").code == 2
+    assert place.run("resume", "--assume", "pass").code == 0
+    assert place.walk() == ["1 pass", "2 pass"]
+
+
+def test_child_that_ignores_the_signal_is_killed_with_its_leader(tmp_path: Path) -> None:
+    inner = "(trap '' TERM; sleep 1000 & echo $! > child; wait)"
+    command = f"{inner} & echo $$ > pid; until test -s child; do sleep 0.02; done; echo ready > ready; wait"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    runner = place.start("run")
+    place.wait_for("ready")
+    started = time.monotonic()
+    runner.terminate()
+    runner.communicate(timeout=20)
+    assert runner.returncode == 130
+    assert time.monotonic() - started < 5
+    wait_until(lambda: all(is_gone(pid) for pid in pids(place)), 5)
+
+
+def test_leader_that_ignores_the_signal_is_killed_in_the_end(tmp_path: Path) -> None:
+    place = Place(
+        tmp_path,
+        program({"1": shell("trap '' TERM INT; echo $$ > pid; while :; do sleep 0.1; done", "COMPLETE")}),
+    )
+    place.script.write_text(
+        place.script.read_text().replace(
+            "PROGRAM =", "import runtime_shim.tasks.process as s; s.PATIENCE = 1\nPROGRAM =", 1
+        )
+    )
+    runner = place.start("run")
+    pid = int(place.wait_for("pid"))
+    runner.terminate()
+    runner.communicate(timeout=20)
+    assert runner.returncode == 130
+    assert is_gone(pid)
+
+
+@pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT"])
+def test_command_that_ends_well_after_a_signal_has_passed_and_the_next_waits_for_a_resume(
+    tmp_path: Path, name: str
+) -> None:
+    trap = f"trap 'echo got >> got; sleep 0.3; exit 0' {name}"
+    command = f"{trap}; echo ready > ready; while :; do sleep 0.05; done"
+    place = Place(tmp_path, program({"1": shell(command, "2"), "2": shell("echo 2 >> log", "COMPLETE")}))
+    runner = place.start("run")
+    place.wait_for("ready")
+    runner.send_signal(getattr(signal, f"SIG{name}"))
+    _, err = runner.communicate(timeout=20)
+    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED 2 Work")
+    assert (place.text("got"), place.walk(), place.text("log")) == ("got\n", ["1 pass"], "")
+    assert "READY at 2" in place.run("status").out
+    assert place.run("resume").code == 0
+    assert place.text("log") == "2\n"
+
+
+@pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT"])
+@pytest.mark.parametrize("code", [1, 3, 143])
+def test_command_that_fails_after_a_signal_is_not_retried(tmp_path: Path, name: str, code: int) -> None:
+    command = f"echo $RDC_ATTEMPT >> log; trap 'echo got >> got; exit {code}' {name}; while :; do sleep 0.05; done"
+    table = program({"1": {**LOOP["nodes"]["1"], "command": command}}, {"1 retries": 0})
+    place = Place(tmp_path, table)
+    runner = place.start("run")
+    place.wait_for("log")
+    time.sleep(0.2)
+    runner.send_signal(getattr(signal, f"SIG{name}"))
+    _, err = runner.communicate(timeout=20)
+    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED 1 Work")
+    assert (place.text("got"), place.walk(), place.text("log")) == ("got\n", [], "1\n")
+
+
+KEYS = pytest.mark.parametrize(("key", "name"), [("\x03", "INT"), ("\x1c", "QUIT")])
+
+
+def at_terminal(place: Place, *words: str) -> Screen:
+    return Screen([sys.executable, "-S", str(place.script), *words], place.path, place.environment())
+
+
+@KEYS
+@pytest.mark.parametrize("code", [1, 7, 0])
+def test_key_reaches_the_command_once_and_stops_the_run(tmp_path: Path, key: str, name: str, code: int) -> None:
+    """The runner gets no signal: the command has the terminal."""
+    trap = f"trap 'echo got >> got; sleep 0.3; exit {code}' {name}"
+    command = f"{trap}; echo attempt; while :; do sleep 0.05; done"
+    table = program(
+        {"1": {**LOOP["nodes"]["1"], "command": command}, "2": shell("echo 2 >> log", "COMPLETE")}, {"1 retries": 0}
+    )
+    table["nodes"]["1"]["edges"] += [{"on": "pass", "go": "2", "says": "CONTINUE"}]
+    place = Place(tmp_path, table)
+    screen = at_terminal(place, "run")
+    screen.expect("attempt")
+    screen.type(key)
+    at = "2" if code == 0 else "1"
+    screen.expect(f"rdc: INTERRUPTED {at} Work")
+    assert screen.close() == 130
+    assert (place.text("got"), place.text("log")) == ("got\n", "")
+    assert place.walk() == ["1 pass"] * (code == 0)
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x1c"])
+def test_command_has_as_much_time_as_it_needs_after_a_key(tmp_path: Path, key: str) -> None:
+    command = "trap 'sleep 2; echo cleaned > cleaned; exit 1' INT QUIT; echo ready; while :; do sleep 0.05; done"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    place.script.write_text(
+        place.script.read_text().replace(
+            "PROGRAM =", "import runtime_shim.tasks.process as s; s.PATIENCE = 1\nPROGRAM =", 1
+        )
+    )
+    screen = at_terminal(place, "run")
+    screen.expect("ready")
+    screen.type(key)
+    assert screen.close() == 130
+    assert place.text("cleaned") == "cleaned\n"
+
+
+def test_signal_to_a_runner_at_a_terminal_reaches_its_command_once(tmp_path: Path) -> None:
+    command = "trap 'echo got >> got; sleep 0.3; exit 1' TERM; echo ready; while :; do sleep 0.05; done"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    for send in (os.kill, os.killpg):
+        screen = at_terminal(place, *(("resume", "--rerun-interrupted") if send is os.killpg else ("run",)))
+        screen.expect("ready")
+        send(screen.pid, signal.SIGTERM)
+        assert screen.close() == 130
+        assert place.text("got") == "got\n"
+        (tmp_path / "got").unlink()
+
+
+def test_no_key_is_heard_where_none_came(tmp_path: Path) -> None:
+    """A failing command with the terminal follows its transitions, and nothing of the runner stays in its group."""
+    place = Place(tmp_path, program({"1": shell("echo $$ > pid; exit 1", "COMPLETE", "2"), "2": shell("true", "STOP")}))
+    screen = at_terminal(place, "run")
+    screen.expect("rdc: STOP")
+    assert screen.close() == 1
+    assert place.walk() == ["1 fail", "2 pass"]
+    with pytest.raises(ProcessLookupError):
+        os.killpg(int(place.wait_for("pid")), 0)
+
+
+def test_ignored_hangup_stays_ignored(tmp_path: Path) -> None:
+    command = "echo ready > ready; until test -e go; do sleep 0.02; done; kill -HUP $$; echo survived > survived"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    try:
+        runner = place.start("run")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    place.wait_for("ready")
+    runner.send_signal(signal.SIGHUP)
+    (tmp_path / "go").touch()
+    _, err = runner.communicate(timeout=20)
+    assert runner.returncode == 0, err
+    assert place.text("survived") == "survived\n"
+
+
+@LINUX
+def test_commands_see_the_usual_signals(tmp_path: Path) -> None:
+    command = "grep -E 'Sig(Blk|Ign)' /proc/self/status"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    plain = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+
+    def signals(text: str) -> list[int]:
+        return [int(line.split()[1], 16) & 0x7FFFFFFF for line in text.splitlines()]  # glibc keeps 32 and 33
+
+    assert len(signals(plain.stdout)) == 2
+    assert signals(place.run("run").out) == signals(plain.stdout)
+
+
+def test_signal_between_steps_leaves_nothing_to_decide(tmp_path: Path) -> None:
+    """The command stops its runner in the moment of its own end, so the next step must not begin."""
+    place = Place(tmp_path, program({"1": shell("echo 1 >> log", "2"), "2": shell("echo 2 >> log", "COMPLETE")}))
+    hook = (
+        "import os, signal, runtime_shim.engine.session as s\nsettle = s.Session.settle\n"
+        "def stopped(*a, **k):\n    settle(*a, **k)\n    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "if 'run' in sys.argv: s.Session.settle = stopped\nPROGRAM ="
+    )
+    place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
+    result = place.run("run")
+    assert (result.code, result.last) == (130, "rdc: INTERRUPTED 2 Work")
+    assert "READY at 2" in place.run("status").out
+    assert place.run("resume").code == 0
+    assert place.text("log") == "1\n2\n"
+
+
+@LINUX
+def test_status_of_a_run_under_way_does_not_advise_to_end_it(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell(HANG, "COMPLETE")}))
+    runner = place.start("run")
+    place.wait_for("ready")
+    leader, _ = pids(place)
+    status = place.run("status").out
+    assert "RUNNING at 1" in status
+    assert f"Its command is running (pid {leader}).\n" in status
+    assert not re.search(r"\b(end|stop) it\b|still runs", status)
+    runner.send_signal(signal.SIGINT)
+    runner.communicate(timeout=20)
+
+
+@LINUX
+def test_killed_runner_leaves_a_command_that_is_found_again(tmp_path: Path) -> None:
+    place = Place(
+        tmp_path,
+        program({"1": shell(f"echo run >> runs; test $(wc -l < runs) = 2 && exit; {HANG}", "COMPLETE")}),
+    )
+    runner = place.start("run")
+    place.wait_for("ready")
+    kill(runner)
+    leader, child = pids(place)
+    assert not is_gone(leader)
+    status = place.run("status").out
+    assert f"still runs (pid {leader})" in status
+    assert "--assume" not in status
+    assert status.splitlines()[-1] == f"  {place.script} resume --rerun-interrupted"
+    assert json.loads(place.run("status", "--json").out)["pid"] == leader
+    undecided, assumed = place.run("resume"), place.run("resume", "--assume", "pass")
+    assert (undecided.code, assumed.code) == (75, 2)
+    assert f"still runs (pid {leader})" in undecided.err
+    assert f"still runs (pid {leader})" in assumed.err
+    assert place.walk() == []
+    done = place.run("resume", "--rerun-interrupted")
+    assert done.code == 0
+    assert f"still runs (pid {leader}); ending it" in done.err
+    wait_until(lambda: is_gone(leader) and is_gone(child), 5)
+    assert place.walk() == ["1 pass"]
+
+
+@LINUX
+def test_pid_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("test -e go || { echo $$ > pid; sleep 1000; }", "COMPLETE")}))
+    runner = place.start("run")
+    kill_group = int(place.wait_for("pid"))
+    wait_until(lambda: '"process"' in place.journal.read_text())
+    kill(runner)
+    os.killpg(kill_group, signal.SIGKILL)
+    with subprocess.Popen(["sleep", "1000"], start_new_session=True) as other:
+        from runtime_shim.engine.journal import encode  # noqa: PLC0415
+
+        records = place.records()
+        records[-1]["pid"] = other.pid
+        records[-1]["since"] -= 100
+        place.journal.write_bytes(b"".join(encode(record) for record in records))
+        (tmp_path / "go").touch()
+        result = place.run("resume", "--rerun-interrupted")
+        assert result.code == 0
+        assert "still runs" not in result.err
+        assert other.poll() is None
+        other.kill()
+
+
+@pytest.mark.parametrize("assume", ["pass", "fail"])
+def test_assumed_outcome(tmp_path: Path, assume: str) -> None:
+    place = Place(tmp_path, program({"1": shell(HANG, "2"), "2": shell("echo >> two", "COMPLETE")}))
+    runner = place.start("run")
+    place.wait_for("ready")
+    kill(runner)
+    end_left_over(place)
+    result = place.run("resume", "--assume", assume)
+    assert result.code == (0 if assume == "pass" else 1)
+    assert place.walk()[0] == f"1 {assume}"
+    (line,) = (line for line in place.run("status").out.splitlines() if line.startswith(f"  {assume.upper()}  1 Work"))
+    assert line.endswith(", as assumed")
+    assert place.run("status").out.count("as assumed") == 1
+
+
+def test_step_that_asks_is_never_interrupted(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("true", "2"), "2": ask("COMPLETE")}))
+    place.run("run")
+    assert place.run("resume", "--assume", "pass").code == 75
+    assert place.walk() == ["1 pass"], "an assumption is no answer"
+
+
+def test_killed_at_random_moments_it_walks_as_undisturbed(tmp_path: Path) -> None:
+    count, kills, moments = 12, 0, random.Random(7)
+    steps = {
+        str(n): shell(f"echo {n} >> begun; sleep 0.0{n % 4}", str(n + 1) if n < count else "COMPLETE")
+        for n in range(1, count + 1)
+    }
+    place = Place(tmp_path, program(steps))
+    words = ["run"]
+    while True:
+        runner = place.start(*words)
+        enough = place.text("begun").count("\n") + moments.choice((1, 2, 3))
+        wait_until(lambda: runner.poll() is not None or place.text("begun").count("\n") >= enough)  # noqa: B023
+        time.sleep(moments.uniform(0, 0.04))
+        kill(runner)
+        if runner.returncode == 0:
+            break
+        kills += 1
+        words = ["resume", "--rerun-interrupted"]
+    assert kills >= 3
+    assert place.walk() == [f"{n} pass" for n in range(1, count + 1)]
+    begun = [int(line) for line in place.text("begun").split()]
+    assert begun == sorted(begun), "no finished step ran again"
+    assert len(begun) <= count + kills
+
+
+def test_torn_tail_is_repaired_by_resume(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("echo >> one", "2"), "2": ask("COMPLETE")}))
+    place.run("run")
+    content = place.journal.read_bytes()
+    place.journal.write_bytes(content + b'0123abcd {"n":3,"kind":"do')
+    assert place.run("status").code == 0
+    assert place.journal.read_bytes() != content, "status changes nothing"
+    assert place.run("resume").code == 75
+    assert place.journal.read_bytes() == content
+    place.journal.write_bytes(content[:-1])
+    assert place.run("resume").code == 75
+    assert place.journal.read_bytes() == content
+
+
+def test_run_that_died_before_its_first_record(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("true", "COMPLETE")}))
+    place.journal.parent.mkdir(parents=True)
+    for content in (b"", b'12345678 {"n":0,'):
+        place.journal.write_bytes(content)
+        assert place.run("resume").code == 2
+        assert place.run("run").code == 0
+        assert place.walk() == ["1 pass"]
+
+
+@pytest.mark.parametrize("name", ["QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF"])
+def test_any_signal_that_would_end_the_runner_ends_the_command(tmp_path: Path, name: str) -> None:
+    # In the foreground, since what a shell has in the background ignores QUIT, and is ended only after ten seconds.
+    hang = "echo $$ > pid; sh -c 'echo $$ > child; echo ready > ready; exec sleep 1000'"
+    place = Place(tmp_path, program({"1": shell(f"ulimit -c 0; {hang}; exit 1", "COMPLETE")}))
+    runner = place.start("run")
+    place.wait_for("ready")
+    runner.send_signal(getattr(signal, f"SIG{name}"))
+    _, err = runner.communicate(timeout=20)
+    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED 1 Work")
+    wait_until(lambda: all(is_gone(pid) for pid in pids(place)), 5)
+    assert place.walk() == []
+
+
+@pytest.mark.parametrize("name", ["QUIT", "USR1"])
+def test_signal_that_the_command_gets(tmp_path: Path, name: str) -> None:
+    traps = " ".join(f"trap 'echo {got} > got' {got};" for got in ("QUIT", "TERM"))
+    place = Place(
+        tmp_path,
+        program({"1": shell(f"{traps} echo ready > ready; until test -s got; do sleep 0.02; done", "COMPLETE")}),
+    )
+    runner = place.start("run")
+    place.wait_for("ready")
+    runner.send_signal(getattr(signal, f"SIG{name}"))
+    runner.communicate(timeout=20)
+    assert (runner.returncode, place.text("got")) == (130, "QUIT\n" if name == "QUIT" else "TERM\n")
+
+
+@pytest.mark.parametrize("name", ["USR1", "ALRM"])
+def test_signal_that_was_ignored_on_entry_ends_nothing(tmp_path: Path, name: str) -> None:
+    command = "echo ready > ready; until test -e go; do sleep 0.02; done"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    number = getattr(signal, f"SIG{name}")
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        runner = place.start("run")
+    finally:
+        signal.signal(number, before)
+    place.wait_for("ready")
+    runner.send_signal(number)
+    time.sleep(0.1)
+    (tmp_path / "go").touch()
+    _, err = runner.communicate(timeout=20)
+    assert runner.returncode == 0, err
+    assert place.walk() == ["1 pass"]

@@ -1,0 +1,361 @@
+"""Tools, parallel steps, gates and all questions of the IR (I10, I13, I14, I15)."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.process import Screen, is_gone, kill, wait_until
+from tests.support.runtime_programs import (
+    Ask,
+    Compiled,
+    Gate,
+    Keep,
+    Parallel,
+    Program,
+    Tool,
+    agent,
+    edge,
+    kept,
+    node,
+    of,
+    program,
+    sh,
+    slot,
+    text,
+)
+
+TOOL = program(
+    node("0", agent("x"), edge("1", None, kept("said"))),
+    node(
+        "1",
+        Tool("github", "search", of('{"query": "', slot("said", missing="none"), '", "n": 1.50}')),
+        edge("COMPLETE", "pass", kept("found")),
+        edge("STOP"),
+    ),
+    slots=("said", "found"),
+    message=of("found ", slot("found")),
+)
+REVIEWS = Parallel(
+    (agent("First?", "OK", "BAD", kind="a"), agent("Second?", "OK", "BAD", kind="b"), agent("Third?", "OK", "BAD")),
+    failing=("BAD",),
+)
+PARALLEL = program(
+    node("review", REVIEWS, edge("COMPLETE", "OK", kept("all")), edge("STOP", None, kept("all"))), slots=("all",)
+)
+
+
+def test_tool_gets_its_arguments_as_json_and_gives_its_result(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, TOOL)
+    said = 'a "quoted"\\ line\n$(touch x) {"n": 2}'
+    (tmp_path / "said").write_text(said)
+    words = ("--agent", "cat said", "--tool", "github=cat > request; echo ' three ☃ '")
+    assert place.run("run", *words).last == "rdc: COMPLETE found three ☃"
+    assert json.loads(place.text("request")) == {"tool": "search", "arguments": {"query": said, "n": 1.5}}
+    assert '"n": 1.50' in place.text("request"), "numbers stay as they were written"
+
+
+@pytest.mark.parametrize(("command", "code"), [("true", 0), ("echo x; exit 1", 1), ("yes", 1)])
+def test_result_of_a_tool_may_be_empty_and_its_failure_has_none(tmp_path: Path, command: str, code: int) -> None:
+    place = Compiled(tmp_path, TOOL)
+    assert place.run("run", "--agent", "echo a", "--tool", f"github={command}").code == code
+    assert place.slots()["found"] == ("" if code == 0 else None)
+
+
+def test_tool_without_a_command_is_answered_by_hand(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, TOOL)
+    waiting = place.run("run", "--agent", "echo a")
+    assert (waiting.code, waiting.last) == (75, "rdc: WAITING 1 Step 1")
+    assert "--tool github=COMMAND" in waiting.err
+    assert place.run("answer", "1", "by hand").code == 0
+    assert place.run("resume").last == "rdc: COMPLETE found by hand"
+
+
+@pytest.mark.parametrize(
+    ("answers", "word", "joined"),
+    [
+        (("OK", "OK", "OK"), "OK", "OK\n\nOK\n\nOK"),
+        (("OK", "BAD", "hm"), "BAD", "OK\n\nBAD\n\nhm"),
+        (("OK", "", "OK"), "failed", "OK\n\nOK"),
+    ],
+)
+def test_entries_run_at_the_same_time_and_join_by_index(
+    tmp_path: Path, answers: tuple[str, ...], word: str, joined: str
+) -> None:
+    place = Compiled(tmp_path, PARALLEL)
+    for index, answer in enumerate(answers):
+        (tmp_path / f"said{index}").write_text(answer)
+    meet = "touch here$RDC_ENTRY; until test -e here0 -a -e here1 -a -e here2; do sleep 0.01; done"
+    log = 'echo "$RDC_ENTRY $RDC_STEP $RDC_AGENT_TYPE $(cat)" >> log'
+    order = "sleep 0.$((2 - RDC_ENTRY))"
+    result = place.run("run", "--agent", f"{meet}; {log}; {order}; cat said$RDC_ENTRY")
+    assert place.walk() == [f"review {word}"], result.err
+    assert place.slots()["all"] == joined
+    assert sorted(place.text("log").splitlines()) == [
+        "0 review_0 a First?", "1 review_1 b Second?", "2 review_2  Third?"
+    ]  # fmt: skip
+    assert (tmp_path / ".rdc/deploy/answers/review_0.1").read_text() == answers[0]
+
+
+def test_output_of_entries_is_not_mixed(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, PARALLEL)
+    result = place.run("run", "--agent", "for i in 1 2 3; do echo $RDC_ENTRY.$i; sleep 0.05; done; echo OK")
+    for index in range(3):
+        lines = "".join(f"    {index}.{line}\n" for line in (1, 2, 3))
+        assert f"    review_{index}:\n{lines}    OK\n" in result.err
+
+
+def test_parallel_step_that_was_killed_leaves_all_its_agents_known(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, PARALLEL)
+    runner = place.start("run", "--agent", "echo $$ > pid$RDC_ENTRY; exec sleep 1000")
+    pids = [int(place.wait_for(f"pid{index}")) for index in range(3)]
+    wait_until(lambda: sum(record["kind"] == "process" for record in place.records()) == 3)
+    kill(runner)
+    waiting = place.run("resume", "--agent", "echo OK")
+    assert waiting.code == 75
+    assert all(str(pid) in waiting.err for pid in pids)
+    assert place.run("resume", "--agent", "echo OK", "--rerun-interrupted").code == 0
+    wait_until(lambda: all(map(is_gone, pids)))
+    assert place.walk() == ["review OK"]
+
+
+def test_interrupted_parallel_step_ends_all_its_agents(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, PARALLEL)
+    runner = place.start("run", "--agent", "echo $$ > pid$RDC_ENTRY; exec sleep 1000")
+    pids = [int(place.wait_for(f"pid{index}")) for index in range(3)]
+    time.sleep(0.2)
+    runner.send_signal(signal.SIGINT)
+    runner.communicate(timeout=20)
+    assert runner.returncode == 130
+    assert all(map(is_gone, pids))
+
+
+def test_entry_that_ends_well_after_a_signal_is_not_called_again(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, PARALLEL)
+    asked = "echo $$ > pid$RDC_ENTRY; echo >> calls$RDC_ENTRY; test ! -e again || { echo OK; exit; }"
+    agent = f"{asked}; trap 'test $RDC_ENTRY != 0 || echo OK; exit $RDC_ENTRY' TERM; while :; do sleep 0.02; done"
+    runner = place.start("run", "--agent", agent)
+    for index in range(3):
+        place.wait_for(f"pid{index}")
+    time.sleep(0.2)
+    runner.send_signal(signal.SIGTERM)
+    runner.communicate(timeout=20)
+    assert (runner.returncode, place.walk()) == (130, [])
+    (tmp_path / "again").touch()
+    assert place.run("resume", "--agent", agent, "--rerun-interrupted").code == 0
+    assert [place.text(f"calls{index}").count("\n") for index in range(3)] == [1, 2, 2]
+    assert place.walk() == ["review OK"]
+
+
+def test_entries_are_answered_by_hand_one_by_one(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, PARALLEL)
+    assert place.run("run").code == 75
+    assert "answer review_1 -" in place.run("status").out
+    assert place.run("answer", "review", "OK").code == 2
+    for name in ("review_2", "review_0"):
+        assert place.run("answer", name, f"Read by {name}.\nOK").code == 0
+    assert place.run("answer", "review_0", "BAD").code == 2, "it was answered before"
+    assert place.run("resume").code == 75
+    assert place.run("answer", "review_1", "OK").code == 0
+    assert place.run("resume").code == 0
+    assert place.slots()["all"] == "Read by review_0.\nOK\n\nOK\n\nRead by review_2.\nOK"
+
+
+def test_line_for_an_entry_is_used_once_across_a_resume(tmp_path: Path) -> None:
+    both = Parallel((agent("a", "OK", "NO"), agent("b", "OK", "NO")), check="all")
+    again = node("1", both, edge("2", "OK"), edge("STOP"))
+    place = Compiled(tmp_path, program(again, node("2", Gate("g", text("")), edge("1", "approved"), edge("COMPLETE"))))
+    (tmp_path / "answers").write_text("1_0 OK\n1_1 OK\n1_0 NO\n1_1 NO\n")
+    assert place.run("run", "--answers", "answers").last == "rdc: WAITING 2 Step 2"
+    assert place.run("answer", "2", "approved").code == 0
+    assert place.run("resume", "--answers", "answers").code == 1
+    assert place.walk() == ["1 OK", "2 approved", "1 NO"]
+
+
+def test_gate_waits_for_a_person(tmp_path: Path) -> None:
+    place = Compiled(
+        tmp_path, program(node("1", Gate("release", text("Look first.")), edge("COMPLETE", "approved"), edge("STOP")))
+    )
+    (tmp_path / "answers").write_text("approved\n")
+    waiting = place.run("run", "--answers", "answers")
+    assert (waiting.code, waiting.last) == (75, "rdc: WAITING 1 Step 1"), "an answer without a name opens no gate"
+    assert re.search(r"to answer: .*answer 1 approved\nrdc: to answer: .*answer 1 rejected\n", waiting.err)
+    assert place.run("answer", "1", "pass").code == 2
+    assert place.run("answer", "1", "rejected").code == 0
+    assert place.run("resume").code == 1
+    (tmp_path / "answers").write_text("1 approved\n")
+    assert place.run("run", "--answers", "answers").code == 0
+    screen = Screen([str(place.script), "run"], tmp_path, place.environment())
+    screen.expect(r"\[approved/rejected\] ")
+    screen.type("approved\n")
+    assert screen.close() == 0
+    assert place.walk() == ["1 approved"]
+
+
+QUESTIONS = program(
+    node("c", Ask("confirm", text("Sure?")), edge("i", "yes", kept("c")), edge("STOP", None, kept("c"))),
+    node("i", Ask("input", text("Name?")), edge("s", None, kept("i"))),
+    node(
+        "s",
+        Ask("select", text("Which?"), options=(text("Blue"), of("as ", slot("i")), text("2"))),
+        edge("COMPLETE", "as <i>", kept("s")),
+        edge("COMPLETE", "2", kept("s")),
+        edge("STOP", None, kept("s")),
+    ),
+    slots=("c", "i", "s"),
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "walk", "slots"),
+    [
+        ("yes\n\f A # b \nas A # b\n", ["c yes", "i pass", "s as <i>"], ("yes", "A # b", "as A # b")),
+        ("s 2\nc YES\ni<<E\n\n \n\ta\n \nb\u2003\n\nE\n", ["c yes", "i pass", "s 2"], ("yes", "a\n \nb\u2003", "2")),
+        ('{"c": ["yes"], "s": "Blue", "i": "x"}', ["c yes", "i pass", "s Blue"], ("yes", "x", "Blue")),
+        ("no\n", ["c no"], ("no", None, None)),
+        ("yes\r\ni \r\ns as \r\n", ["c yes", "i pass", "s as <i>"], ("yes", "", "as ")),
+    ],
+)
+def test_questions_take_their_replies(
+    tmp_path: Path, lines: str, walk: list[str], slots: tuple[str | None, ...]
+) -> None:
+    place = Compiled(tmp_path, QUESTIONS)
+    (tmp_path / "answers").write_bytes(lines.encode())
+    result = place.run("run", "--answers", "answers")
+    assert place.walk() == walk, result.err
+    assert tuple(place.slots().values()) == slots
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("c perhaps\n", "answers:1: expected one of yes, no for c"),
+        ("i<<E\nx\n", "answers:1: the closing line E is missing"),
+        ('{"c": 1}', "answers:1: c: expected a string"),
+        ('{"d": "yes"}', "answers:1: d takes no answer"),
+        ('{"c": ', "answers:1: not JSON"),
+        ("sh pass\n", "answers:1: sh takes no answer"),
+    ],
+)
+def test_answers_that_cannot_be_meant_are_refused_before_anything_runs(tmp_path: Path, lines: str, told: str) -> None:
+    asking = node("i", Ask("input", text("Name?")), edge("c"))
+    confirming = node("c", Ask("confirm", text("Sure?")))
+    place = Compiled(tmp_path, program(node("sh", sh("touch ran"), edge("i")), asking, confirming))
+    (tmp_path / "answers").write_text(lines)
+    result = place.run("run", "--answers", "answers")
+    assert result.code == 2
+    assert told in result.err
+    assert not (tmp_path / "ran").exists()
+
+
+def test_reply_that_does_not_fit_ends_the_run_and_can_be_mended(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, QUESTIONS)
+    (tmp_path / "answers").write_text("yes\nx\nblue\n")
+    result = place.run("run", "--answers", "answers")
+    assert result.code == 2
+    assert "line 3 of answers: blue: expected one of Blue, as x, 2" in result.last
+    assert "WAITING at s" in place.run("status").out
+    assert place.run("answer", "s", "blue").code == 2
+    assert place.run("answer", "s", "Blue").code == 0
+    assert place.run("resume").code == 1
+
+
+def test_questions_at_the_terminal(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, QUESTIONS)
+    screen = Screen([str(place.script), "run"], tmp_path, place.environment())
+    screen.expect(r"\[yes/no\] ")
+    screen.type("hm\n")
+    screen.expect("expected one of yes, no")
+    screen.expect(r"\[yes/no\] ")
+    screen.type("yes\n")
+    screen.expect("Step i: ")
+    screen.type("you & me\n")
+    screen.expect("2. as you & me")
+    screen.expect(r"\[1-3\] ")
+    screen.type("1\n")
+    assert screen.close() == 1
+    assert list(place.slots().values()) == ["yes", "you & me", "Blue"]
+
+
+EVERYTHING = program(
+    node("1", agent("one"), edge("2", "pass", kept("a")), edge("STOP")),
+    node("2", REVIEWS, edge("3", "OK", kept("b")), edge("STOP")),
+    node("3", Tool("t", "x", of('{"a": "', slot("a"), '"}')), edge("4", "pass", kept("c")), edge("STOP")),
+    node("4", sh('echo "V=$RDC_ATTEMPT" > "$RDC_OUTPUT"'), edge("COMPLETE", "pass", Keep("d", "output", "V"))
+         , edge("STOP")),
+    slots=("a", "b", "c", "d"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_run_that_is_killed_at_any_time_ends_as_if_it_had_not_been(tmp_path: Path, seed: int) -> None:
+    place, chance = Compiled(tmp_path, EVERYTHING), random.Random(seed)
+    words = ("--agent", "sleep 0.2; cat; echo; echo OK", "--tool", "t=sleep 0.1; cat")
+    command, kills = ["run"], 0
+    while True:
+        runner = place.start(*command, *words)
+        try:
+            runner.communicate(timeout=chance.uniform(0.05, 0.45) if kills < 5 else 20)
+            break
+        except subprocess.TimeoutExpired:
+            kill(runner)
+            kills += 1
+        command = ["resume", "--rerun-interrupted"] if place.text(".rdc/deploy/journal").endswith("\n") else ["run"]
+    assert kills
+    assert place.run("resume").code == 0
+    assert place.walk() == ["1 pass", "2 OK", "3 pass", "4 pass"]
+    assert place.slots() == {
+        "a": "one\nOK",
+        "b": "First?\nOK\n\nSecond?\nOK\n\nThird?\nOK",
+        "c": '{"tool": "x", "arguments": {"a": "one\\nOK"}}',
+        "d": "1",
+    }
+
+
+def test_dry_run_shows_the_walk_and_does_nothing(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, EVERYTHING)
+    result = place.run("run", "--dry-run", "--agent", "touch called")
+    assert result.code == 0, result.err
+    assert [line for line in result.out.splitlines() if not line.startswith(" ")] == [
+        "1 Step 1", "2 Step 2", "3 Step 3", "4 Step 4", "The run would end: COMPLETE all done"
+    ]  # fmt: skip
+    assert '    {"a": ""}' in result.out, "what an agent would have said is not known"
+    assert not (tmp_path / "called").exists()
+    assert not place.journal.exists()
+
+
+@pytest.mark.parametrize("made", [PARALLEL, program(node("review", agent("x")))])
+def test_key_of_the_terminal_ends_agents_and_interrupts_the_run(tmp_path: Path, made: Program) -> None:
+    place = Compiled(tmp_path, made)
+    command = "sleep 1000 & echo $! > child${RDC_ENTRY-0}; wait; echo OK"
+    screen = Screen([str(place.script), "run", "--agent", command], tmp_path, place.environment())
+    children = [int(place.wait_for(f"child{index}")) for index in range(3 if made is PARALLEL else 1)]
+    screen.type("\x03")
+    screen.expect("rdc: INTERRUPTED review Step review")
+    assert screen.close() == 130
+    wait_until(lambda: all(map(is_gone, children)))
+    assert "INTERRUPTED at review" in place.run("status").out
+
+
+def test_an_option_that_ends_like_the_sign_for_a_file_is_no_file(tmp_path: Path) -> None:
+    which = Ask("select", text("Which?"), options=(text("x-"), text("y")))
+    ends = [edge("COMPLETE", word) for word in ("x-", "y")]
+    place = Compiled(tmp_path, program(node("s", which, *ends)))
+    assert " answer s x-\n" in place.run("run").err
+    assert " answer s x-\n" in place.run("status").out
+
+
+def test_what_is_offered_as_an_answer_is_one(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, QUESTIONS)
+    (tmp_path / "answers").write_text("yes\nAnn\n")
+    asked = place.run("run", "--answers", "answers").err
+    assert " answer s - < FILE\n" in asked
+    assert "<i>" not in asked.rpartition("to answer")[2]
+    assert " answer s - < FILE\n" in place.run("status").out

@@ -1,0 +1,265 @@
+"""The runner on a terminal: questions, keys, colors."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.process import Place, Screen, ask, is_gone, program, shell, wait_until
+
+# A command that expects a key waits a little: it begins before the terminal is handed to it.
+
+
+def screen(place: Place, *words: str, **more: str) -> Screen:
+    environment = place.environment(TERM="xterm", **more)
+    return Screen([sys.executable, str(place.script), *words], place.path, environment)
+
+
+def test_question_has_no_default(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("2", block='{"a": 1}'), "2": ask("COMPLETE", question="yes/no")}))
+    terminal = screen(place, "run")
+    terminal.expect(r"1 Review")
+    terminal.expect(r"Look at it\.")
+    terminal.expect(r'\{"a": 1\}')
+    for nonsense in ("", "maybe", "pa ss"):
+        terminal.expect(r"Did 1 Review pass\? \[pass/fail\] ")
+        terminal.type(f"{nonsense}\n")
+        terminal.expect("Please type pass or fail")
+    terminal.expect(r"\[pass/fail\] ")
+    terminal.type("P\n")
+    terminal.expect(r"\[yes/no\] ")
+    terminal.type("n\n")
+    terminal.expect("rdc: STOP gave up\n")
+    assert terminal.close() == 1
+    assert place.walk() == ["1 pass", "2 fail"]
+
+
+@pytest.mark.parametrize(("key", "code", "last"), [("\x04", 75, "WAITING"), ("\x03", 130, "INTERRUPTED")])
+def test_keys_that_leave_a_question(tmp_path: Path, key: str, code: int, last: str) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
+    terminal = screen(place, "run")
+    terminal.expect(r"\[pass/fail\] ")
+    terminal.type(key)
+    terminal.expect(
+        f"\nrdc: {last} 1 Review\n" if code == 75 else r"\^C\nrdc: to continue: .*\nrdc: INTERRUPTED 1 Review\n"
+    )
+    assert terminal.close() == code
+    assert place.run("answer", "1", "pass").code == 0, "it simply waits"
+
+
+@pytest.mark.parametrize(
+    ("title", "question", "text"),
+    [
+        ("Is it good?", "yes/no", "1 Is it good?"), ("Say so:", "pass/fail", "1 Say so:"),
+        ("Look.", "pass/fail", "1 Look."), ("Good", "yes/no", "1 Good:"),
+    ],
+)  # fmt: skip
+def test_question_has_no_mark_too_many(tmp_path: Path, title: str, question: str, text: str) -> None:
+    terminal = screen(Place(tmp_path, program({"1": ask("COMPLETE", title=title, question=question)})), "run")
+    terminal.expect(re.escape(f"\n{text} [{question}] "))
+    terminal.type("\x04")
+    assert terminal.close() == 75
+
+
+def test_prompt_of_a_command_is_shown_at_a_terminal_and_in_a_log(tmp_path: Path) -> None:
+    step = shell("echo here", "2", prompt="one {N}\n\n\x1b[2J\n4\n5\n6\n7\n", placeholders={"{N}": "N"})
+    place = Place(tmp_path, program({"1": step, "2": shell("true", "COMPLETE", prompt="a\nb\nc\nd\ne\nf")}, {"N": 3}))
+    terminal = screen(place, "run", NO_COLOR="1")
+    terminal.expect(r"1 Work\n    one 3\n\n    \?\[2J\n    4\n    5\n    6\n    7\nhere\n")
+    terminal.expect(r"2 Work\n    a\n    b\n    c\n    d\n    e\n    f\n    PASS")
+    assert terminal.close() == 0
+    assert "1 Work\n    one 3\n\n    ?[2J\n    4\n    5\n" in place.run("run").err
+    colored = Screen(
+        [sys.executable, str(place.script), "run"],
+        place.path,
+        {key: value for key, value in place.environment(TERM="xterm").items() if key != "NO_COLOR"},
+    )
+    colored.expect(re.escape("\033[2m    one 3\033[0m\n"))
+    assert colored.close() == 0
+
+
+def test_what_was_typed_before_the_question_is_no_answer(tmp_path: Path) -> None:
+    place = Place(
+        tmp_path,
+        program({"1": shell("echo started; until test -e go; do sleep 0.02; done", "2"), "2": ask("COMPLETE")}),
+    )
+    terminal = screen(place, "run")
+    terminal.expect("started")
+    terminal.type("pass\n")
+    terminal.expect("pass\n")  # the echo: the terminal has it
+    (tmp_path / "go").touch()
+    terminal.expect(r"\[pass/fail\] ")
+    terminal.type("f\n")
+    terminal.expect("rdc: STOP")
+    assert terminal.close() == 1
+
+
+def test_interrupt_key_during_a_command(tmp_path: Path) -> None:
+    command = "echo $$ > pid; sleep 1000 & echo $! > child; echo ready > ready; echo here; wait"
+    place = Place(tmp_path, program({"1": shell(command, "2"), "2": shell("echo >> two", "COMPLETE")}))
+    terminal = screen(place, "run")
+    terminal.expect("here")
+    place.wait_for("ready")
+    terminal.type("\x03")
+    terminal.expect("rdc: INTERRUPTED 1 Work\n")
+    assert terminal.close() == 130
+    wait_until(lambda: all(is_gone(int(place.text(name))) for name in ("pid", "child")), 5)
+    assert place.walk() == []
+    assert place.text("two") == ""
+
+
+def test_command_that_handles_the_key_has_its_own_outcome(tmp_path: Path) -> None:
+    command = "trap 'exit 0' INT; sleep 0.3; echo here; while :; do sleep 0.02; done"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    terminal = screen(place, "run")
+    terminal.expect("here")
+    terminal.type("\x03")
+    terminal.expect("rdc: COMPLETE")
+    assert terminal.close() == 0
+
+
+def test_command_can_read_from_the_terminal(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("read -p 'name? ' x; test \"$x\" = Ada", "2"), "2": ask("COMPLETE")}))
+    terminal = screen(place, "run")
+    terminal.expect(r"name\? ")
+    terminal.type("Ada\n")
+    terminal.expect(r"\[pass/fail\] ")
+    terminal.type("pass\n")
+    assert terminal.close() == 0
+
+
+@pytest.mark.parametrize(("answer", "code", "runs"), [("again", 0, 2), ("p", 0, 1), ("fail", 1, 1)])
+def test_interrupted_step_is_asked_about(tmp_path: Path, answer: str, code: int, runs: int) -> None:
+    command = "echo >> runs; test $(wc -l < runs) = 2 && exit; echo here; sleep 1000"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    terminal = screen(place, "run")
+    terminal.expect("here")
+    terminal.type("\x03")
+    assert terminal.close() == 130
+    terminal = screen(place, "resume")
+    terminal.expect(r"1 Work was interrupted \(deploy\.runbook\.md:3\)")
+    for nonsense in ("", "y", "no"):
+        terminal.expect(r"\[pass/fail/again\] ")
+        terminal.type(f"{nonsense}\n")
+        terminal.expect("Please type pass, fail or again")
+    terminal.expect(r"\[pass/fail/again\] ")
+    terminal.type(f"{answer}\n")
+    assert terminal.close() == code
+    assert ("set by the operator" in terminal.seen) == (answer != "again")
+    assert place.run("status").out.count(", as assumed") == (answer != "again")
+    assert place.text("runs") == "\n" * runs
+
+
+@pytest.mark.parametrize(("more", "color"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_color(tmp_path: Path, more: dict[str, str], color: bool) -> None:
+    place = Place(tmp_path, program({"1": shell("true", "COMPLETE")}))
+    kept = {key: value for key, value in place.environment().items() if key != "NO_COLOR"}
+    environment = {**kept, "TERM": "xterm", **more}
+    terminal = Screen([sys.executable, str(place.script), "run"], place.path, environment)
+    assert terminal.close() == 0
+    assert ("\033[" in terminal.seen) == color
+    assert re.search(r"\[1/1\] \S*1 Work", terminal.seen)
+
+
+def test_hangup_of_the_terminal(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("echo $$ > pid; echo ready > ready; sleep 1000", "COMPLETE")}))
+    terminal = screen(place, "run")
+    place.wait_for("ready")
+    os.close(terminal._terminal)
+    _, status = os.waitpid(terminal.pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 130
+    wait_until(lambda: is_gone(int(place.text("pid"))), 5)
+
+
+def test_stop_key_stops_the_runner_too_and_it_goes_on(tmp_path: Path) -> None:
+    command = "sleep 0.3; echo here; until test -e go; do sleep 0.02; done; echo through"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    shell_words = ["bash", "--norc", "--noprofile", "-i"]
+    terminal = Screen(shell_words, tmp_path, place.environment(TERM="dumb", PS1="prompt> ", HISTFILE="/dev/null"))
+    terminal.expect("prompt> ")
+    terminal.type(f"{sys.executable} {place.script} run\n")
+    terminal.expect("here\n")
+    terminal.type("\x1a")
+    terminal.expect("Stopped")
+    terminal.expect("prompt> ")
+    (tmp_path / "go").touch()
+    terminal.type("jobs\n")
+    terminal.expect("Stopped")
+    assert place.walk() == []
+    terminal.type("fg\n")
+    terminal.expect("through\n")
+    terminal.expect("rdc: COMPLETE all done\n")
+    terminal.expect("prompt> ")
+    terminal.type("exit\n")
+    assert terminal.close() == 0
+
+
+def test_runner_in_the_background_leaves_the_terminal_alone(tmp_path: Path) -> None:
+    place = Place(
+        tmp_path,
+        program({"1": shell("sleep 0.2; echo begun > begun; until test -e go; do sleep 0.02; done", "COMPLETE")}),
+    )
+    words = ["bash", "--norc", "--noprofile", "-i"]
+    terminal = Screen(words, tmp_path, place.environment(TERM="dumb", PS1="prompt> ", HISTFILE="/dev/null"))
+    terminal.expect("prompt> ")
+    terminal.type(f"{sys.executable} {place.script} run &\n")
+    terminal.expect("prompt> ")
+    place.wait_for("begun")
+    terminal.type("echo still''here\n")
+    terminal.expect("stillhere\n")
+    (tmp_path / "go").touch()
+    terminal.expect("rdc: COMPLETE")
+    terminal.type("exit\n")
+    terminal.close()
+
+
+def test_modes_that_a_command_left_behind_are_restored(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("sleep 0.3; stty -echo", "2"), "2": ask("COMPLETE")}))
+    terminal = screen(place, "run")
+    terminal.expect(r"\[pass/fail\] ")
+    terminal.type("pass\n")
+    terminal.expect(r"^pass\n")
+    assert terminal.close() == 0
+
+
+def test_question_is_put_again_after_the_stop_key(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
+    words = ["bash", "--norc", "--noprofile", "-i"]
+    terminal = Screen(words, tmp_path, place.environment(TERM="dumb", PS1="prompt> ", HISTFILE="/dev/null"))
+    terminal.expect("prompt> ")
+    terminal.type(f"{sys.executable} {place.script} run\n")
+    terminal.expect(r"\[pass/fail\] ")
+    terminal.type("\x1a")
+    terminal.expect("Stopped")
+    terminal.expect("prompt> ")
+    terminal.type("fg\n")
+    terminal.expect(r"Did 1 Review pass\? \[pass/fail\] ")
+    terminal.type("pass\n")
+    terminal.expect("rdc: COMPLETE all done\n")
+    terminal.type("exit\n")
+    terminal.close()
+
+
+def test_prompt_of_a_command_is_shown_once_per_visit(tmp_path: Path) -> None:
+    again = {"on": "fail", "do": [["r", "+", 1]], "go": "1", "says": "RETRY"}
+    step = shell("test $RDC_ATTEMPT = 3", "COMPLETE", attempt="r", prompt="Mind the gap.")
+    step["edges"][1] = again
+    terminal = screen(Place(tmp_path, program({"1": step}, {"r": 0})), "run")
+    assert terminal.close() == 0
+    assert "attempt 3" in terminal.seen
+    assert terminal.seen.count("Mind the gap.") == 1
+
+
+def test_bytes_that_are_no_text_are_no_answer(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
+    terminal = screen(place, "run", PYTHONIOENCODING="utf-8:strict")
+    terminal.expect(r"\[pass/fail\] ")
+    terminal.type(b"\xff\xfepass\n")
+    terminal.expect("Please type pass or fail")
+    terminal.expect(r"\[pass/fail\] ")
+    terminal.type("pass\n")
+    assert terminal.close() == 0

@@ -1,0 +1,136 @@
+"""The pure walk: guards, effects, branches, ends, placeholders."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+
+import pytest
+
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.state import differences, identified, without_places
+from runtime_shim.engine.walk import advance, attempt_of, filled, follow, instances_of
+from tests.support.process import Table, ask, end, program, shell
+
+
+def step(*edges: Table) -> Table:
+    return {"title": "T", "at": "x:1", "task": "ask", "question": "pass/fail", "edges": list(edges)}
+
+
+def test_first_edge_that_holds_is_taken() -> None:
+    table = program(
+        {
+            "1": step(
+                {"on": "fail", "if": [["r", "<", 2]], "do": [["r", "+", 1]], "go": "1", "says": "RETRY 2"},
+                {"on": "fail", "do": [["r", "=", 0]], "go": "STOP", "says": "STOP"},
+                {"go": "COMPLETE", "says": "anything else"},
+            )
+        },
+        {"r": 0},
+    )
+    registers: MutableMapping[str, int] = {"r": 0}
+    walk = []
+    node = "1"
+    while node == "1":
+        move = advance(table, node, registers, "fail")
+        node, registers = move.node, move.registers
+        walk.append((node, dict(registers), move.says))
+    assert walk == [("1", {"r": 1}, "RETRY 2"), ("1", {"r": 2}, "RETRY 2"), ("STOP", {"r": 0}, "STOP")]
+    assert advance(table, "1", {"r": 0}, "pass").says == "anything else"
+
+
+@pytest.mark.parametrize(
+    ("test", "value", "expected"),
+    [("<", 1, True), ("<", 2, False), (">=", 2, True), (">=", 1, False), ("=", 2, True), ("=", 3, False)],
+)
+def test_tests_on_registers(test: str, value: int, expected: bool) -> None:
+    table = program({"1": step({"if": [["r", test, 2], ["q", "=", 0]], "go": "COMPLETE"}, {"go": "STOP"})})
+    assert (advance(table, "1", {"r": value, "q": 0}, "pass").node == "COMPLETE") == expected
+    assert advance(table, "1", {"r": value, "q": 1}, "pass").node == "STOP"
+
+
+def test_effects_apply_in_order_and_leave_the_argument_alone() -> None:
+    effects = [
+        ["a", "=", 5],
+        ["b", "+", "a"],
+        ["c", "at least", "b"],
+        ["d", "at least", 1],
+        ["reset", "s"],
+        ["a", "+", 1],
+    ]
+    table = program(
+        {"1": step({"do": effects, "go": "COMPLETE"})}, {"a": 7, "b": 0, "c": 0, "d": 0}, scopes={"s": ["a"]}
+    )
+    before = {"a": 0, "b": 1, "c": 3, "d": 4}
+    move = advance(table, "1", before, "pass")
+    assert move.registers == {"a": 8, "b": 6, "c": 6, "d": 4}
+    assert move.changed == {"a": 8, "b": 6, "c": 6, "d": 4}
+    assert before == {"a": 0, "b": 1, "c": 3, "d": 4}
+
+
+def test_register_named_reset_is_a_register() -> None:
+    table = program({"1": step({"do": [["reset", "=", 3]], "go": "COMPLETE"})}, {"reset": 0})
+    assert advance(table, "1", {"reset": 0}, "pass").registers == {"reset": 3}
+
+
+def test_branches_and_nested_ends_are_passed_through() -> None:
+    branch = {
+        "title": "",
+        "at": "x",
+        "task": "branch",
+        "edges": [{"if": [["f", ">=", 1]], "go": "n", "says": "1 FAIL: STOP"}, {"go": "2", "says": "1 PASS"}],
+    }
+    nested = end("stop", "lint failed", edges=[{"do": [["g", "+", 1]], "go": "2", "says": ""}])
+    table = program(
+        {
+            "1": step({"on": "fail", "do": [["f", "=", 1]], "go": "b", "says": "CONTINUE"}, {"go": "b"}),
+            "b": branch,
+            "n": nested,
+            "2": ask("COMPLETE"),
+        },
+        {"f": 0, "g": 0},
+    )
+    good, bad = advance(table, "1", {"f": 0, "g": 0}, "pass"), advance(table, "1", {"f": 0, "g": 0}, "fail")
+    assert (good.node, good.passed) == ("2", ("b",))
+    assert (bad.node, bad.passed, bad.changed) == ("2", ("b", "n"), {"f": 1, "g": 1})
+    assert (good.says, bad.says) == ("1 PASS", "CONTINUE, 1 FAIL: STOP"), "empty labels are left out"
+    assert follow(table, {"go": "b"}, {"f": 0, "g": 0}).node == "2"
+    assert follow(table, {"go": "STOP"}, {}).node == "STOP"
+
+
+def test_no_way_on_is_an_error() -> None:
+    with pytest.raises(RefusedError, match=r"broken: 1 has no transition"):
+        advance(program({"1": step({"on": "pass", "go": "COMPLETE"})}), "1", {}, "fail")
+
+
+def test_placeholders_are_filled_in_one_pass() -> None:
+    dynamic = {"placeholders": {"{N}": "N", "{n}": "x.n"}}
+    assert filled(dynamic, "echo {N}.{n} {M}", {"N": 12, "x.n": "{N}"}) == "echo 12.{N} {M}"
+    assert filled(dynamic, "{n}", {"N": 12, "x.n": "a"}, lambda text: f"<{text}>") == "<a>"
+    assert filled({}, "{N}", {"N": 1}) == "{N}"
+
+
+def test_attempt_and_instances() -> None:
+    assert attempt_of({"attempt": "r"}, {"r": 2}) == 3
+    assert attempt_of({}, {"r": 2}) == 1
+    assert instances_of({"variables": {"RDC_STEP_INSTANCE": "N"}}, {"N": 4}) == {"RDC_STEP_INSTANCE": 4}
+
+
+def identity(made: Table) -> Table:
+    return identified(made, without_places(made))
+
+
+def test_identity_of_a_program() -> None:
+    one = program({"1": shell("true", "2"), "2": ask("COMPLETE")}, {"r": 0})
+    moved = program({"1": shell("true", "2", at="other:99"), "2": ask("COMPLETE")}, {"r": 0}, title="Renamed")
+    assert identity(one)["program"] == identity(moved)["program"]
+    for other in (
+        program({"1": shell("false", "2"), "2": ask("COMPLETE")}, {"r": 0}),
+        program({"1": shell("true", "2"), "2": ask("COMPLETE")}, {"r": 1}),
+        program({"1": shell("true", "2"), "2": ask("COMPLETE")}, {"r": 0}, entry="2"),
+        program({"1": shell("true", "2"), "2": ask("COMPLETE")}, {"r": 0}, scopes={"s": ["r"]}),
+    ):
+        assert identity(one)["program"] != identity(other)["program"]
+    steps = identity(one)["nodes"]
+    other = program({"2": ask("COMPLETE", prompt="New"), "3": ask("COMPLETE")})
+    assert differences(steps, identity(other)["nodes"]) == ["steps added: 3", "steps removed: 1", "steps changed: 2"]
+    assert len(differences(steps, identity(program(dict(one["nodes"]), {"r": 5}))["nodes"])) == 1

@@ -1,0 +1,231 @@
+"""Runs of workflows by act, on this machine and without Docker.
+
+What a workflow finds there (act 0.2.89, `-self-hosted`):
+
+- The workspace of each job is an empty folder of its own. `actions/checkout` is passed over: the step copies the
+  folder of the run there, with what is not committed and without what `.gitignore` names; it need not be a Git
+  repository. The folder itself never changes, and the workspace is gone afterwards (`--bind` and `--reuse` do not
+  alter that): commands whose effect a test wants to see write to a folder that a variable of `env` names, or the
+  workflow uploads an artifact.
+- `$RUNNER_TEMP` and `$HOME` are empty folders, the first one for each job, the second one for each run.
+- Commands have `PATH`, the variables of `env` and the ones that GitHub sets. The workflow, the job, `$GITHUB_ENV` and
+  the step override those of `env`, in this order. Unlike on GitHub the `env` of expressions has them all.
+- The log may lack the last lines of a step that ends right after them: tests look into files and the summary, or wait.
+- Standard input and output of a step are a terminal, unlike on GitHub: a command that reads waits until the timeout.
+- The `env` of a job is interpolated twice: a `${{` that is the value of an expression is an expression again. That of
+  a step is interpolated once, as on GitHub.
+- `environment` means nothing: `reviews.py` lets people decide. `gh` is a stand-in that asks `api_url`.
+- `github.run_id` is 1 unless `run_id` says otherwise; artifacts (`$ARTIFACTS`, see `actions/`) are told apart by it.
+- There is no network: an action that is neither checkout nor in `actions` is an error.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+
+import yaml
+from msgspec import Struct
+
+from rdc.testing.process import Finished
+from rdc.testing.targets.github import OPTIONS, REPOSITORY, Event, events_of, log_of, summaries
+from tests.conftest import WITH_ACT
+from tests.support import warm
+from tests.support.actions_engine import PROGRAMS
+from tests.support.github.api import FACTS, Api
+from tests.support.github.compiling import LOADER
+from tests.support.github.lint import program
+from tests.support.github.stand_in import answering
+
+__all__ = ["ActRun", "ActStep", "run"]
+
+ACTIONS = Path(__file__).parent / "actions"
+STAND_INS = {f"actions/{name}": ACTIONS / name for name in ("upload-artifact", "download-artifact")}
+TOKEN = {"GITHUB_TOKEN": "the-token-of-the-run"}
+
+NO_API = "http://127.0.0.1:9"
+"""Where nobody answers."""
+
+LOCAL = ("--pull=false", "--action-offline-mode")
+
+
+class ActStep(Struct, frozen=True):
+    """The result of a step."""
+
+    job: str
+    """The id of its job."""
+    id: str
+    """Its id, or its number from 0."""
+    name: str
+    outcome: str
+    """`success`, `failure` (also with continue-on-error) or `skipped`."""
+    outputs: Mapping[str, str]
+
+
+class ActRun(Struct, frozen=True):
+    """The result of a run."""
+
+    exit_code: int
+    log: str
+    """The output of the steps and of act, without colors."""
+    steps: tuple[ActStep, ...]
+    """The steps of all jobs in the order in which they ended, without skipped jobs."""
+    jobs: Mapping[str, str]
+    """The results of the jobs by id: `success`, `failure` or `skipped`."""
+    summaries: tuple[tuple[str, str], ...]
+    """The text that steps wrote to `$GITHUB_STEP_SUMMARY`, each with the id of its step."""
+
+    @property
+    def summary(self) -> str:
+        """The whole summary."""
+        return "".join(text for _, text in self.summaries)
+
+    @property
+    def outcomes(self) -> dict[str, str]:
+        """The outcomes of the steps by name."""
+        return {step.name: step.outcome for step in self.steps}
+
+
+def run(
+    folder: Path,
+    workflow: Path | str,
+    *,
+    event: str = "workflow_dispatch",
+    payload: object = None,
+    inputs: Mapping[str, str] = {},
+    env: Mapping[str, str] = {},
+    secrets: Mapping[str, str] = TOKEN,
+    actions: Mapping[str, Path] = STAND_INS,
+    run_id: int = 1,
+    run_attempt: int = 1,
+    api_url: str = "",
+    timeout: float = 60,
+) -> ActRun:
+    """Run a workflow, given as a file or as its text, in a folder. A file is run just as it is.
+
+    `payload` is what GitHub says of the event.
+    `api_url` is where GitHub's API answers; without one it is a stand-in that takes every run for one of the workflow.
+    `actions` has the folders to take actions from, by `owner/repository@ref` or, for any ref, `owner/repository`.
+    After the timeout, in seconds, everything is killed and `subprocess.TimeoutExpired` raised.
+    """
+    test = os.environ.get("PYTEST_CURRENT_TEST", "")
+    assert not test or test.startswith(WITH_ACT), "WITH_ACT in tests/conftest.py has to name the file of this test"
+    text = workflow if isinstance(workflow, str) else workflow.read_text(encoding="utf-8")
+    told = {
+        **REPOSITORY,
+        **FACTS,
+        "GITHUB_API_URL": api_url or _friendly_api(),
+        "GITHUB_RUN_ID": str(run_id),
+        "GITHUB_RUN_ATTEMPT": str(run_attempt),
+    }
+    with tempfile.TemporaryDirectory(prefix="act-", ignore_cleanup_errors=True) as private:
+        home = Path(private, "home")
+        home.mkdir()
+        if isinstance(workflow, str):
+            workflow = Path(private, "workflow.yml")
+            workflow.write_text(warm.forked_steps(text), encoding="utf-8")
+        command = [
+            program("act"),
+            event,
+            *OPTIONS,
+            *LOCAL,
+            *([f"--eventpath={_written(private, payload)}"] if payload else ()),
+            f"--workflows={workflow.resolve()}",
+            f"--action-cache-path={private}/cache",
+            *(f"--env={name}={value}" for name, value in told.items()),
+            *(f"--input={name}={value}" for name, value in inputs.items()),
+            *(f"--secret={name}={value}" for name, value in secrets.items()),
+            *(f"--local-repository={used}={at}" for used, at in _replaced(text, actions)),
+        ]
+        foreign = ("XDG_", "DOCKER_", "GITHUB_", "RUNNER_")
+        kept = {name: value for name, value in env.items() if not name.startswith(foreign)}
+        path = f"{PROGRAMS}:{kept.get('PATH', os.environ['PATH'])}"
+        return _execute(command, folder, {**kept, "PATH": path, "HOME": str(home)}, timeout)
+
+
+def _written(folder: str, payload: object) -> Path:
+    path = Path(folder, "event.json")
+    path.write_text(json.dumps(payload), encoding="utf-8")
+    return path
+
+
+_RUNNING = ExitStack()
+atexit.register(_RUNNING.close)
+
+
+@cache
+def _friendly_api() -> str:
+    """One for all runs of these tests, until they end."""
+    return _RUNNING.enter_context(answering(Api()))
+
+
+def _replaced(text: str, actions: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
+    """The actions that a workflow uses, and the folders to take them from."""
+    jobs = yaml.load(text, LOADER)["jobs"].values()
+    used = {part["uses"] for job in jobs for part in (job, *job.get("steps", ())) if "uses" in part}
+    for action in sorted(used):
+        name = action.partition("@")[0]
+        if name == "actions/checkout" or action.startswith("./"):
+            continue
+        at = actions.get(action) or actions.get(name)
+        if at is None:
+            raise ValueError(f"no stand-in for {action}")
+        yield action, at.resolve()
+
+
+def _execute(command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float) -> ActRun:
+    """Run act. When it is killed the steps, which have sessions of their own, lose their terminals and end too."""
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        start_new_session=True,
+    ) as process:
+        try:
+            said, complained = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired as late:
+            os.killpg(process.pid, signal.SIGKILL)
+            late.add_note(log_of(Finished(-1, *process.communicate())))
+            raise
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    return read_run(Finished(process.returncode, said, complained))
+
+
+def read_run(done: Finished) -> ActRun:
+    """Return the run from the output of act."""
+    events = events_of(done.out)
+    return ActRun(
+        exit_code=done.code,
+        log=log_of(done),
+        steps=tuple(_steps(events)),
+        jobs={event["jobID"]: event["jobResult"] for event in events if "jobResult" in event},
+        summaries=tuple(summaries(events)),
+    )
+
+
+def _steps(events: Sequence[Event]) -> Iterator[ActStep]:
+    """Yield the workflow's own steps, without act's setup steps and steps of composite actions."""
+    main = [event for event in events if event.get("stage") == "Main" and len(event["stepID"]) == 1]
+    for event in main:
+        if "stepResult" in event:
+            place = (event["job"], event["stepID"])
+            outputs = {
+                other["name"]: other["arg"]
+                for other in main
+                if other.get("command") == "set-output" and (other["job"], other["stepID"]) == place
+            }
+            yield ActStep(event["jobID"], event["stepID"][0], event["step"], event["stepResult"], outputs)

@@ -1,0 +1,93 @@
+"""Workflows whose questions are approvals, and their runs by the second engine: nothing calls a program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backends.github import GithubBackend
+from compiler.driver import compile_file
+from tests.support import actions_engine as engine
+from tests.support.actions_engine import EngineRun
+from tests.support.github.compiling import parsed
+
+REVIEWERS = "needs required reviewers"
+AGAIN = "Completed steps would run again. Start a new run of this workflow instead."
+
+
+def native(folder: Path, document: str, options: Mapping[str, object] | None = None) -> str:
+    """The workflow of a document, which has everything in itself."""
+    path = folder / "main.runbook.md"
+    path.write_bytes(document.encode())
+    compiled = compile_file(str(path))
+    assert compiled.program, compiled.diagnostics
+    made = GithubBackend().emit(compiled.program, options or {})
+    assert made.text, made.diagnostics
+    assert (made.companions, "CALL: " in made.text) == ((), False)
+    return made.text
+
+
+def question(number: int, *said: str, title: str = "Go on?") -> str:
+    """A question, with what it says of its outcomes."""
+    return f"## {number}. {title}\n\nIs it fine?\n\n" + "".join(f"- {line}\n" for line in said) + "\n"
+
+
+def command(number: int, script: str, *said: str, title: str = "Work") -> str:
+    """A step that runs a script."""
+    lines = "".join(f"- {line}\n" for line in said)
+    return f"## {number}. {title}\n\n```bash\n{script}\n```\n\n{lines}\n"
+
+
+def noted(number: int, *said: str) -> str:
+    """A step that notes its number in the file `$LOG`."""
+    return command(number, f'echo {number} >> "$LOG"', *said, title=f"Work {number}")
+
+
+@dataclass(frozen=True)
+class Native:
+    """A workflow in a folder, to be run several times."""
+
+    folder: Path
+    text: str
+
+    @property
+    def jobs(self) -> Mapping[str, Mapping[str, Any]]:
+        """The jobs by their ids."""
+        found: Mapping[str, Mapping[str, Any]] = parsed(self.text)["jobs"]
+        return found
+
+    @property
+    def log(self) -> list[str]:
+        """What the commands have noted, in all runs."""
+        path = self.folder / "log"
+        return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+    def __call__(self, *decisions: str, **given: Any) -> EngineRun:
+        """Run it; people decide so about the environment `approval`, unless others are given."""
+        given.setdefault("environments", {"approval": decisions})
+        env = {"LOG": str(self.folder / "log"), **given.pop("env", {})}
+        return engine.run(self.folder / "repository", self.text, history=self.folder / "history", env=env, **given)
+
+
+def prepared(folder: Path, document: str, options: Mapping[str, object] | None = None) -> Native:
+    """The workflow of a document, and its repository."""
+    (folder / "repository").mkdir()
+    return Native(folder, native(folder, document, options))
+
+
+def result(run: EngineRun, step: str | int, kind: str = "decide") -> str:
+    """What became of a job of a question."""
+    return run.jobs[f"{kind}_{step}"].result
+
+
+def errors(run: EngineRun) -> str:
+    """What GitHub shows as errors of the run, without those of exit codes."""
+    told = [(title, said) for job in run.jobs.values() for level, title, said in job.annotations if level == "error"]
+    return "\n".join(f"{title}: {said}" for title, said in told if not said.startswith("Process completed"))
+
+
+def scripts(text: str) -> Sequence[str]:
+    """All scripts of a workflow."""
+    return [step["run"] for job in parsed(text)["jobs"].values() for step in job["steps"] if "run" in step]

@@ -1,0 +1,47 @@
+"""Compiled specifications that are called as processes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from backends.registry import load
+from tests.support import warm
+from tests.support.specifications import program_of
+
+
+class Said(NamedTuple):
+    """The exit code of a call, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Place:
+    """A folder with a compiled program."""
+
+    def __init__(self, folder: Path, program: Path) -> None:
+        self.folder, self._program = folder, program
+
+    def __call__(self, *words: str) -> Said:
+        done = warm.run([sys.executable, self._program, *words], cwd=self.folder)
+        said = Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+        assert "Traceback" not in said.err
+        return said
+
+    def record(self, name: str) -> Any:
+        (path,) = self.folder.glob(f".rdc/*/run-*/{name}.json")
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    def statuses(self) -> list[str]:
+        return [step["status"] for step in self.record("manifest")["steps"]]
+
+
+def compiled_to(folder: Path, document: object) -> Path:
+    """The compiled program of a document, in a folder."""
+    path = folder / "program.py"
+    path.write_text(load("python").emit(program_of(document, folder), {}).text or "", encoding="utf-8")
+    return path

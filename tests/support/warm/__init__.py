@@ -1,0 +1,224 @@
+"""Python programs as processes that begin at once: one process that has loaded what they need forks for each of them.
+
+A call is a process of its own as before, with its directory, environment and pipes. It does without the start of an
+interpreter, imports, and the compilation of a text that was called before. That takes ten times as long as most
+calls. What is about the start of a process, about signals to a group, or about what others see of a process (its words,
+its environment in `/proc`) begins as a real one.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import resource
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+from tests.support import interpreters
+
+SERVER = Path(__file__).with_name("server.py")
+STEPS = Path(__file__).with_name("steps.py")
+
+FORKS = Path("/proc/self/fd").exists()
+"""Whether a process can see what a caller was given; where it cannot, as on macOS, each call is a real start."""
+
+CALL = """\
+#!/bin/sh
+{1}
+mkfifo "{0}/$$" && exec 3<&0 4>&1 5<> "{0}/$$" && echo $$ > {0}/calls && read -r code <&5
+exit "${{code:-126}}"
+"""
+"""What a runner starts, or make. Its words are the command that loads a program, and those of the command.
+
+The files of a shell change while it redirects, so what the process takes over has other numbers."""
+
+ONLY_PROGRAMS = 'case $1 in rdc/*.py | */rdc/*.py) ;; *) exec "{0}" "$@" ;; esac'
+"""What begins in the usual way where this is the `python3` of make: all but the programs of Makefiles."""
+
+DECIDED_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ")
+"""What an interpreter looks at once, when it begins: variables whose names begin so."""
+
+
+def run(
+    words: Sequence[str | Path],
+    *,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    input: bytes = b"",  # noqa: A002 (the name that `subprocess.run` has for it)
+    timeout: float = 60.0,
+    loads: str = "",
+    seconds: int = 0,
+) -> subprocess.CompletedProcess[bytes]:
+    """Call a program to its end, as `subprocess.run` does that captures what it says.
+
+    The words are `python [-S] SCRIPT …` or `python -m rdc …` with the interpreter that runs the tests; all others begin
+    a process in the usual way, though what a Makefile calls is forked (`forking`). Without input there is nothing to
+    read. `loads` is `runtime_shim` or `dbos` where a script imports that. `seconds` is the most that it may take of a
+    processor.
+    """
+    command, environment = [str(word) for word in words], dict(os.environ if env is None else env)
+    if command[0] != sys.executable:
+        begins = forking(environment) if command[0] == "make" else environment
+        return subprocess.run(
+            command, cwd=cwd, env=begins, input=input, capture_output=True, timeout=timeout, check=False
+        )
+    options = tuple(word for word in command[1:2] if word == "-S")
+    begun = frozenset((name, value) for name, value in environment.items() if name.startswith(DECIDED_AT_THE_START))
+    words = command[1 + len(options) :]
+    server = _server(threading.get_ident(), options, "rdc" if words[0] == "-m" else loads, begun)
+    request = {"words": words, "cwd": str(cwd), "environment": environment, "limits": _limits(seconds)}
+    return server.run(request, input, timeout)
+
+
+class _Server:
+    """A process that forks for each call."""
+
+    def __init__(self, options: Sequence[str], loads: str, environment: Mapping[str, str]) -> None:
+        self._channel, theirs = socket.socketpair()
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(DECIDED_AT_THE_START)}
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, *options, str(SERVER), str(theirs.fileno()), interpreters.kept_code(), loads],
+                env={**kept, **environment},
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,  # as programs have: an interpreter looks what it is. Nothing is written there
+            )
+
+    def close(self) -> None:
+        """End the process."""
+        self._channel.close()
+        self._process.wait()
+
+    def run(self, asked: Mapping[str, Any], given: bytes, timeout: float) -> subprocess.CompletedProcess[bytes]:
+        """Call a program to its end."""
+        deadline = time.monotonic() + timeout
+        request, words = json.dumps(asked).encode(), asked["words"]
+        with _given(given) as file, ExitStack() as stack:
+            (out, to_out), (err, to_err) = os.pipe(), os.pipe()
+            readers = [stack.enter_context(os.fdopen(each, "rb", 0)) for each in (out, err)]
+            try:
+                socket.send_fds(self._channel, [len(request).to_bytes(8, "big")], [file.fileno(), to_out, to_err])
+            finally:
+                os.close(to_out)
+                os.close(to_err)
+            self._channel.sendall(request)
+            child = self._number()
+            try:
+                said = _read(readers, deadline)
+                self._channel.settimeout(max(deadline - time.monotonic(), 0.001))
+                status = self._number()
+            except TimeoutError:
+                os.kill(child, signal.SIGKILL)
+                self._channel.settimeout(None)
+                self._number()
+                raise subprocess.TimeoutExpired(words, timeout) from None
+            self._channel.settimeout(None)
+        return subprocess.CompletedProcess(words, os.waitstatus_to_exitcode(status), *said)
+
+    def _number(self) -> int:
+        """What the process answers; it has ended where that is nothing."""
+        answer = self._channel.recv(8)
+        assert answer, "the process that forks has ended; what it said is on standard error"
+        return int.from_bytes(answer, "big")
+
+
+def _limits(seconds: int) -> dict[int, tuple[int, int]]:
+    """The limits of this process, which those that it begins have too, and one of their time."""
+    numbers = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
+    limits = {number: resource.getrlimit(number) for number in numbers}
+    return {**limits, resource.RLIMIT_CPU: (seconds, seconds)} if seconds else limits
+
+
+@contextmanager
+def _given(text: bytes) -> Iterator[IO[bytes]]:
+    """A file to read from."""
+    if not text:
+        with Path(os.devnull).open("rb") as file:
+            yield file
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(text)
+        file.seek(0)
+        yield file
+
+
+def _read(files: Sequence[IO[bytes]], deadline: float) -> list[bytes]:
+    """All that comes by pipes until nobody can write there any more."""
+    said = {file.fileno(): bytearray() for file in files}
+    with selectors.DefaultSelector() as selector:
+        for number in said:
+            selector.register(number, selectors.EVENT_READ)
+        while selector.get_map():
+            ready = selector.select(max(deadline - time.monotonic(), 0))
+            if not ready:
+                raise TimeoutError
+            for key, _ in ready:
+                part = os.read(key.fd, 1 << 16)
+                said[key.fd] += part
+                if not part:
+                    selector.unregister(key.fd)
+    return [bytes(text) for text in said.values()]
+
+
+@cache
+def _server(thread: int, options: tuple[str, ...], loads: str, environment: frozenset[tuple[str, str]]) -> _Server:
+    """One for each thread and for each way to begin."""
+    server = _Server(options, loads, dict(environment))
+    atexit.register(server.close)
+    return server
+
+
+def forked_steps(workflow: str, python: str = "/usr/bin/python3") -> str:
+    """A workflow whose steps have `steps.py` fork for the program that they call by this interpreter."""
+    if not FORKS:
+        return workflow
+    return workflow.replace(f"exec {python} -I - ", f"exec {_steps(os.getpid(), '-I', '-S') / 'call'} - ")
+
+
+def forking(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment for make in which the programs that Makefiles call are forked by `steps.py`.
+
+    It is left as it is where it decides how an interpreter begins, or which one.
+    """
+    decided = ("PATH", *DECIDED_AT_THE_START)
+    theirs, ours = ({name: one[name] for name in one if name.startswith(decided)} for one in (environment, os.environ))
+    if theirs != ours or not FORKS:
+        return dict(environment)
+    return {**environment, "PATH": f"{_steps(os.getpid()) / 'bin'}{os.pathsep}{environment['PATH']}"}
+
+
+@cache
+def _steps(process: int, *options: str) -> Path:
+    """The folder of a process that forks: one for each worker, also for those that are forked, and for each start."""
+    folder = Path(tempfile.mkdtemp(prefix="rdc-steps-"))
+    os.mkfifo(folder / "calls")
+    (folder / "bin").mkdir()
+    python = shutil.which("python3") or ""
+    for name, text in (("call", ""), ("bin/python3", ONLY_PROGRAMS.format(python))):
+        (folder / name).write_text(CALL.format(folder, text), encoding="utf-8")
+        (folder / name).chmod(0o755)
+    start = f"import sys; sys.path.append({str(STEPS.parent)!r}); import steps; steps.main(*sys.argv[1:])"
+    words = [python, *options, "-c", start, str(folder), interpreters.kept_code()]
+    server = subprocess.Popen(words, stdin=subprocess.PIPE)
+    atexit.register(_end_steps, server, folder, os.getpid())
+    return folder
+
+
+def _end_steps(server: subprocess.Popen[bytes], folder: Path, owner: int) -> None:
+    if os.getpid() == owner:  # a process that a test forked is not the last that needs it
+        server.communicate()
+        shutil.rmtree(folder)

@@ -1,0 +1,163 @@
+"""The process that forks for each call; see the package. It is run as a script and imports nothing of the tests.
+
+Its words: the number of a socket, the folder of code that is kept, and the name of what it is to load, if anything. A
+request is a length, three files (standard input, output and error), and as many bytes of JSON. The answers are the
+child's number, and how it ended.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import resource
+import socket
+import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.support.warm import codes
+else:
+    import codes  # stands beside this script
+
+STANDARD = ["argparse", "hashlib", "select", "shlex", "shutil", "signal", "stat", "subprocess", "tempfile"]
+"""Of the standard library, what programs import; it says nothing about a program that it finds them loaded."""
+
+DOCUMENTS = {
+    "a.runbook.md": "# A\n\n## 1. B\n\n```bash\ntrue\n```\n",
+    "b.playbook.md": "# A\n\n## STEP 1: B\n\nC.\n",
+    "c.workflow.yaml": "name: a\nsteps:\n  - {name: b, agent: c, prompt: D., end: true}\n",
+}
+"""A document of each format whose grammars take their time."""
+
+
+def load_runtime() -> None:
+    """Import all that programs may take of the runtime."""
+    from runtime_shim.editions import EDITIONS
+
+    import_module("runtime_shim.cli.command_line")
+    for edition in EDITIONS.values():
+        edition.kinds()
+
+
+def load_rdc() -> None:
+    """Import what the command line imports late."""
+    from tempfile import TemporaryDirectory
+
+    from backends.registry import load
+    from compiler.driver import compile_file
+    from rdc.commands import COMMANDS
+    from rdc.commands import load as load_command
+
+    load_runtime()
+    import_module("rdc.cli")
+    for name in COMMANDS:
+        load_command(name)
+    with TemporaryDirectory() as folder:
+        for name, text in DOCUMENTS.items():
+            path = Path(folder, name)
+            path.write_text(text, encoding="utf-8")
+            program = compile_file(str(path)).program
+            if program:
+                load("python").emit(program, {})
+
+
+def load_dbos() -> None:
+    """Import what a worker imports late."""
+    import_module("dbos")
+
+
+Code = list[CodeType] | SyntaxError | None
+"""What a child is to run: a program, or rdc."""
+
+LOADED = {"": lambda: None, "runtime_shim": load_runtime, "rdc": load_rdc, "dbos": load_dbos}
+
+
+@lru_cache(maxsize=24)
+def code_of(text: bytes, path: str) -> list[CodeType] | SyntaxError:
+    """A program, compiled once, or why it cannot be."""
+    try:
+        return codes.code_of(text, path, sys.argv[2])
+    except SyntaxError as error:
+        return error.with_traceback(None)
+
+
+def serve(channel: socket.socket) -> tuple[Mapping[str, Any], Code, list[int]]:
+    """Answer requests. It returns in each child, with what that is to do and its three files."""
+    while (head := socket.recv_fds(channel, 8, 3))[0]:
+        length, files = int.from_bytes(head[0], "big"), head[1]
+        request = json.loads(channel.recv(length, socket.MSG_WAITALL))
+        script = request["words"][0]
+        path = Path(request["cwd"], script)
+        code = None if script == "-m" else code_of(path.read_bytes(), str(path))
+        child = os.fork()
+        if not child:
+            channel.close()
+            return request, code, files
+        for file in files:
+            os.close(file)
+        channel.send(child.to_bytes(8, "big"))
+        channel.send(os.waitpid(child, 0)[1].to_bytes(8, "big"))
+    os._exit(0)
+
+
+def begin(request: Mapping[str, Any], files: list[int]) -> None:
+    """Be the process that was asked for."""
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+    os.closerange(3, max(*files, 3) + 1)
+    os.chdir(request["cwd"])
+    codes.take_environment(request["environment"])
+    for number, limit in request["limits"].items():
+        if resource.getrlimit(int(number)) != tuple(limit):
+            resource.setrlimit(int(number), limit)
+
+
+def perform(words: list[str], code: Code) -> None:
+    """Run the program as the main one."""
+    if code is None:
+        from rdc.__main__ import __file__ as script
+        from rdc.__main__ import start
+
+        sys.argv, sys.path[0] = [script, *words[2:]], str(Path.cwd())
+        start()
+        return
+    if isinstance(code, SyntaxError):
+        sys.excepthook(type(code), code, None)
+        codes.end(1)
+        return
+    path, kept = Path(words[0]).absolute(), sys.argv[2]
+    sys.argv, sys.path[0] = words, str(path.parent)
+    program = ModuleType("__main__")
+    program.__dict__.update(__file__=str(path), __builtins__=__builtins__)
+    if codes.BESIDE in path.read_bytes():
+        program.__dict__["compile"] = codes.compiling(kept)
+    sys.modules["__main__"] = program
+    codes.run(code, program)
+
+
+def main() -> None:
+    """Load what is needed, then serve; a child goes on from there as an interpreter that has just begun."""
+    for name in STANDARD:
+        import_module(name)
+    LOADED[sys.argv[3]]()
+    gc.freeze()
+    request, code, files = serve(socket.socket(fileno=int(sys.argv[1])))
+    begin(request, files)
+    try:
+        perform(request["words"], code)
+    except SystemExit as ended:
+        codes.end(ended.code)
+    except BaseException:  # noqa: BLE001 (as an interpreter does)
+        sys.excepthook(*sys.exc_info())
+        codes.end(1)
+    codes.end(None)
+
+
+if __name__ == "__main__":
+    main()
