@@ -53,7 +53,7 @@ def edition_of(program: Program, *, is_full: bool) -> str:
 
 def has_jumps(edition: str) -> bool:
     """Return whether an edition lets operators move a run to another step."""
-    return "operator.moving.Moving" in EDITIONS[edition].extensions
+    return "operator.jumps.Moving" in EDITIONS[edition].extensions
 
 
 # A future import would run a `__future__.py` beside the program, so runtime modules have none.

@@ -41,6 +41,7 @@
 # `connection`. The command runs by `sh -c`, as agents do. Values in `arguments` are escaped for JSON. Without a
 # command, an `optional` step fails at once, and any other waits for a person's reply.
 # After COMPLETE, the output in `artifact` is in a file in the state directory, or in the one that `--out` names.
+# `jumps` is for `goto STEP`: the step where the run continues, and the values that this changes.
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value. One in
 # `about` applies to every string that contains it.
 
@@ -101,6 +102,7 @@ def playbook(about, end, go, complete, agent, tool):
                 "default": "Python",
             },
         ],
+        jumps={"to": {"2": {"go": "2/prompt"}}},
         artifact={"slot": "last output", "type": "markdown"},
         contexts={
             "system": {

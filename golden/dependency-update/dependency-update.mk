@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 305853cf43dbdecaa42ff3486afd75ebfdab44561326e6778de367e771cbbffb
+override RDC_SHA256 := 592f25f49de2fd1b8f156d70da71cb65c1a5fd13317d476143974e6c95056c00
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -47,6 +47,7 @@
 # Exit code 0 means COMPLETE, which follows after `survey` (TASK_DONE), `update` (TASK_DONE), `fix` (TASK_DONE) and
 # `publish` (TASK_DONE, other outcomes).
 # The answer of a step with `report` is also kept in the folder reports in the state directory.
+# `jumps` is for `goto STEP`: the step where the run continues, and the values that this changes.
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value. One in
 # `about` applies to every string that contains it.
 
@@ -114,6 +115,7 @@ def workflow(about, end, go, stop, agent, gate):
                 "default": "Update the dependencies of this project to their newest compatible versions.",
             },
         ],
+        jumps={"to": {"update": {"go": "update/human"}, "publish": {"go": "publish/human"}}},
         folder="folder of reports",
     )
 

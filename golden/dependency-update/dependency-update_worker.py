@@ -66,6 +66,7 @@
 # `publish` (TASK_DONE, other outcomes).
 # The answer of a step with `report` is also kept in the folder reports of the run, in
 # .rdc/examples.workflows.dependency-update/RUN or the folder of `worker --logs`.
+# `jumps` is for `goto STEP`: the step where the run continues, and the values that this changes.
 # A placeholder lists its value, the strings before and after it, and the string to show if it has no value. One in
 # `about` applies to every string that contains it.
 
@@ -133,6 +134,7 @@ def workflow(about, end, go, stop, agent, gate):
                 "default": "Update the dependencies of this project to their newest compatible versions.",
             },
         ],
+        jumps={"to": {"update": {"go": "update/human"}, "publish": {"go": "publish/human"}}},
         folder="folder of reports",
     )
 

@@ -48,7 +48,7 @@ APPROVED = {"approval": ["approved"]}
 
 def program() -> Program:
     """The usual workflow: plan, implement, review in a loop, finalize behind a gate."""
-    found = compile_file(str(ROOT / "tests" / "workflows" / "implementation.program.json"))
+    found = compile_file(str(ROOT / "tests" / "backends" / "github" / "implementation.program.json"))
     assert found.program, found.diagnostics
     return found.program
 

@@ -57,7 +57,7 @@ type: markdown
 """
 SHORT = "# One\n\n## STEP 1: Only\n\nSay it.\n\n@output(it)\n\n## ARTIFACTS\n\ntype: json\n"
 HOSTILE = "$(shell touch pwned) `touch pwned` $$HOME ${{ x }} {{topic}} 'q' \"d\" %s %% \\n \\\\ \t#\né\n\n  * end"
-WORKFLOW = ROOT / "tests" / "workflows" / "implementation.program.json"
+WORKFLOW = ROOT / "tests" / "backends" / "github" / "implementation.program.json"
 
 
 def play(folder: Path, document: str, **options: str) -> Made:

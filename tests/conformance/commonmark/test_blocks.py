@@ -26,7 +26,7 @@ DOCUMENTS = [
 
 def examples() -> list[str]:
     try:
-        folder = installed(ROOT / "tests" / "commonmark").parent / "node_modules" / "commonmark-spec"
+        folder = installed(ROOT / "tests" / "conformance" / "commonmark").parent / "node_modules" / "commonmark-spec"
     except MissingError as missing:
         pytest.skip(str(missing))
     return EXAMPLE.findall((folder / "spec.txt").read_text(encoding="utf-8").replace("→", "\t"))
