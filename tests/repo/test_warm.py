@@ -168,7 +168,7 @@ def test_rdc_is_that_of_a_process(tmp_path: Path) -> None:
 
 def at_home() -> dict[str, str]:
     """An environment in which rdc is found."""
-    return {**os.environ, "PYTHONPATH": str(warm.SERVER.parents[2])}
+    return {**os.environ, "PYTHONPATH": str(warm.SERVER.parents[3])}
 
 
 CALLED = """
