@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 397c9d97d5a8c5a9e2616f68d85481179161c7feddd65ea0f98238fbc5d94c1b
+override RDC_SHA256 := 872148aa05e364e7dc30e1844177400636dbc4f312b421a810cc9a07efd0b16c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 305853cf43dbdecaa42ff3486afd75ebfdab44561326e6778de367e771cbbffb
+override RDC_SHA256 := faf9c2a57aa19282f787ee4b235dfc5fd019c79580cd74dadec189de249a32e4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -3,7 +3,7 @@
 import shlex
 from typing import NamedTuple
 
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.texts import meant
 
 
@@ -48,5 +48,5 @@ def called(agent: str, model: str = "") -> str:
         return recipe.command.replace("{model}", f" {recipe.model} {shlex.quote(model)}" if model else "")
     if model:
         names = ", ".join(recipe.name for recipe in RECIPES)
-        raise RefusedError(f"--agent-model works only with {names}; put the model in the agent's command instead")
+        raise UsageError(f"--agent-model works only with {names}; put the model in the agent's command instead")
     return agent
