@@ -67,11 +67,11 @@ def mock(program: Program, scenario: Scenario) -> MockRun:
     node = machine.nodes[state.node]
     if isinstance(node.task, Shell) and not scenario.prompted:
         return replace(
-            played, problem=f"step {node.id} is a command, which a mock run does not execute", needs_commands=True
+            played, message=f"step {node.id} is a command, which a mock run does not execute", needs_commands=True
         )
     if callee := _callee(node.task):
-        return replace(played, problem=f"step {node.id} calls {callee}, but the scenario has no answer for it")
-    return replace(played, problem=f"the run waits at step {node.id}, but the scenario has no answer left")
+        return replace(played, message=f"step {node.id} calls {callee}, but the scenario has no answer for it")
+    return replace(played, message=f"the run waits at step {node.id}, but the scenario has no answer left")
 
 
 def _callee(task: Task) -> str:

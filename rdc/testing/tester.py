@@ -61,32 +61,32 @@ def try_scenarios(compilation: Compilation, targets: Sequence[str], timeout: flo
 
 def _by_semantics(base: Result, mock_run: MockRun) -> Result:
     if mock_run.needs_commands:
-        return replace(base, problem="it runs commands; use --on to test it")
+        return replace(base, message="it runs commands; use --on to test it")
     if mock_run.message:
-        return replace(base, status=Status.FAILED, problem=mock_run.message)
+        return replace(base, status=Status.FAILED, message=mock_run.message)
     status, ended, problem = judge(base.scenario, Machine(base.program), mock_run.path)
-    return replace(base, status=status, ended=ended, problem=problem)
+    return replace(base, status=status, ended=ended, message=problem)
 
 
 def _on_target(base: Result, mock_run: MockRun, compilation: Compilation, timeout: float) -> Result:
     if problem := _untestable(base, mock_run):
-        return replace(base, problem=problem)
+        return replace(base, message=problem)
     began = time.monotonic()
     try:
         run = _run(base, mock_run, compilation, timeout)
     except TargetTestError as error:
-        return replace(base, status=Status.FAILED, problem=str(error), seconds=time.monotonic() - began)
+        return replace(base, status=Status.FAILED, message=str(error), seconds=time.monotonic() - began)
     machine = Machine(base.program)
     path, parted = retrace(machine, run, mock_run.path)
     done = replace(base, path=path, seconds=time.monotonic() - began)
     if parted:
         about = path.state.node if run.result == "WAITING" else run.message
         ended = f"{run.result} {about}".strip() if run.result else ""
-        return replace(done, status=Status.FAILED, ended=ended, problem=parted)
+        return replace(done, status=Status.FAILED, ended=ended, message=parted)
     status, ended, problem = judge(base.scenario, machine, path)
     if mock_run.needs_commands and shows_values(machine, path.state.node):
         ended = f"{run.result} {run.message}".rstrip()  # outputs of commands aren't known in advance
-    return replace(done, status=status, ended=ended, problem=problem)
+    return replace(done, status=status, ended=ended, message=problem)
 
 
 def _untestable(base: Result, mock_run: MockRun) -> str:

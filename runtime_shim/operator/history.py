@@ -20,7 +20,7 @@ HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 def place_of(path: str, modes: Sequence[str], is_busy: bool = False) -> tuple[str, str, State]:
     """Return the condition of a journal's run, its place or message, and its whole state.
 
-    Raises RefusedError, OSError and IndexError if it cannot be read.
+    Raises UsageError, OSError and IndexError if it cannot be read.
     """
     state = replay(read_journal(path)[0], path, modes)
     where = state.message if state.condition in ENDED else f"at {state.node}"

@@ -41,7 +41,7 @@ def mistyped(agent: str) -> str:
 def called(agent: str, model: str = "") -> str:
     """Return the command of an agent: its recipe's if it is a name, otherwise itself.
 
-    Raises RefusedError if a model is given for an agent without recipe.
+    Raises UsageError if a model is given for an agent without recipe.
     """
     recipe = next((recipe for recipe in RECIPES if recipe.name == agent.strip()), None)
     if recipe is not None:

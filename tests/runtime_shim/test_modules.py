@@ -269,4 +269,4 @@ def test_every_interpreter_compiles_every_edition(version: str, tmp_path: Path) 
 
 def test_modules_that_are_joined_keep_their_order() -> None:
     text = joined(["engine.program", "engine.walk"])
-    assert text.index("class RefusedError(") < text.index("def follow(")
+    assert text.index("class UsageError(") < text.index("def follow(")
