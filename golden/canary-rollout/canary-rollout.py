@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   add7e679d55357a4877f486751ac58a0b48d28e1dbe0d22ca10259c308bf0435  -
+#   53a89db9e2a09e21b4b0ebe20ced9abadfd211e97f3b0145a9c19f7f23f67fdb  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -105,11 +105,11 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 add7e679d55357a4877f486751ac58a0b48d28e1dbe0d22ca10259c308bf0435).
+# The runtime of rdc 0.1.0, edition commands (sha256 53a89db9e2a09e21b4b0ebe20ced9abadfd211e97f3b0145a9c19f7f23f67fdb).
 # The runbook ends here, and you can stop reading. Up to the last END line, 2,286 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2287 lines, sha256 788247094ca6b1c32a6d7d8f9c416fcc2db958912c97a6444b1c778df502249b
+# --- 2287 lines, sha256 5b3e85f04da8af65e8f7b8bf782451b2d8e8efb0f811f96343b9bc70d6ccf38a

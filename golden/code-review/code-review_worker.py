@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   6cba329cbcb0c69cd1f120716e330ac375ef32c02ad074f6fcd1f23d8afa5e83  -
+#   88081cb60e954a402741ea454fc5ea5afc3aa18bff45bd5aab8b85454377439b  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   06c207502e75969c9c1151220b8197d6217a011668effe41ba190d7f099b2de1  -
+#   1eed1967391613f90b898ec7a841289b341ab3dacfb5e107499141015f949953  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -113,8 +113,8 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 6cba329cbcb0c69cd1f120716e330ac375ef32c02ad074f6fcd1f23d8afa5e83).
-# The part for workers: dbos-values (sha256 06c207502e75969c9c1151220b8197d6217a011668effe41ba190d7f099b2de1).
+# The runtime of rdc 0.1.0, edition values (sha256 88081cb60e954a402741ea454fc5ea5afc3aa18bff45bd5aab8b85454377439b).
+# The part for workers: dbos-values (sha256 1eed1967391613f90b898ec7a841289b341ab3dacfb5e107499141015f949953).
 # The runbook ends here, and you can stop reading. Up to the last END line, 5,352 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
@@ -122,4 +122,4 @@ Look for
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5354 lines, sha256 70c8dc65e41e16d6f32a05eb3527e938523b0d5fd19a20a8e42a1a8b2ae3c363
+# --- 5354 lines, sha256 d9f9385238e44ac7bba6f3d0a21a53f13a3f724ff7e2519fec6725c65164ac44

@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   1b1a8ae7bde9d811f7ce7574c65451634a97a943617f059ddb4a70b423ad7b9e  -
+#   5838691eccea14e2610aa88486065419c1e7b395dddc5328f17a97f408b4793c  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   4037e92bd85976eca99054eeda643d192ceef30b72a6e400d084ed1d27351a63  -
+#   22103fca09d389f9cea21e1fb3396d564e6ea45997a48d98c1b2640f90a33a95  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -286,8 +286,8 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 1b1a8ae7bde9d811f7ce7574c65451634a97a943617f059ddb4a70b423ad7b9e).
-# The part for workers: dbos-agents (sha256 4037e92bd85976eca99054eeda643d192ceef30b72a6e400d084ed1d27351a63).
+# The runtime of rdc 0.1.0, edition agents (sha256 5838691eccea14e2610aa88486065419c1e7b395dddc5328f17a97f408b4793c).
+# The part for workers: dbos-agents (sha256 22103fca09d389f9cea21e1fb3396d564e6ea45997a48d98c1b2640f90a33a95).
 # The workflow ends here, and you can stop reading. Up to the last END line, 6,969 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
@@ -295,4 +295,4 @@ Task:
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6971 lines, sha256 fc3ba5dc731188f0c722efb5a9fb29c4ae3f64f963546c2c714b702e4f83f963
+# --- 6971 lines, sha256 03a0b8cfb85447470a2aaf3bacad5bd5b300305d292af058ae0f6bf7665a64a2

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 0819b32f9f6746e77a961aa005ce4434adf175095bcab84510091a15edba77a7
+override RDC_SHA256 := f241b165abbb01244ed9e692a75ac59c71872e2df65e9170127ea05f30fc9409
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := d7f6404bba4a2e220545879885df5923fe8b34f6c523e9380568eaa76803633a
+override RDC_SHA256 := c8a9b4b5369b736676ca16696649deba6cb58ddde8d0cf0deaaad6ad90450c85
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 9638749ebf1e6d33548c40482084d8a759a817ad816e3be3af11b34e6d600e36
+override RDC_SHA256 := bc9f184c254437ef477663dc493a406be6482d818905ef1dfe283cd8de2529aa
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

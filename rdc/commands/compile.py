@@ -13,7 +13,7 @@ from rdc.commands.common.target import Target, target_options
 from rdc.documents.find import find_documents
 from rdc.output.generate import Generation
 from rdc.output.layout import Layout, lay_out, unfit_paths
-from rdc.output.packages import lock_command, lock_problem
+from rdc.output.packages import lock_command, lock_issue
 from rdc.output.paths import plan
 from rdc.terminal.output import put, tell
 
@@ -67,7 +67,7 @@ def command(
         return _compare(made, layout, reporter)
     code = write_files(made, layout, reporter, force=force)
     for main in mains if code == 0 and target.backend.has_packages else ():
-        if lock_problem(main.path):
+        if lock_issue(main.path):
             reporter.say(f"to lock its packages, run: {lock_command(main.path)}")
     return code
 

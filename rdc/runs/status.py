@@ -18,7 +18,7 @@ from compiler.project.project import is_root, project_around
 from rdc.output.paths import output_name
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.private import at_once
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.state import OURS, Store
 from runtime_shim.operator.history import place_of
 
@@ -69,7 +69,7 @@ def take_moved(directory: str, identity: Callable[[], Table]) -> None:
         store, place = Store(f"{ours}/{each}", _modes()), f"{directory}{sign}{label}"
         try:
             state = store.read()
-        except (RefusedError, OSError, IndexError):
+        except (UsageError, OSError, IndexError):
             continue
         is_gone = state is not None and not Path(os.path.dirname(ours), state.source).exists()  # noqa: PTH120
         is_free = not os.path.lexists(place) and not store.is_busy()
@@ -96,7 +96,7 @@ def _run(ours: str, name: str) -> dict[str, Any]:
             found = _of_program(ours, name)
     except OSError as error:
         return {**run, "message": f"{path}: {error.strerror}"}
-    except RefusedError as error:
+    except UsageError as error:
         return {**run, "message": str(error.args[-1])}
     except IndexError:
         return {**run, "message": f"{path}: the journal is damaged"}

@@ -171,7 +171,8 @@ class Reader:
         read = {name: self._read(wanted.types[name], inner, (*path, name)) for name, inner in given.items()}
         if any(part is _WRONG for part in read.values()) or any(name not in value for name in wanted.required):
             return _WRONG
-        return wanted.kind(**self._defaults(wanted, value, path), **read)
+        parts = self._defaults(wanted, value, path) | read
+        return wanted.kind(**{wanted.fields[key].name: part for key, part in parts.items()})
 
     def _defaults(self, wanted: Shape, value: dict[str, object], path: DataPath) -> dict[str, Any]:
         """Return the values of missing keys, except those with a default in the model."""

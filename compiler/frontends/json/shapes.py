@@ -13,11 +13,12 @@ from msgspec.structs import FieldInfo, fields
 
 from compiler.ir.edges import Written
 from compiler.ir.program import (
-    ContractStep,
+    Counter,
     Entering,
     Program,
     Settings,
     SourceFile,
+    SpecifiedStep,
 )
 from compiler.ir.serialize import LARGEST_NUMBER, MAY_BE_MISSING, plain
 from compiler.ir.tasks import Agent, Task
@@ -31,7 +32,8 @@ _CALLED: Mapping[type, str] = {
     Written: "a `written` entry",
     Settings: "the settings",
     Entering: "an `entering` entry",
-    ContractStep: "a step of a contract",
+    SpecifiedStep: "a step of a contract",
+    Counter: "a register",
 }
 
 
@@ -41,8 +43,8 @@ class Shape:
     def __init__(self, kind: type[Any]) -> None:
         hints = get_type_hints(kind)
         self.kind = kind
-        self.fields: dict[str, FieldInfo] = {item.name: item for item in fields(kind)}
-        self.types: dict[str, Any] = {name: hints[name] for name in self.fields}
+        self.fields: dict[str, FieldInfo] = {item.encode_name: item for item in fields(kind)}
+        self.types: dict[str, Any] = {key: hints[item.name] for key, item in self.fields.items()}
         left_out = MAY_BE_MISSING.get(kind.__name__, {})
         self.required = tuple(name for name, item in self.fields.items() if item.required and name not in left_out)
         self.defaults = {name: default for name, default in left_out.items() if default is not None}
