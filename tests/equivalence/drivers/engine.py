@@ -25,7 +25,7 @@ def _compare_flow(workspace: Workspace) -> bool:
         return False
     try:
         flow = engine.flow(text, outcomes, workspace.visit)
-    except engine.UsageError as refused:
+    except engine.RejectedError as refused:
         raise _as_difference(refused) from refused
     workspace.check_lines(flow.lines)
     is_said = bool(flow.end) or github._has_summary(workspace)
@@ -70,9 +70,9 @@ def _run(
             run_id=run_id,
             by_table=workspace.scenario.is_tabled,
         )
-    except engine.UsageError as refused:
+    except engine.RejectedError as refused:
         raise _as_difference(refused) from refused
 
 
-def _as_difference(refused: engine.UsageError) -> DifferenceError:
+def _as_difference(refused: engine.RejectedError) -> DifferenceError:
     return DifferenceError("what the engine says", str(refused), "a path")

@@ -85,7 +85,7 @@ def _run(workspace: Workspace, text: str, **given: Any) -> engine.EngineRun:
             by_table=workspace.scenario.is_tabled,
             **given,
         )
-    except engine.UsageError as refused:
+    except engine.RejectedError as refused:
         raise DifferenceError("what the engine says", str(refused), "a path") from refused
 
 

@@ -173,7 +173,7 @@ def _by_engine(
             environments={"approval": decisions},
             run_id=number,
         )
-    except engine.UsageError as refused:
+    except engine.RejectedError as refused:
         raise DifferenceError("what the engine says", str(refused), "a path") from refused
 
 
