@@ -10,9 +10,13 @@ import click
 from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Formatting, Settings, format_opened
 from compiler.text.source import Source
-from rdc.commands.common.documents import documents_argument, language_options, refuse_for_standard_output
+from rdc.commands.common.documents import (
+    documents_argument,
+    language_options,
+    open_documents,
+    refuse_for_standard_output,
+)
 from rdc.commands.common.reporter import Reporter, form_option
-from rdc.documents.find import open_documents
 from rdc.rewrite.files import Rewrite, show_differences, write_rewrites
 from rdc.terminal.cells import visible
 from rdc.terminal.output import many, put, tell

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compiler.driver import Compilation, Settings, compile_opened
+from compiler.driver import Settings
 from compiler.text.source import Source
-from rdc.commands.common.documents import refuse_for_standard_output
+from rdc.api import Checked, check_opened, checked
+from rdc.commands.common.documents import open_documents, refuse_for_standard_output
 from rdc.commands.common.reporter import Reporter
-from rdc.documents.find import STANDARD_INPUT, open_documents
+from rdc.documents.find import STANDARD_INPUT
 from rdc.rewrite.files import Rewrite, show_differences, write_rewrites
 from rdc.rewrite.fixes import Fixed, fix_opened
 from rdc.terminal.output import many, put
 
-Done = tuple[list[Compilation], list[str]]
+Done = tuple[list[Checked], list[str]]
 """The documents after fixing, and the success messages."""
 
 
@@ -23,25 +24,25 @@ def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsaf
         refuse_for_standard_output(files, reporter.form)
     results, rewrites = _tried(files, settings, unsafe=unsafe)
     messages = [f"fixed {many(one.count, 'problem')} in {one.opened.path}" for one in results if one.count]
-    compilations = [one.compilation for one in results]
+    documents = [checked(one.compilation) for one in results]
     if STANDARD_INPUT in files:
         source = results[0].opened.source
         if isinstance(source, Source):
             put(source.data)
-        return compilations, messages
+        return documents, messages
     if problem := write_rewrites(rewrites, "rdc check --fix"):
         reporter.show(reporter.gather([problem], {}))
         return None
     if rewrites:  # a document may include another fixed one
-        compilations = [compile_opened(document, settings) for document in open_documents(files)]
-    return compilations, messages
+        documents = [check_opened(document, settings) for document in open_documents(files)]
+    return documents, messages
 
 
-def shown(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> list[Compilation]:
-    """Show the fixes without applying them, and return the compilations of the unchanged documents."""
+def shown(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> list[Checked]:
+    """Show the fixes without applying them, and return the unchanged documents."""
     results, rewrites = _tried(files, settings, unsafe=unsafe)
     show_differences(rewrites, is_text=reporter.form == "text")
-    return [one.original for one in results]
+    return [checked(one.original) for one in results]
 
 
 def _tried(files: Sequence[str], settings: Settings, *, unsafe: bool) -> tuple[list[Fixed], list[Rewrite]]:
