@@ -231,10 +231,17 @@ def compile(  # noqa: A001 (the name of the command)
 
 
 def runs(folder: StrPath = ".") -> tuple[Run, ...]:
-    """Return the runs of a folder and of its project, by name. Nothing is changed."""
+    """Return the runs of a folder and of its project, by name. Nothing is changed.
+
+    Raises:
+        Error: The folder is missing (`unreadable-folder`).
+    """
     from rdc.runs.status import runs_in  # noqa: PLC0415 (see `compile`)
 
-    return tuple(runs_in(os.fspath(folder)))
+    base = os.fspath(folder) or os.curdir
+    if not os.path.isdir(base):
+        raise Error("unreadable-folder", f"{base} is not a folder", "check the path")
+    return tuple(runs_in(base))
 
 
 def start(
@@ -261,7 +268,7 @@ def start(
 
     Raises:
         Error: rdc refuses the call (`refused`), the document has errors (`invalid-document`), an unfinished run can't
-            take inputs (`unfinished-run`), or rdc itself failed (`failed`).
+            take inputs (`unfinished-run`), no process can start (`not-started`), or rdc itself failed (`failed`).
     """
     own = ("--as", name) if name else ()
     file, place, base = _parts(run) if isinstance(run, Run) else (os.fspath(run), own, os.fspath(folder))
@@ -270,7 +277,7 @@ def start(
             "unfinished-run", f"{file} has an unfinished run, which keeps its inputs", "start it without inputs"
         )
     if not isinstance(run, Run):
-        given = [word for item in inputs.items() for word in ("--input", "=".join(item))]
+        given = [f"--input={key}={value}" for key, value in inputs.items()]
         _call([file, "open", *place, *given, *options], base)
     _call([file, "resume", *place, *options], base, timeout=timeout)
     return _read(file, place, base)
@@ -292,7 +299,7 @@ def answer(run: Run, reply: str, *, step: str = "", by: str = "", note: str = ""
     file, place, base = _parts(run)
     waiting = {step for step, _ in run.choices}
     chosen = step or (waiting.pop() if len(waiting) == 1 else run.step)
-    signed = [word for name, text in (("--by", by), ("--note", note)) if text for word in (name, text)]
+    signed = [f"--{name}={value}" for name, value in (("by", by), ("note", note)) if value]
     _call([file, "answer", chosen, "-", *place, *signed], base, given=reply)
     return _read(file, place, base)
 
@@ -343,7 +350,12 @@ def _call(words: Sequence[str], folder: str, *, given: str = "", timeout: float 
     """Run `rdc run` with these words. Its outcome is then in the run's state."""
     from rdc.runs.process import run_process  # noqa: PLC0415 (see `compile`)
 
-    ended = run_process(words, folder, given, timeout)
+    try:
+        ended = run_process(words, folder, given, timeout)
+    except (OSError, ValueError) as error:
+        raise Error(
+            "not-started", f"cannot start rdc in {folder}: {error}", "check the folder and the arguments"
+        ) from None
     if ended.code in (EXIT_REFUSED, EXIT_INTERNAL):
         raise _failure(words[0], folder, ended)
     return ended

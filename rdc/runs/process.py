@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from tempfile import TemporaryFile
 from threading import Thread
 
 from msgspec import Struct
@@ -42,6 +41,8 @@ def run_process(words: Sequence[str], folder: str, given: str = "", timeout: flo
         given: Its standard input.
         timeout: The time limit in seconds. By default, this waits until the end.
     """
+    from tempfile import TemporaryFile  # noqa: PLC0415 (slow to import, and `rdc run` itself does without it)
+
     command = [sys.executable, "-P", "-m", "rdc", "run", "--", *words]  # -P: it imports nothing from the folder
     with TemporaryFile() as entered, TemporaryFile() as output, TemporaryFile() as messages:
         entered.write(given.encode("utf-8", "surrogateescape"))

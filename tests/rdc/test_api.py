@@ -238,7 +238,7 @@ def test_two_outputs_in_one_place_are_a_diagnostic(here: Path) -> None:
         ("pyton", {}, "unknown-target", "use python"),
         ("cobol", {}, "unknown-target", "use github, make, python, dbos, dot, mermaid, json"),
         ("dot", {"theme": "pink"}, "invalid-option", "see `rdc targets dot`"),
-        ("dot", {"colour": "pink"}, "invalid-option", "see `rdc targets dot`"),
+        ("dot", {"paint": "pink"}, "invalid-option", "see `rdc targets dot`"),
     ],
 )
 def test_a_wrong_target_or_option_is_an_error(
@@ -275,6 +275,7 @@ def test_errors_in_the_configuration_are_diagnostics(here: Path) -> None:
 
 def test_a_folder_that_cannot_be_read_is_an_error(here: Path) -> None:
     assert error_of(lambda: api.open_project("/nonexistent/deploy.runbook.md")).code == "unreadable-folder"
+    assert error_of(lambda: api.runs("missing")).code == "unreadable-folder"
 
 
 # --- Runs -------------------------------------------------------------------------------------------------------------
@@ -315,13 +316,13 @@ def test_named_runs_of_one_document_work_in_threads(here: Path) -> None:
 
     def decide(name: str, reply: str) -> api.Run:
         waiting = api.start("deploy.runbook.md", name=name)
-        return api.answer(waiting, reply, by="bob", note=f"for {name}")
+        return api.answer(waiting, reply, by="bob", note=f"--for {name}")
 
     with ThreadPoolExecutor(2) as pool:
         blue, green = pool.map(decide, ("blue", "green"), ("no", "yes"))
     assert (blue.name, blue.state, blue.message) == ("deploy@blue", "stop", "It does not work")
     assert (green.name, green.state, green.place) == ("deploy@green", "ready", ("--as", "green"))
-    assert [run.finished[-1].note for run in (blue, green)] == ["for blue", "for green"]
+    assert [run.finished[-1].note for run in (blue, green)] == ["--for blue", "--for green"]
 
 
 def test_checks_and_compilations_work_in_threads(here: Path) -> None:
@@ -385,6 +386,7 @@ def test_a_document_with_errors_does_not_start(here: Path) -> None:
     document(here, "deploy.runbook.md", UNKNOWN_TARGET)
     error = error_of(lambda: api.start("deploy.runbook.md"))
     assert (error.code, error.message) == ("invalid-document", "deploy.runbook.md:9: there is no step `9`")
+    assert error_of(lambda: api.start("deploy.runbook.md", folder="missing")).code == "not-started"
     assert api.runs() == ()
 
 
