@@ -42,7 +42,7 @@ echo done > announced
 - PASS: COMPLETE "Version 1.5.0 is live"
 """
 WITH_INPUT = "---\nrdc:\n  inputs: {HOST: {}}\n---\n\n" + GOOD
-UNKNOWN_OPTION = "---\ngithub:\n  runs-onn: ubuntu-24.04\n---\n\n" + GOOD
+UNKNOWN_OPTION = "---\nrdc:\n  github:\n    runs-onn: ubuntu-24.04\n---\n\n" + GOOD
 INCLUDING = "# Outer\n\n## 1. Inner\n\n- inner.runbook.md\n"
 
 LIGHT = """
@@ -133,6 +133,10 @@ def test_check_finds_what_the_command_finds(here: Path, text: str) -> None:
     assert [(one.code, one.path, one.message, one.help) for one in found] == [
         (one["code"], one["path"], one["message"], one["help"]) for one in shown
     ]
+
+
+def test_check_finds_wrong_options_of_targets(here: Path) -> None:
+    assert codes(api.check("a.runbook.md", unsaved={"a.runbook.md": UNKNOWN_OPTION})) == [("RD501", 4)]
 
 
 def test_a_document_in_memory_needs_no_file(here: Path) -> None:
@@ -323,6 +327,7 @@ def test_named_runs_of_one_document_work_in_threads(here: Path) -> None:
     assert (blue.name, blue.state, blue.message) == ("deploy@blue", "stop", "It does not work")
     assert (green.name, green.state, green.place) == ("deploy@green", "ready", ("--as", "green"))
     assert [run.finished[-1].note for run in (blue, green)] == ["--for blue", "--for green"]
+    assert api.start(green).message == "Version 1.5.0 is live"
 
 
 def test_checks_and_compilations_work_in_threads(here: Path) -> None:
@@ -341,11 +346,14 @@ def test_checks_and_compilations_work_in_threads(here: Path) -> None:
 
 def test_start_returns_a_run_that_takes_longer(here: Path) -> None:
     document(
-        here, "shop/deploy.runbook.md", ASKING.format(command="touch started; until test -e ready; do sleep 0.05; done")
+        here,
+        "shop/deploy.runbook.md",
+        ASKING.format(command="echo $$ > started; until test -e ready; do sleep 0.05; done"),
     )
     running = api.start("deploy.runbook.md", folder="shop", timeout=0)
     assert running.state in ("ready", "running")
     wait_until((here / "shop/started").exists)
+    assert os.getsid(int((here / "shop/started").read_text("utf-8"))) != os.getsid(0)
     assert api.runs("shop")[0].state == "running"
     (here / "shop/ready").touch()
     wait_until(lambda: api.runs("shop")[0].state == "waiting")
