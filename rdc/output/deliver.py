@@ -1,4 +1,4 @@
-"""Compile documents to files, then write these files or compare them with the present ones."""
+"""Compile documents to files, draw them, then write these files or compare them with the present ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from backends.base import Backend
 from compiler.diagnostics.model import Diagnostic, Severity, has_error
 from compiler.driver import Opened, Settings
-from rdc.output.generate import Generation, generate
+from rdc.draw.graphviz import DrawingError, Form, draw
+from rdc.output.generate import Generation, Product, generate
 from rdc.output.layout import Layout, broken, lay_out, unfit_paths
 from rdc.output.paths import Output, has_mark, obstacles, unwritable
 from rdc.output.write import File, is_current, write_all
@@ -43,6 +44,21 @@ def compile_documents(
     made = replace(made, diagnostics=(*made.diagnostics, *made.kept(unfit_paths(mains, backend))))
     layout = lay_out(mains, made.products, executable=backend.executable)
     return made, replace(layout, findings=made.kept(layout.findings))
+
+
+def drawn(made: Generation, documents: Sequence[str], form: Form, theme: str | None) -> Generation:
+    """Return the pictures of DOT outputs for documents; `theme` is as for `draw`."""
+    products: list[Product | None] = []
+    diagnostics = list(made.diagnostics)
+    for path, product in zip(documents, made.products, strict=True):
+        picture = None
+        if product:
+            try:
+                picture = replace(product, data=draw(product.data.decode(), form, theme))
+            except DrawingError as error:
+                diagnostics.append(Diagnostic("RD514", path, None, str(error), error.advice))
+        products.append(picture)
+    return replace(made, products=tuple(products), diagnostics=tuple(diagnostics))
 
 
 class Written(Struct, frozen=True):

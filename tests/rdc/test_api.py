@@ -42,7 +42,7 @@ echo done > announced
 - PASS: COMPLETE "Version 1.5.0 is live"
 """
 WITH_INPUT = "---\nrdc:\n  inputs: {HOST: {}}\n---\n\n" + GOOD
-UNKNOWN_OPTION = "---\nrdc:\n  github:\n    runs-onn: ubuntu-24.04\n---\n\n" + GOOD
+UNKNOWN_OPTION = "---\nrdc:\n  github:\n    runs-onto: ubuntu-24.04\n---\n\n" + GOOD
 INCLUDING = "# Outer\n\n## 1. Inner\n\n- inner.runbook.md\n"
 
 LIGHT = """
@@ -117,7 +117,7 @@ def test_check_returns_errors_with_their_places(here: Path) -> None:
     assert (checked.ok, checked.program) == (False, None)
     (found,) = checked.diagnostics
     assert (found.code, found.severity, found.span) == ("RD201", api.Severity.ERROR, api.Span(9, 14, 9, 15))
-    assert checked.sources[found.path].lines[found.span.line - 1] == "- PASS: GOTO 9"
+    assert checked.sources[found.path].lines[8] == "- PASS: GOTO 9"
     assert found.help == "the steps are 1"
 
 
@@ -136,7 +136,7 @@ def test_check_finds_what_the_command_finds(here: Path, text: str) -> None:
 
 
 def test_check_finds_wrong_options_of_targets(here: Path) -> None:
-    assert codes(api.check("a.runbook.md", unsaved={"a.runbook.md": UNKNOWN_OPTION})) == [("RD501", 4)]
+    assert codes(api.check("a.runbook.md", unsaved={"a.runbook.md": UNKNOWN_OPTION})) == [("RD013", 4)]
 
 
 def test_a_document_in_memory_needs_no_file(here: Path) -> None:

@@ -10,8 +10,8 @@ from rdc.api import Checked, check_opened, checked
 from rdc.commands.common.documents import open_documents, refuse_for_standard_output
 from rdc.commands.common.reporter import Reporter
 from rdc.documents.find import STANDARD_INPUT
-from rdc.rewrite.files import Rewrite, show_differences, write_rewrites
-from rdc.rewrite.fixes import Fixed, fix_opened
+from rdc.rewrite.files import show_differences, write_rewrites
+from rdc.rewrite.fixes import fix_documents
 from rdc.terminal.output import many, put
 
 Done = tuple[list[Checked], list[str]]
@@ -22,7 +22,7 @@ def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsaf
     """Fix documents and write them. Report a failure and return None."""
     if STANDARD_INPUT in files:
         refuse_for_standard_output(files, reporter.form)
-    results, rewrites = _tried(files, settings, unsafe=unsafe)
+    results, rewrites = fix_documents(open_documents(files), settings, unsafe=unsafe)
     messages = [f"fixed {many(one.count, 'problem')} in {one.opened.path}" for one in results if one.count]
     documents = [checked(one.compilation) for one in results]
     if STANDARD_INPUT in files:
@@ -40,18 +40,6 @@ def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsaf
 
 def shown(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> list[Checked]:
     """Show the fixes without applying them, and return the unchanged documents."""
-    results, rewrites = _tried(files, settings, unsafe=unsafe)
+    results, rewrites = fix_documents(open_documents(files), settings, unsafe=unsafe)
     show_differences(rewrites, is_text=reporter.form == "text")
     return [checked(one.original) for one in results]
-
-
-def _tried(files: Sequence[str], settings: Settings, *, unsafe: bool) -> tuple[list[Fixed], list[Rewrite]]:
-    """Return the documents after fixing, and rewrites for the changed ones. Nothing is written."""
-    documents = open_documents(files)
-    results = [fix_opened(document, settings, unsafe=unsafe) for document in documents]
-    rewrites: list[Rewrite] = []
-    for document, result in zip(documents, results, strict=True):
-        old, new = document.source, result.opened.source
-        if isinstance(old, Source) and isinstance(new, Source) and new.text != old.text:
-            rewrites.append(Rewrite(old, document.path, new.text))
-    return results, rewrites
