@@ -65,6 +65,9 @@ _DEFAULTS = Settings()
 EXIT_REFUSED, EXIT_INTERNAL = 2, 70
 """The exit codes of `rdc run` after which nothing has happened."""
 
+UNFINISHED = frozenset({"ready", "running", "waiting", "interrupted"})
+"""The states of runs that can continue."""
+
 
 class Error(Exception):
     """A call that can't work. `code` names the reason, `message` has the details, and `remedy` is one thing to do."""
@@ -245,7 +248,7 @@ def runs(folder: StrPath = ".") -> tuple[Run, ...]:
 
 
 def start(
-    run: StrPath | Run,
+    document: StrPath | Run,
     *,
     name: str = "",
     inputs: Mapping[str, str] = _NOTHING,
@@ -258,8 +261,8 @@ def start(
     It is a separate process without a terminal, so questions wait for `answer`. It continues if this process ends.
 
     Args:
-        run: A run to continue. Or a document, as a path from the folder: its unfinished run, or a new one.
-        name: The name of the run, if a document has several.
+        document: A document, as a path from `folder`, whose unfinished run continues if it has one. Or a run.
+        name: The name of the document's run, if it has several.
         inputs: The inputs of a new run.
         options: More options of `rdc run FILE resume`, such as `--logs` or `--rerun-interrupted`. For a document, only
             options that a new run has too.
@@ -267,16 +270,17 @@ def start(
         timeout: After this time in seconds, return the run even if it is still running.
 
     Raises:
-        Error: rdc refuses the call (`refused`), the document has errors (`invalid-document`), an unfinished run can't
-            take inputs (`unfinished-run`), no process can start (`not-started`), or rdc itself failed (`failed`).
+        Error: rdc refuses the call (`refused`), the document is missing or has errors (`no-document`,
+            `invalid-document`), an unfinished run can't take inputs (`unfinished-run`), `options` choose another run
+            (`invalid-option`), no process can start (`not-started`), or rdc itself failed (`failed`).
     """
-    own = ("--as", name) if name else ()
-    file, place, base = _parts(run) if isinstance(run, Run) else (os.fspath(run), own, os.fspath(folder))
-    if inputs and (isinstance(run, Run) or _is_unfinished(_read(file, place, base))):
-        raise Error(
-            "unfinished-run", f"{file} has an unfinished run, which keeps its inputs", "start it without inputs"
-        )
-    if not isinstance(run, Run):
+    if another := {word.partition("=")[0] for word in options} & {"--as", "--state-dir"}:
+        raise Error("invalid-option", f"{min(another)} chooses another run", "use `name`, or a run from `runs`")
+    is_run, own = isinstance(document, Run), ("--as", name) if name else ()
+    file, place, base = _parts(document) if isinstance(document, Run) else (os.fspath(document), own, os.fspath(folder))
+    if inputs and (is_run or _read(file, place, base).state in UNFINISHED):
+        raise Error("unfinished-run", f"{file} has an unfinished run with its own inputs", "start it without inputs")
+    if not is_run:
         given = [f"--input={key}={value}" for key, value in inputs.items()]
         _call([file, "open", *place, *given, *options], base)
     _call([file, "resume", *place, *options], base, timeout=timeout)
@@ -340,10 +344,6 @@ def _parts(run: Run) -> tuple[str, tuple[str, ...], str]:
         remedy = f"run: {run.next[0]}" if run.next else "restore its document"
         raise Error("no-document", f"{run.name} has no document that rdc can run", remedy)
     return run.document, run.place, run.folder
-
-
-def _is_unfinished(run: Run) -> bool:
-    return run.state in ("ready", "running", "waiting", "interrupted")
 
 
 def _call(words: Sequence[str], folder: str, *, given: str = "", timeout: float | None = None) -> Ended:

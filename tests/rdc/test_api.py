@@ -359,7 +359,8 @@ def test_start_returns_a_run_that_takes_longer(here: Path) -> None:
     wait_until(lambda: api.runs("shop")[0].state == "waiting")
     (waiting,) = api.runs("shop")
     assert (waiting.folder, waiting.document) == ("shop", "deploy.runbook.md")
-    assert api.answer(waiting, "no").state == "stop"
+    stopped = api.answer(waiting, "no")
+    assert (stopped.state, stopped.directory) == ("stop", waiting.directory)
 
 
 def test_an_interrupted_run_continues_with_options(here: Path) -> None:
@@ -395,6 +396,7 @@ def test_a_document_with_errors_does_not_start(here: Path) -> None:
     error = error_of(lambda: api.start("deploy.runbook.md"))
     assert (error.code, error.message) == ("invalid-document", "deploy.runbook.md:9: there is no step `9`")
     assert error_of(lambda: api.start("deploy.runbook.md", folder="missing")).code == "not-started"
+    assert error_of(lambda: api.start("deploy.runbook.md", options=["--as", "a"])).code == "invalid-option"
     assert api.runs() == ()
 
 
