@@ -178,12 +178,7 @@ def check(document: StrPath, settings: Settings = _DEFAULTS, *, unsaved: Mapping
     Raises:
         Error: The settings are wrong (`unknown-format`, `invalid-option`).
     """
-    return check_opened(_opened(document, unsaved), _valid(settings))
-
-
-def check_opened(opened: Opened, settings: Settings) -> Checked:
-    """Check an opened document with valid settings, as `check` does."""
-    return checked(compile_opened(opened, settings))
+    return checked(compile_opened(_opened(document, unsaved), _valid(settings)))
 
 
 def checked(one: Compilation) -> Checked:
@@ -197,7 +192,7 @@ def compile(  # noqa: A001 (the name of the command)
     target: str,
     options: Mapping[str, object] = _NOTHING,
     *,
-    out: str | None = None,
+    out: StrPath | None = None,
     settings: Settings = _DEFAULTS,
     unsaved: Mapping[str, str] = _NOTHING,
 ) -> Compiled:
@@ -222,9 +217,9 @@ def compile(  # noqa: A001 (the name of the command)
         near = nearest_name(target, names())
         raise Error("unknown-target", f"unknown target '{target}'", f"use {near or ', '.join(names())}")
     backend, path = load(target), os.fspath(document)
-    mains, opened = paths.plan([Found(path)], out, backend.suffix), [_opened(path, unsaved)]
+    mains = paths.plan([Found(path)], None if out is None else os.fspath(out), backend.suffix)
     try:
-        made, layout = deliver.compile_documents(opened, mains, _valid(settings), backend, options)
+        made, layout = deliver.compile_documents([_opened(path, unsaved)], mains, _valid(settings), backend, options)
     except InvalidError as error:
         raise Error("invalid-option", f"target {target}: {error}", f"see `rdc targets {target}`") from None
     found = _sorted((*made.diagnostics, *layout.findings))

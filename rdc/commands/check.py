@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import click
 from msgspec.structs import replace
 
-from compiler.driver import Settings
-from rdc.api import Checked, check_opened
+from compiler.driver import Settings, compile_opened
+from rdc.api import Checked, checked
 from rdc.commands.common.documents import documents_argument, language_options, open_documents
 from rdc.commands.common.reporter import Reporter, reporting_options
 from rdc.terminal.output import many
@@ -47,7 +47,7 @@ def command(
     if not (fix or diff):
         if unsafe_fixes:
             raise click.UsageError("--unsafe-fixes needs --fix or --diff", click.get_current_context())
-        return _report([check_opened(document, settings) for document in open_documents(files)], reporter)
+        return _report([checked(compile_opened(document, settings)) for document in open_documents(files)], reporter)
 
     from rdc.commands.common.fixes import fixed, shown  # noqa: PLC0415 (few ask for fixes)
 

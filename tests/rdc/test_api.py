@@ -203,7 +203,7 @@ def test_wrong_settings_are_an_error(here: Path, settings: api.Settings, code: s
 def test_compile_returns_the_files_that_the_command_writes(here: Path, target: str, out: str) -> None:
     document(here, "deploy.runbook.md", ASKING.format(command="true"))
     options = {"github": {"prompts": "answers"}}.get(target, {})
-    compiled = api.compile("deploy.runbook.md", target, options, out=out)
+    compiled = api.compile("deploy.runbook.md", target, options, out=Path(out))
     assert compiled.ok
     assert {path.name for path in here.iterdir()} == {"deploy.runbook.md", "rdc.toml"}
     (here / out).parent.mkdir(parents=True, exist_ok=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compiler.driver import Settings
+from compiler.driver import Settings, compile_opened
 from compiler.text.source import Source
-from rdc.api import Checked, check_opened, checked
+from rdc.api import Checked, checked
 from rdc.commands.common.documents import open_documents, refuse_for_standard_output
 from rdc.commands.common.reporter import Reporter
 from rdc.documents.find import STANDARD_INPUT
@@ -34,7 +34,7 @@ def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsaf
         reporter.show(reporter.gather([problem], {}))
         return None
     if rewrites:  # a document may include another fixed one
-        documents = [check_opened(document, settings) for document in open_documents(files)]
+        documents = [checked(compile_opened(document, settings)) for document in open_documents(files)]
     return documents, messages
 
 
