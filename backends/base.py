@@ -12,7 +12,7 @@ from backends.options.paths import check_path
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.features import IN_WORDS, Feature, Use, uses_beyond
 from compiler.ir.program import Node, Program
-from compiler.project.options import Table
+from compiler.project.options import TargetOptions
 from compiler.text.source import KeyPath, Span
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _SHOWN = 5
 """How many steps a refusal names for each feature."""
 
 
-class OptionFinding(Diagnostic, frozen=True):
+class OptionDiagnostic(Diagnostic, frozen=True):
     """A finding about an option. A backend does not know where its options are set, so `path` is the document.
 
     `option` is the path to the option, as in the plain values.
@@ -38,16 +38,16 @@ class OptionFinding(Diagnostic, frozen=True):
 
     option: KeyPath = ()
 
-    def placed(self, table: Table) -> Diagnostic:
+    def placed(self, table: TargetOptions) -> Diagnostic:
         """Return the finding at its option, if the table has the option's position."""
         place = table.place(self.option)
         path, span = (place.path, place.span) if place else (self.path, self.span)
         return Diagnostic(self.code, path, span, self.message, self.help, self.related)
 
 
-def about_option(program: Program, option: KeyPath, code: str, problem: str, remedy: str) -> OptionFinding:
+def about_option(program: Program, option: KeyPath, code: str, problem: str, remedy: str) -> OptionDiagnostic:
     """Return a finding about an option of a program's target."""
-    return OptionFinding(code, program.sources[0].path, None, problem, remedy, option=option)
+    return OptionDiagnostic(code, program.sources[0].path, None, problem, remedy, option=option)
 
 
 def about_node(node: Node, code: str, problem: str, remedy: str) -> Diagnostic:
@@ -55,7 +55,7 @@ def about_node(node: Node, code: str, problem: str, remedy: str) -> Diagnostic:
     return Diagnostic(code, node.origin.path, node.origin.span, problem, remedy)
 
 
-class Reason(Struct, frozen=True):
+class CallReason(Struct, frozen=True):
     """Why a main file calls the program beside it: a place in the document, and a clause such as `step 2 asks`."""
 
     path: str
@@ -76,7 +76,7 @@ class Emission(Struct, frozen=True):
     text: str | None
     diagnostics: tuple[Diagnostic, ...] = ()
     companions: tuple[Companion, ...] = ()
-    reason: Reason | None = None
+    reason: CallReason | None = None
     items: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -91,11 +91,11 @@ class Emission(Struct, frozen=True):
 
 
 class Limit(Struct, frozen=True):
-    """The features that a target supports, its name in messages, and the remedy, which may contain `{feature}`."""
+    """The features that a target supports, its name in messages, and the help, which may contain `{feature}`."""
 
     who: str
     features: frozenset[Feature]
-    remedy: str
+    help: str
 
 
 class Backend(ABC, Generic[OptionsType]):
@@ -135,11 +135,11 @@ class Backend(ABC, Generic[OptionsType]):
         remedy = "compile for a target that supports `{feature}`; `rdc targets` lists what each target supports"
         return Limit(f"the target {self.name}", self.features, remedy)
 
-    def cautions(self, _program: Program, _options: OptionsType) -> Iterable[OptionFinding]:
+    def cautions(self, _program: Program, _options: OptionsType) -> Iterable[OptionDiagnostic]:
         """Return the warnings that valid options cause in each output."""
         return ()
 
-    def path_problem(self, _path: str) -> tuple[str, str, str] | None:
+    def path_issue(self, _path: str) -> tuple[str, str, str] | None:
         """Return code, problem and remedy if the target has problems with a path of the main file."""
         return None
 
@@ -155,7 +155,7 @@ def _refusal(program: Program, uses: Sequence[Use], limit: Limit) -> Diagnostic:
     said = ", ".join(f"{IN_WORDS[feature]} ({steps})" for feature, steps in whose.items())
     if len(uses) == 1:
         said = f"{IN_WORDS[uses[0].feature]}, which {whose[uses[0].feature]} has"
-    remedy = limit.remedy.format(feature="` and `".join(found))
+    remedy = limit.help.format(feature="` and `".join(found))
     return Diagnostic("RD502", path, span, f"{limit.who} does not support {said}", remedy)
 
 

@@ -58,7 +58,7 @@ def starting(rounds: int = 21, generosity: float = 1.0) -> list[Figure]:
 EDITIONS = {
     "commands": (SMALL, 5.0),
     "agents": (ROOT / "examples" / "workflows" / "weekly-digest.workflow.yaml", 8.0),
-    "contract": (ROOT / "examples" / "specifications" / "hello-steps.stepspec.json", 8.5),
+    "stepspec": (ROOT / "examples" / "specifications" / "hello-steps.stepspec.json", 8.5),
 }
 """A document for each edition that is measured, and how many times the start of Python its `status` may take."""
 

@@ -18,10 +18,10 @@ from compiler.ir.program import Program
 from compiler.ir.verify import verify
 from compiler.project.configuration import read_configuration
 from compiler.project.ignores import Ignores
-from compiler.project.options import Level, Options, Table, merge
+from compiler.project.options import Level, Options, TargetOptions, merge
 from compiler.project.project import Project, open_project
 from compiler.scenarios.model import Scenario
-from compiler.text.files import Refusal, read_standard_input
+from compiler.text.files import FileIssue, read_standard_input
 from compiler.text.source import IGNORE, STANDARD_INPUT, Source
 
 
@@ -56,7 +56,7 @@ class Compilation(Struct, frozen=True):
     program: Program | None
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
-    tables: Mapping[str, Table]
+    tables: Mapping[str, TargetOptions]
     scenarios: tuple[Scenario, ...] = ()
     format: str = ""
     facts: Callable[[], dict[str, object]] | None = None
@@ -73,7 +73,7 @@ class Opened(Struct, frozen=True):
 
     path: str
     project: Project
-    source: Source | Refusal
+    source: Source | FileIssue
 
 
 def open_file(path: str) -> Opened:
@@ -166,8 +166,8 @@ class _Begun(Struct, frozen=True):
 
 def _begin(opened: Opened, settings: Settings) -> _Begun:
     source = opened.source
-    if isinstance(source, Refusal):
-        refused = Diagnostic(source.code, opened.path, None, source.problem, source.remedy)
+    if isinstance(source, FileIssue):
+        refused = Diagnostic(source.code, opened.path, None, source.message, source.help)
         return _Begun(None, None, (refused,), {}, Options())
     configuration = read_configuration(opened.project, all_options())
     configured, found = configuration.options, tuple(configuration.diagnostics)

@@ -74,10 +74,10 @@ class Error(Exception):
 
     def __init__(self, code: str, message: str, remedy: str) -> None:
         super().__init__(code, message, remedy)
-        self.code, self.message, self.remedy = code, message, remedy
+        self.code, self.message, self.help = code, message, remedy
 
     def __str__(self) -> str:
-        return f"{self.message}; {self.remedy}"
+        return f"{self.message}; {self.help}"
 
 
 class Checked(Struct, frozen=True):

@@ -42,7 +42,7 @@ _AGENTS = (
     *("tasks.tool", "tasks.parallel", "values.reports", "values.artifact"),
     *("operator.logs", *_OPERATOR, "operator.manual"),
 )
-_CONTRACT = (
+_STEPSPEC = (
     *(*_CALLS, "stepspec.evidence", "stepspec.safe_paths", "stepspec.attempt"),
     *("stepspec.checks", "stepspec.tool_schemas", "stepspec.tools", "stepspec.stages"),
     *("stepspec.records", "stepspec.record_files", "stepspec.specification"),
@@ -50,13 +50,13 @@ _CONTRACT = (
 )
 
 _FIRST = ("operator.signing.Signing",)  # sign records first
-_BASE = ("tasks.ask.Answers", "tasks.commands.OfCommands")
+_BASE = ("tasks.ask.Answers", "tasks.commands.CommandTasks")
 _MORE = (
     *("values.defaults.Shared", "values.inputs.Inputs", "values.secrets.Secrets", "values.slots.Values"),
-    *("values.limits.Limits", "values.limits.Expiry", "tasks.replies.Replies", "tasks.gate.OfGates"),
+    *("values.limits.Limits", "values.limits.Expiry", "tasks.replies.Replies", "tasks.gate.GateTasks"),
 )
-_MOVED = ("operator.jumps.Moving",)  # specifications don't move
-_SAID = ("operator.notices.Notices", "operator.named_runs.Several")
+_MOVED = ("operator.jumps.Jumps",)  # specifications don't move
+_SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns")
 _SCRIPT = ("engine.program", "engine.builder", "engine.walk", "engine.texts", "io.answers", "cli.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
@@ -66,16 +66,26 @@ EDITIONS = {
         (*_COMMANDS, *_VALUES, *_AGENTS, _LAST),
         (
             *(*_FIRST, *_BASE, *_MORE, *_MOVED, "tasks.agent.Contexts", "values.settings.Settings"),
-            *("tasks.calls.Budget", "tasks.prompting.KeptPrompts", "tasks.agent.OfPrompts", "tasks.agent.OfAgents"),
-            *("tasks.tool.OfTools", "tasks.parallel.OfParallels", "values.reports.Reports", "values.artifact.Artifact"),
-            *("values.artifact.Produced", "values.settings.Breaks", "values.settings.MostSteps"),
-            *("operator.manual.ByHand", "operator.logs.Logs", *_SAID),
+            *(
+                "tasks.calls.Budget",
+                "tasks.prompting.PromptFiles",
+                "tasks.agent.PromptCommands",
+                "tasks.agent.AgentTasks",
+            ),
+            *(
+                "tasks.tool.ToolTasks",
+                "tasks.parallel.ParallelTasks",
+                "values.reports.Reports",
+                "values.artifact.Artifact",
+            ),
+            *("values.artifact.OutputFiles", "values.settings.Breakpoints", "values.settings.StepLimit"),
+            *("operator.manual.ManualRun", "operator.logs.Logs", *_SAID),
         ),
     ),
-    "contract": Edition(
-        ("engine.program", "engine.builder", "stepspec.step_builder", *_RUN, *_GIVEN, *_CONTRACT, _LAST),
+    "stepspec": Edition(
+        ("engine.program", "engine.builder", "stepspec.step_builder", *_RUN, *_GIVEN, *_STEPSPEC, _LAST),
         (
-            *(*_FIRST, "tasks.ask.Answers", *_MORE, "tasks.prompting.KeptPrompts"),
+            *(*_FIRST, "tasks.ask.Answers", *_MORE, "tasks.prompting.PromptFiles"),
             *("stepspec.specification.Placeholders", "stepspec.specification.Specification"),
             *("stepspec.record_files.RecordFiles", *_SAID),
         ),
@@ -96,9 +106,9 @@ def _of_workers(edition: str) -> Edition:
 
 # Additions for programs that other targets call, each with its hash.
 CALLERS = {
-    "make": Edition(("targets.make",), ("targets.make.OfMake",)),
+    "make": Edition(("targets.make",), ("targets.make.MakeCaller",)),
     "github": Edition(_GITHUB, ()),
-    **{f"dbos-{name}": _of_workers(name) for name in ("values", "agents", "contract")},
+    **{f"dbos-{name}": _of_workers(name) for name in ("values", "agents", "stepspec")},
 }
 PUBLISH = ("publish.publisher",)  # publishes output on GitHub; in no program
 
@@ -113,5 +123,5 @@ def main(
     from runtime_shim.cli.command_line import main as run_main  # not needed to compile
     from runtime_shim.engine.outcomes import Host
 
-    edition = EDITIONS["contract" if "contract" in program else "agents"]
+    edition = EDITIONS["stepspec" if "stepspec" in program else "agents"]
     return run_main(program, (*edition.kinds(), *more), argv, host or Host())

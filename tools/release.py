@@ -38,7 +38,7 @@ def notes(version: str) -> str:
     return found[1].strip() if found else ""
 
 
-def problems(version: str) -> list[str]:
+def issues(version: str) -> list[str]:
     """Return the reasons against a release."""
     wanted = f"v{version}"
     tags = [tag for tag in git("tag", "--points-at", "HEAD").split() if re.match(r"v\d", tag)]
@@ -83,7 +83,7 @@ def provenance(files: dict[str, str], version: str, commit: str, date: str) -> d
 def main() -> int:
     """Build the release, or report the reasons against it."""
     number = version()
-    if found := problems(number):
+    if found := issues(number):
         print(*(f"release: {problem}" for problem in found), sep="\n", file=sys.stderr)
         return 1
     commit, date = git("rev-parse", "HEAD"), git("log", "-1", "--format=%ct")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections import Counter
+from collections import Counter as Tally
 from collections.abc import Iterable, Mapping
 
 from backends.scheduling.flow import Identifiers
-from compiler.ir.program import Group, Node, Program, Register
+from compiler.ir.program import Counter, Group, Node, Program
 from compiler.ir.tasks import Branch, End
 from compiler.text.regex import Regex
 
@@ -78,7 +78,7 @@ def identifiers_of(program: Program, taken: Iterable[str] = ()) -> Identifiers:
         (node.id, _end(node.id, node.task.result, called) if isinstance(node.task, End) else _node(node.id, called))
         for node in program.nodes
     )
-    counters = identifiers(((register.name, _counter(register, called)) for register in program.registers), _VARIABLES)
+    counters = identifiers(((counter.name, _counter(counter, called)) for counter in program.counters), _VARIABLES)
     variables = {name: f"rdc_{variable}" for name, variable in counters.items()}
     return Identifiers(identifiers(nodes, (*_TAKEN, *taken)), variables)
 
@@ -90,7 +90,7 @@ def _called(program: Program) -> Mapping[str, str]:
     titled = {item.id: _plain(str(item.title)).lower() for item in items if item.title}
     numbered = {name: text for name, text in titled.items() if _NUMBER.search(name) and _is_lasting(name, text)}
     others = [_plain(item.id).lower() for item in items if item.id not in numbered]
-    count = Counter([*numbered.values(), *others, *map(str.lower, _TAKEN)])
+    count = Tally([*numbered.values(), *others, *map(str.lower, _TAKEN)])
     return {name: text for name, text in numbered.items() if count[text] == 1}
 
 
@@ -115,7 +115,7 @@ def _end(name: str, result: str, called: Mapping[str, str]) -> str:
     return f"{kind} {node} {number}" if kind == result.upper() else f"{result.upper()} {name}"
 
 
-def _counter(register: Register, called: Mapping[str, str]) -> str:
+def _counter(counter: Counter, called: Mapping[str, str]) -> str:
     """Return the text of a counter's name: its node, and its purpose."""
-    node = called.get(register.of) if register.role != "instance" or register.name[:1].isdigit() else ""
-    return f"{node} {register.outcome} {register.role}" if node else register.name
+    node = called.get(counter.of) if counter.role != "instance" or counter.name[:1].isdigit() else ""
+    return f"{node} {counter.outcome} {counter.role}" if node else counter.name

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from textwrap import wrap
 
 from compiler.analyses.visits import most_visits
-from compiler.ir.program import Node, Program, Register, texts_of
+from compiler.ir.program import Counter, Node, Program, texts_of
 from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool, agents_of
 from compiler.text.regex import Regex
 
@@ -53,7 +53,7 @@ def most_calls(program: Program, commands: Callable[[Node], Sequence[str]]) -> d
 
     `commands` returns those of one visit. A document's limit of steps also limits the calls (I24).
     """
-    called = [(node.id, command, times) for node in program.nodes for command, times in Counter(commands(node)).items()]
+    called = [(node.id, command, times) for node in program.nodes for command, times in Tally(commands(node)).items()]
     visits = most_visits(program) if called else {}  # only for these, because it takes time
     found: dict[str, int | None] = {}
     for name, command, times in called:
@@ -125,9 +125,9 @@ def _called(node: Node) -> list[str]:
     return [f"the agent {agent.agent}" if agent.agent else "an agent" for agent in agents_of(node.task)]
 
 
-def of_placeholders(nodes: Iterable[Node], registers: Iterable[Register]) -> Iterator[str]:
+def of_placeholders(nodes: Iterable[Node], counters: Iterable[Counter]) -> Iterator[str]:
     """Yield a sentence on the placeholders in some nodes' strings, if there are any (M5)."""
-    instances = {register.name for register in registers if register.role == "instance"}
+    instances = {counter.name for counter in counters if counter.role == "instance"}
     if not instances:
         return
     texts = (text for node in nodes for text in texts_of(node))

@@ -81,14 +81,14 @@ class Specification(Struct, frozen=True, dict=True):
     @cached_property
     def config(self) -> Table:
         """The configuration."""
-        found: Table = json.loads(self.program.contract.config if self.program.contract else "{}")
+        found: Table = json.loads(self.program.stepspec.config if self.program.stepspec else "{}")
         return found
 
     @cached_property
     def specs(self) -> list[Table]:
         """The specifications of the steps, with their placeholders as written."""
-        contract = self.program.contract
-        return [json.loads(str(step.spec)) for step in contract.steps] if contract else []
+        stepspec = self.program.stepspec
+        return [json.loads(str(step.spec)) for step in stepspec.steps] if stepspec else []
 
     @property
     def needed(self) -> list[str]:
@@ -147,13 +147,13 @@ class Specification(Struct, frozen=True, dict=True):
             yield step.retried()
 
     def _steps(self) -> Iterator[Step]:
-        contract = self.program.contract
-        if contract is None:
+        stepspec = self.program.stepspec
+        if stepspec is None:
             return
-        marks = Marks(step.spec for step in contract.steps)
+        marks = Marks(step.spec for step in stepspec.steps)
         groups = {group.id: group for group in self.program.groups}
-        counters = {register.name for register in self.program.registers if register.role == "retries"}
-        for step in contract.steps:
+        counters = {counter.name for counter in self.program.counters if counter.role == "retries"}
+        for step in stepspec.steps:
             nodes = [node for node in self.program.nodes if node.group == step.id]
             stages = tuple(node for node in nodes if isinstance(node.task, Stage))
             yield Step(

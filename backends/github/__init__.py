@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
-from backends.base import Backend, Emission, OptionFinding, Reason
+from backends.base import Backend, CallReason, Emission, OptionDiagnostic
 from backends.common.identifiers import identifiers_of
 from backends.github.calling import refusals
 from backends.github.calling.publishing import unfit_publications
@@ -45,11 +45,11 @@ class GithubBackend(Backend[GithubOptions]):
     named: ClassVar[bool] = True
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
-    def cautions(self, program: Program, options: GithubOptions) -> Iterable[OptionFinding]:
+    def cautions(self, program: Program, options: GithubOptions) -> Iterable[OptionDiagnostic]:
         """Return the warnings about events, actions and agents."""
         return cautions(program, options)
 
-    def path_problem(self, _path: str) -> tuple[str, str, str] | None:
+    def path_issue(self, _path: str) -> tuple[str, str, str] | None:
         """Return the problem of a file below a subfolder of `.github/workflows`, which GitHub ignores."""
         folder, home = Path(_path).absolute().parent, Path(".github", "workflows").parts
         above = next((one for one in folder.parents if one.parts[-2:] == home), None)
@@ -71,7 +71,7 @@ class GithubBackend(Backend[GithubOptions]):
         bound = with_fixed(program, options)
         if options.max_steps is not None:
             bound = replace(bound, limit=options.max_steps or None)  # (I24)
-        if program.contract is not None:
+        if program.stepspec is not None:
             return _specified(bound, options)
         why = reasons_to_call(bound, options)
         if why and options.prompts == "environment" and any(isinstance(node.task, Ask) for node in bound.nodes):
@@ -95,7 +95,7 @@ def _native(program: Program, options: GithubOptions) -> Emission:
     return _checked(workflow, workflow.findings())
 
 
-def _calling(program: Program, options: GithubOptions, why: Reason) -> Emission:
+def _calling(program: Program, options: GithubOptions, why: CallReason) -> Emission:
     workflow = CallingWorkflow(program, options)
     refused = (
         *taken(program, options, INPUTS if workflow.waits else ()),
@@ -123,7 +123,7 @@ def _specified(program: Program, options: GithubOptions) -> Emission:
     return _checked(workflow, found, reason(program))
 
 
-def _checked(workflow: Written, found: Iterable[Diagnostic] = (), why: Reason | None = None) -> Emission:
+def _checked(workflow: Written, found: Iterable[Diagnostic] = (), why: CallReason | None = None) -> Emission:
     """Return the workflow if GitHub accepts it, with the diagnostics about it."""
     text = workflow.text()
     refused = tuple(exceeded(workflow, text))

@@ -25,7 +25,7 @@ from backends.github.workflow.document import reviewers_step
 from backends.github.yaml.model import CALLING_SHELL, Step
 from backends.github.yaml.pins import pins
 from backends.python.edition import publisher
-from backends.python.verify import Problem
+from backends.python.verify import LineIssue
 from compiler.reading.yaml import UnreadableError, load_value
 from compiler.text.regex import Regex
 from compiler.text.source import sha256_of
@@ -109,22 +109,22 @@ class Called(Struct, frozen=True):
     """Whether all steps are ones that rdc writes."""
 
 
-def called_by(text: str) -> Called | Problem | None:
+def verify_workflow(text: str) -> Called | LineIssue | None:
     """Return what a workflow of this version calls, or None if it calls no separate program."""
     try:
         workflow = load_value(text)
     except UnreadableError:
-        return Problem(1, "this is not valid YAML")
+        return LineIssue(1, "this is not valid YAML")
     jobs = list(_jobs(workflow))
     scripts = dict.fromkeys(str(step.get("run")) for job in jobs for step in _steps(job))
     found = next(filter(None, map(_LOADER.fullmatch, scripts)), None)
     if found is None:
         is_altered = any("RDC_PROGRAM" in script and "RUNNER_TEMP" not in script for script in scripts)
-        return Problem(1, "the loader is not the one that rdc writes") if is_altered else None
+        return LineIssue(1, "the loader is not the one that rdc writes") if is_altered else None
     assert isinstance(workflow, dict)  # noqa: S101 (tells mypy)
     place, beside = found["place"], _beside(found["place"])
     if posixpath.normpath(place) != place or place.startswith(("/", "../")) or not place.endswith(".py"):
-        return Problem(1, "the loader's path is not a program in the repository")
+        return LineIssue(1, "the loader's path is not a program in the repository")
     publishers = {loader(found["python"], beside, sha256_of(publisher()), kind) for kind in _KINDS}
     beside_it = (_companion(beside, publisher()),) if publishers.intersection(scripts) else ()
     forms = _forms()

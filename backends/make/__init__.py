@@ -31,7 +31,7 @@ class MakeBackend(Backend[MakeOptions]):
     options = MakeOptions
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
-    def path_problem(self, _path: str) -> tuple[str, str, str] | None:
+    def path_issue(self, _path: str) -> tuple[str, str, str] | None:
         """Return the problem of a path with a space, which make reads as the end of a file name."""
         path = PurePath(_path)
         folder, name = str(path.parent), path.name
@@ -76,7 +76,7 @@ OF_CALLS = (
 )
 """Accepted by Makefiles whose documents call agents or tools, or leave an artifact."""
 
-OF_CONTRACT = ("EXECUTOR", "FROM", "GATE", "HUMAN", "MARKDOWN", "RUN_DIR", "TO", "TOOLS")
+OF_STEPSPEC = ("EXECUTOR", "FROM", "GATE", "HUMAN", "MARKDOWN", "RUN_DIR", "TO", "TOOLS")
 """Accepted by Makefiles of specifications."""
 
 _FIT = Regex(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -95,8 +95,8 @@ def _controls(program: Program) -> Iterator[str]:
         yield from ("INPUTS", "TASK", "TASK_FILE")
     if Feature.GATES in features:
         yield from ("GATE", "HUMAN")
-    if program.contract is not None:
-        yield from OF_CONTRACT
+    if program.stepspec is not None:
+        yield from OF_STEPSPEC
         return
     yield "PROMPTED"
     if program.artifact or any(isinstance(node.task, Agent | Parallel | Tool) for node in program.nodes):

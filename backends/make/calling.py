@@ -10,11 +10,11 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from backends.base import MARK, Emission, Reason
+from backends.base import MARK, CallReason, Emission
 from backends.common.command import canonical_command
 from backends.common.remarks import ending_words, listed, printable, shells
 from backends.common.specification import Specification, shown
-from backends.common.specification import Step as ContractStep
+from backends.common.specification import Step as SpecifiedStep
 from backends.common.templates import render
 from backends.make.names import FILTERS, comment, file_name, unlike, visible
 from backends.make.native import state_of
@@ -55,7 +55,7 @@ VERBS = ("open", "answer", "approve", "timeline", "outputs", "goto", "status", "
 """The targets that a Makefile can have, besides steps and `clean`."""
 
 
-def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
+def calling(program: Program, options: MakeOptions, reason: CallReason) -> Emission:
     """Return the Makefile, with the program that it calls for a reason."""
     name = file_name(program)
     path = options.program or f"rdc/{name.lstrip('.-') or 'program'}.py"
@@ -107,15 +107,15 @@ def page(sources: Sequence[SourceFile], state: str, steps: Sequence[Step], **fac
 
 
 def _verbs(program: Program) -> Iterator[str]:
-    unknown = {"goto"} if program.contract is not None else {"timeline", "outputs"}
+    unknown = {"goto"} if program.stepspec is not None else {"timeline", "outputs"}
     if not any(isinstance(node.task, Gate) for node in program.nodes):
         unknown.add("approve")
     return (verb for verb in VERBS if verb not in unknown)
 
 
 def _steps(program: Program) -> list[Step]:
-    if program.contract is not None:
-        return _of_contract(Specification(program))
+    if program.stepspec is not None:
+        return _of_stepspec(Specification(program))
     found: dict[str, list[Node]] = {}
     for node in program.nodes:
         if node.edges:  # an end without edges is shown at the transition to it
@@ -147,11 +147,11 @@ def _places(names: Iterable[str]) -> str:
     return " ".join(quote(name, safe="/{}:@+") for name in names)
 
 
-def _of_contract(contract: Specification) -> list[Step]:
-    targets = _targets((name, name.removeprefix("step-")) for name in contract.steps)
+def _of_stepspec(stepspec: Specification) -> list[Step]:
+    targets = _targets((name, name.removeprefix("step-")) for name in stepspec.steps)
     return [
-        Step(targets[name], _places([name]), tuple(_told(contract, step)), bool(step.gates))
-        for name, step in contract.steps.items()
+        Step(targets[name], _places([name]), tuple(_told(stepspec, step)), bool(step.gates))
+        for name, step in stepspec.steps.items()
     ]
 
 
@@ -178,7 +178,7 @@ def _of_node(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
     yield from (comment(f"#   {line}") for line in dict.fromkeys(_transitions(node, nodes)))
 
 
-def _told(contract: Specification, step: ContractStep) -> Iterator[str]:
+def _told(stepspec: Specification, step: SpecifiedStep) -> Iterator[str]:
     """Yield the comments of a specification's step: its gates, and its stages."""
     at = step.group.origin
     about_it = f": {found}" if (found := shown(step.group.prompt)) else ""
@@ -186,8 +186,8 @@ def _told(contract: Specification, step: ContractStep) -> Iterator[str]:
     for node in step.gates:
         if isinstance(node.task, Gate):
             yield f"#   {comment(visible(f'gate {node.id}: {shown(node.task.reason)}').rstrip(': '))}"
-    yield from (f"# {comment(line)}" for line in wrap(visible("; ".join(contract.told(step))), _WIDTH))
-    if any(task.stage == "execute" for task in step.tasks) and (command := contract.config.get("executor", "")):
+    yield from (f"# {comment(line)}" for line in wrap(visible("; ".join(stepspec.told(step))), _WIDTH))
+    if any(task.stage == "execute" for task in step.tasks) and (command := stepspec.config.get("executor", "")):
         yield "#   executor:"
         yield from (comment(f"#   {line}") for line in _indented(command))
 

@@ -25,7 +25,7 @@ from compiler.ir.edges import (
     may_follow,
     register_tests,
 )
-from compiler.ir.program import Node, Program, Register, scope_members, texts_of
+from compiler.ir.program import Counter, Node, Program, scope_members, texts_of
 from compiler.ir.tasks import IDLE, End, alphabet
 from compiler.ir.texts import Text
 
@@ -54,13 +54,13 @@ class Flow(Struct, frozen=True, dict=True):
         return own_retries(self.program)
 
     @cached_property
-    def counters(self) -> tuple[Register, ...]:
+    def counters(self) -> tuple[Counter, ...]:
         """The counters that have names."""
         hidden = set(self._own.values())
-        return tuple(one for one in self.program.registers if one.name not in hidden)
+        return tuple(one for one in self.program.counters if one.name not in hidden)
 
     @cached_property
-    def _scopes(self) -> dict[str, tuple[Register, ...]]:
+    def _scopes(self) -> dict[str, tuple[Counter, ...]]:
         return scope_members(self.counters)
 
     def rows(self) -> Iterator[str]:
@@ -234,8 +234,8 @@ def own_retries(program: Program) -> dict[str, str]:
     if not wanted:
         return {}
     named, kept, nodes = _named_elsewhere(program), kept_retries(program), program.index()
-    initial = {register.name: register.initial for register in program.registers}
-    members = scope_members(program.registers)
+    initial = {counter.name: counter.initial for counter in program.counters}
+    members = scope_members(program.counters)
     return {
         node.id: counter
         for node, counter in wanted
@@ -247,7 +247,7 @@ def own_retries(program: Program) -> dict[str, str]:
 
 
 def _keeps_to_it(
-    node: Node, counter: str, edge: Edge, members: Mapping[str, Sequence[Register]], nodes: Mapping[str, Node]
+    node: Node, counter: str, edge: Edge, members: Mapping[str, Sequence[Counter]], nodes: Mapping[str, Node]
 ) -> bool:
     """Return whether an edge retries its step and counts that, or leaves the step, where the count is 0 again."""
     if retries_of(edge, counter) is not None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from backends.common import remarks
-from compiler.ir.program import Program, Register
+from compiler.ir.program import Counter, Program
 from compiler.ir.tasks import IDLE
 from compiler.text.regex import Regex
 
@@ -64,11 +64,11 @@ class Identifiers(Struct, frozen=True, dict=True):
     @cached_property
     def counters(self) -> dict[str, str]:
         """Names of counters, which are shell variables (T-4)."""
-        wished = ((one.name, _COUNTED.sub("_", _wished(one)).strip("_") or "x") for one in self.program.registers)
+        wished = ((one.name, _COUNTED.sub("_", _wished(one)).strip("_") or "x") for one in self.program.counters)
         return {name: f"rdc_{found}" for name, found in unlike(wished, self.taken, "_").items()}
 
 
-def _wished(counter: Register) -> str:
+def _wished(counter: Counter) -> str:
     """Return what a counter counts, and for which step."""
     match counter.role:
         case "instance":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from backends.base import MARK, Emission, Reason
+from backends.base import MARK, CallReason, Emission
 from backends.common.command import canonical_command
 from backends.common.remarks import remarks
 from backends.common.templates import render
@@ -19,7 +19,7 @@ from backends.make.options import MakeOptions
 from backends.make.recipes import assigned, block, definitions, escaped, prints, recipe, usual
 from compiler.analyses.domains import may_fall
 from compiler.diagnostics.model import Diagnostic
-from compiler.ir.program import Group, Node, Program, Register, SourceFile
+from compiler.ir.program import Counter, Group, Node, Program, SourceFile
 from compiler.ir.tasks import IDLE, Ask, Shell
 from compiler.ir.texts import Text, joined
 from compiler.text.source import sha256_of
@@ -145,7 +145,7 @@ class Steps(Struct, frozen=True, dict=True):
         if re.search(r"\bflow ", table):
             yield "`flow X` continues at the row X."
 
-    def about(self, counter: Register) -> str:
+    def about(self, counter: Counter) -> str:
         """Return what a counter counts."""
         name, of = self._ids.counters[counter.name], comment(visible(counter.of))
         match counter.role:
@@ -233,16 +233,16 @@ class Steps(Struct, frozen=True, dict=True):
                 yield Diagnostic("RD502", path, None, problem, "split the document into smaller ones")
 
 
-def beyond(program: Program) -> Reason | None:
+def beyond(program: Program) -> CallReason | None:
     """Return why a Makefile cannot run a program of commands and questions itself, or None."""
     for node in program.nodes:
         task = node.task
         if isinstance(task, Shell) and not prints(str(task.command).replace("\r", "")):
-            return Reason(
+            return CallReason(
                 node.origin.path, node.origin.span, f"the command of step {node.id} has an invisible character"
             )
     if may_fall(program):
-        return Reason(program.sources[0].path, None, "a counter may fall below zero")
+        return CallReason(program.sources[0].path, None, "a counter may fall below zero")
     return None
 
 

@@ -238,7 +238,7 @@ class _Path(Struct, frozen=True, dict=True):
         """Return whether an effect changes more than the retries of a single step."""
         own = set(self._own.values())
         if isinstance(effect, Reset):
-            members = scope_members(self.program.registers).get(effect.scope, ())
+            members = scope_members(self.program.counters).get(effect.scope, ())
             return any(member.name not in own for member in members)
         return effect != Set(self._own.get(node.id, ""), 0)
 

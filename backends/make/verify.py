@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from backends.make.calling import VERBS, Step, page
 from backends.make.native import tail
-from backends.python.verify import Problem, first_difference
+from backends.python.verify import LineIssue, first_difference
 from compiler.ir.program import SourceFile
 from compiler.text.regex import Regex
 
@@ -53,13 +53,13 @@ class Pinned(Struct, frozen=True):
     sha256: str
 
 
-def pinned(text: str) -> Pinned | Problem | None:
+def verify_caller(text: str) -> Pinned | LineIssue | None:
     """Return the program that a Makefile of this version calls, the first problem in it, or None if it calls none."""
     if "RDC_CHECKED\n" not in text:
         return None
     header, targets = _HEADER.match(text), _TARGETS.search(text)
     if header is None or targets is None:
-        return Problem(1, "the header is not the one that rdc writes")
+        return LineIssue(1, "the header is not the one that rdc writes")
     facts = header.groupdict()
     sources = [(facts.pop("path"), facts.pop("hash")), *_OTHER.findall(facts.pop("others") or "")]
     verbs = " ".join(word for word in targets[1].split() if word in VERBS)
@@ -67,33 +67,33 @@ def pinned(text: str) -> Pinned | Problem | None:
     wanted = page([SourceFile(*each) for each in sources], verbs=verbs, steps=_steps(text), notes=notes, **facts)
     if wanted != text:
         line = first_difference(text, wanted)
-        return Problem(line, "this line is not a comment, a step's target, or a line that rdc writes")
+        return LineIssue(line, "this line is not a comment, a step's target, or a line that rdc writes")
     return Pinned(header["program"], header["sha256"])
 
 
-def changed(text: str) -> Problem | str | None:
+def verify_loop(text: str) -> LineIssue | str | None:
     """Return what is unchanged in a Makefile that runs its steps, the first problem, or None for another file.
 
     Above the names is the author's part: comments, titles, rules and blocks, in which make expands only known names.
     """
     found = _NAMES.search(text)
     if found is None:
-        return Problem(1, "the names above the loop were changed") if _LOOP in text else None
+        return LineIssue(1, "the names above the loop were changed") if _LOOP in text else None
     wanted = tail(*found.groups())
     if text[found.start() :] == wanted:
         return _of_author(text[: found.start()].split("\n")) or "loop unchanged"
     line = text.count("\n", 0, found.start()) + first_difference(text[found.start() :], wanted)
-    return Problem(line, "the targets or the loop were changed")
+    return LineIssue(line, "the targets or the loop were changed")
 
 
-def _of_author(lines: list[str]) -> Problem | None:
+def _of_author(lines: list[str]) -> LineIssue | None:
     """Return the first line that rdc does not write above the names."""
     is_block = False
     for number, line in enumerate(lines, start=1):
         is_end = line == "endef"
         known = _BLOCK if is_block else _RULE
         if not (known.fullmatch(line) or (is_block and is_end)):
-            return Problem(number, "this is not a line of a step")
+            return LineIssue(number, "this is not a line of a step")
         is_block = not is_end if is_block else line.startswith("define ")
     return None
 

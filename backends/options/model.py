@@ -127,7 +127,7 @@ class _Misfit(NamedTuple):
 def _issues(errors: Iterable[ErrorDetails], values: Mapping[str, object], schema: Schema) -> Iterator[Issue]:
     """Yield an issue for each option. Of a union, the alternative that got furthest is the intended one."""
     groups: dict[tuple[KeyPath, str], list[_Misfit]] = {}
-    for problem in (problem for error in errors for problem in _problems(error, values, schema)):
+    for problem in (problem for error in errors for problem in _misfits(error, values, schema)):
         groups.setdefault((problem.path, problem.subject), []).append(problem)
     outer = {path[:length] for path, _ in groups for length in range(1, len(path))}
     for (path, subject), same in groups.items():
@@ -137,7 +137,7 @@ def _issues(errors: Iterable[ErrorDetails], values: Mapping[str, object], schema
             yield Issue(path, message or f"{subject} should {wishes}{same[0].instead}")
 
 
-def _problems(error: ErrorDetails, values: Mapping[str, object], schema: Schema) -> Iterator[_Misfit]:
+def _misfits(error: ErrorDetails, values: Mapping[str, object], schema: Schema) -> Iterator[_Misfit]:
     *around, last = error["loc"] or ("",)
     cause = error.get("ctx", {}).get("error")
     if error["type"] in ("missing", "extra_forbidden", "invalid_key"):

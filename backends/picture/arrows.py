@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from backends.picture.captions import Lines, wrapped
 from backends.picture.conditions import action, condition, conditions, past_of_marks, retry_limit
-from backends.picture.naming import Naming, Said, Term, between, outcome
+from backends.picture.naming import Naming, Phrase, Term, between, outcome
 from compiler.ir.edges import Edge, Following, Keep, is_plain_for, words_of
 from compiler.ir.program import Node
 from compiler.ir.tasks import UNREAD, Verdict, agents_of, alphabet
@@ -33,7 +33,7 @@ class Arrow(Struct, frozen=True):
 
     source: str
     target: str
-    said: Said
+    said: Phrase
     leads: Leads = "onward"
     mark: Mark = ""
     passes: bool = False
@@ -58,7 +58,7 @@ class _Transition(Struct):
     """Edges with the same destination and label."""
 
     target: str
-    said: Said
+    said: Phrase
     edges: list[Edge]
 
 
@@ -82,7 +82,7 @@ def arrows(nodes: Iterable[Node], names: Naming, leads: Directions) -> Iterator[
             yield Arrow(node.id, target, said, leads(node.id, target), passes=passes)
 
 
-def _outcomes(node: Node, transition: _Transition, names: Naming, *, is_only: bool) -> Said:
+def _outcomes(node: Node, transition: _Transition, names: Naming, *, is_only: bool) -> Phrase:
     """Return the condition of a transition in words."""
     edges = transition.edges
     if is_only or all(edge.guard for edge in edges):
@@ -124,7 +124,7 @@ def _is_plain(edge: Edge) -> bool:
     return all(test.kind == "outcome" for test in edge.guard)
 
 
-def _when(node: Node, edges: Sequence[Edge], names: Naming) -> Said:
+def _when(node: Node, edges: Sequence[Edge], names: Naming) -> Phrase:
     """Return the outcomes of edges, unless these are all outcomes, with their condition.
 
     RETRY is nearly always for FAIL, and such a short arrow needs a short label.
@@ -136,7 +136,7 @@ def _when(node: Node, edges: Sequence[Edge], names: Naming) -> Said:
     return between(" · ", (said, condition(edges, names, node.group)))
 
 
-def _listed(node: Node, words: Iterable[str]) -> Said:
+def _listed(node: Node, words: Iterable[str]) -> Phrase:
     """Return outcomes. If an answer without any decision leads there, no reviewer needs the four reasons for that."""
     found = {word: outcome(node.task, word) for word in words}
     if agents_of(node.task) and found.keys() >= set(UNREAD):
@@ -145,7 +145,7 @@ def _listed(node: Node, words: Iterable[str]) -> Said:
     return between(", ", ((said,) for said in found.values()))
 
 
-def _rest(node: Node, names: Naming) -> Said:
+def _rest(node: Node, names: Naming) -> Phrase:
     """Return the words for the edge that is taken if no other is."""
     marks = [past for edge in node.edges for past in past_of_marks(edge, names)]
     words = _left(node)

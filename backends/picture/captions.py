@@ -35,9 +35,9 @@ Lines = tuple[str, ...]
 
 def caption(node: Node, names: Naming) -> Lines:
     """Return the text in a node's box."""
-    if node.group in names.contract.steps and isinstance(node.task, Stage | Gate):
+    if node.group in names.stepspec.steps and isinstance(node.task, Stage | Gate):
         lines_of = step_lines if names.is_folded and isinstance(node.task, Stage) else stage_lines
-        return tuple(line for said in lines_of(node, names.contract) for line in wrapped(said, WIDEST))
+        return tuple(line for said in lines_of(node, names.stepspec) for line in wrapped(said, WIDEST))
     return _heading(node, names) + tuple(_settings(node.settings)) + tuple(kept_texts(node, names))
 
 
@@ -161,9 +161,9 @@ MOST_PATHS = 4
 """The most paths in a box. The tooltip has all of them."""
 
 
-def stage_lines(node: Node, contract: Specification) -> Iterator[str]:
+def stage_lines(node: Node, stepspec: Specification) -> Iterator[str]:
     """Yield the lines in the box of a stage, or of a contract's gate."""
-    step, task = contract.steps[node.group], node.task
+    step, task = stepspec.steps[node.group], node.task
     if isinstance(task, Gate):
         yield f"a person approves {step.title}"
         yield shown(task.reason).removeprefix("human_gate: ")
@@ -172,10 +172,10 @@ def stage_lines(node: Node, contract: Specification) -> Iterator[str]:
     match task.stage:
         case "execute":
             yield step.title
-            yield contract.executor(LONGEST_COMMAND)
+            yield stepspec.executor(LONGEST_COMMAND)
         case "tool":
             yield f"tool {task.subject}"
-            yield contract.matters(step, task)
+            yield stepspec.matters(step, task)
         case "validation":
             yield f"check: {', '.join(task.checks)}"
             yield from _paths(task.paths)
@@ -186,41 +186,41 @@ def stage_lines(node: Node, contract: Specification) -> Iterator[str]:
         case "inputs":
             yield "check the inputs"
             yield from _paths(task.paths)
-            yield from _rules("input", contract.config)
+            yield from _rules("input", stepspec.config)
         case "guardrails":
             yield "check the result"
-            yield from _rules("output", contract.config)
+            yield from _rules("output", stepspec.config)
         case "context":
             yield "get the context"
-            yield f"from {shortened(contract.config.get('context', 'a command'), LONGEST_COMMAND)}"
+            yield f"from {shortened(stepspec.config.get('context', 'a command'), LONGEST_COMMAND)}"
 
 
-def step_lines(node: Node, contract: Specification) -> Iterator[str]:
+def step_lines(node: Node, stepspec: Specification) -> Iterator[str]:
     """Return the lines in the box of a whole step: who works, the tools, and the files."""
-    step = contract.steps[node.group]
+    step = stepspec.steps[node.group]
     yield step.title
-    yield contract.executor(LONGEST_COMMAND)
+    yield stepspec.executor(LONGEST_COMMAND)
     tasks = list(step.tasks)
-    yield from (f"tool {task.subject}, {contract.matters(step, task)}" for task in tasks if task.stage == "tool")
+    yield from (f"tool {task.subject}, {stepspec.matters(step, task)}" for task in tasks if task.stage == "tool")
     for stage, verb in (("inputs", "reads"), ("outputs", "writes")):
         paths = [shown(path) for task in tasks if task.stage == stage for path in task.paths]
         if paths:
             yield f"{verb} {', '.join(paths[:MOST_PATHS])}{'' if len(paths) <= MOST_PATHS else ', …'}"
 
 
-def stage_tooltip(node: Node, contract: Specification) -> Iterator[str]:
+def stage_tooltip(node: Node, stepspec: Specification) -> Iterator[str]:
     """Yield the lines of a stage's tooltip: everything that the stage is given."""
-    step, task = contract.steps.get(node.group), node.task
+    step, task = stepspec.steps.get(node.group), node.task
     if step is not None and isinstance(task, Gate):
         yield f"gate {task.gate}: {shown(task.reason)}"
     if step is None or not isinstance(task, Stage):
         return
-    guardrails = contract.config.get("guardrails", {})
+    guardrails = stepspec.config.get("guardrails", {})
     match task.stage:
         case "execute":
             yield shown(step.group.prompt)
             yield from (f"{name}: {step.spec[name]}" for name in ("phase", "human_gate") if step.spec.get(name))
-            yield from (f"executor: {command}" for command in [contract.config.get("executor")] if command)
+            yield from (f"executor: {command}" for command in [stepspec.config.get("executor")] if command)
             yield f"an attempt takes at most {spoken(step.limit)}"
         case "tool":
             yield from _indented(step.tool(task).get("args", {}))
@@ -235,7 +235,7 @@ def stage_tooltip(node: Node, contract: Specification) -> Iterator[str]:
         case "outputs":
             yield from map(shown, task.paths)
         case "context":
-            yield from (f"context: {command}" for command in [contract.config.get("context")] if command)
+            yield from (f"context: {command}" for command in [stepspec.config.get("context")] if command)
 
 
 def _paths(paths: tuple[Text, ...]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from backends.picture.naming import Naming, Said, Term, between, one_line
+from backends.picture.naming import Naming, Phrase, Term, between, one_line
 from compiler.ir.edges import (
     Add,
     AtLeast,
@@ -18,7 +18,7 @@ from compiler.ir.edges import (
     Test,
     counter_effects,
 )
-from compiler.ir.program import Register
+from compiler.ir.program import Counter
 from compiler.ir.tasks import Verdict
 from compiler.text.durations import spoken
 from compiler.text.regex import Regex
@@ -45,7 +45,7 @@ def retry_limit(edge: Edge, names: Naming) -> int | None:
     return None
 
 
-def action(edge: Edge, names: Naming, group: str) -> Said:
+def action(edge: Edge, names: Naming, group: str) -> Phrase:
     """Return what an edge does besides its destination, as its author wrote it: `RETRY 3`, `NEXT {N}`."""
     if not edge.effects:
         return ()
@@ -53,10 +53,10 @@ def action(edge: Edge, names: Naming, group: str) -> Said:
     return between(" · ", [_own_action(edge, names, group), *counted])
 
 
-def _own_action(edge: Edge, names: Naming, group: str) -> Said:
+def _own_action(edge: Edge, names: Naming, group: str) -> Phrase:
     limit = retry_limit(edge, names)
     if limit is not None:
-        step = names.contract.steps.get(group)  # with a contract, no one wrote RETRY (I32)
+        step = names.stepspec.steps.get(group)  # with a contract, no one wrote RETRY (I32)
         again = f"again, {'once' if limit == 1 else f'up to {limit} times'}"
         if step is None:
             return (Term(f"RETRY {limit}", again),)
@@ -75,7 +75,7 @@ def _own_action(edge: Edge, names: Naming, group: str) -> Said:
     return (Term(said, said.replace("NEXT", "the next one")),) if said else ()
 
 
-def _counted(effect: CounterEffect, names: Naming) -> Said:
+def _counted(effect: CounterEffect, names: Naming) -> Phrase:
     """Return what an effect does to a counter without any other use in the picture."""
     if effect.kind == "reset":
         return (f"reset {one_line(effect.scope)}",) if effect.scope in names.plain_scopes else ()
@@ -99,7 +99,7 @@ def past_of_marks(edge: Edge, names: Naming) -> set[str]:
     return {_past(mark) for mark in found if mark} if all(found) else set()
 
 
-def condition(edges: Sequence[Edge], names: Naming, group: str) -> Said:
+def condition(edges: Sequence[Edge], names: Naming, group: str) -> Phrase:
     """Return the condition for taking one of the edges, without outcomes; empty if one has no condition."""
     guards = [conditions(edge, names) for edge in edges]
     if not all(guards):
@@ -122,7 +122,7 @@ def conditions(edge: Edge, names: Naming) -> list[Test]:
     return found
 
 
-def _mark(test: Test, names: Naming) -> Register | None:
+def _mark(test: Test, names: Naming) -> Counter | None:
     """Return the counter if a test asks whether a step had an outcome before."""
     if isinstance(test, CounterTest) and (test.operator, test.value) == (">=", 1):
         counter = names.counter(test.register)
@@ -130,11 +130,11 @@ def _mark(test: Test, names: Naming) -> Register | None:
     return None
 
 
-def _past(mark: Register) -> str:
+def _past(mark: Counter) -> str:
     return PAST.get(mark.outcome, f"was {one_line(mark.outcome)}")
 
 
-def _any_of(marks: Sequence[Register], names: Naming, group: str) -> Said:
+def _any_of(marks: Sequence[Counter], names: Naming, group: str) -> Phrase:
     """Return several marks in one phrase. Earlier instances of a step are the same step."""
     nodes = list(dict.fromkeys(names.called(mark.of, group) for mark in marks))
     past = _past(marks[0])
@@ -144,7 +144,7 @@ def _any_of(marks: Sequence[Register], names: Naming, group: str) -> Said:
     return ("any of ", *(listed if len(nodes) <= MOST_NAMED else (nodes[0], " … ", nodes[-1])), f" {past}")
 
 
-def _words(test: Test, names: Naming, group: str) -> Said:
+def _words(test: Test, names: Naming, group: str) -> Phrase:
     match test:
         case OutcomeTest(word):
             return (one_line(word),)
@@ -161,7 +161,7 @@ def _words(test: Test, names: Naming, group: str) -> Said:
             assert_never(test)
 
 
-def _counter(name: str, names: Naming, group: str) -> Said:
+def _counter(name: str, names: Naming, group: str) -> Phrase:
     """Return a counter's purpose, or its name."""
     counter = names.counter(name)
     match counter.role:

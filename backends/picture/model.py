@@ -127,7 +127,7 @@ class Picture(Struct, frozen=True):
 
 def picture(program: Program, *, folds: bool = False) -> Picture:
     """Return the picture of a program. With `folds`, a step of a specification is one box, besides its gates."""
-    folds = folds and program.contract is not None
+    folds = folds and program.stepspec is not None
     program = program if folds else joined_attempts(program)
     names = Naming(program, is_folded=folds)
     program = _drawn(folded_steps(program) if folds else program)
@@ -207,7 +207,7 @@ def _drawn(program: Program) -> Program:
 def _box(node: Node, names: Naming, placement: Placement, is_reached: bool) -> Box:
     texts = tuple(kept_texts(node, names))
     lines = caption(node, names) + (() if is_reached else (UNREACHABLE,))
-    more = tuple(stage_tooltip(node, names.contract)) if names.contract.steps else ()
+    more = tuple(stage_tooltip(node, names.stepspec)) if names.stepspec.steps else ()
     return Box(node, lines, placement.nodes[node.id], is_reached, texts, more=more)
 
 

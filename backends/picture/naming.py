@@ -10,7 +10,7 @@ from backends.common import remarks
 from backends.common.specification import Specification, shown
 from compiler.analyses.values import value_flow
 from compiler.ir.edges import Clear
-from compiler.ir.program import Group, Program, Register, scope_members, texts_of
+from compiler.ir.program import Counter, Group, Program, scope_members, texts_of
 from compiler.ir.tasks import UNREAD, Ask, Task, Verdict, agents_of
 
 LONGEST_TITLE = 60
@@ -42,11 +42,11 @@ class Term(Struct, frozen=True):
         return self.written
 
 
-Said = tuple[str | Called | Term, ...]
+Phrase = tuple[str | Called | Term, ...]
 """Words that include names and terms."""
 
 
-def between(separator: str, parts: Iterable[Said]) -> Said:
+def between(separator: str, parts: Iterable[Phrase]) -> Phrase:
     """Return the non-empty parts, joined by a separator."""
     said = [part for part in parts if part]
     if len(said) < 2:  # true in almost all cases
@@ -66,13 +66,13 @@ class Naming:
     def __init__(self, program: Program, *, is_folded: bool = False) -> None:
         self.is_folded = is_folded
         self._groups = {group.id: group for group in program.groups}
-        self._registers = {register.name: register for register in program.registers}
-        members = scope_members(program.registers)
+        self._counters = {counter.name: counter for counter in program.counters}
+        members = scope_members(program.counters)
         self.plain_scopes = {name for name, found in members.items() if not all(item.role for item in found)}
         self.slots = frozenset(slot.name for slot in program.slots)
         self.flow = value_flow(program)
         self.carried = frozenset(_carried(program))
-        self.contract = Specification(program)
+        self.stepspec = Specification(program)
 
     def short(self, name: str, group: str) -> str:
         """Return the name of a node, group or register, as shown in a group."""
@@ -92,9 +92,9 @@ class Naming:
             return one_line(name if title in ("", name) else f"{title} ({name})")
         return one_line(f"{name} {title}")
 
-    def counter(self, name: str) -> Register:
+    def counter(self, name: str) -> Counter:
         """Return a counter, with its purpose."""
-        return self._registers.get(name) or Register(name, "")
+        return self._counters.get(name) or Counter(name, "")
 
 
 def _carried(program: Program) -> Iterator[str]:

@@ -88,7 +88,7 @@ class PictureBackend(Backend[PictureOptionsType]):
         """Return the picture of the program."""
         title, document = program.title or program.name, program.sources[0].path
         folds = options.boxes == "steps"
-        if folds and program.contract is None:
+        if folds and program.stepspec is None:
             problem = "`--steps` and `boxes: steps` are only for step specifications"
             remedy = "leave it out: each box of this picture is a step already"
             return Emission(None, (about_option(program, ("boxes",), "RD501", problem, remedy),))

@@ -105,7 +105,7 @@ class PythonBackend(Backend[PythonOptions]):
         """Return the content of a program's file, and the file, with the runtime beside it if it is shared."""
         if options.caller == "github" and program.file:  # companions are named after their workflows (T-28)
             program = program.with_(name=program.file)
-        if program.contract is not None:  # its edition always has all operator commands
+        if program.stepspec is not None:  # its edition always has all operator commands
             options = options.model_copy(update={"operator": "basic"})
         if options.runtime == "script":
             edition, program = "script", optimize(program, jumps=False)

@@ -117,8 +117,8 @@ class _Writer:
         facts |= {"project": program.project} if is_named and program.project else {}
         facts |= {"entry": program.entry} if program.entry != program.nodes[0].id else {}
         resets = {e.scope for node in program.nodes for edge in node.edges for e in edge.effects if e.kind == "reset"}
-        members = scope_members(program.registers)
-        initial = {register.name: register.initial for register in program.registers if register.name not in slots}
+        members = scope_members(program.counters)
+        initial = {counter.name: counter.initial for counter in program.counters if counter.name not in slots}
         counted = {self._steps[name].node.retries for name in self._transitions.retried}
         strings = {slot.name: slot.initial for slot in program.slots if slot.name not in common.names}
         held = given(
@@ -135,7 +135,7 @@ class _Writer:
             contexts={context.name: _context(context, slots) for context in program.contexts},
             steps={name: list(steps) for name, steps in told_steps(program).items()},
             folder=program.folder,
-            contract=contract_of(program, slots),
+            stepspec=stepspec_of(program, slots),
         )
         named = [f"{key}={literal(value)}" for key, value in facts.items()]
         return self._call("about", [literal(program.title)], [*named, *settings_of(held)])
@@ -150,7 +150,7 @@ class _Writer:
         """Return the call for a step, a branch, or an end that is not written in a transition."""
         node, task, transitions = step.node, step.node.task, self._transitions
         transitions.taken.add(node.id)
-        common = common_settings(node, self._slots, is_contract=self.program.contract is not None)
+        common = common_settings(node, self._slots, is_stepspec=self.program.stepspec is not None)
         if node.id in transitions.retried:
             del common["attempt"]
         if isinstance(task, End):
@@ -244,12 +244,12 @@ def _input(declared: Input) -> Values:
     return found | given(options=list(declared.options))
 
 
-def contract_of(program: Program, slots: frozenset[str]) -> Values:
+def stepspec_of(program: Program, slots: frozenset[str]) -> Values:
     """Return the workflow, the configuration, and each step's specification with marks for its references."""
-    contract = program.contract
-    if contract is None:
+    stepspec = program.stepspec
+    if stepspec is None:
         return {}
-    marks = Marks(step.spec for step in contract.steps)
-    found: Values = {"workflow": json.loads(contract.workflow)} | given(config=json.loads(contract.config))
-    found["steps"] = {step.id: json.loads(marks.text(step.spec)) for step in contract.steps}
+    marks = Marks(step.spec for step in stepspec.steps)
+    found: Values = {"workflow": json.loads(stepspec.workflow)} | given(config=json.loads(stepspec.config))
+    found["steps"] = {step.id: json.loads(marks.text(step.spec)) for step in stepspec.steps}
     return found | placeholders(marks, slots)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from backends.base import Companion, Reason
+from backends.base import CallReason, Companion
 from backends.common.remarks import listed
 from backends.python import PythonBackend
 from backends.python.calls import Calls
@@ -52,17 +52,17 @@ _VAGUE = frozenset({Feature.TEXTS, Feature.CONTEXTS, Feature.LIMITS, Feature.KEY
 """Features that follow from others, which are a better explanation."""
 
 
-def reason(program: Program, native: frozenset[Feature] = BASIC, operator: Operator = "basic") -> Reason | None:
+def reason(program: Program, native: frozenset[Feature] = BASIC, operator: Operator = "basic") -> CallReason | None:
     """Return all reasons why a target with some native features must call the program, as one, or None."""
     found = list(reasons(program, native))
     if not found:
         path = program.sources[0].path
-        return Reason(path, None, "the option `operator` is `full`") if operator == "full" else None
+        return CallReason(path, None, "the option `operator` is `full`") if operator == "full" else None
     place = next((each for each in found if each.span), found[0])
-    return Reason(place.path, place.span, listed([each.clause for each in found]))
+    return CallReason(place.path, place.span, listed([each.clause for each in found]))
 
 
-def reasons(program: Program, native: frozenset[Feature]) -> Iterator[Reason]:
+def reasons(program: Program, native: frozenset[Feature]) -> Iterator[CallReason]:
     """Yield a reason for each feature that is not native, unless it follows from the others."""
     foreign = [use for use in uses(program) if use.feature not in native]
     found: dict[Feature, list[Node]] = {}
@@ -70,10 +70,10 @@ def reasons(program: Program, native: frozenset[Feature]) -> Iterator[Reason]:
         found.setdefault(use.feature, []).extend([use.node] if use.node else ())
     for feature, nodes in found.items():
         if not nodes:
-            yield Reason(program.sources[0].path, None, f"the document {DOES[feature]}")
+            yield CallReason(program.sources[0].path, None, f"the document {DOES[feature]}")
             continue
         more = f" (and {len(nodes) - 1} more)" if nodes[1:] else ""
-        yield Reason(nodes[0].origin.path, nodes[0].origin.span, f"step {nodes[0].id}{more} {DOES[feature]}")
+        yield CallReason(nodes[0].origin.path, nodes[0].origin.span, f"step {nodes[0].id}{more} {DOES[feature]}")
 
 
 class Called(Struct, frozen=True):

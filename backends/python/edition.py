@@ -43,8 +43,8 @@ def optimized(program: Program, *, is_full: bool) -> tuple[str, Program]:
 
 def edition_of(program: Program, *, is_full: bool) -> str:
     """Return the name of the smallest edition that a program needs."""
-    if program.contract is not None:
-        return "contract"
+    if program.stepspec is not None:
+        return "stepspec"
     found = features_of(program)
     if is_full or found & _OF_AGENTS:
         return "agents"
@@ -53,7 +53,7 @@ def edition_of(program: Program, *, is_full: bool) -> str:
 
 def has_jumps(edition: str) -> bool:
     """Return whether an edition lets operators move a run to another step."""
-    return "operator.moving.Moving" in EDITIONS[edition].extensions
+    return "operator.jumps.Jumps" in EDITIONS[edition].extensions
 
 
 # A future import would run a `__future__.py` beside the program, so runtime modules have none.

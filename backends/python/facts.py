@@ -32,7 +32,7 @@ def wrapped(text: str) -> str:
 
 def facts(program: Program, called: Calls) -> Facts:
     """Return the values of the templates for the calls of a program."""
-    found = _of_contract(program, called) if called.is_specification else _of_steps(program, called)
+    found = _of_stepspec(program, called) if called.is_specification else _of_steps(program, called)
     of = Specification(program)
     return {"shells": shells(program), "needed": of.needed, "optional": of.optional, **found}
 
@@ -44,7 +44,7 @@ def _of_steps(program: Program, called: Calls) -> Facts:
     keywords = {word for task in agents for word in task.reading.keywords}
     return {
         "uses": uses,
-        "numbers": list(of_placeholders(program.nodes, program.registers)),
+        "numbers": list(of_placeholders(program.nodes, program.counters)),
         "times": [f"`{name}`" for name in ("timeout", "delay") if name in uses],
         "shows_attempt": any("$RDC_ATTEMPT" in line or "${RDC_ATTEMPT" in line for line in called.lines),
         "secrets": [f"`{name}`" for name in program.secrets],
@@ -84,9 +84,9 @@ def _completions(program: Program) -> list[str]:
     return found if len(found) <= _MOST_ENDS else []
 
 
-def _of_contract(program: Program, called: Calls) -> Facts:
-    contract = Specification(program)
-    config, specs = contract.config, contract.specs
+def _of_stepspec(program: Program, called: Calls) -> Facts:
+    stepspec = Specification(program)
+    config, specs = stepspec.config, stepspec.specs
     retries = [spec["retries"] for spec in specs]
     tools = {call["name"]: config.get("tools", {}).get(call["name"], {}) for spec in specs for call in spec["tools"]}
     built_in = [name for name, tool in tools.items() if name in BUILT_IN and "command" not in tool]

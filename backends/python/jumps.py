@@ -44,7 +44,7 @@ def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
     found = [written.get(name) or Jump(name, plain[name]) for name in (plain | written) if name in doubtful]
     effects = [effect for jump in found for effect in jump.all_effects]
     scopes = {effect.scope for effect in effects if isinstance(effect, Reset)} - set(resets)
-    members = scope_members(program.registers)
+    members = scope_members(program.counters)
     return given(
         to={jump.id: _jump(jump) for jump in found if jump != told.jump(jump.id)},
         enter={group: effect_lists(effects) for group, effects in enter.items()},

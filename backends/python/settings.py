@@ -81,14 +81,14 @@ def _agent(task: Agent) -> Values:
     )
 
 
-def common_settings(node: Node, slots: Container[str], *, is_contract: bool) -> Values:
+def common_settings(node: Node, slots: Container[str], *, is_stepspec: bool) -> Values:
     """Return the settings that don't depend on the kind of task: timing, retries and variables (I7)."""
     found: Values = {}
     if node.settings.timeout is not None:
         found["timeout"] = node.settings.timeout
     if node.settings.delay:
         found |= {"delay": node.settings.delay, "backoff": node.settings.backoff}
-    if is_contract and isinstance(node.task, Gate):
+    if is_stepspec and isinstance(node.task, Gate):
         found["step"] = node.group
     if node.retries:
         found["attempt"] = node.retries

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from backends.common.marks import marked
-from backends.python.calls import Calls, call_lines, calls, contract_of, settings_of
+from backends.python.calls import Calls, call_lines, calls, settings_of, stepspec_of
 from backends.python.literals import literal
 from backends.python.settings import Values, given
 from compiler.ir.program import Node, Program
@@ -39,10 +39,10 @@ def author_calls(program: Program, *, is_named: bool = False) -> Calls:
 
 def _is_whole(program: Program) -> bool:
     """Return whether a program has all parts of a specification, as a front end makes them."""
-    contract, nodes = program.contract, program.index()
-    if contract is None or not contract.steps or not {"module", "workflow"} <= json.loads(contract.workflow).keys():
+    stepspec, nodes = program.stepspec, program.index()
+    if stepspec is None or not stepspec.steps or not {"module", "workflow"} <= json.loads(stepspec.workflow).keys():
         return False
-    specs = ((step.id, json.loads(str(step.spec))) for step in contract.steps)
+    specs = ((step.id, json.loads(str(step.spec))) for step in stepspec.steps)
     return isinstance(program.nodes[-1].task, End) and all(
         spec.keys() == _FIELDS and name in nodes for name, spec in specs
     )
@@ -50,29 +50,29 @@ def _is_whole(program: Program) -> bool:
 
 def _is_same(one: Values, other: Values, program: Program) -> bool:
     """Return whether two programs are equal, and give equal JSON to executors (keys in the same order)."""
-    contracts = [json.dumps(each["contract"]["steps"]) for each in (one, other)]
+    stepspecs = [json.dumps(each["stepspec"]["steps"]) for each in (one, other)]
     one, other = ({key: value for key, value in each.items() if value} for each in (one, other))
-    return one == other and contracts[0] == contracts[1] and list(one["nodes"]) == [node.id for node in program.nodes]
+    return one == other and stepspecs[0] == stepspecs[1] and list(one["nodes"]) == [node.id for node in program.nodes]
 
 
 def _calls(program: Program, *, is_named: bool) -> Iterator[list[str]]:
     """Yield the lines of each call."""
-    contract = contract_of(program, frozenset(slot.name for slot in program.slots))
-    workflow = contract["workflow"]
+    stepspec = stepspec_of(program, frozenset(slot.name for slot in program.slots))
+    workflow = stepspec["workflow"]
     facts = given(name=program.name, source=program.sources[0].path, project=program.project if is_named else "")
     facts |= {
         "workflow": workflow,
         "variables": {declared.name: declared.default for declared in program.inputs},
         "secrets": list(program.secrets),
-        **contract.get("config", {}),
+        **stepspec.get("config", {}),
     }
     yield _call("about", [program.title], {}, given(**facts))
-    found: dict[str, dict[str, Node]] = {step: {} for step in contract["steps"]}
+    found: dict[str, dict[str, Node]] = {step: {} for step in stepspec["steps"]}
     for node in program.nodes:
         step = node.task.step if isinstance(node.task, Stage) else node.group
         if isinstance(node.task, Stage | Gate) and step in found:
             found[step][node.id] = marked(node)[0]
-    for name, spec in contract["steps"].items():
+    for name, spec in stepspec["steps"].items():
         yield _step(name, spec, found[name], workflow)
     end = program.nodes[-1]
     assert isinstance(end.task, End)  # noqa: S101 (for mypy)

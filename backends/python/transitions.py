@@ -44,7 +44,7 @@ class Transitions(Struct, dict=True):
     @cached_property
     def retried(self) -> set[str]:
         """The steps whose retries `retry` can express: an edge back to it, and a reset on each other edge."""
-        initial = {register.name: register.initial for register in self.program.registers}
+        initial = {counter.name: counter.initial for counter in self.program.counters}
         return {name for name, step in self.steps.items() if step.node.retries and _retries(name, step, initial)}
 
     def clears(self, step: Step) -> list[str]:

@@ -52,7 +52,7 @@ _AT_VERSION = len(_BOUNDARY) - len("\n\n\n")
 _BESIDE = sorted(name for name in CALLERS if not name.startswith(WORKER))  # whose parts are files beside a program
 
 
-class Problem(Struct, frozen=True):
+class LineIssue(Struct, frozen=True):
     """Why a program is not what rdc writes, with the line number, counted from 1."""
 
     line: int
@@ -75,35 +75,35 @@ def runtime_in(text: str, name: str = "") -> str:
     return "".join(parts) or text
 
 
-def proof(text: str) -> str | Problem:
+def verify_program(text: str) -> str | LineIssue:
     """Return the edition of a program of this version with only calls above it, or the first problem."""
     parts = split(text)
     if parts is None:
-        return Problem(1, "the line that starts the runtime is missing")
+        return LineIssue(1, "the line that starts the runtime is missing")
     head, rest = parts
     is_worker = head.startswith(_FIRST_OF_WORKERS)
     found = _EDITION.match(rest, _AT_VERSION)
     line = head.count("\n") + 1
     if found is None or (edition := found["name"]) not in EDITIONS:
-        return Problem(line + 1, "this version of rdc does not have this edition")
+        return LineIssue(line + 1, "this version of rdc does not have this edition")
     header = _HEADER.match(head)
     start = header.end() if header else 0
     is_shared = not is_worker and head.startswith(SHARED_OPENING, start)
     above = SHARED_OPENING if is_shared else opening(edition)
     if not head.startswith(above, start):
         line = head.count("\n", 0, start) + first_difference(head[start:], above)
-        return Problem(line, f"this line differs from edition {edition}")
+        return LineIssue(line, f"this line differs from edition {edition}")
     if not is_shared and f"\n{checks(edition, is_worker=is_worker)}" not in head[:start]:
-        return Problem(1, "the commands in the header that check the runtime were changed")
+        return LineIssue(1, "the commands in the header that check the runtime were changed")
     function = _author_part(head, start + len(above))
-    if isinstance(function, Problem):
+    if isinstance(function, LineIssue):
         return function
     callers = [WORKER] if is_worker else ["", *_BESIDE] if is_shared else [""]
     wanted = [tail(edition, function.name, is_shared=is_shared, caller=caller) for caller in callers]
     if rest in wanted:
         return edition
     closest = max(first_difference(rest, each) for each in wanted)
-    return Problem(line + closest - 1, f"this line differs from edition {edition}")
+    return LineIssue(line + closest - 1, f"this line differs from edition {edition}")
 
 
 def needed(text: str, edition: str) -> dict[str, str]:
@@ -126,20 +126,22 @@ def first_difference(one: str, other: str) -> int:
     return next((at for at, (a, b) in enumerate(pairs, 1) if a != b), min(len(lines), len(others)) + 1)
 
 
-def _author_part(head: str, start: int) -> ast.FunctionDef | Problem:
+def _author_part(head: str, start: int) -> ast.FunctionDef | LineIssue:
     """Return the document's function, which starts at a place, or the first problem in it or in the header."""
     is_worker = head.startswith(_FIRST_OF_WORKERS)
     if not is_worker and not head.startswith(_FIRST):
-        return Problem(1, "the first two lines are not the ones that rdc writes")  # the second could be `coding: utf-7`
+        return LineIssue(
+            1, "the first two lines are not the ones that rdc writes"
+        )  # the second could be `coding: utf-7`
     for number, text in enumerate(head.split("\n"), 1):
         if not text.replace("\t", "").isprintable():
-            return Problem(number, "this line has an invisible character")
+            return LineIssue(number, "this line has an invisible character")
     try:
         body = ast.parse("\n" * head.count("\n", 0, start) + head[start:], feature_version=(3, 9)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return Problem(getattr(error, "lineno", None) or 1, "this is not a function with only calls")
+        return LineIssue(getattr(error, "lineno", None) or 1, "this is not a function with only calls")
     metadata = next((text for text in METADATA.values() if text in head), METADATA[()]) if is_worker else ""
-    problem = next(chain(_other_packages(head, metadata), _problems(body)), None)
+    problem = next(chain(_other_packages(head, metadata), _issues(body)), None)
     if problem:
         return problem
     (function,) = body
@@ -147,35 +149,35 @@ def _author_part(head: str, start: int) -> ast.FunctionDef | Problem:
     return function
 
 
-def _other_packages(head: str, metadata: str) -> Iterator[Problem]:
+def _other_packages(head: str, metadata: str) -> Iterator[LineIssue]:
     """Yield a line that could start inline script metadata that rdc does not write: `uv run` would install packages."""
     rest = head.replace(metadata, "\n" * metadata.count("\n"), 1)
     found = next((number for number, line in enumerate(rest.split("\n"), 1) if line.startswith("# ///")), 0)
     if found or metadata not in head:
-        yield Problem(found or 1, "the packages for `uv run` were changed")
+        yield LineIssue(found or 1, "the packages for `uv run` were changed")
 
 
-def _problems(body: list[ast.stmt]) -> Iterator[Problem]:
+def _issues(body: list[ast.stmt]) -> Iterator[LineIssue]:
     if not body:
-        yield Problem(1, "the function is missing")
+        yield LineIssue(1, "the function is missing")
         return
     function = body[0]
     if not isinstance(function, ast.FunctionDef) or function.name not in get_args(Noun):
-        yield Problem(function.lineno, "this is not a document's function")
+        yield LineIssue(function.lineno, "this is not a document's function")
         return
     if function.decorator_list:
-        yield Problem(function.decorator_list[0].lineno, "the function has a decorator")
+        yield LineIssue(function.decorator_list[0].lineno, "the function has a decorator")
     names = [argument.arg for argument in function.args.args]
     if ast.unparse(function.args) != ", ".join(names) or function.returns or not KNOWN.issuperset(names):
-        yield Problem(function.lineno, "the function has parameters that rdc does not write")
+        yield LineIssue(function.lineno, "the function has parameters that rdc does not write")
     for statement in function.body:
         if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
-            yield Problem(statement.lineno, "this is not a call")
+            yield LineIssue(statement.lineno, "this is not a call")
     yield from _strange(function, frozenset(names))
-    yield from (Problem(other.lineno, "there is more than one function") for other in body[1:])
+    yield from (LineIssue(other.lineno, "there is more than one function") for other in body[1:])
 
 
-def _strange(function: ast.FunctionDef, names: frozenset[str]) -> Iterator[Problem]:
+def _strange(function: ast.FunctionDef, names: frozenset[str]) -> Iterator[LineIssue]:
     """Yield everything that is not a call or a literal."""
     line = function.lineno
     for node in ast.walk(function):
@@ -194,4 +196,4 @@ def _strange(function: ast.FunctionDef, names: frozenset[str]) -> Iterator[Probl
             case _:
                 is_good = node is function or isinstance(node, _PLAIN)
         if not is_good:
-            yield Problem(line, "this is not a call of rdc's functions or a literal")
+            yield LineIssue(line, "this is not a call of rdc's functions or a literal")

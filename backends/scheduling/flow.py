@@ -91,7 +91,7 @@ class Flow:
         self.arcs: dict[str, list[Arc]] = {place.name: [] for place in places}
         self.halts: dict[str, list[Literal]] = {}
         self.reached: dict[str, Condition] = {}
-        self._initial = {register.name: register.initial for register in program.registers}
+        self._initial = {counter.name: counter.initial for counter in program.counters}
         self._scopes = scopes_of(program)
         self._stops = {node.id for node in program.nodes if _is_plain_stop(node)}
         self.named = {place.name: place for place in places}

@@ -123,4 +123,4 @@ def changed_by(effect: Effect, scopes: Scopes) -> AbstractSet[str]:
 
 def scopes_of(program: Program) -> Scopes:
     """Return the names of the counters that a reset of each scope changes."""
-    return {scope: {member.name for member in members} for scope, members in scope_members(program.registers).items()}
+    return {scope: {member.name for member in members} for scope, members in scope_members(program.counters).items()}

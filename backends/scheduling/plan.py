@@ -68,7 +68,7 @@ def _followed(
     """Return the counters of each loop with their values at its start, and the counters that it reports."""
     wanted: dict[str, set[str]] = {place.name: set() for place in places if place.kind == "loop"}
     of_step = {ids.nodes[name]: name for name in wanted}
-    of_variable = {ids.output(register): register for register in ids.counters}
+    of_variable = {ids.output(counter): counter for counter in ids.counters}
 
     def demand(found: Iterable[Literal]) -> None:
         for literal in found:
@@ -82,13 +82,13 @@ def _followed(
         if place.kind != "loop":
             continue
         follows = counters_read(place.nodes, wanted[place.name])
-        counters[place.name] = {r.name: flow.values(place, r.name) for r in program.registers if r.name in follows}
+        counters[place.name] = {r.name: flow.values(place, r.name) for r in program.counters if r.name in follows}
         for register, values in counters[place.name].items():
             for condition, value in values:
                 demand(literals(condition))
                 if isinstance(value, Report):
                     wanted[value.place].add(register)
-    reports = {name: [r.name for r in program.registers if r.name in found] for name, found in wanted.items()}
+    reports = {name: [r.name for r in program.counters if r.name in found] for name, found in wanted.items()}
     return counters, reports
 
 

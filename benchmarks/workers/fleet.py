@@ -44,7 +44,7 @@ print(*(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children
 """Forks processes that wait, each ready to run the program, and lets them all go in one moment."""
 
 
-class Said(NamedTuple):
+class CommandResult(NamedTuple):
     """How a command ended, and its output."""
 
     code: int
@@ -157,19 +157,21 @@ class Fleet:
                 stderr=file, process_group=0,
             )  # fmt: skip
 
-    def call(self, *words: str, folder: Path | None = None, input: bytes = b"", **environment: str) -> Said:  # noqa: A002
+    def call(self, *words: str, folder: Path | None = None, input: bytes = b"", **environment: str) -> CommandResult:  # noqa: A002
         """Call a command of the program."""
         command = [sys.executable, str(self.script), *words]
         return self.run(command, folder or self.folder, {**self.environment, **environment}, input)
 
-    def run(self, command: list[str], folder: Path, environment: Mapping[str, str], given: bytes = b"") -> Said:
+    def run(
+        self, command: list[str], folder: Path, environment: Mapping[str, str], given: bytes = b""
+    ) -> CommandResult:
         """Run a program of Python to its end."""
         done = subprocess.run(
             command, cwd=folder, env=environment, input=given, capture_output=True, timeout=60, check=False
         )
-        return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+        return CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
 
-    def at_once(self, count: int, *words: str) -> list[Said]:
+    def at_once(self, count: int, *words: str) -> list[CommandResult]:
         """Call a command in many processes in the same moment; `NUMBER` in its words is that of the process."""
         command = [sys.executable, "-c", AT_ONCE, str(self.script), str(count), *words]
         folder = self.folder / f"at-once-{uuid.uuid4().hex}"
@@ -178,7 +180,7 @@ class Fleet:
             command, cwd=folder, env=self.environment, capture_output=True, text=True, check=True, timeout=60
         )
         outputs = [(folder / f"said-{number}").read_text() for number in range(count)]
-        return [Said(int(code), "", text) for code, text in zip(done.stdout.split(), outputs, strict=True)]
+        return [CommandResult(int(code), "", text) for code, text in zip(done.stdout.split(), outputs, strict=True)]
 
     def start(self, run: str, *options: str) -> str:
         """Start a run."""

@@ -23,7 +23,7 @@ from compiler.ir.edges import (
     Test,
     counter_effects,
 )
-from compiler.ir.program import Input, Program, Register, scope_members
+from compiler.ir.program import Counter, Input, Program, scope_members
 
 OTHER = "other text"
 """A string that no test distinguishes from others, unless a test uses exactly this one."""
@@ -61,7 +61,7 @@ class Domains:
     `strings` are the possible strings of slots. They are the same everywhere, because a task can store any string.
     """
 
-    def __init__(self, program: Program, counters: Iterable[Register]) -> None:
+    def __init__(self, program: Program, counters: Iterable[Counter]) -> None:
         counters = tuple(counters)
         self.counters = {register.name: 1 << 2 * place for place, register in enumerate(counters)}
         self.size = 2 * len(counters)
@@ -127,8 +127,8 @@ class Domains:
         can_fail = test.operator != ">=" or test.value > 1
         return Split(zero * is_zero + 2 * zero * can_hold, zero * (not is_zero) + 2 * zero * can_fail)
 
-    def _start(self, counters: Iterable[Register]) -> int:
-        return sum(self.counters[register.name] << (register.initial > 0) for register in counters)
+    def _start(self, counters: Iterable[Counter]) -> int:
+        return sum(self.counters[counter.name] << (counter.initial > 0) for counter in counters)
 
     def _limit(self, declared: Input) -> None:
         """Leave out the strings that an input with few values never has (I8)."""
@@ -149,10 +149,10 @@ def find_domains(program: Program, also: Collection[str] = ()) -> Domains:
 
     If a counter may fall below zero, none is followed; no front end generates such programs.
     """
-    if not program.registers or may_fall(program):
+    if not program.counters or may_fall(program):
         return Domains(program, ())
     wanted = _worth_following(program).union(also)
-    return Domains(program, (register for register in program.registers if register.name in wanted))
+    return Domains(program, (counter for counter in program.counters if counter.name in wanted))
 
 
 def _worth_following(program: Program) -> set[str]:
@@ -160,7 +160,7 @@ def _worth_following(program: Program) -> set[str]:
 
     The tests of such a count may or may not hold.
     """
-    initial = {register.name: register.initial for register in program.registers}
+    initial = {counter.name: counter.initial for counter in program.counters}
     testers: dict[str, set[str]] = {}
     others: set[str] = set()
     for node in program.nodes:
@@ -178,7 +178,7 @@ def _worth_following(program: Program) -> set[str]:
 def may_fall(program: Program) -> bool:
     """Return whether a counter may fall below zero: one starts there, or a negative number is set or added."""
     numbers = [effect.amount if isinstance(effect, Add) else effect.value for effect in _changes(program)]
-    numbers += [register.initial for register in program.registers]
+    numbers += [counter.initial for counter in program.counters]
     return any(isinstance(number, int) and number < 0 for number in numbers)
 
 

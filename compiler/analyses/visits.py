@@ -18,7 +18,7 @@ def most_visits(program: Program) -> Mapping[str, int | None]:
     A run can take the bounded edges of a loop only so often. Without them, the loop falls apart into smaller ones.
     """
     found: dict[str, int | None] = dict.fromkeys(program.index(), 1)
-    scopes = scope_members(program.registers)
+    scopes = scope_members(program.counters)
     members = None if may_fall(program) else {scope: {one.name for one in several} for scope, several in scopes.items()}
     pending: list[tuple[Sequence[Node], int]] = [(program.nodes, 1)]
     while pending:

@@ -18,17 +18,17 @@ from compiler.ir.program import Node, Program, without_jumps
 from compiler.ir.tasks import Branch, End, Shell
 from compiler.text.source import Source, Span
 
-Said = tuple[str, str]
+Message = tuple[str, str]
 """The problem and the remedy."""
 
 
 class Wording(Struct, frozen=True):
     """The warnings in the terms of a format; the first two have `{}` for a node's id."""
 
-    unreachable: Said
-    no_path_out: Said
-    never_completes: Said
-    never_fires: Said
+    unreachable: Message
+    no_path_out: Message
+    never_completes: Message
+    never_fires: Message
 
 
 def flow_warnings(

@@ -30,7 +30,7 @@ class InvalidError(ValueError):
 # --- Options ---------------------------------------------------------------------------------------------------------
 
 
-class Place(Struct, frozen=True):
+class OptionSource(Struct, frozen=True):
     """The place of an option, with the diagnostic code for problems there."""
 
     code: str
@@ -41,16 +41,16 @@ class Place(Struct, frozen=True):
         """Return the diagnostic for a problem with this option."""
         return Diagnostic(self.code, self.path, self.span, _BEGIN[self.code] + problem, remedy)
 
-    def around(self, spans: Spans) -> dict[KeyPath, Place]:
+    def around(self, spans: Spans) -> dict[KeyPath, OptionSource]:
         """Return the places of all parts of the value at this place."""
         return {(): self, **{path: replace(self, span=span) for path, span in spans.items()}}
 
 
-Places = Mapping[KeyPath, Place]
+OptionSources = Mapping[KeyPath, OptionSource]
 """The known places of an option, `()`, and of its parts; empty for the command line."""
 
 
-def diagnostics(issues: Iterable[Issue], places: Places, prefix: str = "", remedy: str = "") -> list[Diagnostic]:
+def diagnostics(issues: Iterable[Issue], places: OptionSources, prefix: str = "", remedy: str = "") -> list[Diagnostic]:
     """Return the diagnostics for issues in a value, each at its place or at the nearest part around it.
 
     `prefix` comes before each message, and `remedy` helps with issues that have no help.

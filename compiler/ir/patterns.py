@@ -26,7 +26,7 @@ _SAMPLE = (*map(chr, range(0x20, 0x7F)), *map(chr, range(0x20)), *"éß٣中\u00
 
 
 @lru_cache(maxsize=16)
-def pattern_problem(pattern: str) -> str:
+def pattern_issue(pattern: str) -> str:
     """Return what is wrong with a pattern for Python's `re`, or "".
 
     Repeating a part that matches the same string in several ways takes exponential time. So an unbounded repetition

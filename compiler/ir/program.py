@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from compiler.ir.edges import Edge, Effect, Origin
@@ -84,7 +84,7 @@ class Group(Struct, frozen=True):
     origin: Origin
 
 
-class Register(Struct, frozen=True):  # I4
+class Counter(Struct, frozen=True):  # I4
     """An integer counter. It is reset when the part of the document named by `scope` starts again; "" is the whole run.
 
     `role` is its purpose: to count the retries or instances of the step `of`, or to mark that it had the `outcome`.
@@ -174,18 +174,18 @@ class Artifact(Struct, frozen=True):  # I28
     type: Text
 
 
-class ContractStep(Struct, frozen=True):  # I13
+class SpecifiedStep(Struct, frozen=True):  # I13
     """A step of a contract. `spec` is its specification: a JSON object with references in strings."""
 
     id: str
     spec: Text
 
 
-class Contract(Struct, frozen=True):  # I32
+class StepSpecs(Struct, frozen=True):  # I32
     """The contract of a step specification. `workflow` and `config` are JSON objects; `steps` are in order."""
 
     workflow: str
-    steps: tuple[ContractStep, ...]
+    steps: tuple[SpecifiedStep, ...]
     config: str = "{}"
 
 
@@ -195,7 +195,7 @@ class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I32
     `limit` is the maximum number of tasks in a run, or None. `secrets` are the environment variables that must be set
     at the start. `artifact` is the file that a successful run writes. `kind` is the kind of document, a word that
     generated files use. `folder` is the slot with the path of the reports directory, or "". `contexts` are texts above
-    prompts, each after the context above it. `contract` belongs to step specifications. `name` comes from the path of
+    prompts, each after the context above it. `stepspec` belongs to step specifications. `name` comes from the path of
     the document (R4). `project` is the name of its project, and `file` that of the generated file if it matters, or "".
     """
 
@@ -205,7 +205,7 @@ class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I32
     entry: str
     nodes: tuple[Node, ...]
     groups: tuple[Group, ...] = ()
-    registers: tuple[Register, ...] = ()
+    counters: tuple[Counter, ...] = field(default=(), name="registers")
     slots: tuple[Slot, ...] = ()
     inputs: tuple[Input, ...] = ()
     limit: int | None = None
@@ -215,7 +215,7 @@ class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I32
     contexts: tuple[Context, ...] = ()
     kind: Noun = USUAL_KIND
     folder: str = ""
-    contract: Contract | None = None
+    stepspec: StepSpecs | None = None
     project: str = ""
     file: str = ""
 
@@ -304,15 +304,15 @@ def map_texts(node: Node, change: Callable[[Text], Text]) -> Node:
     return replace(node, title=change(node.title), task=map_task_texts(node.task, change))
 
 
-def scope_members(registers: Iterable[Register]) -> dict[str, tuple[Register, ...]]:
-    """Return the registers that a reset of each scope affects, in order.
+def scope_members(counters: Iterable[Counter]) -> dict[str, tuple[Counter, ...]]:
+    """Return the counters that a reset of each scope affects, in order.
 
     Scopes nest by `/`: a reset of `2/lint.runbook.md` also resets `2/lint.runbook.md/1`.
     """
-    members: dict[str, list[Register]] = {}
-    for register in registers:
-        scope = register.scope
+    members: dict[str, list[Counter]] = {}
+    for counter in counters:
+        scope = counter.scope
         while scope:
-            members.setdefault(scope, []).append(register)
+            members.setdefault(scope, []).append(counter)
             scope = scope.rpartition("/")[0]
     return {scope: tuple(found) for scope, found in members.items()}

@@ -30,7 +30,7 @@ from compiler.ir.edges import (
     Test,
     counter_effects,
 )
-from compiler.ir.program import Jump, Node, Program, Register, jumps_of, scope_members
+from compiler.ir.program import Counter, Jump, Node, Program, jumps_of, scope_members
 from compiler.ir.tasks import Agent, End, Gate
 from compiler.ir.texts import Text, text
 from runtime_shim.io.reading import field_of
@@ -46,11 +46,11 @@ _MANY = 16
 class Bank:
     """A program's counters: their initial values, and the names in each scope."""
 
-    def __init__(self, registers: Iterable[Register]) -> None:
-        registers = tuple(registers)
-        self.initial = {register.name: register.initial for register in registers}
-        members = scope_members(registers)
-        self.scopes = {scope: frozenset(register.name for register in found) for scope, found in members.items()}
+    def __init__(self, counters: Iterable[Counter]) -> None:
+        counters = tuple(counters)
+        self.initial = {counter.name: counter.initial for counter in counters}
+        members = scope_members(counters)
+        self.scopes = {scope: frozenset(counter.name for counter in found) for scope, found in members.items()}
 
 
 class Counters(Mapping[str, int]):
@@ -147,7 +147,7 @@ class Machine:
 
     @cached_property
     def _bank(self) -> Bank:
-        return Bank(self.program.registers)
+        return Bank(self.program.counters)
 
     def start(self, inputs: Mapping[str, str] = MappingProxyType({}), folder: str | None = None) -> State:
         """Return the first state for valid inputs (I8) and a reports directory (I30)."""

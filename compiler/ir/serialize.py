@@ -13,11 +13,11 @@ from compiler.ir.program import (
     USUAL_KIND,
     Constant,
     Context,
+    Counter,
     Input,
     Jump,
     Node,
     Program,
-    Register,
     Settings,
     Slot,
     SourceFile,
@@ -34,7 +34,7 @@ MAY_BE_MISSING: Mapping[str, Mapping[str, object]] = {
     "Program": {"name": None, "title": None, "sources": None},
     "Node": {"title": "", "origin": None, "edges": []},
     "Group": {"title": "", "prompt": "", "kind": "step", "parent": "", "origin": None},
-    "Register": {"scope": ""},
+    "Counter": {"scope": ""},
     "Edge": {"guard": [], "effects": []},
     "Shell": {"interpreter": "bash"},
     "Agent": {"agent": "", "kind": "agent"},
@@ -47,7 +47,7 @@ None means that the default comes from the file or the position. Keys with a def
 """
 
 UNWRITTEN: Mapping[type, frozenset[str]] = {
-    Program: frozenset({"secrets", "jumps", "artifact", "folder", "contexts", "contract", "project", "file"}),
+    Program: frozenset({"secrets", "jumps", "artifact", "folder", "contexts", "stepspec", "project", "file"}),
     Node: frozenset({"constants"}),
     Agent: frozenset({"report", "context"}),
     Tool: frozenset({"optional"}),
@@ -58,7 +58,7 @@ UNWRITTEN: Mapping[type, frozenset[str]] = {
 """Rare keys, by class. They are written only if they have a value."""
 
 _TEXTLESS: frozenset[type] = frozenset(
-    {str, int, bool, NoneType, Origin, Edge, Settings, Variable, Constant, Register, Slot, Input, Jump, Reading}
+    {str, int, bool, NoneType, Origin, Edge, Settings, Variable, Constant, Counter, Slot, Input, Jump, Reading}
 )
 """Classes without a `Text`. msgspec writes them directly, which is most of a program."""
 

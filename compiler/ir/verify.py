@@ -53,13 +53,13 @@ def verify(program: Program, stage: str = "lowering") -> None:
     Raises:
         InvalidProgramError: The program breaks rules.
     """
-    if found := problems(program):
+    if found := issues(program):
         document = program.sources[0].path if program.sources else program.name
         raise InvalidProgramError(document, stage, found)
     program.analyses["verified"] = True
 
 
-def problems(program: Program) -> list[Broken]:
+def issues(program: Program) -> list[Broken]:
     """Return the rules that a program breaks, with every place, up to a limit for each rule."""
     return [
         Broken(number, program.nodes[int(issue.path[1])].id if issue.path[:1] == ("nodes",) else "", issue)
@@ -215,9 +215,9 @@ Declared = Mapping[str, Collection[str]]
 
 def _declared(program: Program) -> Declared:
     """Return the declared names by the kind of register."""
-    counters = {register.name for register in program.registers}
+    counters = {counter.name for counter in program.counters}
     slots = {slot.name for slot in program.slots}
-    scopes = scope_members(program.registers)
+    scopes = scope_members(program.counters)
     return {"counter": counters, "scope": scopes, "slot": slots, "register": counters | slots}
 
 
@@ -315,10 +315,10 @@ def _outputs(program: Program) -> Issues:
             for effect in edge.effects:
                 if isinstance(effect, Keep):
                     path = ("nodes", place, "edges", number)
-                    yield from (Issue(path, problem) for problem in _keep_problems(node, effect))
+                    yield from (Issue(path, problem) for problem in _keep_issues(node, effect))
 
 
-def _keep_problems(node: Node, effect: Keep) -> Iterator[str]:
+def _keep_issues(node: Node, effect: Keep) -> Iterator[str]:
     if type(node.task) in IDLE:
         yield "a node without a task cannot store anything"
     if (effect.of == "output") != bool(effect.name):
@@ -340,7 +340,7 @@ def _inputs(program: Program) -> Issues:
         about = f"the input {declared.name}"
         if declared.name not in slots:
             yield Issue(("inputs", place), f"{about} has no slot with the same name")
-        for field, problem in wellformed.input_problems(declared):
+        for field, problem in wellformed.input_issues(declared):
             yield Issue(("inputs", place, field), f"{about}: {problem}")
 
 
@@ -419,6 +419,6 @@ RULES: Mapping[str, Rule] = {
     "I29": wellformed.report_issues,
     "I30": wellformed.folder_issues,
     "I31": _contexts,
-    "I32": wellformed.contract_issues,
+    "I32": wellformed.stepspec_issues,
 }
 """The rules by number. Each takes time in proportion to the size of the program."""

@@ -8,8 +8,8 @@ from typing import Literal, TypeVar
 
 from compiler.diagnostics.model import DataPath, Issue
 from compiler.ir.edges import Clear, Effect, Keep, SlotTest, Test
-from compiler.ir.patterns import pattern_problem
-from compiler.ir.program import Contract, Input, Node, Program
+from compiler.ir.patterns import pattern_issue
+from compiler.ir.program import Input, Node, Program, StepSpecs
 from compiler.ir.tasks import UNREAD, Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Stage, Tool
 from compiler.ir.texts import Text, text
 from compiler.text.regex import Regex
@@ -64,14 +64,14 @@ def _reading(reading: Reading) -> Iterator[str]:
         return
     if not reading.keywords:
         yield "a validation needs keywords"
-    if problem := pattern_problem(reading.validation):
+    if problem := pattern_issue(reading.validation):
         yield f"the validation pattern {problem}"
 
 
 def argument_issues(program: Program) -> Iterator[Issue]:
     """Check that the arguments of tools are JSON objects (I13)."""
     for path, task in _tasks(program, Tool):
-        yield from (Issue(path, problem) for problem in object_problems(task.arguments, "the arguments"))
+        yield from (Issue(path, problem) for problem in object_issues(task.arguments, "the arguments"))
 
 
 def parallel_issues(program: Program) -> Iterator[Issue]:
@@ -120,10 +120,10 @@ def report_issues(program: Program) -> Iterator[Issue]:
     first: dict[str, str] = {}
     for place, node in enumerate(program.nodes):
         if isinstance(node.task, Agent | Parallel):
-            yield from (Issue(("nodes", place, "task"), problem) for problem in _report_problems(node, first))
+            yield from (Issue(("nodes", place, "task"), problem) for problem in _report_issues(node, first))
 
 
-def _report_problems(node: Node, first: dict[str, str]) -> Iterator[str]:
+def _report_issues(node: Node, first: dict[str, str]) -> Iterator[str]:
     """Yield the problems of a node's reports. `first` has the node of each name above, and gets its names."""
     names = reports_of(node)
     if isinstance(node.task, Parallel) and any(entry.report for entry in node.task.entries):
@@ -165,15 +165,15 @@ def _slots_of(parts: Iterable[Test | Effect]) -> set[str]:
 # --- Contracts --------------------------------------------------------------------------------------------------------
 
 
-def contract_issues(program: Program) -> Iterator[Issue]:
+def stepspec_issues(program: Program) -> Iterator[Issue]:
     """Check that a contract is well-formed, that its stages fit, and that no edge leads to an earlier step (I32)."""
     for path, task in _tasks(program, Stage):
-        if program.contract is None:
+        if program.stepspec is None:
             yield Issue(path, "the program has no contract, which a stage needs")
         yield from (Issue(path, problem) for problem in _stage(task))
-    if program.contract is not None:
-        yield from (Issue(("contract",), problem) for problem in _contract(program, program.contract))
-        yield from _flow(program, program.contract)
+    if program.stepspec is not None:
+        yield from (Issue(("stepspec",), problem) for problem in _stepspec(program, program.stepspec))
+        yield from _flow(program, program.stepspec)
 
 
 def _stage(task: Stage) -> Iterator[str]:
@@ -187,22 +187,22 @@ def _stage(task: Stage) -> Iterator[str]:
         yield "only a tool can have a place"
 
 
-def _contract(program: Program, contract: Contract) -> Iterator[str]:
-    ids = [step.id for step in contract.steps]
+def _stepspec(program: Program, stepspec: StepSpecs) -> Iterator[str]:
+    ids = [step.id for step in stepspec.steps]
     if not all(ids) or len(ids) != len(set(ids)):
         yield "the contract has a step without an id, or two steps with the same id"
-    known = {*(register.name for register in program.registers), *(slot.name for slot in program.slots)}
-    for name, written in (("workflow", contract.workflow), ("config", contract.config)):
-        yield from object_problems(text(written), f"the contract: the parts of {name}")
-    for step in contract.steps:
-        yield from object_problems(step.spec, f"the contract: the parts of step {step.id}")
+    known = {*(counter.name for counter in program.counters), *(slot.name for slot in program.slots)}
+    for name, written in (("workflow", stepspec.workflow), ("config", stepspec.config)):
+        yield from object_issues(text(written), f"the contract: the parts of {name}")
+    for step in stepspec.steps:
+        yield from object_issues(step.spec, f"the contract: the parts of step {step.id}")
         for item in step.spec.references:
             if item.register not in known:
                 yield f"the contract: the register {item.register} is not declared"
 
 
-def _flow(program: Program, contract: Contract) -> Iterator[Issue]:
-    places = {step.id: place for place, step in enumerate(contract.steps)}
+def _flow(program: Program, stepspec: StepSpecs) -> Iterator[Issue]:
+    places = {step.id: place for place, step in enumerate(stepspec.steps)}
     groups = {node.id: node.group for node in program.nodes}
     for number, node in enumerate(program.nodes):
         path = ("nodes", number)
@@ -221,7 +221,7 @@ def _flow(program: Program, contract: Contract) -> Iterator[Issue]:
 # --- Parts of tasks and inputs ----------------------------------------------------------------------------------------
 
 
-def object_problems(written: Text, about: str) -> Iterator[str]:
+def object_issues(written: Text, about: str) -> Iterator[str]:
     """Yield the problems of a text that must be a JSON object with references only inside strings (I13)."""
     parts = written.parts
     references = sum(not isinstance(part, str) for part in parts)
@@ -254,13 +254,13 @@ def _marks(value: object) -> int:
 Field = Literal["options", "pattern", "default"]
 
 
-def input_problems(declared: Input) -> Iterator[tuple[Field, str]]:
+def input_issues(declared: Input) -> Iterator[tuple[Field, str]]:
     """Yield the problems of an input, each with its field."""
     if (declared.type == "choice") != bool(declared.options):
         yield "options", f"the options are not valid for the type {declared.type}"
     if not all(declared.options) or len(declared.options) != len(set(declared.options)):
         yield "options", "an option is empty or duplicated"
-    if declared.pattern is not None and (problem := pattern_problem(declared.pattern)):
+    if declared.pattern is not None and (problem := pattern_issue(declared.pattern)):
         yield "pattern", f"the pattern {problem}"
         return
     if declared.default is not None:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from compiler.ir.program import Program, plain_targets, with_jumps, without_jumps
 from compiler.ir.verify import verify
 from compiler.passes.fold_effects import fold_effects
-from compiler.passes.remove_dead_registers import remove_dead_registers
+from compiler.passes.remove_dead_counters import remove_dead_counters
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
 from compiler.passes.remove_unreachable import remove_unreachable
 from compiler.passes.thread_jumps import thread_jumps
@@ -25,7 +25,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "thread-jumps": thread_jumps,
     "fold-effects": fold_effects,
     "remove-unreachable": remove_unreachable,
-    "remove-dead-registers": remove_dead_registers,
+    "remove-dead-counters": remove_dead_counters,
 }
 """Every pass by name, in the order they run."""
 

@@ -9,10 +9,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostics.issues import Place, Places
+from compiler.diagnostics.issues import OptionSource, OptionSources
 from compiler.diagnostics.model import Diagnostic
 from compiler.project.ignores import read_check
-from compiler.project.options import Known, Level, Option, Options, Table, read_options
+from compiler.project.options import Known, Level, Option, Options, TargetOptions, read_options
 from compiler.project.project import CONFIGURATION, PYPROJECT, SECTION, Project
 from compiler.reading.toml import find_keys, load_toml
 from compiler.text.files import read_text
@@ -32,7 +32,7 @@ LONGEST = 2000
 _ADDRESS = Regex(PATTERN)
 
 
-def read_docs_url(own: Mapping[str, object], place: Place) -> tuple[str, list[Diagnostic]]:
+def read_docs_url(own: Mapping[str, object], place: OptionSource) -> tuple[str, list[Diagnostic]]:
     """Return the value of `docs-url` without a slash at its end, "" if it is invalid or missing, and the errors."""
     address = own.get(DOCS_URL, "")
     if isinstance(address, str) and (not address or (len(address) <= LONGEST and _ADDRESS.fullmatch(address))):
@@ -70,7 +70,7 @@ class Configuration(Struct, frozen=True):
     options: Options
     diagnostics: list[Diagnostic]
     sources: dict[str, Source]
-    own: Table = Table()
+    own: TargetOptions = TargetOptions()
     ignored: frozenset[str] = frozenset()
     docs_url: str = ""
     name: str = ""
@@ -103,7 +103,7 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
     for key in section:
         table = table.get(key, {}) if isinstance(table, dict) else table
     spans = below(find_keys(source), *section)
-    place = Place("RD501", source.path, spans.get(()))
+    place = OptionSource("RD501", source.path, spans.get(()))
     own, rest = _parted(table)
     places = {path: replace(place, span=span) for path, span in spans.items() if path[:1] in [(name,) for name in own]}
     if wrong := _wrong_version(own, places):
@@ -114,10 +114,12 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
     name, wrong_name = _project_name(own.get(PROJECT, {}), at[PROJECT])
     options, found = read_options(rest, place, spans, known)
     wrong_keys = [*found, *wrong_codes, *wrong_address, *wrong_name]
-    return Configuration(options, wrong_keys, {source.path: source}, Table(own, places), ignored, docs_url, name)
+    return Configuration(
+        options, wrong_keys, {source.path: source}, TargetOptions(own, places), ignored, docs_url, name
+    )
 
 
-def _project_name(table: object, place: Place) -> tuple[str, list[Diagnostic]]:
+def _project_name(table: object, place: OptionSource) -> tuple[str, list[Diagnostic]]:
     """Return the project's name, "" if it is invalid or missing, and the errors in it (R4)."""
     name = table.get("name", "") if isinstance(table, Mapping) and not {*table} - {"name"} else None
     if isinstance(name, str) and name.isprintable() and len(name) <= LONGEST_PROJECT and (name or not table):
@@ -134,7 +136,7 @@ def _parted(table: object) -> tuple[dict[str, object], object]:
     return own, {name: value for name, value in table.items() if name not in own}
 
 
-def _wrong_version(own: Mapping[str, object], places: Places) -> Diagnostic | None:
+def _wrong_version(own: Mapping[str, object], places: OptionSources) -> Diagnostic | None:
     """Return a diagnostic if the project requires another version of rdc (B-1)."""
     wanted = own.get(REQUIRED_VERSION)
     if wanted is None:
@@ -154,4 +156,4 @@ def _wrong_version(own: Mapping[str, object], places: Places) -> Diagnostic | No
 
 
 def _invalid(path: str, problem: str) -> Diagnostic:
-    return Place("RD501", path, None).finding(problem, "fix the file; `rdc explain RD501` shows an example")
+    return OptionSource("RD501", path, None).finding(problem, "fix the file; `rdc explain RD501` shows an example")

@@ -7,7 +7,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from compiler.diagnostics.issues import Place, diagnostics
+from compiler.diagnostics.issues import OptionSource, diagnostics
 from compiler.diagnostics.model import CODES, Diagnostic, Fix, Issue, Severity
 from compiler.reading.comments import Comment, comments_in
 from compiler.text.source import IGNORE, Source, Span, Spans
@@ -75,7 +75,7 @@ class Ignores(Struct, frozen=True):
                 yield Diagnostic("RD007", path, comment.span, problem, "name only the codes of the next line")
                 continue
             for word in comment.words:
-                yield from _problem(path, comment, word, there, is_complete=is_complete, suggests=word in compared)
+                yield from _diagnostic(path, comment, word, there, is_complete=is_complete, suggests=word in compared)
 
 
 def code_of(word: str) -> str | None:
@@ -83,12 +83,12 @@ def code_of(word: str) -> str | None:
     return word if word in CODES else _BY_NAME.get(word)
 
 
-def read_check(value: object, place: Place, spans: Spans) -> tuple[frozenset[str], list[Diagnostic]]:
+def read_check(value: object, place: OptionSource, spans: Spans) -> tuple[frozenset[str], list[Diagnostic]]:
     """Return the codes that a project ignores (`ignore` in its table `check`), and the diagnostics for them."""
     words = value.get("ignore", []) if isinstance(value, Mapping) else []
     is_list = isinstance(words, list) and all(isinstance(word, str) for word in words)
     found = diagnostics(_issues(value, words if is_list else None), place.around(spans))
-    codes = (code_of(word) for word in words if not _refusal(word)) if is_list else ()
+    codes = (code_of(word) for word in words if not _issue(word)) if is_list else ()
     return frozenset(filter(None, codes)), found
 
 
@@ -102,7 +102,7 @@ def _issues(value: object, words: list[str] | None) -> Iterator[Issue]:
             yield Issue((key,), problem, "use the key `ignore`")
     if words is None:
         yield Issue(("ignore",), "`ignore` must be a list of codes", 'write `ignore = ["RD405"]`')
-    for reason in filter(None, map(_refusal, words or ())):
+    for reason in filter(None, map(_issue, words or ())):
         yield Issue(("ignore",), reason, "use the code of a warning or note, for example RD405")
 
 
@@ -115,7 +115,7 @@ def _lines_of(comment: Comment) -> tuple[int | None, ...]:
     return (comment.target, None) if comment.is_first else (comment.target,)
 
 
-def _refusal(word: str, *, suggests: bool = True) -> str:
+def _issue(word: str, *, suggests: bool = True) -> str:
     """Return why a code cannot be ignored, or "" if it can."""
     code = code_of(word)
     if code is None:
@@ -123,7 +123,7 @@ def _refusal(word: str, *, suggests: bool = True) -> str:
     return f"{word} is an error, and errors cannot be ignored" if CODES[code].severity is Severity.ERROR else ""
 
 
-def _problem(
+def _diagnostic(
     path: str,
     comment: Comment,
     word: str,
@@ -132,7 +132,7 @@ def _problem(
     is_complete: bool,
     suggests: bool,
 ) -> Iterator[Diagnostic]:
-    if reason := _refusal(word, suggests=suggests):
+    if reason := _issue(word, suggests=suggests):
         yield _useless(path, comment, word, reason, "use a warning or note of the next line, or remove the code")
         return
     code = code_of(word) or ""

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar, cast
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from compiler.diagnostics.issues import InvalidError, Place, Places, diagnostics
+from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources, diagnostics
 from compiler.diagnostics.model import Diagnostic, Fix, Issue
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, Source, Spans, beginning, below, nearest
@@ -19,30 +19,30 @@ Value = TypeVar("Value")
 Word = TypeVar("Word", bound=str)
 
 
-class Table(Struct, frozen=True):
+class TargetOptions(Struct, frozen=True):
     """The unchecked options of one target; only the target knows which values are valid.
 
     `places` has the known places of the table, `()`, and of its parts.
     """
 
     values: Mapping[str, object] = field(default_factory=dict)
-    places: Places = field(default_factory=dict)
+    places: OptionSources = field(default_factory=dict)
 
-    def place(self, path: KeyPath) -> Place | None:
+    def place(self, path: KeyPath) -> OptionSource | None:
         """Return the place of an option or of the nearest part around it, or None if the table has no place."""
         return nearest(self.places, path)
 
-    def over(self, other: Table) -> Table:
+    def over(self, other: TargetOptions) -> TargetOptions:
         """Return the options of both tables; an option in this table replaces the other one completely."""
         kept = {path: place for path, place in other.places.items() if not path or path[0] not in self.values}
-        return Table({**other.values, **self.values}, {**kept, **self.places})
+        return TargetOptions({**other.values, **self.values}, {**kept, **self.places})
 
 
 class Options(Struct, frozen=True):
     """The settings of a document or project: values of formats' options, and tables of targets, by name."""
 
     values: Mapping[str, object] = field(default_factory=dict)
-    targets: Mapping[str, Table] = field(default_factory=dict)
+    targets: Mapping[str, TargetOptions] = field(default_factory=dict)
 
 
 class Level(StrEnum):
@@ -63,7 +63,7 @@ class Option(Struct, Generic[Value], frozen=True):
 
     name: str
     help: str
-    read: Callable[[object, Places], Value]
+    read: Callable[[object, OptionSources], Value]
     choices: tuple[str, ...] = ()
     levels: tuple[Level, ...] = tuple(Level)
     as_written: bool = False
@@ -79,7 +79,7 @@ def choice(name: str, about: str, words: tuple[Word, ...], levels: tuple[Level, 
     """Return an option with a fixed list of values."""
     known = " or ".join(words)
 
-    def read(value: object, _: Places) -> Word:
+    def read(value: object, _: OptionSources) -> Word:
         if found := next((word for word in words if word == value), None):
             return found
         raise InvalidError(Issue((), f"`{name}` must be {known}, not {value!r}", f"write {known}"))
@@ -87,7 +87,7 @@ def choice(name: str, about: str, words: tuple[Word, ...], levels: tuple[Level, 
     return Option(name, about, read, words, levels)
 
 
-def merge(upper: Mapping[str, Table], lower: Mapping[str, Table]) -> dict[str, Table]:
+def merge(upper: Mapping[str, TargetOptions], lower: Mapping[str, TargetOptions]) -> dict[str, TargetOptions]:
     """Return the tables of both; options of `upper` override."""
     both = {name: table.over(lower[name]) for name, table in upper.items() if name in lower}
     return {**lower, **upper, **both}
@@ -106,13 +106,13 @@ class Known(Struct, frozen=True):
         return [*(option.name for option in self.options if self.level in option.levels), *self.others]
 
     @property
-    def remedy(self) -> str:
-        """The remedy for an unknown option."""
+    def help(self) -> str:
+        """The help for an unknown option."""
         own = f"the options are {', '.join(f'`{name}`' for name in self.names)}; " if self.names else ""
         return f"{own}a target's options go under its name (`rdc targets NAME` lists them)"
 
 
-def read_options(value: object, place: Place, spans: Spans, known: Known) -> tuple[Options, list[Diagnostic]]:
+def read_options(value: object, place: OptionSource, spans: Spans, known: Known) -> tuple[Options, list[Diagnostic]]:
     """Return the options in a plain value and the problems with them; an invalid option keeps its default.
 
     Args:
@@ -122,10 +122,10 @@ def read_options(value: object, place: Place, spans: Spans, known: Known) -> tup
         known: The options that don't belong to a target.
     """
     if not isinstance(value, Mapping):
-        return Options(), [place.finding("the options must be a mapping of names to values", known.remedy)]
+        return Options(), [place.finding("the options must be a mapping of names to values", known.help)]
     options = {option.name: option for option in known.options}
     values: dict[str, object] = {}
-    targets: dict[str, Table] = {}
+    targets: dict[str, TargetOptions] = {}
     found: list[Diagnostic] = []
     inside = places_within(place, spans)
     for key, content in value.items():
@@ -141,7 +141,7 @@ def read_options(value: object, place: Place, spans: Spans, known: Known) -> tup
             problem = f"there is no option `{name}`, so no run would wait for a person because of it"
             found.append(own.finding(problem, "remove it, and write the gate or question as a step"))
         elif isinstance(content, Mapping):
-            targets[name] = Table({str(option): inner for option, inner in content.items()}, places)
+            targets[name] = TargetOptions({str(option): inner for option, inner in content.items()}, places)
         else:
             found.append(_unknown(name, own, known))
     return Options(values, targets), found
@@ -153,33 +153,33 @@ def document_options(
     """Return the options under `rdc` in the values of a document, and the problems with them."""
     if "rdc" not in values:
         return Options(), []
-    place = Place("RD013", source.path, spans["rdc",])
+    place = OptionSource("RD013", source.path, spans["rdc",])
     return read_options(values["rdc"], place, below(spans, "rdc"), Known(options, Level.DOCUMENT))
 
 
-def places_within(place: Place, spans: Spans) -> dict[str, dict[KeyPath, Place]]:
+def places_within(place: OptionSource, spans: Spans) -> dict[str, dict[KeyPath, OptionSource]]:
     """Return for each key of a mapping the places of its value's parts; `place` is the mapping's place."""
-    inner: dict[str, dict[KeyPath, Place]] = {}
+    inner: dict[str, dict[KeyPath, OptionSource]] = {}
     for path, span in spans.items():
         if path:
             inner.setdefault(path[0], {(): place})[path[1:]] = replace(place, span=span)
     return inner
 
 
-def _value(option: Option[Value], content: object, places: Places, level: Level) -> Value:
+def _value(option: Option[Value], content: object, places: OptionSources, level: Level) -> Value:
     if level not in option.levels:
         problem, remedy = f"`{option.name}` cannot be set {level}", f"set it {' or '.join(option.levels)}"
         raise InvalidError(Issue((), problem, remedy))
     return option.read(content, places)
 
 
-def _unknown(name: str, place: Place, known: Known) -> Diagnostic:
+def _unknown(name: str, place: OptionSource, known: Known) -> Diagnostic:
     if close := nearest_name(name, known.names):
         problem = f"there is no option `{name}`; did you mean `{close}`?"
         found = place.finding(problem, f"replace `{name}` with `{close}`")
         return replace(found, fix=place.span and Fix.respelling(beginning(place.span, name), name, close))
     problem = f"there is no option `{name}`; the options of a target must be a mapping under its name"
-    return place.finding(problem, known.remedy)
+    return place.finding(problem, known.help)
 
 
 _WORDS = Regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from compiler.text.files import DISK, Disk, Refusal, is_below, read_source, read_text
+from compiler.text.files import DISK, Disk, FileIssue, is_below, read_source, read_text
 from compiler.text.source import Source
 
 CONFIGURATION = "rdc.toml"
@@ -35,7 +35,7 @@ class Located(Struct, frozen=True):
     name: str
     disk: Disk = DISK
 
-    def read(self) -> Source | Refusal:
+    def read(self) -> Source | FileIssue:
         """Return the document."""
         return read_source(self.file, self.path, self.name, self.disk)
 
@@ -52,7 +52,7 @@ class Project(Struct, frozen=True):
         name = self._name(file) if is_below(file, self.root) else os.path.basename(file)
         return Located(file, path, name, self.disk)
 
-    def find(self, source: Source, reference: str, noun: str = "document") -> Located | Refusal:
+    def find(self, source: Source, reference: str, noun: str = "document") -> Located | FileIssue:
         """Return the referenced document beside this one, or below the root, but never outside the root (V11).
 
         `noun` is its name in messages.
@@ -63,13 +63,13 @@ class Project(Struct, frozen=True):
         if _leaves(beside):
             return _outside(reference, noun, "leaves the project with `..`")
         if len(reference) > LONGEST_PATH:  # each link in it would be resolved from the root
-            return Refusal("RD001", f"the path has more than {LONGEST_PATH:,} characters", "fix the path")
+            return FileIssue("RD001", f"the path has more than {LONGEST_PATH:,} characters", "fix the path")
         try:
             return self._find(source, reference, beside, noun)
         except (OSError, RuntimeError, ValueError) as error:
-            return Refusal("RD001", f"cannot look up `{reference}`: {error}", "fix the path")
+            return FileIssue("RD001", f"cannot look up `{reference}`: {error}", "fix the path")
 
-    def find_below(self, source: Source, reference: str) -> Located | Refusal | None:
+    def find_below(self, source: Source, reference: str) -> Located | FileIssue | None:
         """Return the file at a path from the document's folder, or None if there is none.
 
         The file must be in that folder or below it, also after resolving links, and the path may not go up.
@@ -91,7 +91,7 @@ class Project(Struct, frozen=True):
         own = self._name(file)
         return Located(file, _shown(source, own), own, self.disk)
 
-    def find_above(self, source: Source, names: Sequence[str]) -> list[Located | Refusal]:
+    def find_above(self, source: Source, names: Sequence[str]) -> list[Located | FileIssue]:
         """Return the files of these names in the document's folder or the nearest folder above it that has one.
 
         The names are paths with `/`. The files must be in the project, also after resolving links.
@@ -104,7 +104,7 @@ class Project(Struct, frozen=True):
                 return [self.find(source, os.path.relpath(path, folder or "."), "file") for path in there]
         return []
 
-    def _find(self, source: Source, reference: str, beside: str, noun: str) -> Located | Refusal:
+    def _find(self, source: Source, reference: str, beside: str, noun: str) -> Located | FileIssue:
         for name in dict.fromkeys((beside, os.path.normpath(reference))):
             file = self.disk.resolve(os.path.join(self.root, name))
             if not is_below(file, self.root):
@@ -113,7 +113,7 @@ class Project(Struct, frozen=True):
                 own = self._name(file)
                 return Located(file, _shown(source, own), own, self.disk)
         problem = f"there is no {noun} `{reference}` in this folder or in the project root"
-        return Refusal("RD301", problem, "fix the path, or check only this document with `rdc check --no-link`")
+        return FileIssue("RD301", problem, "fix the path, or check only this document with `rdc check --no-link`")
 
     def _name(self, file: str) -> str:
         """Return a file's path from the project root, with `/`."""
@@ -138,14 +138,14 @@ def _shown(source: Source, name: str) -> str:
     return base + name
 
 
-def _outside(reference: str, noun: str, problem: str) -> Refusal:
+def _outside(reference: str, noun: str, problem: str) -> FileIssue:
     remedy = f"use a relative path to a {noun} inside the project (the folder with `.git` or `rdc.toml`)"
-    return Refusal("RD302", f"`{reference}` {problem}", remedy)
+    return FileIssue("RD302", f"`{reference}` {problem}", remedy)
 
 
-def _beyond(reference: str, problem: str) -> Refusal:
+def _beyond(reference: str, problem: str) -> FileIssue:
     remedy = "use a file in the document's folder or below it"
-    return Refusal("RD740", f"`{reference}` {problem}", remedy)
+    return FileIssue("RD740", f"`{reference}` {problem}", remedy)
 
 
 def open_project(path: str) -> Project:

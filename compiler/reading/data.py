@@ -40,14 +40,14 @@ class BrokenDataError(ValueError):
 
     def __init__(self, problem: str, remedy: str, span: Span | None) -> None:
         super().__init__(problem)
-        self.remedy = remedy
+        self.help = remedy
         self.span = span
         self.fix: Fix | None = None
 
     def finding(self, code: str, source: Source, noun: str) -> Diagnostic:
         """Return the diagnostic for the file, which messages call by this noun."""
         problem = re.sub("^it ", f"the {noun} ", str(self))
-        return Diagnostic(code, source.path, self.span, problem, self.remedy, fix=self.fix)
+        return Diagnostic(code, source.path, self.span, problem, self.help, fix=self.fix)
 
 
 def read_data(source: Source, list_key: str = "") -> Data:
@@ -65,7 +65,7 @@ def _read(source: Source, list_key: str) -> Data:
         except BrokenJsonError as error:
             if is_json:
                 span = None if error.position is None else Lines(source.text).span(error.position, error.position + 1)
-                broken = BrokenDataError(f"it is not valid JSON: {error}", error.remedy, span)
+                broken = BrokenDataError(f"it is not valid JSON: {error}", error.help, span)
                 broken.fix = Fix.by(span, "", is_safe=True) if span and error.is_surplus else None
                 raise broken from None
     return _read_yaml(source, list_key)
@@ -100,7 +100,7 @@ def _read_yaml(source: Source, list_key: str) -> Data:
 def unreadable(source: Source, error: UnreadableError) -> BrokenDataError:
     """Return the error for text that is not valid YAML."""
     line = min(error.line, len(source.lines))
-    return BrokenDataError(f"it is not valid YAML: {error}", error.remedy, source.line_span(line))
+    return BrokenDataError(f"it is not valid YAML: {error}", error.help, source.line_span(line))
 
 
 def _refuse_others(data: Data, source: Source) -> None:
@@ -109,28 +109,28 @@ def _refuse_others(data: Data, source: Source) -> None:
     while pending:
         path, value = pending.pop()
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            problem = _text_problem(key) if isinstance(key, str) else ""
+            problem = _text_issue(key) if isinstance(key, str) else ""
             if len(path) >= DEEPEST:
                 problem = f"it is nested more than {DEEPEST} levels deep"
             if isinstance(inner, (dict, list)):
                 pending.append(((*path, str(key)), inner))
             elif not problem:
-                problem = _problem(inner)
+                problem = _issue(inner)
             if problem:
                 span = nearest(data.spans, (*path, str(key))) or source.line_span(1)
                 raise BrokenDataError(problem, "use a string, a number, true, false, a list or a mapping", span)
 
 
-def _problem(value: object) -> str:
+def _issue(value: object) -> str:
     """Return why a value that is no collection is not valid, or ""."""
     if isinstance(value, str):
-        return _text_problem(value)
+        return _text_issue(value)
     if isinstance(value, float):
         return "" if isfinite(value) else "a number is infinite or not a number"
     return "" if value is None or isinstance(value, int) else "JSON has no such kind of value"
 
 
-def _text_problem(text: str) -> str:
+def _text_issue(text: str) -> str:
     if "\0" in text:
         return "a string contains a NUL character"
     return "a string contains an unpaired surrogate" if not text.isascii() and _HALF.search(text) else ""

@@ -30,4 +30,4 @@ def read_block(source: Source) -> tuple[Reading | None, int, list[Diagnostic]]:
         return read_mapping("\n".join(lines[1 : end - 1]), first_line=2), end + 1, []
     except UnreadableError as error:
         problem = f"the frontmatter is not valid YAML: {error}"
-        return None, end + 1, [Diagnostic("RD010", source.path, source.line_span(error.line), problem, error.remedy)]
+        return None, end + 1, [Diagnostic("RD010", source.path, source.line_span(error.line), problem, error.help)]

@@ -50,7 +50,7 @@ class BrokenJsonError(ValueError):
 
     def __init__(self, problem: str, remedy: str, position: int | None, *, is_surplus: bool = False) -> None:
         super().__init__(problem)
-        self.remedy = remedy
+        self.help = remedy
         self.position = position
         self.is_surplus = is_surplus
 

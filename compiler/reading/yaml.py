@@ -46,7 +46,7 @@ class UnreadableError(ValueError):
     def __init__(self, problem: str, line: int, remedy: str = REMEDY) -> None:
         super().__init__(problem)
         self.line = line
-        self.remedy = remedy
+        self.help = remedy
 
 
 def load_value(text: str) -> object:

@@ -15,19 +15,19 @@ from compiler.ir.paths import Path, Visit, visit
 from compiler.ir.program import Node, Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell, Stage, Task, Tool, Verdict, alphabet
-from compiler.scenarios.model import Event, Goto, Reply, Said, Scenario, Unclear
+from compiler.scenarios.model import Event, Goto, InvalidEvent, Reply, Scenario, ScenarioAnswer
 
 
 class MockRun(Struct, frozen=True):
-    """The run of a scenario. `problem` says why it has no end, `needs_commands` that a command must run.
+    """The run of a scenario. `message` is why it has no end, `needs_commands` that a command must run.
 
     `calls` are the answers of agents and tools in order, by step, or by entry of a parallel step.
     """
 
     path: Path
-    problem: str = ""
+    message: str = ""
     needs_commands: bool = False
-    calls: tuple[Said, ...] = ()
+    calls: tuple[ScenarioAnswer, ...] = ()
 
     def replies(self, program: Program) -> tuple[tuple[str, str], ...]:
         """Return the steps that ask for a reply and their replies, in order."""
@@ -62,16 +62,16 @@ def mock(program: Program, scenario: Scenario) -> MockRun:
         return MockRun(Path((), machine.start()), problem)
     played = _played(machine, scenario)
     state = played.path.state
-    if played.problem or machine.end(state):
+    if played.message or machine.end(state):
         return played
     node = machine.nodes[state.node]
     if isinstance(node.task, Shell) and not scenario.prompted:
         return replace(
-            played, problem=f"step {node.id} is a command, which a mock run does not execute", needs_commands=True
+            played, message=f"step {node.id} is a command, which a mock run does not execute", needs_commands=True
         )
     if callee := _callee(node.task):
-        return replace(played, problem=f"step {node.id} calls {callee}, but the scenario has no answer for it")
-    return replace(played, problem=f"the run waits at step {node.id}, but the scenario has no answer left")
+        return replace(played, message=f"step {node.id} calls {callee}, but the scenario has no answer for it")
+    return replace(played, message=f"the run waits at step {node.id}, but the scenario has no answer left")
 
 
 def _callee(task: Task) -> str:
@@ -85,8 +85,8 @@ def _unclear(program: Program, scenario: Scenario) -> str:
     """Return the problem of the first impossible event, or ""."""
     known = jumps_of(program) if scenario.jumps else {}
     for event in scenario.replies:
-        if isinstance(event, Unclear):
-            return event.problem
+        if isinstance(event, InvalidEvent):
+            return event.message
         if isinstance(event, Goto) and event.step not in known:
             return f"there is no step `{event.step}`"
     return ""
@@ -97,7 +97,7 @@ def _played(machine: Machine, scenario: Scenario) -> MockRun:
     state = machine.start(scenario.inputs)
     problem = ""
     visits: list[Visit] = []
-    calls: list[Said] = []
+    calls: list[ScenarioAnswer] = []
     jumped: list[tuple[int, str]] = []
     left = deque(scenario.replies)
     while events := _next(left, machine.nodes[state.node]):
@@ -114,7 +114,7 @@ def _played(machine: Machine, scenario: Scenario) -> MockRun:
         outcome, problem = _outcome(machine, state, events)
         if outcome is None:
             break
-        calls += (event for event in events if isinstance(event, Said))
+        calls += (event for event in events if isinstance(event, ScenarioAnswer))
         made, state = visit(machine, state, outcome)
         visits.append(made)
     path = Path(tuple(visits), state, tuple(jumped), tuple(scenario.inputs.items()))
@@ -126,7 +126,7 @@ def _outcome(machine: Machine, state: State, events: Sequence[Event]) -> tuple[O
     node = machine.nodes[state.node]
     reply = events[0]
     if not isinstance(reply, Reply):
-        return _of_calls(node, [event for event in events if isinstance(event, Said)])
+        return _of_calls(node, [event for event in events if isinstance(event, ScenarioAnswer)])
     options = [machine.text(state, option) for option in node.task.options] if isinstance(node.task, Ask) else []
     outcome = of_text(node.task, reply.text, options)
     if outcome is None:
@@ -138,7 +138,7 @@ def _outcome(machine: Machine, state: State, events: Sequence[Event]) -> tuple[O
     return (replace(outcome, values=reply.values) if reply.values else outcome), ""
 
 
-def _of_calls(node: Node, said: Sequence[Said]) -> tuple[Outcome | None, str]:
+def _of_calls(node: Node, said: Sequence[ScenarioAnswer]) -> tuple[Outcome | None, str]:
     """Return the outcome of a step's calls to an agent, a tool, or several agents."""
     answers = [None if one.text is None else one.text.encode() for one in said]
     if isinstance(node.task, Agent):
@@ -159,7 +159,7 @@ def _next(left: Sequence[Event], node: Node) -> list[Event]:
         return _of_entries(left, node, node.task)
     is_call = isinstance(node.task, Agent | Tool | Stage)
     for event in left:
-        if isinstance(event, Said) and event.step != node.id:
+        if isinstance(event, ScenarioAnswer) and event.step != node.id:
             continue
         if isinstance(event, Reply) and (event.step not in (None, node.id) or (is_call and event.step is None)):
             continue
@@ -167,11 +167,14 @@ def _next(left: Sequence[Event], node: Node) -> list[Event]:
     if isinstance(node.task, Stage):
         return [Reply(node.id, Verdict.PASS.value)]
     is_optional = isinstance(node.task, Tool) and node.task.optional
-    return [Said(node.id, None)] if is_optional else []
+    return [ScenarioAnswer(node.id, None)] if is_optional else []
 
 
 def _of_entries(left: Sequence[Event], node: Node, task: Parallel) -> list[Event]:
     """Return the answers of a parallel step's entries in order; nothing if an answer is missing."""
     names = [f"{node.id}_{index}" for index in range(len(task.entries))]
-    said = {name: [event for event in left if isinstance(event, Said) and event.step == name][:1] for name in names}
+    said = {
+        name: [event for event in left if isinstance(event, ScenarioAnswer) and event.step == name][:1]
+        for name in names
+    }
     return [event for name in names for event in said[name]] if all(said.values()) else []

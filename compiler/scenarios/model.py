@@ -45,15 +45,15 @@ class Goto(Struct, frozen=True):
     spelled: str
 
 
-class Unclear(Struct, frozen=True):
-    """An unclear or impossible event, with the problem and the remedy, or "" for the format's usual remedy."""
+class InvalidEvent(Struct, frozen=True):
+    """An unclear or impossible event, with its message and help, or "" for the format's usual remedy."""
 
-    problem: str
+    message: str
     span: Span | None
-    remedy: str = ""
+    help: str = ""
 
 
-class Said(Struct, frozen=True):
+class ScenarioAnswer(Struct, frozen=True):
     """The answer of a step's agent or tool; `text` is None if the call fails."""
 
     step: str
@@ -61,7 +61,7 @@ class Said(Struct, frozen=True):
     span: Span | None = None
 
 
-Event = Reply | Said | Goto | Unclear
+Event = Reply | ScenarioAnswer | Goto | InvalidEvent
 
 
 class Script(Struct, frozen=True):

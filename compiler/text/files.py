@@ -25,12 +25,12 @@ LARGEST_VALUE = 100_000
 _DOCUMENTS = (".md", ".yaml", ".yml", ".json")
 
 
-class Refusal(Struct, frozen=True):
-    """A reason to reject a document: a code, the problem and the remedy."""
+class FileIssue(Struct, frozen=True):
+    """A reason to reject a document: a code, a message and the help."""
 
     code: str
-    problem: str
-    remedy: str
+    message: str
+    help: str
 
 
 class Disk(Struct, frozen=True):
@@ -93,7 +93,7 @@ class UnsavedFiles(Disk, frozen=True):
         return super().read(file) if unsaved is None else unsaved.encode("utf-8", "surrogatepass")
 
 
-def read_source(file: str | os.PathLike[str], path: str, name: str, disk: Disk = DISK) -> Source | Refusal:
+def read_source(file: str | os.PathLike[str], path: str, name: str, disk: Disk = DISK) -> Source | FileIssue:
     """Return the document in a file; `path` and `name` are the names of the source (see `Source`).
 
     The file is read once and without waiting, so pipes and devices are rejected.
@@ -104,13 +104,13 @@ def read_source(file: str | os.PathLike[str], path: str, name: str, disk: Disk =
         return _missing(file, path, disk)
     except OSError as error:
         problem = f"the file cannot be read: {error.strerror or error}"
-        return Refusal("RD001", problem, "use the path of a file that you can read")
+        return FileIssue("RD001", problem, "use the path of a file that you can read")
     except ValueError:
-        return Refusal("RD001", "the path is not a regular file", "use the path of a regular file")
+        return FileIssue("RD001", "the path is not a regular file", "use the path of a regular file")
     return _source(data, path, name)
 
 
-def _missing(file: str | os.PathLike[str], path: str, disk: Disk) -> Refusal:
+def _missing(file: str | os.PathLike[str], path: str, disk: Disk) -> FileIssue:
     """Return the refusal of a missing file, with the most similar name in its folder.
 
     Names with the same extension come first. An extension makes names alike, so others must be almost equal.
@@ -126,7 +126,7 @@ def _missing(file: str | os.PathLike[str], path: str, disk: Disk) -> Refusal:
     )
     meant = os.path.join(os.path.dirname(path), near)
     remedy = f"did you mean `{meant}`?" if near else "check the name and the current folder"
-    return Refusal("RD001", "there is no such file", remedy)
+    return FileIssue("RD001", "there is no such file", remedy)
 
 
 def _completed(stem: str, extension: str, names: Sequence[str]) -> str:
@@ -137,35 +137,39 @@ def _completed(stem: str, extension: str, names: Sequence[str]) -> str:
     return found[0] if stem and len(found) == 1 else ""
 
 
-def read_standard_input(name: str) -> Source | Refusal:
+def read_standard_input(name: str) -> Source | FileIssue:
     """Return the document on standard input; `name` is the name of the source (see `Source`)."""
     if sys.stdin is None:
-        return Refusal("RD001", "standard input is closed", "use the path of a document")
+        return FileIssue("RD001", "standard input is closed", "use the path of a document")
     try:
         data = sys.stdin.buffer.read(LARGEST_FILE + 1)
     except OSError as error:
         problem = f"standard input cannot be read: {error.strerror or error}"
-        return Refusal("RD001", problem, "use the path of a document")
+        return FileIssue("RD001", problem, "use the path of a document")
     return _source(data, STANDARD_INPUT, name)
 
 
-def _source(data: bytes, path: str, name: str) -> Source | Refusal:
+def _source(data: bytes, path: str, name: str) -> Source | FileIssue:
     """Return the document in these bytes if they are text and not too large (D1)."""
     if len(data) > LARGEST_FILE:
-        return Refusal("RD004", "the file is larger than 8 MiB", "split the document, or move its data to another file")
+        return FileIssue(
+            "RD004", "the file is larger than 8 MiB", "split the document, or move its data to another file"
+        )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         problem = f"the file is not valid UTF-8: invalid byte {error.start + 1} in line {line}"
-        return Refusal("RD002", problem, "save it as UTF-8")
+        return FileIssue("RD002", problem, "save it as UTF-8")
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
-        return Refusal("RD003", f"there is a NUL byte in line {line}", "remove it, and check that this is a text file")
+        return FileIssue(
+            "RD003", f"there is a NUL byte in line {line}", "remove it, and check that this is a text file"
+        )
     source = Source(path, name, text, sha256_of(data), data.startswith(BYTE_ORDER_MARK))
     if len(source.lines) > MOST_LINES and sum(1 for line in source.lines if line.strip()) > MOST_LINES:
         problem = f"the file has more than {MOST_LINES:,} lines, not counting blank ones"
-        return Refusal("RD004", problem, "split the document, or move its data to another file")
+        return FileIssue("RD004", problem, "split the document, or move its data to another file")
     return source
 
 

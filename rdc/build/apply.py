@@ -16,9 +16,9 @@ from rdc.build import records
 from rdc.build.compile import Built, Made, compiled
 from rdc.build.file_status import compare, first_lines, leftover, leftovers
 from rdc.build.lock import Review, items_in, lock_text, read_lock, review
-from rdc.build.records import LOCK, MADE_BY, Book, Present, Record
+from rdc.build.records import LOCK, MADE_BY, BuildRecords, FileHashes, Record
 from rdc.documents.find import project_documents
-from rdc.documents.plan import Outcome, Task, Told, Wishes
+from rdc.documents.plan import BuildOptions, BuildResult, LoadedRules, Task
 from rdc.output.paths import Output, obstacles, unwritable
 from rdc.output.write import LEADS_OUT, File, is_of_git, write_all
 
@@ -33,7 +33,7 @@ class _Whole(Struct, frozen=True):
     tasks: Sequence[Task]
     found: Mapping[str, Record]
     made: Mapping[str, Made]
-    present: Present
+    hashes: FileHashes
     ours: Mapping[str, str]
 
     @property
@@ -42,46 +42,52 @@ class _Whole(Struct, frozen=True):
         return {path: digest for one in self.found.values() for path, digest in one.outputs.items()}
 
 
-def settle(
-    root: str, wishes: Wishes, told: Told, tasks: Sequence[Task], due: Sequence[Task], book: Book, present: Present
-) -> Outcome:
+def apply_changes(
+    root: str,
+    options: BuildOptions,
+    loaded: LoadedRules,
+    tasks: Sequence[Task],
+    due: Sequence[Task],
+    last_build: BuildRecords,
+    hashes: FileHashes,
+) -> BuildResult:
     """Compile the due tasks, then write all files or report the errors.
 
     Args:
         root: The root of the project.
-        wishes: The options of the build.
-        told: The rules of the configuration.
+        options: The options of the build.
+        loaded: The rules of the configuration.
         tasks: All tasks, in order.
         due: The tasks without a valid record.
-        book: The records of the last build.
-        present: The present files.
+        last_build: The records of the last build.
+        hashes: The hashes of the present files.
 
     Raises:
         WorkerError: A process that compiled documents was killed.
         OSError: The lock cannot be read.
     """
-    made = {one.task.output: one for one in compiled(root, due, wishes.jobs)}
-    found = {at.output: made[at.output].record if at.output in made else book.records[at.output] for at in tasks}
-    ours = {path: digest for record in book.records.values() for path, digest in record.outputs.items()}
-    whole = _Whole(root, tasks, found, made, present, ours)
-    said = [*told.diagnostics, *_said(whole, strict=wishes.strict)]
+    made = {one.task.output: one for one in compiled(root, due, options.jobs)}
+    found = {at.output: made[at.output].record if at.output in made else last_build.records[at.output] for at in tasks}
+    ours = {path: digest for record in last_build.records.values() for path, digest in record.outputs.items()}
+    whole = _Whole(root, tasks, found, made, hashes, ours)
+    said = [*loaded.diagnostics, *_said(whole, strict=options.strict)]
     old, text = read_lock(root), lock_text(found.values())
-    asked = review(old, text, whole.outputs, wishes.approved, wishes.pins, ci=wishes.ci)
+    asked = review(old, text, whole.outputs, options.approved, options.pins, ci=options.ci)
     if asked.unknown:
-        return Outcome(said, _sources(whole, told, said), unknown=asked.unknown)
+        return BuildResult(said, _sources(whole, loaded, said), unknown=asked.unknown)
     said += asked.findings
-    if wishes.check:
+    if options.check:
         left = () if has_error(said) else _left(whole, old)
-        said += [*_differences(whole, book), *_of_lock(old, text, asked), *(leftover(*one) for one in left)]
-        return Outcome(said, _sources(whole, told, said), total=len(whole.outputs))
+        said += [*_differences(whole, last_build), *_of_lock(old, text, asked), *(leftover(*one) for one in left)]
+        return BuildResult(said, _sources(whole, loaded, said), total=len(whole.outputs))
     good = _writable(whole, asked, said)
     written = _written(whole, good, None if has_error(said) or old == text else text, said)
     left = () if has_error(said) else _left(whole, old)  # replaced files may have called other files
-    removed = _removed(left, said) if wishes.prune else []
-    kept = () if wishes.prune else [leftover(*one).message for one in left]
-    if written is not None and not wishes.ci:
-        _note(whole, told, {task.output for task in good}, is_settled=not (has_error(said) or kept))
-    return Outcome(said, _sources(whole, told, said), written or (), removed, len(whole.outputs), left=kept)
+    removed = _removed(left, said) if options.prune else []
+    kept = () if options.prune else [leftover(*one).message for one in left]
+    if written is not None and not options.ci:
+        _note(whole, loaded, {task.output for task in good}, is_settled=not (has_error(said) or kept))
+    return BuildResult(said, _sources(whole, loaded, said), written or (), removed, len(whole.outputs), left=kept)
 
 
 def _said(whole: _Whole, *, strict: bool) -> Iterator[Diagnostic]:
@@ -115,14 +121,14 @@ def _left(whole: _Whole, old: str | None) -> Sequence[tuple[str, str]]:
     return tuple(leftovers(whole.root, whole.outputs, known, {task.source for task in whole.tasks}))
 
 
-def _differences(whole: _Whole, book: Book) -> Iterator[Diagnostic]:
+def _differences(whole: _Whole, last_build: BuildRecords) -> Iterator[Diagnostic]:
     """Yield the files that differ from their expected contents."""
     for task in whole.tasks:
-        made, before = whole.made.get(task.output), book.records.get(task.output)
+        made, before = whole.made.get(task.output), last_build.records.get(task.output)
         heads = {file.path: first_lines(file.data) for file in made.files} if made else {}
         for path, digest in whole.found[task.output].outputs.items():
             earlier = before.outputs.get(path) if before else None
-            if different := compare(path, task.source, digest, whole.present, earlier, heads.get(path)):
+            if different := compare(path, task.source, digest, whole.hashes, earlier, heads.get(path)):
                 yield different
 
 
@@ -141,7 +147,7 @@ def _writable(whole: _Whole, asked: Review, said: list[Diagnostic]) -> list[Task
     outputs = [
         Output(one.task.source, file.path, is_built=True) for one in whole.made.values() for file in _late(whole, one)
     ]
-    others = [one for one in outputs if whole.present.hash(one.path) != whole.ours.get(one.path)]
+    others = [one for one in outputs if whole.hashes.hash(one.path) != whole.ours.get(one.path)]
     for problem in (*_outside(whole.root, outputs), *obstacles(others, documents, force=False)):
         said.append(problem)
         held.add(problem.path)
@@ -185,7 +191,7 @@ def _written(whole: _Whole, good: Sequence[Task], text: str | None, said: list[D
 
 def _late(whole: _Whole, made: Made) -> list[Built]:
     """Return the files of a task that differ from their expected contents."""
-    return [file for file in made.files if whole.present.hash(file.path) != made.record.outputs[file.path]]
+    return [file for file in made.files if whole.hashes.hash(file.path) != made.record.outputs[file.path]]
 
 
 def _removed(left: Sequence[tuple[str, str]], said: list[Diagnostic]) -> list[str]:
@@ -200,23 +206,23 @@ def _removed(left: Sequence[tuple[str, str]], said: list[Diagnostic]) -> list[st
     return removed
 
 
-def _note(whole: _Whole, told: Told, good: Collection[str], *, is_settled: bool) -> None:
+def _note(whole: _Whole, loaded: LoadedRules, good: Collection[str], *, is_settled: bool) -> None:
     """Save the records: the configuration only if it has no errors, the lock only if it is settled."""
     kept = {
         output: record for output, record in whole.found.items() if output in good and not has_error(record.diagnostics)
     }
-    now = Present()
+    now = FileHashes()
     inputs = (
         {}
-        if told.diagnostics
+        if loaded.diagnostics
         else {name: now.hash(name) for name in (*CONFIGURATIONS, *([LOCK] if is_settled else ()))}
     )
-    records.save(whole.root, Book(MADE_BY, inputs, tuple(told.rules), kept))
+    records.save(whole.root, BuildRecords(MADE_BY, inputs, tuple(loaded.rules), kept))
 
 
-def _sources(whole: _Whole, told: Told, said: Sequence[Diagnostic]) -> dict[str, Source]:
+def _sources(whole: _Whole, loaded: LoadedRules, said: Sequence[Diagnostic]) -> dict[str, Source]:
     """Return the sources that diagnostics refer to. Documents that weren't compiled now are read again."""
-    sources = dict(told.sources)
+    sources = dict(loaded.sources)
     for one in whole.made.values():
         sources |= one.sources
     for path in {one.path for one in said if one.span} - set(sources):

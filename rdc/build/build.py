@@ -9,57 +9,65 @@ from compiler.frontends import all_options
 from compiler.project.configuration import read_configuration
 from compiler.project.project import CONFIGURATIONS, Project
 from rdc.build import records
-from rdc.build.records import LOCK, Book, Present, Record
-from rdc.documents.plan import Outcome, Plan, Task, Told, Wishes, files_below, plan
+from rdc.build.records import LOCK, BuildRecords, FileHashes, Record
+from rdc.documents.plan import BuildOptions, BuildResult, LoadedRules, Plan, Task, files_below, plan
 
 
-def build(root: str, wishes: Wishes) -> Outcome:
+def build(root: str, options: BuildOptions) -> BuildResult:
     """Build a project. The current folder is its root.
 
     Raises:
         WorkerError: A process that compiled documents was killed.
         OSError: A folder of the project cannot be read.
     """
-    present = Present()
-    book = Book() if wishes.ci else records.load(root)
-    told = _told(root, book, present)
-    if has_error(told.diagnostics) or not told.rules:
-        return Outcome(told.diagnostics, told.sources, has_rules=bool(told.rules or told.diagnostics))
-    planned = plan(told.rules, files_below(root, [pattern for rule in told.rules for pattern in rule.patterns]))
+    hashes = FileHashes()
+    last_build = BuildRecords() if options.ci else records.load(root)
+    loaded = _load(root, last_build, hashes)
+    if has_error(loaded.diagnostics) or not loaded.rules:
+        return BuildResult(loaded.diagnostics, loaded.sources, has_rules=bool(loaded.rules or loaded.diagnostics))
+    planned = plan(loaded.rules, files_below(root, [pattern for rule in loaded.rules for pattern in rule.patterns]))
     if planned.diagnostics:
-        return Outcome([*told.diagnostics, *planned.diagnostics], told.sources)
-    valid = {task.output: book.records[task.output] for task in planned.tasks if _holds(task, book, present, wishes)}
-    if _is_done(planned, valid, book, present, wishes):
-        return Outcome((), {}, total=len({path for record in valid.values() for path in record.outputs}))
-    from rdc.build.apply import settle  # noqa: PLC0415 (often not needed)
+        return BuildResult([*loaded.diagnostics, *planned.diagnostics], loaded.sources)
+    valid = {
+        task.output: last_build.records[task.output]
+        for task in planned.tasks
+        if _holds(task, last_build, hashes, options)
+    }
+    if _is_done(planned, valid, last_build, hashes, options):
+        return BuildResult((), {}, total=len({path for record in valid.values() for path in record.outputs}))
+    from rdc.build.apply import apply_changes  # noqa: PLC0415 (often not needed)
 
     due = [task for task in planned.tasks if task.output not in valid]
-    return settle(root, wishes, told, planned.tasks, due, book, present)
+    return apply_changes(root, options, loaded, planned.tasks, due, last_build, hashes)
 
 
-def _told(root: str, book: Book, present: Present) -> Told:
+def _load(root: str, last_build: BuildRecords, hashes: FileHashes) -> LoadedRules:
     """Return the rules of the last build if the configuration is unchanged, otherwise read them again."""
-    if CONFIGURATIONS[0] in book.inputs and present.is_as({name: book.inputs[name] for name in CONFIGURATIONS}):
-        return Told(book.rules, (), {})
+    if CONFIGURATIONS[0] in last_build.inputs and hashes.is_as(
+        {name: last_build.inputs[name] for name in CONFIGURATIONS}
+    ):
+        return LoadedRules(last_build.rules, (), {})
     from rdc.documents.rules import rules  # noqa: PLC0415 (the configuration seldom changes)
 
     configuration = read_configuration(Project(root), all_options())
     found, wrong = rules(configuration)
-    return Told(found, [*configuration.diagnostics, *wrong], configuration.sources)
+    return LoadedRules(found, [*configuration.diagnostics, *wrong], configuration.sources)
 
 
-def _holds(task: Task, book: Book, present: Present, wishes: Wishes) -> bool:
+def _holds(task: Task, last_build: BuildRecords, hashes: FileHashes, options: BuildOptions) -> bool:
     """Return whether a record is still valid. A file that must be written again must be compiled again."""
-    record = book.records.get(task.output)
-    if record is None or record.rule != task.rule.key or not present.is_as(record.inputs):
+    record = last_build.records.get(task.output)
+    if record is None or record.rule != task.rule.key or not hashes.is_as(record.inputs):
         return False
-    return wishes.check or present.is_as(record.outputs)
+    return options.check or hashes.is_as(record.outputs)
 
 
-def _is_done(planned: Plan, valid: Mapping[str, Record], book: Book, present: Present, wishes: Wishes) -> bool:
+def _is_done(
+    planned: Plan, valid: Mapping[str, Record], last_build: BuildRecords, hashes: FileHashes, options: BuildOptions
+) -> bool:
     """Return whether there is nothing to write or report."""
-    if wishes.strict or wishes.prune or wishes.approved or len(valid) < len(planned.tasks):
+    if options.strict or options.prune or options.approved or len(valid) < len(planned.tasks):
         return False
-    if set(valid) != set(book.records) or any(record.diagnostics for record in valid.values()):
+    if set(valid) != set(last_build.records) or any(record.diagnostics for record in valid.values()):
         return False
-    return not wishes.check and present.hash(LOCK) == book.inputs.get(LOCK)
+    return not options.check and hashes.hash(LOCK) == last_build.inputs.get(LOCK)

@@ -50,7 +50,7 @@ class Record(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-class Book(Struct, frozen=True):
+class BuildRecords(Struct, frozen=True):
     """The records of the last build by main file, and its configuration.
 
     `made_by` is the version of rdc. `inputs` are the configuration and the lock with their hashes, `rules` the rules of
@@ -94,7 +94,7 @@ class Watched(Disk, frozen=True):
         return data
 
 
-class Present:
+class FileHashes:
     """The hashes of the present files. Each file is read once. The current folder is the project root."""
 
     def __init__(self) -> None:
@@ -147,15 +147,15 @@ class Present:
         return self._ends[path]
 
 
-def load(root: str) -> Book:
+def load(root: str) -> BuildRecords:
     """Return the records of the last build by this version of rdc, or an empty book."""
     folder = os.path.join(root, FOLDER)
     try:
         with open(os.path.join(folder, _FILE), "rb") as file:
-            found = msgspec.json.decode(file.read(), type=Book)
+            found = msgspec.json.decode(file.read(), type=BuildRecords)
     except (OSError, msgspec.DecodeError):
-        return Book()
-    return found if found.made_by == MADE_BY and found.place == _place(folder) else Book()
+        return BuildRecords()
+    return found if found.made_by == MADE_BY and found.place == _place(folder) else BuildRecords()
 
 
 def _place(folder: str) -> str:
@@ -167,14 +167,14 @@ def _place(folder: str) -> str:
     return f"{found.st_ino} {found.st_ctime_ns}"
 
 
-def save(root: str, book: Book) -> None:
+def save(root: str, last_build: BuildRecords) -> None:
     """Save the records. Errors are ignored, because records only save time."""
     folder = os.path.join(root, FOLDER)
     temporary = os.path.join(folder, f"{os.urandom(8).hex()}.tmp")
     try:
         prepare(root)
         with open(temporary, "xb") as file:
-            file.write(msgspec.json.encode(replace(book, place=_place(folder))))
+            file.write(msgspec.json.encode(replace(last_build, place=_place(folder))))
         os.replace(temporary, os.path.join(folder, _FILE))
     except OSError:
         with suppress(OSError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from rdc.calls.mock import Mocks, mock_command, read_mocks
+from rdc.calls.mock import MockAnswers, mock_command, read_mocks
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Extension, Part
@@ -22,7 +22,7 @@ NOTHING = "echo null"
 class Mocked(Part):
     """Knows the mocks, and the command that answers from them."""
 
-    mocks: Mocks
+    mocks: MockAnswers
 
     def command(self, kind: str, name: str, number: int) -> str:
         """Return the command that gives an answer; refuse before the step starts if it is missing."""
@@ -110,10 +110,10 @@ class MockRuns(Extension):
         mocks = read_mocks(session.options.mock)
         for task in {*MOCKED} & {*session.kinds}:
             session.kinds[task] = type("Mocked", (MOCKED[task], session.kinds[task]), {"mocks": mocks})
-        if "contract" in session.program:
+        if "stepspec" in session.program:
             self._replace_commands(mocks)
 
-    def _replace_commands(self, mocks: Mocks) -> None:
+    def _replace_commands(self, mocks: MockAnswers) -> None:
         """Give a specification's executor and tools a placeholder, which printed commands don't repeat."""
         options, configured = self.session.options, config_of(self.session).get("tools", {})
         called = (*pairs("--tool", options.tool), *(name for name in configured if configured[name].get("command")))

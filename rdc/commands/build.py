@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from compiler.diagnostics.model import Diagnostic
 from compiler.frontends import all_options
 from compiler.project.configuration import read_configuration
-from compiler.project.options import Table
+from compiler.project.options import TargetOptions
 from compiler.project.project import Project, project_around
 from compiler.text.source import Source
 from rdc.build.build import build
 from rdc.build.records import FOLDER
 from rdc.commands.common.reporter import Reporter, reporting_options
-from rdc.documents.plan import Wishes, WorkerError
+from rdc.documents.plan import BuildOptions, WorkerError
 from rdc.report.report import renamed
 from rdc.terminal.output import many, tell
 
@@ -64,23 +64,23 @@ def command(
         pins = _taken(root, here, reporter) if take_pins else ()
         if pins is None:
             return 1
-        wishes = Wishes(check, prune, reporter.strict, tuple(dict.fromkeys(approved)), jobs, ci, pins)
-        return _watched(root, here, wishes, reporter) if watch else _built(root, here, wishes, reporter)
+        options = BuildOptions(check, prune, reporter.strict, tuple(dict.fromkeys(approved)), jobs, ci, pins)
+        return _watched(root, here, options, reporter) if watch else _built(root, here, options, reporter)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise click.ClickException(f"cannot build: {error.filename}: {error.strerror}") from error
 
 
-def _watched(root: str, here: str, wishes: Wishes, reporter: Reporter) -> int:
+def _watched(root: str, here: str, options: BuildOptions, reporter: Reporter) -> int:
     """Build whenever a file changes, until an interrupt. Only the first build reports that all files are up to date."""
     try:
         for number, _ in enumerate(_changes(root)):
             if number == 0:
-                _built(root, here, wishes, reporter)
-                wishes = replace(wishes, approved=(), pins=())  # they are in the lock now, and no longer new
+                _built(root, here, options, reporter)
+                options = replace(options, approved=(), pins=())  # they are in the lock now, and no longer new
             else:
-                _built_again(root, here, wishes, reporter)
+                _built_again(root, here, options, reporter)
     except KeyboardInterrupt:
         return 0
     return 0
@@ -100,10 +100,10 @@ def _changes(root: str) -> Iterator[None]:
         is_first = False
 
 
-def _built_again(root: str, here: str, wishes: Wishes, reporter: Reporter) -> None:
+def _built_again(root: str, here: str, options: BuildOptions, reporter: Reporter) -> None:
     """Build after a change. Errors don't end the wait for the next change, because the project may be half edited."""
     try:
-        _built(root, here, wishes, reporter, idle=False)
+        _built(root, here, options, reporter, idle=False)
     except click.ClickException as error:
         tell(f"rdc: {error.format_message()}")
     except BrokenPipeError:
@@ -128,7 +128,7 @@ def _taken(root: str, here: str, reporter: Reporter) -> tuple[str, ...] | None:
     from rdc.build.pins import changed_pins, take  # noqa: PLC0415 (it imports tomlkit)
 
     configuration = read_configuration(Project(root), all_options())
-    actions = configuration.options.targets.get("github", Table()).values.get("actions", {})
+    actions = configuration.options.targets.get("github", TargetOptions()).values.get("actions", {})
     if configuration.diagnostics or not configuration.sources or not isinstance(actions, dict):
         return ()  # the build shows the reason
     chosen, wrong = changed_pins(root)
@@ -142,10 +142,10 @@ def _taken(root: str, here: str, reporter: Reporter) -> tuple[str, ...] | None:
     return tuple(f"action {action}@{value}" for action, value in chosen.items())
 
 
-def _built(root: str, here: str, wishes: Wishes, reporter: Reporter, *, idle: bool = True) -> int:
+def _built(root: str, here: str, options: BuildOptions, reporter: Reporter, *, idle: bool = True) -> int:
     """Build once. With `idle`, report if there was nothing to do."""
     try:
-        outcome = build(root, wishes)
+        outcome = build(root, options)
     except WorkerError:
         tell("rdc: a compiling process was killed, perhaps because memory ran out; try 'rdc build --jobs 1'")
         return 1

@@ -12,7 +12,7 @@ from rdc.commands.common.target import Target, misuse_told, target_options
 from rdc.output.deliver import compare, compile_documents
 from rdc.output.generate import Generation
 from rdc.output.layout import Layout
-from rdc.output.packages import lock_command, lock_problem
+from rdc.output.packages import lock_command, lock_issue
 from rdc.output.paths import plan
 from rdc.terminal.output import put, tell
 
@@ -66,7 +66,7 @@ def command(
         return _compare(made, layout, reporter)
     code = write_files(made, layout, reporter, force=force)
     for main in mains if code == 0 and target.backend.has_packages else ():
-        if lock_problem(main.path):
+        if lock_issue(main.path):
             reporter.say(f"to lock its packages, run: {lock_command(main.path)}")
     return code
 

@@ -16,7 +16,7 @@ from backends.picture.sheet import PictureBackend
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.text.regex import Regex
 from rdc.commands.common.documents import language_options
-from rdc.commands.common.pictures import PICTURES, Format, Wish, picture_options
+from rdc.commands.common.pictures import PICTURES, Format, PictureChoice, picture_options
 from rdc.commands.common.reporter import Reporter, strictness_options
 from rdc.commands.common.target import find_target, misuse_told
 from rdc.diff.report import Comparison, Version
@@ -56,7 +56,7 @@ class Place(Struct, frozen=True):
 @click.option("--exit-code", "exits", is_flag=True, help="Exit with 1 if something changed.")
 @language_options
 @strictness_options
-def command(old: str, new: str, wish: Wish, settings: Settings, reporter: Reporter, *, exits: bool) -> int:
+def command(old: str, new: str, picture: PictureChoice, settings: Settings, reporter: Reporter, *, exits: bool) -> int:
     """Compare two documents as flows.
 
     OLD and NEW are files, or files in a git revision (`HEAD~1:deploy.runbook.md`). If OLD is only a revision, it means
@@ -71,13 +71,13 @@ def command(old: str, new: str, wish: Wish, settings: Settings, reporter: Report
         for place, one in zip(places, compiled, strict=True)
         if one.program
     ]
-    compared = Comparison(versions[0], versions[1], folds="boxes" in wish.options)
-    if wish.is_printed and wish.form.prints:
-        put(compared.text() if wish.form is FORMATS["text"] else compared.json())
+    compared = Comparison(versions[0], versions[1], folds="boxes" in picture.options)
+    if picture.is_printed and picture.form.prints:
+        put(compared.text() if picture.form is FORMATS["text"] else compared.json())
         code = 0
     else:
-        made = _generated(compared, compiled, wish)
-        code = wish.deliver([Found(places[1].beside)], made, reporter)
+        made = _generated(compared, compiled, picture)
+        code = picture.deliver([Found(places[1].beside)], made, reporter)
     return code or int(exits and bool(compared))
 
 
@@ -121,13 +121,13 @@ def _misuse_told(word: str) -> Iterator[None]:
         raise click.UsageError(f"cannot read {word}: {error}", click.get_current_context()) from None
 
 
-def _generated(compared: Comparison, compiled: Sequence[Compilation], wish: Wish) -> Generation:
+def _generated(compared: Comparison, compiled: Sequence[Compilation], picture: PictureChoice) -> Generation:
     """Return the output."""
     sources = {path: source for one in compiled for path, source in one.sources.items()}
-    if wish.form.prints:
-        text = compared.file() if wish.form is FORMATS["text"] else compared.json()
+    if picture.form.prints:
+        text = compared.file() if picture.form is FORMATS["text"] else compared.json()
         return Generation((Product(f"{text}\n".encode(errors="backslashreplace")),), (), sources)
-    target = find_target(wish.form.target, wish.options)
+    target = find_target(picture.form.target, picture.options)
     backend = target.backend
     assert isinstance(backend, PictureBackend)  # noqa: S101 (for mypy)
     new = replace(compiled[1], diagnostics=(), sources=sources)  # their diagnostics have been shown

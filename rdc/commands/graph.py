@@ -7,7 +7,7 @@ import click
 from compiler.driver import Settings
 from rdc.commands.common.deliver import generated
 from rdc.commands.common.documents import documents_of, language_options, refuse_output
-from rdc.commands.common.pictures import PICTURES, Format, Wish, picture_options
+from rdc.commands.common.pictures import PICTURES, Format, PictureChoice, picture_options
 from rdc.commands.common.reporter import Reporter, strictness_options
 from rdc.commands.common.target import find_target
 
@@ -19,7 +19,7 @@ FORMATS = {**PICTURES, "json": Format("json", ".json")}
 @picture_options(FORMATS, "svg")
 @language_options
 @strictness_options
-def command(files: tuple[str, ...], wish: Wish, settings: Settings, reporter: Reporter) -> int:
+def command(files: tuple[str, ...], picture: PictureChoice, settings: Settings, reporter: Reporter) -> int:
     """Draw the flow of documents.
 
     For a folder, this draws all documents in it, except hidden ones and those that git ignores. `-o OUT/` keeps the
@@ -28,6 +28,6 @@ def command(files: tuple[str, ...], wish: Wish, settings: Settings, reporter: Re
     Graphviz draws SVG and PNG: the one on this machine, or the one in rdc's extra `graph`.
     """
     documents = documents_of(files)
-    refuse_output(documents, wish.out)
-    made = generated(documents, settings, find_target(wish.form.target, wish.options))
-    return wish.deliver(documents, made, reporter)
+    refuse_output(documents, picture.out)
+    made = generated(documents, settings, find_target(picture.form.target, picture.options))
+    return picture.deliver(documents, made, reporter)

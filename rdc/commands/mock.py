@@ -7,9 +7,9 @@ import sys
 
 import click
 
-from rdc.calls.mock import Said, answer
+from rdc.calls.mock import MockResult, answer
 from rdc.terminal.output import put, tell
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.texts import clean
 
 
@@ -32,10 +32,10 @@ def command(file: str, call: tuple[str, str, int] | None) -> int:
     """
     try:
         said = answer(file, sys.stdin.buffer.read(), os.environ, call)
-    except RefusedError as error:
-        said = Said(1, b"", str(error))
+    except UsageError as error:
+        said = MockResult(1, b"", str(error))
     except OSError as error:
-        said = Said(2, b"", f"{error.filename}: {error.strerror}")
+        said = MockResult(2, b"", f"{error.filename}: {error.strerror}")
     if said.message:
         tell(clean(said.message))
     elif said.output:

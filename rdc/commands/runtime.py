@@ -12,7 +12,7 @@ from backends.make.native import loop
 from backends.make.verify import loop_in
 from backends.python.edition import PUBLISHER, text_of
 from backends.python.verify import runtime_in
-from compiler.text.files import Refusal, read_source
+from compiler.text.files import FileIssue, read_source
 from compiler.text.source import sha256_of
 from rdc.terminal.cells import visible
 from rdc.terminal.output import put
@@ -64,8 +64,8 @@ def command(name: str | None, old: str | None, *, hashes: bool) -> int:
 
 def _compare(name: str, old: str, context: click.Context) -> int:
     source = read_source(Path(old), old, old)
-    if isinstance(source, Refusal):
-        raise click.UsageError(f"{old}: {source.problem}", context)
+    if isinstance(source, FileIssue):
+        raise click.UsageError(f"{old}: {source.message}", context)
     before = loop_in(source.text) if name == LOOP else runtime_in(source.text, name)
     after = _text(name)
     if before == after:

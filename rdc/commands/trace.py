@@ -17,7 +17,7 @@ from rdc.commands.common.reporter import Reporter, strictness_options
 from rdc.terminal.output import many, put
 from rdc.trace import json, text
 from rdc.trace.outcomes import OutcomesError, decided_by, read_outcomes
-from rdc.trace.text import show_facts, show_inputs, with_stand_ins
+from rdc.trace.text import show_facts, show_inputs, with_examples
 from runtime_shim.values.fitting import unfit
 
 MOST_PATHS = 100
@@ -92,7 +92,7 @@ def command(
 def _one(program: Program, decide: Decide, inputs: dict[str, str], limit: int, output: str) -> str:
     """Return the path for the given outcomes."""
     machine = Machine(program)
-    full = with_stand_ins(program, inputs)
+    full = with_examples(program, inputs)
     found = walk(machine, decide, limit, full)
     if output == "json":
         return json.write(program, [found], complete=False)

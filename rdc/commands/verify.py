@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from rdc.output.packages import lock_command, lock_problem
-from rdc.output.verify import Finding, Verdict, verify, worst
+from rdc.output.packages import lock_command, lock_issue
+from rdc.output.verify import VerifyResult, VerifyStatus, verify, worst
 from rdc.terminal.cells import visible
 from rdc.terminal.output import put
 
@@ -30,8 +30,8 @@ def command(files: tuple[str, ...], *, locked: bool) -> int:
     return worst(findings)
 
 
-def _with_lock(path: str, found: Finding) -> Finding:
+def _with_lock(path: str, found: VerifyResult) -> VerifyResult:
     """Return the verdict on a file and, if nothing else is wrong, on the lock of its packages."""
-    if found.verdict in (Verdict.CHANGED, Verdict.UNKNOWN) or not (problem := lock_problem(path)):
+    if found.status in (VerifyStatus.CHANGED, VerifyStatus.UNKNOWN) or not (problem := lock_issue(path)):
         return found
-    return Finding(Verdict.CHANGED, f"{problem}; run: {lock_command(path)}")
+    return VerifyResult(VerifyStatus.CHANGED, f"{problem}; run: {lock_command(path)}")

@@ -20,7 +20,7 @@ from compiler.ir.graph import loop_regions, to_graph
 from compiler.ir.program import Group, Node, Program, SourceFile
 from compiler.ir.tasks import End
 from compiler.ir.texts import Text
-from compiler.project.options import Table
+from compiler.project.options import TargetOptions
 from rdc.diff.changes import Change, spelled
 from rdc.diff.compare import difference
 from rdc.diff.overlay import LEGEND, overlay
@@ -36,7 +36,7 @@ class Version:
     `tables` are the options of targets, those of the project included.
     """
 
-    def __init__(self, path: str, program: Program, tables: Mapping[str, Table] | None = None) -> None:
+    def __init__(self, path: str, program: Program, tables: Mapping[str, TargetOptions] | None = None) -> None:
         self.path = path
         self.program = spelled(program)
         self.nodes = self.program.index()
@@ -74,7 +74,7 @@ class Setting(Struct, frozen=True):
         return f"{self.name}: {before} -> {after}"
 
 
-def _settings(program: Program, tables: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
+def _settings(program: Program, tables: Mapping[str, TargetOptions]) -> Iterator[tuple[str, str]]:
     """Yield the settings that pictures omit: options of targets, patterns and later inputs, and a contract."""
     for target, table in tables.items():
         yield from _leaves(table.values, f"{target} ", "")
@@ -82,9 +82,9 @@ def _settings(program: Program, tables: Mapping[str, Table]) -> Iterator[tuple[s
         hidden = asdict(given) if place >= MOST_INPUTS else {"pattern": given.pattern}
         if known := {name: value for name, value in hidden.items() if value}:
             yield from _leaves(known, f"input {given.name} ", "")
-    if program.contract is not None:
-        yield from _leaves(json.loads(program.contract.config), "config ", "")
-        for step in program.contract.steps:
+    if program.stepspec is not None:
+        yield from _leaves(json.loads(program.stepspec.config), "config ", "")
+        for step in program.stepspec.steps:
             yield from _leaves(json.loads(str(step.spec)), f"step {step.id} ", "")
 
 

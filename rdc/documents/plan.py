@@ -47,7 +47,7 @@ class WorkerError(Exception):
     """A process that compiled documents was killed."""
 
 
-class Wishes(Struct, frozen=True):
+class BuildOptions(Struct, frozen=True):
     """The options of a build.
 
     `ci` forbids approvals and ignores the records of earlier builds. `jobs` is the number of processes, 0 for one per
@@ -63,7 +63,7 @@ class Wishes(Struct, frozen=True):
     pins: tuple[str, ...] = ()
 
 
-class Outcome(Struct, frozen=True):
+class BuildResult(Struct, frozen=True):
     """The result of a build: its diagnostics, and the paths of written and removed files, relative to the root.
 
     `total` is the number of generated files. `unknown` are approved items that no file has, and `left` lists the
@@ -80,7 +80,7 @@ class Outcome(Struct, frozen=True):
     has_rules: bool = True
 
 
-class Told(Struct, frozen=True):
+class LoadedRules(Struct, frozen=True):
     """The build rules of the configuration, and the errors in them."""
 
     rules: Sequence[Rule]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.registry import load
-from compiler.diagnostics.issues import InvalidError, Place, diagnostics
+from compiler.diagnostics.issues import InvalidError, OptionSource, diagnostics
 from compiler.diagnostics.model import Diagnostic, Issue
 from compiler.frontends import all_options, endings
 from compiler.project.configuration import (
@@ -30,7 +30,7 @@ def named_documents(project: Project) -> list[str]:
 def rules(configuration: Configuration) -> tuple[list[Rule], list[Diagnostic]]:
     """Return the rules of a project in order, and the errors in its `[[build]]` tables."""
     content, places = configuration.own.values.get(BUILD, []), configuration.own.places
-    places = {(): Place("RD501", next(iter(configuration.sources), ""), None), **places}
+    places = {(): OptionSource("RD501", next(iter(configuration.sources), ""), None), **places}
     if not isinstance(content, list):
         return [], diagnostics([Issue((BUILD,), "`build` is not a list of tables")], places, remedy=_REMEDY)
     good: list[Rule] = []
@@ -45,7 +45,7 @@ def rules(configuration: Configuration) -> tuple[list[Rule], list[Diagnostic]]:
     return good, found
 
 
-def _rule(item: object, place: Place) -> Rule:
+def _rule(item: object, place: OptionSource) -> Rule:
     if not isinstance(item, Mapping):
         raise InvalidError(Issue((), "it is not a table"))
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from backends.base import Backend, Companion, Emission, OptionFinding, Reason
+from backends.base import Backend, CallReason, Companion, Emission, OptionDiagnostic
 from compiler.diagnostics.issues import InvalidError
 from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Compilation, Opened, Settings, compile_opened
 from compiler.ir.program import Program
-from compiler.project.options import Table
+from compiler.project.options import TargetOptions
 from compiler.text.source import Source
 from rdc.output.paths import output_name
 from rdc.output.target_options import check_names, check_options, table_of
@@ -31,7 +31,7 @@ class Product(Struct, frozen=True):
 
     data: bytes
     companions: tuple[Companion, ...] = ()
-    reason: Reason | None = None
+    reason: CallReason | None = None
     items: tuple[str, ...] = ()
 
 
@@ -93,7 +93,7 @@ def emitted(
 ) -> Generation:
     """Compile a document to a file for a backend by the method `emit`; raises as `generate` does."""
     table = table_of(backend, compilation.tables)
-    wrong = [*check_names(compilation.tables), *_problems(compilation, backend, table, given)]
+    wrong = [*check_names(compilation.tables), *_diagnostics(compilation, backend, table, given)]
     found = (*compilation.diagnostics, *wrong)
     if compilation.program is None or wrong:
         return Generation((None,), found, compilation.sources)
@@ -108,15 +108,15 @@ def emitted(
     return Generation((product,), (*found, *compilation.kept(said)), compilation.sources)
 
 
-def _placed(finding: Diagnostic, table: Table, given: Mapping[str, object]) -> Diagnostic:
+def _placed(finding: Diagnostic, table: TargetOptions, given: Mapping[str, object]) -> Diagnostic:
     """Return a backend's finding with the place of its option, unless the command line set the option."""
-    if not isinstance(finding, OptionFinding) or finding.option[:1] in [(name,) for name in given]:
+    if not isinstance(finding, OptionDiagnostic) or finding.option[:1] in [(name,) for name in given]:
         return finding
     return finding.placed(table)
 
 
-def _problems(
-    compilation: Compilation, backend: Backend[Any], table: Table, given: Mapping[str, object]
+def _diagnostics(
+    compilation: Compilation, backend: Backend[Any], table: TargetOptions, given: Mapping[str, object]
 ) -> list[Diagnostic]:
     """Return problems in a document's table for the backend; raises `InvalidError` as `generate` does."""
     try:

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from backends.base import Backend, Companion, Reason
+from backends.base import Backend, CallReason, Companion
 from backends.common.remarks import listed
 from compiler.diagnostics.model import Diagnostic
 from compiler.project.project import project_around
@@ -21,7 +21,7 @@ from rdc.output.paths import OF_GITHUB, Output, collisions, has_mark
 from rdc.output.write import is_of_git
 
 
-class Laid(Struct, frozen=True):
+class PlacedFile(Struct, frozen=True):
     """A generated file with its place."""
 
     output: Output
@@ -32,13 +32,13 @@ class Laid(Struct, frozen=True):
 class Group(Struct, frozen=True):
     """All files for one source."""
 
-    main: Laid
-    companions: tuple[Laid, ...] = ()
+    main: PlacedFile
+    companions: tuple[PlacedFile, ...] = ()
 
     @property
     def names(self) -> str:
         """The main file and its companions, for a message."""
-        return listed([str(Path(self.main.output.path)), *(laid.output.path for laid in self.companions)])
+        return listed([str(Path(self.main.output.path)), *(placed_file.output.path for placed_file in self.companions)])
 
     @property
     def is_current(self) -> str:
@@ -57,26 +57,26 @@ class Layout(Struct, frozen=True, dict=True):
     findings: tuple[Diagnostic, ...]
 
     @property
-    def stages(self) -> tuple[tuple[Laid, ...], tuple[Laid, ...]]:
+    def stages(self) -> tuple[tuple[PlacedFile, ...], tuple[PlacedFile, ...]]:
         """The companions, then the main files, so that no main file exists without its companions."""
         return self._companions, tuple(group.main for group in self.groups)
 
     @property
-    def files(self) -> tuple[Laid, ...]:
+    def files(self) -> tuple[PlacedFile, ...]:
         """Each file once."""
         return tuple(chain.from_iterable(self.stages))
 
     @property
     def outputs(self) -> tuple[Output, ...]:
         """The places of all files, without errors."""
-        return (*self.mains, *(laid.output for laid in self._companions))
+        return (*self.mains, *(placed_file.output for placed_file in self._companions))
 
     @cached_property
-    def _companions(self) -> tuple[Laid, ...]:
+    def _companions(self) -> tuple[PlacedFile, ...]:
         """The companions, with shared ones only once."""
-        places: dict[Path, Laid] = {}
-        for laid in (companion for group in self.groups for companion in group.companions):
-            places.setdefault(laid.output.place, laid)
+        places: dict[Path, PlacedFile] = {}
+        for placed_file in (companion for group in self.groups for companion in group.companions):
+            places.setdefault(placed_file.output.place, placed_file)
         return tuple(places.values())
 
 
@@ -93,14 +93,14 @@ def lay_out(mains: Sequence[Output], products: Sequence[Product | None], *, exec
     for main, product in zip(mains, products, strict=True):
         if product is None:
             continue
-        beside: list[Laid] = []
+        beside: list[PlacedFile] = []
         for companion in product.companions:
-            own = laid(main, companion)
+            own = placed_file(main, companion)
             if problem := _trespass(main, own.output):
                 findings.append(problem)
             else:
                 beside.append(own)
-        groups.append(Group(Laid(main, product.data, executable), tuple(beside)))
+        groups.append(Group(PlacedFile(main, product.data, executable), tuple(beside)))
         if product.reason and beside:
             findings.append(_calls(product.reason, main, beside))
     findings += _clashes(mains, [companion for group in groups for companion in group.companions])
@@ -110,7 +110,7 @@ def lay_out(mains: Sequence[Output], products: Sequence[Product | None], *, exec
 def unfit_paths(mains: Iterable[Output], backend: Backend[Any]) -> Iterator[Diagnostic]:
     """Report paths of main files that the target cannot use."""
     for main in mains:
-        if problem := backend.path_problem(main.path):
+        if problem := backend.path_issue(main.path):
             code, text, remedy = problem
             yield Diagnostic(code, main.source, None, text, remedy)
 
@@ -123,17 +123,17 @@ def beside(main: str, path: str) -> str:
     return str(folder)
 
 
-def laid(main: Output, companion: Companion) -> Laid:
+def placed_file(main: Output, companion: Companion) -> PlacedFile:
     """Return a companion of a main file with its place."""
     is_away = companion.home and not main.place.parent.as_posix().endswith(f"/{companion.home}")
     path = PurePosixPath(companion.path).name if is_away else companion.path
     output = Output(main.source, beside(main.path, path), companion.option)
-    return Laid(output, companion.text.encode(), companion.executable)
+    return PlacedFile(output, companion.text.encode(), companion.executable)
 
 
-def _calls(reason: Reason, main: Output, beside: Sequence[Laid]) -> Diagnostic:
+def _calls(reason: CallReason, main: Output, beside: Sequence[PlacedFile]) -> Diagnostic:
     """Report why a main file calls the program beside it (rule 9)."""
-    files = [laid.output.path for laid in beside]
+    files = [placed_file.output.path for placed_file in beside]
     message = f"{reason.clause}: {main.path} calls {files[0]}"
     return Diagnostic("RD539", reason.path, reason.span, message, f"keep {listed([main.path, *files])} together")
 
@@ -164,37 +164,42 @@ def _trespass(main: Output, companion: Output) -> Diagnostic | None:
     return Diagnostic("RD524", companion.path, None, message, remedy)
 
 
-def _clashes(mains: Sequence[Output], companions: Sequence[Laid]) -> Iterator[Diagnostic]:
+def _clashes(mains: Sequence[Output], companions: Sequence[PlacedFile]) -> Iterator[Diagnostic]:
     """Report companions with the same place as another file."""
     taken = {main.place: main for main in mains}
-    first: dict[Path, Laid] = {}
-    for laid in companions:
-        own, path = laid.output, laid.output.path
+    first: dict[Path, PlacedFile] = {}
+    for placed_file in companions:
+        own, path = placed_file.output, placed_file.output.path
         if main := taken.get(own.place):
             whose = "the main file itself" if main.source == own.source else f"the main file of {main.source}"
             yield _clash(own, f"{own.source} needs the companion file {path}, which is {whose}")
             continue
-        other = first.setdefault(own.place, laid)
-        if other is laid:
+        other = first.setdefault(own.place, placed_file)
+        if other is placed_file:
             continue
         if other.output.source == own.source:
             both = f"the options `{other.output.option}` and `{own.option}`"
             yield _clash(own, f"{own.source} needs two companion files, but {both} both name {path}")
-        elif (other.data, other.executable) != (laid.data, laid.executable):
+        elif (other.data, other.executable) != (placed_file.data, placed_file.executable):
             yield _clash(own, f"{other.output.source} and {own.source} both need {path}, with different content")
 
 
 def broken(layout: Layout) -> Iterator[Diagnostic]:
     """Report companions whose present content another generated file beside the main file pins (T-28)."""
     mains = {main.place for main in layout.mains}
-    for main, laid in ((group.main.output, laid) for group in layout.groups for laid in group.companions):
+    for main, placed_file in (
+        (group.main.output, placed_file) for group in layout.groups for placed_file in group.companions
+    ):
         with suppress(OSError):
-            if not laid.output.place.is_file() or (old := laid.output.place.read_bytes()) == laid.data:
+            if (
+                not placed_file.output.place.is_file()
+                or (old := placed_file.output.place.read_bytes()) == placed_file.data
+            ):
                 continue
             for other in sorted({*main.place.parent.iterdir()} - mains):
                 if other.is_file() and has_mark(other) and sha256_of(old).encode() in other.read_bytes():
-                    used = f"{main.source} needs the companion file {laid.output.path}, but {other.name} uses it"
-                    yield _clash(laid.output, f"{used} with other content")
+                    used = f"{main.source} needs the companion file {placed_file.output.path}, but {other.name} uses it"
+                    yield _clash(placed_file.output, f"{used} with other content")
 
 
 def _clash(companion: Output, message: str) -> Diagnostic:

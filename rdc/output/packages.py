@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.reading.toml import load_toml
-from compiler.text.files import Refusal, read_source
+from compiler.text.files import FileIssue, read_source
 
 _METADATA = re.compile(r"^# /// script$\n((?:#(?:| .*)$\n)+?)^# ///$", re.MULTILINE)
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
@@ -23,27 +23,27 @@ def lock_command(path: str) -> str:
     return f"uv lock --script {shlex.quote(path)}"
 
 
-def lock_problem(path: str) -> str:
+def lock_issue(path: str) -> str:
     """Return why a worker's lock file does not fix its packages, or "". A file without packages needs no lock."""
     worker = read_source(Path(path), path, path)
-    declared = None if isinstance(worker, Refusal) else _METADATA.search(worker.text)
+    declared = None if isinstance(worker, FileIssue) else _METADATA.search(worker.text)
     if declared is None:
         return ""
     lock = f"{path}.lock"
     if not Path(lock).exists():
         return f"its packages are not locked: there is no {lock}"
     found = read_source(Path(lock), lock, lock)
-    if isinstance(found, Refusal):
-        return f"cannot read {lock}: {found.problem}"
+    if isinstance(found, FileIssue):
+        return f"cannot read {lock}: {found.message}"
     try:
         wanted = load_toml(re.sub(r"^# ?", "", declared[1], flags=re.MULTILINE))
-        problem = next(_problems(wanted, load_toml(found.text)), "")
+        problem = next(_issues(wanted, load_toml(found.text)), "")
     except _UNREADABLE:
         return f"{lock} is not a lock file of uv"
     return f"{lock} does not match: {problem}" if problem else ""
 
 
-def _problems(wanted: Table, lock: Table) -> Iterator[str]:
+def _issues(wanted: Table, lock: Table) -> Iterator[str]:
     """Yield differences between a worker's metadata and its lock, and packages that the lock does not fix."""
     from packaging.requirements import Requirement  # noqa: PLC0415 (only for workers)
     from packaging.specifiers import SpecifierSet  # noqa: PLC0415

@@ -133,7 +133,7 @@ def _obstacle(output: Output, sources: Identities, *, force: bool) -> Iterator[D
         yield unwritable(str(Path(output.path).parent), "the folder does not exist", "create the folder first")
     elif place.is_dir():
         yield unwritable(output.path, "it is a folder", output.advice)
-    elif problem := _folder_problem(place.parent):
+    elif problem := _folder_issue(place.parent):
         yield unwritable(str(Path(output.path).parent), problem)
     elif place.exists():
         yield from _existing(output, place, sources, force=force)
@@ -148,7 +148,7 @@ def _identity(path: str | Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _folder_problem(folder: Path) -> str:
+def _folder_issue(folder: Path) -> str:
     """Return why a folder cannot be created or written; "" if it can."""
     there = next(around for around in (folder, *folder.parents) if os.path.lexists(around))
     if not there.is_dir():

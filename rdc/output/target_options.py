@@ -11,23 +11,23 @@ from compiler.diagnostics.issues import InvalidError, diagnostics
 from compiler.diagnostics.model import Diagnostic, Issue
 from compiler.frontends import all_options
 from compiler.ir.program import Program
-from compiler.project.options import Table
+from compiler.project.options import TargetOptions
 from compiler.text.suggestions import nearest_name
 
 STEPS = "steps"
 """The settings of single steps are next to the tables of targets (E3). Targets with this option receive them."""
 
 
-def table_of(backend: Backend[Any], tables: Mapping[str, Table]) -> Table:
+def table_of(backend: Backend[Any], tables: Mapping[str, TargetOptions]) -> TargetOptions:
     """Return the options of a target, including settings of steps if it supports them."""
-    table, steps = tables.get(backend.name, Table()), tables.get(STEPS)
+    table, steps = tables.get(backend.name, TargetOptions()), tables.get(STEPS)
     if steps is None or STEPS not in backend.options.model_fields:
         return table
     places = {(STEPS, *path): place for path, place in steps.places.items()}
-    return table.over(Table({STEPS: dict(steps.values)}, places))
+    return table.over(TargetOptions({STEPS: dict(steps.values)}, places))
 
 
-def check_tables(tables: Mapping[str, Table], program: Program | None) -> list[Diagnostic]:
+def check_tables(tables: Mapping[str, TargetOptions], program: Program | None) -> list[Diagnostic]:
     """Return problems in the tables of all targets. The command line may still add missing options.
 
     The backends' own cautions about options need the program.
@@ -44,7 +44,7 @@ def check_tables(tables: Mapping[str, Table], program: Program | None) -> list[D
     return found
 
 
-def check_options(backend: Backend[Any], table: Table, given: Mapping[str, object]) -> list[Diagnostic]:
+def check_options(backend: Backend[Any], table: TargetOptions, given: Mapping[str, object]) -> list[Diagnostic]:
     """Return problems in a target's table, overridden by the options of the command line.
 
     Raises:
@@ -78,11 +78,11 @@ def _issues(backend: Backend[Any], options: Mapping[str, object]) -> tuple[Issue
     return ()
 
 
-def _placed(name: str, table: Table, issues: Collection[Issue]) -> list[Diagnostic]:
+def _placed(name: str, table: TargetOptions, issues: Collection[Issue]) -> list[Diagnostic]:
     return diagnostics(issues, table.places, f"target {name}: ", f"`rdc targets {name}` lists the valid options")
 
 
-def check_names(tables: Mapping[str, Table]) -> Iterator[Diagnostic]:
+def check_names(tables: Mapping[str, TargetOptions]) -> Iterator[Diagnostic]:
     """Yield problems for tables of unknown targets."""
     for name, table in tables.items():
         place = table.place(())

@@ -13,22 +13,22 @@ from msgspec import Struct
 from backends.base import MARK, MARK_LINES, Companion
 from backends.common.command import Command, read_command
 from backends.common.remarks import listed
-from backends.github.verify import called_by
+from backends.github.verify import verify_workflow
 from backends.make.native import hash_of
-from backends.make.verify import changed, pinned
-from backends.python.verify import Problem, first_difference, needed, proof, shared_runtime
+from backends.make.verify import verify_caller, verify_loop
+from backends.python.verify import LineIssue, first_difference, needed, shared_runtime, verify_program
 from backends.registry import load, names
 from compiler.diagnostics.issues import InvalidError
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.frontends import FRONT_ENDS, all_options
 from compiler.project.options import Level
 from compiler.project.project import open_project, project_around
-from compiler.text.files import Refusal, is_below, read_source
+from compiler.text.files import FileIssue, is_below, read_source
 from compiler.text.regex import Regex
 from compiler.version import __version__
 from rdc.draw.graphviz import HYPHENS, DrawingError, draw, without_layout
 from rdc.output.generate import emitted
-from rdc.output.layout import beside, laid
+from rdc.output.layout import beside, placed_file
 from rdc.output.paths import Output
 
 _MARKED = Regex(rf"(?:#|//|%%|<!--) {MARK} (\d[0-9A-Za-z.+-]{{0,40}}) (from|for) ")
@@ -41,7 +41,7 @@ _PROGRAMS = {"#!/usr/bin/env python3": "python", "#!/usr/bin/env -S uv run --scr
 _NOUNS = {"python": "a Python program", "dbos": "a worker"}
 
 
-class Verdict(IntEnum):
+class VerifyStatus(IntEnum):
     """The verdict on a file. The number is the exit code."""
 
     PROVEN = 0
@@ -50,10 +50,10 @@ class Verdict(IntEnum):
     SOURCE_MISSING = 3
 
 
-class Finding(NamedTuple):
+class VerifyResult(NamedTuple):
     """The verdict on a file and its reason. `line` is 0 if no line is wrong."""
 
-    verdict: Verdict
+    status: VerifyStatus
     message: str
     line: int = 0
 
@@ -67,39 +67,39 @@ class _Header(Struct, frozen=True):
     hashes: tuple[str, ...]
 
 
-def verify(path: str) -> Finding:
+def verify(path: str) -> VerifyResult:
     """Return the verdict on a file. Its source may be in its own project, or in that of the current folder."""
     source = read_source(Path(path), path, path)
-    if isinstance(source, Refusal):
-        return Finding(Verdict.UNKNOWN, source.problem)
+    if isinstance(source, FileIssue):
+        return VerifyResult(VerifyStatus.UNKNOWN, source.message)
     header = _header(source.text)
     if header is None:
-        return Finding(Verdict.UNKNOWN, "it has no header from rdc")
+        return VerifyResult(VerifyStatus.UNKNOWN, "it has no header from rdc")
     if header.version != __version__:
         reason = f"it was written by rdc {header.version}; verify it with that version (this is {__version__})"
-        return Finding(Verdict.UNKNOWN, reason)
+        return VerifyResult(VerifyStatus.UNKNOWN, reason)
     if source.has_mark:
-        return Finding(Verdict.CHANGED, "a byte-order mark was added", 1)
+        return VerifyResult(VerifyStatus.CHANGED, "a byte-order mark was added", 1)
     if header.is_runtime:
         if found := shared_runtime(source.text):
-            return Finding(Verdict.PROVEN, f"{found}, unchanged")
-        return Finding(Verdict.CHANGED, "this is not a runtime of this rdc version", 1)
+            return VerifyResult(VerifyStatus.PROVEN, f"{found}, unchanged")
+        return VerifyResult(VerifyStatus.CHANGED, "this is not a runtime of this rdc version", 1)
     if header.command is None:
         reason = "the command in the header is missing"
-        return Finding(Verdict.CHANGED if _written_by(source.text) else Verdict.UNKNOWN, reason)
+        return VerifyResult(VerifyStatus.CHANGED if _written_by(source.text) else VerifyStatus.UNKNOWN, reason)
     return _of_output(path, source.text, header, header.command)
 
 
-def _of_output(path: str, text: str, header: _Header, command: Command) -> Finding:
+def _of_output(path: str, text: str, header: _Header, command: Command) -> VerifyResult:
     if command.target not in names():
-        return Finding(Verdict.CHANGED, f"the header names the target {command.target}, which does not exist")
+        return VerifyResult(VerifyStatus.CHANGED, f"the header names the target {command.target}, which does not exist")
     written_by = _written_by(text)
     if written_by not in ("", command.target):  # a program must not pass as something else
         reason = f"the header names the target {command.target}, but this is {_NOUNS[written_by]}"
-        return Finding(Verdict.CHANGED, reason)
+        return VerifyResult(VerifyStatus.CHANGED, reason)
     missing, settings = "the source is not in this project", _settings(command)
     if settings is None:
-        return Finding(Verdict.CHANGED, "the command in the header has an unknown option")
+        return VerifyResult(VerifyStatus.CHANGED, "the command in the header has an unknown option")
     for file in _sources(path, command.source):
         compilation = compile_file(str(file), settings)
         if compilation.program is None:
@@ -139,108 +139,116 @@ def _settings(command: Command) -> Settings | None:
     return Settings(front_end, words)
 
 
-def _compared(path: str, text: str, compilation: Compilation, command: Command) -> Finding:
+def _compared(path: str, text: str, compilation: Compilation, command: Command) -> VerifyResult:
     """Compare the file with the output of its source."""
     backend = load(command.target)
     try:
         made = emitted(compilation, backend, backend.options.from_words(command.options), backend.emit, path)
     except InvalidError as error:
-        return Finding(Verdict.CHANGED, f"the command in the header is not valid: {error}")
+        return VerifyResult(VerifyStatus.CHANGED, f"the command in the header is not valid: {error}")
     product = made.products[0]
     if product is None:
-        return Finding(Verdict.CHANGED, "the command in the header does not compile")
+        return VerifyResult(VerifyStatus.CHANGED, "the command in the header does not compile")
     wanted = product.data.decode()
     if command.is_drawn:
         return _of_drawing(text, wanted, command)
     if wanted == text:
         told = f"matches {command.source}, compiled with rdc {__version__}"
         return _beside(Output(command.source, path), product.companions, told)
-    return Finding(Verdict.CHANGED, f"differs from the output of {command.source}", first_difference(text, wanted))
+    return VerifyResult(
+        VerifyStatus.CHANGED, f"differs from the output of {command.source}", first_difference(text, wanted)
+    )
 
 
-def _of_drawing(text: str, graph: str, command: Command) -> Finding:
+def _of_drawing(text: str, graph: str, command: Command) -> VerifyResult:
     """Compare an SVG with the drawing of its graph."""
     try:
         wanted = draw(graph, "svg", command.options.get("theme")).decode()
     except DrawingError as error:
-        return Finding(Verdict.UNKNOWN, f"rdc can't draw it again: {error}")
+        return VerifyResult(VerifyStatus.UNKNOWN, f"rdc can't draw it again: {error}")
     if wanted == text:
-        return Finding(Verdict.PROVEN, f"matches {command.source}, drawn with rdc {__version__}")
+        return VerifyResult(VerifyStatus.PROVEN, f"matches {command.source}, drawn with rdc {__version__}")
     if without_layout(wanted) == without_layout(text):
         elsewhere = "laid out by another version of Graphviz, with other fonts, or by hand"
-        return Finding(Verdict.UNKNOWN, f"has the boxes, arrows and words of {command.source}, but was {elsewhere}")
-    return Finding(Verdict.CHANGED, f"differs from the picture of {command.source}", first_difference(text, wanted))
+        return VerifyResult(
+            VerifyStatus.UNKNOWN, f"has the boxes, arrows and words of {command.source}, but was {elsewhere}"
+        )
+    return VerifyResult(
+        VerifyStatus.CHANGED, f"differs from the picture of {command.source}", first_difference(text, wanted)
+    )
 
 
-def _beside(main: Output, companions: tuple[Companion, ...], told: str) -> Finding:
+def _beside(main: Output, companions: tuple[Companion, ...], told: str) -> VerifyResult:
     """Compare the companion files of a proven file with their expected content."""
     for companion in companions:
-        if wrong := _other(laid(main, companion).output.path, companion.text):
+        if wrong := _other(placed_file(main, companion).output.path, companion.text):
             return wrong
-    names = [laid(main, companion).output.path for companion in companions]
-    return Finding(Verdict.PROVEN, f"{told}, and so {'do' if names[1:] else 'does'} {listed(names)}" if names else told)
+    names = [placed_file(main, companion).output.path for companion in companions]
+    return VerifyResult(
+        VerifyStatus.PROVEN, f"{told}, and so {'do' if names[1:] else 'does'} {listed(names)}" if names else told
+    )
 
 
-def _other(path: str, text: str) -> Finding | None:
+def _other(path: str, text: str) -> VerifyResult | None:
     """Report a companion file without the expected content, or return None."""
     found = read_source(Path(path), path, path)
-    if isinstance(found, Refusal):
-        return Finding(Verdict.CHANGED, f"cannot read its companion file {path}: {found.problem}")
+    if isinstance(found, FileIssue):
+        return VerifyResult(VerifyStatus.CHANGED, f"cannot read its companion file {path}: {found.message}")
     if found.text != text or found.has_mark:
-        return Finding(Verdict.CHANGED, f"its companion file {path} was changed")
+        return VerifyResult(VerifyStatus.CHANGED, f"its companion file {path} was changed")
     return None
 
 
-def _unsourced(path: str, text: str, missing: str, *, is_program: bool) -> Finding:
+def _unsourced(path: str, text: str, missing: str, *, is_program: bool) -> VerifyResult:
     """Return the verdict without the source."""
     if is_program:
         return _of_program(path, text, missing)
-    if isinstance(call := pinned(text) or changed(text), Problem):
-        return Finding(Verdict.CHANGED, call.message, call.line)
+    if isinstance(call := verify_caller(text) or verify_loop(text), LineIssue):
+        return VerifyResult(VerifyStatus.CHANGED, call.message, call.line)
     if call is None:
-        return Finding(Verdict.SOURCE_MISSING, f"{missing}; only the source proves this file")
+        return VerifyResult(VerifyStatus.SOURCE_MISSING, f"{missing}; only the source proves this file")
     if isinstance(call, str):
-        return Finding(Verdict.SOURCE_MISSING, f"{call}, source not compared: {missing}")
+        return VerifyResult(VerifyStatus.SOURCE_MISSING, f"{call}, source not compared: {missing}")
     return _of_pinned(beside(path, call.path), call.sha256, missing)
 
 
-def _of_pinned(path: str, sha256: str, missing: str) -> Finding:
+def _of_pinned(path: str, sha256: str, missing: str) -> VerifyResult:
     """Return the verdict on a program that another file calls by its hash."""
     program = read_source(Path(path), path, path)
-    if isinstance(program, Refusal):
-        return Finding(Verdict.CHANGED, f"cannot read {path}, which it calls: {program.problem}")
+    if isinstance(program, FileIssue):
+        return VerifyResult(VerifyStatus.CHANGED, f"cannot read {path}, which it calls: {program.message}")
     if program.sha256 != sha256:
-        return Finding(Verdict.CHANGED, f"it calls {path}, which was changed")
+        return VerifyResult(VerifyStatus.CHANGED, f"it calls {path}, which was changed")
     found = _of_program(path, program.text, missing)
     return found._replace(message=f"{path}: {found.message}", line=0)
 
 
-def _of_workflow(path: str, text: str, missing: str) -> Finding:
+def _of_workflow(path: str, text: str, missing: str) -> VerifyResult:
     """Return the verdict on a workflow, with its program, runtime and publishing script."""
-    called = called_by(text)
-    if isinstance(called, Problem):
-        return Finding(Verdict.CHANGED, called.message, called.line)
+    called = verify_workflow(text)
+    if isinstance(called, LineIssue):
+        return VerifyResult(VerifyStatus.CHANGED, called.message, called.line)
     if called is None:
-        return Finding(Verdict.SOURCE_MISSING, f"{missing}; only the source proves this file")
+        return VerifyResult(VerifyStatus.SOURCE_MISSING, f"{missing}; only the source proves this file")
     main = Output(path, path)
     found = _beside(main, called.others, "")
-    if found.verdict is Verdict.PROVEN:
-        found = _of_pinned(laid(main, called.program).output.path, called.sha256, missing)
-    if found.verdict is not Verdict.SOURCE_MISSING or called.is_known:
+    if found.status is VerifyStatus.PROVEN:
+        found = _of_pinned(placed_file(main, called.program).output.path, called.sha256, missing)
+    if found.status is not VerifyStatus.SOURCE_MISSING or called.is_known:
         return found
     others = "it has steps or settings that rdc does not write"
     return found._replace(message=f"{others}; only the source proves this file: {missing}")
 
 
-def _of_program(path: str, text: str, missing: str) -> Finding:
+def _of_program(path: str, text: str, missing: str) -> VerifyResult:
     """Return the verdict on a Python program, and on its runtime if that is a separate file."""
-    found = proof(text)
-    if isinstance(found, Problem):
-        return Finding(Verdict.CHANGED, found.message, found.line)
+    found = verify_program(text)
+    if isinstance(found, LineIssue):
+        return VerifyResult(VerifyStatus.CHANGED, found.message, found.line)
     for base, wanted in needed(text, found).items():
         if wrong := _other(beside(path, base), wanted):
             return wrong
-    return Finding(Verdict.SOURCE_MISSING, f"edition {found} unchanged, source not compared: {missing}")
+    return VerifyResult(VerifyStatus.SOURCE_MISSING, f"edition {found} unchanged, source not compared: {missing}")
 
 
 def _sources(path: str, named: str) -> Iterator[Path]:
@@ -280,8 +288,8 @@ def _comments(lines: list[str]) -> Iterator[str]:
         yield match[2].replace(HYPHENS, "--") if match[1] is None else match[1]
 
 
-def worst(findings: Mapping[str, Finding]) -> int:
+def worst(findings: Mapping[str, VerifyResult]) -> int:
     """Return the exit code for several files. CHANGED overrides UNKNOWN, which overrides SOURCE_MISSING."""
-    verdicts = {finding.verdict for finding in findings.values()}
-    order = (Verdict.CHANGED, Verdict.UNKNOWN, Verdict.SOURCE_MISSING)
-    return int(next((verdict for verdict in order if verdict in verdicts), Verdict.PROVEN))
+    statuses = {finding.status for finding in findings.values()}
+    order = (VerifyStatus.CHANGED, VerifyStatus.UNKNOWN, VerifyStatus.SOURCE_MISSING)
+    return int(next((status for status in order if status in statuses), VerifyStatus.PROVEN))

@@ -23,7 +23,7 @@ from rdc.runs.model import FinishedStep, Run
 from rdc.runs.process import run_process
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.private import at_once
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.state import ENDED, OURS, Store
 from runtime_shim.operator.history import place_of
 
@@ -133,7 +133,7 @@ class _States(Struct, frozen=True):
                 return self._of_program(run, name)
         except OSError as error:
             return replace(run, message=f"{path}: {error.strerror}")
-        except RefusedError as error:
+        except UsageError as error:
             return replace(run, message=str(error.args[-1]))
         except IndexError:
             return replace(run, message=f"{path}: the journal is damaged")
@@ -204,7 +204,7 @@ def take_moved(directory: str, identity: Callable[[], Table]) -> None:
         store, place = Store(f"{ours}/{each}", _modes()), f"{directory}{sign}{label}"
         try:
             state = store.read()
-        except (RefusedError, OSError, IndexError):
+        except (UsageError, OSError, IndexError):
             continue
         is_gone = state is not None and not Path(os.path.dirname(ours), state.source).exists()
         is_free = not os.path.lexists(place) and not store.is_busy()

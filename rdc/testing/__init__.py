@@ -11,7 +11,7 @@ TARGETS = {
 }
 
 JUMPING = frozenset({"python", "make", "dbos"})
-"""The targets whose programs support the operator's jumps, and whose gates a trial can approve.
+"""The targets whose programs support the operator's jumps, and whose gates a test can approve.
 
 On GitHub reviewers approve, which act doesn't support. See `rdc.testing.driver`.
 """

@@ -19,7 +19,7 @@ from compiler.ir.program import Input, Program
 from compiler.ir.semantics import Machine
 from compiler.scenarios.mock import mock
 from compiler.scenarios.model import Result, Scenario
-from rdc.trace.text import folded, show_path, with_stand_ins
+from rdc.trace.text import folded, show_path, with_examples
 from runtime_shim.values.fitting import unfit
 
 MOST_COUNTED = 300
@@ -45,7 +45,7 @@ class Drafted(Struct, frozen=True):
 def draft_scenarios(program: Program, existing: Sequence[Scenario], writer: Writer, most: int) -> Drafted:
     """Draft a scenario for each path without one: first the path where each step passes, then the shortest."""
     machine = Machine(program)
-    known = {key_of(played.path) for played in (mock(program, one) for one in existing) if not played.problem}
+    known = {key_of(played.path) for played in (mock(program, one) for one in existing) if not played.message}
     limit = usual_limit(program)
     found = enumerate_paths(program, most + len(known) + MOST_COUNTED, limit)
     straight = walk(machine, lambda node, _: usual(node.task), limit, _full(program, {}))
@@ -91,7 +91,7 @@ def _tried(program: Program, given: Mapping[str, str]) -> Iterator[dict[str, str
 
 
 def _full(program: Program, given: Mapping[str, str]) -> dict[str, str]:
-    full = with_stand_ins(program, given)
+    full = with_examples(program, given)
     return {one.name: _fitting(one, full[one.name]) for one in program.inputs if one.name in full}
 
 

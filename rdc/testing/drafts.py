@@ -18,7 +18,7 @@ from compiler.ir.semantics import Machine
 from compiler.reading.frontmatter import FENCE
 from compiler.scenarios.mock import mock
 from compiler.scenarios.model import Scenario
-from compiler.text.files import Refusal, read_source
+from compiler.text.files import FileIssue, read_source
 from compiler.text.regex import Regex
 from compiler.text.source import Source, line_end_of
 from rdc.output.paths import unwritable
@@ -40,7 +40,7 @@ class Addition(Struct, frozen=True):
     before: Source | None
     file: File | None = None
     said: tuple[str, ...] = ()
-    problem: Diagnostic | None = None
+    diagnostic: Diagnostic | None = None
 
     def is_current(self) -> bool:
         """Return whether the file on the disk is unchanged since it was read; raises OSError."""
@@ -72,7 +72,7 @@ class _Home(Struct, frozen=True):
         if not self.compilation.scenario_file:
             return self.opened.source if isinstance(self.opened.source, Source) else None
         found = read_source(self.path, self.path, self.path) if Path(self.path).exists() else None
-        return None if isinstance(found, Refusal) else found
+        return None if isinstance(found, FileIssue) else found
 
     def text(self, before: str, drafts: Sequence[Draft]) -> str:
         """Return the file with new scenarios."""
@@ -98,17 +98,17 @@ def add_scenarios(opened: Opened, compilation: Compilation, settings: Settings, 
     if writer is None:
         noun = FRONT_ENDS[compilation.format].noun
         problem = unwritable(opened.path, f"a {noun} cannot have scenarios", "write them in its source document")
-        return Addition(opened.path, None, problem=problem)
+        return Addition(opened.path, None, diagnostic=problem)
     home = _Home(opened, settings, compilation, program, writer)
     before = home.source()
     if before is None and Path(home.path).is_symlink():
-        return Addition(home.path, None, problem=unwritable(home.path, "it is a broken link", "remove the link"))
+        return Addition(home.path, None, diagnostic=unwritable(home.path, "it is a broken link", "remove the link"))
     drafted = draft_scenarios(program, compilation.scenarios, writer, most)
     written = before.text if before else ""
     old = home.read(written) if before else ()
     kept = _passing(home, written, old or (), drafted.drafts)
     if kept is None or old is None:
-        return Addition(home.path, before, problem=unwritable(home.path, "rdc cannot add to its scenarios", _FORM))
+        return Addition(home.path, before, diagnostic=unwritable(home.path, "rdc cannot add to its scenarios", _FORM))
     said = tuple(_said(opened.path, home.path, drafted, len(kept)))
     if not kept:
         return Addition(home.path, before, said=said)
@@ -134,7 +134,7 @@ def _plain(scenario: Scenario) -> Scenario:
 
 def _passes(program: Program, scenario: Scenario, draft: Draft) -> bool:
     played = mock(program, scenario)
-    if played.problem or key_of(played.path) != key_of(draft.path):
+    if played.message or key_of(played.path) != key_of(draft.path):
         return False
     return judge(scenario, Machine(program), played.path)[0] is Status.PASSED
 
@@ -158,7 +158,7 @@ def _said(document: str, file: str, drafted: Drafted, kept: int) -> list[str]:
 
 def write_additions(additions: Sequence[Addition]) -> list[Diagnostic]:
     """Write all files or none; return the errors."""
-    problems = [one.problem for one in additions if one.problem]
+    problems = [one.diagnostic for one in additions if one.diagnostic]
     try:
         late = [one.shown for one in additions if not one.is_current()]
         problems += [

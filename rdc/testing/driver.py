@@ -1,4 +1,4 @@
-"""Trials with operator's jumps: the run is started, moved and continued by separate calls, and read from its events."""
+"""Tests with operator's jumps: the run is started, moved and continued by separate calls, and read from its events."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENDS = ("COMPLETE", "STOP")
 
 
 class Driver(Protocol):
-    """Calls the program of one target in a trial. Each call lasts until the run waits or ends."""
+    """Calls the program of one target in a test. Each call lasts until the run waits or ends."""
 
     def begin(self) -> None:
         """Start the run with the answers of its first part."""

@@ -16,7 +16,7 @@ from typing import IO
 
 from msgspec import Struct
 
-from rdc.testing.run import MissingToolError, TrialError
+from rdc.testing.run import MissingToolError, TargetTestError
 
 GRACE = 15.0
 """In seconds. After this time a process that is being stopped is killed."""
@@ -53,7 +53,7 @@ def execute(command: Sequence[str], folder: Path, environment: Mapping[str, str]
             process.wait(timeout)
         except subprocess.TimeoutExpired:
             _stop(process, folder)
-            raise TrialError(f"it took longer than {timeout:g} seconds; use a longer --timeout") from None
+            raise TargetTestError(f"it took longer than {timeout:g} seconds; use a longer --timeout") from None
         except BaseException:
             _stop(process, folder)
             raise
@@ -89,7 +89,7 @@ def _await(process: subprocess.Popen[bytes], err: IO[bytes]) -> None:
     deadline = time.monotonic() + PATIENCE
     while "is ready" not in (said := _text(err)):
         if process.poll() is not None or time.monotonic() > deadline:
-            raise TrialError(f"the worker does not start: {last_line(said)}")
+            raise TargetTestError(f"the worker does not start: {last_line(said)}")
         time.sleep(PAUSE)
 
 
@@ -112,7 +112,7 @@ def _begun(
             start_new_session=True,
         )
     except OSError as error:
-        raise TrialError(f"cannot run {command[0]}: {error.strerror}") from None
+        raise TargetTestError(f"cannot run {command[0]}: {error.strerror}") from None
 
 
 def _text(file: IO[bytes]) -> str:
@@ -134,7 +134,7 @@ def _stop(process: subprocess.Popen[bytes], folder: Path) -> None:
 
 
 def _left_behind(folder: Path) -> Iterator[int]:
-    """Yield the processes with the trial's folder in their environment, such as commands that act leaves (on Linux)."""
+    """Yield the processes with the test's folder in their environment, such as commands that act leaves (on Linux)."""
     for process in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):
             if os.fsencode(folder) in process.read_bytes():

@@ -31,7 +31,7 @@ class Status(StrEnum):
 class Result(Struct, frozen=True):
     """One scenario of a document on one target, or by the semantics.
 
-    `ended` is the run's result with its message, or "". `problem` says why it didn't pass; the path leads up to there.
+    `ended` is the run's result with its message, or "". `message` is why it didn't pass; the path leads up to there.
     """
 
     document: str
@@ -41,7 +41,7 @@ class Result(Struct, frozen=True):
     program: Program
     path: Path
     ended: str = ""
-    problem: str = ""
+    message: str = ""
     seconds: float = 0.0
 
 

@@ -1,4 +1,4 @@
-"""The setting of a trial on a target, and its run."""
+"""The setting of a test on a target, and its run."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ ANSWERS = "answers"
 _END = re.compile(r"(?:|.*)rdc: (?P<result>COMPLETE|STOP|WAITING)(?: (?P<message>.*))?$")
 
 
-class TrialError(Exception):
-    """A trial could not run or finish. The argument is the reason and the help."""
+class TargetTestError(Exception):
+    """A test could not run or finish. The argument is the reason and the help."""
 
 
 class MissingToolError(Exception):
     """A program that a target needs is missing. The argument names it, and where to get it."""
 
 
-_STAND_IN = "rdc-has-none-here"
+_STUB = "rdc-has-none-here"
 """Replaces a secret that no command reads. It must not occur in documents, where it would be masked."""
 
 
@@ -63,11 +63,11 @@ class Setting(Struct, frozen=True):
     @property
     def secrets(self) -> dict[str, str]:
         """The secrets of the document. In a mock run any text will do."""
-        found = {name: _STAND_IN if self.is_mock else os.environ.get(name, "") for name in self.program.secrets}
+        found = {name: _STUB if self.is_mock else os.environ.get(name, "") for name in self.program.secrets}
         return {name: value for name, value in found.items() if value}
 
     def write(self, name: str, text: str) -> Path:
-        """Write a file for the trial."""
+        """Write a file for the test."""
         path = self.scratch / name
         path.write_bytes(text.encode())
         return path
@@ -76,11 +76,11 @@ class Setting(Struct, frozen=True):
         """Write the output of a target: the main file, and companions as if the main file were in the folder `home`.
 
         Raises:
-            TrialError: There is no main file, or a companion would be outside the folders of the trial.
+            TrialError: There is no main file, or a companion would be outside the folders of the test.
         """
         if emission.text is None:
             refusals = (f"{one.message}; {one.help}" for one in emission.diagnostics)
-            raise TrialError(next(refusals, "the target wrote nothing"))
+            raise TargetTestError(next(refusals, "the target wrote nothing"))
         for companion in emission.companions:
             self._lay_beside(home or self.scratch, companion)
         return self.write(name, emission.text)
@@ -90,13 +90,13 @@ class Setting(Struct, frozen=True):
         try:
             real = path.parent.resolve()
             if not any(real.is_relative_to(own.resolve()) for own in (self.scratch, self.workspace)):
-                raise TrialError(f"`{companion.option}` puts {companion.path} outside the folder of the test")
+                raise TargetTestError(f"`{companion.option}` puts {companion.path} outside the folder of the test")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.unlink(missing_ok=True)  # the project may have a link there
             path.write_bytes(companion.text.encode())
             path.chmod(0o755 if companion.executable else 0o644)
         except (OSError, RuntimeError) as error:  # such as a folder in its place, or circular links
-            raise TrialError(f"cannot write {companion.path}: {error}") from None
+            raise TargetTestError(f"cannot write {companion.path}: {error}") from None
 
     def write_answers(self, part: int = 0) -> Path:
         """Write the answers for a part of the run, one per line.

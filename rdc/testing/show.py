@@ -46,7 +46,7 @@ def as_json(results: Sequence[Result]) -> str:
             "status": result.status.value,
             "expected": result.scenario.ends,
             "ended": result.ended,
-            "problem": result.problem,
+            "problem": result.message,
             "seconds": round(result.seconds, 3),
             "path": plain_path(Machine(result.program), result.path),
         }
@@ -69,8 +69,8 @@ def as_junit(results: Sequence[Result]) -> str:
 
 def _details(result: Result) -> Iterator[str]:
     """Yield why a scenario didn't pass. If it failed, the path follows."""
-    if result.problem:
-        yield visible(result.problem)
+    if result.message:
+        yield visible(result.message)
     if result.status is Status.FAILED:
         jump = next((jump.spelled for jump in result.scenario.jumps), "")
         yield from (f"  {line}" for line in show_visits(result.program, result.path, jump))
@@ -87,7 +87,7 @@ def _case(suite: Element, result: Result) -> None:
     if result.status is Status.PASSED:
         return
     kind = "failure" if result.status is Status.FAILED else "skipped"
-    SubElement(case, kind, {"message": visible(result.problem)}).text = click.unstyle("\n".join(_details(result)))
+    SubElement(case, kind, {"message": visible(result.message)}).text = click.unstyle("\n".join(_details(result)))
 
 
 def _counts(results: Sequence[Result]) -> dict[str, str]:

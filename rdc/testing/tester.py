@@ -23,14 +23,14 @@ from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell, Tool
 from compiler.ir.texts import text
 from compiler.project.project import open_project
 from compiler.scenarios.mock import MockRun, mock
-from compiler.scenarios.model import Goto, Reply, Said
+from compiler.scenarios.model import Goto, Reply, ScenarioAnswer
 from compiler.text.regex import Regex
 from rdc.calls.mock import mock_command
 from rdc.documents.git import RevisionError, present_files
 from rdc.output.target_options import table_of
 from rdc.testing import JUMPING, TARGETS
 from rdc.testing.result import Result, Status, judge, retrace, shows_values
-from rdc.testing.run import Run, Setting, TrialError
+from rdc.testing.run import Run, Setting, TargetTestError
 
 SEMANTICS = "semantics"
 
@@ -53,7 +53,7 @@ def try_scenarios(compilation: Compilation, targets: Sequence[str], timeout: flo
         base = Result(compilation.path, scenario, SEMANTICS, Status.SKIPPED, program, mock_run.path)
         if not (targets and mock_run.needs_commands):
             yield _by_semantics(base, mock_run)
-        if mock_run.problem and not mock_run.needs_commands:
+        if mock_run.message and not mock_run.needs_commands:
             continue  # a target would have no answers
         for target in targets:
             yield _on_target(replace(base, on=target), mock_run, compilation, timeout)
@@ -61,32 +61,32 @@ def try_scenarios(compilation: Compilation, targets: Sequence[str], timeout: flo
 
 def _by_semantics(base: Result, mock_run: MockRun) -> Result:
     if mock_run.needs_commands:
-        return replace(base, problem="it runs commands; use --on to test it")
-    if mock_run.problem:
-        return replace(base, status=Status.FAILED, problem=mock_run.problem)
+        return replace(base, message="it runs commands; use --on to test it")
+    if mock_run.message:
+        return replace(base, status=Status.FAILED, message=mock_run.message)
     status, ended, problem = judge(base.scenario, Machine(base.program), mock_run.path)
-    return replace(base, status=status, ended=ended, problem=problem)
+    return replace(base, status=status, ended=ended, message=problem)
 
 
 def _on_target(base: Result, mock_run: MockRun, compilation: Compilation, timeout: float) -> Result:
     if problem := _untestable(base, mock_run):
-        return replace(base, problem=problem)
+        return replace(base, message=problem)
     began = time.monotonic()
     try:
         run = _run(base, mock_run, compilation, timeout)
-    except TrialError as error:
-        return replace(base, status=Status.FAILED, problem=str(error), seconds=time.monotonic() - began)
+    except TargetTestError as error:
+        return replace(base, status=Status.FAILED, message=str(error), seconds=time.monotonic() - began)
     machine = Machine(base.program)
     path, parted = retrace(machine, run, mock_run.path)
     done = replace(base, path=path, seconds=time.monotonic() - began)
     if parted:
         about = path.state.node if run.result == "WAITING" else run.message
         ended = f"{run.result} {about}".strip() if run.result else ""
-        return replace(done, status=Status.FAILED, ended=ended, problem=parted)
+        return replace(done, status=Status.FAILED, ended=ended, message=parted)
     status, ended, problem = judge(base.scenario, machine, path)
     if mock_run.needs_commands and shows_values(machine, path.state.node):
         ended = f"{run.result} {run.message}".rstrip()  # outputs of commands aren't known in advance
-    return replace(done, status=status, ended=ended, problem=problem)
+    return replace(done, status=status, ended=ended, message=problem)
 
 
 def _untestable(base: Result, mock_run: MockRun) -> str:
@@ -96,7 +96,7 @@ def _untestable(base: Result, mock_run: MockRun) -> str:
         return f"the target {base.on} does not support `{jump.spelled}`"
     if jump and not mock_run.needs_commands and any(made.outcome.values for made in mock_run.path.visits):
         return "a scenario with outputs and jumps cannot be tested on a target"
-    if base.program.contract:
+    if base.program.stepspec:
         return "a step specification cannot be tested on a target"
     gate = next((node.id for node in base.program.nodes if isinstance(node.task, Gate)), "")
     if gate and base.on not in JUMPING:
@@ -118,7 +118,7 @@ def _run(base: Result, mock_run: MockRun, compilation: Compilation, timeout: flo
         if not is_mock:
             workspace = copied(Path(open_project(compilation.path).root), workspace)
         elif not scenario.jumps:
-            program = with_stand_ins(program, scratch, mock_run.outcomes(program, of_commands=True))
+            program = with_stubs(program, scratch, mock_run.outcomes(program, of_commands=True))
         setting = Setting(
             program,
             options,
@@ -173,7 +173,7 @@ sed 1d outcomes > rest && mv rest outcomes
 """
 
 
-def with_stand_ins(program: Program, folder: Path, outcomes: Sequence[Outcome]) -> Program:
+def with_stubs(program: Program, folder: Path, outcomes: Sequence[Outcome]) -> Program:
     """Return the program with commands that return these outcomes in order. They are stored in the folder."""
     lines = [outcome.word for outcome in outcomes]
     for number, outcome in enumerate(outcomes):
@@ -182,7 +182,7 @@ def with_stand_ins(program: Program, folder: Path, outcomes: Sequence[Outcome]) 
             (folder / f"values.{number}").write_bytes(said.encode())
             lines[number] += f" values.{number}"
     (folder / "outcomes").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    script = folder / "stand-in.sh"
+    script = folder / "stub.sh"
     script.write_text(_SCRIPT, encoding="utf-8")
     command = text(shlex.join(["sh", str(script)]))
     nodes = tuple(
@@ -192,7 +192,7 @@ def with_stand_ins(program: Program, folder: Path, outcomes: Sequence[Outcome]) 
     return replace(program, nodes=nodes)
 
 
-def with_answers(program: Program, folder: Path, said: Sequence[Said]) -> dict[str, str]:
+def with_answers(program: Program, folder: Path, said: Sequence[ScenarioAnswer]) -> dict[str, str]:
     """Return the commands of `rdc mock` that replace the agents ("") and each connection's tools.
 
     Each has its own file, because connections may have tools of the same name.
@@ -240,7 +240,7 @@ def copied(root: Path, target: Path) -> Path:
         place = target / here.relative_to(root) if here.is_relative_to(root) else target
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise TrialError(f"cannot copy the project: {error}") from None
+        raise TargetTestError(f"cannot copy the project: {error}") from None
     return place
 
 

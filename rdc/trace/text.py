@@ -28,13 +28,13 @@ from runtime_shim.values.fitting import unfit
 MOST_STEPS = 12
 
 
-def with_stand_ins(program: Program, given: Mapping[str, str]) -> dict[str, str]:
+def with_examples(program: Program, given: Mapping[str, str]) -> dict[str, str]:
     """Return the given inputs, and placeholder values for missing required ones."""
     missing = (item for item in program.inputs if item.required and item.default is None and item.name not in given)
-    return {**given, **{declared.name: _stand_in(declared) for declared in missing}}
+    return {**given, **{declared.name: _example(declared) for declared in missing}}
 
 
-def _stand_in(declared: Input) -> str:
+def _example(declared: Input) -> str:
     """Return a valid value, if one is easy to find."""
     tried = (*declared.options[:1], "true", "0", "1", "1.0", "1.0.0", "a", "example")
     usual = {"boolean": "true", "number": "1", "choice": tried[0]}.get(declared.type, f"<{declared.name}>")
@@ -44,14 +44,14 @@ def _stand_in(declared: Input) -> str:
     return next(fitting, usual)
 
 
-def show_inputs(program: Program, given: Mapping[str, str], stand_ins: Mapping[str, str]) -> Iterator[str]:
+def show_inputs(program: Program, given: Mapping[str, str], examples: Mapping[str, str]) -> Iterator[str]:
     """Yield a line for each input with a value, and its source."""
     for declared in program.inputs:
         name = declared.name
         if name in given:
             yield visible(f"{name} = {given[name]}")
-        elif name in stand_ins:
-            yield visible(f"{name} = {stand_ins[name]}  (example; set it with --input {name}=VALUE)")
+        elif name in examples:
+            yield visible(f"{name} = {examples[name]}  (example; set it with --input {name}=VALUE)")
         elif declared.default is not None:
             yield visible(f"{name} = {declared.default}  (default)")
 

@@ -18,8 +18,8 @@ from runtime_shim.engine.program import (
     EXIT_REFUSED,
     EXIT_STOP,
     EXIT_WAITING,
-    RefusedError,
     Table,
+    UsageError,
 )
 from runtime_shim.engine.session import Kinds, Options, Session, Subcommands
 from runtime_shim.engine.signals import Interrupted
@@ -52,7 +52,7 @@ def resume(session: Session) -> int:
     session.store.open()
     cwd, edition = session.state.begin["cwd"], session.host.edition
     if not os.path.isdir(cwd):
-        raise RefusedError(f"this run started in {cwd}, which does not exist; move the folder back")
+        raise UsageError(f"this run started in {cwd}, which does not exist; move the folder back")
     os.chdir(cwd)  # where it started
     if (old := session.state.begin.get("edition") or edition) != edition:
         session.display.rule(f"started with edition {old}, continues with {edition or 'rdc'}")
@@ -76,7 +76,7 @@ def step(session: Session) -> int:
     names = {name: {name, nodes[name].get("step")} for name in session.places}  # a stage is part of a step
     if unknown := {*places}.difference(*names.values()):
         hint = meant(min(unknown), session.places) or "; `steps` lists the steps"
-        raise RefusedError(f"there is no step {min(unknown)!a}{hint}")
+        raise UsageError(f"there is no step {min(unknown)!a}{hint}")
     only = [name for name in names if names[name] & {*places}]
     vars(session.options).update(only=only, command="resume")
     is_stopped, what = state.condition == "stop", f"step {' '.join(places)}"
@@ -92,7 +92,7 @@ def step(session: Session) -> int:
         session.display.rule(f"{what} is completed")
         return EXIT_COMPLETE
     if state.condition != "waiting":
-        raise RefusedError(f"{what} cannot run yet; the run is at step {at}")
+        raise UsageError(f"{what} cannot run yet; the run is at step {at}")
     session.display.rule(f"WAITING {session.label(at)}")
     return EXIT_WAITING
 
@@ -101,7 +101,7 @@ def reset(session: Session) -> int:
     """Archive a run, even a damaged one."""
     session.alone()
     name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
-    with suppress(RefusedError, OSError):
+    with suppress(UsageError, OSError):
         name = state.begin["run"] if (state := session.read_state()) else "empty"
     session.display.rule(f"the run was archived as {session.store.archive(name, session.beside())}")
     return EXIT_COMPLETE
@@ -158,14 +158,14 @@ def read_words(words: list[str], own: Options, options: Options, given: OptionVa
             name, value = due[0], word
             due = due["..." not in known[name] :]
         elif name not in known or (equals and not known[name]):
-            raise RefusedError(f"unknown argument {one_line(word)}{as_input(word, known) or meant(name, known)} {see}")
+            raise UsageError(f"unknown argument {one_line(word)}{as_input(word, known) or meant(name, known)} {see}")
         elif not equals:
             value = next(rest, "--") if known[name] else True
             if known[name] and value.startswith("--"):
-                raise RefusedError(f"expected {known[name]} after {name} {see}")
+                raise UsageError(f"expected {known[name]} after {name} {see}")
         found[name] = [*found[name], value] if "..." in known[name] else value
     if missing := [name for name in due if not found[name]]:
-        raise RefusedError(f"missing argument: {' '.join(missing)} {see}")
+        raise UsageError(f"missing argument: {' '.join(missing)} {see}")
     return types.SimpleNamespace(**{name.strip("-").replace("-", "_"): found[name] for name in found})
 
 
@@ -193,18 +193,18 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
         display.say(help_lines(program, command, host.prog, commands, own))
         if argv:
             return EXIT_COMPLETE
-        raise RefusedError(f"missing subcommand; to start a run: {host.prog} run")
+        raise UsageError(f"missing subcommand; to start a run: {host.prog} run")
     if command not in commands:
         near = as_input(command, [name for _, name, *_ in options]) or meant(command, commands)
         known = f"{near or '; choose from ' + ', '.join(commands)} (see: {host.prog} --help)"
-        raise RefusedError(f"unknown subcommand {one_line(command)}{known}")
+        raise UsageError(f"unknown subcommand {one_line(command)}{known}")
     callers = [kind.from_caller for kind in kinds if hasattr(kind, "from_caller")]
     said = [pair for caller in callers for pair in caller(program, options, command, display)]
     given = read_words(words, own, options, said, f"(see: {host.prog} {command} --help)")
     vars(given).update(prog=host.prog, command=command, known=options, only=None)
     outcomes = sorted({word for node in program["nodes"].values() for word in words_of(node)})
     if given.assume and (given.rerun_interrupted or given.assume not in outcomes):
-        raise RefusedError(f"use either --assume with one of {', '.join(outcomes)}, or --rerun-interrupted")
+        raise UsageError(f"use either --assume with one of {', '.join(outcomes)}, or --rerun-interrupted")
     with naming("the current directory"):
         session = Session(program, given, display, kinds, host)
     try:
@@ -227,7 +227,7 @@ def main(program: Table, kinds: Kinds, argv: Argv = None, host: Host = ANY_HOST,
     with suppress(KeyboardInterrupt):
         try:
             return execute(program, words, host._replace(prog=prog), display, kinds)
-        except RefusedError as refusal:
+        except UsageError as refusal:
             *details, reason = refusal.args
         except BrokenPipeError:  # the reader has seen enough
             return EXIT_COMPLETE

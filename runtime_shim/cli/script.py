@@ -8,7 +8,7 @@ import sys
 import termios
 from contextlib import suppress
 
-from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_STOP, RefusedError, Table
+from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_STOP, Table, UsageError
 from runtime_shim.engine.texts import MEANINGS, clean, one_line, word_of
 from runtime_shim.engine.walk import advance, filled, follow, variables_of
 from runtime_shim.io.answers import LARGEST, read_answers, read_text, take_answer
@@ -130,7 +130,7 @@ class Script:
         known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
         while typed.strip().lower() not in known:
             if not (typed and os.isatty(0)):
-                raise RefusedError(f"{name} needs an answer; run at a terminal or use --answers FILE")
+                raise UsageError(f"{name} needs an answer; run at a terminal or use --answers FILE")
             termios.tcflush(0, termios.TCIFLUSH)
             say(f"    [{node['question']}] ", end="")
             typed = os.read(0, 4096).decode(errors="replace")
@@ -145,7 +145,7 @@ def main(program: Table) -> int:
         return EXIT_COMPLETE
     try:
         if sys.argv[1:] not in ([], ["--answers", path]):
-            raise RefusedError(usage)
+            raise UsageError(usage)
         script = Script(program, path)
         for number in (one for one in STOPS if signal.getsignal(one) != signal.SIG_IGN):  # keep nohup's
             signal.signal(number, script.stop)
@@ -154,6 +154,6 @@ def main(program: Table) -> int:
     except KeyboardInterrupt:
         say("rdc: INTERRUPTED")
         return EXIT_INTERRUPTED
-    except (RefusedError, OSError) as error:
+    except (UsageError, OSError) as error:
         say(f"rdc: error: {one_line(str(error))}")
         return EXIT_REFUSED

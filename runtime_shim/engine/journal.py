@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from runtime_shim.engine.private import at_once, naming
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 
 Record = dict[str, Any]
 
@@ -52,7 +52,7 @@ def read_journal(path: "str | os.PathLike[str]") -> tuple[list[Record], int]:
     try:
         with naming(path), open(path, "rb", opener=at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise RefusedError(f"{path}: the journal is not a regular file")
+                raise UsageError(f"{path}: the journal is not a regular file")
             content = file.read()
     except FileNotFoundError:
         return [], 0
@@ -65,5 +65,5 @@ def read_journal(path: "str | os.PathLike[str]") -> tuple[list[Record], int]:
             records.append(_decode(tail, len(records)))
             tail = b""
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}; `reset` archives it") from None
+        raise UsageError(f"{path}:{len(records) + 1}: the journal is damaged: {error}; `reset` archives it") from None
     return records, len(content) - len(tail)

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 
 PRIVATE = 0o700  # mode of new directories
 BY_OPTION = "name its target with --state-dir"
@@ -24,9 +24,9 @@ def is_link(path: "str | os.PathLike[str]", at: "int | None" = None) -> bool:
     return False
 
 
-def refused_link(path: "str | os.PathLike[str]", remedy: str = BY_OPTION) -> RefusedError:
+def refused_link(path: "str | os.PathLike[str]", remedy: str = BY_OPTION) -> UsageError:
     """Return the error for a link, with its remedy."""
-    return RefusedError(f"{path} is a link: remove it, or {remedy}")
+    return UsageError(f"{path} is a link: remove it, or {remedy}")
 
 
 @contextmanager
@@ -103,11 +103,11 @@ def refuse_strangers(path: str, is_named: bool = False) -> None:
         outer = os.stat(above)
         if outer.st_mode & stat.S_IWOTH:
             if not outer.st_mode & stat.S_ISVTX:
-                raise RefusedError(f"to fix it: chmod o-w {above}", f"anyone can write to {above} and replace {path}")
+                raise UsageError(f"to fix it: chmod o-w {above}", f"anyone can write to {above} and replace {path}")
             is_fine = is_trusted(about)
         place, about = above, outer
     if not is_fine:
-        raise RefusedError(f"{path} belongs to another user, who can change the run; use another --state-dir")
+        raise UsageError(f"{path} belongs to another user, who can change the run; use another --state-dir")
 
 
 def opened_folder(path: str, is_named: bool = False) -> Folder:
@@ -121,7 +121,7 @@ def opened_folder(path: str, is_named: bool = False) -> Folder:
             os.close(outer)
         found = [entry.name for entry in os.scandir(folder.at) if entry.is_symlink()]
     if folder.mode & stat.S_IWOTH:
-        raise RefusedError(f"to fix it: chmod o-w {path}", f"anyone can write to {path} and change the run")
+        raise UsageError(f"to fix it: chmod o-w {path}", f"anyone can write to {path} and change the run")
     if found:
         raise refused_link(os.path.join(path, found[0]))
     refuse_strangers(path, is_named)

@@ -16,7 +16,7 @@ Table = dict[str, Any]
 EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2, 75, 130
 
 
-class RefusedError(Exception):
+class UsageError(Exception):
     """An error for the operator, with exit code 2. The arguments are lines of details, then the reason."""
 
 

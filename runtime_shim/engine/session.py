@@ -11,7 +11,7 @@ from typing import Any, Callable, ClassVar, TypeVar
 from runtime_shim.engine.display import Display, duration, question
 from runtime_shim.engine.journal import Record, to_json
 from runtime_shim.engine.outcomes import ANY_HOST, Done, Host, Waiting
-from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, RefusedError, Table
+from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, Table, UsageError
 from runtime_shim.engine.signals import Interrupted, Signals
 from runtime_shim.engine.state import (
     ENDED,
@@ -72,7 +72,7 @@ class Performer(Part):
 
     def given(self, name: str, reply: str, _how: str) -> "Done | None":
         """Return the outcome that a reply gives a step; None if the step needs more replies."""
-        raise RefusedError(f"{name} does not take the reply {one_line(reply)}")
+        raise UsageError(f"{name} does not take the reply {one_line(reply)}")
 
 
 Subcommands = dict[str, tuple[str, Callable[[Any], int]]]
@@ -231,35 +231,35 @@ class Session:
         """Return the state. Refuse that of another program, or to start beside an unfinished run."""
         old, about, reset = self.read_state(), self.program, f"to archive it:  {self.call('reset')}"
         if old is None and not begins:
-            raise RefusedError(f"no run has started here ({self.store.directory}); to start one: {self.call('run')}")
+            raise UsageError(f"no run has started here ({self.store.directory}); to start one: {self.call('run')}")
         if old is None or (begins and old.condition in ENDED):
             return old
         is_same = self.is_same(old)
         if not is_same and old.source != about["source"]:  # otherwise the document was moved
             theirs = f"{self.store.directory} has a run of {old.source} ({old.begin['run']})"
-            raise RefusedError(reset, f"{theirs}, not of {about['source']}; use --state-dir")
+            raise UsageError(reset, f"{theirs}, not of {about['source']}; use --state-dir")
         if begins:
             choices = [] if self.unfit(old) else [f"to resume it:   {self.call('resume', *['--adopt'][is_same:])}"]
             version = "" if is_same else " of a different version of this program"
-            raise RefusedError(*choices, reset, f"an unfinished run{version} is at step {old.node}")
+            raise UsageError(*choices, reset, f"an unfinished run{version} is at step {old.node}")
         if not (is_same or self.options.adopt or old.condition in ENDED):
             raise self.of_another_version(old)
         return old
 
-    def of_another_version(self, old: State) -> RefusedError:
+    def of_another_version(self, old: State) -> UsageError:
         """Return the error for a run of another version, with the steps that differ."""
         how = self.unfit(old) or f"to resume with this version: {self.call('resume', '--adopt')}"
         found = differences(old.nodes, self.identity()["nodes"])
-        return RefusedError(*found, how, "this run belongs to a different version of this program")
+        return UsageError(*found, how, "this run belongs to a different version of this program")
 
     def names_in(self, state: State) -> dict[str, str]:
         """Return the names that steps of a run have in this version; those of a specification never change."""
         mine: list[list[str]] = self.identity()["steps"]
-        return {step[0]: step[0] for step in mine} if "contract" in self.program else matched(state.steps, mine)
+        return {step[0]: step[0] for step in mine} if "stepspec" in self.program else matched(state.steps, mine)
 
     def unfit(self, state: State) -> str:
         """Return why this version of the program cannot continue a run, or ""."""
-        if "contract" in self.program:
+        if "stepspec" in self.program:
             is_known = state.node in self.places
             return "" if is_known else f"the run is at step {state.node}, which this program does not have"
         return problem_with(state, self.identity()["steps"], self.names_in(state))
@@ -268,7 +268,7 @@ class Session:
         """Continue a run with this version of the program, and keep the registers that both have."""
         state, new = self.state, self.program["registers"]
         if problem := self.unfit(state):
-            raise RefusedError(f"to archive it:  {self.call('reset')}", problem)
+            raise UsageError(f"to archive it:  {self.call('reset')}", problem)
         names = self.names_in(state)
         node = names[state.node]
         condition = state.condition if self.performers[node].recovers else "waiting"
@@ -376,7 +376,7 @@ class Session:
                 self.rest()
             if error.filename:
                 raise
-            raise RefusedError(f"{self.options.events}: cannot write the event {event}: {error.strerror}") from None
+            raise UsageError(f"{self.options.events}: cannot write the event {event}: {error.strerror}") from None
 
     def go(self, resumed: bool) -> int:
         """Run steps to an end, or as far as possible, and return the exit code."""
@@ -444,11 +444,11 @@ class Session:
         ended = f"{self.label(name)} ended with {word}"
         try:
             self.record({"kind": "done", **result, "changed": move.changed, **after, **(done.note or {})})
-        except RefusedError as error:
+        except UsageError as error:
             is_unknown = self.performers[name].recovers
             again = ("resume", "--assume", done.outcome) if is_unknown else ("answer", name, word.lower())
             how = f"free some space, then: {self.call(*again)}"
-            raise RefusedError(f"{ended}, but this could not be recorded ({error}); {how}") from None
+            raise UsageError(f"{ended}, but this could not be recorded ({error}); {how}") from None
         if not is_there:  # the record is in the moved directory
             raise self._lost(f"{ended}, but this is not recorded")
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
@@ -479,9 +479,9 @@ class Session:
         if self.state.condition == "running" and not self.options.dry_run:
             self.record({"kind": "rest", "condition": "ready"})
 
-    def _lost(self, what: str) -> RefusedError:
+    def _lost(self, what: str) -> UsageError:
         """Return the error for a vanished state, with the remedies."""
         moved = f"if the directory was moved, move it back, then: {self.call('resume')}"
         lost = f"if it was deleted, start over: {self.call('run')}"
         reason = f"{self.store.directory} was removed or replaced during the run; {what}"
-        return RefusedError(moved, lost, "to keep it away from the run's commands, use --state-dir", reason)
+        return UsageError(moved, lost, "to keep it away from the run's commands, use --state-dir", reason)

@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 from runtime_shim.engine.journal import Record, encode, read_journal
 from runtime_shim.engine.private import at_once, naming, opened_folder, refuse_links
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.signals import has_members, is_alive, started_at
 
 ENDED = ("complete", "stop")
@@ -116,11 +116,11 @@ class State:
 def replay(records: list[Record], path: object, modes: Sequence[str] = ("",)) -> State:
     """Return the state that records describe. Refuse runs of a mode that this program does not know."""
     if records[0].get("format") != FORMAT or records[0].get("mode", "") not in modes:
-        raise RefusedError(f"{path}: this program does not know this state's format; `reset` archives it")
+        raise UsageError(f"{path}: this program does not know this state's format; `reset` archives it")
     try:
         return State(records)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RefusedError(f"{path}: the journal is damaged: {error}; `reset` archives it") from None
+        raise UsageError(f"{path}: the journal is damaged: {error}; `reset` archives it") from None
 
 
 class Store:
@@ -166,7 +166,7 @@ class Store:
                 time.sleep(patience)
             else:
                 holder = os.pread(lock, 20, 0).decode().strip()
-                raise RefusedError(f"another process is using {self.directory} (pid {holder}); wait until it ends")
+                raise UsageError(f"another process is using {self.directory} (pid {holder}); wait until it ends")
         if is_ours:  # keep state out of Git, but leave an existing directory alone
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
             with suppress(OSError), open(self.within.open(".gitignore", flags), "w") as file:
@@ -206,7 +206,7 @@ class Store:
                 getattr(os, "fdatasync", os.fsync)(self._file)
         except OSError as error:
             os.ftruncate(self._file, self._size)  # half a record would be damage
-            raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
+            raise UsageError(f"{self.path}: cannot record: {error.strerror}") from None
         self._count, self._size = self._count + 1, self._size + len(line)
 
     def archive(self, name: str, beside: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Callable, NamedTuple
 
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 
 Registers = MutableMapping[str, Any]
 Verbs = Mapping[str, Callable[[Any, Any], Any]]
@@ -47,7 +47,7 @@ def choose(program: Table, node: str, registers: Registers, outcome: "str | None
         tests = edge.get("if", ())
         if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
             return edge
-    raise RefusedError(f"the program is broken: {node} has no transition for {outcome or 'passing'}")
+    raise UsageError(f"the program is broken: {node} has no transition for {outcome or 'passing'}")
 
 
 def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS) -> Move:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Callable, NamedTuple
 
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.texts import MEANINGS
 
 LARGEST = 16 * 1024 * 1024  # bytes of answers; a pipe may have no end
@@ -18,11 +18,11 @@ class Answer(NamedTuple):
     reply: str
 
 
-Problem = tuple[int, str]
-Reader = Callable[[str, dict[str, Table]], Iterator["Answer | Problem"]]
+AnswerIssue = tuple[int, str]
+Reader = Callable[[str, dict[str, Table]], Iterator["Answer | AnswerIssue"]]
 
 
-def read_lines(text: str, nodes: dict[str, Table]) -> "Iterator[Answer | Problem]":
+def read_lines(text: str, nodes: dict[str, Table]) -> "Iterator[Answer | AnswerIssue]":
     """Return the answers of `REPLY` and `STEP REPLY` lines, and problems with lines."""
     for number, line in enumerate(text.split("\n"), start=1):
         *step, reply = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1) or [""]
@@ -39,18 +39,18 @@ def read_text(path: str, largest: int = 1 << 20) -> str:
     with open(path, "rb") as file:
         content = file.read(largest + 1)
     if len(content) > largest:
-        raise RefusedError(f"{path}: larger than {largest:,} bytes")
+        raise UsageError(f"{path}: larger than {largest:,} bytes")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise RefusedError(f"{path}: not UTF-8") from None
+        raise UsageError(f"{path}: not UTF-8") from None
 
 
 def read_answers(path: str, text: str, nodes: dict[str, Table], read: Reader = read_lines) -> list[Answer]:
     """Return the answers of a file, or refuse it with all its problems."""
     found: list[Any] = list(read(text, nodes))
     if wrong := [f"{path}:{item[0]}: {item[1]}" for item in found if not isinstance(item, Answer)]:
-        raise RefusedError(*wrong)
+        raise UsageError(*wrong)
     return found
 
 

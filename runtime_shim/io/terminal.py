@@ -5,7 +5,7 @@ import sys
 from typing import Callable
 
 from runtime_shim.engine.display import forget_typed, typed
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.session import Session, Value
 from runtime_shim.io.reading import unkept
 
@@ -26,7 +26,7 @@ def forget_pasted() -> None:
 def kept(reply: str) -> str:
     """Return a reply, or refuse one that a run cannot keep."""
     if problem := unkept(reply):
-        raise RefusedError(f"the reply {problem}")
+        raise UsageError(f"the reply {problem}")
     return reply
 
 
@@ -47,5 +47,5 @@ def asked(
             return None
         try:
             return read(kept("".join(lines).removesuffix("\n")))
-        except RefusedError as error:
+        except UsageError as error:
             session.display.line(str(error))

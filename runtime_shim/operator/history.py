@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from runtime_shim.engine.journal import read_journal
 from runtime_shim.engine.private import refuse_links
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED, State, replay
 from runtime_shim.engine.status import condition_of
@@ -20,7 +20,7 @@ HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 def place_of(path: str, modes: Sequence[str], is_busy: bool = False) -> tuple[str, str, State]:
     """Return the condition of a journal's run, its place or message, and its whole state.
 
-    Raises RefusedError, OSError and IndexError if it cannot be read.
+    Raises UsageError, OSError and IndexError if it cannot be read.
     """
     state = replay(read_journal(path)[0], path, modes)
     where = state.message if state.condition in ENDED else f"at {state.node}"
@@ -32,7 +32,7 @@ def told_run(session: Session, ended: float, path: str) -> str:
     when, name = time.strftime("%Y-%m-%d %H:%M", time.localtime(ended)), os.path.basename(path)
     try:
         word, where, state = place_of(path, session.store.modes)
-    except (RefusedError, OSError, IndexError):
+    except (UsageError, OSError, IndexError):
         return f"{when}  DAMAGED  {name}"
     version = "this version" if session.is_same(state) else f"version {state.program[:8]}"
     return one_line(f"{when}  {word}  {name}  {version}  {where}")
@@ -42,7 +42,7 @@ def outdated(runs: list[tuple[float, str]], given: str) -> list[str]:
     """Return the journals to delete: all but the newest N, or those that ended longer ago than an age."""
     number = re.fullmatch(r"([0-9]{1,6})([hdw]?)", given)
     if not number:
-        raise RefusedError(f"--prune {given!a}: expected a number of runs to keep, or an age such as 12h, 30d or 8w")
+        raise UsageError(f"--prune {given!a}: expected a number of runs to keep, or an age such as 12h, 30d or 8w")
     if not number[2]:
         return [path for _, path in runs[int(number[1]) :]]
     since = time.time() - int(number[1]) * HOURS[number[2]] * 3600

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
+from runtime_shim.engine.program import EXIT_COMPLETE, Table, UsageError
 from runtime_shim.engine.session import Extension, Session, Subcommands
 from runtime_shim.engine.state import ENDED, State
 from runtime_shim.engine.texts import meant, one_line
@@ -27,7 +27,7 @@ def target_of(program: Table, name: str) -> Table:
         around = [[group, do] for group, do in enter.items() if is_within(jumps, name, group)]
         return {"go": inside[0], "entering": around, "do": enter.get(name, ())}
     hint = meant(name, [*doing, *known]) or "; `steps` lists the steps"
-    raise RefusedError(f"there is no step {one_line(name)!a}{hint}")
+    raise UsageError(f"there is no step {one_line(name)!a}{hint}")
 
 
 def moved(program: Table, state: State, name: str) -> Move:
@@ -51,13 +51,13 @@ def goto(session: Session, shows: bool = True) -> int:
     session.take(session.read())
     state, before = session.state, session.state.node
     if not session.is_same(state):
-        raise RefusedError("goto needs the version of this program that started the run")
+        raise UsageError("goto needs the version of this program that started the run")
     is_limited = state.condition == "stop" and session.program["nodes"][before]["task"] != "end"
     if state.condition == "complete" or is_limited:
         over = state.message if is_limited else "the run is complete"
-        raise RefusedError(f"{over}; start a new run: {session.call('run')}")
+        raise UsageError(f"{over}; start a new run: {session.call('run')}")
     if pids := ", ".join(str(one["pid"]) for one in state.running_processes()):
-        raise RefusedError(f"{session.label(before)}: its command still runs (pid {pids}); wait for it or stop it")
+        raise UsageError(f"{session.label(before)}: its command still runs (pid {pids}); wait for it or stop it")
     move = moved(session.program, state, session.options.STEP)
     session.store.open()
     record = session.moved(before, move, "goto", f"moved to {one_line(move.node)}")
@@ -70,7 +70,7 @@ def goto(session: Session, shows: bool = True) -> int:
     return EXIT_COMPLETE
 
 
-class Moving(Extension):
+class Jumps(Extension):
     """The subcommand `goto`."""
 
     commands: ClassVar[Subcommands] = {"goto": ("move the run to another step", goto)}

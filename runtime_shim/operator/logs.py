@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Callable
 
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.texts import clean
 from runtime_shim.io.whole_files import file_name, inner
@@ -26,7 +26,7 @@ def limit_of(given: str) -> int:
     """Return how many bytes of output to keep."""
     size = re.fullmatch(r"([1-9][0-9]{0,9})([kmg]?)(i?b)?", given.lower())
     if not size:
-        raise RefusedError(f"--log-limit {given!a}: expected a size such as 65536, 512k or 1M")
+        raise UsageError(f"--log-limit {given!a}: expected a size such as 65536, 512k or 1M")
     return int(size[1]) * SIZES[size[2]]
 
 
@@ -113,7 +113,7 @@ class LoggedProcesses(Processes):
             self._log = Log(log, self._limit, session.mask)
         except OSError as error:
             session.rest()
-            raise RefusedError(f"{error.filename}: {error.strerror}") from None
+            raise UsageError(f"{error.filename}: {error.strerror}") from None
         self._log.start()
         try:
             files = [(os.POSIX_SPAWN_DUP2, self._log.sink, stream) for stream in (1, 2)]

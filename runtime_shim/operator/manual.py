@@ -4,7 +4,7 @@ import re
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.outcomes import Done, Perform, Waiting
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.state import State
 from runtime_shim.io.terminal import asked
@@ -26,7 +26,7 @@ def asked_for(session: Session, keys: list[str]) -> dict[str, str]:
 
     def read(value: str) -> str:
         if problem := unfit_variable(value):
-            raise RefusedError(f"it {problem}")
+            raise UsageError(f"it {problem}")
         return value
 
     found = {key: asked(session, f"{key} (leave empty if there is none): ", read) for key in keys}
@@ -43,7 +43,7 @@ def with_hint(session: Session, name: str, node: Table, waiting: Waiting) -> Wai
     return Waiting(first, f"with outputs: {session.call('answer', name, 'pass', *values)}", *others)
 
 
-class ByHand(Extension):
+class ManualRun(Extension):
     """Runs that execute nothing, recorded as such."""
 
     mode = "prompted"
@@ -58,7 +58,7 @@ class ByHand(Extension):
         session.program = {**session.program, "nodes": nodes}
         session.options.tool = []
         for task in {"agent", "parallel"} & {*session.kinds}:
-            session.kinds[task] = type("ByHand", (session.kinds[task],), {"command_of": lambda _self, _kind: None})
+            session.kinds[task] = type("ManualRun", (session.kinds[task],), {"command_of": lambda _self, _kind: None})
 
     def record(self, record: Record) -> Record:
         """Record in the journal that a run executes nothing; programs without this mode refuse it."""

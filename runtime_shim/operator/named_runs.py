@@ -4,7 +4,7 @@ import os
 import re
 from typing import ClassVar
 
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.session import Extension, Session, Subcommands
 from runtime_shim.engine.state import OURS, Store
 from runtime_shim.engine.status import status
@@ -28,7 +28,7 @@ def list_runs(session: Session) -> int:
         try:
             word, where, state = place_of(store.path, session.store.modes, store.is_busy())
             lines.append(f"{label or '-'}  {word}  {state.begin['run']}  {where}")
-        except (RefusedError, OSError, IndexError):
+        except (UsageError, OSError, IndexError):
             lines.append(f"{label or '-'}  DAMAGED  {store.path}")
     return session.display.say([one_line(line) for line in lines] or ["No run has started here."])
 
@@ -38,11 +38,11 @@ def status_of_all(session: Session) -> int:
     if not session.options.all:
         return status(session)
     if session.options.state_dir or session.options.json or session.options.adopt:
-        raise RefusedError("status --all takes no other options")
+        raise UsageError("status --all takes no other options")
     return list_runs(session)
 
 
-class Several(Extension):
+class NamedRuns(Extension):
     """Programs that may have several runs."""
 
     commands: ClassVar[Subcommands] = {"status": ("show the run's state and what to do next", status_of_all)}
@@ -58,9 +58,9 @@ class Several(Extension):
             return
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
             rule = "use up to 64 letters, digits, `.`, `_` and `-`, with a letter or digit first"
-            raise RefusedError(f"--as {one_line(name)!a}: {rule}")
+            raise UsageError(f"--as {one_line(name)!a}: {rule}")
         if options.state_dir:
-            raise RefusedError("use --as or --state-dir, not both")
+            raise UsageError("use --as or --state-dir, not both")
         options.state_dir = os.path.join(self.session.host.home, OURS, f"{self.session.program['name']}@{name}")
 
     def repeat(self, command: str) -> tuple[str, ...]:

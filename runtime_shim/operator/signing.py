@@ -5,7 +5,7 @@ import re
 from contextlib import suppress
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import State
 from runtime_shim.engine.status import ASSUMED
@@ -49,9 +49,9 @@ class Signing(Extension):
         self._is_due = bool(decides)
         for key, text in self._said().items():
             if re.search(rf"{HIDDEN}|[\n\t]", text) or not 0 < len(text.strip()) <= len(text) <= LONGEST[key]:
-                raise RefusedError(f"--{key} takes one line of 1 to {LONGEST[key]:,} printable characters")
+                raise UsageError(f"--{key} takes one line of 1 to {LONGEST[key]:,} printable characters")
             if not (decides or session.is_interactive):
-                raise RefusedError(f"--{key} signs a decision, but there is nothing to decide")
+                raise UsageError(f"--{key} signs a decision, but there is nothing to decide")
 
     def record(self, record: Record) -> Record:
         """Add the signature to decisions: one for each resume, and each answer at the terminal."""

@@ -34,7 +34,7 @@ HARMLESS = (
 )
 
 
-class RefusedError(Exception):
+class UsageError(Exception):
     """The reason that nothing is published, for people."""
 
 
@@ -75,9 +75,9 @@ def ask(method: str, path: str, body: "dict[str, Any] | None" = None, missing: b
         if missing and error.code == 404:
             return None
         why = ": the job or the repository's Actions settings do not allow this" if error.code == 403 else ""
-        raise RefusedError(f"GitHub answered HTTP {error.code} to {method} {path}{why}") from None
+        raise UsageError(f"GitHub answered HTTP {error.code} to {method} {path}{why}") from None
     except (OSError, ValueError) as error:
-        raise RefusedError(f"GitHub gave no answer to {method} {path}: {type(error).__name__}") from None
+        raise UsageError(f"GitHub gave no answer to {method} {path}: {type(error).__name__}") from None
 
 
 def signed() -> str:
@@ -90,18 +90,18 @@ def left_file(folder: Path) -> tuple[str, bytes]:
     """Return name and content of the run's output file, without trusting it."""
     files = [path for path in folder.iterdir() if path.is_file() and not path.is_symlink()]
     if len(files) != 1 or not re.fullmatch(r"[A-Za-z0-9_.-]{1,200}", files[0].name):
-        raise RefusedError("the run's artifact must be a single file")
+        raise UsageError("the run's artifact must be a single file")
     with files[0].open("rb") as file:
         data = file.read(LARGEST_FILE + 1)
     if len(data) > LARGEST_FILE:
-        raise RefusedError(f"the output has more than {LARGEST_FILE:,} bytes")
+        raise UsageError(f"the output has more than {LARGEST_FILE:,} bytes")
     return files[0].name, data
 
 
 def propose(_name: str, data: bytes) -> str:
     """Commit the changes to a new branch and open a pull request."""
     if not os.environ["GITHUB_REF"].startswith("refs/heads/"):
-        raise RefusedError("the run is not on a branch, so there is no target for a pull request")
+        raise UsageError("the run is not on a branch, so there is no target for a pull request")
     changes, base = checked(data), os.environ["GITHUB_SHA"]
     tree = [entry(change) for change in changes]
     before = ask("GET", f"/git/commits/{base}")["tree"]["sha"]
@@ -119,7 +119,7 @@ def propose(_name: str, data: bytes) -> str:
 
 def checked(data: bytes) -> list[dict[str, Any]]:
     """Return the changes after checking them."""
-    wrong = RefusedError("the run's artifact is not a list of changes")
+    wrong = UsageError("the run's artifact is not a list of changes")
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):
@@ -161,7 +161,7 @@ def comment(name: str, data: bytes) -> str:
     """Comment on the issue or pull request of the event."""
     number = os.environ["NUMBER"]
     if not re.fullmatch("[1-9][0-9]{0,15}", number):
-        raise RefusedError("the event has no issue or pull request to comment on")
+        raise UsageError("the event has no issue or pull request to comment on")
     body = f"{signed()}\n\n{shown(name, data.decode('utf-8', 'replace'))}"
     ask("POST", f"/issues/{number}/comments", {"body": body})
     return f"commented on {number}"
@@ -205,7 +205,7 @@ def published(kind: str) -> int:
     try:
         name, data = left_file(Path(os.environ["RUNNER_TEMP"], "rdc-artifact"))
         print(f"{label}: {do(name, data)}", flush=True)
-    except RefusedError as error:
+    except UsageError as error:
         print(f"::error title=Not published::{str(error).replace('%', '%25')}", flush=True)
         return 1
     return 0

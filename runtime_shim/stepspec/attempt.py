@@ -49,20 +49,20 @@ def some_of(errors: Sequence[str]) -> str:
     return "; ".join(errors[:TOLD_ERRORS]) + more
 
 
-def filled_values(contract: Table, value: Any, registers: Registers) -> Any:  # any JSON value
+def filled_values(stepspec: Table, value: Any, registers: Registers) -> Any:  # any JSON value
     """Return a JSON value with the placeholders in its strings replaced."""
-    return in_strings(lambda text: filled(contract, text, registers), value)
+    return in_strings(lambda text: filled(stepspec, text, registers), value)
 
 
 def spec_of(session: Session, step: str) -> Table:
     """Return the specification of a step with its placeholders replaced."""
-    contract = session.program["contract"]
-    return {**filled_values(contract, contract["steps"][step], session.state.registers)}
+    stepspec = session.program["stepspec"]
+    return {**filled_values(stepspec, stepspec["steps"][step], session.state.registers)}
 
 
 def config_of(session: Session) -> Table:
     """Return the configuration of a contract."""
-    return {**session.program["contract"].get("config", {})}
+    return {**session.program["stepspec"].get("config", {})}
 
 
 def paths_of(session: Session, node: Table) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, Callable, ClassVar
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.private import PRIVATE, Folder, at_once, is_link, naming
-from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
+from runtime_shim.engine.program import EXIT_COMPLETE, Table, UsageError
 from runtime_shim.engine.session import Extension, Session, Subcommands
 from runtime_shim.engine.state import State, utc_now
 from runtime_shim.io.whole_files import put
@@ -79,7 +79,7 @@ def copy_outputs(session: Session) -> int:
 
     to, back, troubles = session.options.to, getattr(session.options, "from"), []
     if bool(to) == bool(back):
-        raise RefusedError("outputs needs --to DIR or --from DIR")
+        raise UsageError("outputs needs --to DIR or --from DIR")
     found, root, folder = records_told(session), session.state.begin["cwd"], os.path.abspath(to or back)
     source, target = (root, folder) if to else (folder, root)
     if to:
@@ -94,7 +94,7 @@ def copy_outputs(session: Session) -> int:
         except UnsafeError as error:
             troubles.append(f"output {error} ({source}, step {artifact['step_id']})")
     if troubles:
-        raise RefusedError(*troubles, f"could not copy {len(troubles)} of the outputs")
+        raise UsageError(*troubles, f"could not copy {len(troubles)} of the outputs")
     return EXIT_COMPLETE
 
 
@@ -206,12 +206,12 @@ class RecordFiles(Extension):
         except FileNotFoundError:
             return ""
         except (OSError, ValueError, KeyError, TypeError):
-            raise RefusedError(f"{manifest} is not from a run; choose another directory with --run-dir") from None
+            raise UsageError(f"{manifest} is not from a run; choose another directory with --run-dir") from None
         place = os.path.join(self._folder, "history", os.path.basename(str(other)) or "run")
         if other == self.session.state.begin["run"]:
             return ""
         if os.path.exists(place):
-            raise RefusedError(f"{place} already exists; choose another directory with --run-dir")
+            raise UsageError(f"{place} already exists; choose another directory with --run-dir")
         return place
 
     def _set_aside(self) -> None:

@@ -101,9 +101,9 @@ class RunRecords:
     """The records of a run, updated with each record of its journal."""
 
     def __init__(self, program: Table, begin: Record) -> None:
-        contract = program["contract"]
-        specs = filled_values(contract, list(contract["steps"].values()), begin["registers"])
-        self._nodes, self._workflow = program["nodes"], contract["workflow"]
+        stepspec = program["stepspec"]
+        specs = filled_values(stepspec, list(stepspec["steps"].values()), begin["registers"])
+        self._nodes, self._workflow = program["nodes"], stepspec["workflow"]
         self._now, self._run, self._registers = begin["time"], begin["run"], begin["registers"]
         self._specs = {spec["id"]: spec for spec in specs}
         stages = [(node["step"], name) for name, node in self._nodes.items() if node["task"] == "stage"]

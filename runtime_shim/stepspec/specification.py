@@ -4,7 +4,7 @@ import os
 from typing import ClassVar
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Performers, Session
 from runtime_shim.engine.state import State, utc_now
 from runtime_shim.engine.texts import one_line
@@ -46,7 +46,7 @@ def reopen(session: Session) -> None:
     due = (*undecided(program, state, step), *(name for name in nodes if is_stage_of(nodes[name], step)))
     target = last["node"] if last["outcome"] == "rejected" else next(iter(due), "")
     if target not in nodes:
-        raise RefusedError(f"this program has no {one_line(last['node'])}, which failed; start a new run")
+        raise UsageError(f"this program has no {one_line(last['node'])}, which failed; start a new run")
     node = nodes[target]
     do = [[node["attempt"], "=", 0]] if "attempt" in node else []
     move = follow(program, {"go": target, "do": do}, state.registers)
@@ -75,9 +75,9 @@ class Specification(Extension):
 
     def identify(self, nodes: Table) -> Table:
         """Add the contract of their steps to stages."""
-        contract = self.session.program["contract"]
-        common, steps = {key: contract[key] for key in contract if key != "steps"}, contract["steps"]
-        return {name: {**node, "contract": [common, steps.get(node.get("step"))]} for name, node in nodes.items()}
+        stepspec = self.session.program["stepspec"]
+        common, steps = {key: stepspec[key] for key in stepspec if key != "steps"}, stepspec["steps"]
+        return {name: {**node, "stepspec": [common, steps.get(node.get("step"))]} for name, node in nodes.items()}
 
     def open(self) -> None:
         """Refuse a version with new steps or gates before the place of the run."""
@@ -85,14 +85,14 @@ class Specification(Extension):
         if session.options.command != "resume" or not session.options.adopt or session.is_same(state):
             return
         done, at = {record["node"] for record in state.finished}, step_at(program, state)
-        steps = list(program["contract"]["steps"])
+        steps = list(program["stepspec"]["steps"])
         before = steps[: steps.index(at)] if at in steps else []
         skipped = [name for step in before for name in (*undecided(program, state, step), *([step][step in done :]))]
         if state.condition != "stop" and is_stage_of(program["nodes"].get(state.node, {"task": ""}), at):
             skipped += undecided(program, state, at)
         if skipped:
             told = f"this version has {one_line(skipped[0])} before {at}"
-            raise RefusedError(f"{told}, but the run did not pass it; start over")
+            raise UsageError(f"{told}, but the run did not pass it; start over")
 
     def resumed(self) -> None:
         """Return a failed run to the failed step with all its attempts, or to its gate."""
@@ -165,4 +165,4 @@ class Placeholders(Extension):
         for path, step in ((path, node["step"]) for node in nodes for path in paths_of(session, node)):
             if os.path.isabs(path) or os.pardir in path.split(os.sep):
                 where = f"the path {one_line(path)} of step {step}"
-                raise RefusedError(f"{where} is outside the project; change the values of its placeholders")
+                raise UsageError(f"{where} is outside the project; change the values of its placeholders")

@@ -65,7 +65,7 @@ def look_up_context(stages: Stages, name: str, node: Table) -> Found:
 
 def run_of(session: Session) -> Table:
     """Return the run's description for commands."""
-    return {"run_id": session.state.begin["run"], "workflow": session.program["contract"]["workflow"]}
+    return {"run_id": session.state.begin["run"], "workflow": session.program["stepspec"]["workflow"]}
 
 
 def look_at_outputs(stages: Stages, _name: str, node: Table) -> Found:
@@ -77,7 +77,7 @@ def look_at_outputs(stages: Stages, _name: str, node: Table) -> Found:
 def validate(stages: Stages, _name: str, node: Table) -> Found:
     """Run all checks on all files; a missing file fails only `exists`."""
     found: list[Table] = []
-    steps = stages.session.program["contract"]["steps"]
+    steps = stages.session.program["stepspec"]["steps"]
     outputs = {path for step in steps for path in spec_of(stages.session, step).get("outputs") or ()}
     for path in dict.fromkeys(paths_of(stages.session, node)):
         root = stages.root if path in outputs else stages.project  # outputs of all steps are below the run's folder

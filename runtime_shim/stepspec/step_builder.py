@@ -60,7 +60,7 @@ class StepBuilder:
 
     def __init__(self) -> None:
         self.table: Table = {"registers": {}, "nodes": {}}
-        self.contract: Table = {}
+        self.stepspec: Table = {}
         self.marks: Table = {}
         self.leaving: list[Table] = []  # the transitions to the next call
 
@@ -72,7 +72,7 @@ class StepBuilder:
         self.table.update({key: value for key, value in found.items() if value}, registers=dict.fromkeys(defaults))
         self.marks = {f"{{{name}}}": [name, "", "", ""] for name in defaults}
         config = {"config": {key: unframed(value) for key, value in more.items()}} if more else {}
-        self.table["contract"] = self.contract = {"workflow": dict(workflow), **config, "steps": {}}
+        self.table["stepspec"] = self.stepspec = {"workflow": dict(workflow), **config, "steps": {}}
 
     def end(self, name: str, result: str, message: str = "") -> None:
         """Add an end, which the step before leads to."""
@@ -82,8 +82,8 @@ class StepBuilder:
     def step(self, name: str, title: str = "", at: int = 0, lines: Any = None, **said: Any) -> None:
         """Add a step. `lines` are the line numbers of parts that differ from the step's."""
         said = {key: unframed(value) for key, value in said.items()}
-        spec = self.contract["steps"][name] = self._spec(name, title, said)
-        self._mark(self.contract, spec)
+        spec = self.stepspec["steps"][name] = self._spec(name, title, said)
+        self._mark(self.stepspec, spec)
         common = {"step": name, **self._group(name, title, spec["description"])}
         gates, stages = self._gates(name, title, spec, said.get("gate", "")), self._stages(name, title, spec, said)
         parts, first, edges = {**gates, **stages}, next(iter(stages)), []
@@ -132,7 +132,7 @@ class StepBuilder:
     def _spec(self, name: str, title: str, facts: Table) -> Table:
         """Return the specification of a step with all fields."""
         inputs = {"artifacts": facts["needs"]} if facts.get("needs") else {}
-        phase = self.contract["workflow"].get("phase") or ""
+        phase = self.stepspec["workflow"].get("phase") or ""
         implied = {"phase": phase, "inputs": inputs, "outputs": facts.get("makes", [])}
         said = {**STEP_FACTS, **implied, **facts}
         calls = [{**CALL, **call} for call in said["tools"]]
@@ -142,7 +142,7 @@ class StepBuilder:
 
     def _gates(self, name: str, title: str, spec: Table, reason: str) -> Table:
         """Return the gates of a step: its own and those of its tools, each only once."""
-        about = self.contract["workflow"]
+        about = self.stepspec["workflow"]
         found = {f"{about['module']}:{about['workflow']}:{name}:hitl": reason} if reason else {}
         for call in spec["tools"]:
             risk = " has high risk" if call["risk"] == "high" else ""
@@ -156,7 +156,7 @@ class StepBuilder:
 
     def _stages(self, name: str, title: str, spec: Table, said: Table) -> Table:
         """Return the stages that a step needs, in order. A call whose name is taken sets its stage (`as`)."""
-        config, inputs = self.contract.get("config", {}), spec["inputs"]
+        config, inputs = self.stepspec.get("config", {}), spec["inputs"]
         guards, found = config.get("guardrails", {}), {}
 
         def add(id_: str, kind: str, title: str = "", **facts: Any) -> None:
@@ -187,7 +187,7 @@ class StepBuilder:
         """Return the transitions of a part. A failure leads to the next attempt or STOP; "" is the next call."""
         if node["task"] == "gate":
             return [edge("approved", then), edge("rejected", f"{name}/rejected")]
-        spec = self.contract["steps"][name]
+        spec = self.stepspec["steps"][name]
         if node["stage"] == "tool" and not spec["tools"][node["place"]]["required"]:
             return [edge("", then)]
         reset, tries = [["reset", name]] if "attempt" in node else [], spec["retries"]["max"]

@@ -37,10 +37,10 @@ TYPES: dict[str, Callable[[Any], bool]] = {
 
 def unfit_arguments(schema: Table, arguments: Any) -> str:  # any JSON value
     """Return the first problem with the arguments of a tool; "" if they fit."""
-    return next(_problems(schema, arguments, "the arguments"), "")
+    return next(_issues(schema, arguments, "the arguments"), "")
 
 
-def _problems(schema: Table, value: Any, place: str) -> Iterator[str]:
+def _issues(schema: Table, value: Any, place: str) -> Iterator[str]:
     """Return what is wrong with a value, the outermost problem first."""
     types = schema.get("type", list(TYPES))
     types = types if isinstance(types, list) else [types]
@@ -53,7 +53,7 @@ def _problems(schema: Table, value: Any, place: str) -> Iterator[str]:
     if isinstance(value, dict):
         yield from _of_object(schema, value, place)
     for number, item in enumerate(value if isinstance(value, list) else (), start=1):
-        yield from _problems(schema.get("items", {}), item, f"{place}: item {number}")
+        yield from _issues(schema.get("items", {}), item, f"{place}: item {number}")
     if TYPES["number"](value) and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
         known = (f"{key} {schema[key]}" for key in ("minimum", "maximum") if key in schema)
         yield f"{place}: {value} is out of range ({', '.join(known)})"
@@ -65,8 +65,8 @@ def _of_object(schema: Table, value: Table, place: str) -> Iterator[str]:
     yield from (f"{place}: {name} is missing" for name in schema.get("required", ()) if name not in value)
     for name, inner in value.items():
         if name in properties:
-            yield from _problems(properties[name], inner, f"{place}: {name}")
+            yield from _issues(properties[name], inner, f"{place}: {name}")
         elif more is False:
             yield f"{place}: unknown name {name}; known: {', '.join(properties) or 'none'}"
         elif isinstance(more, dict):
-            yield from _problems(more, inner, f"{place}: {name}")
+            yield from _issues(more, inner, f"{place}: {name}")

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from runtime_shim.cli.command_line import COMMANDS, options_of
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Options, Session, Subcommands
 from runtime_shim.engine.texts import one_line
 from runtime_shim.io.answers import read_text
@@ -65,7 +65,7 @@ def values_of(name: str, value: str, option: str, takes: str) -> list[Any]:
     """Return the values of an option; an empty string gives none."""
     if option.startswith("--") and not takes:
         if value.lower() not in (*TRUE, *FALSE):
-            raise RefusedError(f"{name}={one_line(value)}: expected 1 or 0")
+            raise UsageError(f"{name}={one_line(value)}: expected 1 or 0")
         return [True] if value.lower() in TRUE else []
     if option in OF_FILES and value:
         lines = (line.rstrip("\r") for line in read_text(value).split("\n"))
@@ -74,7 +74,7 @@ def values_of(name: str, value: str, option: str, takes: str) -> list[Any]:
         try:
             return [f"{key}={text}" for _, key, text in pairs_in(value)]
         except ValueError as error:
-            raise RefusedError(f"{name}: {error}") from None
+            raise UsageError(f"{name}: {error}") from None
     return value.split() if option == "--break" else [value] if value else []
 
 
@@ -83,7 +83,7 @@ def with_reply(given: dict[str, str]) -> dict[str, str]:
     if not given.get("FILE"):
         return given
     if given.get("REPLY"):
-        raise RefusedError("use FILE or REPLY, not both")
+        raise UsageError("use FILE or REPLY, not both")
     return {**given, "FILE": "", "REPLY": read_text(given["FILE"]).removesuffix("\n").removesuffix("\r")}
 
 
@@ -112,11 +112,11 @@ def listed(session: Session) -> int:
         value = "FILE" if option in OF_FILES else takes.rstrip(".") or ("1" if option.startswith("--") else IDS[option])
         rows[f"{name}={value}"] = texts[option] + (f"; one {takes.rstrip('.')} per line" if option in OF_FILES else "")
     width = max(map(len, rows)) + 2
-    told = [f"  {one_line(name):{width}}{one_line(OfMake.worded(text))}" for name, text in rows.items()]
+    told = [f"  {one_line(name):{width}}{one_line(MakeCaller.worded(text))}" for name, text in rows.items()]
     return session.display.say([one_line(session.program["title"]), "", *told])
 
 
-class OfMake(Extension):
+class MakeCaller(Extension):
     """A call of the program by a Makefile."""
 
     commands: ClassVar[Subcommands] = {"help": ("list the targets and variables", listed)}
@@ -148,16 +148,16 @@ class OfMake(Extension):
                 option, takes = here[name]
                 yield from ((option, each) for each in values_of(name, value, option, takes))
             elif name in inputs or name in everywhere or name == "FILE":
-                raise RefusedError(f"{command} does not take {name}; leave it out")
+                raise UsageError(f"{command} does not take {name}; leave it out")
             elif name in FOR_OTHERS:
                 hint = "leave it out, or set it in make's environment"
-                raise RefusedError(f"this Makefile does not take {name}; {hint}")
+                raise UsageError(f"this Makefile does not take {name}; {hint}")
             else:
                 os.environ[name] = value
                 warn_of(name, [other for other in inputs if other not in given], display)
         for name in ("STEP", "REPLY", "GATE"):
             if name in here and not given.get(name):
-                raise RefusedError(f"{name} is missing; for help, run: {make_call()}help")
+                raise UsageError(f"{name} is missing; for help, run: {make_call()}help")
 
     @staticmethod
     def worded(text: str) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from runtime_shim.engine.outcomes import Done
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Options, Performers, Session
 from runtime_shim.engine.state import digest
 from runtime_shim.engine.texts import MEANINGS, meant, one_line
@@ -76,12 +76,12 @@ class Commanded(Caller):
                 import shutil  # slow to import, and rarely needed
 
                 if not shutil.which(command.strip()):
-                    raise RefusedError(f"unknown agent or command {one_line(command)}{hint}")
+                    raise UsageError(f"unknown agent or command {one_line(command)}{hint}")
         calls = (each for node in session.program["nodes"].values() for each in (node, *node.get("entries", ())))
         types = {"", "inline", *(each["agent"] for each in calls if "agent" in each)}  # "", "inline": no type
         for name in (name for name in self._given if name not in types):
             hint = meant(name, types) or f"; the agents are {', '.join(sorted(filter(None, types)))}"
-            raise RefusedError(f"--agent-for {one_line(name)}: the document has no such agent{hint}")
+            raise UsageError(f"--agent-for {one_line(name)}: the document has no such agent{hint}")
         self.retries = number_of("--agent-retries", options.agent_retries, 0) if options.agent_retries else 0
         self.limit = seconds_of("--agent-timeout", options.agent_timeout) if options.agent_timeout else 0
         commands = [self._common or "", *self._given.values()]
@@ -110,7 +110,7 @@ class Commanded(Caller):
         """Return a person's answer instead of an agent's; refuse an empty one."""
         answer = cleaned(reply)
         if not answer:
-            raise RefusedError(f"the answer for {one_line(name)} is empty")
+            raise UsageError(f"the answer for {one_line(name)} is empty")
         return answer
 
     def read(self, what: Table, answer: "str | None") -> tuple[str, str]:
@@ -158,7 +158,7 @@ AGENT: Options = (
 )
 
 
-class OfAgents(Extension):
+class AgentTasks(Extension):
     """Programs with agents."""
 
     needs = ("agent", "parallel")
@@ -207,7 +207,7 @@ def verdict(answer: str) -> "str | None":
     return "pass" if word == "ok" else MEANINGS.get(word)
 
 
-class OfPrompts(Extension):
+class PromptCommands(Extension):
     """Programs with questions."""
 
     options = AGENT

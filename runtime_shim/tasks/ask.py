@@ -2,7 +2,7 @@
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.outcomes import Done, Waiting
-from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
+from runtime_shim.engine.program import EXIT_COMPLETE, Table, UsageError
 from runtime_shim.engine.session import Extension, Performer, Session
 from runtime_shim.engine.state import State, digest
 from runtime_shim.engine.status import hints
@@ -54,9 +54,9 @@ class Asking(Performer):
         where = f"line {note['line']} of {self.session.options.answers}"
         try:
             done = self.given(name, reply, one_line(f"answered by {where}"))
-        except RefusedError as error:
+        except UsageError as error:
             self.session.rest()
-            raise RefusedError(f"{where}: {error}") from None
+            raise UsageError(f"{where}: {error}") from None
         return done._replace(note=note) if done is not None else None
 
 
@@ -74,7 +74,7 @@ class Prompts(Asking):
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Return the outcome of pass, fail, yes or no."""
         if reply.lower() not in MEANINGS:
-            raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
+            raise UsageError(f"{one_line(reply)}: expected pass, fail, yes or no")
         return self.session.with_text(Done(MEANINGS[reply.lower()], how), reply)
 
     @staticmethod
@@ -92,10 +92,10 @@ def answer(session: Session, shows: bool = True) -> int:
     if not session.is_same(state):  # `--adopt` has accepted it
         session.adopt()
     if state.condition != "waiting":
-        raise RefusedError("no step is waiting for an answer")
+        raise UsageError("no step is waiting for an answer")
     performer, node = session.performers[state.node], session.program["nodes"][state.node]
     if not performer.is_named(step, state.node, node):
-        raise RefusedError(f"{step} is not waiting for an answer; {' or '.join(performer.names(state.node, node))} is")
+        raise UsageError(f"{step} is not waiting for an answer; {' or '.join(performer.names(state.node, node))} is")
     session.store.open()
     done = session.through("given", performer.given(step, reply, "answered"))
     if done is not None:

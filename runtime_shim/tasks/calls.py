@@ -6,7 +6,7 @@ import time
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.outcomes import Done, Waiting
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.state import State
 from runtime_shim.engine.status import answering
 from runtime_shim.engine.texts import clean, one_line
@@ -16,7 +16,7 @@ from runtime_shim.tasks.ask import Asking
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls, Prompting, answer_of
 from runtime_shim.tasks.replies import ANY
-from runtime_shim.values.settings import OfMore, agreed
+from runtime_shim.values.settings import AgentEdition, agreed
 
 AGENT_CALL = "agent "  # prefix of keys: the name of a step or entry follows
 FIRST_PAUSE = 2  # seconds; doubles each time
@@ -45,7 +45,7 @@ def spent(name: str, state: State) -> str:
     return f"{name}: the budget of {budget} agent calls is spent; raise it with `resume --agent-calls NUMBER`"
 
 
-class Budget(OfMore):
+class Budget(AgentEdition):
     """Counts calls, and stops a run that would exceed its budget."""
 
     options = (("run resume", "--agent-calls", "NUMBER", "limit the agent calls of the whole run"),)
@@ -120,7 +120,7 @@ class Caller(Asking, Prompting):
         session = self.session
         if not self._may_call(len(due)):
             session.rest()
-            raise RefusedError(spent(session.state.node, session.state))
+            raise UsageError(spent(session.state.node, session.state))
         for index in due:
             name, what, _, _ = calls[index]
             session.record({"kind": "call", "call": self.key(name, what)}, sync=index == due[-1])

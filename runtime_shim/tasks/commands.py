@@ -45,7 +45,7 @@ class Commands(Calling):
             raise self.not_begun(name, error) from None
 
 
-class OfCommands(Extension):
+class CommandTasks(Extension):
     """Programs with commands and questions."""
 
     performers: ClassVar[Performers] = {"shell": Commands, "ask": Prompts}

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.outcomes import Done
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Performers, Session, Subcommands
 from runtime_shim.engine.texts import one_line
 from runtime_shim.tasks.ask import answer
@@ -42,7 +42,7 @@ class Gates(Questions):
         steps = {gate: node.get("step", gate.rpartition("/")[0]) for gate, node in nodes if node["task"] == "gate"}
         found = [said] if said in steps else [gate for gate, step in steps.items() if step == said]
         if len(found) > 1:
-            raise RefusedError(f"{one_line(said)} has several gates; name one: {', '.join(found)}")
+            raise UsageError(f"{one_line(said)} has several gates; name one: {', '.join(found)}")
         return found == [name]
 
 
@@ -50,12 +50,12 @@ def approve(session: Session) -> int:
     """Approve the named gate."""
     options = session.options
     if not options.gate:
-        raise RefusedError("approve needs --gate ID")
+        raise UsageError("approve needs --gate ID")
     options.command, options.STEP, options.REPLY = "answer", options.gate, "approved"
     return answer(session)
 
 
-class OfGates(Extension):
+class GateTasks(Extension):
     """Programs with gates."""
 
     needs = ("gate",)

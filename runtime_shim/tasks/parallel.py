@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import ClassVar
 
 from runtime_shim.engine.outcomes import Done
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Performers, Session
 from runtime_shim.tasks.agent import Commanded
 from runtime_shim.tasks.exchange import Answered
@@ -64,7 +64,7 @@ class Parallels(Commanded):
         node = self.session.state.node
         index, answer = entry_names(node, self.session.program["nodes"][node]).index(name), answer_of(answered)
         if answer:
-            with suppress(RefusedError):  # a full disk does not end the others; the outcome reports it
+            with suppress(UsageError):  # a full disk does not end the others; the outcome reports it
                 self._note(index, answer)
 
     def _note(self, index: int, answer: "str | None", **more: object) -> None:
@@ -81,7 +81,7 @@ class Parallels(Commanded):
         step = self.session.program["nodes"][node]
         index, said = entry_names(node, step).index(name), self._said(node)
         if index in said:
-            raise RefusedError(f"{name} is already answered")
+            raise UsageError(f"{name} is already answered")
         said[index] = self.answered(name, reply)
         self._note(index, said[index])
         return self._joined(node, said, how) if len(said) == len(step["entries"]) else None
@@ -115,7 +115,7 @@ class Parallels(Commanded):
         return Done(self.first_word(name), "assumed")
 
 
-class OfParallels(Extension):
+class ParallelTasks(Extension):
     """Programs with parallel steps."""
 
     needs = ("parallel",)

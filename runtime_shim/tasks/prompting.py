@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension
 from runtime_shim.engine.texts import clean, one_line
 from runtime_shim.io.reading import decoded
@@ -24,7 +24,7 @@ def pairs(place: str, words: list[str]) -> dict[str, str]:
     for word in words:
         name, equals, command = word.partition("=")
         if not equals or not command.strip() or "\0" in command:
-            raise RefusedError(f"{place}: {one_line(word)}: expected NAME=COMMAND")
+            raise UsageError(f"{place}: {one_line(word)}: expected NAME=COMMAND")
         found[name.strip()] = command
     return found
 
@@ -101,7 +101,7 @@ class Prompting(Calling):
         return number
 
 
-class KeptPrompts(Extension):
+class PromptFiles(Extension):
     """Archives prompts and answers with the run."""
 
     folders = (PROMPTS, ANSWERS)

@@ -3,7 +3,7 @@
 import shlex
 from typing import NamedTuple
 
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.texts import meant
 
 
@@ -41,12 +41,12 @@ def mistyped(agent: str) -> str:
 def called(agent: str, model: str = "") -> str:
     """Return the command of an agent: its recipe's if it is a name, otherwise itself.
 
-    Raises RefusedError if a model is given for an agent without recipe.
+    Raises UsageError if a model is given for an agent without recipe.
     """
     recipe = next((recipe for recipe in RECIPES if recipe.name == agent.strip()), None)
     if recipe is not None:
         return recipe.command.replace("{model}", f" {recipe.model} {shlex.quote(model)}" if model else "")
     if model:
         names = ", ".join(recipe.name for recipe in RECIPES)
-        raise RefusedError(f"--agent-model works only with {names}; put the model in the agent's command instead")
+        raise UsageError(f"--agent-model works only with {names}; put the model in the agent's command instead")
     return agent

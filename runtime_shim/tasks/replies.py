@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 from runtime_shim.engine.display import forget_typed
 from runtime_shim.engine.outcomes import Done
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Performers
 from runtime_shim.engine.texts import MEANINGS, one_line, words_of
 from runtime_shim.engine.walk import filled
-from runtime_shim.io.answers import Answer, Problem
+from runtime_shim.io.answers import Answer, AnswerIssue
 from runtime_shim.io.reading import LONGEST_TEXT, SPACES, unkept
 from runtime_shim.io.terminal import asked, kept
 from runtime_shim.tasks.ask import Asking
@@ -42,13 +42,13 @@ class Script:
             if replies:
                 self._askers.update(dict.fromkeys(kinds[task].names(name, node), (task, replies)))
 
-    def read(self, text: str) -> "Iterator[Answer | Problem]":
+    def read(self, text: str) -> "Iterator[Answer | AnswerIssue]":
         """Return the answers in order, and problems with lines."""
         for item in self._json(text) if re.match(OBJECT, text) else self._lines(text):
-            problem = self._problem(*item[1:]) if isinstance(item, Answer) else ""
+            problem = self._issue(*item[1:]) if isinstance(item, Answer) else ""
             yield (item[0], problem) if problem else item
 
-    def _json(self, text: str) -> "Iterator[Answer | Problem]":
+    def _json(self, text: str) -> "Iterator[Answer | AnswerIssue]":
         """Return the answers in a JSON object, or its error."""
         try:
             pairs: Any = json.loads(text, object_pairs_hook=list)
@@ -58,7 +58,7 @@ class Script:
         found = ((name, reply) for name, said in pairs for reply in (said if isinstance(said, list) else [said]))
         yield from (Answer(number, *pair) for number, pair in enumerate(found, start=1))
 
-    def _lines(self, text: str) -> "Iterator[Answer | Problem]":
+    def _lines(self, text: str) -> "Iterator[Answer | AnswerIssue]":
         """Return the answers in lines, and unclosed multi-line strings."""
         names = sorted(self._names.union(self._askers), key=len, reverse=True)
         of_step = re.compile(rf"({'|'.join(map(re.escape, names))})(<<|[ \t])(.*)", re.DOTALL)
@@ -78,7 +78,7 @@ class Script:
                 reply = re.sub(r"(^|\s)#.*", "", reply).strip()
             yield Answer(number, step, reply)
 
-    def _problem(self, step: "str | None", reply: Any) -> str:  # JSON may have any value
+    def _issue(self, step: "str | None", reply: Any) -> str:  # JSON may have any value
         """Return the problem with an answer, as far as it is known before the run, or ""."""
         if not isinstance(reply, str):
             return f"{one_line(step or '')}: expected a string, or a list of strings"
@@ -120,7 +120,7 @@ class Questions(Asking):
             return self.session.with_text(Done("pass", how), reply.strip(SPACES))
         options, text = self._options(node), reply if node["task"] == "select" else reply.strip().lower()
         if text not in options:
-            raise RefusedError(f"{one_line(reply)}: {one_of(options)}")
+            raise UsageError(f"{one_line(reply)}: {one_of(options)}")
         done = Done(words_of(node)[options.index(text)], how)
         return self.session.with_text(done, "" if node["task"] == "gate" else text)
 
@@ -145,7 +145,7 @@ class Replies(Extension):
     performers: ClassVar[Performers] = {"confirm": Questions, "input": Questions, "select": Questions}
     script = Script
 
-    def answers_in(self, text: str, nodes: dict[str, Table]) -> "Iterator[Answer | Problem]":
+    def answers_in(self, text: str, nodes: dict[str, Table]) -> "Iterator[Answer | AnswerIssue]":
         """Read a file of answers."""
         return self.script(nodes, self.session.kinds).read(text)
 

@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 
 from runtime_shim.engine.outcomes import Done, Waiting
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Performer, Session
 from runtime_shim.engine.signals import end_groups, started_at
 from runtime_shim.engine.status import hints
@@ -25,7 +25,7 @@ class Calling(Performer):
         self.processes = Processes(session.signals, session.is_interactive, self._began)
 
     def _began(self, group: int) -> None:
-        with suppress(RefusedError):  # a full disk does not end a command
+        with suppress(UsageError):  # a full disk does not end a command
             self.session.record({"kind": "process", "pid": group, "since": started_at(group)}, sync=False)
 
     def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
@@ -35,12 +35,12 @@ class Calling(Performer):
         found = {**self.session.merged("variables", node, now), **own}
         return {**self.common, **{key.encode(): str(value).encode() for key, value in found.items()}}
 
-    def not_begun(self, name: str, error: OSError) -> RefusedError:
+    def not_begun(self, name: str, error: OSError) -> UsageError:
         """Return the error for a step whose process could not start; the step has no outcome."""
         self.session.rest()
         size = sum(len(key) + len(value) + 2 for key, value in self.common.items())
         hint = f"shrink the environment ({size:,} bytes) or free resources, then: {self.session.call('resume')}"
-        return RefusedError(hint, f"{self.session.label(name)} was not started: {error.strerror}")
+        return UsageError(hint, f"{self.session.label(name)} was not started: {error.strerror}")
 
     def recover(self, name: str) -> "Done | None":
         """Decide about an interrupted step by options or by asking the operator."""
@@ -50,14 +50,14 @@ class Calling(Performer):
             still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
             if not options.rerun_interrupted:
                 told, known = f"{still}; wait until it ends, or stop it", hints(session, "interrupted")
-                raise RefusedError(*known, told) if options.assume else Waiting(told, *known)
+                raise UsageError(*known, told) if options.assume else Waiting(told, *known)
             session.display.line(f"{still}; ending it")
             end_groups(running)
         if not options.assume and (groups := session.state.remaining_groups()):  # maybe not of this run: don't end them
             still = f"{label}: processes of its {self.noun} still run (group {', '.join(map(str, groups))})"
             raise Waiting(f"{still}; wait until they end, or stop them", *hints(session, "interrupted"))
         if options.assume and options.assume not in words_of(node):
-            raise RefusedError(f"{name} cannot have the outcome {options.assume}")
+            raise UsageError(f"{name} cannot have the outcome {options.assume}")
         if options.rerun_interrupted or options.assume:
             return Done(options.assume, "as assumed") if options.assume else None
         said = f"{label} was interrupted ({one_line(node['at'])}); rdc cannot tell whether it finished."

@@ -58,7 +58,7 @@ class Tools(Caller):
         return node["connection"], "--tool", f"{node['connection']}=COMMAND"
 
 
-class OfTools(Extension):
+class ToolTasks(Extension):
     """Programs that call tools."""
 
     needs = ("tool",)

@@ -3,12 +3,12 @@
 import os
 from collections.abc import Iterator
 
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import one_line
 from runtime_shim.io.whole_files import put, write_at
-from runtime_shim.values.settings import OfMore, agreed
+from runtime_shim.values.settings import AgentEdition, agreed
 
 SUFFIXES = {
     "markdown": "md", "json": "json", "mermaid": "mmd", "chartjs": "json", "html_css": "html",
@@ -55,7 +55,7 @@ class Artifact(Extension):
             write_out(path, data) if out else put(session.store.within, name, data)
         except OSError as error:
             again = f"to write it: {session.call('resume', '--out', 'FILE')}"
-            raise RefusedError(again, f"the run is complete, but {path} cannot be written: {error.strerror}") from None
+            raise UsageError(again, f"the run is complete, but {path} cannot be written: {error.strerror}") from None
         session.record({"kind": "left", "path": path})
         session.display.line(f"    {path}")
 
@@ -75,7 +75,7 @@ def _sized(size: int) -> str:
     return f"{size:,} byte{'s' * (size != 1)}"
 
 
-class Produced(OfMore):
+class OutputFiles(AgentEdition):
     """Shows the outputs of a run in its status."""
 
     def facts(self, state: State) -> Table:

@@ -4,7 +4,7 @@ import json
 import types
 from typing import Any
 
-from runtime_shim.engine.program import RefusedError, Table, takes_empty
+from runtime_shim.engine.program import Table, UsageError, takes_empty
 from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.texts import meant, one_line
 from runtime_shim.engine.walk import Registers
@@ -21,7 +21,7 @@ def _from_file(path: str) -> dict[str, str]:
         return _from_lines(path, text)
     found = read_json(path, text)
     if wrong := [name for name, value in found.items() if not isinstance(value, (str, int, float))]:
-        raise RefusedError(f"{path}: {', '.join(wrong)}: expected a string, a number, true or false")
+        raise UsageError(f"{path}: {', '.join(wrong)}: expected a string, a number, true or false")
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
 
 
@@ -30,7 +30,7 @@ def read_json(path: str, text: str) -> Any:  # any JSON value
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RefusedError(f"{path}: not JSON: {error} (`rdc run` also reads YAML)") from None
+        raise UsageError(f"{path}: not JSON: {error} (`rdc run` also reads YAML)") from None
 
 
 def _from_lines(path: str, text: str) -> dict[str, str]:
@@ -40,10 +40,10 @@ def _from_lines(path: str, text: str) -> dict[str, str]:
     try:
         for number, name, value in pairs_in("\n".join(lines), has_comments=True):
             if name in found:
-                raise RefusedError(f"{path}:{number}: {name} is given twice")
+                raise UsageError(f"{path}:{number}: {name} is given twice")
             found[name] = unquoted(value) if lines[number - 1].lstrip().startswith(f"{name}=") else value
     except ValueError as error:
-        raise RefusedError(f"{path}: {error}, and the file is not a JSON object") from None
+        raise UsageError(f"{path}: {error}, and the file is not a JSON object") from None
     return found
 
 
@@ -59,9 +59,9 @@ def _from_options(options: types.SimpleNamespace, declared: dict[str, Table]) ->
     for word in (*options.input, *([] if options.task_file is None else [f"task=@{options.task_file}"])):
         name, equals, value = word.partition("=")
         if not equals:
-            raise RefusedError(f"--input {word}: expected NAME=VALUE or NAME=@FILE")
+            raise UsageError(f"--input {word}: expected NAME=VALUE or NAME=@FILE")
         if name in given:
-            raise RefusedError(f"input {name} is given twice")
+            raise UsageError(f"input {name} is given twice")
         if value.startswith("@@"):  # an escaped @
             value = value[1:]
         elif value.startswith("@"):
@@ -69,14 +69,14 @@ def _from_options(options: types.SimpleNamespace, declared: dict[str, Table]) ->
                 value = read_text(value[1:])
             except FileNotFoundError:
                 escape = f"for a value that starts with @, write --input {name}=@{value}"
-                raise RefusedError(one_line(f"input {name}: the file {value[1:]} does not exist; {escape}")) from None
+                raise UsageError(one_line(f"input {name}: the file {value[1:]} does not exist; {escape}")) from None
             if declared.get(name, {}).get("type") != "text":
                 value = value.removesuffix("\n").removesuffix("\r")
         given[name] = value
     return given
 
 
-def _problem(item: Table, value: "str | None") -> str:
+def _issue(item: Table, value: "str | None") -> str:
     """Return the problem with the value of an input, or ""."""
     if value is None:
         return "a value is required" if item["required"] else ""
@@ -96,8 +96,8 @@ def _typed(session: Session, item: Table) -> "str | None":
 
     def read(text: str) -> str:
         value = text.rstrip("\n")
-        if problem := _problem(item, value or (value if is_empty_fit else default)):
-            raise RefusedError(one_line(problem))
+        if problem := _issue(item, value or (value if is_empty_fit else default)):
+            raise UsageError(one_line(problem))
         return value
 
     def goes_on(line: str) -> bool:  # a paste may have empty lines
@@ -128,7 +128,7 @@ class Inputs(Extension):
         unknown = (name for name in given if name not in declared)
         wrong = [f"there is no input {one_line(name)}{meant(name, declared) or known}" for name in unknown]
         missing = [item for name, item in declared.items() if name not in given]
-        if session.is_interactive and not wrong and any(_problem(item, item.get("default")) for item in missing):
+        if session.is_interactive and not wrong and any(_issue(item, item.get("default")) for item in missing):
             try:
                 for item in missing:
                     value = _typed(session, item)
@@ -138,8 +138,8 @@ class Inputs(Extension):
             finally:
                 forget_pasted()
         found = {name: given.get(name, item.get("default")) for name, item in declared.items()}
-        problems = ((name, _problem(item, found[name])) for name, item in declared.items())
+        problems = ((name, _issue(item, found[name])) for name, item in declared.items())
         wrong += [f"input {name}: {problem}; set it with --input {name}=VALUE" for name, problem in problems if problem]
         if wrong:
-            raise RefusedError(*wrong)
+            raise UsageError(*wrong)
         return found

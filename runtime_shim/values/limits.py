@@ -5,7 +5,7 @@ import time
 
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import State
 from runtime_shim.engine.walk import Move, Registers, advance, attempt_of
@@ -20,7 +20,7 @@ def seconds_of(option: str, given: str) -> int:
     found = re.fullmatch(r"([0-9]{1,9})([smhd]?)", given)
     seconds = int(found[1]) * TIME_UNITS[found[2]] if found else 0
     if not 0 < seconds <= LONGEST_TIME:
-        raise RefusedError(f"{option} {given!a}: expected a time such as 90s, 30m, 24h or 7d")
+        raise UsageError(f"{option} {given!a}: expected a time such as 90s, 30m, 24h or 7d")
     return seconds
 
 

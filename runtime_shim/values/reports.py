@@ -8,7 +8,7 @@ from contextlib import suppress
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.outcomes import Done
 from runtime_shim.engine.private import Folder, is_link
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension
 from runtime_shim.engine.walk import Move
 from runtime_shim.io.whole_files import inner, put
@@ -89,4 +89,4 @@ class Reports(Extension):
                     add_block(folder, report, place, text)
             except OSError as error:
                 again = f"when it is writable again: {session.call('resume')}"
-                raise RefusedError(again, f"cannot write the report {report}: {error.strerror}") from None
+                raise UsageError(again, f"cannot write the report {report}: {error.strerror}") from None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import State
 
@@ -109,7 +109,7 @@ class Secrets(Extension):
         for wrong, how in ((missing, "are missing"), (short, "are too short to hide")):
             if wrong:
                 remedy = "set these environment variables to at least four characters"
-                raise RefusedError(f"secrets {how}: {', '.join(wrong)}; {remedy}, then {options.command} again")
+                raise UsageError(f"secrets {how}: {', '.join(wrong)}; {remedy}, then {options.command} again")
 
     def mask(self, text: str) -> str:
         """Return a text without secrets."""

@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.outcomes import Waiting
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import ENDED, State
 from runtime_shim.engine.texts import meant, one_line
@@ -18,7 +18,7 @@ UNANSWERED = ("fail", "failed", "invalid", "ambiguous")  # outcomes without a va
 def number_of(option: str, given: str, least: int) -> int:
     """Return the number given to an option."""
     if not re.fullmatch("[0-9]{1,9}", given) or int(given) < least:
-        raise RefusedError(f"{option} {one_line(given)!a}: expected a number, at least {least}")
+        raise UsageError(f"{option} {one_line(given)!a}: expected a number, at least {least}")
     return int(given)
 
 
@@ -49,13 +49,13 @@ def settings_in(options: Any, before: Table) -> Table:  # a namespace
     return found
 
 
-class OfMore(Extension):
+class AgentEdition(Extension):
     """A part of programs that call agents or tools, or leave an artifact."""
 
     needs = ("artifact", "agent", "tool", "parallel")
 
 
-class Settings(OfMore):
+class Settings(AgentEdition):
     """Keeps the settings."""
 
     def record(self, record: Record) -> Record:
@@ -87,7 +87,7 @@ class Settings(OfMore):
         return [("to call it again", f"{session.call('goto', step)} && {session.call('resume')}") for step in called]
 
 
-class Breaks(OfMore):
+class Breakpoints(AgentEdition):
     """Breakpoints: a run waits after a step and its substeps until it is resumed."""
 
     options = (("run resume", "--break", "STEP...", "wait after this step until `resume`"),)
@@ -99,7 +99,7 @@ class Breaks(OfMore):
         for place in getattr(self.session.options, "break"):
             if not any(is_in(program, name, place) for name in doing):
                 hint = meant(place, doing) or "; `steps` lists the steps"
-                raise RefusedError(f"--break {one_line(place)!a}: there is no such step{hint}")
+                raise UsageError(f"--break {one_line(place)!a}: there is no such step{hint}")
 
     def record(self, record: Record) -> Record:
         """Make the run wait when it leaves a step with a breakpoint."""
@@ -125,7 +125,7 @@ def is_in(program: Table, name: str, place: str) -> bool:
     return re.fullmatch(rf"{re.escape(place)}([a-z]?(/.*)?|\.[0-9]+.*)", name) is not None
 
 
-class MostSteps(OfMore):
+class StepLimit(AgentEdition):
     """The operator's limit of steps; 0 for no limit."""
 
     options = (("run resume", "--max-steps", "NUMBER", "limit the steps of the whole run; 0 for no limit"),)
@@ -133,7 +133,7 @@ class MostSteps(OfMore):
     @staticmethod
     def suits(program: Table) -> bool:
         """Return whether the program has a limit that the operator can replace."""
-        return "limit" in program and OfMore.suits(program)
+        return "limit" in program and AgentEdition.suits(program)
 
     def before_run(self, state: "State | None") -> None:
         """Replace the program's limit with the operator's."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from runtime_shim.engine.outcomes import Done, Perform
 from runtime_shim.engine.private import at_once
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import words_of
@@ -105,7 +105,7 @@ class Values(Extension):
         """Refuse outputs without an outcome."""
         options = self.session.options
         if options.value and not options.assume and options.command != "answer":
-            raise RefusedError("--value needs --assume WORD")
+            raise UsageError("--value needs --assume WORD")
 
     def given(self, done: "Done | None") -> "Done | None":
         """Return an outcome with the outputs in the options."""
@@ -113,9 +113,9 @@ class Values(Extension):
         for given in self.session.options.value:
             key, equals, value = given.partition("=")
             if done is None or not equals or key not in self.session.program["nodes"][name].get("outputs", ()):
-                raise RefusedError(f"--value {given}: expected NAME=VALUE with an output of step {name}")
+                raise UsageError(f"--value {given}: expected NAME=VALUE with an output of step {name}")
             if problem := unfit_variable(value):
-                raise RefusedError(f"--value {key} {problem}")
+                raise UsageError(f"--value {key} {problem}")
             values[key] = value
         return done._replace(verbs=keeping("", values)) if done is not None and values else done
 
@@ -153,7 +153,7 @@ class Values(Extension):
             os.close(self.session.store.within.open("output", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         except OSError as error:
             self.session.rest()
-            raise RefusedError(f"{path}: {error.strerror}") from None
+            raise UsageError(f"{path}: {error.strerror}") from None
         try:
             done = self.session.performers[name].perform(name, node)
             values = read_output(read_regular(path), node["outputs"])

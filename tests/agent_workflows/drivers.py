@@ -19,7 +19,7 @@ from tests.equivalence.workers import RUN
 from tests.programs.cases import Case
 from tests.programs.drivers import DRIVERS, NAMES, SEMANTICS, missing
 from tests.programs.drivers import semantics as by_semantics
-from tests.programs.trial import trial
+from tests.programs.workspace import workspace
 
 __all__ = ["NAMES", "missing", "try_driver"]
 
@@ -63,7 +63,7 @@ def try_driver(name: str, told: Told) -> bool:
     driver = DRIVERS[name]
     if not driver.takes(case, taken.trace):
         return False
-    with trial(case, taken.trace, driver.slow) as prepared:
+    with workspace(case, taken.trace, driver.slow) as prepared:
         done = driver.compare(prepared)
         if folder := KEEPING.get(name.partition("-")[0]):
             _check_reports(taken, prepared.folder / ".rdc" / folder / "reports")

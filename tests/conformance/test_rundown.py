@@ -31,7 +31,7 @@ LIMIT = 60
 
 # `rd echo [--result pass|fail]… [text]` prints its text; the number of the attempt says which of the results
 # is its own, the last one repeats, and none is pass.
-STAND_IN = """#!/bin/sh
+STUB = """#!/bin/sh
 [ "$1" = echo ] || exit 64
 shift
 text= result=pass number=0
@@ -93,7 +93,7 @@ def test_valid_document_walks_as_its_semantics_say(
     expected = walk_of(program, answer)
     if machine.end(expected.state) is None:
         return
-    tools = put_stand_in(tmp_path / "tools")
+    tools = put_stub(tmp_path / "tools")
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     (tmp_path / "scratch").mkdir()
     (tmp_path / "workspace").mkdir()
@@ -116,7 +116,7 @@ def programs() -> list[Program]:
 
 
 def walk_of(program: Program, answer: Verdict) -> paths.Path:
-    """The path by the semantics, commands ending as the stand-in does."""
+    """The path by the semantics, commands ending as the stub does."""
     machine = Machine(program)
 
     def decide(node: Node, state: State) -> Outcome:
@@ -137,10 +137,10 @@ def result_of(command: str, attempt: int) -> bool:
     return results[min(attempt, len(results)) - 1] == "pass"
 
 
-def put_stand_in(folder: Path) -> Path:
-    """A folder with the stand-in for `rd`."""
+def put_stub(folder: Path) -> Path:
+    """A folder with the stub for `rd`."""
     folder.mkdir()
-    (folder / "rd").write_text(STAND_IN, encoding="utf-8")
+    (folder / "rd").write_text(STUB, encoding="utf-8")
     (folder / "rd").chmod(0o755)
     return folder
 

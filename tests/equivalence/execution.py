@@ -117,7 +117,7 @@ class Documents:
 
 
 @dataclass(frozen=True)
-class Trial:
+class Workspace:
     """A folder with the outcomes of a scenario in it, and the documents, which may lie elsewhere."""
 
     folder: Path
@@ -129,13 +129,13 @@ class Trial:
         """The program of the documents."""
         return self.documents.program
 
-    def again(self, trace: Trace) -> Trial:
-        """A trial of the same documents with the outcomes of another path, in a folder of its own."""
+    def again(self, trace: Trace) -> Workspace:
+        """A workspace of the same documents with the outcomes of another path, in a folder of its own."""
         folder = Path(tempfile.mkdtemp(prefix="path ", dir=self.folder))
-        return _with_outcomes(Trial(folder, with_walk(self.scenario, trace), self.documents))
+        return _with_outcomes(Workspace(folder, with_walk(self.scenario, trace), self.documents))
 
-    def along(self, trace: Trace) -> Trial:
-        """A trial of the same documents in the same folder along another path, for those who read no outcomes there."""
+    def along(self, trace: Trace) -> Workspace:
+        """A workspace of the same documents in the same folder along another path, if nothing reads outcomes there."""
         return replace(self, scenario=with_walk(self.scenario, trace))
 
     @property
@@ -307,7 +307,7 @@ def _words(dump: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def trial(scenario: Scenario) -> Iterator[Trial]:
+def workspace(scenario: Scenario) -> Iterator[Workspace]:
     """A scenario in a folder of its own, whose name is as hostile as people's are."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root:
         folder = Path(root, HOSTILE_FOLDER)
@@ -315,17 +315,17 @@ def trial(scenario: Scenario) -> Iterator[Trial]:
         yield prepare(folder, scenario)
 
 
-def prepare(folder: Path, scenario: Scenario) -> Trial:
+def prepare(folder: Path, scenario: Scenario) -> Workspace:
     """Write a scenario into a folder."""
     (folder / "rdc.toml").touch()
     for path, text in scenario.documents.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(text.encode())
-    return _with_outcomes(Trial(folder, scenario, Documents(folder / scenario.main)))
+    return _with_outcomes(Workspace(folder, scenario, Documents(folder / scenario.main)))
 
 
-def _with_outcomes(prepared: Trial) -> Trial:
+def _with_outcomes(prepared: Workspace) -> Workspace:
     """Write what commands and those who answer go by."""
     folder, trace = prepared.folder, prepared.scenario.trace
     commands = [(visit, passed) for visit, passed in trace.visits if visit.is_command]

@@ -15,7 +15,7 @@ from tests.backends.github import test_engine_paths as test_engine
 from tests.equivalence import __main__, regressions, test_dbos, test_github, test_make, test_python, test_semantics
 from tests.equivalence.difference import DifferenceError
 from tests.equivalence.drivers import DRIVERS, Driver, try_driver
-from tests.equivalence.execution import Trial
+from tests.equivalence.execution import Workspace
 from tests.equivalence.scenario import OWN, Scenario
 from tests.equivalence.strategies import lines, questions
 from tests.equivalence.visits import Trace
@@ -76,7 +76,7 @@ def test_every_driver_knows_the_end(driver: str, tmp_path: Path) -> None:
         try_driver(driver, asking(wrong, *path, '=> COMPLETE "more"', document=document))
 
 
-def broken(prepared: Trial) -> bool:
+def broken(prepared: Workspace) -> bool:
     """A target that does not know RETRY."""
     visits = prepared.scenario.trace.visits
     if any(visit.attempt > 1 for visit, _ in visits):
@@ -84,7 +84,7 @@ def broken(prepared: Trial) -> bool:
     return True
 
 
-def broken_by_tables(prepared: Trial) -> bool:
+def broken_by_tables(prepared: Workspace) -> bool:
     """The same where a table answers the commands."""
     return not prepared.scenario.is_tabled or broken(prepared)
 
@@ -140,7 +140,7 @@ def test_documents_and_walks_are_counted_apart(
     assert documents < counted
 
 
-def _took(traces: list[Trace], prepared: Trial) -> bool:
+def _took(traces: list[Trace], prepared: Workspace) -> bool:
     traces.append(prepared.scenario.trace)
     return True
 

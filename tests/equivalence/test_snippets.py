@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from tests.equivalence.cases import Case, Outcomes
-from tests.equivalence.execution import trial
+from tests.equivalence.execution import workspace
 from tests.equivalence.model import Runbook, Step
 from tests.equivalence.scenario import command, scenario
 from tests.equivalence.snippets import SNIPPETS, snippet
@@ -19,7 +19,7 @@ def test_a_snippet_calls_once_and_keeps_the_outcome(name: str, shell: str) -> No
     leaf = snippet(name, shell)
     for passed in (True, False):
         case = Case(Runbook((Step("1", leaf),)), outcomes=Outcomes((passed,)))
-        with trial(scenario(case)) as prepared:
+        with workspace(scenario(case)) as prepared:
             known = {"RDC_ATTEMPT": "1", "RDC_RUN_ID": "x"}
             words = [shell, "-c", command("", "1", leaf)]
             done = subprocess.run(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, seed, settings
 
 from tests.equivalence.cases import Case
-from tests.equivalence.execution import Trial, trial
+from tests.equivalence.execution import Workspace, workspace
 from tests.equivalence.features import EXPECTED, AnyStep, all_steps, count, jumps
 from tests.equivalence.model import CHILD_TEMPLATE, STEP_TEMPLATE, Goto, Leaf, Runbook, Step
 from tests.equivalence.render import RESERVED
@@ -85,9 +85,9 @@ def test_everything_occurs() -> None:
     assert [feature for feature in EXPECTED if not found[feature]] == []
 
 
-def run_by_hand(trial: Trial, case: Case) -> None:
+def run_by_hand(workspace: Workspace, case: Case) -> None:
     """Run the commands of the expected path one by one, as a right program would."""
-    for visit, passed in trial.scenario.trace.visits:
+    for visit, passed in workspace.scenario.trace.visits:
         if not visit.is_command:
             continue
         runbook = case.files[visit.file] if visit.file else case.runbook
@@ -99,7 +99,7 @@ def run_by_hand(trial: Trial, case: Case) -> None:
         numbers = (1, visit.attempt, visit.step_instance, visit.substep_instance)
         known = {name: str(number) for name, number in zip(names, numbers, strict=True) if number}
         known |= dict(visit.beyond.sees)
-        output = trial.folder / "output"
+        output = workspace.folder / "output"
         output.write_bytes(b"")
         known |= {"RDC_OUTPUT": str(output)} if visit.beyond.keeps else {}
         code = command(visit.file, visit.step, body)
@@ -107,7 +107,11 @@ def run_by_hand(trial: Trial, case: Case) -> None:
         for placeholder in {step_ident, child_ident} & set(number):
             code = re.sub(rf"(?<!\$){re.escape(placeholder)}", str(number[placeholder]), code)
         done = subprocess.run(
-            ["sh", "-c", code], cwd=trial.folder, env={**trial.environment, **known}, capture_output=True, check=False
+            ["sh", "-c", code],
+            cwd=workspace.folder,
+            env={**workspace.environment, **known},
+            capture_output=True,
+            check=False,
         )
         assert (done.returncode == 0) == (passed or visit.beyond.is_broken)
         assert output.read_bytes().decode() == visit.beyond.writes
@@ -119,7 +123,7 @@ def test_commands_log_their_visit_and_end_as_the_script_says(case: Case) -> None
     prepared = scenario(case)
     assume(prepared.trace.end is not None)
     assume(not any(visit.beyond.hangs for visit, _ in prepared.trace.visits))
-    with trial(prepared) as ready:
+    with workspace(prepared) as ready:
         run_by_hand(ready, case)
         ready.check_log()
         outcomes = ["pass" if passed else "fail" for visit, passed in prepared.trace.visits if not visit.is_command]

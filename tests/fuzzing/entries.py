@@ -31,7 +31,7 @@ from rdc.output.generate import emitted
 from rdc.output.target_options import check_tables
 from runtime_shim.engine.journal import encode, read_journal
 from runtime_shim.engine.private import opened_folder
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.state import Store
 from runtime_shim.io.answers import read_answers, read_text, take_answer
 from tests.compiler.frontends.rundown.test_any_text import FRAGMENTS, check, check_findings
@@ -138,7 +138,7 @@ def comparison(data: bytes) -> None:
 def journal(data: bytes) -> None:
     """A journal as it is, and one whose records have these texts and checksums that are right."""
     for content in (data, b"\n".join(b"%08x %s" % (zlib.crc32(line), line) for line in data.split(b"\n"))):
-        with folder_with(journal=content) as folder, suppress(RefusedError):
+        with folder_with(journal=content) as folder, suppress(UsageError):
             path = folder / "journal"
             records, _ = read_journal(path)
             assert path.read_bytes() == content
@@ -154,7 +154,7 @@ def journal(data: bytes) -> None:
 def answers(data: bytes) -> None:
     """A file of answers."""
     steps = {"1": {"task": "ask"}, "{N}.{n}": {"task": "ask"}, "2": {"task": "shell"}}
-    with folder_with(answers=data), suppress(RefusedError):
+    with folder_with(answers=data), suppress(UsageError):
         left = read_answers("answers", read_text("answers"), steps)
         while take_answer(left, "1"):
             pass

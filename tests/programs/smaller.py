@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from compiler.ir.verify import problems
+from compiler.ir.verify import issues
 from tests.programs.cases import Case, Json
 from tests.support.program_json import from_json
 
@@ -29,7 +29,7 @@ def made_smaller(case: Case, still: Callable[[Case], bool], seconds: float) -> C
 
 def _is_valid(case: Case) -> bool:
     try:
-        return not problems(from_json(case.text))
+        return not issues(from_json(case.text))
     except ValueError:
         return False
 

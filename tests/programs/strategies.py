@@ -21,7 +21,7 @@ from tests.programs.reports import draw_reports
 from tests.support.hostile_texts import FIELDS, IDS, KEYWORDS, LINES, NASTY, PATTERNS
 
 ORIGIN = {"path": "p.json", "span": {"line": 1, "column": 1, "end_line": 1, "end_column": 2}}
-COMMAND = '"$YARDSTICK_PYTHON" -I -S "$YARDSTICK/stand_in.py${RDC_RUN_ID:+}${RDC_ATTEMPT:+}" shell '
+COMMAND = '"$YARDSTICK_PYTHON" -I -S "$YARDSTICK/stub.py${RDC_RUN_ID:+}${RDC_ATTEMPT:+}" shell '
 """What the command of a shell begins with; its step, quoted, and references to counters follow."""
 
 ALL = frozenset(Feature)

@@ -18,7 +18,7 @@ from tests.programs.drivers import NAMES, carried, missing, try_driver
 from tests.programs.oracle import walk
 from tests.programs.strategies import random_case
 from tests.programs.test_oracle import edge, node, program
-from tests.programs.trial import STAND_IN, Trial
+from tests.programs.workspace import STUB, Workspace
 
 SHARES = {
     "semantics": 30,
@@ -80,9 +80,9 @@ def test_matrices_are_among_the_workflows(monkeypatch: pytest.MonkeyPatch) -> No
     texts: list[str] = []
     by_engine = drivers.github._by_engine
 
-    def noted(trial: Trial, text: str, *more: Any) -> Any:
+    def noted(workspace: Workspace, text: str, *more: Any) -> Any:
         texts.append(text)
-        return by_engine(trial, text, *more)
+        return by_engine(workspace, text, *more)
 
     monkeypatch.setattr(drivers.github, "_by_engine", noted)
     for seed in count():
@@ -100,7 +100,7 @@ def test_matrices_are_among_the_workflows(monkeypatch: pytest.MonkeyPatch) -> No
 def two_steps() -> Case:
     """A command and a question, which every target carries."""
     command: Json = {"kind": "shell", "interpreter": "sh", "prompt": ""}
-    command["command"] = [STAND_IN + " shell 1 ", {"register": "c"}]
+    command["command"] = [STUB + " shell 1 ", {"register": "c"}]
     first = node("1", command, edge("2"), variables=[{"name": "FIRST", "register": "c"}])
     second = node("2", {"kind": "ask", "question": "pass_fail", "prompt": "?"}, edge("end"))
     found = program(first, second, name="program", registers=[{"name": "c", "scope": "", "initial": 7}])

@@ -72,8 +72,8 @@ def error_of(function: Callable[[], object]) -> api.Error:
     with pytest.raises(api.Error) as caught:
         function()
     assert caught.value.code.replace("-", "").isalpha()
-    assert caught.value.remedy
-    assert str(caught.value) == f"{caught.value.message}; {caught.value.remedy}"
+    assert caught.value.help
+    assert str(caught.value) == f"{caught.value.message}; {caught.value.help}"
     return caught.value
 
 
@@ -250,7 +250,7 @@ def test_a_wrong_target_or_option_is_an_error(
 ) -> None:
     document(here, "a.runbook.md", GOOD)
     error = error_of(lambda: api.compile("a.runbook.md", target, options))
-    assert (error.code, error.remedy) == (code, remedy)
+    assert (error.code, error.help) == (code, remedy)
 
 
 # --- Projects ---------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from compiler.ir.tasks import Verdict
 from rdc import testing as trials
 from rdc.testing import JUMPING, TARGETS
 from rdc.testing.process import execute
-from rdc.testing.run import Run, Setting, Step, TrialError
+from rdc.testing.run import Run, Setting, Step, TargetTestError
 from tests.conftest import ROOT
 from tests.support import warm
 from tests.support.cli import GOOD, UNKNOWN_TARGET, Result, call, document, environment
@@ -336,7 +336,7 @@ def test_a_run_has_a_time_limit(folder: Path, target: str) -> None:
 def test_the_time_limit_also_ends_commands_that_ignore_signals(tmp_path: Path) -> None:
     """The program ends at once when it is told to, and leaves its command behind."""
     script = "bash -c 'trap \"\" TERM; echo $$ > pid; sleep 30; true' & wait"
-    with pytest.raises(TrialError, match=r"longer than 0\.5 seconds"):
+    with pytest.raises(TargetTestError, match=r"longer than 0\.5 seconds"):
         execute(["bash", "-c", script], tmp_path, os.environ, 0.5)
     wait_until(lambda: is_gone(int((tmp_path / "pid").read_text())), 5)  # the system may take a moment
 

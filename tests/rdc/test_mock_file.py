@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rdc.calls.mock import read_mocks
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.tasks.exchange import Answered
 
 
@@ -19,7 +19,7 @@ def test_a_file_of_mocks_has_answers_in_order(tmp_path: Path) -> None:
     assert given == [Answered(b"", "why"), Answered(b"1.50", "")]
     assert mocks.due("agents", "2/elicit", 0, "2") == Answered(b"x", "")
     assert mocks.replies["tools"] == {"web/get": []}
-    with pytest.raises(RefusedError, match=r"2: .*m\.yaml has no answer number 1 under tools: web/get"):
+    with pytest.raises(UsageError, match=r"2: .*m\.yaml has no answer number 1 under tools: web/get"):
         mocks.due("tools", "web/get", 0, "2")
 
 
@@ -39,6 +39,6 @@ def test_a_file_of_mocks_has_answers_in_order(tmp_path: Path) -> None:
 def test_what_is_no_file_of_mocks_is_refused(text: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "m.yaml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(UsageError) as refused:
         read_mocks(str(path))
     assert said in str(refused.value)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from backends.python import METADATA
-from rdc.output.packages import lock_problem
+from rdc.output.packages import lock_issue
 from tests.support.cli import call
 
 NAME = "deploy_worker.py"
@@ -92,7 +92,7 @@ def test_a_lock_that_does_not_match(before: str, after: str, says: str, tmp_path
     assert before in LOCK
     (tmp_path / NAME).write_text(f"#!/usr/bin/env -S uv run --script\n#\n{METADATA[()]}", encoding="utf-8")
     (tmp_path / f"{NAME}.lock").write_text(LOCK.replace(before, after, 1), encoding="utf-8")
-    assert says in lock_problem(str(tmp_path / NAME))
+    assert says in lock_issue(str(tmp_path / NAME))
 
 
 def test_another_fault_comes_first(folder: Path) -> None:

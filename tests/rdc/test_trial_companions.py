@@ -14,7 +14,7 @@ from compiler.driver import compile_file
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, alphabet
 from rdc.testing.process import Finished
-from rdc.testing.run import Setting, TrialError
+from rdc.testing.run import Setting, TargetTestError
 from rdc.testing.targets import github, python
 from tests.conftest import ROOT
 from tests.support.cli import GOOD, document
@@ -48,7 +48,7 @@ def test_they_lie_beside_the_main_file(setting: Setting) -> None:
 def test_they_stay_in_the_folders_of_the_trial(setting: Setting, path: str) -> None:
     (setting.scratch / "link").symlink_to("..")
     (setting.scratch / "file").touch()
-    with pytest.raises(TrialError, match=r"x\.py"):
+    with pytest.raises(TargetTestError, match=r"x\.py"):
         setting.lay("main.sh", several(path))
     assert not list(setting.scratch.parent.glob("x.py"))
 
@@ -63,7 +63,7 @@ def test_a_link_of_the_project_in_their_place_is_replaced(setting: Setting) -> N
 
 
 def test_a_target_that_makes_nothing_is_told(setting: Setting) -> None:
-    with pytest.raises(TrialError, match="nothing"):
+    with pytest.raises(TargetTestError, match="nothing"):
         setting.lay("main.sh", Emission(None))
 
 

@@ -20,7 +20,7 @@ TRACEBACK = 70
 """The exit code of a call that raised an exception."""
 
 
-class Said(NamedTuple):
+class CommandResult(NamedTuple):
     """What came of a call."""
 
     code: int
@@ -52,13 +52,13 @@ class Calls:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
         self._process.communicate(timeout=20)
 
-    def __call__(self, *words: str) -> Said:
+    def __call__(self, *words: str) -> CommandResult:
         """Call the file with these words."""
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(json.dumps(words) + "\n")
         self._process.stdin.flush()
-        return Said(*json.loads(self._process.stdout.readline()))
+        return CommandResult(*json.loads(self._process.stdout.readline()))
 
 
 def serve(script: str) -> None:

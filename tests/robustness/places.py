@@ -8,7 +8,7 @@ from pathlib import Path
 
 from backends.registry import load
 from compiler.driver import compile_file
-from tests.robustness.forked import Said
+from tests.robustness.forked import CommandResult
 from tests.support import warm
 
 PATIENCE = 30.0
@@ -51,10 +51,10 @@ class Place:
         """The words that call the program."""
         return ["make", "--no-print-directory"] if self.target == "make" else [sys.executable, str(self.script)]
 
-    def call(self, *words: str, **more: str) -> Said:
+    def call(self, *words: str, **more: str) -> CommandResult:
         """Call the program to its end."""
         done = warm.run([*self.command, *words], cwd=self.folder, env=environment(**more), timeout=PATIENCE)
-        return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+        return CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def log(self) -> list[str]:
         """What the commands have written into `log`."""

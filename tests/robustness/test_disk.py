@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.robustness.forked import Said
+from tests.robustness.forked import CommandResult
 from tests.robustness.places import PATIENCE, Place, environment
 from tests.robustness.test_journal_damage import FLOW
 from tests.support.cli import GOOD, call
@@ -34,12 +34,12 @@ def run_words(place: Place, verb: str) -> list[str]:
     return [verb, "--answers", "answers"]
 
 
-def end_of(done: Said) -> str:
+def end_of(done: CommandResult) -> str:
     """The line that says how it ended."""
     return (done.err.splitlines() or [""])[-1]
 
 
-def limited(place: Place, size: int, *words: str) -> Said:
+def limited(place: Place, size: int, *words: str) -> CommandResult:
     """Call the program where no file can be larger; of bytecode Python would keep what fits, and fail on it later."""
     limits = (size, resource.RLIM_INFINITY)
     done = subprocess.run(
@@ -53,10 +53,10 @@ def limited(place: Place, size: int, *words: str) -> Said:
         encoding="utf-8",
         preexec_fn=partial(resource.setrlimit, resource.RLIMIT_FSIZE, limits),
     )
-    return Said(done.returncode, done.stdout, done.stderr)
+    return CommandResult(done.returncode, done.stdout, done.stderr)
 
 
-def goes_on_as_told(place: Place, refused: Said) -> None:
+def goes_on_as_told(place: Place, refused: CommandResult) -> None:
     """See that the message names the file and what to do, and that this leads to each command having run once."""
     last = end_of(refused)
     assert (refused.code, "Traceback" in refused.err) == (2, False), refused

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.robustness.forked import Said
+from tests.robustness.forked import CommandResult
 from tests.robustness.places import PATIENCE, Place, environment
 from tests.robustness.test_disk import run_words
 from tests.robustness.test_journal_damage import FLOW, PLAIN
@@ -26,7 +26,7 @@ TOOLS = (
 REAL_MAKE = shutil.which("make") or "make"
 
 
-def through_shell(place: Place, before: str, *words: str, after: str = "", **variables: str) -> Said:
+def through_shell(place: Place, before: str, *words: str, after: str = "", **variables: str) -> CommandResult:
     """Call the program from a shell that first does something to its own process."""
     command = [REAL_MAKE, "--no-print-directory"] if place.target == "make" else place.command
     done = subprocess.run(
@@ -39,7 +39,7 @@ def through_shell(place: Place, before: str, *words: str, after: str = "", **var
         check=False,
         encoding="utf-8",
     )
-    return Said(done.returncode, done.stdout, done.stderr)
+    return CommandResult(done.returncode, done.stdout, done.stderr)
 
 
 def words_of(place: Place) -> list[str]:

@@ -20,7 +20,7 @@ from tests.programs.drivers import DRIVERS, make, python
 from tests.programs.oracle import walk
 from tests.programs.strategies import ALL, COMMAND, cases
 from tests.programs.test_oracle import edge, node, program
-from tests.programs.trial import Trial, trial
+from tests.programs.workspace import Workspace, workspace
 from tests.support.graphviz import drawn
 from tests.support.hostile_texts import LINES, NASTY
 from tests.support.mermaid import Mermaid, running
@@ -102,12 +102,12 @@ def test_a_text_stays_text(driver: str, name: str) -> None:
     assert taken.end[0] == "COMPLETE"
     if DRIVERS[driver].missing() or not DRIVERS[driver].takes(case, taken):
         pytest.skip(f"{DRIVERS[driver].backend} does not carry all of it")
-    with trial(case, taken) as prepared:
+    with workspace(case, taken) as prepared:
         assert DRIVERS[driver].compare(prepared)
         assert_inert(prepared)
 
 
-def assert_inert(prepared: Trial) -> None:
+def assert_inert(prepared: Workspace) -> None:
     """Nothing was touched, and nothing that was printed moves a cursor or turns a line around."""
     assert [path.name for path in prepared.folder.rglob("*") if path.name in {"x", "PWNED"}] == []
     said = {character for text in prepared.said for character in text}
@@ -126,8 +126,8 @@ def test_an_input_with_nul_is_refused_before_anything_runs(driver: str, monkeypa
     if DRIVERS[driver].missing() or not DRIVERS[driver].takes(case, taken):
         pytest.skip(f"{DRIVERS[driver].backend} does not carry all of it")
     checking: dict[str, tuple[Any, str]] = {"python": (python, "_check"), "make": (make.Make, "check")}
-    with trial(Case(case.program, {"body": "a\0b\n"}, case.replies), taken) as prepared:
-        monkeypatch.setattr(*checking[driver], lambda _trial, done: done.code == 2)
+    with workspace(Case(case.program, {"body": "a\0b\n"}, case.replies), taken) as prepared:
+        monkeypatch.setattr(*checking[driver], lambda _workspace, done: done.code == 2)
         assert DRIVERS[driver].compare(prepared)
         assert prepared.lines() == []
         assert "NUL" in prepared.said[-1]

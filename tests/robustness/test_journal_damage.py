@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.robustness.forked import Calls, Said
+from tests.robustness.forked import Calls, CommandResult
 from tests.robustness.places import Place, archived
 
 pytestmark = pytest.mark.share(3)
@@ -71,7 +71,10 @@ def altered(size: int, ways: Iterable[int | str] = ()) -> Iterator[Alteration]:
 
 
 def refusals(
-    place: Place, call: Callable[..., Said], words: tuple[tuple[str, ...], ...], alterations: Iterable[Alteration]
+    place: Place,
+    call: Callable[..., CommandResult],
+    words: tuple[tuple[str, ...], ...],
+    alterations: Iterable[Alteration],
 ) -> int:
     """See that each altered journal is refused and nothing changed or run; how many there were."""
     content, log, count = place.journal.read_bytes(), place.log(), 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.robustness.forked import Said
+from tests.robustness.forked import CommandResult
 from tests.support.generated import Generated
 
 RUNBOOK = "# T\n\n## 1. Work\n\n```sh\necho worked >> log\n```\n\n## 2. Is it well?\n\n- YES: COMPLETE\n- NO: STOP\n"
@@ -137,7 +137,7 @@ STRANGER = 65534
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to other users")
 
 
-def told(said: Said) -> str:
+def told(said: CommandResult) -> str:
     return said.out + said.err
 
 

@@ -10,16 +10,17 @@ import pytest
 
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.session import Extension
-from runtime_shim.targets.dbos.command_line import OfDbos
-from runtime_shim.targets.dbos.steps import OfLegs
-from runtime_shim.targets.github.extension import OfGithub
-from runtime_shim.targets.make import OfMake
+from runtime_shim.targets.dbos.command_line import DbosCaller
+from runtime_shim.targets.dbos.steps import LegSteps
+from runtime_shim.targets.github.extension import GithubCaller
+from runtime_shim.targets.make import MakeCaller
 
 FOLDER = Path(__file__).parents[2] / "runtime_shim"
 LISTED = dict(re.findall(r"`(\w+)\(([^)]*)\)`", Extension.__doc__ or ""))
 CALLED = re.compile(r"\b(?:session|self)\.(?:each|gathered|merged|through|at)\(\s*\"(\w+)\"")
 KINDS = dict.fromkeys(
-    [kind for edition in EDITIONS.values() for kind in edition.kinds()] + [OfMake, OfGithub, OfLegs, OfDbos]
+    [kind for edition in EDITIONS.values() for kind in edition.kinds()]
+    + [MakeCaller, GithubCaller, LegSteps, DbosCaller]
 )
 
 

@@ -14,15 +14,15 @@ import pytest
 from compiler.ir.edges import Reset, Set
 from compiler.ir.program import Entering, Group, Jump
 from runtime_shim.engine.journal import read_journal
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.state import replay
 from tests.runtime_shim.operator import waiting
 from tests.support.process import LOOP, Place, ask, kill, program, shell, wait_until
 from tests.support.runtime_programs import (
     ORIGIN,
     Compiled,
+    Counter,
     Program,
-    Register,
     Variable,
     edge,
     node,
@@ -100,7 +100,7 @@ GROUPED: Program = compiled(
     node("a.2", sh("echo second $COUNT >> log"), group="a", variables=(Variable("COUNT", "n"),)),
     node("w", sh("false"), edge("STOP", "fail", Set("n", 7)), edge("w")),
     groups=(Group("a", text("A"), text(""), "step", "", ORIGIN),),
-    registers=(Register("n", "a", 1),),
+    counters=(Counter("n", "a", 1),),
     jumps=(Jump("a.2", "a.2", (Entering("a", (Reset("a"),)),)),),
 )
 
@@ -170,7 +170,7 @@ def test_a_journal_with_a_jump_is_cut_at_any_length(tmp_path: Path) -> None:
         assert replay(records, "journal").node == ("4" if is_moved else "2")
     for index in range(len(before), len(whole) - 1, 5):
         place.journal.write_bytes(whole[:index] + bytes([whole[index] ^ 4]) + whole[index + 1 :])
-        with pytest.raises(RefusedError, match="the journal is damaged"):
+        with pytest.raises(UsageError, match="the journal is damaged"):
             read_journal(place.journal)
 
 

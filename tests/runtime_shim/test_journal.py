@@ -9,7 +9,7 @@ import pytest
 
 from runtime_shim.engine.journal import Record, encode, read_journal
 from runtime_shim.engine.private import opened_folder
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.state import Store, replay
 from tests.support.process import Place, program, shell
 
@@ -80,7 +80,7 @@ def test_any_altered_byte_is_refused_and_nothing_changed(tmp_path: Path) -> None
             altered = bytearray(content)
             altered[place] ^= 1 << bit
             path.write_bytes(altered)
-            with pytest.raises(RefusedError, match=r"journal:\d+: the journal is damaged"):
+            with pytest.raises(UsageError, match=r"journal:\d+: the journal is damaged"):
                 read_journal(path)
             assert path.read_bytes() == altered
 
@@ -97,7 +97,7 @@ def test_any_altered_byte_is_refused_and_nothing_changed(tmp_path: Path) -> None
 def test_a_tail_that_no_write_leaves_is_refused(tmp_path: Path, tail: bytes) -> None:
     path = tmp_path / "journal"
     path.write_bytes(write(path) + tail)
-    with pytest.raises(RefusedError, match="journal:4:"):
+    with pytest.raises(UsageError, match="journal:4:"):
         read_journal(path)
 
 
@@ -108,7 +108,7 @@ def test_a_tail_that_no_write_leaves_is_refused(tmp_path: Path, tail: bytes) -> 
 def test_whole_records_that_no_run_writes_are_refused(tmp_path: Path, records: list[Record]) -> None:
     path = tmp_path / "journal"
     assert replay([{**BEGIN, "format": 1}], path).node == "1"
-    with pytest.raises(RefusedError, match="the journal is damaged"):
+    with pytest.raises(UsageError, match="the journal is damaged"):
         replay([{"format": 1, **record} for record in records], path)
 
 
@@ -117,7 +117,7 @@ def test_swapped_repeated_and_missing_records_are_refused(tmp_path: Path) -> Non
     one, two, three = write(path).splitlines(keepends=True)
     for lines in ([one, three, two], [one, one, two, three], [one, three], [two, three]):
         path.write_bytes(b"".join(lines))
-        with pytest.raises(RefusedError, match="damaged"):
+        with pytest.raises(UsageError, match="damaged"):
             read_journal(path)
 
 
@@ -128,7 +128,7 @@ def test_half_a_record_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
     real = os.write
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", lambda file, data: real(file, data[:10]))
-        with pytest.raises(RefusedError, match=r"No space left"):
+        with pytest.raises(UsageError, match=r"No space left"):
             journal.append({"kind": "x"})
     assert path.read_bytes() == content
 

@@ -10,8 +10,8 @@ import pytest
 from backends.python.edition import runtime
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.program import RefusedError
-from runtime_shim.targets.make import FOR_OTHERS, OfMake, name_of, values_of
+from runtime_shim.engine.program import UsageError
+from runtime_shim.targets.make import FOR_OTHERS, MakeCaller, name_of, values_of
 from tests.support.runtime_programs import Compiled, Input, node, program, sh
 
 
@@ -37,7 +37,7 @@ def place(tmp_path: Path) -> Compiled:
     ],
 )
 def test_options_in_a_text_have_their_names_of_make(text: str, told: str) -> None:
-    assert OfMake.worded(text).endswith(told)
+    assert MakeCaller.worded(text).endswith(told)
 
 
 def test_names_of_make_are_those_of_options_in_capitals() -> None:
@@ -54,7 +54,7 @@ def test_outputs_are_given_as_a_command_writes_them(text: str, found: list[str])
 
 @pytest.mark.parametrize("text", ["a", "a<<E\nx", "a<<"])
 def test_outputs_that_are_malformed_are_refused(text: str) -> None:
-    with pytest.raises(RefusedError, match="VALUE: line 1: "):
+    with pytest.raises(UsageError, match="VALUE: line 1: "):
         values_of("VALUE", text, "--value", "NAME=VALUE...")
 
 
@@ -64,7 +64,7 @@ def test_a_switch_is_true_or_false(name: str) -> None:
         assert values_of(name, value, f"--{name.lower()}", "") == []
     for value in ("1", "yes", "True", "ON"):
         assert values_of(name, value, f"--{name.lower()}", "") == [True]
-    with pytest.raises(RefusedError, match=f"{name}=perhaps: expected 1 or 0"):
+    with pytest.raises(UsageError, match=f"{name}=perhaps: expected 1 or 0"):
         values_of(name, "perhaps", f"--{name.lower()}", "")
 
 
@@ -74,8 +74,8 @@ def test_what_only_other_makefiles_take_is_refused(name: str, command: str, monk
     for value in ("1", "0", ""):
         monkeypatch.setenv("RDC_GIVEN", f"{name}={value}")
         monkeypatch.setenv("RDC_OPENS", "1")
-        with pytest.raises(RefusedError, match=f"this Makefile does not take {name}; "):
-            list(OfMake.from_caller({"inputs": []}, (), command, Display(sys.stderr)))
+        with pytest.raises(UsageError, match=f"this Makefile does not take {name}; "):
+            list(MakeCaller.from_caller({"inputs": []}, (), command, Display(sys.stderr)))
 
 
 def test_rules_go_to_standard_output_where_make_calls(place: Compiled) -> None:
@@ -94,5 +94,5 @@ def test_without_make_none_of_it_is_there(place: Compiled) -> None:
 
 def test_a_program_that_people_call_has_none_of_it(place: Compiled) -> None:
     place.bundle(runtime="shared")
-    assert "OfMake" not in "".join(map(runtime, EDITIONS))
+    assert "MakeCaller" not in "".join(map(runtime, EDITIONS))
     assert place.run("help", RDC_MAKE="-f my.mk", RDC_GIVEN="topic=x").code == 2

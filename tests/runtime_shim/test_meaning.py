@@ -15,12 +15,12 @@ from runtime_shim.values.slots import keeping
 from tests.support.runtime_programs import (
     Ask,
     Clear,
+    Counter,
     Edge,
     Effect,
     Keep,
     Node,
     Program,
-    Register,
     Shell,
     SlotTest,
     Test,
@@ -45,7 +45,7 @@ def random_program(chance: Random) -> Program:
     return program(
         *(random_node(chance, number, task) for number, task in enumerate(tasks)),
         slots=SLOTS,
-        registers=tuple(Register(name, "s") for name in COUNTERS),
+        registers=tuple(Counter(name, "s") for name in COUNTERS),
         message=of("a is ", slot("a", before="[", after="]", missing="unset")),
     )
 

@@ -25,7 +25,7 @@ from tests.support.process import ROOT, Table, ask, program, shell
 FOLDER = ROOT / "runtime_shim"
 BESIDE = (*CALLERS["make"].modules, *CALLERS["github"].modules)
 WHOLE = [
-    (*EDITIONS[name].modules, *BESIDE, *CALLERS[f"dbos-{name}"].modules) for name in ("values", "agents", "contract")
+    (*EDITIONS[name].modules, *BESIDE, *CALLERS[f"dbos-{name}"].modules) for name in ("values", "agents", "stepspec")
 ]
 WHOLE += [EDITIONS[name].modules for name in ("script", "commands")]
 """What programs have, with all that callers add to an edition that they call."""
@@ -160,7 +160,7 @@ def test_all_that_an_edition_mentions_is_in_it(name: str) -> None:
     assert undefined(text.replace("\ndef unframed(", "\ndef renamed(")) == {"unframed"}, "it would be noticed"
 
 
-CALLED = [(caller, name) for caller in ("make", "github") for name in ("commands", "values", "agents", "contract")]
+CALLED = [(caller, name) for caller in ("make", "github") for name in ("commands", "values", "agents", "stepspec")]
 CALLED = [pair for pair in CALLED if pair != ("make", "commands")]
 """The parts for callers with the editions that they may have beside them."""
 
@@ -269,4 +269,4 @@ def test_every_interpreter_compiles_every_edition(version: str, tmp_path: Path) 
 
 def test_modules_that_are_joined_keep_their_order() -> None:
     text = joined(["engine.program", "engine.walk"])
-    assert text.index("class RefusedError(") < text.index("def follow(")
+    assert text.index("class UsageError(") < text.index("def follow(")

@@ -17,11 +17,11 @@ from tests.support.runtime_programs import (
     Ask,
     Clear,
     Compiled,
+    Counter,
     Edge,
     Gate,
     Input,
     Keep,
-    Register,
     Settings,
     SlotTest,
     Variable,
@@ -160,7 +160,7 @@ def retrying(*more: Edge, **settings: int) -> object:
     return program(
         node("1", sh("date +%s.%N >> log; false"), again, *more, edge("STOP"), retries="r",
              settings=Settings(**settings)),
-        registers=(Register("r", "1", role="retries", of="1"),),
+        counters=(Counter("r", "1", role="retries", of="1"),),
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from collections.abc import MutableMapping
 
 import pytest
 
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.state import differences, identified, without_places
 from runtime_shim.engine.walk import advance, attempt_of, filled, follow, instances_of
 from tests.support.process import Table, ask, end, program, shell
@@ -98,7 +98,7 @@ def test_branches_and_nested_ends_are_passed_through() -> None:
 
 
 def test_no_way_on_is_an_error() -> None:
-    with pytest.raises(RefusedError, match=r"broken: 1 has no transition"):
+    with pytest.raises(UsageError, match=r"broken: 1 has no transition"):
         advance(program({"1": step({"on": "pass", "go": "COMPLETE"})}), "1", {}, "fail")
 
 

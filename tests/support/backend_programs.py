@@ -12,7 +12,7 @@ from compiler.ir.edges import Edge, Effect, Origin, OutcomeTest, Test
 from compiler.ir.program import Node, Program, Slot, SourceFile
 from compiler.ir.tasks import Agent, Ask, End, Gate, Shell, Task, alphabet
 from compiler.ir.texts import Part, Reference, Text, joined, text
-from compiler.ir.verify import problems
+from compiler.ir.verify import issues
 from compiler.text.source import Span
 from tests.support import warm
 from tests.support.makefiles import PATIENCE, environment, lay
@@ -74,7 +74,7 @@ def program(*nodes: Node, message: Text | str = "", **fields: Any) -> Program:
     ends = (node("done", End("complete", said)), node("stop", End("stop")))
     fields["slots"] = tuple(fields.get("slots", ()))
     whole = Program("main", "Main", (SourceFile("main.json", "0" * 64),), nodes[0].id, (*nodes, *ends), **fields)
-    assert problems(whole) == []
+    assert issues(whole) == []
     return whole
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from backends.registry import load
 from compiler.driver import compile_file
-from tests.robustness.forked import Said
+from tests.robustness.forked import CommandResult
 from tests.robustness.places import PATIENCE, environment
 from tests.support import warm
 
@@ -38,9 +38,11 @@ class Generated:
         is_native = target == "make" and not emission.companions
         self.state = folder / ".rdc" / ("main.make" if is_native else "main")
 
-    def call(self, *words: str, stdin: str = "", **more: str) -> Said:
+    def call(self, *words: str, stdin: str = "", **more: str) -> CommandResult:
         """Call the program to its end."""
         command = ["make", "--no-print-directory"] if self.target == "make" else [sys.executable, str(self.script)]
         given = stdin.encode("utf-8", "replace")
         done = warm.run([*command, *words], cwd=self.folder, env=environment(**more), input=given, timeout=PATIENCE)
-        return Said(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+        return CommandResult(
+            done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+        )

@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from backends.make.verify import Pinned, changed, pinned
+from backends.make.verify import Pinned, verify_caller, verify_loop
 from backends.python.edition import optimized
-from backends.python.verify import proof, split
+from backends.python.verify import split, verify_program
 from backends.registry import load
 from compiler.ir.program import Program
 from compiler.passes import optimize
@@ -29,12 +29,12 @@ def check_python(program: Program, text: str) -> None:
 
 
 def _check_program(program: Program, text: str, wanted: dict[str, Any]) -> None:
-    assert isinstance(proof(text), str), proof(text)
+    assert isinstance(verify_program(text), str), verify_program(text)
     function = ast.parse(head(text)).body[-1]
     # What is run here has been looked at: calls of the builder with literals, and nothing else.
     found: dict[str, Any] = {}
     exec(compile(ast.Module([function], []), "<runbook>", "exec"), {"__builtins__": {}}, found)
-    kinds = EDITIONS["contract" if "contract" in wanted else "agents"].kinds()
+    kinds = EDITIONS["stepspec" if "stepspec" in wanted else "agents"].kinds()
     assert built(found[program.kind], kinds) == wanted
 
 
@@ -93,9 +93,9 @@ def check_make(_: Program, text: str) -> None:
     A Makefile that calls the program has only comments and targets of steps besides what rdc can write again.
     """
     if "RDC_CHECKED\n" in text:
-        assert isinstance(pinned(text), Pinned), pinned(text)
+        assert isinstance(verify_caller(text), Pinned), verify_caller(text)
         return
-    assert changed(text) == "loop unchanged", changed(text)
+    assert verify_loop(text) == "loop unchanged", verify_loop(text)
     author, found, rest = text.partition("\n# --- The same in all Makefiles")
     assert found
     for name in re.findall(r"^RDC_(?:STEPS|QUESTIONS) := (.*)$", rest, re.MULTILINE)[:2]:

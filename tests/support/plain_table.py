@@ -38,14 +38,14 @@ _CALLING = (Shell, Agent, Tool, Parallel)
 def table(program: Program) -> Table:
     """Return the table of a program, with keys in reading order."""
     resets = {e.scope for node in program.nodes for edge in node.edges for e in edge.effects if e.kind == "reset"}
-    members = scope_members(program.registers)
+    members = scope_members(program.counters)
     entered = {node.group for node in program.nodes if type(node.task) not in IDLE}
     groups = {
         group.id: group for group in program.groups if group.id in entered and group.kind == "step" and group.prompt
     }
     slots = frozenset(slot.name for slot in program.slots)
-    is_contract = program.contract is not None
-    counters: Table = {register.name: register.initial for register in program.registers}
+    is_stepspec = program.stepspec is not None
+    counters: Table = {counter.name: counter.initial for counter in program.counters}
     return {
         "name": program.name,
         "title": program.title,
@@ -59,13 +59,13 @@ def table(program: Program) -> Table:
             artifact=_artifact(program, slots),
             contexts={context.name: _context(context, slots) for context in program.contexts},
             folder=program.folder,
-            contract=contract_table(program, slots),
+            stepspec=stepspec_table(program, slots),
             steps={name: list(steps) for name, steps in told_steps(program).items()},
             jumps=jumps(program, resets),
             scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
             groups={name: _group(group, slots) for name, group in groups.items()},
         ),
-        "nodes": {node.id: _node(node, groups, slots, is_contract=is_contract) for node in program.nodes},
+        "nodes": {node.id: _node(node, groups, slots, is_stepspec=is_stepspec) for node in program.nodes},
     }
 
 
@@ -99,7 +99,7 @@ def _group(group: Group, slots: Container[str]) -> Table:
     return {"title": marks.text(group.title), "prompt": marks.text(group.prompt)} | placeholders(marks, slots)
 
 
-def _node(node: Node, groups: Container[str], slots: frozenset[str], *, is_contract: bool) -> Table:
+def _node(node: Node, groups: Container[str], slots: frozenset[str], *, is_stepspec: bool) -> Table:
     """Return a step. `groups` are those that show something when a run enters them."""
     original = node.task
     node, marks = marked(node)
@@ -112,7 +112,7 @@ def _node(node: Node, groups: Container[str], slots: frozenset[str], *, is_contr
     step |= task_table(task, original)
     if node.settings.timeout is not None or node.settings.delay:
         step |= _settings(node)
-    if is_contract and isinstance(task, Gate):
+    if is_stepspec and isinstance(task, Gate):
         step["step"] = node.group
     if node.retries:
         step["attempt"] = node.retries
@@ -180,16 +180,16 @@ def _tested(edge: Edge) -> Table:
     return written
 
 
-def contract_table(program: Program, slots: Container[str]) -> dict[str, Any]:
+def stepspec_table(program: Program, slots: Container[str]) -> dict[str, Any]:
     """Return the workflow, the configuration, and each step's specification with marks for its references."""
-    contract = program.contract
-    if contract is None:
+    stepspec = program.stepspec
+    if stepspec is None:
         return {}
-    marks = Marks(step.spec for step in contract.steps)
-    found: dict[str, Any] = {"workflow": json.loads(contract.workflow)}
-    if config := json.loads(contract.config):
+    marks = Marks(step.spec for step in stepspec.steps)
+    found: dict[str, Any] = {"workflow": json.loads(stepspec.workflow)}
+    if config := json.loads(stepspec.config):
         found["config"] = config
-    found["steps"] = {step.id: json.loads(marks.text(step.spec)) for step in contract.steps}
+    found["steps"] = {step.id: json.loads(marks.text(step.spec)) for step in stepspec.steps}
     return found | placeholders(marks, slots)
 
 

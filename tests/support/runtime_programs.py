@@ -7,7 +7,7 @@ from pathlib import Path
 from backends.python import PythonBackend
 from backends.python.step_calls import author_calls
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, SlotTest, Test, Written
-from compiler.ir.program import Input, Node, Program, Register, Settings, Slot, SourceFile, Variable
+from compiler.ir.program import Counter, Input, Node, Program, Settings, Slot, SourceFile, Variable
 from compiler.ir.tasks import Agent, Ask, End, Gate, Parallel, Reading, Shell, Task, Tool
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import verify
@@ -18,9 +18,40 @@ from tests.support.process import Place
 ORIGIN = Origin("deploy.json", Span(1, 1, 1, 2))
 
 __all__ = [
-    "Agent", "Ask", "Clear", "Compiled", "Edge", "Effect", "End", "Gate", "Input", "Keep", "Node", "Parallel",
-    "Program", "Reading", "Reference", "Register", "Settings", "Shell", "SlotTest", "Task", "Test", "Text", "Tool",
-    "Variable", "agent", "edge", "joined", "kept", "node", "of", "program", "sh", "slot", "text",
+    "Agent",
+    "Ask",
+    "Clear",
+    "Compiled",
+    "Counter",
+    "Edge",
+    "Effect",
+    "End",
+    "Gate",
+    "Input",
+    "Keep",
+    "Node",
+    "Parallel",
+    "Program",
+    "Reading",
+    "Reference",
+    "Settings",
+    "Shell",
+    "SlotTest",
+    "Task",
+    "Test",
+    "Text",
+    "Tool",
+    "Variable",
+    "agent",
+    "edge",
+    "joined",
+    "kept",
+    "node",
+    "of",
+    "program",
+    "sh",
+    "slot",
+    "text",
 ]  # fmt: skip
 
 

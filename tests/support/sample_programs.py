@@ -23,7 +23,7 @@ from compiler.ir.edges import (
     Test,
     Written,
 )
-from compiler.ir.program import Group, Input, Node, Program, Register, Slot, SourceFile
+from compiler.ir.program import Counter, Group, Input, Node, Program, Slot, SourceFile
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Tool, Verdict
 from compiler.ir.texts import Reference, Text, text
 from compiler.text.source import Span
@@ -156,7 +156,7 @@ def hostile_programs(draw: st.DrawFn) -> Program:
     )
     return replace(
         made,
-        registers=(Register(said[15], said[15], 0, draw(st.sampled_from(["", "mark", "retries"])), said[1], said[2]),),
+        counters=(Counter(said[15], said[15], 0, draw(st.sampled_from(["", "mark", "retries"])), said[1], said[2]),),
         slots=(Slot(said[6]),),
         inputs=(Input(said[6], "choice", said[8], said[9], (said[23],)),),
         limit=3,

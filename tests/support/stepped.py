@@ -12,7 +12,7 @@ from tests.support import warm
 from tests.support.specifications import program_of
 
 
-class Said(NamedTuple):
+class CommandResult(NamedTuple):
     """The exit code of a call, and what it said."""
 
     code: int
@@ -26,9 +26,9 @@ class Place:
     def __init__(self, folder: Path, program: Path) -> None:
         self.folder, self._program = folder, program
 
-    def __call__(self, *words: str) -> Said:
+    def __call__(self, *words: str) -> CommandResult:
         done = warm.run([sys.executable, self._program, *words], cwd=self.folder)
-        said = Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+        said = CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
         assert "Traceback" not in said.err
         return said
 

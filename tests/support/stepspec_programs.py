@@ -9,20 +9,20 @@ from typing import Any
 
 from compiler.ir.edges import Add, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset
 from compiler.ir.program import (
-    Contract,
-    ContractStep,
+    Counter,
     Group,
     Input,
     Node,
     Program,
-    Register,
     Settings,
     Slot,
     SourceFile,
+    SpecifiedStep,
+    StepSpecs,
 )
 from compiler.ir.tasks import End, Gate, Stage, Task
 from compiler.ir.texts import Reference, Text, joined, text
-from compiler.ir.verify import problems
+from compiler.ir.verify import issues
 from compiler.text.source import Span
 
 Table = dict[str, Any]
@@ -74,21 +74,21 @@ def specification(*specs: Table, config: Table | None = None, default: str | Non
             Group(spec["id"], text(spec.get("name", "")), text(spec.get("description", "")), "step", "", made.at(spec))
             for spec in specs
         ),
-        registers=tuple(
-            Register(f"{spec['id']} retries", f"{spec['id']}", 0, "retries", spec["id"])
+        counters=tuple(
+            Counter(f"{spec['id']} retries", f"{spec['id']}", 0, "retries", spec["id"])
             for spec in specs
             if spec.get("retries")
         ),
         slots=tuple(map(Slot, slots)),
         inputs=tuple(Input(name, description=f"Placeholder {{{name}}}", default=default) for name in slots),
         kind="specification",
-        contract=Contract(
+        stepspec=StepSpecs(
             json.dumps({"module": "bmm", "workflow": "prd", "phase": "2"}),
-            tuple(ContractStep(spec["id"], filled(json.dumps(spec))) for spec in specs),
+            tuple(SpecifiedStep(spec["id"], filled(json.dumps(spec))) for spec in specs),
             json.dumps(config or {}),
         ),
     )
-    assert problems(whole) == []
+    assert issues(whole) == []
     return whole
 
 

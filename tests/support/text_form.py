@@ -35,9 +35,9 @@ def to_text_form(program: Program) -> str:
 
 def _lines(program: Program) -> Iterator[str]:
     yield from _about(program)
-    for register in program.registers:
-        scope = f" in {register.scope}" if register.scope else ""
-        yield f"register {_quoted(register.name)} = {register.initial}{scope}"
+    for counter in program.counters:
+        scope = f" in {counter.scope}" if counter.scope else ""
+        yield f"register {_quoted(counter.name)} = {counter.initial}{scope}"
     for slot in program.slots:
         yield f"slot {_quoted(slot.name)}" + (f" = {_quoted(slot.initial)}" if slot.initial is not None else "")
     for context in program.contexts:
@@ -66,9 +66,9 @@ def _about(program: Program) -> Iterator[str]:
         yield f"secrets {', '.join(program.secrets)}"
     if program.artifact is not None:
         yield f"artifact {_quoted(program.artifact.slot)} type {_text(program.artifact.type)}"
-    if program.contract is not None:
-        yield f"contract {program.contract.workflow} config {program.contract.config}"
-        yield from (f"step {step.id} {_text(step.spec)}" for step in program.contract.steps)
+    if program.stepspec is not None:
+        yield f"contract {program.stepspec.workflow} config {program.stepspec.config}"
+        yield from (f"step {step.id} {_text(step.spec)}" for step in program.stepspec.steps)
     if program.folder:
         yield f"folder {_quoted(program.folder)}"
 

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import rdc.cli
 import runtime_shim.engine.program
-from rdc.output.verify import Verdict
+from rdc.output.verify import VerifyStatus
 from tools.reference.markdown import page, table
 
 OF_RDC = {
@@ -51,7 +51,7 @@ def exit_codes() -> str:
         table(head, _rows(_constants(rdc.cli), OF_RDC)),
         "`rdc verify` and `rdc run` have other codes. They follow.",
         "## rdc verify",
-        table(head, _rows({verdict.name: int(verdict) for verdict in Verdict}, OF_VERIFY)),
+        table(head, _rows({verdict.name: int(verdict) for verdict in VerifyStatus}, OF_VERIFY)),
         "## Generated programs and rdc run",
         table(head, _rows(_constants(runtime_shim.engine.program), OF_PROGRAMS)),
         OF_WORKERS,

@@ -142,7 +142,7 @@ class CallsProgram(Written, frozen=True, dict=True):
         """Return the step that writes the run summary and saves the run. It runs nothing from the workspace."""
         env: dict[str, str] = {"CALL": f"{CLOSE} {job}", "RDC_ONWARD": lines_of(onward)} if onward else {"CALL": CLOSE}
         if self._gates:
-            env |= {"RDC_GATES": lines_of(self._gates)} if self.program.contract is None else {}
+            env |= {"RDC_GATES": lines_of(self._gates)} if self.program.stepspec is None else {}
             env["RDC_APPROVED"] = evaluated(f"steps.{OPEN}.outputs.approved")
         env |= {"RDC_NAME": plain_name(self.program.name)} if self.program.artifact is not None else {}
         secrets = self.secrets.of(*self.names.values())
@@ -174,8 +174,8 @@ class CallsProgram(Written, frozen=True, dict=True):
             f"Each step calls {called}, which runs its own copy of the commands and prompts in `env:`. If you edit one "
             f"here, the step fails.{'' if is_inline else ' `rdc verify` checks that file, too.'}"
         )
-        if program.contract or self.waits:
-            red = "A failed run" if program.contract else "A run that stops or waits"
+        if program.stepspec or self.waits:
+            red = "A failed run" if program.stepspec else "A run that stops or waits"
             yield f"{red} is red. Its summary shows how to continue it. Completed steps don't run again."
         if program.limit:
             yield f"A run stops after {program.limit} steps."

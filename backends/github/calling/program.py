@@ -84,7 +84,7 @@ class Calling(Struct, frozen=True, dict=True):
         name = plain_name(posixpath.basename(self.options.program or self.program.name).removesuffix(".py"))
         path = self.options.program or f"../rdc/{name}.py"
         # An agent that answers people's questions may need all commands of the operator.
-        is_full = self.options.prompts == "agent" and self.program.contract is None
+        is_full = self.options.prompts == "agent" and self.program.stepspec is None
         return called(replace(self.program, name=name), path, "full" if is_full else "basic", "github")
 
     @property

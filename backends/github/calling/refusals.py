@@ -104,9 +104,9 @@ def entries_apart(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic
 
 def unexecuted(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
     """Report steps of a specification that a person would have to do, and environments of single steps."""
-    contract = line.contract
-    if not (contract.config.get("executor") or command_of(options.executor)):
-        stages = (node for step in contract.steps.values() for node in step.stages)
+    stepspec = line.stepspec
+    if not (stepspec.config.get("executor") or command_of(options.executor)):
+        stages = (node for step in stepspec.steps.values() for node in step.stages)
         node = next(node for node in stages if isinstance(node.task, Stage) and node.task.stage == "execute")
         problem = f"step {node.id} has no executor, and a workflow cannot wait for a person to do it"
         remedy = "set a command that reads the step as JSON from standard input: `-O executor=COMMAND`"
@@ -120,7 +120,7 @@ def unexecuted(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
 def steps_longer_than_job(line: Line, minutes: int) -> Iterator[Diagnostic]:
     """Report steps whose attempts may take longer than the job's time limit."""
     longest = minutes * 60
-    for step in line.contract.steps.values():
+    for step in line.stepspec.steps.values():
         if step.seconds > longest:
             problem = (
                 f"with its attempts, step {step.id} may take {spoken(step.seconds)}; its job may take {spoken(longest)}"

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from backends.common.remarks import listed, remarks
 from backends.common.specification import Specification
-from backends.common.specification import Step as ContractStep
+from backends.common.specification import Step as SpecifiedStep
 from backends.github.native.nodes import title
 from backends.github.options.model import GithubOptions, command_of
 from backends.github.workflow.filling import as_written
@@ -77,15 +77,15 @@ def _commanded(what: str, command: str, more: str = "") -> Iterator[str]:
     yield from (f"  {comment(line, LONGEST)}".rstrip() for line in (first, *lines))
 
 
-def of_contract(step: ContractStep, contract: Specification, options: GithubOptions) -> Iterator[str]:
+def of_stepspec(step: SpecifiedStep, stepspec: Specification, options: GithubOptions) -> Iterator[str]:
     """Yield the comments above the step of a specification: the commands that it calls, as the options set them."""
     for task in (task for task in step.tasks if task.stage == "tool"):
-        known = contract.config.get("tools", {}).get(task.subject, {})
+        known = stepspec.config.get("tools", {}).get(task.subject, {})
         command = command_of(options.tools.get(task.subject)) or known.get("command") or "built in"
         limit = known.get("timeout_seconds", TOOL_SECONDS)
-        matters = f"; {contract.matters(step, task)}, at most {limit} s"
+        matters = f"; {stepspec.matters(step, task)}, at most {limit} s"
         yield from _commanded(f"Tool {task.subject}", command, matters)
-    executor = command_of(options.executor) or contract.config.get("executor", "")
+    executor = command_of(options.executor) or stepspec.config.get("executor", "")
     yield from _commanded("Executor", executor)
 
 

@@ -14,12 +14,12 @@ from msgspec import Struct
 
 from backends.common.identifiers import identifiers, identifiers_of
 from backends.common.specification import Specification
-from backends.common.specification import Step as ContractStep
+from backends.common.specification import Step as SpecifiedStep
 from backends.common.specification import shown as shown_text
 from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
 from backends.github.calling.common import CallsProgram, outputs_of
-from backends.github.calling.remarks import of_contract
+from backends.github.calling.remarks import of_stepspec
 from backends.github.calling.steps import AROUND, CALLS, CLOSE, OPEN, limited, lines_of, masked, option_lines, shown
 from backends.github.options.model import named_command
 from backends.github.options.triggers import with_continuation
@@ -147,7 +147,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         name = "Open the run" if before is None else "Continue the run"
         return Step(name, OPEN, env=env, run=CALLS)
 
-    def _step(self, step: ContractStep) -> Step:
+    def _step(self, step: SpecifiedStep) -> Step:
         secrets = self.secrets.of(*step.stages)
         env: dict[str, str] = {
             "CALL": lines_of(["step", step.id]),
@@ -157,18 +157,18 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         return Step(
             name=label(_named(step)),
             id=self.line.ids.nodes[step.id],
-            comments=tuple(of_contract(step, self.line.contract, self.options)),
+            comments=tuple(of_stepspec(step, self.line.stepspec, self.options)),
             limit=self._limit(step),
             env={**env, **masked(secrets)},
             run=CALLS,
         )
 
-    def _limit(self, step: ContractStep) -> Limit:
+    def _limit(self, step: SpecifiedStep) -> Limit:
         found = limited("limit of an attempt", step.limit, step.retries + 1, step.delay * step.retries)
         most = self.minutes
         return found if found.minutes <= most else Limit(most, "limit of the job, shorter than that of the step")
 
-    def _options_of(self, step: ContractStep) -> list[str]:
+    def _options_of(self, step: SpecifiedStep) -> list[str]:
         """Return the commands that the program calls for a step, unless the configuration sets them."""
         options = self.options
         found = [f"--executor={named_command(options.executor)}"] if options.executor else []
@@ -194,7 +194,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             yield artifacts.outputs(self.options)
 
 
-def _named(step: ContractStep) -> str:
+def _named(step: SpecifiedStep) -> str:
     """Return a step's name for people: its title if that says the id, otherwise both."""
     title = shown_text(step.group.title)
     has_id = set(re.findall(r"\w+", step.id.lower())) <= set(re.findall(r"\w+", title.lower()))
@@ -205,7 +205,7 @@ class LinePart(Struct, frozen=True):
     """A job: steps in document order. The first step may have gates that are approved before the job."""
 
     id: str
-    steps: tuple[ContractStep, ...]
+    steps: tuple[SpecifiedStep, ...]
     gates: tuple[Node, ...] = ()
 
 
@@ -215,7 +215,7 @@ class Line(Struct, frozen=True, dict=True):
     program: Program
 
     @cached_property
-    def contract(self) -> Specification:
+    def stepspec(self) -> Specification:
         """The program's specification."""
         return Specification(self.program)
 
@@ -235,9 +235,9 @@ class Line(Struct, frozen=True, dict=True):
             for number, cut in enumerate(cuts, 1)
         ]
 
-    def _cut(self) -> Iterator[list[ContractStep]]:
-        cut: list[ContractStep] = []
-        for number, step in enumerate(self.contract.steps.values()):
+    def _cut(self) -> Iterator[list[SpecifiedStep]]:
+        cut: list[SpecifiedStep] = []
+        for number, step in enumerate(self.stepspec.steps.values()):
             if step.gates and (cut or number == 0):
                 yield cut
                 cut = []
@@ -247,6 +247,6 @@ class Line(Struct, frozen=True, dict=True):
     @cached_property
     def approvals(self) -> dict[str, str]:
         """The ids of the jobs that wait for an approval, by their gates."""
-        gates = [node.id for step in self.contract.steps.values() for node in step.gates]
+        gates = [node.id for step in self.stepspec.steps.values() for node in step.gates]
         taken = [part.id for part in self.parts]
         return identifiers(((gate, f"approve {gate}") for gate in gates), taken)

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from backends.base import OptionFinding, Reason, about_option
+from backends.base import CallReason, OptionDiagnostic, about_option
 from backends.common.identifiers import identifiers_of
 from backends.common.templates import render
 from backends.github.native.decisions import command_of, obstacles
@@ -54,20 +54,22 @@ _TAKEN = Regex(
 """Variables that GitHub, bash or the script around a command uses. A step cannot get its own values for them."""
 
 
-def reasons_to_call(program: Program, options: GithubOptions) -> list[Reason]:
+def reasons_to_call(program: Program, options: GithubOptions) -> list[CallReason]:
     """Return why a workflow must call the program; nothing if native steps can do everything."""
     asks = options.prompts not in {"answers", "agent"}
     found = list(reasons(program, NATIVE | {Feature.QUESTIONS} if asks else NATIVE))
     for name, environment in environments_of(program, options).items():
         node = program.index()[name]
-        found.append(Reason(node.origin.path, node.origin.span, f"step {name} runs in the environment {environment}"))
+        found.append(
+            CallReason(node.origin.path, node.origin.span, f"step {name} runs in the environment {environment}")
+        )
     if asks:
         found += obstacles(without_slots(simplified(program), options), options, values_of(program))
     clause = "" if found else _clause(program, options)
-    return [*found, *([Reason(program.sources[0].path, None, clause)] if clause else [])]
+    return [*found, *([CallReason(program.sources[0].path, None, clause)] if clause else [])]
 
 
-def not_native(program: Program, why: Sequence[Reason]) -> OptionFinding:
+def not_native(program: Program, why: Sequence[CallReason]) -> OptionDiagnostic:
     """Return the diagnostic that `prompts: environment` cannot be: reviewers answer only native questions."""
     clauses = "; ".join(dict.fromkeys(reason.clause for reason in why))
     problem = f"reviewers of an environment cannot answer the questions of this document: {clauses}"

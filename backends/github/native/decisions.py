@@ -9,7 +9,7 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backends.base import Reason
+from backends.base import CallReason
 from backends.github.native.shell import may_use
 from backends.github.options.model import GithubOptions
 from backends.github.options.steps import setting_of
@@ -117,7 +117,7 @@ def _target(node: Node, word: str) -> str:
 # --- Why questions are not native -------------------------------------------------------------------------------------
 
 
-def obstacles(program: Program, options: GithubOptions, values: Sequence[str]) -> Iterator[Reason]:
+def obstacles(program: Program, options: GithubOptions, values: Sequence[str]) -> Iterator[CallReason]:
     """Yield why the questions of a simplified program without slots cannot be native; nothing if they can.
 
     `values` are the outputs that its commands may set.
@@ -126,7 +126,7 @@ def obstacles(program: Program, options: GithubOptions, values: Sequence[str]) -
     questions = [node for node in asking if isinstance(node.task, Ask) and node.task.question in BINARY]
     found = [(node, clause) for node in questions for clause in _of_question(program, node)]
     for node, clause in found or (_of_parts(program, options, values) if asking and asking == questions else ()):
-        yield Reason(node.origin.path, node.origin.span, clause)
+        yield CallReason(node.origin.path, node.origin.span, clause)
 
 
 def _of_question(program: Program, node: Node) -> Iterator[str]:
@@ -166,7 +166,7 @@ def _of_parts(program: Program, options: GithubOptions, values: Sequence[str]) -
 
 def _counted(program: Program, part: Decided) -> Iterator[tuple[Node, str]]:
     """Yield the obstacle that a part reads a counter that an earlier part has changed."""
-    initial = {register.name: register.initial for register in program.registers}
+    initial = {counter.name: counter.initial for counter in program.counters}
     leading = between(to_graph(program), [program.entry], [part.after.id])
     edges = [edge for node in program.nodes if node.id in leading for edge in node.edges]
     effects = [effect for edge in edges for effect in counter_effects(edge.effects) if not isinstance(effect, Reset)]

@@ -22,7 +22,7 @@ from backends.github.yaml.scalar import FILTERS, OPEN, comment, prints
 from backends.scheduling.flow import Identifiers
 from backends.scheduling.places import Place
 from compiler.ir.edges import Edge, may_follow
-from compiler.ir.program import Node, Register, texts_of
+from compiler.ir.program import Counter, Node, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, alphabet, task_texts
 
 _PLAIN_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d\u2033\u2036", '\'\'""""')
@@ -40,7 +40,7 @@ class Loop(Struct, frozen=True):
 
     place: Place
     ids: Identifiers
-    counters: tuple[Register, ...]
+    counters: tuple[Counter, ...]
     registers: Registers
     start: Mapping[str, str]
     reports: tuple[str, ...]

@@ -168,12 +168,12 @@ class Nodes(Struct, frozen=True, dict=True):
 
     def _loop_of(self, place: Place) -> Loop:
         plan = self.plan
-        counters = tuple(r for r in plan.program.registers if r.name in plan.counters[place.name])
+        counters = tuple(r for r in plan.program.counters if r.name in plan.counters[place.name])
         return Loop(
             place=place,
             ids=plan.ids,
             counters=counters,
-            registers=Registers(scope_members(plan.program.registers), plan.ids.counters, plan.counters[place.name]),
+            registers=Registers(scope_members(plan.program.counters), plan.ids.counters, plan.counters[place.name]),
             start=self._starts(place)[0],
             reports=tuple(plan.reports[place.name]),
             own=tuple(self.secrets.of(*place.nodes)),

@@ -21,7 +21,7 @@ from compiler.ir.edges import (
     Set,
     counter_tests,
 )
-from compiler.ir.program import Register
+from compiler.ir.program import Counter
 from compiler.text.regex import Regex
 
 _TOOLS = frozenset(
@@ -77,7 +77,7 @@ class Registers(Struct, frozen=True):
     `followed` are the counters that the script knows; it ignores effects on others.
     """
 
-    members: Mapping[str, tuple[Register, ...]]
+    members: Mapping[str, tuple[Counter, ...]]
     variables: Mapping[str, str]
     followed: Collection[str]
 
@@ -95,7 +95,7 @@ class Registers(Struct, frozen=True):
         match effect:
             case Reset(scope):
                 found = [register for register in self.members.get(scope, ()) if register.name in self.followed]
-                return [f"{self.variables[register.name]}={register.initial}" for register in found]
+                return [f"{self.variables[counter.name]}={counter.initial}" for counter in found]
             case Set(register, value):
                 return [f"{self.variables[register]}={value}"]
             case Add(register, amount):

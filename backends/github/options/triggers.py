@@ -66,11 +66,11 @@ def unfit_settings(event: str, settings: Mapping[str, object]) -> Iterator[tuple
             yield (key,), f"`{key}` must be a list of strings that are not empty"
             continue
         for number, item in enumerate(map(str, items)):
-            if problem := _item_problem(event, key, item):
+            if problem := _item_issue(event, key, item):
                 yield (key, str(number)) if isinstance(value, list) else (key,), problem
 
 
-def _item_problem(event: str, key: str, item: str) -> str:
+def _item_issue(event: str, key: str, item: str) -> str:
     if key == "types":
         known = TYPES.get(event, (item,))
         near = did_you_mean(item, known) or f"; it has {', '.join(f'`{name}`' for name in known)}"
@@ -95,11 +95,11 @@ def unfit_schedule(said: object) -> Iterator[tuple[KeyPath, str]]:
     for number, item in enumerate(crons):
         for key in item.keys() - {"cron", "timezone"}:
             yield (str(number), str(key)), f"a schedule has `cron` and `timezone`, but not `{key}`"
-        if problem := _cron_problem(item["cron"]):
+        if problem := _cron_issue(item["cron"]):
             yield (str(number), "cron"), f"the schedule `{item['cron']}` doesn't work on GitHub: {problem}"
 
 
-def _cron_problem(cron: str) -> str:
+def _cron_issue(cron: str) -> str:
     words = cron.split()
     if len(words) != len(_CRON):
         return "write five values: minute, hour, day of the month, month, day of the week"

@@ -45,8 +45,8 @@ def _surroundings(program: Program, options: GithubOptions, jobs: Sequence[Job])
     for scope, access, _ in (permission for job in jobs for permission in job.permissions):
         token[scope] = "write" if "write" in (access, token.get(scope)) else access
     yield f"Token: {', '.join(f'{scope} {access}' for scope, access in token.items()) or 'none'}."
-    contract = Specification(program)
-    needed, optional = contract.needed, contract.optional
+    stepspec = Specification(program)
+    needed, optional = stepspec.needed, stepspec.optional
     if needed or optional:
         skips = " A check without its program is skipped, and its step can pass." if optional else ""
         yield f"Uses on the runner: {', '.join([*needed, *optional])}.{skips}"
@@ -85,7 +85,7 @@ def _calls(program: Program, options: GithubOptions) -> Iterator[str]:
         found.append(f"{command} {times(min(limits, default=None))}")
     if found:
         yield f"Calls {', '.join(found)}."
-    if options.agent_calls is not None and program.contract is None:
+    if options.agent_calls is not None and program.stepspec is None:
         yield f"It calls agents at most {options.agent_calls} times."
 
 

@@ -20,7 +20,7 @@ from backends.github.yaml.model import PLAIN_SHELL, Limit, Step
 from backends.github.yaml.scalar import FILTERS, OPEN, Expression, label
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Input, Program
-from compiler.ir.verify_tasks import input_problems
+from compiler.ir.verify_tasks import input_issues
 from compiler.text.regex import Regex
 from compiler.text.suggestions import did_you_mean
 
@@ -260,7 +260,7 @@ def unfit_bindings(program: Program, options: GithubOptions) -> Iterator[Diagnos
 
 
 def _wrong(declared: Input, value: str) -> str:
-    return next((problem for _, problem in input_problems(replace(declared, default=value))), "")
+    return next((problem for _, problem in input_issues(replace(declared, default=value))), "")
 
 
 def _events(options: GithubOptions, name: str) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from backends.base import OptionFinding, about_node, about_option
+from backends.base import OptionDiagnostic, about_node, about_option
 from backends.github.options.model import Called, GithubOptions, named_command
 from backends.github.options.triggers import INPUTS
 from backends.github.workflow.document import Written
@@ -74,14 +74,14 @@ def warnings(workflow: Written) -> Iterator[Diagnostic]:
     yield from _longer_than_job(workflow)
 
 
-def cautions(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
+def cautions(program: Program, options: GithubOptions) -> Iterator[OptionDiagnostic]:
     """Report problems that the options have in each workflow."""
     yield from _unpinned(program, options)
     yield from _started_by_anyone(program, options)
     yield from _unready(program, options)
 
 
-def _started_by_anyone(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
+def _started_by_anyone(program: Program, options: GithubOptions) -> Iterator[OptionDiagnostic]:
     """Report events that let strangers start a run with the repository's secrets and token."""
     for event in options.triggers():
         if event in _OPEN and not options.if_author:
@@ -96,7 +96,7 @@ def _started_by_anyone(program: Program, options: GithubOptions) -> Iterator[Opt
             yield about_option(program, ("on", event), "RD549", problem, remedy)
 
 
-def _unready(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
+def _unready(program: Program, options: GithubOptions) -> Iterator[OptionDiagnostic]:
     """Report agents by name that nothing installs on GitHub's runners, or that have no key."""
     if not options.is_hosted:  # the programs of other runners are unknown
         return
@@ -121,7 +121,7 @@ def _unready(program: Program, options: GithubOptions) -> Iterator[OptionFinding
             yield about_option(program, path, "RD550", problem, remedy)
 
 
-def _unpinned(program: Program, options: GithubOptions) -> Iterator[OptionFinding]:
+def _unpinned(program: Program, options: GithubOptions) -> Iterator[OptionDiagnostic]:
     """Report actions in the option `setup` whose code can change without notice."""
     for number, step in enumerate(options.setup):
         if step.uses and not _PINNED.fullmatch(step.uses):

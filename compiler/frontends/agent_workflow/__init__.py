@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from compiler.diagnostics.issues import InvalidError, Places
+from compiler.diagnostics.issues import InvalidError, OptionSources
 from compiler.diagnostics.model import Issue
 from compiler.frontends.common.interface import Format
 from compiler.frontends.common.names import SECRETS, STEPS
@@ -12,7 +12,7 @@ LARGEST_LIMIT = 1_000_000
 """In steps. Every target can count this far."""
 
 
-def _read_limit(value: object, _: Places) -> int:
+def _read_limit(value: object, _: OptionSources) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_LIMIT:
         return value
     problem = f"`max-steps` is not a number from 0 to {LARGEST_LIMIT:,}"

@@ -21,9 +21,9 @@ from compiler.frontends.agent_workflow.verdicts import (
 )
 from compiler.frontends.common.names import NAMED
 from compiler.ir.graph import reached_from
-from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
+from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_issue
 from compiler.ir.tasks import UNREAD
-from compiler.project.options import Table
+from compiler.project.options import TargetOptions
 from compiler.text.regex import Regex
 from compiler.text.source import Span
 from compiler.text.suggestions import did_you_mean, nearest_name
@@ -217,7 +217,7 @@ def _validation(scene: Scene) -> Iterator[Diagnostic]:
     if len(report.validation) > LONGEST_PATTERN:
         problem = f"the validation pattern has {len(report.validation):,} characters; the limit is {LONGEST_PATTERN:,}"
         yield scene.finding("RD811", path, problem, "shorten it; it only has to match a part of the answer")
-    elif problem := pattern_problem(report.validation):
+    elif problem := pattern_issue(report.validation):
         remedy = "correct the pattern; don't nest unlimited repetitions, as in `(a+)+`"
         yield scene.finding("RD811", path, f"the validation pattern {problem}", remedy)
     elif character := overlap(report.validation):
@@ -228,7 +228,7 @@ KEY = "agents"
 """The target option with a command for each agent type."""
 
 
-def unlisted_agents(workflow: Workflow, places: SourceMap, tables: Mapping[str, Table]) -> Iterator[Diagnostic]:
+def unlisted_agents(workflow: Workflow, places: SourceMap, tables: Mapping[str, TargetOptions]) -> Iterator[Diagnostic]:
     """Warn about each agent type that a target's table of agents lacks. Targets without a table get no warning."""
     used = list(_types(workflow))
     for target, table in tables.items():
@@ -318,7 +318,7 @@ def _reserved(scene: Scene) -> Iterator[Diagnostic]:
 
 def _usable_pattern(step: Step) -> str:
     pattern = step.report.validation if step.report else None
-    is_usable = pattern and len(pattern) <= LONGEST_PATTERN and not pattern_problem(pattern)
+    is_usable = pattern and len(pattern) <= LONGEST_PATTERN and not pattern_issue(pattern)
     return pattern or "" if is_usable else ""
 
 

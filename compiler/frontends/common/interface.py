@@ -12,7 +12,7 @@ from msgspec import Struct
 if TYPE_CHECKING:  # a format is described without importing what its front end needs
     from compiler.diagnostics.model import Diagnostic
     from compiler.ir.program import Program
-    from compiler.project.options import Option, Options, Table
+    from compiler.project.options import Option, Options, TargetOptions
     from compiler.project.project import Project
     from compiler.scenarios.model import Scenario
     from compiler.text.source import Source
@@ -31,7 +31,7 @@ class Job(Struct, frozen=True):
     given: Mapping[str, object]
     configured: Mapping[str, object]
     link: bool
-    tables: Mapping[str, Table] = MappingProxyType({})
+    tables: Mapping[str, TargetOptions] = MappingProxyType({})
 
 
 class Result(Struct, frozen=True):

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from compiler.diagnostics.issues import InvalidError, Place, Places
+from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources
 from compiler.diagnostics.model import Issue
 from compiler.ir.texts import is_identifier, reserved_because, unsettable_because
-from compiler.project.options import Level, Option, Table
+from compiler.project.options import Level, Option, TargetOptions
 from compiler.text.durations import duration_remedy, read_duration
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, nearest, sha256_of, without_ending
@@ -36,10 +36,10 @@ def unknown_key(key: str, known: tuple[str, ...], inside: str, path: KeyPath) ->
     return Issue(path, problem, f"the keys are {', '.join(known)}")
 
 
-def names_option(key: str, about: str, noun: str) -> Option[Mapping[str, Place]]:
+def names_option(key: str, about: str, noun: str) -> Option[Mapping[str, OptionSource]]:
     """Return an option whose value is a list of names, each with its place."""
 
-    def read(content: object, places: Places) -> Mapping[str, Place]:
+    def read(content: object, places: OptionSources) -> Mapping[str, OptionSource]:
         if not isinstance(content, list) or len(content) > MOST:
             problem = f"`{key}` must be a list of at most {MOST} names"
             raise InvalidError(Issue((), problem, f"write `{key}: [NAME, OTHER_NAME]`"))
@@ -68,7 +68,7 @@ LONGEST = 65_536
 """The longest value that a command can get, in bytes (I7)."""
 
 
-def text_problem(value: object) -> str:
+def text_issue(value: object) -> str:
     """Return why a plain value is not a valid string, or "" if it is one."""
     if value is None:
         return "it has no value"
@@ -124,17 +124,17 @@ class TimeLimit(Struct, frozen=True):
 
     step: str
     seconds: int
-    place: Place | None
+    place: OptionSource | None
 
 
 class Nodes(Struct, frozen=True):
     """The settings of steps: time limits, and settings for targets."""
 
     limits: tuple[TimeLimit, ...]
-    for_targets: Table
+    for_targets: TargetOptions
 
 
-def _read(content: object, places: Places) -> Nodes:
+def _read(content: object, places: OptionSources) -> Nodes:
     if not isinstance(content, Mapping):
         remedy = 'write `steps: {"2": {timeout: 10m}}`'
         raise InvalidError(Issue((), "`steps` must be a mapping of steps to settings", remedy))
@@ -148,7 +148,9 @@ def _read(content: object, places: Places) -> Nodes:
     )
     rest = {node: {key: each for key, each in value.items() if key != TIMEOUT} for node, value in said.items()}
     kept = {node: value for node, value in rest.items() if value}
-    return Nodes(limits, Table(kept, {path: place for path, place in places.items() if not path or path[0] in kept}))
+    return Nodes(
+        limits, TargetOptions(kept, {path: place for path, place in places.items() if not path or path[0] in kept})
+    )
 
 
 def _issues(node: str, said: object) -> Iterator[Issue]:
@@ -167,4 +169,4 @@ def _issues(node: str, said: object) -> Iterator[Issue]:
 STEPS: Option[Nodes] = Option(
     "steps", "Settings of steps: time limits of calls, and settings for targets.", _read, levels=(Level.DOCUMENT,)
 )
-NO_STEPS = Nodes((), Table())
+NO_STEPS = Nodes((), TargetOptions())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostics.issues import InvalidError, Place, diagnostics, duplicate_options
+from compiler.diagnostics.issues import InvalidError, OptionSource, diagnostics, duplicate_options
 from compiler.diagnostics.model import Diagnostic, Issue, has_error
 from compiler.frontends.common.interface import Job, Result
 from compiler.frontends.common.names import NO_STEPS, STEPS, TimeLimit
@@ -22,8 +22,18 @@ from compiler.ir.program import Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Stage, Task, Tool
 from compiler.project.options import Option, Options, document_options
 from compiler.reading.yaml import UnreadableError, read_mapping
-from compiler.scenarios.model import Event, Keys, Locate, Reply, Said, Scenario, Script, Unclear, read_scenarios
-from compiler.text.files import Refusal
+from compiler.scenarios.model import (
+    Event,
+    InvalidEvent,
+    Keys,
+    Locate,
+    Reply,
+    Scenario,
+    ScenarioAnswer,
+    Script,
+    read_scenarios,
+)
+from compiler.text.files import FileIssue
 from compiler.text.source import KeyPath, Source, Spans
 from compiler.text.suggestions import did_you_mean
 from runtime_shim.values.fitting import unfit
@@ -55,10 +65,10 @@ def _beside(job: Job, stem: str, program: Program) -> Found:
     located = job.project.find_below(source, name) if stem else None
     if located is None:
         return Found((), [])
-    file = located if isinstance(located, Refusal) else located.read()
-    if isinstance(file, Refusal):
-        problem = f"cannot read the scenarios in `{name}`: {file.problem}"
-        return Found((), [Diagnostic("RD743", source.path, None, problem, file.remedy)])
+    file = located if isinstance(located, FileIssue) else located.read()
+    if isinstance(file, FileIssue):
+        problem = f"cannot read the scenarios in `{name}`: {file.message}"
+        return Found((), [Diagnostic("RD743", source.path, None, problem, file.help)])
     return read_file(file, program)
 
 
@@ -68,7 +78,7 @@ def read_file(file: Source, program: Program) -> Found:
         read = read_mapping(file.text)
     except UnreadableError as error:
         problem = f"the scenarios are not valid YAML: {error}"
-        return Found((), [Diagnostic("RD743", file.path, file.line_span(error.line), problem, error.remedy)], file)
+        return Found((), [Diagnostic("RD743", file.path, file.line_span(error.line), problem, error.help)], file)
     found = _read(file, read.as_written, {(): file.line_span(1), **read.spans}, program)
     return Found(found.scenarios, [*duplicate_options(file, read.repeated), *found.diagnostics], file)
 
@@ -76,12 +86,12 @@ def read_file(file: Source, program: Program) -> Found:
 def _read(source: Source, content: object, spans: Spans, program: Program) -> Found:
     keys = Keys(NAMES, partial(_script, program))
     scenarios, issues = read_scenarios(content, spans, keys)
-    found = diagnostics(issues, Place("RD013", source.path, None).around(spans), remedy=_REMEDY)
+    found = diagnostics(issues, OptionSource("RD013", source.path, None).around(spans), remedy=_REMEDY)
     for scenario in scenarios:
         for event in scenario.replies:
-            if isinstance(event, Unclear):
-                text = f"scenario `{scenario.name}` cannot be tested: {event.problem}"
-                found.append(Diagnostic("RD014", source.path, event.span, text, event.remedy))
+            if isinstance(event, InvalidEvent):
+                text = f"scenario `{scenario.name}` cannot be tested: {event.message}"
+                found.append(Diagnostic("RD014", source.path, event.span, text, event.help))
     return Found(scenarios, found)
 
 
@@ -105,7 +115,10 @@ def _script(program: Program, content: Mapping[str, object], locate: Locate) -> 
         raise InvalidError(*issues)
     unclear = (*_unfit_inputs(program, inputs, locate), *_unknown(program, said, replies, outputs, locate))
     events: list[Event] = [*unclear]
-    events += [Said(item.name, item.value if isinstance(item.value, str) else None, locate(item.path)) for item in said]
+    events += [
+        ScenarioAnswer(item.name, item.value if isinstance(item.value, str) else None, locate(item.path))
+        for item in said
+    ]
     events += [Reply(item.name or None, str(item.value), (), locate(item.path)) for item in replies]
     return Script(tuple(events), inputs=_plain(inputs), outputs=_plain(outputs))
 
@@ -172,24 +185,24 @@ def _replies(content: Mapping[str, object], program: Program, issues: list[Issue
 # --- Values that don't match the document --------------------------------------------------------------------------
 
 
-def _unfit_inputs(program: Program, given: list[_Item], locate: Locate) -> Iterator[Unclear]:
+def _unfit_inputs(program: Program, given: list[_Item], locate: Locate) -> Iterator[InvalidEvent]:
     declared = {item.name: item for item in program.inputs}
     for item in given:
         known = declared.get(item.name)
         if known is None:
-            yield Unclear(f"there is no input `{item.name}`", locate(item.path), _listed("inputs", list(declared)))
+            yield InvalidEvent(f"there is no input `{item.name}`", locate(item.path), _listed("inputs", list(declared)))
         elif problem := unfit(str(item.value), known.type, known.options, known.pattern):
             said = f"the value of input `{item.name}` is not valid: {problem}"
-            yield Unclear(said, locate(item.path), "change the value")
+            yield InvalidEvent(said, locate(item.path), "change the value")
     names = {item.name for item in given}
     for missing in (one for one in program.inputs if one.required and one.default is None and one.name not in names):
         remedy = f"add it under `inputs`: `{missing.name}: …`"
-        yield Unclear(f"input `{missing.name}` is required", locate(("inputs",)), remedy)
+        yield InvalidEvent(f"input `{missing.name}` is required", locate(("inputs",)), remedy)
 
 
 def _unknown(
     program: Program, said: list[_Item], replies: list[_Item], outputs: list[_Item], locate: Locate
-) -> Iterator[Unclear]:
+) -> Iterator[InvalidEvent]:
     """Report steps and outputs that the document doesn't have."""
     callers = {
         "agents": [name for node in program.nodes for name in _agents(node.id, node.task)],
@@ -199,15 +212,17 @@ def _unknown(
         known = callers[item.path[0]]
         if item.name not in known:
             verb = "calls an agent" if item.path[0] == "agents" else "calls a tool"
-            yield Unclear(f"no step `{item.name}` {verb}", locate(item.path), _listed("steps that do", known))
+            yield InvalidEvent(f"no step `{item.name}` {verb}", locate(item.path), _listed("steps that do", known))
     asking = _asking(program)
     for item in replies:
         if item.name and item.name not in asking:
-            yield Unclear(f"no step `{item.name}` takes a reply", locate(item.path), _listed("steps that do", asking))
+            yield InvalidEvent(
+                f"no step `{item.name}` takes a reply", locate(item.path), _listed("steps that do", asking)
+            )
     known = list(output_names(program))
     for item in outputs:
         if item.name not in known:
-            yield Unclear(f"there is no output `{item.name}`", locate(item.path), _listed("outputs", known))
+            yield InvalidEvent(f"there is no output `{item.name}`", locate(item.path), _listed("outputs", known))
 
 
 def _agents(node: str, task: Task) -> list[str]:

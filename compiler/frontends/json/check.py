@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from compiler.diagnostics.model import DataPath, Issue
 from compiler.frontends.json.lower import MOST_SHOWN
 from compiler.ir.program import Program
-from compiler.ir.verify import problems, variables_at
+from compiler.ir.verify import issues, variables_at
 from compiler.ir.verify_tasks import agents_at
 from compiler.text.regex import Regex
 
@@ -30,7 +30,7 @@ def check(program: Program) -> list[tuple[str, Issue]]:
 
 
 def _of_rules(program: Program) -> Iterator[tuple[str, Issue]]:
-    for _, node, issue in problems(program):
+    for _, node, issue in issues(program):
         if issue.path[-1:] in {("id",), ("name",)}:
             yield "RD066", issue
         else:
@@ -66,6 +66,6 @@ def _names(program: Program) -> Iterator[tuple[DataPath, str]]:
     yield from ((("groups", place, "id"), group.id) for place, group in enumerate(program.groups))
     for field in ("registers", "slots", "contexts", "inputs"):
         yield from (((field, place, "name"), item.name) for place, item in enumerate(getattr(program, field)))
-    scopes = enumerate(register.scope for register in program.registers)
+    scopes = enumerate(counter.scope for counter in program.counters)
     yield from ((("registers", place, "scope"), scope) for place, scope in scopes if scope)
     yield from (((*path, "agent"), agent.agent) for path, agent in agents_at(program) if agent.agent)

@@ -15,7 +15,7 @@ from compiler.frontends.json import FORMAT
 from compiler.frontends.json.check import check
 from compiler.frontends.json.lower import Reader
 from compiler.frontends.json.parse import parse
-from compiler.frontends.json.syntax import Places, key_path
+from compiler.frontends.json.syntax import Positions, key_path
 from compiler.ir.edges import Edge, Origin
 from compiler.ir.program import Program, SourceFile
 from compiler.project.options import Options
@@ -72,7 +72,7 @@ class _Read:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.program: Program | None = None
-        self._places = Places(source)
+        self._places = Positions(source)
         value, self._layout, self.found = parse(source, self._places)
         if self.found:
             return

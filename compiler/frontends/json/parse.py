@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compiler.diagnostics.issues import duplicate_keys
 from compiler.diagnostics.model import Diagnostic, Fix
-from compiler.frontends.json.syntax import Places
+from compiler.frontends.json.syntax import Positions
 from compiler.reading.json import BrokenJsonError, Layout, lay_out, load_json
 from compiler.text.source import Source
 
@@ -17,7 +17,7 @@ MOST_VALUES = 500_000
 _UNCLEAR = "; programs that read JSON disagree which one counts"
 
 
-def parse(source: Source, places: Places) -> tuple[object, Layout, list[Diagnostic]]:
+def parse(source: Source, places: Positions) -> tuple[object, Layout, list[Diagnostic]]:
     """Return the plain value of a JSON text and its layout, or the errors in it."""
     try:
         value = load_json(source.text)
@@ -38,11 +38,11 @@ def _too_deep(source: Source) -> Diagnostic:
     return Diagnostic("RD061", source.path, None, problem, remedy)
 
 
-def _no_json(source: Source, places: Places, error: BrokenJsonError) -> Diagnostic:
+def _no_json(source: Source, places: Positions, error: BrokenJsonError) -> Diagnostic:
     if error.position is None:
         return _too_deep(source)
     if source.text.strip():
         fix = Fix.by(places.at(error.position), "", is_safe=True) if error.is_surplus else None
-        return Diagnostic("RD060", source.path, places.at(error.position), str(error), error.remedy, fix=fix)
+        return Diagnostic("RD060", source.path, places.at(error.position), str(error), error.help, fix=fix)
     remedy = "write a program; docs/formats/json.md has examples"
     return Diagnostic("RD060", source.path, places.at(error.position), "the file is empty", remedy)

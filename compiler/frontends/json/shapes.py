@@ -13,11 +13,11 @@ from msgspec.structs import FieldInfo, fields
 
 from compiler.ir.edges import Written
 from compiler.ir.program import (
-    ContractStep,
     Entering,
     Program,
     Settings,
     SourceFile,
+    SpecifiedStep,
 )
 from compiler.ir.serialize import LARGEST_NUMBER, MAY_BE_MISSING, plain
 from compiler.ir.tasks import Agent, Task
@@ -31,7 +31,7 @@ _CALLED: Mapping[type, str] = {
     Written: "a `written` entry",
     Settings: "the settings",
     Entering: "an `entering` entry",
-    ContractStep: "a step of a contract",
+    SpecifiedStep: "a step of a contract",
 }
 
 

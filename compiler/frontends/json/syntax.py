@@ -9,7 +9,7 @@ from compiler.reading.json import Layout, lay_out
 from compiler.text.source import KeyPath, Lines, Source, Span, nearest
 
 
-class Places:
+class Positions:
     """Positions in a source."""
 
     def __init__(self, source: Source) -> None:

@@ -37,7 +37,7 @@ def format_document(job: Job) -> Formatted:
     layout = _Layout(source, numbering)
     lines = joined(chunk for part in made.parsed.tree.children for chunk in layout.part(part))
     text = _text(source, made.frontmatter.next_line, lines)
-    if not same_meaning(source, made, replace(source, text=text), numbering):
+    if not is_equivalent(source, made, replace(source, text=text), numbering):
         return Formatted(None, (), defect=DEFECT)
     return Formatted(text, (), numbering.changes)
 
@@ -63,7 +63,7 @@ def _text(source: Source, begin: int, lines: list[str]) -> str:
 _PLACES = {"span", "system_span", "lines"}
 
 
-def same_meaning(source: Source, before: Read, result: Source, numbering: Numbering) -> bool:
+def is_equivalent(source: Source, before: Read, result: Source, numbering: Numbering) -> bool:
     """Return whether the result reads as the same document with new numbers."""
     after = read(result)
     if before.parsed is None or after.parsed is None or after.errors:

@@ -21,7 +21,7 @@ from compiler.frontends.playbook.parse.lines import patterns
 from compiler.frontends.playbook.syntax import Branch, Elicit, Input, Playbook, PromptRef, Step, ToolCall, every_step
 from compiler.ir.program import Program
 from compiler.project.project import Project
-from compiler.text.files import Refusal
+from compiler.text.files import FileIssue
 from compiler.text.regex import Regex
 from compiler.text.source import Source, Span
 
@@ -121,23 +121,23 @@ def _linked(job: Job, playbook: Playbook) -> tuple[dict[str, Source], list[Diagn
             files[prompt.id] = file
             found += _unresolved(file, names)
         elif job.link or file.code != "RD741":
-            found.append(Diagnostic(file.code, source.path, prompt.span, file.problem, file.remedy))
+            found.append(Diagnostic(file.code, source.path, prompt.span, file.message, file.help))
     return files, found
 
 
-def _file(source: Source, prompt: PromptRef, project: Project) -> Source | Refusal:
+def _file(source: Source, prompt: PromptRef, project: Project) -> Source | FileIssue:
     located = project.find_below(source, prompt.id)
     if located is None:
         problem = f"there is no file `{prompt.id}` in the playbook's folder"
-        return Refusal("RD741", problem, "fix the path, or create the file with the prompt's text")
-    if isinstance(located, Refusal):
+        return FileIssue("RD741", problem, "fix the path, or create the file with the prompt's text")
+    if isinstance(located, FileIssue):
         return located
     file = located.read()
-    if isinstance(file, Refusal):
-        return Refusal("RD742", f"`{prompt.id}` cannot be a prompt: {file.problem}", file.remedy)
+    if isinstance(file, FileIssue):
+        return FileIssue("RD742", f"`{prompt.id}` cannot be a prompt: {file.message}", file.help)
     if len(file.data) > LARGEST_PROMPT:
         problem = f"`{prompt.id}` is larger than {LARGEST_PROMPT:,} bytes"
-        return Refusal("RD742", problem, "shorten it, because a prompt includes the whole file")
+        return FileIssue("RD742", problem, "shorten it, because a prompt includes the whole file")
     return file
 
 

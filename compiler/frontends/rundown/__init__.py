@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from compiler.diagnostics.issues import InvalidError, Place, Places
+from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources
 from compiler.diagnostics.model import Issue
 from compiler.frontends.common.interface import Format
 from compiler.frontends.common.names import SECRETS, names_option
@@ -26,7 +26,7 @@ MOST_HEADINGS = 100
 """The most sections that the option `prose` can name."""
 
 
-def _headings(content: object, places: Places) -> Mapping[str, Place]:
+def _headings(content: object, places: OptionSources) -> Mapping[str, OptionSource]:
     """Return the headings of a list, each with its place."""
     is_fit = isinstance(content, list) and all(isinstance(item, str) and item.strip() for item in content)
     if not isinstance(content, list) or not is_fit or len(content) > MOST_HEADINGS:
@@ -35,7 +35,7 @@ def _headings(content: object, places: Places) -> Mapping[str, Place]:
     return {item: places.get((str(number),), places[()]) for number, item in enumerate(content)}
 
 
-def _inputs(content: object, places: Places) -> tuple[DeclaredInput, ...]:
+def _inputs(content: object, places: OptionSources) -> tuple[DeclaredInput, ...]:
     from compiler.frontends.rundown.declarations.steps import read_inputs  # noqa: PLC0415 (most commands don't need it)
 
     return read_inputs(content, places)
@@ -44,7 +44,7 @@ def _inputs(content: object, places: Places) -> tuple[DeclaredInput, ...]:
 TRANSITIONS: Option[Layout] = choice(
     "transitions", "Where a step's transitions are; by default, the document shows it.", LAYOUTS
 )
-PROSE: Option[Mapping[str, Place]] = Option(
+PROSE: Option[Mapping[str, OptionSource]] = Option(
     "prose", "Headings of sections that are text, not steps.", _headings, levels=(Level.DOCUMENT, Level.PROJECT)
 )
 INPUTS: Option[tuple[DeclaredInput, ...]] = Option(

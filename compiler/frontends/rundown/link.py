@@ -14,12 +14,12 @@ from compiler.frontends.rundown.syntax import Reference, Runbook, all_steps
 from compiler.ir.graph import cycle_in, loop_regions
 from compiler.project.options import Options
 from compiler.project.project import Located
-from compiler.text.files import Refusal
+from compiler.text.files import FileIssue
 from compiler.text.regex import Regex
 from compiler.text.source import Source, Span
 from compiler.text.suggestions import nearest_name
 
-Find = Callable[[Source, str], Located | Refusal]
+Find = Callable[[Source, str], Located | FileIssue]
 """Looks up the document that another document refers to by path."""
 
 Parse = Callable[[Source], Parsed]
@@ -70,14 +70,14 @@ def link(source: Source, find: Find, parse: Parse, must_exist: bool) -> Linked:
             if reference.path in includes:
                 continue
             located = find(current, reference.path)
-            result = located if isinstance(located, Refusal) else sources.get(located.name) or located.read()
+            result = located if isinstance(located, FileIssue) else sources.get(located.name) or located.read()
             if isinstance(result, Source):
                 includes[reference.path] = result.name
                 if result.name not in sources:
                     sources[result.name] = result
                     pending.append(result)
             elif must_exist or result.code != "RD301":
-                diagnostics.append(Diagnostic(result.code, current.path, reference.span, result.problem, result.remedy))
+                diagnostics.append(Diagnostic(result.code, current.path, reference.span, result.message, result.help))
         diagnostics += _named_otherwise(current, runbook, find if must_exist else None)
         documents[current.name] = Document(current, runbook, includes, is_whole)
     cycles = list(_cycles(documents.values()))

@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from compiler.diagnostics.issues import Place, Places
+from compiler.diagnostics.issues import OptionSource, OptionSources
 from compiler.ir.program import Input
-from compiler.project.options import Table
+from compiler.project.options import TargetOptions
 from compiler.scenarios.model import Scenario
 from compiler.text.source import Span, nearest
 
@@ -22,20 +22,20 @@ class DeclaredInput(Struct, frozen=True):
     """An input and the place of its name."""
 
     input: Input
-    place: Place
+    place: OptionSource
 
 
 class StepSettings(Struct, frozen=True):
     """The settings of one step or group; None where a key is not set. Times are in seconds (E3)."""
 
     step: str
-    places: Places
+    places: OptionSources
     timeout: int | None = None
     delay: int | None = None
     backoff: int | None = None
     env: Mapping[str, str] = field(default_factory=dict)
 
-    def place(self, *path: str) -> Place:
+    def place(self, *path: str) -> OptionSource:
         """Return the place of a key, or of the whole settings if the key has no place."""
         return nearest(self.places, path) or self.places[()]
 
@@ -48,14 +48,14 @@ class Declarations(Struct, frozen=True):
     """
 
     inputs: tuple[DeclaredInput, ...] = ()
-    outputs: Mapping[str, Place] = field(default_factory=dict)
-    secrets: Mapping[str, Place] = field(default_factory=dict)
+    outputs: Mapping[str, OptionSource] = field(default_factory=dict)
+    secrets: Mapping[str, OptionSource] = field(default_factory=dict)
     steps: tuple[StepSettings, ...] = ()
-    for_targets: Table | None = None
+    for_targets: TargetOptions | None = None
     shell: str = ""
 
     @property
-    def slots(self) -> dict[str, Place]:
+    def slots(self) -> dict[str, OptionSource]:
         """The names of inputs and outputs with their places, inputs first."""
         return {**{item.input.name: item.place for item in self.inputs}, **self.outputs}
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from compiler.diagnostics.issues import InvalidError, Places
+from compiler.diagnostics.issues import InvalidError, OptionSources
 from compiler.diagnostics.model import Issue
 from compiler.frontends.common.interface import Format
 from compiler.frontends.common.names import SECRETS, STEPS
@@ -12,7 +12,7 @@ from compiler.text.regex import Regex
 _PAIR = Regex(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 
 
-def _read_variables(content: object, _: Places) -> dict[str, str]:
+def _read_variables(content: object, _: OptionSources) -> dict[str, str]:
     """Read NAME=VALUE words. The last value of a name counts."""
     pairs = [(word, _PAIR.fullmatch(word)) for word in content] if isinstance(content, tuple) else []
     if wrong := [word for word, pair in pairs if pair is None or not word.isprintable()]:

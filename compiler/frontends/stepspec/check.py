@@ -34,7 +34,7 @@ from compiler.frontends.stepspec.tools import (
     skipped_checks,
     unmet_rules,
 )
-from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
+from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_issue
 from compiler.reading.validate import texts_in
 from compiler.text.suggestions import did_you_mean, nearest_name
 from runtime_shim.stepspec.tool_schemas import BUILT_IN, TYPES, unfit_arguments
@@ -124,7 +124,7 @@ def _paths(scene: Scene) -> Iterator[Diagnostic]:
     values = scene.configured.runtime.values
     for inner, written in all_paths(scene.step):
         path = known_path(written, values)
-        if problem := _path_problem(path):
+        if problem := _path_issue(path):
             shown = f"`{written}`" if path == written else f"`{written}`, which is `{path}`,"
             remedy = "write a path relative to the folder where you start the run, with `/` and without `..`"
             yield scene.finding("RD860", inner, f"the path {shown} {problem}", remedy)
@@ -145,7 +145,7 @@ def _doubled(scene: Scene, known: Callable[[], Collection[str]]) -> Iterator[Dia
             yield replace(found, fix=fix and replace(fix, is_safe=True))
 
 
-def _path_problem(path: str) -> str:
+def _path_issue(path: str) -> str:
     if not path.strip() or not path.isprintable():
         return "is empty, or has line breaks or other invisible characters"
     if path.startswith("/") or "\\" in path:
@@ -287,7 +287,7 @@ def configured_findings(runtime: Runtime, places: SourceMap) -> Iterator[Diagnos
     for side, said in (("input", guardrails and guardrails.input), ("output", guardrails and guardrails.output)):
         for number, pattern in enumerate((said and said.patterns) or ()):
             at = _at(places, above, ("guardrails", side, "patterns", number))
-            if problem := pattern_problem(pattern) or ("" if pattern else "is empty"):
+            if problem := pattern_issue(pattern) or ("" if pattern else "is empty"):
                 remedy = "correct the pattern; don't nest unlimited repetitions, as in `(a+)+`"
                 yield places.diagnostic("RD870", at, f"the pattern {problem}", remedy)
             elif character := overlap(pattern):

@@ -17,13 +17,13 @@ from compiler.frontends.stepspec.tools import (
     Asked,
     Subject,
     checks_of,
-    contract_of,
     phase_of,
     reason_to_block,
+    stepspec_of,
     tool_gates,
 )
 from compiler.ir.edges import Add, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset
-from compiler.ir.program import Group, Input, Jump, Node, Program, Register, Settings, Slot, SourceFile
+from compiler.ir.program import Counter, Group, Input, Jump, Node, Program, Settings, Slot, SourceFile
 from compiler.ir.tasks import End, Gate, Stage
 from compiler.ir.texts import Text, text
 from compiler.text.source import Source
@@ -90,15 +90,15 @@ def lower(meaning: Meaning, places: SourceMap, secrets: tuple[str, ...]) -> Prog
         entry=steps[0].entry,
         nodes=(*nodes, end),
         groups=tuple(_group(step, origin(step.at)) for step in steps),
-        registers=tuple(
-            Register(step.counter, step.spec.id, role="retries", of=step.spec.id) for step in steps if step.counter
+        counters=tuple(
+            Counter(step.counter, step.spec.id, role="retries", of=step.spec.id) for step in steps if step.counter
         ),
         slots=tuple(map(Slot, names)),
         inputs=tuple(Input(one, description=f"Placeholder {{{one}}}", default=values.get(one)) for one in names),
         secrets=secrets,
         jumps=tuple(Jump(step.spec.id, step.entry) for step in steps if step.entry != step.spec.id),
         kind="specification",
-        contract=contract_of(meaning.document, meaning.called, meaning.runtime),
+        stepspec=stepspec_of(meaning.document, meaning.called, meaning.runtime),
     )
 
 

@@ -37,7 +37,7 @@ from compiler.project.options import hidden_safeguard, is_about_text, looks_like
 from compiler.project.project import Located
 from compiler.reading.data import BrokenDataError, Data, read_data
 from compiler.reading.validate import SHAPES, Codes, Form, Found, validated
-from compiler.text.files import Refusal
+from compiler.text.files import FileIssue
 from compiler.text.source import Source, below
 from compiler.text.suggestions import did_you_mean, nearest_name
 
@@ -284,12 +284,12 @@ def _site(job: Job, nothing: Configured) -> Configured | None:
     return _in_file(found[0], nothing, is_named=False) if found else None
 
 
-def _in_file(located: Located | Refusal, nothing: Configured, *, is_named: bool) -> Configured:
-    file = located if isinstance(located, Refusal) else located.read()
-    if isinstance(file, Refusal):
+def _in_file(located: Located | FileIssue, nothing: Configured, *, is_named: bool) -> Configured:
+    file = located if isinstance(located, FileIssue) else located.read()
+    if isinstance(file, FileIssue):
         at: DataPath = ("config",) if is_named else ()
-        problem = f"the configuration cannot be used: {file.problem}"
-        return replace(nothing, diagnostics=[nothing.places.diagnostic("RD868", at, problem, file.remedy)])
+        problem = f"the configuration cannot be used: {file.message}"
+        return replace(nothing, diagnostics=[nothing.places.diagnostic("RD868", at, problem, file.help)])
     try:
         data = read_data(file)
     except BrokenDataError as error:

@@ -24,7 +24,7 @@ from compiler.frontends.stepspec.syntax import (
     ToolCall,
     stages,
 )
-from compiler.ir.program import Contract, ContractStep
+from compiler.ir.program import SpecifiedStep, StepSpecs
 from compiler.ir.tasks import Check
 from compiler.ir.texts import Text
 from runtime_shim.stepspec.step_builder import checks_of as checks_named
@@ -130,13 +130,15 @@ def unmet_rules(
 Table = dict[str, Any]
 
 
-def contract_of(document: Document, called: Called, runtime: Runtime) -> Contract:
+def stepspec_of(document: Document, called: Called, runtime: Runtime) -> StepSpecs:
     """Return the contract of a specification without errors."""
     about = document.workflow.model_dump(exclude_none=True) if document.workflow else {}
     workflow = {**about, "module": called.module, "workflow": called.workflow}
-    steps = tuple(ContractStep(spec.id, _spec(spec, phase_of(spec, document), runtime)) for spec in document.step_specs)
+    steps = tuple(
+        SpecifiedStep(spec.id, _spec(spec, phase_of(spec, document), runtime)) for spec in document.step_specs
+    )
     about_workflow, config = (json.dumps(value, ensure_ascii=False) for value in (workflow, _config(runtime)))
-    return Contract(about_workflow, steps, config)
+    return StepSpecs(about_workflow, steps, config)
 
 
 def phase_of(spec: StepSpec, document: Document) -> str:

@@ -41,7 +41,7 @@ PICTURES: Mapping[str, Format] = {
 }
 
 
-class Wish(Struct, frozen=True):
+class PictureChoice(Struct, frozen=True):
     """The choices of the command line: a format, its place, and the options of its target."""
 
     form: Format
@@ -114,9 +114,9 @@ def picture_options(formats: Mapping[str, Format], usual: str) -> Callable[[Comm
             legend, boxes = "false" if no_legend else None, "steps" if steps else None
             given = {"link-base": link_base, "theme": theme, "legend": legend, "boxes": boxes}
             options = {option: value for option, value in given.items() if value is not None}
-            wish = Wish(formats[name], out, options, force)
-            _refuse_useless(name, wish)
-            return command(wish=wish, **rest)
+            picture = PictureChoice(formats[name], out, options, force)
+            _refuse_useless(name, picture)
+            return command(picture=picture, **rest)
 
         return wrapped
 
@@ -148,11 +148,11 @@ def _output_option(formats: Mapping[str, Format]) -> Callable[[Command], Command
     return click.option("-o", "--output", "out", metavar="OUT", type=click.Path(), help=says)
 
 
-def _refuse_useless(name: str, wish: Wish) -> None:
+def _refuse_useless(name: str, picture: PictureChoice) -> None:
     context = click.get_current_context()
-    for option in wish.options:
-        if option not in wish.form.options:
+    for option in picture.options:
+        if option not in picture.form.options:
             flag = {"legend": "no-legend", "boxes": "steps"}.get(option, option)
             raise click.UsageError(f"--{flag} has no effect on --format {name}; remove it", context)
-    if wish.out == "-" and wish.form.drawn == "png" and is_terminal():
+    if picture.out == "-" and picture.form.drawn == "png" and is_terminal():
         raise click.UsageError("a terminal cannot show a PNG; choose a file with -o", context)

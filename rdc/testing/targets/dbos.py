@@ -1,4 +1,4 @@
-"""Trials of the dbos target: a worker in the background, and calls of an operator."""
+"""Tests of the dbos target: a worker in the background, and calls of an operator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from compiler.ir.tasks import Ask, Shell
 from compiler.ir.texts import text
 from rdc.testing.driver import ENDS, drive, steps_told
 from rdc.testing.process import PAUSE, Finished, execute, last_line, running
-from rdc.testing.run import MissingToolError, Run, Setting, TrialError
+from rdc.testing.run import MissingToolError, Run, Setting, TargetTestError
 
 RUN = "trial"
 EXIT_RUNNING = 3
@@ -30,9 +30,9 @@ def run(setting: Setting) -> Run:
         raise MissingToolError("`dbos` is not installed: pip install dbos==3.4.0, or test another target")
     if setting.is_prompted:
         setting = replace(setting, program=_asking(setting.program), is_prompted=False)
-    trial = _Trial(setting)
-    with running(trial.worker, setting.workspace, trial.environment):
-        return drive(trial, setting)
+    test = _TargetTest(setting)
+    with running(test.worker, setting.workspace, test.environment):
+        return drive(test, setting)
 
 
 def _asking(program: Program) -> Program:
@@ -50,7 +50,7 @@ def _question(node: Node) -> Node:
     return replace(node, task=task, edges=tuple(edges), variables=(), constants=())
 
 
-class _Trial:
+class _TargetTest:
     """The generated worker, a run, and the output of the last call."""
 
     def __init__(self, setting: Setting) -> None:
@@ -108,7 +108,7 @@ class _Trial:
         deadline = time.monotonic() + self._setting.timeout
         while (status := self._ended("status", RUN, "--json")).code == EXIT_RUNNING:
             if time.monotonic() > deadline:
-                raise TrialError(f"it took longer than {self._setting.timeout:g} seconds; use a longer --timeout")
+                raise TargetTestError(f"it took longer than {self._setting.timeout:g} seconds; use a longer --timeout")
             time.sleep(PAUSE)
         facts: dict[str, Any] = json.loads(status.out) if status.out else {}
         return facts

@@ -1,4 +1,4 @@
-"""Trials of the GitHub target with act: on this machine, without Docker or GitHub."""
+"""Tests of the GitHub target with act: on this machine, without Docker or GitHub."""
 
 from __future__ import annotations
 

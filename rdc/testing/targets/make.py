@@ -1,4 +1,4 @@
-"""Trials of the Make target."""
+"""Tests of the Make target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trials of the Python target."""
+"""Tests of the Python target."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any, Callable
 from runtime_shim.cli.command_line import OPTIONS, help_lines, read_words
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.outcomes import Host
-from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
+from runtime_shim.engine.program import EXIT_COMPLETE, Table, UsageError
 from runtime_shim.engine.session import Kinds, Options
 from runtime_shim.engine.state import digest
 from runtime_shim.engine.status import steps
@@ -27,7 +27,7 @@ from runtime_shim.targets.dbos.commands import (
     worker,
 )
 from runtime_shim.targets.dbos.legs import Legs, Place
-from runtime_shim.targets.dbos.steps import OfLegs
+from runtime_shim.targets.dbos.steps import LegSteps
 
 REQUESTS: dict[str, tuple[str, Callable[[Request], int]]] = {
     "worker": ("run steps until you stop it", worker),
@@ -95,7 +95,7 @@ def options_of_worker(kinds: Kinds) -> Options:
     return tuple(dict.fromkeys(found))
 
 
-class OfDbos(OfLegs):
+class DbosCaller(LegSteps):
     """Runs at workers: their commands in hints."""
 
     def call(self, words: tuple[str, ...]) -> str:
@@ -121,7 +121,7 @@ def execute_call(program: Table, argv: list[str], host: Host, display: Display, 
     """Run a subcommand and return its exit code."""
     # The file calls `uv`, which may not be there, and `python3` may not have the packages.
     prog = f"{'uv run' if 'UV' in os.environ else 'python3'} {host.prog.removeprefix('python3 ')}"
-    host, kinds = host._replace(prog=prog), [*kinds, OfDbos]  # last, since it ends a leg when all others are done
+    host, kinds = host._replace(prog=prog), [*kinds, DbosCaller]  # last, since it ends a leg when all others are done
     options, more = options_of_worker(kinds), {name for kind in kinds for name in kind.commands}
     calls = {name: each for name, each in REQUESTS.items() if name not in ("approve", "goto") or name in more}
     command, *words = argv or [""]
@@ -130,10 +130,10 @@ def execute_call(program: Table, argv: list[str], host: Host, display: Display, 
         display.say(help_lines(program, command, host.prog, calls, own))
         if argv:
             return EXIT_COMPLETE
-        raise RefusedError(f"missing subcommand; to start a run: {host.prog} start")
+        raise UsageError(f"missing subcommand; to start a run: {host.prog} start")
     if command not in calls:
         known = f"{meant(command, calls) or '; choose from ' + ', '.join(calls)} (see: {host.prog} --help)"
-        raise RefusedError(f"unknown subcommand {one_line(command)}{known}")
+        raise UsageError(f"unknown subcommand {one_line(command)}{known}")
     given = read_words(words, own, options, [], f"(see: {host.prog} {command} --help)")
     vars(given).update(prog=host.prog, command=command, known=options, only=None, RUN=getattr(given, "RUN", "") or "")
     known = os.environ.pop("RDC_DATABASE", "")  # it may have a password, which is not for commands

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.outcomes import Host
-from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, RefusedError, Table
+from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, Table, UsageError
 from runtime_shim.engine.session import Kinds, Session
 from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.state import ENDED, utc_now
@@ -72,12 +72,12 @@ def worker(request: Request) -> int:
     options = request.options
     jobs, poll = options.jobs or "1", options.poll or "0.25"
     if not re.fullmatch("[1-9][0-9]{0,3}", jobs):
-        raise RefusedError(f"--jobs {one_line(jobs)!a}: expected a number from 1 to 9999")
+        raise UsageError(f"--jobs {one_line(jobs)!a}: expected a number from 1 to 9999")
     if not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,3})?", poll) or float(poll) <= 0:
-        raise RefusedError(f"--poll {one_line(poll)!a}: expected seconds, such as 0.5")
+        raise UsageError(f"--poll {one_line(poll)!a}: expected seconds, such as 0.5")
     for option, known in (("interrupted", ("ask", "rerun")), ("workspace", ("shared", "run", "host"))):
         if (given := getattr(options, option)) not in (None, *known):
-            raise RefusedError(f"--{option} {one_line(given)!a}: expected {', '.join(known[:-1])} or {known[-1]}")
+            raise UsageError(f"--{option} {one_line(given)!a}: expected {', '.join(known[:-1])} or {known[-1]}")
     options.rerun_interrupted, options.command = options.interrupted == "rerun", "resume"
     request.session().each("before_run", None)  # secrets are checked now, not in each leg
     is_apart, fence = options.workspace == "run", None if request.database.is_sqlite else FENCE
@@ -91,7 +91,7 @@ def start(request: Request) -> int:
     """Start a run, and wait for it if asked to."""
     name, database = request.options.id, request.database
     if name is not None and not re.fullmatch(RUN_NAME, name):
-        raise RefusedError(f"--id {one_line(name)!a}: use up to 100 letters, digits, `.`, `_` and `-`")
+        raise UsageError(f"--id {one_line(name)!a}: use up to 100 letters, digits, `.`, `_` and `-`")
     if not database.is_ready():  # no worker has made the tables
         engine = Engine(database, request.place.version, "start", Duties(1, 60.0, False))
         with database.worded():
@@ -102,11 +102,11 @@ def start(request: Request) -> int:
     session.take()
     begin = session.state.begin
     run = request.options.RUN = name or begin["run"]
-    if "contract" not in request.program:  # its records have another form of id
+    if "stepspec" not in request.program:  # its records have another form of id
         begin = {**begin, "run": run}
     store = RunStore(session.store, database, run, request.place)
     if store.legs:
-        raise RefusedError(f"run {run} already exists; choose another --id")
+        raise UsageError(f"run {run} already exists; choose another --id")
     if request.options.answers:
         store.given = {"answers": read_text(request.options.answers, LARGEST)}
     store.append(begin)
@@ -163,9 +163,9 @@ def decide(request: Request, session: Session) -> None:
         session.adopt()
     words = words_of(session.program["nodes"][state.node])
     if state.node != options.STEP:
-        raise RefusedError(f"step {state.node} was interrupted, not {options.STEP}")
+        raise UsageError(f"step {state.node} was interrupted, not {options.STEP}")
     if options.REPLY not in (*words, "rerun"):
-        raise RefusedError(f"{one_line(options.REPLY)}: expected {', '.join(words)} or rerun")
+        raise UsageError(f"{one_line(options.REPLY)}: expected {', '.join(words)} or rerun")
     if options.REPLY == "rerun":
         session.record({"kind": "resume", "condition": "ready", "time": utc_now()})
         return
@@ -190,7 +190,7 @@ def going_on(request: Request, session: Session) -> int:
 def approve_gate(request: Request) -> int:
     """Approve the named gate."""
     if not request.options.gate:
-        raise RefusedError("approve needs --gate ID")
+        raise UsageError("approve needs --gate ID")
     request.options.command, request.options.STEP, request.options.REPLY = "answer", request.options.gate, "approved"
     return answer_run(request)
 
@@ -224,7 +224,7 @@ def cancel(request: Request) -> int:
 def refuse_ended(state: Any, run: str) -> None:  # a State
     """Refuse a run that has ended."""
     if state.condition in ENDED:
-        raise RefusedError(f"{run} has ended: {state.condition.upper()} {one_line(state.message)}".rstrip())
+        raise UsageError(f"{run} has ended: {state.condition.upper()} {one_line(state.message)}".rstrip())
 
 
 def resume_run(request: Request) -> int:
@@ -238,11 +238,11 @@ def resume_run(request: Request) -> int:
     store.lock()
     can_reopen = any(each.reopens for each in session.extensions)
     if state.condition == "complete" or (state.condition in ENDED and not can_reopen):
-        raise RefusedError(f"{run} has ended; to start another run: {session.call('run')}")
+        raise UsageError(f"{run} has ended; to start another run: {session.call('run')}")
     session.state, is_same = state, session.is_same(state)
     if state.condition == "running" and is_same:
         again = session.call("resume", "--rerun-interrupted")
-        raise RefusedError(f"{state.node} was interrupted; to run it again: {again}")
+        raise UsageError(f"{state.node} was interrupted; to run it again: {again}")
     session.take(state)
     if not is_same and state.condition not in ENDED:
         session.adopt()
@@ -339,7 +339,7 @@ def prune(request: Request) -> int:
     """Delete old runs that are over, with their files on this machine."""
     age, database = re.fullmatch("([0-9]{1,6})([hdw])", request.options.older_than or ""), request.database
     if not age:
-        raise RefusedError("prune needs --older-than AGE, such as 12h, 30d or 8w")
+        raise UsageError("prune needs --older-than AGE, such as 12h, 30d or 8w")
     before = now_ms() - int(age[1]) * HOURS[age[2]] * 3600 * 1000
     gone = [leg for leg in database.newest(is_over=True) if leg.updated < before]
     directory = request.options.logs or os.path.join(".rdc", request.program["name"])

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, Callable, NamedTuple
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.targets.dbos.legs import LEG, Legs
 
 NEEDED = "3.4.0"  # the only version of DBOS with which this file is tested: see `_keep_duties`
@@ -27,10 +27,10 @@ def load_dbos() -> Any:  # the module
     how = f"start this file with `uv run`, or install it: pip install dbos=={NEEDED}"
     try:
         if (found := importlib.metadata.version("dbos")) != NEEDED:
-            raise RefusedError(f"this program needs dbos {NEEDED}, but dbos {found} is installed; {how}")
+            raise UsageError(f"this program needs dbos {NEEDED}, but dbos {found} is installed; {how}")
         import dbos
     except ImportError:
-        raise RefusedError(f"this program needs dbos {NEEDED}; {how}") from None
+        raise UsageError(f"this program needs dbos {NEEDED}; {how}") from None
     return dbos
 
 
@@ -107,10 +107,10 @@ class Metrics:
         try:
             import prometheus_client
         except ImportError:
-            raise RefusedError("--metrics needs a package; to install it: pip install prometheus-client") from None
+            raise UsageError("--metrics needs a package; to install it: pip install prometheus-client") from None
         address, _, port = place.rpartition(":")
         if not port.isdecimal() or not 0 < int(port) < 65536:
-            raise RefusedError(f"--metrics {place!a}: expected PORT or ADDRESS:PORT")
+            raise UsageError(f"--metrics {place!a}: expected PORT or ADDRESS:PORT")
         client = prometheus_client
         self._steps = client.Counter("rdc_steps", "Steps that ended at this worker", ["outcome"])
         self._seconds = client.Histogram("rdc_step_seconds", "Duration of steps", buckets=(0.1, 1, 10, 60, 600, 3600))
@@ -121,7 +121,7 @@ class Metrics:
         try:
             client.start_http_server(int(port), address or "127.0.0.1")
         except OSError as error:
-            raise RefusedError(f"--metrics {place}: {error.strerror}") from None
+            raise UsageError(f"--metrics {place}: {error.strerror}") from None
 
     def step(self, record: Record) -> None:
         """Count a step."""

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from runtime_shim.engine.private import DIRECTORY, Folder, opened_folder
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.targets.dbos.legs import Legs
 
 BEAT = 0.5  # seconds between two signs of life
@@ -63,7 +63,7 @@ class Leases:
             if connection.execute("SELECT pg_backend_pid()").fetchone()[0] != connection.info.backend_pid:
                 connection.close()
                 why = "its locks end with each transaction; use the address of the server itself"
-                raise RefusedError(f"{self._database.shown} is a connection pool such as PgBouncer: {why}")
+                raise UsageError(f"{self._database.shown} is a connection pool such as PgBouncer: {why}")
             for setting in (f"idle_session_timeout = '{LEASE}s'", "tcp_keepalives_idle = 3"):
                 with suppress(Exception):  # PostgreSQL 13 has no time limit for idle sessions
                     connection.execute(f"SET {setting}")
@@ -71,7 +71,7 @@ class Leases:
             (is_ours,) = connection.execute("SELECT pg_try_advisory_lock(%s)", [key_of(application, worker)]).fetchone()
             if not is_ours:  # the server has not noticed yet that the old connection is gone
                 connection.close()
-                raise RefusedError(f"the lease of {worker} is still taken")
+                raise UsageError(f"the lease of {worker} is still taken")
             connection.execute("SELECT pg_advisory_lock_shared(%s)", [key_of(application, "version", version)])
         self._connection = connection
 

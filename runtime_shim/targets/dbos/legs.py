@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.private import is_trusted, refuse_links
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.texts import one_line
 
 ACTIVE = ("ENQUEUED", "PENDING", "DELAYED")
@@ -57,7 +57,7 @@ class Database:
 
                 if found := network_of(self.path):
                     why = f"is on a network disk ({found}), where locks can fail; use PostgreSQL"
-                    raise RefusedError(f"{self.shown} {why}")
+                    raise UsageError(f"{self.shown} {why}")
                 self.check_file()
                 return sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
             import psycopg
@@ -79,7 +79,7 @@ class Database:
         for ending in ("", "-journal", "-shm", "-wal"):
             refuse_links(self.shown + ending, "name its target in the database's address")
         if os.path.exists(self.path) and not is_trusted(os.stat(self.path)):
-            raise RefusedError(f"{self.shown} belongs to another user, who can change the runs; name another file")
+            raise UsageError(f"{self.shown} belongs to another user, who can change the runs; name another file")
 
     def close(self) -> None:
         """Close the connection, if any; the next call makes another."""
@@ -127,7 +127,7 @@ class Database:
             yield
         except Exception as error:
             if type(error).__module__.partition(".")[0] in DRIVERS:
-                raise RefusedError(self.words(error)) from None
+                raise UsageError(self.words(error)) from None
             raise
 
     def words(self, error: Exception) -> str:
@@ -152,11 +152,11 @@ def shown_address(url: str) -> str:
         host = parts.hostname or dict(urllib.parse.parse_qsl(parts.query)).get("host") or "localhost"
         port = f":{parts.port}" if parts.port else ""
         if "@" in f"{parts.path}{parts.query}{parts.fragment}":  # the rest of a password, whose / was not escaped
-            raise RefusedError("the database's address has an @ after its host; in the password, write / as %2F")
+            raise UsageError("the database's address has an @ after its host; in the password, write / as %2F")
     except ValueError:  # the port is not a number
         parts, host, port = urllib.parse.urlsplit(""), "", ""
     if parts.scheme not in ("postgresql", "postgres") or not parts.path.strip("/"):
-        raise RefusedError("unknown database; use sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME")
+        raise UsageError("unknown database; use sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME")
     return one_line(f"postgresql://{host}{port}{parts.path}")
 
 

@@ -3,13 +3,13 @@
 import time
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, Store, replay
 from runtime_shim.targets.dbos.legs import NO_RESULT, Leg, Legs, Place
 
 
-class TakenError(RefusedError):
+class TakenError(UsageError):
     """Someone else added the next leg first."""
 
 
@@ -34,7 +34,7 @@ class RunStore(Store):
         """Return the state of the run."""
         records = self.records()
         if not records:
-            raise RefusedError(f"there is no run {self._run} in {self._database.shown}; `list` lists the runs")
+            raise UsageError(f"there is no run {self._run} in {self._database.shown}; `list` lists the runs")
         return replay(records, self._run, self.modes)
 
     def lock(self) -> None:
@@ -44,7 +44,7 @@ class RunStore(Store):
             by = f" ({decided[0]['node']} was decided by {decided[0]['by']})" if decided and "by" in decided[0] else ""
             words = {"PENDING": "is running", "DELAYED": "pauses before its next attempt"}
             how = words.get(self.legs[-1].status, "is queued")
-            raise RefusedError(f"{self._run} {how}{by}; wait, or cancel it")
+            raise UsageError(f"{self._run} {how}{by}; wait, or cancel it")
 
     def open(self) -> None:
         """Do nothing: the database is the journal."""

@@ -13,7 +13,7 @@ from typing import Any, Callable
 
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.program import EXIT_WAITING, RefusedError, Table
+from runtime_shim.engine.program import EXIT_WAITING, Table, UsageError
 from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.signals import signal_groups
 from runtime_shim.engine.state import ENDED, State, Store, utc_now
@@ -56,7 +56,7 @@ class LegStore(Store):
         while True:
             try:
                 return super().lock()
-            except RefusedError:
+            except UsageError:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.1)
@@ -104,7 +104,7 @@ def shorten(path: str, limit: int) -> None:
                 file.write(end)
 
 
-class OfLegs(Extension):
+class LegSteps(Extension):
     """Keeps the output of commands, and ends a leg before a pause or when its worker stops."""
 
     def open(self) -> None:
@@ -174,7 +174,7 @@ def guard(session: Session, store: LegStore, channel: Channel, fence: "float | N
         if word == "recorded":
             store.is_recorded.release()
         elif word == "beat":
-            legs = next(each for each in session.extensions if isinstance(each, OfLegs))
+            legs = next(each for each in session.extensions if isinstance(each, LegSteps))
             shorten(legs.path(), legs.limit)
         elif word == "leave":
             store.is_leaving = True
@@ -206,8 +206,8 @@ def run_leg(
         session = open_session(Display(sys.stderr))
         store = prepared(session, channel, directory, given)
         result = ended(session, store, channel, is_apart, fence)
-    except (RefusedError, OSError) as error:
-        reason = error.args[-1] if isinstance(error, RefusedError) else f"{error.filename or ''}: {error.strerror}"
+    except (UsageError, OSError) as error:
+        reason = error.args[-1] if isinstance(error, UsageError) else f"{error.filename or ''}: {error.strerror}"
         result = {"state": "refused", "message": one_line(str(reason))}
     except Exception:  # a bug of rdc: the run can continue once it is fixed
         traceback.print_exc()
@@ -219,7 +219,7 @@ def run_leg(
 def prepared(session: Session, channel: Channel, directory: str, given: Table) -> LegStore:
     """Return the store of a leg, with the folder of the run's files and the helper's log."""
     if not re.fullmatch(RUN_NAME, given["run"]):  # it becomes the name of a folder
-        raise RefusedError("the run has a name that rdc does not write")
+        raise UsageError("the run has a name that rdc does not write")
     store = session.store = LegStore(session.store, os.path.join(directory, given["run"]), channel, given["records"])
     store.lock()
     os.dup2(store.within.open("run.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT), 2)
@@ -264,9 +264,9 @@ def ended(session: Session, store: LegStore, channel: Channel, is_apart: bool, f
 def check_state(session: Session, state: State) -> None:
     """Refuse a state that this program cannot have: counters are put into commands, so they must be numbers."""
     if not session.is_same(state):
-        raise RefusedError("the run belongs to a different version of this program")
+        raise UsageError("the run belongs to a different version of this program")
     initial = session.program["registers"]
     is_sound = state.node in session.program["nodes"] and {*state.registers} == {*initial}
     kinds = ((int,) if isinstance(value, int) else (str, type(None)) for value in initial.values())
     if not is_sound or not all(type(state.registers[name]) in kind for name, kind in zip(initial, kinds, strict=True)):
-        raise RefusedError("the records of this run are damaged, or someone has changed them; cancel it")
+        raise UsageError("the records of this run are damaged, or someone has changed them; cancel it")

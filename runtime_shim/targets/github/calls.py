@@ -16,7 +16,7 @@ from typing import Callable
 from runtime_shim.cli.command_line import OPTIONS, execute, read_words
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.outcomes import Host
-from runtime_shim.engine.program import EXIT_INTERRUPTED, EXIT_REFUSED, RefusedError, Table
+from runtime_shim.engine.program import EXIT_INTERRUPTED, EXIT_REFUSED, Table, UsageError
 from runtime_shim.engine.session import Kinds, Session
 from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.state import State, Store
@@ -139,7 +139,7 @@ class Job:
 
     def gates(self) -> set[str]:
         """Return the nodes that reviewers decide; all gates of a specification."""
-        if "contract" in self.program:
+        if "stepspec" in self.program:
             return {name for name, node in self.program["nodes"].items() if node["task"] == "gate"}
         return set(self.words("GATES"))
 
@@ -184,7 +184,7 @@ class Job:
         try:
             argv = [*words, "--state-dir", self.path("rdc")]
             return execute(self._own_secrets, argv, self.host, Display(sys.stderr), kinds)
-        except RefusedError as refusal:
+        except UsageError as refusal:
             *details, reason = map(str, refusal.args)
         except Interrupted:
             print("rdc: INTERRUPTED", flush=True)

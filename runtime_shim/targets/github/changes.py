@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Callable
 
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.texts import one_line
 
 CHANGES = "changes.json"
@@ -55,7 +55,7 @@ def check_secrets(folder: str, masked: Callable[[str], str]) -> bool:
         text = change.get("text") or data.decode("utf-8", "replace")
         if masked(text) != text or masked(change["path"]) != change["path"]:
             name = one_line(masked(change["path"]))
-            raise RefusedError(f"{name} contains a secret, so the changes are not proposed")
+            raise UsageError(f"{name} contains a secret, so the changes are not proposed")
     return True
 
 
@@ -78,16 +78,16 @@ def changed_files(own: str) -> Iterator[Table]:
         _, mode, _, blob, kind = about.decode("ascii").lstrip(":").split(" ")
         path = name.decode("utf-8", "replace")
         if path.startswith(WORKFLOW_FILES):
-            raise RefusedError(f"{one_line(path)} was changed, but a workflow may not change workflows")
+            raise UsageError(f"{one_line(path)} was changed, but a workflow may not change workflows")
         if kind == "D":
             yield {"path": path, "deleted": True}
             continue
         if mode not in PLAIN_MODES or path.encode() != name:
-            raise RefusedError(f"{one_line(path)} is not a plain file, or its name is not UTF-8")
+            raise UsageError(f"{one_line(path)} is not a plain file, or its name is not UTF-8")
         content = run_git(own, "cat-file", "blob", blob)
         size += len(content)
         if size > LARGEST_CHANGES:
-            raise RefusedError(f"the changed files have more than {LARGEST_CHANGES:,} bytes")
+            raise UsageError(f"the changed files have more than {LARGEST_CHANGES:,} bytes")
         yield {"path": path, "mode": mode, **content_in_json(content)}
 
 
@@ -106,5 +106,5 @@ def run_git(own: str, *words: str) -> bytes:
         environment.update(GIT_WORK_TREE=os.getcwd(), GIT_ALTERNATE_OBJECT_DIRECTORIES=objects)
     done = subprocess.run(["git", *words], env=environment, capture_output=True, check=False)
     if done.returncode:
-        raise RefusedError(f"git {words[0]} failed: {one_line(done.stderr.decode('utf-8', 'replace'))}")
+        raise UsageError(f"git {words[0]} failed: {one_line(done.stderr.decode('utf-8', 'replace'))}")
     return done.stdout

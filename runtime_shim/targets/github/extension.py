@@ -6,7 +6,7 @@ from typing import Any, Callable, ClassVar
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.outcomes import Done
-from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError
+from runtime_shim.engine.program import EXIT_COMPLETE, UsageError
 from runtime_shim.engine.session import Extension, Kinds, Session, Subcommands
 from runtime_shim.engine.state import State, digest
 from runtime_shim.io.answers import LARGEST, read_text
@@ -30,7 +30,7 @@ class CallFacts:
 
 def given_to(session: Session) -> CallFacts:
     """Return the facts of this call."""
-    return next(one.facts_of_call for one in session.extensions if isinstance(one, OfGithub))
+    return next(one.facts_of_call for one in session.extensions if isinstance(one, GithubCaller))
 
 
 def do_entry(session: Session) -> int:
@@ -43,13 +43,13 @@ def do_entry(session: Session) -> int:
     node, performer = session.program["nodes"][name], session.performers.get(name)
     say = getattr(performer, "say", None)
     if name not in places or say is None or not 0 <= given.entry < len(node["entries"]):
-        raise RefusedError(f"the run is at {name}, which is not the step of this job")
+        raise UsageError(f"the run is at {name}, which is not the step of this job")
     (answer,) = say(name, node, [given.entry])
     keep_entry(given.entry_path, name, given.entry, session.mask(answer) if answer else None)
     return EXIT_COMPLETE
 
 
-class OfGithub(Extension):
+class GithubCaller(Extension):
     """Runs whose steps are steps of a workflow."""
 
     facts_of_call: CallFacts
@@ -90,7 +90,7 @@ class OfGithub(Extension):
 
     def record(self, record: Record) -> Record:
         """Give a run GitHub's number as its id, which stays when another run continues it."""
-        is_plain = record.get("kind") == "begin" and "contract" not in self.session.program
+        is_plain = record.get("kind") == "begin" and "stepspec" not in self.session.program
         return {**record, "run": os.environ["GITHUB_RUN_ID"]} if is_plain else record
 
     def before_step(self, name: str) -> None:
@@ -113,5 +113,5 @@ class OfGithub(Extension):
 def kinds_on_github(found: Kinds, given: CallFacts) -> list[type[Extension]]:
     """Return the extensions of an edition for GitHub."""
     of_resume = [option for kind in found for option in kind.options if "resume" in option[0].split()]
-    options = dict.fromkeys([*OfGithub.options, *(("entry", *option[1:]) for option in of_resume)])
-    return [*found, type("OfGithub", (OfGithub,), {"facts_of_call": given, "options": tuple(options)})]
+    options = dict.fromkeys([*GithubCaller.options, *(("entry", *option[1:]) for option in of_resume)])
+    return [*found, type("GithubCaller", (GithubCaller,), {"facts_of_call": given, "options": tuple(options)})]

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.state import ENDED, FORMAT, steps_of
 from runtime_shim.engine.texts import words_of
 from runtime_shim.engine.walk import VERBS, Verbs, choose, follow, is_passed
@@ -64,7 +64,7 @@ def check_records(program: Table, records: list[Record]) -> None:
         for record in records:
             _check_values(record)
         _Walk(program, records[0]).through(records[1:])
-    except (RefusedError, KeyError, TypeError, ValueError, AttributeError, IndexError):
+    except (UsageError, KeyError, TypeError, ValueError, AttributeError, IndexError):
         raise damaged() from None
 
 
@@ -139,7 +139,7 @@ class _Walk:
 
     def _reopened(self, record: Record) -> None:
         """Check that a failed specification continues at the failed step, without passing a gate."""
-        _demand("contract" in self.program, self.condition == "stop", record["next"] in self.nodes)
+        _demand("stepspec" in self.program, self.condition == "stop", record["next"] in self.nodes)
         target, failed = self.nodes[record["next"]], self.nodes[self.last]
         _demand(target.get("step") == failed.get("step"))
         self._take(record["changed"], {*record["changed"]})

@@ -4,7 +4,7 @@ import os
 import re
 from contextlib import suppress
 
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.texts import one_line
 
 FILES_OF_RUNNER = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE")
@@ -23,7 +23,7 @@ class Runner:
     def output(self, name: str, word: str) -> None:
         """Set an output for conditions of later steps; accept only names made by rdc."""
         if not re.fullmatch(r"[A-Za-z0-9_./:~ -]*", word):
-            raise RefusedError(f"{name} is not a name made by rdc")
+            raise UsageError(f"{name} is not a name made by rdc")
         self._said.append(f"{name}={word}\n")
 
     def page(self, text: str) -> None:

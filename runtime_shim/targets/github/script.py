@@ -44,7 +44,7 @@ def words_of_places(program: Table) -> dict[str, str]:
 def shown_text(program: Table, places: Sequence[str]) -> tuple[str, str]:
     """Return the variable of the workflow step that runs these places, and its text."""
     all_nodes = program["nodes"]
-    names = _nodes_of(all_nodes, places) if "contract" in program else [name for name in places if name in all_nodes]
+    names = _nodes_of(all_nodes, places) if "stepspec" in program else [name for name in places if name in all_nodes]
     nodes = {name: all_nodes[name] for name in names}
     several = len({nodes[name].get("step", name) for name in names}) > 1
     task = nodes[names[0]]["task"] if len(names) == 1 else ""
@@ -53,7 +53,7 @@ def shown_text(program: Table, places: Sequence[str]) -> tuple[str, str]:
     lines: list[str] = []
     for name, node in nodes.items():
         if "step" in node:
-            spec = program["contract"]["steps"].get(node["step"], {})
+            spec = program["stepspec"]["steps"].get(node["step"], {})
             lines += _of_stage(node, nodes.values(), spec)
         else:
             lines += _of_node(name, node, several, _above(program, node.get("context", "")))

@@ -8,7 +8,7 @@ from typing import Any, Callable
 from runtime_shim.engine.builder import built
 from runtime_shim.engine.journal import read_journal
 from runtime_shim.engine.outcomes import Host
-from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_REFUSED, EXIT_STOP, RefusedError, Table, takes_empty
+from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_REFUSED, EXIT_STOP, Table, UsageError, takes_empty
 from runtime_shim.engine.session import Kinds
 from runtime_shim.targets.github.api import (
     Api,
@@ -41,7 +41,7 @@ def check(job: Job, _places: list[str]) -> int:
     """Check with GitHub that the run to continue belongs to this workflow, before fetching anything."""
     api, number = Api(job.said("TOKEN")), job.said("RESUME")
     check_run(api, number, job.events())
-    artifact = find_kept(api, number, "contract" in job.program)
+    artifact = find_kept(api, number, "stepspec" in job.program)
     if not artifact:
         raise HaltError("Nothing kept", f"Run {number} is not waiting: it kept no state, or its state has expired")
     job.runner.output("artifact", artifact)
@@ -78,7 +78,7 @@ def begin(job: Job, places: list[str]) -> int:
         job.told(state, len(state.finished))
         first = words_of_places(job.program)[state.begin["node"]]
         job.runner.output("next", job.place_of(state) if is_next else first)
-        code = EXIT_STOP if state.condition == "stop" and not job.program.get("contract") else EXIT_COMPLETE
+        code = EXIT_STOP if state.condition == "stop" and not job.program.get("stepspec") else EXIT_COMPLETE
     return code
 
 
@@ -96,11 +96,11 @@ def _look_for_secrets(job: Job) -> None:
 
 def _check_attempt(job: Job, api: Api, resumes: str) -> None:
     """Refuse a later attempt that would repeat completed steps (T-23)."""
-    number, contract = os.environ["GITHUB_RUN_ID"], "contract" in job.program
+    number, stepspec = os.environ["GITHUB_RUN_ID"], "stepspec" in job.program
     if os.environ["GITHUB_RUN_ATTEMPT"] == "1" or not job.said("TOKEN"):
         return
     if find_kept(api, number, True):
-        goes_on = contract or not job.gates()
+        goes_on = stepspec or not job.gates()
         says = f"start this workflow with the input `resume`: {number}" if goes_on else "start a new run"
         raise HaltError("Re-run", f"Completed steps would run again. Instead, {says}")
     if resumes:
@@ -115,7 +115,7 @@ def _taken(job: Job, resumes: str) -> Table:
         raise damaged()
     try:
         records = read_journal(os.path.join(job.path(KEPT), "state", "journal"))[0]
-    except RefusedError:
+    except UsageError:
         raise damaged() from None
     if not records:
         raise damaged()
@@ -232,7 +232,7 @@ def step_through(job: Job, places: list[str]) -> int:
     state = job.state()
     before = len(state.finished) if state is not None else 0
     word = job.left_for(state, places) if state is not None and state.node not in places else ""
-    if word and "contract" not in job.program:  # an earlier run did this; set the outputs again
+    if word and "stepspec" not in job.program:  # an earlier run did this; set the outputs again
         print("This was done before the run started waiting.", flush=True)
         job.runner.output("next", word)
         return EXIT_COMPLETE
@@ -291,7 +291,7 @@ def on_github(document: Any, kinds: Kinds, edition: str, file: str) -> int:  # t
     except HaltError as error:
         job.refuse(*error.args)
         code = EXIT_REFUSED
-    except RefusedError as error:
+    except UsageError as error:
         job.refuse("rdc", *map(str, error.args))
         code = EXIT_REFUSED
     finally:

@@ -110,10 +110,10 @@ def _row_of_step(program: Table, record: Record) -> str:
 
 def draw_flow(program: Table, finished: list[Record]) -> str:
     """Return the flow as a picture with finished steps colored; "" if it is too large."""
-    is_contract = "contract" in program
-    known = program["contract"]["steps"] if is_contract else program["nodes"]
+    is_stepspec = "stepspec" in program
+    known = program["stepspec"]["steps"] if is_stepspec else program["nodes"]
     names = {name: f"s{number}" for number, name in enumerate(known)}
-    lines = _of_steps(names) if is_contract else _of_nodes(program, names)
+    lines = _of_steps(names) if is_stepspec else _of_nodes(program, names)
     if len(names) > MOST_NODES:
         return ""
     outcomes = {}
@@ -156,7 +156,7 @@ def how_to_continue(program: Table, state: State, branch: str) -> str:
     branch = branch or os.environ.get("GITHUB_REF_NAME", "")
     words = ["gh", "workflow", "run", os.path.basename(workflow_path()), "--ref", branch]
     command = f"{' '.join(map(shlex.quote, words))} -f resume={os.environ['GITHUB_RUN_ID']}"
-    if state.condition != "waiting" or "contract" in program:
+    if state.condition != "waiting" or "stepspec" in program:
         return f"\nTo continue, start this workflow again with the number of this run:\n\n    {plain(command)}\n"
     node, lines = program["nodes"][state.node], []
     for reply, where in replies_to(program, state):
@@ -180,7 +180,7 @@ def close(job: Job, part: list[str]) -> int:
     shown = _without_secrets(state, job.mask)
     _tell(job, shown, is_handed, is_waiting)
     _keep_texts(job)
-    if is_handed or is_waiting or ("contract" in job.program and state.condition != "complete"):
+    if is_handed or is_waiting or ("stepspec" in job.program and state.condition != "complete"):
         _keep(job, state, f"{STATE}-{part[0]}" if is_handed else STATE)
         _say_how_to_go_on(job, shown, is_handed)
     if state.condition == "complete":
@@ -223,7 +223,7 @@ def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
     if is_handed:
         return
     job.runner.page(mask(table_of_steps(program, state.finished)))
-    if "contract" in program:
+    if "stepspec" in program:
         job.runner.page(mask(job.printed("timeline", "--markdown")))
     job.runner.page(mask(draw_flow(program, state.finished)))
 
@@ -273,7 +273,7 @@ def _keep(job: Job, state: State, name: str) -> None:
 
 def _say_how_to_go_on(job: Job, state: State, is_handed: bool) -> None:
     """Write how another run continues this one."""
-    if is_handed and "contract" not in job.program:
+    if is_handed and "stepspec" not in job.program:
         return
     if job.said("HEAD") not in ("", os.environ["GITHUB_REPOSITORY"]):
         says = "This run was started from a fork, so it cannot be continued."
@@ -296,5 +296,5 @@ def _leave(job: Job) -> None:
             job.runner.output("artifact", os.path.basename(path))
     elif check_secrets(folder, job.mask):
         job.runner.output("artifact", CHANGES)
-    if "contract" in job.program and job.run("outputs", "--to", job.path("rdc-outputs")):
+    if "stepspec" in job.program and job.run("outputs", "--to", job.path("rdc-outputs")):
         job.lines.append(annotation("warning", "Outputs", "Some outputs were not kept; see the log"))

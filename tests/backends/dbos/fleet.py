@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.workers.fleet import Fleet, Said
+from benchmarks.workers.fleet import CommandResult, Fleet
 from tests.support import warm
 
 
 class WarmFleet(Fleet):
     """A program for workers; its workers are real processes, its commands are forked from one that has loaded it."""
 
-    def run(self, command: list[str], folder: Path, environment: Mapping[str, str], given: bytes = b"") -> Said:
+    def run(
+        self, command: list[str], folder: Path, environment: Mapping[str, str], given: bytes = b""
+    ) -> CommandResult:
         """Run a program of Python to its end."""
         done = warm.run(command, cwd=folder, env=environment, input=given)
-        return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+        return CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())

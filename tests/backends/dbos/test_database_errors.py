@@ -16,9 +16,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from benchmarks.workers.fleet import Fleet, Said
+from benchmarks.workers.fleet import CommandResult, Fleet
 from benchmarks.workers.nursery import Nursery
-from runtime_shim.targets.dbos.command_line import OfDbos
+from runtime_shim.targets.dbos.command_line import DbosCaller
 from runtime_shim.targets.dbos.legs import network_of
 from tests.backends.dbos.documents import ASKS
 from tests.backends.dbos.fleet import WarmFleet
@@ -45,10 +45,10 @@ def refused(fleet: Fleet, url: str, expected: str, with_worker: bool = True) -> 
     if with_worker:
         worker = fleet.worker(ready=False, RDC_DATABASE=url)
         code = worker.process.wait(30)
-        in_words(Said(code, "", worker.text), expected, ["worker"])
+        in_words(CommandResult(code, "", worker.text), expected, ["worker"])
 
 
-def in_words(said: Said, expected: str, command: list[str]) -> None:
+def in_words(said: CommandResult, expected: str, command: list[str]) -> None:
     assert said.code == 2, (command, said)
     assert expected in said.err, (command, said)
     assert PASSWORD not in said.text
@@ -89,7 +89,7 @@ def test_no_part_of_a_password_is_shown(start: str, between: str, words: Fleet) 
 def test_commands_in_hints_have_only_the_address_of_a_file(url: str, shown: str) -> None:
     options = SimpleNamespace(prog="job.py", RUN="r1", database=url)
     session: Any = SimpleNamespace(options=options)
-    found = {words: OfDbos(session).call(words) for words in (("answer", "2", "yes"), ("status", "r1"))}
+    found = {words: DbosCaller(session).call(words) for words in (("answer", "2", "yes"), ("status", "r1"))}
     assert [*found.values()] == [f"job.py answer r1 2 yes{shown}", f"job.py status r1{shown}"]
 
 
@@ -135,7 +135,7 @@ def test_workers_with_files_that_are_no_database(words: Fleet, tmp_path: Path) -
         ("missing/a.sqlite", "the file cannot be opened; check its folder"),
     ):
         worker = words.worker(ready=False, RDC_DATABASE=f"sqlite:///{tmp_path}/{path}")
-        in_words(Said(worker.process.wait(30), "", worker.text), expected, ["worker"])
+        in_words(CommandResult(worker.process.wait(30), "", worker.text), expected, ["worker"])
 
 
 def test_a_server_that_is_not_there(words: Fleet) -> None:
@@ -171,7 +171,9 @@ def test_a_server_that_refuses(words: Fleet, postgres: str, tmp_path: Path) -> N
         for command in (["start"],):
             in_words(words.call(*command, RDC_DATABASE=url), "grant all rights on the schema dbos", command)
         worker = words.worker(ready=False, RDC_DATABASE=url)
-        in_words(Said(worker.process.wait(30), "", worker.text), "grant all rights on the schema dbos", ["worker"])
+        in_words(
+            CommandResult(worker.process.wait(30), "", worker.text), "grant all rights on the schema dbos", ["worker"]
+        )
         log = words.folder / "worker-1.log"
         assert PASSWORD not in log.read_text()
 
@@ -218,7 +220,7 @@ def test_network_disks_are_known(tmp_path: Path) -> None:
 def test_a_pool_of_connections_is_refused(words: Fleet, postgres: str) -> None:
     with pooled(postgres) as port:
         worker = words.worker(ready=False, RDC_DATABASE=f"postgresql://postgres:{PASSWORD}@127.0.0.1:{port}/postgres")
-        said = Said(worker.process.wait(30), "", worker.text)
+        said = CommandResult(worker.process.wait(30), "", worker.text)
     in_words(said, "is a connection pool such as PgBouncer", ["worker"])
     assert "use the address of the server itself" in said.err
 

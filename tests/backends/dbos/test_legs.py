@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.workers.fleet import Fleet
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.state import State
 from runtime_shim.targets.dbos.engine import Duties, Metrics
 from runtime_shim.targets.dbos.legs import Legs, Place
@@ -80,7 +80,7 @@ def test_a_parked_leg_is_queued_when_the_disk_has_space_again(queued: Fleet, leg
     refuses = "BEFORE UPDATE ON workflow_status BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
     forge(queued, f"CREATE TRIGGER is_full {refuses}")
     for _ in range(2):
-        with pytest.raises(RefusedError, match="no space is left"):
+        with pytest.raises(UsageError, match="no space is left"):
             worker._go_round()
     forge(queued, "DROP TRIGGER is_full")
     worker._go_round()
@@ -150,7 +150,7 @@ def test_lists_have_no_runs_with_odd_names_and_no_controls(queued: Fleet, legs: 
 @pytest.mark.parametrize("run", [*ODD_RUNS, "a" * 101])
 def test_a_helper_refuses_odd_names_of_runs(tmp_path: Path, run: str) -> None:
     nothing: Any = None
-    with pytest.raises(RefusedError, match="the run has a name that rdc does not write"):
+    with pytest.raises(UsageError, match="the run has a name that rdc does not write"):
         prepared(nothing, nothing, str(tmp_path / "a" / "b"), {"run": run, "records": []})
     assert [*tmp_path.iterdir()] == []
 
@@ -167,7 +167,7 @@ def test_a_helper_refuses_states_that_its_program_cannot_have(changed: dict[str,
     program: dict[str, Any] = {"nodes": {"1": {}, "STOP": {}}, "registers": {"1 retries": 1, "name": None}}
     session: Any = SimpleNamespace(program=program, is_same=lambda _state: True)
     check_state(session, State([BEGIN]))
-    with pytest.raises(RefusedError, match="damaged, or someone has changed them"):
+    with pytest.raises(UsageError, match="damaged, or someone has changed them"):
         check_state(session, State([{**BEGIN, **changed}]))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from backends.github import GithubBackend
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, SlotTest, Test
-from compiler.ir.program import Input, Node, Program, Register, Settings, Slot, SourceFile, Variable
+from compiler.ir.program import Counter, Input, Node, Program, Settings, Slot, SourceFile, Variable
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import verify
@@ -43,7 +43,7 @@ def program(
     *nodes: Node,
     slots: Mapping[str, str | None] | Sequence[str] = (),
     inputs: Sequence[Input] = (),
-    registers: Sequence[Register] = (),
+    counters: Sequence[Counter] = (),
     limit: int | None = None,
 ) -> Program:
     """A program that begins with the first node; the ends need not be given."""
@@ -60,7 +60,7 @@ def program(
         (SourceFile("a.playbook.md", "0" * 64),),
         nodes[0].id,
         (*nodes, *ends),
-        registers=tuple(registers),
+        counters=tuple(counters),
         slots=(*(Slot(name, value) for name, value in initial.items()), *(Slot(item.name) for item in inputs)),
         inputs=tuple(inputs),
         limit=limit,
@@ -83,13 +83,13 @@ __all__ = [
     "Ask",
     "Branch",
     "Clear",
+    "Counter",
     "End",
     "Gate",
     "Input",
     "Keep",
     "Parallel",
     "Reading",
-    "Register",
     "Settings",
     "Shell",
     "SlotTest",

@@ -1,4 +1,4 @@
-"""Runs of workflows of programs by the second engine, whose agents a stand-in answers."""
+"""Runs of workflows of programs by the second engine, whose agents a stub answers."""
 
 from __future__ import annotations
 
@@ -65,16 +65,16 @@ def run(
 ) -> engine.EngineRun:
     """Run a workflow whose agents answer by a list for each step, and note what they were given.
 
-    What belongs to the stand-in is in the repository, or beside one that is given.
+    What belongs to the stub is in the repository, or beside one that is given.
     """
     if answers is not None:
         (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
-    (folder / "agent.py").write_text(STAND_IN, encoding="utf-8")
+    (folder / "agent.py").write_text(STUB, encoding="utf-8")
     env = {"FOLDER": str(folder), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
     return engine.run(repository or folder, workflow, history=folder / "history", env=env, run_id=number, **more)
 
 
-STAND_IN = """
+STUB = """
 import json, os, sys
 from pathlib import Path
 folder = Path(os.environ["FOLDER"])

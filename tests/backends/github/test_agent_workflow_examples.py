@@ -21,7 +21,7 @@ def test_examples_are_right_and_in_their_normal_form(path: Path) -> None:
     assert found.diagnostics == ()
     assert found.scenarios
     results = list(try_scenarios(found, [], 60.0))
-    assert [(one.scenario.name, one.problem) for one in results if one.status is not Status.PASSED] == []
+    assert [(one.scenario.name, one.message) for one in results if one.status is not Status.PASSED] == []
     assert call("fmt", "--check", str(path), cwd=ROOT).code == 0
 
 

@@ -17,15 +17,15 @@ from backends.github import GithubBackend
 from compiler.driver import compile_file
 from compiler.ir.edges import Edge, Keep, OutcomeTest
 from compiler.ir.program import Program
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.publish import publisher
 from runtime_shim.targets.github.changes import changed_files
 from runtime_shim.tasks.recipes import RECIPES
-from tests.backends.github.routed_runs import AGENT, STAND_IN, ended, log, run
+from tests.backends.github.routed_runs import AGENT, STUB, ended, log, run
 from tests.conftest import ROOT
 from tests.support.github import act, lint
 from tests.support.github.compiling import parsed
-from tests.support.github.reviews import reviewed, stand_in
+from tests.support.github.reviews import reviewed, stub
 
 HEADING = r"## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n\n"
 ANSWERS: Mapping[str, Any] = {
@@ -231,10 +231,10 @@ def test_what_agents_put_into_the_folder_goes_on_as_far_as_it_is_plain(tmp_path:
 def test_it_runs_under_act(tmp_path: Path) -> None:
     """The same by another engine, which asks nobody at an environment: somebody approves in the job that waits."""
     (tmp_path / "answers.json").write_text(json.dumps(ANSWERS), encoding="utf-8")
-    (tmp_path / "agent.py").write_text(STAND_IN, encoding="utf-8")
+    (tmp_path / "agent.py").write_text(STUB, encoding="utf-8")
     text = reviewed(compiled(program()), "echo approved")
     env = {"FOLDER": str(tmp_path), "ARTIFACTS": str(tmp_path / "artifacts")}
-    with stand_in() as github:
+    with stub() as github:
         done = act.run(tmp_path, text, env=env, inputs={"task": "Do it"}, api_url=github.url)
     assert done.exit_code == 0, done.log
     assert len(prompts(tmp_path, "implement")) == 2
@@ -299,11 +299,11 @@ def test_what_may_not_go_out_is_refused(workspace: Path, tmp_path: Path) -> None
     path = workspace / ".github/workflows/x.yml"
     path.parent.mkdir(parents=True)
     path.write_text("on: push")
-    with pytest.raises(RefusedError, match="a workflow may not change"):
+    with pytest.raises(UsageError, match="a workflow may not change"):
         list(changed_files(str(own(tmp_path))))
     path.unlink()
     (workspace / "link").symlink_to("/etc/passwd")
-    with pytest.raises(RefusedError, match="not a plain file"):
+    with pytest.raises(UsageError, match="not a plain file"):
         list(changed_files(str(own(tmp_path))))
 
 
@@ -351,7 +351,7 @@ def test_changes_are_proposed_by_a_job_without_agents_and_secrets(monkeypatch: p
     ],
 )
 def test_nothing_of_the_changes_is_trusted(change: object) -> None:
-    with pytest.raises(publisher.RefusedError):
+    with pytest.raises(publisher.UsageError):
         publisher.checked(json.dumps([change]).encode())
     assert publisher.checked(b'[{"path": "a", "deleted": true}]')
 

@@ -65,7 +65,7 @@ def test_an_alias_is_the_script_that_it_stands_for(walk: Engine) -> None:
     assert walk(WORKFLOW).log.splitlines() == CALLED
     scripts = {step["run"] for job in parsed(WORKFLOW)["jobs"].values() for step in job["steps"]}
     assert scripts == {'# a script of several lines\necho "called $CALL"\n'}
-    with pytest.raises(engine.RefusedError):
+    with pytest.raises(engine.RejectedError):
         walk(WORKFLOW.replace("*rdc", "*none"))
 
 

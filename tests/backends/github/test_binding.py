@@ -62,7 +62,7 @@ def test_an_event_gives_the_value_and_it_stays_a_text(made: Program, tmp_path: P
     assert (done.conclusion, shown(tmp_path)) == ("success", "by hand/other")
     done = run(tmp_path, workflow, 3, event="issues", payload={"action": "opened", "issue": {"body": None}})
     assert (done.conclusion, shown(tmp_path)) == ("success", "/shop"), "an issue without a body"
-    with pytest.raises(engine.RefusedError, match="Required input 'issue'"):
+    with pytest.raises(engine.RejectedError, match="Required input 'issue'"):
         run(tmp_path, workflow, 4)
     assert not (tmp_path / "owned").exists()
     jobs = parsed(workflow)["jobs"].values()

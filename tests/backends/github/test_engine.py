@@ -11,7 +11,7 @@ from tests.backends.github.walking import HEAD, MATRIX, Engine, jobs, steps
 from tests.conftest import ROOT
 from tests.support import actions_engine as engine
 from tests.support import node
-from tests.support.actions_engine import RefusedError
+from tests.support.actions_engine import RejectedError
 
 # --- Steps ------------------------------------------------------------------------------------------------------------
 
@@ -150,7 +150,7 @@ def test_a_shell_that_the_runner_cannot_use_is_an_error(walk: Engine, shell: str
     if shell == "bash":
         assert walk(text).conclusion == "success"
         return
-    with pytest.raises(RefusedError, match=r"has no \{0\}|a brace"):
+    with pytest.raises(RejectedError, match=r"has no \{0\}|a brace"):
         walk(text)
 
 
@@ -271,7 +271,7 @@ def test_a_flow_has_the_end_that_a_step_says(outcome: str, end: str, conclusion:
 @pytest.mark.parametrize("step", ["id: a, run: echo", "id: saved, name: Save the run, run: echo", "id: a, name: STOP"])
 def test_a_flow_has_no_step_that_is_not_known(step: str, tmp_path: Path) -> None:
     text = steps(f"- {{{step}{'' if 'run' in step else ', run: echo'}}}{ENDS}")
-    with pytest.raises(RefusedError, match=r"not simulated: the step .* in a path by a table"):
+    with pytest.raises(RejectedError, match=r"not simulated: the step .* in a path by a table"):
         engine.flow(text, [], tmp_path)
 
 
@@ -332,5 +332,5 @@ def test_lock_files_pin_what_is_installed_and_name_no_host(lock: Path) -> None:
     ],
 )
 def test_what_it_does_not_know_is_an_error(walk: Engine, text: str, message: str) -> None:
-    with pytest.raises(RefusedError, match=message):
+    with pytest.raises(RejectedError, match=message):
         walk(text)

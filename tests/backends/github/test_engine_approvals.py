@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.backends.github.walking import HEAD, Engine, jobs, steps
-from tests.support.actions_engine import EngineRun, RefusedError
+from tests.support.actions_engine import EngineRun, RejectedError
 
 
 def results(run: EngineRun) -> dict[str, str]:
@@ -177,7 +177,7 @@ def test_an_artifact_that_is_overwritten_has_another_id(walk: Engine) -> None:
 
 
 def test_without_an_id_all_artifacts_would_be_loaded(walk: Engine) -> None:
-    with pytest.raises(RefusedError, match="download of all artifacts"):
+    with pytest.raises(RejectedError, match="download of all artifacts"):
         walk(steps(LOAD.replace("ID", "")))
 
 
@@ -278,7 +278,7 @@ def test_gh_may_ask_what_its_token_may(walk: Engine) -> None:
 
 
 def test_what_the_stand_in_of_gh_does_not_know_is_an_error(walk: Engine) -> None:
-    with pytest.raises(RefusedError, match="not simulated: the API for GET /not-simulated/gh"):
+    with pytest.raises(RejectedError, match="not simulated: the API for GET /not-simulated/gh"):
         walk(steps("- run: gh api repos/x --method DELETE || true\n"))
-    with pytest.raises(RefusedError, match="not simulated: the API for GET /not-simulated/gh"):
+    with pytest.raises(RejectedError, match="not simulated: the API for GET /not-simulated/gh"):
         walk(steps("- run: gh run list || true\n"))

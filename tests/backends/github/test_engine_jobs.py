@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.backends.github.walking import HEAD, MATRIX, Engine, jobs, steps
-from tests.support.actions_engine import RefusedError
+from tests.support.actions_engine import RejectedError
 
 # --- Jobs -------------------------------------------------------------------------------------------------------------
 
@@ -107,7 +107,7 @@ def test_environments_let_in_whom_people_approve(walk: Engine) -> None:
         run = walk(text, environments={"production": decisions})
         assert [run.jobs[name].result for name in "abc"] == [*expected, "success"]
         assert run.conclusion == "failure"
-    with pytest.raises(RefusedError, match="nobody decides about production for the job b"):
+    with pytest.raises(RejectedError, match="nobody decides about production for the job b"):
         walk(text, environments={"production": ["approved"]})
 
 
@@ -150,11 +150,11 @@ def test_inputs_have_types_and_defaults(walk: Engine) -> None:
     assert [step.outcome for step in walk(INPUTS).jobs["one"].steps] == ["skipped", "success", "skipped", "skipped"]
     run = walk(INPUTS, inputs={"text": "x", "flag": "true", "level": "high"})
     assert [step.outcome for step in run.jobs["one"].steps] == ["success", "skipped", "success", "success"]
-    with pytest.raises(RefusedError, match="Unexpected inputs provided: other"):
+    with pytest.raises(RejectedError, match="Unexpected inputs provided: other"):
         walk(INPUTS, inputs={"other": "x"})
-    with pytest.raises(RefusedError, match="not in the list of allowed values"):
+    with pytest.raises(RejectedError, match="not in the list of allowed values"):
         walk(INPUTS, inputs={"level": "middle"})
-    with pytest.raises(RefusedError, match="is not started by push"):
+    with pytest.raises(RejectedError, match="is not started by push"):
         walk(INPUTS, event="push")
 
 
@@ -187,7 +187,7 @@ def test_a_pattern_may_match_no_artifact(walk: Engine) -> None:
     assert (run.conclusion, run.log.count("a\n")) == ("success", 0)
     run = walk(steps(UPLOAD.replace("HIDDEN", "false") + found.replace("NAME", "kept") + shown), run_id=2)
     assert (run.conclusion, run.log) == ("success", "a\n")
-    with pytest.raises(RefusedError, match="a pattern that matches several"):
+    with pytest.raises(RejectedError, match="a pattern that matches several"):
         walk(steps(found.replace("NAME", "'*'")), run_id=3)
 
 

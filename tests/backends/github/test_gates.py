@@ -13,7 +13,7 @@ from tests.backends.github.routed import End, Gate, Shell, compiled, node, progr
 from tests.backends.github.test_prompts import done, heading
 from tests.support.github import act
 from tests.support.github.compiling import parsed
-from tests.support.github.reviews import Reviews, begin_with, reviewed, stand_in
+from tests.support.github.reviews import Reviews, begin_with, reviewed, stub
 
 pytestmark = pytest.mark.share(3)
 
@@ -53,7 +53,7 @@ def approvals(made: Program | None = None, build: str = BUILD) -> str:
 
 @pytest.fixture
 def github() -> Iterator[Reviews]:
-    with stand_in() as reviews:
+    with stub() as reviews:
         yield reviews
 
 

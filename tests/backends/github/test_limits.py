@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import OptionFinding
+from backends.base import OptionDiagnostic
 from backends.github.workflow import limits
 from tests.support.github.compiling import emission, parsed, text_of
 from tests.support.github.lint import findings
@@ -158,7 +158,7 @@ def test_an_input_does_not_vanish_behind_one_for_prompts(name: str, tmp_path: Pa
     made = emission(tmp_path, PROMPT, options)
     assert made.text is None
     (finding,) = made.diagnostics
-    assert isinstance(finding, OptionFinding)
+    assert isinstance(finding, OptionDiagnostic)
     assert (finding.code, finding.option) == ("RD013", ("on", "workflow_dispatch", "inputs", name))
     assert text_of(tmp_path, COMMAND, options)
 

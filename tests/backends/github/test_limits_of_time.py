@@ -17,7 +17,7 @@ from tests.backends.github.routed import (
     STOP,
     Agent,
     Ask,
-    Register,
+    Counter,
     Settings,
     Shell,
     compiled,
@@ -36,7 +36,7 @@ NOTE = 'echo "$RDC_ATTEMPT $STAGE" >> "$FOLDER/tries"; '
 
 def retried(command: str, settings: Settings, back: str = "1", **more: object) -> Program:
     """A command that is tried three times; where it goes back to another one, that is a loop."""
-    again = Register("tries", "", role="retries", of="1")
+    again = Counter("tries", "", role="retries", of="1")
     first = node(
         "1",
         Shell("bash", text(command)),
@@ -48,7 +48,7 @@ def retried(command: str, settings: Settings, back: str = "1", **more: object) -
         constants=(Constant("STAGE", "a 'b' ${{ github.token }} $(c)\nd"),),
     )
     others = [] if back == "1" else [node(back, Shell("sh", text(":")), to("1"), title="Again")]
-    return program(first, *others, registers=(again,))
+    return program(first, *others, counters=(again,))
 
 
 def is_gone(folder: Path) -> bool:
@@ -105,7 +105,7 @@ def test_a_limit_where_a_run_may_wait(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("delay", "backoff", "times"), [(5, 1, 1), (3, 2, 4), (7, 1000, 6)])
 def test_delays_grow_by_their_backoff_and_end_somewhere(delay: int, backoff: int, times: int, tmp_path: Path) -> None:
-    again = Register("tries", "", role="retries", of="1")
+    again = Counter("tries", "", role="retries", of="1")
     for back in ("1", "2"):
         first = node(
             "1",
@@ -117,7 +117,7 @@ def test_delays_grow_by_their_backoff_and_end_somewhere(delay: int, backoff: int
             settings=Settings(None, delay, backoff),
         )
         others = [] if back == "1" else [node("2", Shell("sh", text(":")), to("1"))]
-        workflow = compiled(program(first, *others, registers=(again,)))
+        workflow = compiled(program(first, *others, counters=(again,)))
         done = run(tmp_path, workflow.replace("sleep ", ": "))
         found = [int(number) for number in re.findall(r"Waiting (\d+) s", done.log)]
         exact = [min(delay * backoff**number, 10**8) for number in range(times)]
@@ -132,7 +132,7 @@ def test_fixed_variables_of_what_the_runtime_calls(tmp_path: Path) -> None:
         node("2", shows, to("3"), constants=(Constant("STAGE", "2"), Constant("GITHUB_X", "x"))),
         node("3", shows, to("4"), constants=(Constant("STAGE", "3"),)),
         node("4", shows, to("3", CounterTest("n", "<", 1), do=[Add("n", 1)]), to(COMPLETE)),
-        registers=(Register("n", ""),),
+        counters=(Counter("n", ""),),
     )
     workflow = compiled(made, {"agent": 'printf "%s|" "$STAGE" >> "$FOLDER/tries"; echo ok'})
     done = run(tmp_path, workflow)

@@ -21,7 +21,7 @@ from runtime_shim.publish import publisher
 from tests.support import actions_engine as engine
 from tests.support.github import act, lint
 from tests.support.github.compiling import beside, parsed
-from tests.support.github.stand_in import answering
+from tests.support.github.stub import answering
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "playbooks"
 TRIAGE = (EXAMPLES / "issue-triage.playbook.md").read_text(encoding="utf-8")
@@ -327,7 +327,7 @@ LOUD = (
 def published(
     folder: Path, answer: str = LOUD, kind: str = "comment", **options: object
 ) -> tuple[act.ActRun, list[Any], list[tuple[str, str]]]:
-    """A run whose last output is an answer, what GitHub's stand-in was sent, and what it was asked."""
+    """A run whose last output is an answer, what GitHub's stub was sent, and what it was asked."""
     document = TRIAGE.replace("type: json", "type: markdown")
     mocks = MOCKS.replace("""'{"labels": ["bug"]}'""", json.dumps(answer))
     text = workflow(folder, document, publish=kind, **MOCKED, **ON_ISSUES, **options)

@@ -19,12 +19,12 @@ from tests.backends.github.routed import (
     Agent,
     Ask,
     Branch,
+    Counter,
     Gate,
     Input,
     Keep,
     Parallel,
     Reading,
-    Register,
     Settings,
     Shell,
     SlotTest,
@@ -191,7 +191,7 @@ def test_the_limit_ends_a_run(tmp_path: Path) -> None:
 
 
 def test_attempts_wait_and_are_ended_when_their_time_is_up(tmp_path: Path) -> None:
-    again = Register("tries", "", role="retries", of="1")
+    again = Counter("tries", "", role="retries", of="1")
     retried = program(
         node(
             "1",
@@ -202,7 +202,7 @@ def test_attempts_wait_and_are_ended_when_their_time_is_up(tmp_path: Path) -> No
             retries="tries",
             settings=Settings(timeout=1, delay=1),
         ),
-        registers=(again,),
+        counters=(again,),
         limit=9,  # which native steps do not count
     )
     done = run(tmp_path, compiled(retried), {})
@@ -213,7 +213,7 @@ def test_attempts_wait_and_are_ended_when_their_time_is_up(tmp_path: Path) -> No
 
 
 def test_a_continuation_does_not_wait_again_before_a_question(tmp_path: Path) -> None:
-    again = Register("tries", "", role="retries", of="1")
+    again = Counter("tries", "", role="retries", of="1")
     asked = node(
         "1",
         Ask("confirm", text("Well?")),
@@ -223,7 +223,7 @@ def test_a_continuation_does_not_wait_again_before_a_question(tmp_path: Path) ->
         retries="tries",
         settings=Settings(delay=1),
     )
-    workflow = compiled(program(asked, registers=(again,)))
+    workflow = compiled(program(asked, counters=(again,)))
     run(tmp_path, workflow)
     done = run(tmp_path, workflow, None, 2, inputs={"resume": "1", "answers": "no"})
     assert (ended(done), done.log.count("waiting 1.0 s")) == ("WAITING 1", 1), done.log

@@ -1,4 +1,4 @@
-"""Workflows of specifications: checked by the tools of the trade, and run by act with a stand-in for GitHub's API."""
+"""Workflows of specifications: checked by the tools of the trade, and run by act with a stub for GitHub's API."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from tests.support.github.act import ActRun
 from tests.support.github.api import Api
 from tests.support.github.compiling import LOADER
 from tests.support.github.lint import findings
-from tests.support.github.reviews import Reviews, reviewed, stand_in
-from tests.support.github.stand_in import answering
+from tests.support.github.reviews import Reviews, reviewed, stub
+from tests.support.github.stub import answering
 
 EXAMPLES = sorted((ROOT / "examples" / "specifications").rglob("*.stepspec.*"))
 PUBLISH = """
@@ -182,7 +182,7 @@ class Place:
     def run(self, decision: str = "", number: int = 1, **inputs: str) -> ActRun:
         """Run it; `decision` is what people decide at each gate."""
         text = self.workflow.read_text(encoding="utf-8")
-        with stand_in() as reviews:
+        with stub() as reviews:
             self.decided[str(number)] = reviews.found
             api = partial(_answer, reviews, self.decided)
             text = reviewed(text, f"echo {decision}") if decision else text

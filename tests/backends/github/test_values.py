@@ -21,9 +21,9 @@ from tests.backends.github.routed import (
     STOP,
     Ask,
     Clear,
+    Counter,
     Input,
     Keep,
-    Register,
     Settings,
     Shell,
     SlotTest,
@@ -94,7 +94,7 @@ def test_what_is_missing_is_shown_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path) -> None:
-    again = Register("tries", "", role="retries", of="1")
+    again = Counter("tries", "", role="retries", of="1")
     gives = f'{SHOW}; echo "A=$RDC_ATTEMPT" > "$RDC_OUTPUT"; [ "$RDC_ATTEMPT" = 3 ]'
     made = program(
         runs(
@@ -107,7 +107,7 @@ def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path) -> None:
             settings=Settings(timeout=60),
         ),
         runs("2", SHOW, to(COMPLETE, "pass"), to(STOP, "fail"), settings=Settings(timeout=60)),
-        registers=(again,),
+        counters=(again,),
         slots=NAMES,
     )
     workflow = compiled(made)
@@ -167,7 +167,7 @@ def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> N
 
 
 def test_a_run_that_waits_twice_keeps_inputs_values_and_its_place_in_a_loop(tmp_path: Path) -> None:
-    again = Register("tries", "", role="retries", of="1")
+    again = Counter("tries", "", role="retries", of="1")
     gives = f'{SHOW}; echo "A=$RDC_ATTEMPT $NAME $STAGE" > "$RDC_OUTPUT"; [ "$RDC_ATTEMPT" = 2 ]'
     question = words("Is ", ref("A", "{{A}}"), " well, ", ref("NAME"), "?")
     nodes = (
@@ -189,7 +189,7 @@ def test_a_run_that_waits_twice_keeps_inputs_values_and_its_place_in_a_loop(tmp_
     )
     mine = Variable("NAME", "NAME")
     full = [replace(one, variables=(*one.variables, mine)) if one.variables else one for one in nodes]
-    workflow = compiled(program(*full, registers=(again,), slots=NAMES, inputs=[Input("NAME")]), {"summary": True})
+    workflow = compiled(program(*full, counters=(again,), slots=NAMES, inputs=[Input("NAME")]), {"summary": True})
     assert findings([written(tmp_path, workflow)]) == []
     first = run(tmp_path, workflow, inputs={"NAME": "n $x"})
     assert "Is 2 n $x prod well, n $x?" in "".join(step.summary for step in first.jobs["runbook"].steps)

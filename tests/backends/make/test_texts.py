@@ -9,7 +9,7 @@ import pytest
 
 from backends.make import MakeBackend
 from compiler.ir.edges import Keep, SlotTest
-from compiler.ir.program import Input, Program, Register, Slot, Variable
+from compiler.ir.program import Counter, Input, Program, Slot, Variable
 from compiler.ir.semantics import Machine
 from compiler.ir.tasks import Branch
 from compiler.ir.texts import Text
@@ -162,7 +162,7 @@ def test_texts_are_filled_in_once_and_exactly(tmp_path: Path) -> None:
     whole = program(
         node("1", question, always("done")),
         slots=(*slots("a", "b", "u"), Slot("n", "")),
-        registers=(Register("count", "", 7),),
+        counters=(Counter("count", "", 7),),
         inputs=(Input("a", type="text"), Input("b", default="B")),
     )
     value = "x {b} &\\1\n"

@@ -12,7 +12,7 @@ from backends.picture.captions import LINES, WIDTH, wrapped
 from backends.picture.model import LOOP, UNREACHABLE, Box, Frame, Picture, outline, picture
 from compiler.driver import compile_file
 from compiler.ir.edges import CounterTest, OutcomeTest, Set
-from compiler.ir.program import Register
+from compiler.ir.program import Counter
 from compiler.ir.tasks import Agent, Ask, Branch, End, Reading, Shell
 from compiler.ir.texts import Text, text
 from tests.conftest import ROOT
@@ -327,9 +327,9 @@ def test_a_name_that_looks_like_a_mark_is_none() -> None:
     noted = to("1", OutcomeTest("fail"), effects=(Set("2 failed", 1),))
     first = node("0", Shell("sh", text("true")), noted, to("1"))
     seen = program(first, node("1", Branch(), to("a", CounterTest("2 failed", ">=", 1)), to("b")), *ends)
-    plain, marked = Register("2 failed", ""), Register("2 failed", "", 0, "mark", "9", "fail")
-    assert "1 2 failed ≥ 1 -> a" in arrows(picture(replace(seen, registers=(plain,))))
-    assert "1 9 failed -> a" in arrows(picture(replace(seen, registers=(marked,))))
+    plain, marked = Counter("2 failed", ""), Counter("2 failed", "", 0, "mark", "9", "fail")
+    assert "1 2 failed ≥ 1 -> a" in arrows(picture(replace(seen, counters=(plain,))))
+    assert "1 9 failed -> a" in arrows(picture(replace(seen, counters=(marked,))))
 
 
 def test_a_label_is_not_read() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
+from collections import Counter as Tally
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from backends.python.calls import Calls, calls
 from backends.registry import load
 from compiler.driver import compile_file
 from compiler.ir.edges import Add, Clear, Edge, Effect, Keep, Origin, OutcomeTest, Reset
-from compiler.ir.program import Group, Input, Node, Program, Register, Slot, SourceFile, Variable
+from compiler.ir.program import Counter, Group, Input, Node, Program, Slot, SourceFile, Variable
 from compiler.ir.tasks import Agent, Ask, End, Shell, Task
 from compiler.ir.texts import Reference, Text, joined
 from compiler.passes import optimize
@@ -85,7 +85,7 @@ def programs(draw: st.DrawFn) -> Program:
     return Program(
         "p", "P", (SourceFile("a.md", "0"),), "1", (*every, end),
         groups=(Group("1", draw(WORDS), draw(WORDS), "step", "", ORIGIN),),
-        registers=(Register("{N}", "", 1),),
+        counters=(Counter("{N}", "", 1),),
         slots=(*(Slot(name, initial) for name in NAMES), Slot("1/host")),
         inputs=tuple(map(Input, inputs)),
     )  # fmt: skip
@@ -236,7 +236,7 @@ def test_a_mark_that_means_something_else_stays_with_its_step() -> None:
 def repeated(text: str) -> list[str]:
     """The names that a program imports twice for all of its functions."""
     imports = [node for node in ast.parse(text).body if isinstance(node, ast.Import | ast.ImportFrom)]
-    names = Counter((getattr(node, "module", ""), one.name) for node in imports for one in node.names)
+    names = Tally((getattr(node, "module", ""), one.name) for node in imports for one in node.names)
     return [f"{module} {name}".strip() for (module, name), count in names.items() if count > 1]
 
 

@@ -27,7 +27,7 @@ CASES: Mapping[str, tuple[str, str, Mapping[str, object]]] = {
     "commands": ("code-review.runbook.md", "python", {}),
     "values": ("update-hosts.runbook.md", "python", {}),
     "agents": ("workflows/dependency-update.workflow.yaml", "python", {}),
-    "contract": ("specifications/plan-product.stepspec.yaml", "python", {}),
+    "stepspec": ("specifications/plan-product.stepspec.yaml", "python", {}),
     "shared": ("code-review.runbook.md", "python", {"runtime": "shared"}),
     "make": ("workflows/dependency-update.workflow.yaml", "make", {}),
     "github": ("workflows/dependency-update.workflow.yaml", "github", {**CALLED, "publish": ["pull-request"]}),
@@ -87,7 +87,7 @@ def test_ruff_finds_nothing(case: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("case", ["script", "commands", "values", "agents", "contract", "shared"])
+@pytest.mark.parametrize("case", ["script", "commands", "values", "agents", "stepspec", "shared"])
 def test_every_interpreter_runs_the_programs(case: str, version: str, tmp_path: Path) -> None:
     python = interpreter(version)
     if python is None:
@@ -108,7 +108,7 @@ def imported(case: str) -> set[str]:
     return found
 
 
-CALLS = {"script": [["--answers", "answers"]], "contract": [["status"], ["--help"]]}
+CALLS = {"script": [["--answers", "answers"]], "stepspec": [["status"], ["--help"]]}
 """What starts each program and some of its late imports; others run to their first question."""
 
 

@@ -13,7 +13,7 @@ from backends.python.step_calls import author_calls
 from compiler.ir.program import Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome
 from compiler.passes import optimize
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.state import State
 from runtime_shim.engine.walk import advance, attempt_of, follow
 from runtime_shim.operator.jumps import moved, target_of
@@ -67,5 +67,5 @@ def test_what_is_no_step_is_refused() -> None:
     steps = {"1": {"task": "ask"}, "2/a.runbook.md/1": {"task": "shell"}, "STOP": {"task": "end"}}
     assert target_of({"nodes": steps}, "2")["go"] == "2/a.runbook.md/1"
     for name in ("", "STOP", "9", "2/", "1.1"):
-        with pytest.raises(RefusedError, match="there is no step"):
+        with pytest.raises(UsageError, match="there is no step"):
             target_of({"nodes": steps}, name)

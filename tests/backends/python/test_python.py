@@ -30,7 +30,7 @@ from tests.equivalence.strategies import cases
 from tests.programs.strategies import random_case
 from tests.support.plain_table import table
 from tests.support.program_json import from_json
-from tests.support.runtime_programs import Gate, Parallel, Register, Task, Tool, agent, node, program, sh, text
+from tests.support.runtime_programs import Counter, Gate, Parallel, Task, Tool, agent, node, program, sh, text
 
 EXTENSIONS = EDITIONS["agents"].kinds()
 
@@ -192,7 +192,7 @@ def test_secrets_constants_and_jumps_are_said_in_calls() -> None:
     made = program(
         node("1", sh("true"), constants=(Constant("MODE", "a\nb"),), variables=(Variable("N", "n"),)),
         secrets=("TOKEN",),
-        registers=(Register("n", "", 0),),
+        counters=(Counter("n", "", 0),),
         jumps=JUMPS,
     )
     same(made)
@@ -203,7 +203,7 @@ def test_secrets_constants_and_jumps_are_said_in_calls() -> None:
 
 def test_jumps_are_left_out_where_no_operator_can_jump() -> None:
     counted = node("1", sh("true"), variables=(Variable("N", "n"),))
-    made = program(counted, registers=(Register("n", "", 0),), jumps=JUMPS)
+    made = program(counted, counters=(Counter("n", "", 0),), jumps=JUMPS)
     assert "jumps={" not in (emitted(made).text or "")
     assert "jumps={" in (emitted(made, operator="full").text or "")
 

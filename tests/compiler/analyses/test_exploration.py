@@ -16,7 +16,7 @@ from compiler.analyses.enumeration import enumerate_states
 from compiler.analyses.exploration import explore, kept_retries
 from compiler.diagnostics.model import Severity
 from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset, Set, Test
-from compiler.ir.program import Group, Jump, Node, Program, Register, SourceFile, with_jumps, without_jumps
+from compiler.ir.program import Counter, Group, Jump, Node, Program, SourceFile, with_jumps, without_jumps
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Branch, End, Shell, Verdict
 from compiler.ir.texts import Text, text
@@ -75,9 +75,9 @@ def programs(draw: st.DrawFn) -> Program:
         task = Branch() if is_branch else Shell("sh", text("true"))
         nodes.append(Node(name, Text(), PLACE, task, (*chosen, last), draw(st.sampled_from(["", "g"]))))
     nodes.append(Node("END", Text(), PLACE, End("complete"), ()))
-    registers = tuple(Register(name, scope, draw(_numbers)) for name, scope in SCOPES.items())
+    counters = tuple(Counter(name, scope, draw(_numbers)) for name, scope in SCOPES.items())
     group = Group("g", Text(), Text(), "step", "", PLACE)
-    return Program("x", "X", (SourceFile("x", "0"),), "1", tuple(nodes), (group,), registers)
+    return Program("x", "X", (SourceFile("x", "0"),), "1", tuple(nodes), (group,), counters)
 
 
 @pytest.mark.share(2)
@@ -165,7 +165,7 @@ def test_an_outcome_that_never_arrives_is_not_asked_for(tmp_path: Path) -> None:
     found = narrowed(tmp_path, GOES_AWAY.format(more=""))
     assert guards(found, "1") == [()], "1.1 leaves the step when it fails, so that no child has failed at its end"
     assert "Fix" in {edge.target for edge in found.index()["1.2"].edges}
-    assert optimize(found).registers == ()
+    assert optimize(found).counters == ()
 
 
 def test_an_outcome_that_arrives_by_another_way_is_asked_for(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def made(*edges: Edge, values: tuple[int, int] = (1, 2)) -> Program:
         Node("2", Text(), PLACE, Shell("sh", text("true")), edges),
         Node("END", Text(), PLACE, End("complete"), ()),
     ]
-    return Program("x", "X", (SourceFile("x", "0"),), "1", tuple(nodes), (), (Register("x", ""),))
+    return Program("x", "X", (SourceFile("x", "0"),), "1", tuple(nodes), (), (Counter("x", ""),))
 
 
 def to_end(*guard: Test) -> Edge:
@@ -231,7 +231,7 @@ def test_a_jump_leaves_from_groups_inside_groups() -> None:
         Node("3", Text(), PLACE, shell, (to_end(CounterTest("x", ">=", 1)), to_end())),
         Node("END", Text(), PLACE, End("complete"), ()),
     )
-    program = Program("x", "X", (SourceFile("x", "0"),), "1", nodes, groups, (Register("x", ""),))
+    program = Program("x", "X", (SourceFile("x", "0"),), "1", nodes, groups, (Counter("x", ""),))
     assert [*explore(program).edges["3"]] == [1]
     assert [*explore(replace(program, jumps=(Jump("3", "3"),))).edges["3"]] == [0, 1]
 
@@ -249,7 +249,7 @@ def test_the_count_of_a_retry_that_is_added_to_another_counter_is_still_asked_fo
         Node("2", Text(), PLACE, Branch(), (to_end(CounterTest("sum", ">=", 1)), to_end())),
         Node("END", Text(), PLACE, End("complete"), ()),
     )
-    program = Program("x", "X", (SourceFile("x", "0"),), "1", nodes, (), (Register("x", ""), Register("sum", "")))
+    program = Program("x", "X", (SourceFile("x", "0"),), "1", nodes, (), (Counter("x", ""), Counter("sum", "")))
     assert remove_impossible_edges(program) == program
 
 
@@ -342,7 +342,7 @@ def retried(*leaving: Effect) -> Program:
         Node("2", Text(), PLACE, Shell("sh", text("true")), (to_end(),)),
         Node("END", Text(), PLACE, End("complete"), ()),
     )
-    return Program("x", "X", (SourceFile("x", "0"),), "1", nodes, (), (Register("x", "", role="retries"),))
+    return Program("x", "X", (SourceFile("x", "0"),), "1", nodes, (), (Counter("x", "", role="retries"),))
 
 
 def test_a_count_that_is_zero_elsewhere_needs_no_name_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

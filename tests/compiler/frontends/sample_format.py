@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.diagnostics.issues import InvalidError, Place, Places
+from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources
 from compiler.diagnostics.model import Diagnostic, Issue
 from compiler.frontends.common.interface import Format, Formatted, Job, Result
 from compiler.project.options import Known, Level, Option, Options, choice, read_options
 from compiler.text.source import Source, below
 
 
-def _limit(value: object, _: Places) -> int:
+def _limit(value: object, _: OptionSources) -> int:
     if isinstance(value, int | str) and str(value).isdecimal():
         return int(value)
     raise InvalidError(Issue((), f"`limit` is a number, not {value!r}", "write a number"))
@@ -37,7 +37,7 @@ def compile_document(job: Job) -> Result:
     values, spans = reading.values, reading.spans
     own, found = Options(), list[Diagnostic]()
     if "rdc" in values:
-        place = Place("RD013", job.source.path, spans["rdc",])
+        place = OptionSource("RD013", job.source.path, spans["rdc",])
         own, found = read_options(values["rdc"], place, below(spans, "rdc"), Known(OPTIONS, Level.DOCUMENT))
     chosen = {option.name: option.first(job.given, own.values, job.configured) for option in OPTIONS}
     told = Diagnostic("RD101", job.source.path, None, f"{chosen}", "this is a test")

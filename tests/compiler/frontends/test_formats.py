@@ -11,7 +11,7 @@ import pytest
 from compiler.driver import Settings, compile_file
 from compiler.frontends import FRONT_ENDS
 from compiler.project.project import open_project
-from compiler.text.files import Refusal
+from compiler.text.files import FileIssue
 from compiler.text.source import Source
 from tests.compiler.frontends.sample_format import FORMAT
 from tests.support.cli import environment
@@ -96,8 +96,8 @@ def test_messages_call_a_document_as_its_format_does(folder: Path, reference: st
     project = open_project(str(folder / "a.steps.yml"))
     for noun in ({}, {"noun": FORMAT.noun}):
         refused = project.find(Source.from_text("a.steps.yml", STEPS), reference, **noun)
-        assert isinstance(refused, Refusal)
-        assert told.format(noun.get("noun", "document")) in (refused.problem, refused.remedy)
+        assert isinstance(refused, FileIssue)
+        assert told.format(noun.get("noun", "document")) in (refused.message, refused.help)
     (folder / "a.runbook.md").write_text(f"## 1. One\n\n- {reference.replace('.md', '.runbook.md')}\n")
     (found,) = compile_file(str(folder / "a.runbook.md")).diagnostics
     assert told.format("runbook").replace("b.md", "b.runbook.md") in (found.message, found.help)

@@ -27,14 +27,14 @@ from compiler.ir.edges import (
     Test,
     Written,
 )
-from compiler.ir.program import Artifact, Context, Group, Input, Node, Program, Register, Slot, SourceFile
+from compiler.ir.program import Artifact, Context, Counter, Group, Input, Node, Program, Slot, SourceFile
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.serialize import to_json
 from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Shell, Task, Tool, Verdict
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import InvalidProgramError, verify
 from compiler.passes.fold_effects import fold_effects
-from compiler.passes.remove_dead_registers import remove_dead_registers
+from compiler.passes.remove_dead_counters import remove_dead_counters
 from compiler.passes.remove_unreachable import remove_unreachable
 from compiler.passes.thread_jumps import thread_jumps
 from compiler.text.source import Span
@@ -59,8 +59,8 @@ def to(target: str, *effects: Effect, guard: tuple[Test, ...] = ()) -> Edge:
     return Edge(guard, effects, target)
 
 
-def program(*nodes: Node, registers: tuple[Register, ...] = ()) -> Program:
-    return Program("x", "X", (SourceFile("x.runbook.md", "0"),), nodes[0].id, nodes, registers=registers)
+def program(*nodes: Node, counters: tuple[Counter, ...] = ()) -> Program:
+    return Program("x", "X", (SourceFile("x.runbook.md", "0"),), nodes[0].id, nodes, counters=counters)
 
 
 def counted(register: str) -> tuple[Edge, ...]:
@@ -68,7 +68,7 @@ def counted(register: str) -> tuple[Edge, ...]:
 
 
 DONE = node("COMPLETE", task=End("complete"))
-COUNTER = Register("r", "1")
+COUNTER = Counter("r", "1")
 WITH_SLOT = replace(
     program(
         node("1", to("2", Keep("s")), task=Ask("input", text("Which version?"))),
@@ -98,7 +98,7 @@ def test_the_text_form_says_everything_of_an_edge() -> None:
     edge = Edge(
         (OutcomeTest(Verdict.FAIL), CounterTest("r", "<", 2)), (Add("r", 1), Reset("1")), "a", (Written("RETRY 2"),)
     )
-    shown = to_text_form(program(node("a", edge, to("COMPLETE")), DONE, registers=(Register("r", "1"),)))
+    shown = to_text_form(program(node("a", edge, to("COMPLETE")), DONE, counters=(Counter("r", "1"),)))
     assert 'fail and "r" < 2 -> a do "r" += 1, reset 1  # RETRY 2\n' in shown
     assert 'register "r" = 0 in 1\n' in shown
 
@@ -118,11 +118,11 @@ def test_the_text_form_says_everything_of_an_edge() -> None:
         (program(replace(node("a", to("COMPLETE")), group="g"), DONE), "group g is not declared"),
         (replace(program(node("a", to("COMPLETE")), DONE), entry="z"), "entry z"),
         (replace(program(node("a", to("COMPLETE")), DONE), sources=()), "has no source"),
-        (replace(WITH_SLOT, registers=(Register("s", ""),)), "two registers or slots are named `s`"),
+        (replace(WITH_SLOT, counters=(Counter("s", ""),)), "two registers or slots are named `s`"),
         (replace(WITH_SLOT, slots=()), "1: the slot s is not declared"),
-        (replace(WITH_SLOT, slots=(), registers=(Register("s", ""),)), "1: the slot s is not declared"),
+        (replace(WITH_SLOT, slots=(), counters=(Counter("s", ""),)), "1: the slot s is not declared"),
         (program(node("a", to("COMPLETE", Reset("1"))), DONE), "the scope 1 is not declared"),
-        (program(node("a", to("COMPLETE", Reset(""))), DONE, registers=(COUNTER,)), "the scope  is not declared"),
+        (program(node("a", to("COMPLETE", Reset(""))), DONE, counters=(COUNTER,)), "the scope  is not declared"),
         (replace(WITH_SLOT, nodes=(node("1", *counted("s")), DONE)), "the counter s is not declared"),
         (replace(WITH_SLOT, nodes=(node("1", to("COMPLETE", Set("s", 1))), DONE)), "the counter s is not declared"),
         (program(node("a", to("COMPLETE", guard=(SlotTest("r", "==", "x"),)), to("COMPLETE")), DONE), "the slot r is"),
@@ -206,7 +206,7 @@ def test_a_document_without_loops_is_checked_without_networkx(tmp_path: Path) ->
 
 def test_threading_leads_past_branches_that_choose_nothing() -> None:
     branch = node("b", to("COMPLETE", Set("r", 2)), task=Branch())
-    whole = program(node("a", to("b", Add("r", 1))), branch, DONE, registers=(Register("r", ""),))
+    whole = program(node("a", to("b", Add("r", 1))), branch, DONE, counters=(Counter("r", ""),))
     threaded = thread_jumps(whole)
     assert threaded.nodes[0].edges[0].target == "COMPLETE"
     assert threaded.nodes[0].edges[0].effects == (Add("r", 1), Set("r", 2))
@@ -215,15 +215,15 @@ def test_threading_leads_past_branches_that_choose_nothing() -> None:
 
 def test_folding_computes_what_is_known_and_drops_what_is_overwritten() -> None:
     edge = to("COMPLETE", Set("m", 1), Add("n", "m"), Set("m", 0), Add("k", 0))
-    registers = tuple(Register(name, "") for name in "mnk")
-    folded = fold_effects(program(node("a", edge), DONE, registers=registers))
+    counters = tuple(Counter(name, "") for name in "mnk")
+    folded = fold_effects(program(node("a", edge), DONE, counters=counters))
     assert folded.nodes[0].edges[0].effects == (Add("n", 1), Set("m", 0))
 
 
 def test_folding_keeps_a_value_that_is_read_before_it_is_overwritten() -> None:
     edge = to("COMPLETE", Set("m", 1), Reset("s"), Add("n", "m"), Set("m", 0))
-    registers = (Register("m", "s"), Register("n", ""))
-    folded = fold_effects(program(node("a", edge), DONE, registers=registers))
+    counters = (Counter("m", "s"), Counter("n", ""))
+    folded = fold_effects(program(node("a", edge), DONE, counters=counters))
     assert folded.nodes[0].edges[0].effects == edge.effects
 
 
@@ -232,9 +232,9 @@ def test_counters_that_nothing_reads_are_removed_with_their_effects() -> None:
         to("a", Add("live", "feeder"), guard=(CounterTest("live", "<", 3),)),
         to("COMPLETE", Set("dead", 1), Reset("s")),
     )
-    registers = (Register("live", ""), Register("feeder", ""), Register("dead", "s"))
-    trimmed = remove_dead_registers(program(node("a", *edges), DONE, registers=registers))
-    assert [register.name for register in trimmed.registers] == ["live", "feeder"]
+    counters = (Counter("live", ""), Counter("feeder", ""), Counter("dead", "s"))
+    trimmed = remove_dead_counters(program(node("a", *edges), DONE, counters=counters))
+    assert [counter.name for counter in trimmed.counters] == ["live", "feeder"]
     assert trimmed.nodes[0].edges[1].effects == ()
 
 
@@ -242,7 +242,7 @@ def test_a_step_whose_children_all_yield_needs_no_counters(tmp_path: Path) -> No
     text = "## 1. A\n- FAIL: STOP x\n### 1.1 B\n### 1.2 C\n"
     found = compiled(tmp_path, text).program
     assert found
-    assert found.registers == ()
+    assert found.counters == ()
     assert [item.id for item in found.nodes] == ["1.1", "1.2", "1/STOP", "COMPLETE"]
 
 
@@ -353,13 +353,13 @@ def test_a_prompt_stands_below_its_context_and_that_one_below_another() -> None:
 
 
 def test_a_counter_that_only_a_context_names_stays() -> None:
-    kept = program(node("1", to("COMPLETE")), DONE, registers=(COUNTER,))
+    kept = program(node("1", to("COMPLETE")), DONE, counters=(COUNTER,))
     above = (Context("a", joined([Reference("r")])),)
-    assert remove_dead_registers(replace(kept, contexts=above)).registers == (COUNTER,)
+    assert remove_dead_counters(replace(kept, contexts=above)).counters == (COUNTER,)
 
 
 def test_a_counter_that_only_the_type_of_an_artifact_names_stays() -> None:
-    kept = replace(program(node("1", to("COMPLETE")), DONE, registers=(COUNTER,)), slots=(Slot("s"),))
+    kept = replace(program(node("1", to("COMPLETE")), DONE, counters=(COUNTER,)), slots=(Slot("s"),))
     artifact = Artifact("s", joined([Reference("r")]))
-    assert remove_dead_registers(replace(kept, artifact=artifact)).registers == (COUNTER,)
-    assert remove_dead_registers(kept).registers == ()
+    assert remove_dead_counters(replace(kept, artifact=artifact)).counters == (COUNTER,)
+    assert remove_dead_counters(kept).counters == ()

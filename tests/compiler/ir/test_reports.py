@@ -20,7 +20,7 @@ from compiler.ir.semantics import Machine
 from compiler.ir.serialize import to_json
 from compiler.ir.tasks import Agent, End, Parallel, Task
 from compiler.ir.texts import Reference, joined, text
-from compiler.ir.verify import problems, verify
+from compiler.ir.verify import issues, verify
 from runtime_shim.editions import EDITIONS
 from tests.compiler.ir.programs import validator
 from tests.support.program_json import from_json
@@ -72,7 +72,7 @@ def walk(*tasks: tuple[str, Task], effects: tuple[Effect, ...] = (), guard: tupl
     ],
 )
 def test_the_verifier_names_what_is_broken(broken: Program, problem: str) -> None:
-    assert problem in "\n".join(found.issue.message for found in problems(broken))
+    assert problem in "\n".join(found.issue.message for found in issues(broken))
 
 
 def test_names_that_differ_pass() -> None:

@@ -10,12 +10,12 @@ from compiler.analyses.enumeration import enumerate_paths, enumerate_states
 from compiler.analyses.outcomes import beginnings, outcomes_by_node
 from compiler.ir.answers import of_agent, of_parallel, of_reply, of_tool, usual
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Set, SlotTest, Test
-from compiler.ir.patterns import pattern_problem
-from compiler.ir.program import Artifact, Constant, Context, Input, Program, Register, Settings, Slot, Variable
+from compiler.ir.patterns import pattern_issue
+from compiler.ir.program import Artifact, Constant, Context, Counter, Input, Program, Settings, Slot, Variable
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool, alphabet
 from compiler.ir.texts import Reference, Text, joined, text
-from compiler.ir.verify import InvalidProgramError, problems, verify
+from compiler.ir.verify import InvalidProgramError, issues, verify
 from compiler.passes import optimize
 from compiler.scenarios.mock import MockRun, mock
 from compiler.scenarios.model import Reply, Scenario
@@ -191,7 +191,7 @@ def test_counters_that_fall_are_told_apart_however_high_they_are() -> None:
         node("END", End("complete")),
         node("STOP", End("stop")),
     )
-    made = replace(made, registers=(Register("r", ""),))
+    made = replace(made, counters=(Counter("r", ""),))
     ends = [(trace.state.node, len(trace.visits)) for trace in enumerate_paths(made, 20, 10).paths]
     assert ("END", 6) in ends, "the path down from 5 to 1"
 
@@ -209,7 +209,7 @@ def step(task: Task, *edges: Edge, settings: Settings | None = None) -> Program:
     first = node("1", task, *edges, to("END"))
     first = replace(first, settings=settings or Settings())
     made = program(first, node("END", End("complete")))
-    return replace(made, slots=(Slot("s"),), registers=(Register("r", ""),))
+    return replace(made, slots=(Slot("s"),), counters=(Counter("r", ""),))
 
 
 def reading(*keywords: str, validation: str | None = None, excused: tuple[str, ...] = ()) -> Program:
@@ -326,7 +326,7 @@ def test_what_is_well_formed_passes() -> None:
 
 
 def test_a_problem_names_its_node() -> None:
-    assert [found.node for found in problems(step(COMMAND, to("END", Keep("gone"))))] == ["1"]
+    assert [found.node for found in issues(step(COMMAND, to("END", Keep("gone"))))] == ["1"]
 
 
 @pytest.mark.parametrize(
@@ -345,7 +345,7 @@ def test_a_problem_names_its_node() -> None:
     ],
 )
 def test_a_usual_pattern_is_fine(fine: str) -> None:
-    assert pattern_problem(fine) == ""
+    assert pattern_issue(fine) == ""
 
 
 @pytest.mark.parametrize(
@@ -367,15 +367,15 @@ def test_a_usual_pattern_is_fine(fine: str) -> None:
     ],
 )
 def test_a_nested_repetition_is_found(nested: str) -> None:
-    assert "repeats" in pattern_problem(nested)
+    assert "repeats" in pattern_issue(nested)
 
 
 def test_a_counter_in_a_message_lives_on() -> None:
     """A pass that takes registers away must see the references of texts."""
     number = joined(["round ", Reference("r", "{N}")])
     made = program(node("1", COMMAND, to("END", Add("r", 1))), node("END", End("complete", number)))
-    kept = optimize(replace(made, registers=(Register("r", ""), Register("unused", ""))))
-    assert [register.name for register in kept.registers] == ["r"]
+    kept = optimize(replace(made, counters=(Counter("r", ""), Counter("unused", ""))))
+    assert [counter.name for counter in kept.counters] == ["r"]
 
 
 # --- A scenario over answers, replies and inputs ----------------------------------------------------------------------
@@ -395,9 +395,9 @@ def played(*replies: Reply, inputs: dict[str, str] | None = None) -> MockRun:
 def test_answers_and_replies_of_a_scenario_are_read_as_those_of_a_run() -> None:
     found = played(Reply("1", '{"kind": "cat"}'), Reply("other", "cat"))
     assert [made.outcome.word for made in found.path.visits] == ["pass", "{{kind}}"]
-    assert (found.problem, found.path.state.node) == ("", "bug")
+    assert (found.message, found.path.state.node) == ("", "bug")
 
 
 def test_a_reply_that_does_not_fit_says_what_would() -> None:
     found = played(Reply("1", "cat"), Reply(None, "dog"))
-    assert found.problem == "`dog` is not an outcome of step other; use one of {{kind}}, none"
+    assert found.message == "`dog` is not an outcome of step other; use one of {{kind}}, none"

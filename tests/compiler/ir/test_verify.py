@@ -19,24 +19,24 @@ from compiler.ir.program import (
     Artifact,
     Constant,
     Context,
-    Contract,
-    ContractStep,
+    Counter,
     Entering,
     Group,
     Input,
     Jump,
     Node,
     Program,
-    Register,
     Settings,
     Slot,
     SourceFile,
+    SpecifiedStep,
+    StepSpecs,
     Variable,
 )
 from compiler.ir.serialize import to_json
 from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Reading, Shell, Stage, Tool
 from compiler.ir.texts import Reference, Text, joined, text
-from compiler.ir.verify import RULES, InvalidProgramError, Rule, problems, verify
+from compiler.ir.verify import RULES, InvalidProgramError, Rule, issues, verify
 from compiler.passes import PASSES, optimize
 from compiler.text.source import Span
 from tests.conftest import ROOT
@@ -110,8 +110,8 @@ BREAKING: dict[str, tuple[Damage, ...]] = {
         with_edge(Edge((), (Reset(GONE),), "")),
         with_edge(Edge((), (Add(GONE, 1),), "")),
         with_more("groups", Group("g", Text(), Text(), "step", GONE, PLACE)),
-        twice("registers", Register(GONE, "")),
-        lambda program, place: with_more("registers", Register(GONE, ""))(
+        twice("counters", Counter(GONE, "")),
+        lambda program, place: with_more("counters", Counter(GONE, ""))(
             with_more("slots", Slot(GONE))(program, place), place
         ),
     ),
@@ -189,8 +189,8 @@ BREAKING: dict[str, tuple[Damage, ...]] = {
     ),
     "I32": (
         at_node(task=Stage("tool", "x")),
-        changed(contract=Contract("[]", ())),
-        changed(contract=Contract("{}", (ContractStep("", text("{}")),))),
+        changed(stepspec=StepSpecs("[]", ())),
+        changed(stepspec=StepSpecs("{}", (SpecifiedStep("", text("{}")),))),
     ),
 }
 
@@ -210,11 +210,11 @@ def test_each_rule_has_a_test_and_a_line_on_the_page() -> None:
 @given(seed=st.integers(0, 40), place=st.integers(0, 7))
 def test_damage_breaks_its_rule_where_it_is(number: str, seed: int, place: int) -> None:
     program = drawn(seed)
-    assert not problems(program)
+    assert not issues(program)
     at = place % len(program.nodes)
     for damage in BREAKING[number]:
         broken = damage(program, at)
-        found = [one for one in problems(broken) if one.rule == number]
+        found = [one for one in issues(broken) if one.rule == number]
         assert found, damage
         value = json.loads(to_json(broken))
         for one in found:
@@ -286,7 +286,7 @@ def large(size: int) -> Program:
         entry="n0",
         nodes=tuple(nodes),
         groups=tuple(Group(f"g{n}", text("x"), Text(), "step", f"g{n - 1}" if n else "", PLACE) for n in numbers),
-        registers=tuple(Register(f"r{n}", f"g{n}") for n in numbers),
+        counters=tuple(Counter(f"r{n}", f"g{n}") for n in numbers),
         slots=tuple(Slot(name) for n in numbers for name in (f"s{n}", f"i{n}")),
         inputs=tuple(Input(f"i{n}") for n in numbers),
         secrets=tuple(f"SECRET_{n}" for n in numbers),
@@ -313,7 +313,7 @@ def _keeping(number: int) -> Edge:
 def test_each_rule_takes_linear_time() -> None:
     """Eight times the size takes eight times as long. What is quadratic takes 64 times."""
     small, eightfold = large(500), large(4_000)
-    assert {one.rule for one in problems(small)} == {"I14"}, "one word is not in each entry, which takes longest"
+    assert {one.rule for one in issues(small)} == {"I14"}, "one word is not in each entry, which takes longest"
     for number, rule in RULES.items():
         once, more = _seconds(rule, small), _seconds(rule, eightfold)
         assert more < 30 * max(once, 0.0005), f"{number} takes {once:.4f} s, and {more:.4f} s for eight times the size"

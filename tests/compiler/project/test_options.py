@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.diagnostics.issues import Place
+from compiler.diagnostics.issues import OptionSource
 from compiler.driver import Compilation, compile_file
 from compiler.reading.toml import find_keys
 from compiler.reading.yaml import load_value
@@ -20,7 +20,7 @@ def document(*lines: str) -> str:
     return "\n".join(["---", *lines, "---", STEP])
 
 
-def shown(place: Place | None) -> str:
+def shown(place: OptionSource | None) -> str:
     assert place
     assert place.span
     return f"{place.code} {Path(place.path).name}:{place.span.line}:{place.span.column}-{place.span.end_column}"

@@ -63,7 +63,7 @@ def test_errors_in_yaml_say_what_to_do(text: str, told: tuple[int, str, str]) ->
         read_mapping(text)
     assert caught.value.line == line
     assert problem in str(caught.value)
-    assert remedy in caught.value.remedy
+    assert remedy in caught.value.help
     assert not PARSER.search(str(caught.value))
 
 
@@ -71,7 +71,7 @@ def test_errors_in_yaml_say_what_to_do(text: str, told: tuple[int, str, str]) ->
 def test_the_advised_quotes_are_valid_yaml(text: str) -> None:
     with pytest.raises(UnreadableError) as caught:
         read_mapping(text, 1, "items")
-    advised = re.search(r"`(\w+: \".*\")`", caught.value.remedy)
+    advised = re.search(r"`(\w+: \".*\")`", caught.value.help)
     assert advised
     wanted = text.rpartition("a: ")[2]
     assert read_mapping(advised[1]).values == {"a": wanted}

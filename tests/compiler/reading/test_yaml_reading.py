@@ -46,7 +46,7 @@ def reading(text: str) -> object:
     try:
         found = read_mapping(text)
     except UnreadableError as error:
-        return str(error), error.line, error.remedy
+        return str(error), error.line, error.help
     return found.values, found.spans, found.repeated, found.as_written, found.lines_in_texts
 
 

@@ -11,7 +11,7 @@ from hypothesis.strategies import SearchStrategy
 
 from tests.equivalence.cases import Case, tables
 from tests.equivalence.drivers import dbos, engine, github, make, native, python, semantics
-from tests.equivalence.execution import Trial, trial
+from tests.equivalence.execution import Workspace, workspace
 from tests.equivalence.scenario import Scenario, fits_a_table, scenario, tabled, unnamed
 from tests.equivalence.strategies import cases, lines, questions
 from tests.equivalence.workers import missing as no_dbos
@@ -28,7 +28,7 @@ LONGEST_WAITING = 4
 class Driver:
     """A driver. `compare` raises a `DifferenceError`, and gives False if the target refuses such documents."""
 
-    compare: Callable[[Trial], bool]
+    compare: Callable[[Workspace], bool]
     backend: str = ""
     """The target whose output is run."""
     needs_prompts: bool = False
@@ -97,7 +97,7 @@ def try_driver(name: str, scenario: Scenario) -> bool:
     driver = DRIVERS[name]
     if not driver.takes(scenario):
         return False
-    with trial(scenario if driver.names else unnamed(scenario)) as prepared:
+    with workspace(scenario if driver.names else unnamed(scenario)) as prepared:
         return driver.compare(prepared)
 
 
@@ -113,14 +113,14 @@ def attempts(name: str, case: Case) -> Iterator[list[Attempt]]:
     if not DRIVERS[name].tables or not fits_a_table(case):
         yield [once]
         return
-    with trial(tabled(case)) as prepared:
+    with workspace(tabled(case)) as prepared:
         yield [
             once,
             *((other, partial(_try_table, name, prepared, other)) for other in tables(case, DRIVERS[name].tables)),
         ]
 
 
-def _try_table(name: str, prepared: Trial, case: Case) -> bool:
+def _try_table(name: str, prepared: Workspace, case: Case) -> bool:
     driver = DRIVERS[name]
     again = prepared.along if driver.flow_only else prepared.again
     other = again(case.walk())

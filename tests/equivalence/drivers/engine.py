@@ -1,4 +1,4 @@
-"""The generated workflow, walked through by GitHub's own parser and expression engine (`tests/support/actions_engine/`)."""
+"""The generated workflow, run by GitHub's own parser and expression engine (`tests/support/actions_engine/`)."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from collections.abc import Mapping
 
 from tests.equivalence.difference import DifferenceError, same
 from tests.equivalence.drivers import github
-from tests.equivalence.execution import Trial
+from tests.equivalence.execution import Workspace
 from tests.equivalence.scenario import FOLDER_VARIABLE
 from tests.support import actions_engine as engine
 
 NOTHING: Mapping[str, str] = {}
 
 
-def compare(trial: Trial) -> bool:
+def compare(workspace: Workspace) -> bool:
     """Run a case with one answer each time; by a table it is the flow alone that is compared."""
-    return _compare_flow(trial) if trial.scenario.is_tabled else github.compare(trial, _run)
+    return _compare_flow(workspace) if workspace.scenario.is_tabled else github.compare(workspace, _run)
 
 
-def _compare_flow(trial: Trial) -> bool:
-    outcomes = ["pass" if passed else "fail" for _, passed in trial.scenario.trace.visits]
-    text = github.workflow(trial)
+def _compare_flow(workspace: Workspace) -> bool:
+    outcomes = ["pass" if passed else "fail" for _, passed in workspace.scenario.trace.visits]
+    text = github.workflow(workspace)
     if text is None or "CALL: " in text:  # the program decides where such a workflow goes on, which no table can
         return False
     try:
-        flow = engine.flow(text, outcomes, trial.visit)
-    except engine.RefusedError as refused:
+        flow = engine.flow(text, outcomes, workspace.visit)
+    except engine.RejectedError as refused:
         raise _as_difference(refused) from refused
-    trial.check_lines(flow.lines)
-    is_said = bool(flow.end) or github._has_summary(trial)
-    same("the end", flow.end if is_said else flow.conclusion, trial.end if is_said else _usual(trial.end))
-    same("whether the job fails", flow.conclusion, "failure" if trial.exit_code else "success")
+    workspace.check_lines(flow.lines)
+    is_said = bool(flow.end) or github._has_summary(workspace)
+    same("the end", flow.end if is_said else flow.conclusion, workspace.end if is_said else _usual(workspace.end))
+    same("whether the job fails", flow.conclusion, "failure" if workspace.exit_code else "success")
     return True
 
 
@@ -39,21 +39,21 @@ def _usual(end: str) -> str:
     return {"COMPLETE": "success", "STOP": "failure"}.get(end, "a step that says the end")
 
 
-def compare_with_agent(trial: Trial) -> bool:
+def compare_with_agent(workspace: Workspace) -> bool:
     """Run a case whose prompts an agent answers."""
-    return github.compare_with_agent(trial, _run)
+    return github.compare_with_agent(workspace, _run)
 
 
-def compare_in_environments(trial: Trial) -> bool:
+def compare_in_environments(workspace: Workspace) -> bool:
     """Run a case whose commands have environments about which nobody decides: they are in jobs of their own."""
-    text = github.in_environments(trial)
+    text = github.in_environments(workspace)
     if text is None:
         return False
-    return github.check(trial, text, _run(trial, text, inputs=github.inputs_of(trial)))
+    return github.check(workspace, text, _run(workspace, text, inputs=github.inputs_of(workspace)))
 
 
 def _run(
-    trial: Trial,
+    workspace: Workspace,
     text: str,
     *,
     inputs: Mapping[str, str] = NOTHING,
@@ -61,18 +61,18 @@ def _run(
 ) -> engine.EngineRun:
     try:
         return engine.run(
-            trial.folder,
+            workspace.folder,
             text,
-            history=trial.folder / "history",
+            history=workspace.folder / "history",
             inputs=inputs,
-            env={FOLDER_VARIABLE: str(trial.folder)},
-            secrets=trial.secrets,
+            env={FOLDER_VARIABLE: str(workspace.folder)},
+            secrets=workspace.secrets,
             run_id=run_id,
-            by_table=trial.scenario.is_tabled,
+            by_table=workspace.scenario.is_tabled,
         )
-    except engine.RefusedError as refused:
+    except engine.RejectedError as refused:
         raise _as_difference(refused) from refused
 
 
-def _as_difference(refused: engine.RefusedError) -> DifferenceError:
+def _as_difference(refused: engine.RejectedError) -> DifferenceError:
     return DifferenceError("what the engine says", str(refused), "a path")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from tests.equivalence.difference import same
 from tests.equivalence.drivers.process import Done, check_end, is_at, last_line, run
-from tests.equivalence.execution import Trial
+from tests.equivalence.execution import Workspace
 from tests.equivalence.visits import Visit
 
 LONGEST_LIFE = 9
@@ -46,7 +46,7 @@ MEANT = {"mv": "*/run.new*/run", "make": "*step-*", "rm": "*/run"}
 class Killed:
     """The run of a Makefile, and the visit of its path that the state names."""
 
-    trial: Trial
+    workspace: Workspace
     place: int = 0
     is_begun: bool = False
     words: list[str] = field(default_factory=list)
@@ -56,8 +56,8 @@ class Killed:
 
     def __post_init__(self) -> None:
         """Lay the programs that kill."""
-        self.luck = random.Random("".join(self.trial.scenario.documents.values()))
-        folder = self.trial.folder / "bin"
+        self.luck = random.Random("".join(self.workspace.scenario.documents.values()))
+        folder = self.workspace.folder / "bin"
         folder.mkdir()
         for name, meant in MEANT.items():
             script = SHIM.format(name=name, meant=meant, real=shutil.which(name))
@@ -68,12 +68,12 @@ class Killed:
         """Go on until the end."""
         while not self.has_ended(self.call()):
             self.look()
-        self.trial.check_log(self.said)
+        self.workspace.check_log(self.said)
         return True
 
     def call(self) -> Done:
         """Call make, and maybe kill its loop."""
-        folder = self.trial.folder
+        folder = self.workspace.folder
         for name in ("moments", "killed"):
             (folder / name).unlink(missing_ok=True)
         (folder / "kill-at").write_text(str(self.luck.randint(1, LONGEST_LIFE)), encoding="utf-8")
@@ -81,23 +81,23 @@ class Killed:
 
     def make(self, words: list[str], **extra: str) -> Done:
         """Call make, and keep what it says for a report."""
-        done = run(self.trial, ["make", *words], extra)
+        done = run(self.workspace, ["make", *words], extra)
         self.said += f"$ make {' '.join(words)}\n{done.said}"
         return done
 
     def has_ended(self, done: Done) -> bool:
         """Whether the run is over; else the place where it stands is found out."""
-        killed = self.trial.folder / "killed"
+        killed = self.workspace.folder / "killed"
         if not killed.exists():
             self.place, self.is_begun = self.reached(), True
             if self.place < len(self.visits):
                 return False
-            check_end(self.trial, last_line(done.output), self.said)
+            check_end(self.workspace, last_line(done.output), self.said)
             return True
         self.kills += 1
         how = killed.read_text(encoding="utf-8").strip()
         self.said += f"killed: {how}\n"
-        moments = len((self.trial.folder / "moments").read_text(encoding="utf-8"))
+        moments = len((self.workspace.folder / "moments").read_text(encoding="utf-8"))
         if moments > 1:
             self.place = self.saved(how, self.reached())
         self.is_begun = self.is_begun or moments > 1
@@ -106,12 +106,12 @@ class Killed:
     @property
     def visits(self) -> list[Visit]:
         """The path."""
-        return [visit for visit, _ in self.trial.scenario.trace.visits]
+        return [visit for visit, _ in self.workspace.scenario.trace.visits]
 
     def reached(self) -> int:
         """The first visit that is not over: a command that has not run, or a question that nobody has answered."""
         start = self.place + any(word.startswith("REPLY") for word in self.words)
-        commands = len(self.trial.log_lines)
+        commands = len(self.workspace.log_lines)
         for place, visit in enumerate(self.visits):
             commands -= visit.is_command
             if commands < 0 or (not visit.is_command and place >= start):
@@ -128,7 +128,7 @@ class Killed:
     @property
     def at(self) -> str:
         """The step that the state names."""
-        (path,) = (self.trial.folder / ".rdc").glob("*.make/run")
+        (path,) = (self.workspace.folder / ".rdc").glob("*.make/run")
         lines = path.read_text(encoding="utf-8").splitlines()
         return next(line.removeprefix("at ") for line in lines if line.startswith("at "))
 
@@ -144,11 +144,11 @@ class Killed:
             )
             self.words = []
             return
-        visit, passed = self.trial.scenario.trace.visits[self.place]
+        visit, passed = self.workspace.scenario.trace.visits[self.place]
         last = last_line(done.output)
         same("what the run waits for", is_at(last, visit.label), True, self.said)
         same("whether it asks about the last time", last.endswith(" was interrupted"), visit.is_command, self.said)
         outcome = "pass" if passed else "fail"
-        has_run = len(self.trial.log_lines) > sum(each.is_command for each in self.visits[: self.place])
+        has_run = len(self.workspace.log_lines) > sum(each.is_command for each in self.visits[: self.place])
         answer = f"REPLY={outcome}" if not visit.is_command else f"ASSUME={outcome}" if has_run else "RERUN=yes"
         self.words = [self.luck.choice(["run", "resume"]), answer]

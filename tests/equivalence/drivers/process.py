@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from tests.equivalence.difference import DifferenceError, same
-from tests.equivalence.execution import Trial
+from tests.equivalence.execution import Workspace
 from tests.support import warm
 
 PATIENCE = 60.0
@@ -32,20 +32,20 @@ class Done(NamedTuple):
 NOTHING: Mapping[str, str] = {}
 
 
-def run(trial: Trial, words: Sequence[str], extra: Mapping[str, str] = NOTHING) -> Done:
+def run(workspace: Workspace, words: Sequence[str], extra: Mapping[str, str] = NOTHING) -> Done:
     """Run a program to its end, without a terminal; that it has none is a difference too."""
     began = time.monotonic()
     try:
-        done = warm.run(words, cwd=trial.folder, env={**trial.environment, **extra}, timeout=PATIENCE)
+        done = warm.run(words, cwd=workspace.folder, env={**workspace.environment, **extra}, timeout=PATIENCE)
     except subprocess.TimeoutExpired as late:
         raise DifferenceError(f"{words[0]} after {PATIENCE} s", "still running", "an end") from late
     output, errors = (text.decode(errors="backslashreplace") for text in (done.stdout, done.stderr))
     return Done(done.returncode, output, errors, time.monotonic() - began)
 
 
-def check_waiting(trial: Trial, done: Done) -> None:
+def check_waiting(workspace: Workspace, done: Done) -> None:
     """A run that was not cut short has waited for all its timeouts, and between attempts (I21, I22)."""
-    same("whether the run has waited", done.seconds >= trial.scenario.trace.seconds - 0.05, True, done.said)
+    same("whether the run has waited", done.seconds >= workspace.scenario.trace.seconds - 0.05, True, done.said)
 
 
 def last_line(text: str) -> str:
@@ -53,9 +53,9 @@ def last_line(text: str) -> str:
     return (text.splitlines() or [""])[-1]
 
 
-def check_end(trial: Trial, line: str, said: str) -> None:
+def check_end(workspace: Workspace, line: str, said: str) -> None:
     """Compare a last line with the end; a question mark may stand for what no terminal shows as it is."""
-    same("the last line", _plain(line), _plain(f"rdc: {trial.end}"), said)
+    same("the last line", _plain(line), _plain(f"rdc: {workspace.end}"), said)
 
 
 def is_at(line: str, label: str) -> bool:

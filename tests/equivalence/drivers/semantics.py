@@ -12,15 +12,15 @@ from compiler.ir.texts import INSTANCES
 from compiler.ir.verify import verify
 from compiler.passes import optimize
 from tests.equivalence.difference import same
-from tests.equivalence.execution import Trial
+from tests.equivalence.execution import Workspace
 from tests.equivalence.visits import Beyond, Trace, Visit
 
 
-def compare(trial: Trial) -> bool:
+def compare(workspace: Workspace) -> bool:
     """Compare the path of the program, which the verifier must accept, as lowered and as optimized."""
-    trace = trial.scenario.trace
-    optimized = optimize(trial.program)
-    for program, name in ((trial.program, "lowered"), (optimized, "optimized")):
+    trace = workspace.scenario.trace
+    optimized = optimize(workspace.program)
+    for program, name in ((workspace.program, "lowered"), (optimized, "optimized")):
         verify(program)
         visits, end = walk_of(program, trace)
         same(f"the visits of the {name} program", visits, [_comparable(visit) for visit, _ in trace.visits])

@@ -11,7 +11,7 @@ from tests.equivalence.workers import missing as no_dbos
 from tests.programs.cases import Case, Trace
 from tests.programs.drivers import dbos, github, make, python, semantics
 from tests.programs.oracle import walk
-from tests.programs.trial import Trial, trial
+from tests.programs.workspace import Workspace, workspace
 from tests.support.actions_engine import missing as node
 from tests.support.program_json import from_json
 
@@ -26,7 +26,7 @@ LONGEST_PAUSES = 8
 class Driver:
     """A driver. `compare` raises a `DifferenceError`, and gives False if there is nothing to compare."""
 
-    compare: Callable[[Trial], bool]
+    compare: Callable[[Workspace], bool]
     backend: str
     needs_questions: bool = False
     slow: float = 0.0
@@ -87,5 +87,5 @@ def try_driver(name: str, case: Case) -> bool:
     driver = DRIVERS[name]
     if not driver.takes(case, taken):
         return False
-    with trial(case, taken, driver.slow) as prepared:
+    with workspace(case, taken, driver.slow) as prepared:
         return driver.compare(prepared)

@@ -21,7 +21,7 @@ from compiler.ir.program import Program
 from compiler.ir.tasks import Gate
 from tests.equivalence.difference import DifferenceError, same
 from tests.equivalence.drivers.github import Ran
-from tests.programs.trial import Trial
+from tests.programs.workspace import Workspace
 from tests.support import actions_engine as engine
 from tests.support.github import act
 from tests.support.program_json import from_json
@@ -39,7 +39,7 @@ class Run(Protocol):
     """Runs a workflow once, by its number; `decisions` are those of the gates that it comes to, in order."""
 
     def __call__(
-        self, trial: Trial, text: str, inputs: Mapping[str, str], decisions: Sequence[str], number: int = 1
+        self, workspace: Workspace, text: str, inputs: Mapping[str, str], decisions: Sequence[str], number: int = 1
     ) -> Ran:
         """Run it."""
 
@@ -56,49 +56,49 @@ class Prepared(NamedTuple):
         return [reply for step, reply in asked if step in self.gates]
 
 
-def compare(trial: Trial) -> bool:
+def compare(workspace: Workspace) -> bool:
     """Run a case by act, which has no protected environments: a case whose gates are jobs is the engine's."""
-    prepared = _prepared(trial)
-    return prepared is not None and not prepared.gates and _in_pieces(trial, prepared, _by_act)
+    prepared = _prepared(workspace)
+    return prepared is not None and not prepared.gates and _in_pieces(workspace, prepared, _by_act)
 
 
-def compare_by_engine(trial: Trial) -> bool:
+def compare_by_engine(workspace: Workspace) -> bool:
     """Run a case by the second engine."""
-    prepared = _prepared(trial)
-    return prepared is not None and _in_pieces(trial, prepared, _by_engine)
+    prepared = _prepared(workspace)
+    return prepared is not None and _in_pieces(workspace, prepared, _by_engine)
 
 
-def _in_pieces(trial: Trial, prepared: Prepared, run: Run) -> bool:
-    decisions = prepared.decisions(trial.asked)
-    ran = run(trial, prepared.text, prepared.inputs, decisions)
+def _in_pieces(workspace: Workspace, prepared: Prepared, run: Run) -> bool:
+    decisions = prepared.decisions(workspace.asked)
+    ran = run(workspace, prepared.text, prepared.inputs, decisions)
     number = 1
-    for place, (step, reply) in enumerate(trial.asked):
+    for place, (step, reply) in enumerate(workspace.asked):
         if step in prepared.gates:
             continue
         same("what a run waits for", _ended(ran.summary), f"WAITING {step}", ran.log)
         same("whether a run that waits fails", bool(ran.exit_code), True, ran.log)
         number += 1
         inputs = {**prepared.inputs, "resume": str(number - 1), "answers": f"{step} {reply}"}
-        decisions = prepared.decisions(trial.asked[place:])
-        ran = run(trial, prepared.text, inputs, decisions, number)
-    return _check(trial, ran, decisions)
+        decisions = prepared.decisions(workspace.asked[place:])
+        ran = run(workspace, prepared.text, inputs, decisions, number)
+    return _check(workspace, ran, decisions)
 
 
-def _check(trial: Trial, ran: Ran, decisions: Sequence[str]) -> bool:
+def _check(workspace: Workspace, ran: Ran, decisions: Sequence[str]) -> bool:
     """The calls, the end as the last heading of the summary says it, and that the run fails where it must.
 
     `decisions` are those of the gates of the last run: one that was rejected before that run has failed another.
     """
-    trial.said.extend([ran.log, ran.summary])
-    trial.check_calls(ran.log)
-    kept = sorted(trial.folder.glob("history/*/artifacts/rdc-transcript*/"), key=_place)
+    workspace.said.extend([ran.log, ran.summary])
+    workspace.check_calls(ran.log)
+    kept = sorted(workspace.folder.glob("history/*/artifacts/rdc-transcript*/"), key=_place)
     for folder in kept[-1:]:
-        trial.check_reports(folder / "reports", ran.log)
+        workspace.check_reports(folder / "reports", ran.log)
     ended = _ended(ran.summary)
-    if not (decisions[-1:] == ["rejected"] and _is_left(trial, ended)):
-        same("the end", _plain(ended), _plain(trial.end), ran.log)
+    if not (decisions[-1:] == ["rejected"] and _is_left(workspace, ended)):
+        same("the end", _plain(ended), _plain(workspace.end), ran.log)
     # GitHub itself fails a run in which somebody has rejected a job.
-    fails = not trial.end.startswith("COMPLETE") or "rejected" in decisions
+    fails = not workspace.end.startswith("COMPLETE") or "rejected" in decisions
     same("whether the run fails", bool(ran.exit_code), fails, ran.log)
     return True
 
@@ -109,22 +109,22 @@ def _place(transcript: Path) -> tuple[int, int]:
     return int(run), int(name.rpartition("_")[2]) if "_" in name else 0
 
 
-def _is_left(trial: Trial, ended: str) -> bool:
+def _is_left(workspace: Workspace, ended: str) -> bool:
     """Whether a run that stops since a gate was rejected is left at that gate: GitHub itself says the rest."""
-    return trial.end.startswith("STOP") and ended == f"WAITING {trial.trace.visits[-1].step}"
+    return workspace.end.startswith("STOP") and ended == f"WAITING {workspace.trace.visits[-1].step}"
 
 
-def _prepared(trial: Trial) -> Prepared | None:
+def _prepared(workspace: Workspace) -> Prepared | None:
     """The workflow; None where GitHub could not run one."""
-    agents, program = trial.agents, from_json(trial.case.text)
+    agents, program = workspace.agents, from_json(workspace.case.text)
     options: dict[str, object] = {
         "checkout": False,
         "runtime": "inline",
         "summary": True,
         "agents": {name: command for name, command in agents.items() if name},
-        "tools": trial.tools,
+        "tools": workspace.tools,
         **({"agent": agents[""]} if "" in agents else {}),
-        "parallel": _parallel(trial),
+        "parallel": _parallel(workspace),
     }
     emission = load("github").emit(program, options)
     if emission.text is None and {found.code for found in emission.diagnostics} <= REFUSALS:
@@ -133,13 +133,13 @@ def _prepared(trial: Trial) -> Prepared | None:
     same("why the github target refuses", refusing, [])
     assert emission.text is not None
     names = input_names(program.inputs)
-    inputs = {names[name]: value for name, value in trial.case.inputs.items() if name in names}
+    inputs = {names[name]: value for name, value in workspace.case.inputs.items() if name in names}
     return Prepared(emission.text, inputs, _gates(program))
 
 
-def _parallel(trial: Trial) -> str:
+def _parallel(workspace: Workspace) -> str:
     """Where the agents of parallel steps run: by the case, such that one that was found shows the same again."""
-    return ("step", "matrix")[crc32(trial.case.text.encode()) % 2]
+    return ("step", "matrix")[crc32(workspace.case.text.encode()) % 2]
 
 
 def _gates(program: Program) -> frozenset[str]:
@@ -149,27 +149,31 @@ def _gates(program: Program) -> frozenset[str]:
     return frozenset(node.id for node in steps if isinstance(node.task, Gate))
 
 
-def _by_act(trial: Trial, text: str, inputs: Mapping[str, str], decisions: Sequence[str], number: int = 1) -> Ran:
+def _by_act(
+    workspace: Workspace, text: str, inputs: Mapping[str, str], decisions: Sequence[str], number: int = 1
+) -> Ran:
     del decisions  # act runs a job in an environment at once
-    env = {**trial.yardstick, "ARTIFACTS": str(trial.folder / "artifacts")}
+    env = {**workspace.yardstick, "ARTIFACTS": str(workspace.folder / "artifacts")}
     try:
-        return act.run(trial.folder, text, inputs=inputs, env=env, run_id=number)
+        return act.run(workspace.folder, text, inputs=inputs, env=env, run_id=number)
     except subprocess.TimeoutExpired as late:
         raise DifferenceError(f"act after {late.timeout} s", "still running", "an end") from late
 
 
-def _by_engine(trial: Trial, text: str, inputs: Mapping[str, str], decisions: Sequence[str], number: int = 1) -> Ran:
+def _by_engine(
+    workspace: Workspace, text: str, inputs: Mapping[str, str], decisions: Sequence[str], number: int = 1
+) -> Ran:
     try:
         return engine.run(
-            trial.folder,
+            workspace.folder,
             text,
-            history=trial.folder / "history",
+            history=workspace.folder / "history",
             inputs=inputs,
-            env=trial.yardstick,
+            env=workspace.yardstick,
             environments={"approval": decisions},
             run_id=number,
         )
-    except engine.RefusedError as refused:
+    except engine.RejectedError as refused:
         raise DifferenceError("what the engine says", str(refused), "a path") from refused
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.equivalence.difference import DifferenceError
-from tests.programs.trial import FOLDER, Trial
+from tests.programs.workspace import FOLDER, Workspace
 from tests.support import warm
 
 PATIENCE = 90.0
@@ -37,59 +37,59 @@ class Done(NamedTuple):
         return (self.errors.splitlines() or [""])[-1]
 
 
-def run(trial: Trial, words: Sequence[str], extra: Mapping[str, str] | None = None, given: str = "") -> Done:
+def run(workspace: Workspace, words: Sequence[str], extra: Mapping[str, str] | None = None, given: str = "") -> Done:
     """Run a program to its end, without a terminal."""
     try:
         done = warm.run(
             words,
-            cwd=trial.folder,
-            env={**trial.environment, **(extra or {})},
+            cwd=workspace.folder,
+            env={**workspace.environment, **(extra or {})},
             input=given.encode("utf-8", "surrogateescape"),
             timeout=PATIENCE,
         )
     except subprocess.TimeoutExpired as late:
         raise DifferenceError(f"{words[0]} after {PATIENCE} s", "still running", "an end") from late
     output, errors = (text.decode(errors="backslashreplace") for text in (done.stdout, done.stderr))
-    trial.said.append(output + errors)
+    workspace.said.append(output + errors)
     return Done(done.returncode, output, errors)
 
 
 def killed(
-    trial: Trial, words: Sequence[str], moments: random.Random, extra: Mapping[str, str] | None = None
+    workspace: Workspace, words: Sequence[str], moments: random.Random, extra: Mapping[str, str] | None = None
 ) -> Done | None:
     """Begin a program and kill all of it at some moment; what it said if it has ended before."""
-    files = [(trial.folder / name).open("wb") for name in ("said.out", "said.err")]
+    files = [(workspace.folder / name).open("wb") for name in ("said.out", "said.err")]
     process = subprocess.Popen(
         words,
-        cwd=trial.folder,
-        env={**trial.environment, **(extra or {})},
+        cwd=workspace.folder,
+        env={**workspace.environment, **(extra or {})},
         stdin=subprocess.DEVNULL,
         stdout=files[0],
         stderr=files[1],
     )
     for file in files:
         file.close()
-    _await_moment(trial, process, moments)
+    _await_moment(workspace, process, moments)
     if process.poll() is None:
         process.kill()
         process.wait(PATIENCE)
-        kill_rest(trial.folder)
+        kill_rest(workspace.folder)
         return None
     output, errors = (
-        (trial.folder / name).read_bytes().decode(errors="backslashreplace") for name in ("said.out", "said.err")
+        (workspace.folder / name).read_bytes().decode(errors="backslashreplace") for name in ("said.out", "said.err")
     )
     return Done(process.returncode, output, errors)
 
 
-def _await_moment(trial: Trial, process: subprocess.Popen[bytes], moments: random.Random) -> None:
+def _await_moment(workspace: Workspace, process: subprocess.Popen[bytes], moments: random.Random) -> None:
     """Some time after the start, or after some more calls have begun, however slow the machine is."""
     if moments.random() < 0.3:
         with suppress(subprocess.TimeoutExpired):
             process.wait(moments.uniform(0.0, 0.3))
         return
-    wanted = len(trial.lines()) + moments.choice((1, 1, 2))
+    wanted = len(workspace.lines()) + moments.choice((1, 1, 2))
     deadline = time.monotonic() + PATIENCE
-    while len(trial.lines()) < wanted and process.poll() is None:
+    while len(workspace.lines()) < wanted and process.poll() is None:
         if time.monotonic() > deadline:
             process.kill()
             raise DifferenceError("a run", "stands still", "a call or an end")

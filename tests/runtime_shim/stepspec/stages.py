@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from compiler.ir.edges import Add, CounterTest, Edge, OutcomeTest
-from compiler.ir.program import Contract, ContractStep, Group, Node, Program, Register, Slot, SourceFile
+from compiler.ir.program import Counter, Group, Node, Program, Slot, SourceFile, SpecifiedStep, StepSpecs
 from compiler.ir.tasks import Check, End, Stage
 from compiler.ir.texts import Text, text
 from compiler.ir.verify import verify
@@ -25,7 +25,7 @@ STEP = "draft"
 EVERYTHING: Any = ("exists", "parses", "ast", "types", "lint")
 
 
-def contract(
+def stepspec(
     *stages: Stage, config: dict[str, Any] | None = None, retries: int = 0, slots: dict[str, str] | None = None,
     secrets: tuple[str, ...] = (), **spec: Any,
 ) -> Program:  # fmt: skip
@@ -41,11 +41,11 @@ def contract(
         Node("COMPLETE", Text(), ORIGIN, End("complete", text("all done")), ()),
         Node("STOP", Text(), ORIGIN, End("stop", text("step draft failed")), ()),
     )
-    steps = (ContractStep(STEP, with_references(json.dumps(whole))),)
+    steps = (SpecifiedStep(STEP, with_references(json.dumps(whole))),)
     made = Program(
         "deploy", "Deploy", (SourceFile("deploy.json", "0"),), names[0], (*nodes, *ends),
-        registers=(Register(counter, STEP),), groups=(Group(STEP, text("draft-prd"), Text(), "step", "", ORIGIN),),
-        contract=Contract('{"module": "bmm", "workflow": "prd"}', steps, json.dumps(config or {})),
+        counters=(Counter(counter, STEP),), groups=(Group(STEP, text("draft-prd"), Text(), "step", "", ORIGIN),),
+        stepspec=StepSpecs('{"module": "bmm", "workflow": "prd"}', steps, json.dumps(config or {})),
         kind="specification", slots=tuple(Slot(name, value) for name, value in (slots or {}).items()), secrets=secrets,
     )  # fmt: skip
     verify(made)
@@ -78,7 +78,7 @@ def found(place: Compiled, step: str) -> list[dict[str, Any]]:
 
 def compiled(path: Path, *stages: Stage, **more: Any) -> Compiled:
     """A place with such a program."""
-    return Compiled(path, contract(*stages, **more))
+    return Compiled(path, stepspec(*stages, **more))
 
 
 class Polled(Processes):

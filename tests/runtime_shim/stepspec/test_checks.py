@@ -112,13 +112,13 @@ def test_search_ends_with_the_attempt(tmp_path: Path) -> None:
 
 def test_search_that_cannot_be_done_is_a_violation(tmp_path: Path) -> None:
     program = output_patterns("(")
-    report = guarded(direct(tmp_path, contract=program), "output", lambda: [("x", "a")])
+    report = guarded(direct(tmp_path, stepspec=program), "output", lambda: [("x", "a")])
     assert report.kept["guardrails"]["status"] == "failed"
     assert report.kept["guardrails"]["violations"][0]["rule"] == "unfinished search"
 
 
 def test_without_guardrails_nothing_is_read(tmp_path: Path) -> None:
-    assert guarded(direct(tmp_path, contract={}), "input", lambda: 1 / 0).kept == {}  # type: ignore[arg-type,return-value]
+    assert guarded(direct(tmp_path, stepspec={}), "input", lambda: 1 / 0).kept == {}  # type: ignore[arg-type,return-value]
 
 
 def test_files_that_cannot_be_read_pass_no_guardrail(tmp_path: Path) -> None:

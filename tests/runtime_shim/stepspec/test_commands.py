@@ -11,7 +11,7 @@ import pytest
 
 from runtime_shim.stepspec.records import timeline
 from tests.stepspecs.invariants import read_records
-from tests.support.stepped import Place, Said, compiled_to
+from tests.support.stepped import CommandResult, Place, compiled_to
 
 GATE = "m:w:b:hitl"
 DOCUMENT: dict[str, Any] = {
@@ -203,7 +203,7 @@ def test_archived_runs_are_listed_and_pruned_with_their_records(place: Place) ->
     assert list(place.folder.glob(".rdc/*/history/*")) == []
 
 
-def begun_with(place: Place, executor: str) -> Said:
+def begun_with(place: Place, executor: str) -> CommandResult:
     """Begin a run whose first step's executor does something to the records."""
     lines = "mkdir -p out; echo x > out/$RDC_STEP.md; cd .rdc/*/run-*"
     return place("run", "--human", "--executor", f'{lines}; [ "$RDC_STEP" = b ] || {{ {executor}; }}')

@@ -37,7 +37,7 @@ PROGRAMS = HERE / "programs"
 """Programs that GitHub's runners bring: `gh`, which asks the API of the engine."""
 
 
-class RefusedError(Exception):
+class RejectedError(Exception):
     """GitHub would not run this, or the simulator does not know how; the message says what."""
 
 
@@ -231,7 +231,7 @@ def _ask(question: Mapping[str, Any]) -> dict[str, Any]:
     except MissingError as why:
         pytest.skip(str(why))
     if "error" in answer:
-        error = RefusedError(answer["error"])
+        error = RejectedError(answer["error"])
         error.add_note(answer["stack"])
         raise error
     return answer

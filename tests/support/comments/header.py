@@ -102,11 +102,11 @@ def words(compiled: Program) -> set[str]:
 
 
 def specs(compiled: Program) -> list[dict[str, Any]]:
-    return [json.loads(str(step.spec)) for step in compiled.contract.steps] if compiled.contract else []
+    return [json.loads(str(step.spec)) for step in compiled.stepspec.steps] if compiled.stepspec else []
 
 
 def config(compiled: Program) -> dict[str, Any]:
-    return json.loads(compiled.contract.config) if compiled.contract else {}
+    return json.loads(compiled.stepspec.config) if compiled.stepspec else {}
 
 
 def used(compiled: Program) -> list[str]:
@@ -186,7 +186,7 @@ def _gates_of(compiled: Program, _: str, found: re.Match[str]) -> bool:
     return {kind for kind, words in written.items() if words in said} == kinds
 
 
-is_contract: Check = lambda compiled, *_: compiled.contract is not None  # noqa: E731
+is_stepspec: Check = lambda compiled, *_: compiled.stepspec is not None  # noqa: E731
 
 
 # --- What all files have in common ---

@@ -146,14 +146,14 @@ def _same_in_all() -> str:
 
 
 def _about_counters(compiled: Program) -> Iterator[str]:
-    for register in compiled.registers:
-        of = re.escape(register.of)
+    for counter in compiled.counters:
+        of = re.escape(counter.of)
         yield (
             rf"rdc_\w+: the number of the instance of {of}\."
-            if register.role == "instance"
+            if counter.role == "instance"
             else (
-                rf"rdc_\w+: 1 after step {of} ended with {register.outcome}\."
-                if register.role == "mark"
+                rf"rdc_\w+: 1 after step {of} ended with {counter.outcome}\."
+                if counter.role == "mark"
                 else rf"rdc_\w+: how often {of} was run again\."
             )
         )
@@ -327,8 +327,8 @@ def check_calling(compiled: Program, text: str) -> None:
         else:
             assert blocks, f"unknown comment: {line!r}"
             blocks[-1][1].append(line)
-    if compiled.contract is not None:
-        assert called == [each.id for each in compiled.contract.steps]
+    if compiled.stepspec is not None:
+        assert called == [each.id for each in compiled.stepspec.steps]
         check_contract(compiled, blocks)
         return
     assert len(called) == len({*called})

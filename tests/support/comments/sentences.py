@@ -25,7 +25,7 @@ from tests.support.comments.header import (
     config,
     has,
     has_task,
-    is_contract,
+    is_stepspec,
     is_worker,
     named,
     own,
@@ -220,7 +220,7 @@ PYTHON: list[tuple[str, Check]] = [
     ),
     (
         r"(?:`\{[^`]+\}`(?:, | and )?)+ (?:is the number|are the numbers) of the instances?\.",
-        lambda compiled, *_: any(r.role == "instance" for r in compiled.registers),
+        lambda compiled, *_: any(r.role == "instance" for r in compiled.counters),
     ),
     (
         NAMES_OF + r" (?:is|are) in seconds\.",
@@ -362,7 +362,7 @@ PYTHON: list[tuple[str, Check]] = [
             r"First comes the specification\. Each step has its line in the document \(`at`\), the `lines` of its "
             r"parts, and its facts\."
         ),
-        is_contract,
+        is_stepspec,
     ),
     (
         (
@@ -378,7 +378,7 @@ PYTHON: list[tuple[str, Check]] = [
             r"A step looks at its inputs, calls its tools, does its work, and checks the files that it `makes`\. A "
             r"missing input stops the run at once\."
         ),
-        is_contract,
+        is_stepspec,
     ),
     (
         (
@@ -419,7 +419,7 @@ PYTHON: list[tuple[str, Check]] = [
             r"It runs by `sh -c` once per attempt, in the folder .*?, with .*? rights and environment, apart from "
             r".*?the variables of GitHub's runner\. It gets the step as JSON on standard input\."
         ),
-        both(_where, is_contract),
+        both(_where, is_stepspec),
     ),
     (
         r"The `context` command runs in the same way before the work, and its answer goes to the `executor`\.",
@@ -460,7 +460,7 @@ PYTHON: list[tuple[str, Check]] = [
         ),
         has(r"\.ya?ml"),
     ),
-    (r"Outputs of an earlier run are not deleted, so a check may find an old file\.", is_contract),
+    (r"Outputs of an earlier run are not deleted, so a check may find an old file\.", is_stepspec),
     (r"`evidence` is the lowest level of the recorded evidence\.", sets("evidence")),
     (r"`as` tells calls of the same tool in a step apart\.", has(r'"as": "')),
     (r"`pause` is in seconds\.", sets("pause")),

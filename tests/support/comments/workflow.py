@@ -270,7 +270,7 @@ def _calls(workflow: Workflow, found: re.Match[str]) -> None:
         once = wanted[command]
         if most is not None and not (options.agent_calls or limit or options.max_steps):
             assert most >= once
-        if options.agent_calls and most is not None and "×" in found[0] and not workflow.program.contract:
+        if options.agent_calls and most is not None and "×" in found[0] and not workflow.program.stepspec:
             is_tool = any(command == _first_line(command_of(each)) for each in options.tools.values())
             assert is_tool or most <= options.agent_calls
 
@@ -382,7 +382,7 @@ GUIDE: list[Kind] = [
     (re.compile(r"A run that stops or waits is red\. .*"), _has(Workflow.continues)),
     (
         re.compile(r"A failed run is red\. .*"),
-        _has(lambda flow: flow.continues() and flow.program.contract is not None),
+        _has(lambda flow: flow.continues() and flow.program.stepspec is not None),
     ),
     (re.compile(r"A run stops after (\d+) steps\."), _limit),
     (re.compile(r"An answer with (.+) ends the run as COMPLETE at any step: a rule of the format\..*"), _ending),
@@ -615,7 +615,7 @@ def _of_questions(workflow: Workflow, text: str, block: Blocks) -> bool:
     waits = r"The run waits here\. A person continues it (?:with the answer.*|and chooses one of .*)\."
     asks = rf"asks (?:a person|the agent)|{waits}|A person (?:answers|chooses).*"
     if re.fullmatch(r"`\{.+\}`.* (?:is|are) the numbers? of the instances?\.", text):
-        return any(register.role == "instance" for register in workflow.program.registers)
+        return any(counter.role == "instance" for counter in workflow.program.counters)
     if not re.fullmatch(asks, text):
         return False
     assert block.node is None or isinstance(block.node.task, Ask | Gate)

@@ -14,7 +14,7 @@ What a workflow finds there (act 0.2.89, `-self-hosted`):
 - Standard input and output of a step are a terminal, unlike on GitHub: a command that reads waits until the timeout.
 - The `env` of a job is interpolated twice: a `${{` that is the value of an expression is an expression again. That of
   a step is interpolated once, as on GitHub.
-- `environment` means nothing: `reviews.py` lets people decide. `gh` is a stand-in that asks `api_url`.
+- `environment` means nothing: `reviews.py` lets people decide. `gh` is a stub that asks `api_url`.
 - `github.run_id` is 1 unless `run_id` says otherwise; artifacts (`$ARTIFACTS`, see `actions/`) are told apart by it.
 - There is no network: an action that is neither checkout nor in `actions` is an error.
 """
@@ -43,12 +43,12 @@ from tests.support.actions_engine import PROGRAMS
 from tests.support.github.api import FACTS, Api
 from tests.support.github.compiling import LOADER
 from tests.support.github.lint import program
-from tests.support.github.stand_in import answering
+from tests.support.github.stub import answering
 
 __all__ = ["ActRun", "ActStep", "run"]
 
 ACTIONS = Path(__file__).parent / "actions"
-STAND_INS = {f"actions/{name}": ACTIONS / name for name in ("upload-artifact", "download-artifact")}
+STUBS = {f"actions/{name}": ACTIONS / name for name in ("upload-artifact", "download-artifact")}
 TOKEN = {"GITHUB_TOKEN": "the-token-of-the-run"}
 
 NO_API = "http://127.0.0.1:9"
@@ -103,7 +103,7 @@ def run(
     inputs: Mapping[str, str] = {},
     env: Mapping[str, str] = {},
     secrets: Mapping[str, str] = TOKEN,
-    actions: Mapping[str, Path] = STAND_INS,
+    actions: Mapping[str, Path] = STUBS,
     run_id: int = 1,
     run_attempt: int = 1,
     api_url: str = "",
@@ -112,7 +112,7 @@ def run(
     """Run a workflow, given as a file or as its text, in a folder. A file is run just as it is.
 
     `payload` is what GitHub says of the event.
-    `api_url` is where GitHub's API answers; without one it is a stand-in that takes every run for one of the workflow.
+    `api_url` is where GitHub's API answers; without one it is a stub that takes every run for one of the workflow.
     `actions` has the folders to take actions from, by `owner/repository@ref` or, for any ref, `owner/repository`.
     After the timeout, in seconds, everything is killed and `subprocess.TimeoutExpired` raised.
     """
@@ -177,7 +177,7 @@ def _replaced(text: str, actions: Mapping[str, Path]) -> Iterator[tuple[str, Pat
             continue
         at = actions.get(action) or actions.get(name)
         if at is None:
-            raise ValueError(f"no stand-in for {action}")
+            raise ValueError(f"no stub for {action}")
         yield action, at.resolve()
 
 

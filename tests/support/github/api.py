@@ -1,4 +1,4 @@
-"""A stand-in for the part of GitHub's API that a continuation asks: about a run, and about the commits of two runs."""
+"""A stub for the part of GitHub's API that a continuation asks: about a run, and about the commits of two runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from tests.support.github.stand_in import answering
+from tests.support.github.stub import answering
 
 REPOSITORY = {"full_name": "owner/repository"}
 COMMIT = "0123456789" * 4  # which act takes for the one of each run
@@ -62,7 +62,7 @@ class Api:
 
 @contextmanager
 def serving(answers: Mapping[int, tuple[int, str]] = {}, compared: tuple[int, object] = (404, {})) -> Iterator[Api]:
-    """A stand-in that answers meanwhile."""
+    """A stub that answers meanwhile."""
     api = Api(answers, compared)
     with answering(api) as api.url:
         yield api

@@ -1,7 +1,7 @@
-"""A stand-in for the part of GitHub's API that says who has reviewed the deployments of a run.
+"""A stub for the part of GitHub's API that says who has reviewed the deployments of a run.
 
 Act knows no environments, so nobody is asked: what people decide is done by the job that waits for them, in a line that
-`reviewed` puts before its script. It tells the stand-in what was decided, as people tell GitHub.
+`reviewed` puts before its script. It tells the stub what was decided, as people tell GitHub.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.support.github.stand_in import answering
+from tests.support.github.stub import answering
 
 TOKEN = "the-token-of-the-run"
 _APPROVALS = re.compile(r"/repos/owner/repository/actions/runs/\d+/approvals")
@@ -21,7 +21,7 @@ _DECISION = re.compile(r"/decide/(approved|rejected)")
 
 
 class Reviews:
-    """The reviews of a run, and where the stand-in is."""
+    """The reviews of a run, and where the stub is."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -50,8 +50,8 @@ class Reviews:
 
 
 @contextmanager
-def stand_in() -> Iterator[Reviews]:
-    """The stand-in on a port of this machine."""
+def stub() -> Iterator[Reviews]:
+    """The stub on a port of this machine."""
     reviews = Reviews()
     with answering(reviews) as reviews.url:
         yield reviews

@@ -200,9 +200,9 @@ def _arguments(source: Source, tool: ToolCall) -> Iterator[Diagnostic]:
     """Report arguments that are not a JSON object (P13)."""
     if not tool.arguments:
         return
-    if problem := json_problem(tool.arguments):
+    if problem := json_issue(tool.arguments):
         remedy = 'write an object on one line, such as {"name": "{{value}}"}'
-        if _PLACEHOLDER.search(tool.arguments) and not json_problem(_PLACEHOLDER.sub("0", tool.arguments)):
+        if _PLACEHOLDER.search(tool.arguments) and not json_issue(_PLACEHOLDER.sub("0", tool.arguments)):
             remedy = 'put the placeholder in double quotes: "{{name}}"'
         text = f"the tool's arguments are {problem}"
         line = tool.span.line
@@ -210,7 +210,7 @@ def _arguments(source: Source, tool: ToolCall) -> Iterator[Diagnostic]:
         yield Diagnostic("RD723", source.path, Span(line, column, line, column + len(tool.arguments)), text, remedy)
 
 
-def json_problem(text: str) -> str:
+def json_issue(text: str) -> str:
     """Return why text is not a JSON object, or "" if it is one."""
     try:
         value = json.loads(text, parse_constant=_no_constant)

@@ -30,7 +30,7 @@ from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, Sl
 from compiler.ir.program import Artifact, Context, Group, Input, Jump, Node, Program, Slot, SourceFile, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Task, Tool, Verdict
 from compiler.ir.texts import Text, text
-from compiler.ir.verify_tasks import input_problems
+from compiler.ir.verify_tasks import input_issues
 from compiler.text.source import Source, Span
 
 
@@ -129,7 +129,7 @@ def _input(declared: syntax.Input) -> Input:
     options = tuple(dict.fromkeys(filter(None, declared.options))) if declared.type == "enum" else ()
     kind = ("choice" if options else "string") if declared.type == "enum" else declared.type
     found = Input(declared.name, kind, declared.description, declared.default, options, required=declared.required)
-    return replace(found, type="text", options=()) if any(input_problems(found)) else found
+    return replace(found, type="text", options=()) if any(input_issues(found)) else found
 
 
 def _read(nodes: Iterable[Node], contexts: Iterable[Context]) -> Iterator[str]:

@@ -36,12 +36,12 @@ def unclear_references(source: Source, runbook: Runbook, numbering: Numbering) -
                 target = transition.action.target
                 try:
                     numbering.target(target)
-                except UnclearError as error:
+                except AmbiguousReferenceError as error:
                     yield _unclear(source, target.span, f"GOTO {target}", error)
     for jump in jumps(runbook):
         try:
             changes = numbering.label(jump.step) != jump.step
-        except UnclearError as error:
+        except AmbiguousReferenceError as error:
             yield _unclear(source, jump.span, f"rd goto {jump.step}", error)
             continue
         if changes and not find_label(source.lines, jump):
@@ -57,7 +57,7 @@ def _unclear_step(source: Source, said: StepSettings, numbering: Numbering) -> I
     span = said.place().span
     try:
         changes = numbering.path(said.step) != said.step
-    except UnclearError as error:
+    except AmbiguousReferenceError as error:
         yield _unclear(source, span, f"steps: {said.step}", error)
         return
     if changes and not find_step(source.lines, said):
@@ -65,7 +65,7 @@ def _unclear_step(source: Source, said: StepSettings, numbering: Numbering) -> I
         yield Diagnostic("RD117", source.path, span, problem, f'write it as a plain key: `"{said.step}":`')
 
 
-def _unclear(source: Source, span: Span | None, reference: str, error: UnclearError) -> Diagnostic:
+def _unclear(source: Source, span: Span | None, reference: str, error: AmbiguousReferenceError) -> Diagnostic:
     if error.meant:
         problem = f"rdc cannot renumber `{reference}`: several steps have the number {error.label}"
         remedy = "give the step you mean a unique number, here and in its header"
@@ -79,7 +79,7 @@ Label = tuple[Identifier, Identifier | None]
 """A step, or one of its substeps."""
 
 
-class UnclearError(Exception):
+class AmbiguousReferenceError(Exception):
     """A reference is ambiguous, or would only match a step after renumbering."""
 
     def __init__(self, label: str, meant: Iterable[str]) -> None:
@@ -117,29 +117,29 @@ class Numbering:
         return tuple((old, new) for old, new in found if old != new)
 
     def target(self, target: Target) -> Target:
-        """Return the new target of a GOTO; raise `UnclearError` if it is ambiguous."""
+        """Return the new target of a GOTO; raises `AmbiguousReferenceError`."""
         if target.step is None:
             return target
         meant = self._meant.get((target.step, target.child), [])
         if len(meant) != 1:
-            raise UnclearError(str(target).removeprefix("NEXT "), map(_spelled, meant))
+            raise AmbiguousReferenceError(str(target).removeprefix("NEXT "), map(_spelled, meant))
         step, child = meant[0]
         return replace(target, step=step, child=child)
 
     def label(self, label: str) -> str:
-        """Return the new ID of a `rd goto`; an unknown ID stays. Raise `UnclearError` if it is ambiguous."""
+        """Return the new ID of a `rd goto`; an unknown ID stays. Raise `AmbiguousReferenceError` if it is ambiguous."""
         meant = self._by_label.get(label, [])
         if len(meant) > 1 or (not meant and label in self._labels):
-            raise UnclearError(label, map(_spelled, meant))
+            raise AmbiguousReferenceError(label, map(_spelled, meant))
         return _spelled(meant[0]) if meant else label
 
     def path(self, step: str) -> str:
-        """Return the new path of a step, such as `2/lint.runbook.md/1`; raise `UnclearError` if it is ambiguous."""
+        """Return the new path of a step, such as `2/lint.runbook.md/1`; raises `AmbiguousReferenceError`."""
         label, slash, rest = step.partition("/")
         return self.label(label) + slash + rest
 
     def runbook(self, runbook: Runbook) -> Runbook:
-        """Return the renumbered syntax tree; raise `UnclearError` for an ambiguous reference."""
+        """Return the renumbered syntax tree; raise `AmbiguousReferenceError` for an ambiguous reference."""
         steps = tuple(self._step(step, *new) for step, new in zip(runbook.steps, self.steps, strict=True))
         nodes = tuple(replace(said, step=self.path(said.step)) for said in runbook.declared.steps)
         declared = replace(runbook.declared, steps=nodes)
@@ -157,12 +157,12 @@ class Numbering:
         return tuple(map(self.transition, step.transitions))
 
     def transition(self, transition: Transition) -> Transition:
-        """Return the renumbered transition; raise `UnclearError` if its target is ambiguous."""
+        """Return the renumbered transition; raise `AmbiguousReferenceError` if its target is ambiguous."""
         action = transition.action
         return replace(transition, action=Goto(self.target(action.target))) if isinstance(action, Goto) else transition
 
     def event(self, event: Event) -> Event:
-        """Return the renumbered event of a scenario; raise `UnclearError` if its target is ambiguous."""
+        """Return the renumbered event of a scenario; raise `AmbiguousReferenceError` if its target is ambiguous."""
         return replace(event, step=self.label(event.step)) if isinstance(event, Jump) else event
 
 

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from compiler.diagnostics.model import Diagnostic, Edit, Fix
 from compiler.frontends.rundown.check.numbering import (
+    AmbiguousReferenceError,
     Line,
     Numbering,
-    UnclearError,
     renumber_frontmatter,
     unclear_references,
 )
@@ -64,7 +64,7 @@ class _Beside(NamedTuple):
 
     step: AnyStep
     span: Span
-    problem: str
+    message: str
     asks_first: bool = False
 
 
@@ -74,7 +74,7 @@ def check_questions(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         where, kind = ("before", "list") if one.asks_first else ("after", "question")
         remedy = f"put the {kind} into its own step, {where} the command"
         fix = split(source, runbook, one.step, asks_first=one.asks_first) if number < _MOST else None
-        yield Diagnostic("RD121", source.path, one.span, one.problem, remedy, fix=fix)
+        yield Diagnostic("RD121", source.path, one.span, one.message, remedy, fix=fix)
 
 
 def _beside_commands(source: Source, runbook: Runbook) -> Iterator[_Beside]:
@@ -160,7 +160,7 @@ def _renumbered(source: Source, runbook: Runbook, step: AnyStep, asks_first: boo
     written = [line.text for line in lines]
     try:
         references = sorted(_references(runbook, jumping), reverse=True)
-    except UnclearError:  # in a document with duplicate numbers
+    except AmbiguousReferenceError:  # in a document with duplicate numbers
         return None
     for span, new in references:
         line = written[span.line - 1]

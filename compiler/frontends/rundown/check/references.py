@@ -226,7 +226,7 @@ def check_targets(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     )
     found = 0
     for place in _jumps(source, runbook):
-        if problem := _problem(place, known, suggests=found < MOST_SUGGESTED):
+        if problem := _diagnostic(place, known, suggests=found < MOST_SUGGESTED):
             found += 1
             yield problem
 
@@ -239,7 +239,7 @@ def _jumps(source: Source, runbook: Runbook) -> Iterator[Jump]:
                     yield Jump(source.path, transition.action.target, step, substep)
 
 
-def _problem(place: Jump, known: Known, *, suggests: bool) -> Diagnostic | None:
+def _diagnostic(place: Jump, known: Known, *, suggests: bool) -> Diagnostic | None:
     target = place.target
     if target.step is None:
         return _bare_next(place)

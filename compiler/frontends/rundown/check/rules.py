@@ -37,7 +37,7 @@ from compiler.frontends.rundown.syntax import (
     all_steps,
     spell,
 )
-from compiler.scenarios.model import Event, Reply, Unclear
+from compiler.scenarios.model import Event, InvalidEvent, Reply
 from compiler.scenarios.model import Goto as Jump
 from compiler.text.regex import Regex
 from compiler.text.source import Source, Span
@@ -49,17 +49,17 @@ def check_scenarios(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     values = None if any(True for _ in references(runbook)) else runbook.declared.outputs
     for scenario in runbook.scenarios:
         for command in scenario.replies:
-            problem, remedy = _command_problem(command, places, values)
+            problem, remedy = _command_issue(command, places, values)
             if problem:
                 text = f"scenario `{scenario.name}` cannot be tested: {problem}"
                 yield Diagnostic("RD014", source.path, command.span, text, remedy)
 
 
-def _command_problem(command: Event, places: Collection[str], values: Collection[str] | None) -> tuple[str, str]:
+def _command_issue(command: Event, places: Collection[str], values: Collection[str] | None) -> tuple[str, str]:
     """Return the problem with a command or "", and its remedy; `values` are the outputs, None with nested runbooks."""
-    if isinstance(command, Unclear):
+    if isinstance(command, InvalidEvent):
         start = "start with `rd run [--prompted] FILE` and continue with `rd pass`, `rd fail` or `rd goto ID`"
-        return command.problem, command.remedy or start
+        return command.message, command.help or start
     if isinstance(command, Jump):
         problem = "" if command.step in places else f"there is no step `{command.step}`"
         return problem, "use the number or name of a step in this document"

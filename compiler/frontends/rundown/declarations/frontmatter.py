@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostics.issues import InvalidError, Place, diagnostics, duplicate_options
+from compiler.diagnostics.issues import InvalidError, OptionSource, diagnostics, duplicate_options
 from compiler.diagnostics.model import Diagnostic, Issue
-from compiler.frontends.common.names import SECRETS, text_problem
+from compiler.frontends.common.names import SECRETS, text_issue
 from compiler.frontends.rundown import INPUTS, OPTIONS, OUTPUTS, SHELL
 from compiler.frontends.rundown.declarations.steps import read_steps, table_for_targets
 from compiler.frontends.rundown.syntax import Declarations
 from compiler.project.options import Known, Level, Options, places_within, read_options
 from compiler.reading.frontmatter import read_block
-from compiler.scenarios.model import Event, Goto, Keys, Locate, Reply, Scenario, Script, Unclear, read_scenarios
+from compiler.scenarios.model import Event, Goto, InvalidEvent, Keys, Locate, Reply, Scenario, Script, read_scenarios
 from compiler.text.regex import Regex
 from compiler.text.source import STANDARD_INPUT, Source, Span, Spans, below
 from runtime_shim.values.fitting import unfit
@@ -44,13 +44,13 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
     read, next_line, broken = read_block(source)
     if read is None:
         return Frontmatter({}, Options(), next_line), broken
-    found = _metadata_problems(source, read.values, read.spans)
+    found = _metadata_diagnostics(source, read.values, read.spans)
     options, declared, problems = _options(source, read)
     scenarios, errors = _scenarios(source, read, None if problems else declared)
     return Frontmatter(read.values, options, next_line, scenarios, declared), [*found, *problems, *errors]
 
 
-def _metadata_problems(source: Source, values: Mapping[str, Any], spans: Spans) -> list[Diagnostic]:
+def _metadata_diagnostics(source: Source, values: Mapping[str, Any], spans: Spans) -> list[Diagnostic]:
     """Warn about metadata that is ignored because of its type, and about options that are not below `rdc`."""
     texts = ("name", "description", "version", "author")
     wrong = [key for key in texts if isinstance(values.get(key), (list, dict))]
@@ -79,7 +79,7 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
     """Return the options for rdc and its targets, the declarations, and the problems in both."""
     if "rdc" not in read.values:
         return Options(), Declarations(), []
-    place, spans = Place("RD013", source.path, read.spans[("rdc",)]), below(read.spans, "rdc")
+    place, spans = OptionSource("RD013", source.path, read.spans[("rdc",)]), below(read.spans, "rdc")
     plain, known = read.values["rdc"], Known(OPTIONS, Level.DOCUMENT)
     if not isinstance(plain, Mapping):
         options, found = read_options(plain, place, spans, known)
@@ -117,7 +117,7 @@ def _scenarios(
     keys, spans = scenario_keys(source.name, declared), below(read.spans, "scenarios")
     scenarios, issues = read_scenarios(_with_inputs(read), spans, keys)
     remedy = "a scenario has `commands`, `result` and optionally `inputs` and `description`; see `rdc explain RD013`"
-    return scenarios, diagnostics(issues, Place("RD013", source.path, None).around(spans), remedy=remedy)
+    return scenarios, diagnostics(issues, OptionSource("RD013", source.path, None).around(spans), remedy=remedy)
 
 
 def _with_inputs(read: Reading) -> object:
@@ -159,12 +159,12 @@ def _script(document: str, lines: list[str], locate: Locate) -> tuple[Script, li
     read = [(line, _words(line), locate(("commands", str(number)))) for number, line in enumerate(lines)]
     read = [(line, words, span) for line, words, span in read if words != []]
     if not read:
-        return Script((Unclear("there is no `rd run` to start the run", locate(("commands",))),)), []
+        return Script((InvalidEvent("there is no `rd run` to start the run", locate(("commands",))),)), []
     (_, first, span), *rest = read
     found = _parted(first or [], "--input")
     given, words = found or ([], first or [])
-    problem = _run_problem(words, document) if found else "`--input` needs NAME=VALUE"
-    begun = (Unclear(problem, span),) if problem else ()
+    problem = _run_issue(words, document) if found else "`--input` needs NAME=VALUE"
+    begun = (InvalidEvent(problem, span),) if problem else ()
     events = tuple(_event(line, words, span) for line, words, span in rest)
     inputs = [Given(name, value, span) for name, value in given]
     return Script((*begun, *events), prompted="--prompted" in words), inputs
@@ -200,7 +200,7 @@ def _words(line: str) -> list[str] | None:
         return None
 
 
-def _run_problem(words: list[str], document: str) -> str:
+def _run_issue(words: list[str], document: str) -> str:
     """Return the problem with the first command, which must be `rd run [--prompted] FILE`."""
     if words[:2] != ["rd", "run"]:
         return "the first command must be `rd run [--prompted] FILE`"
@@ -219,10 +219,10 @@ def _run_problem(words: list[str], document: str) -> str:
 def _event(line: str, words: list[str] | None, span: Span | None) -> Event:
     found = _parted(words or [], "--value")
     if found is None:
-        return Unclear("`--value` needs NAME=VALUE", span)
+        return InvalidEvent("`--value` needs NAME=VALUE", span)
     values, words = found[0], found[1] if words else None
-    if values and words and words[1:2] != ["run"] and any(map(text_problem, dict(values).values())):
-        return Unclear(f"the output in `{line.strip()}` is too long or is not a valid string", span)
+    if values and words and words[1:2] != ["run"] and any(map(text_issue, dict(values).values())):
+        return InvalidEvent(f"the output in `{line.strip()}` is too long or is not a valid string", span)
     if values and words and words[1:2] in (["run"], ["goto"]):
         words = None
     match words:
@@ -231,9 +231,9 @@ def _event(line: str, words: list[str] | None, span: Span | None) -> Event:
         case ["rd", "goto", step]:
             return Goto(step, span, GOTO)
         case ["rd", "run", *_]:
-            return Unclear("second `rd run`; a scenario has only one run", span)
+            return InvalidEvent("second `rd run`; a scenario has only one run", span)
         case _:
-            return Unclear(f"`{line.strip()}` must be `rd pass|yes|ok`, `rd fail|no` or `rd goto ID`", span)
+            return InvalidEvent(f"`{line.strip()}` must be `rd pass|yes|ok`, `rd fail|no` or `rd goto ID`", span)
 
 
 class Given(Struct, frozen=True):
@@ -244,24 +244,24 @@ class Given(Struct, frozen=True):
     span: Span | None
 
 
-def unfit_inputs(declared: Declarations, given: Sequence[Given], begin: Span | None) -> Iterator[Unclear]:
+def unfit_inputs(declared: Declarations, given: Sequence[Given], begin: Span | None) -> Iterator[InvalidEvent]:
     """Yield the problems with one scenario's inputs; `begin` is the place of its run."""
     inputs = {item.input.name: item.input for item in declared.inputs}
     for one in given:
         if one.name not in inputs:
             listed = f"the inputs are {', '.join(inputs)}" if inputs else "the document declares no inputs"
-            yield Unclear(
+            yield InvalidEvent(
                 f"there is no input `{one.name}`; {listed}",
                 one.span,
                 "remove it, or declare it under `rdc: {inputs: …}`",
             )
             continue
-        known, problem = inputs[one.name], text_problem(one.value)
+        known, problem = inputs[one.name], text_issue(one.value)
         if problem := problem or unfit(str(one.value), known.type, known.options, known.pattern):
             said = f"the value of input `{one.name}` is not valid: {problem}"
-            yield Unclear(said, one.span, "change the value")
+            yield InvalidEvent(said, one.span, "change the value")
     missing = [name for name, item in inputs.items() if item.required and item.default is None]
     for name in missing:
         if name not in {item.name for item in given}:
             remedy = f"add `inputs: {{{name}: VALUE}}` to the scenario, or `--input {name}=VALUE` to its `rd run`"
-            yield Unclear(f"input `{name}` has no default, and the scenario gives no value", begin, remedy)
+            yield InvalidEvent(f"input `{name}` has no default, and the scenario gives no value", begin, remedy)

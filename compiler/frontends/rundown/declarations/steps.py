@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from compiler.diagnostics.issues import InvalidError, Place, Places
+from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources
 from compiler.diagnostics.model import Issue
-from compiler.frontends.common.names import MOST, name_issues, text_problem, unknown_key
+from compiler.frontends.common.names import MOST, name_issues, text_issue, unknown_key
 from compiler.frontends.rundown.syntax import EVERY, DeclaredInput, StepSettings
 from compiler.ir.program import Input
-from compiler.ir.verify_tasks import Field, input_problems
-from compiler.project.options import Table
+from compiler.ir.verify_tasks import Field, input_issues
+from compiler.project.options import TargetOptions
 from compiler.text.durations import duration_remedy, read_duration
 from compiler.text.source import KeyPath, nearest
 from runtime_shim.values.fitting import TOO_SLOW
@@ -24,7 +24,7 @@ KEYS = ("timeout", "retry-delay", "retry-backoff", "env", *OF_TARGETS)
 LARGEST_BACKOFF = 1000
 
 
-def read_steps(content: object, places: Places) -> tuple[StepSettings, ...]:
+def read_steps(content: object, places: OptionSources) -> tuple[StepSettings, ...]:
     """Read the settings from a plain value whose scalars are unparsed strings."""
     if not isinstance(content, Mapping):
         remedy = 'write `steps: {"1": {timeout: 10m}}`'
@@ -32,14 +32,14 @@ def read_steps(content: object, places: Places) -> tuple[StepSettings, ...]:
     said = {str(step): value for step, value in content.items()}
     if found := [issue for step, value in said.items() for issue in _issues(step, value)]:
         raise InvalidError(*found)
-    inside: dict[str, dict[KeyPath, Place]] = {step: {(): places[()]} for step in said}
+    inside: dict[str, dict[KeyPath, OptionSource]] = {step: {(): places[()]} for step in said}
     for path, place in places.items():
         if path:
             inside[path[0]][path[1:]] = place
     return tuple(_settings(step, value or {}, inside[step]) for step, value in said.items())
 
 
-def _settings(step: str, said: Mapping[str, Any], places: Places) -> StepSettings:
+def _settings(step: str, said: Mapping[str, Any], places: OptionSources) -> StepSettings:
     backoff = said.get("retry-backoff")
     return StepSettings(
         step,
@@ -86,36 +86,38 @@ def _env_issues(inside: str, env: object, path: KeyPath) -> Iterator[Issue]:
     for key, value in (env or {}).items():
         name, place = str(key), (*path, str(key))
         yield from name_issues(name, "an environment variable", place, is_set=True)
-        if problem := text_problem(value):
+        if problem := text_issue(value):
             yield Issue(place, f"{inside}: the value of `{name}` is not a valid string: {problem}", "quote it")
 
 
 # --- Settings for targets --------------------------------------------------------------------------------------------
 
 
-def table_for_targets(content: object, places: Places) -> Table | None:
+def table_for_targets(content: object, places: OptionSources) -> TargetOptions | None:
     """Return the settings under `steps` that are for targets, or None if there are none."""
     steps = content if isinstance(content, Mapping) else {}
     said = {str(step): value for step, value in steps.items() if isinstance(value, Mapping)}
     own = {step: {str(key): one for key, one in value.items() if key in OF_TARGETS} for step, value in said.items()}
     kept = {step: value for step, value in own.items() if value}
-    return Table(kept, {path: place for path, place in places.items() if _is_kept(path, kept)}) if kept else None
+    return (
+        TargetOptions(kept, {path: place for path, place in places.items() if _is_kept(path, kept)}) if kept else None
+    )
 
 
 def _is_kept(path: KeyPath, kept: Mapping[str, Mapping[str, object]]) -> bool:
     return not path or (path[0] in kept and (len(path) == 1 or path[1] in kept[path[0]]))
 
 
-def joined_tables(tables: Iterable[tuple[str, Table]]) -> Table:
+def joined_tables(tables: Iterable[tuple[str, TargetOptions]]) -> TargetOptions:
     """Join tables with their inclusions, outer ones first: a step's outermost environment wins, secrets add up."""
     values: dict[str, dict[str, object]] = {}
-    places: dict[KeyPath, Place] = {}
+    places: dict[KeyPath, OptionSource] = {}
     for inclusion, table in tables:
         for step, said in table.values.items():
             values[full_id(inclusion, step)] = _joined(values.get(full_id(inclusion, step), {}), said)
         for path, place in table.places.items():
             places.setdefault((full_id(inclusion, path[0]), *path[1:]) if path else (), place)
-    return Table(values, places)
+    return TargetOptions(values, places)
 
 
 def _joined(outer: Mapping[str, object], inner: Any) -> dict[str, object]:  # noqa: ANN401 (targets check the type)
@@ -142,7 +144,7 @@ _REMEDIES: Mapping[Field, str] = {
 }
 
 
-def read_inputs(content: object, places: Places) -> tuple[DeclaredInput, ...]:
+def read_inputs(content: object, places: OptionSources) -> tuple[DeclaredInput, ...]:
     """Read inputs from a plain value whose scalars are unparsed strings."""
     if not isinstance(content, Mapping) or len(content) > MOST:
         problem = f"`inputs` must be a mapping of at most {MOST} names to their declarations"
@@ -170,7 +172,7 @@ def _input_issues(name: str, said: object) -> Iterator[Issue]:
     wrong = [item for key, value in said.items() for item in _input_key_issues(name, str(key), value)]
     yield from wrong
     if not wrong:
-        for key, problem in input_problems(_input(name, said)):
+        for key, problem in input_issues(_input(name, said)):
             yield Issue((name, key), f"input `{name}`: {problem}", _REMEDIES[key])
 
 
@@ -184,7 +186,7 @@ def _input_key_issues(name: str, key: str, value: object) -> Iterator[Issue]:
         yield Issue(path, f"{begin} must be true or false", "write true or false")
     elif key == "options":
         yield from _option_issues(name, value)
-    elif problem := text_problem(value):
+    elif problem := text_issue(value):
         yield Issue(path, f"{begin} is not a valid string: {problem}", 'quote it; write an empty string as `""`')
 
 
@@ -194,7 +196,7 @@ def _option_issues(name: str, value: object) -> Iterator[Issue]:
         yield Issue(path, f"{begin}: `options` must be a list", "write `options: [one, another]`")
         return
     for number, item in enumerate(value):
-        if problem := text_problem(item):
+        if problem := text_issue(item):
             yield Issue((*path, number), f"{begin}: an option is not a valid string: {problem}", "quote it")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostics.issues import Place
+from compiler.diagnostics.issues import OptionSource
 from compiler.diagnostics.model import Diagnostic, Severity, sort_key
 from compiler.frontends.common.interface import Formatted, Job
 from compiler.frontends.rundown import PROSE, TRANSITIONS, Layout
@@ -65,7 +65,7 @@ class _Wanted(Struct, frozen=True):
     """The layout of the result, and the prose sections that the project names."""
 
     layout: Layout
-    prose: Mapping[str, Place]
+    prose: Mapping[str, OptionSource]
 
     def scan(self, source: Source, text: str) -> Scanned:
         return scan(replace(source, text=text), self.prose)
@@ -134,7 +134,7 @@ def _formatted(
     text = text_of(renumber_frontmatter(lines, runbook, numbering))
     result = _read(wanted.scan(source, text), wanted.layout)
     meant = numbering.runbook(runbook)
-    if result.errors or result.runbook is None or not same_meaning(source, meant, result.runbook):
+    if result.errors or result.runbook is None or not is_equivalent(source, meant, result.runbook):
         return Formatted(None, errors, defect=DEFECT)
     return Formatted(text, (), numbering.changes)
 
@@ -162,7 +162,7 @@ def _placed_back(errors: Iterable[Diagnostic], lines: Sequence[Line]) -> Iterato
         yield replace(found, span=found.span and back(found.span), related=related)
 
 
-def same_meaning(source: Source, before: Runbook, after: Runbook) -> bool:
+def is_equivalent(source: Source, before: Runbook, after: Runbook) -> bool:
     """Return whether two syntax trees have the same program, metadata and scenarios, apart from places.
 
     Nested runbooks are not read, because they do not depend on the document that includes them.

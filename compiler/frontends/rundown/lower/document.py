@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections import Counter
+from collections import Counter as Tally
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -22,7 +22,7 @@ from compiler.frontends.rundown.lower.frames import Frame, StepRef, visible
 from compiler.frontends.rundown.lower.jumps import Outcomes, enter_step, jump, restarted, settled_id
 from compiler.frontends.rundown.syntax import Dynamic, Reference, Step, Target, Word, all_steps
 from compiler.ir.edges import AtLeast, Edge, Effect, Origin, OutcomeTest, Reset, Set
-from compiler.ir.program import Entering, Group, Jump, Node, Program, Register, SourceFile, Variable
+from compiler.ir.program import Counter, Entering, Group, Jump, Node, Program, SourceFile, Variable
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
 from compiler.ir.texts import Reference as TextReference
 from compiler.ir.texts import Text, joined, text
@@ -30,7 +30,7 @@ from compiler.ir.texts import Text, joined, text
 LARGEST_PROGRAM = 100_000
 """The most steps that a program may have after inclusion (RD304)."""
 
-Parts = Node | Group | Register | Jump | Frame
+Parts = Node | Group | Counter | Jump | Frame
 
 
 class Lowered(Struct, frozen=True):
@@ -47,7 +47,7 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
         problem = f"with everything it includes, this runbook has more than {LARGEST_PROGRAM:,} steps"
         remedy = "include runbooks fewer times, or compile the parts separately"
         return Diagnostic("RD304", main.source.path, main.runbook.steps[0].span, problem, remedy)
-    found: dict[type, list[Any]] = {Node: [], Group: [], Register: [], Jump: [], Frame: []}
+    found: dict[type, list[Any]] = {Node: [], Group: [], Counter: [], Jump: [], Frame: []}
     frame = Frame(main, visible=visible(main.runbook.declared))
     stack: list[Iterator[Parts]] = [iter((frame,))]
     while stack:
@@ -67,7 +67,7 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
         entry=enter_step(frame, frame.start).target,
         nodes=tuple(found[Node]),
         groups=tuple(found[Group]),
-        registers=tuple(found[Register]),
+        counters=tuple(found[Counter]),
         slots=tuple(slot for item in found[Frame] for slot in item.visible.added),
         inputs=tuple(each.input for each in main.runbook.declared.inputs),
         secrets=tuple(dict.fromkeys(secret for each in declared for secret in each.secrets)),
@@ -80,9 +80,9 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
 
 def _count(main: Document, documents: Mapping[str, Document]) -> int:
     """Return the number of steps of a document, counting each inclusion separately, or one that is too large."""
-    total, level = 0, Counter([main.source.name])
+    total, level = 0, Tally([main.source.name])
     while level and total <= LARGEST_PROGRAM:
-        included: Counter[str] = Counter()
+        included: Tally[str] = Tally()
         for name, times in level.items():
             document = documents[name]
             total += times * sum(1 for _ in all_steps(document.runbook))
@@ -104,7 +104,7 @@ def _name(document: Document) -> str:
 def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Parts]:
     """Yield all parts of one inclusion in document order, with its ends last."""
     outcomes = Outcomes(frame)
-    registers = tuple(frame.registers())
+    registers = tuple(frame.counters())
     if frame.origin:
         yield Group(
             frame.scope,
@@ -136,7 +136,7 @@ def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Parts]:
 
 def _fresh(frame: Frame) -> tuple[Effect, ...]:
     """Return the effects when a nested runbook starts: its counters and outputs are reset."""
-    has_counters = any(True for _ in frame.registers())
+    has_counters = any(True for _ in frame.counters())
     return (*((Reset(frame.scope),) if has_counters else ()), *frame.visible.fresh)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
@@ -26,7 +26,7 @@ from compiler.frontends.rundown.syntax import (
     spell,
 )
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, Test, Written
-from compiler.ir.program import Entering, Register, Slot, Variable
+from compiler.ir.program import Counter, Entering, Slot, Variable
 from compiler.ir.tasks import Verdict
 from compiler.text.source import Span
 
@@ -278,27 +278,27 @@ class Frame(Struct, frozen=True, dict=True):
         families = ([self.ref(step, substep) for substep in step.substeps] for step in self.steps)
         return {ref.label: following for family in families for ref, following in pairwise(family)}
 
-    def registers(self) -> Iterator[Register]:
+    def counters(self) -> Iterator[Counter]:
         """Yield all counters of this inclusion; counters of children and `{n}` belong to the step's scope (M10)."""
         if Dynamic.STEP in self.by_id:
-            yield Register(self.step_counter, self.scope, 1, "instance", self.step_counter)
+            yield Counter(self.step_counter, self.scope, 1, "instance", self.step_counter)
         for step in self.steps:
             parent = self.ref(step)
             if parent.has_retry:
-                yield Register(self.retries(parent), self.scope, 0, "retries", self.id(parent))
+                yield Counter(self.retries(parent), self.scope, 0, "retries", self.id(parent))
             for substep in step.substeps:
-                yield from self._substep_registers(parent, self.ref(step, substep))
+                yield from self._substep_counters(parent, self.ref(step, substep))
 
-    def _substep_registers(self, parent: StepRef, child: StepRef) -> Iterator[Register]:
+    def _substep_counters(self, parent: StepRef, child: StepRef) -> Iterator[Counter]:
         scope = self.id(parent)
         if child.substep and child.substep.id is Dynamic.SUBSTEP:
             initial = 1 if parent.step is self.start else 0
-            yield Register(self.substep_counter(parent.step), scope, initial, "instance", self.id(child))
+            yield Counter(self.substep_counter(parent.step), scope, initial, "instance", self.id(child))
         if child.has_retry:
-            yield Register(self.retries(child), scope, 0, "retries", self.id(child))
+            yield Counter(self.retries(child), scope, 0, "retries", self.id(child))
         for name in (self.mark(parent, child), self.earlier_mark(parent, child)):
             if name:
-                yield Register(name, scope, 0, "mark", self.id(child), parent.decisive.value)
+                yield Counter(name, scope, 0, "mark", self.id(child), parent.decisive.value)
 
 
 _PAST = {Verdict.PASS: "passed", Verdict.FAIL: "failed"}
@@ -313,7 +313,7 @@ def resolve_next(ref: StepRef, target: Target) -> Target:
 
 
 def _listed(base: str, ref: StepRef) -> Iterator[str]:
-    seen: Counter[str] = Counter()
+    seen: Tally[str] = Tally()
     for reference in ref.syntax.runbooks:
         seen[reference.path] += 1
         again = f"~{seen[reference.path]}" if seen[reference.path] > 1 else ""

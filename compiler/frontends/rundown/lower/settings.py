@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from compiler.diagnostics.issues import Place
+from compiler.diagnostics.issues import OptionSource
 from compiler.diagnostics.model import Diagnostic
 from compiler.frontends.rundown.declarations.steps import full_id
 from compiler.frontends.rundown.link import Document, Linked
@@ -22,31 +22,31 @@ from compiler.ir.tasks import Shell
 Value = TypeVar("Value", int, str)
 
 
-class Said(Struct, Generic[Value], frozen=True):
+class AppliedSetting(Struct, Generic[Value], frozen=True):
     """A setting: its value, its place, and the step or group it is set for."""
 
     value: Value
-    place: Place
+    place: OptionSource
     step: str
 
 
 class Effective(Struct, frozen=True):
     """The settings that apply to a step, including those of its surrounding groups."""
 
-    numbers: Mapping[str, Said[int]] = field(default_factory=dict)
-    env: Mapping[str, Said[str]] = field(default_factory=dict)
+    numbers: Mapping[str, AppliedSetting[int]] = field(default_factory=dict)
+    env: Mapping[str, AppliedSetting[str]] = field(default_factory=dict)
 
     def within(self, step: str, settings: Iterable[StepSettings]) -> Effective:
         """Return the settings within an inner step. Of two documents, the one that includes the other wins."""
-        numbers: dict[str, Said[int]] = {}
-        env: dict[str, Said[str]] = {}
+        numbers: dict[str, AppliedSetting[int]] = {}
+        env: dict[str, AppliedSetting[str]] = {}
         for said in settings:
             own = {"timeout": said.timeout, "retry-delay": said.delay, "retry-backoff": said.backoff}
             for key, value in own.items():
                 if value is not None:
-                    numbers.setdefault(key, Said(value, said.place(key), step))
+                    numbers.setdefault(key, AppliedSetting(value, said.place(key), step))
             for name, text in said.env.items():
-                env.setdefault(name, Said(text, said.place("env", name), step))
+                env.setdefault(name, AppliedSetting(text, said.place("env", name), step))
         return Effective({**self.numbers, **numbers}, {**self.env, **env})
 
 

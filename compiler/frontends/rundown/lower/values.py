@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from compiler.analyses.values import read_too_early, unread_inputs, value_flow
-from compiler.diagnostics.issues import Place
+from compiler.diagnostics.issues import OptionSource
 from compiler.diagnostics.model import Diagnostic, Related
 from compiler.frontends.rundown.link import Document, references
 from compiler.frontends.rundown.lower.frames import Frame, step_refs
@@ -94,7 +94,9 @@ def _is_as_strict(outer: DeclaredInput | None, inner: DeclaredInput) -> bool:
     return wanted in (("string", (), None), (outer.input.type, outer.input.options, outer.input.pattern))
 
 
-def _finding(code: str, document: Document, reference: Reference, said: tuple[str, str], place: Place) -> Diagnostic:
+def _finding(
+    code: str, document: Document, reference: Reference, said: tuple[str, str], place: OptionSource
+) -> Diagnostic:
     related = Related(place.path, place.span or Span(1, 1, 1, 1), "declared here")
     return Diagnostic(code, document.source.path, reference.span, *said, (related,))
 

@@ -17,9 +17,9 @@ from compiler.frontends.rundown.parse.messages import (
     broken_duplicates,
     continued_transition,
     counted_in_words,
-    header_problem,
+    header_diagnostic,
     tag_fix,
-    transition_problem,
+    transition_diagnostic,
 )
 from compiler.frontends.rundown.syntax import (
     EXECUTABLE,
@@ -150,7 +150,7 @@ class TreeBuilder:
         header = block.parsed
         if not isinstance(header, Header):
             assert isinstance(header, LineError)  # noqa: S101 (the grammar accepts only headers here)
-            self.diagnostics.append(header_problem(self.source, block, header, kind))
+            self.diagnostics.append(header_diagnostic(self.source, block, header, kind))
             return Header(UNKNOWN, None, "")
         if TOO_DEEP[kind].match(block.text):
             problem = f"this {kind} header has too many parts; the last one becomes part of the title"
@@ -205,7 +205,7 @@ class TreeBuilder:
         transition = block.parsed
         if not isinstance(transition, Transition):
             assert isinstance(transition, LineError)  # noqa: S101 (the grammar accepts only transitions here)
-            self.diagnostics.append(transition_problem(self.source, block, transition))
+            self.diagnostics.append(transition_diagnostic(self.source, block, transition))
             return None
         if "RETRY" in block.text and (counted := counted_in_words(self.source, block)):
             self.diagnostics.append(counted)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from lark.exceptions import UnexpectedToken
 from msgspec.structs import replace
 
-from compiler.diagnostics.issues import Place
+from compiler.diagnostics.issues import OptionSource
 from compiler.diagnostics.model import Diagnostic, Fix, Related, Severity, has_error
 from compiler.frontends.rundown import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.parse.blocks import Block, grammar
@@ -57,7 +57,7 @@ def parse(
     source: Source,
     layout: Layout | None = None,
     default: Layout | None = None,
-    prose: Mapping[str, Place] = MappingProxyType({}),
+    prose: Mapping[str, OptionSource] = MappingProxyType({}),
 ) -> Parsed:
     """Return a document's syntax tree with diagnostics; after errors, the tree has only the readable parts.
 

@@ -37,7 +37,7 @@ _SUBSTEP = Regex(r"[A-Za-z]+[ \t]+(?P<id>[0-9]{1,9}\.[0-9]{1,9})(?:[.:)—–→
 """Matches a heading such as `Step 1.2: Test`, which was meant as `### 1.2 Test`."""
 
 
-def header_problem(source: Source, block: Block, error: LineError, kind: str) -> Diagnostic:
+def header_diagnostic(source: Source, block: Block, error: LineError, kind: str) -> Diagnostic:
     """Return the diagnostic for a heading that is not a valid header (D6)."""
     span = _span(block, error)
     if error.code == "RD037":
@@ -58,7 +58,7 @@ def header_problem(source: Source, block: Block, error: LineError, kind: str) ->
     return Diagnostic("RD032", source.path, span, problem, f"put the number first: `{numbered}`", fix=fix)
 
 
-def transition_problem(source: Source, block: Block, error: LineError) -> Diagnostic:
+def transition_diagnostic(source: Source, block: Block, error: LineError) -> Diagnostic:
     """Return the diagnostic for a list item that starts as a transition but is not one (G2)."""
     span = _span(block, error)
     if error.code == "RD037":

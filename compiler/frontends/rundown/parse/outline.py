@@ -10,7 +10,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostics.issues import Place
+from compiler.diagnostics.issues import OptionSource
 from compiler.diagnostics.model import Diagnostic, Fix, Related, sort_key
 from compiler.frontends.rundown import PROSE, Layout
 from compiler.frontends.rundown.declarations.frontmatter import Frontmatter, read_frontmatter
@@ -35,7 +35,7 @@ class Scanned(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def scan(source: Source, prose: Mapping[str, Place] = MappingProxyType({})) -> Scanned:
+def scan(source: Source, prose: Mapping[str, OptionSource] = MappingProxyType({})) -> Scanned:
     """Return a document's frontmatter and blocks; `prose` applies if the document names no prose sections."""
     frontmatter, found = read_frontmatter(source)
     own = PROSE.first(frontmatter.options.values)
@@ -60,12 +60,12 @@ def settle_outline(source: Source, blocks: Iterable[Block]) -> tuple[list[Block]
     steps = False
     for written in blocks:
         block = written
-        if (not block.closed or block.type in {"TITLE", "HEADING"}) and (problem := _problem(source, block)):
+        if (not block.closed or block.type in {"TITLE", "HEADING"}) and (problem := _diagnostic(source, block)):
             found.append(problem)
             if problem.code == "RD021":
                 block = replace(block, type="STEP", parsed=parse_header(block.text, "step"))
         if block.type == "TITLE":
-            found += _title_problems(source, block, title, steps)
+            found += _title_diagnostics(source, block, title, steps)
             title = title or [block]
         elif block.type != "HEADING" and not (steps and block.type == "PROSE"):
             steps = steps or block.type == "STEP"
@@ -73,10 +73,10 @@ def settle_outline(source: Source, blocks: Iterable[Block]) -> tuple[list[Block]
     return title + rest, found
 
 
-def _problem(source: Source, block: Block) -> Diagnostic | None:
+def _diagnostic(source: Source, block: Block) -> Diagnostic | None:
     """Return the problem of a block that is invalid anywhere in a document, or None."""
     if block.closed:
-        return _heading_problem(source, block)
+        return _heading_diagnostic(source, block)
     if block.mark:
         problem = "this code block is not closed, so it includes everything below it"
         remedy = f"close it with {block.mark} on a separate line"
@@ -110,7 +110,7 @@ def _line_like_a_fence(source: Source, block: Block) -> int:
     return next((number for number in alike if not source.lines[number - 1].startswith(" " * 4)), 0)
 
 
-def _heading_problem(source: Source, block: Block) -> Diagnostic | None:
+def _heading_diagnostic(source: Source, block: Block) -> Diagnostic | None:
     if block.type == "TITLE" and STEP_AS_TITLE.match(block.text):
         problem = "this looks like a step, but a level-1 heading is the title"
         mark = source.lines[block.line - 1].find("#") + 1
@@ -129,7 +129,7 @@ def _heading_problem(source: Source, block: Block) -> Diagnostic | None:
     return Diagnostic("RD030", source.path, block.span, problem, "make it a substep or plain text")
 
 
-def _title_problems(source: Source, block: Block, title: list[Block], steps: bool) -> Iterator[Diagnostic]:
+def _title_diagnostics(source: Source, block: Block, title: list[Block], steps: bool) -> Iterator[Diagnostic]:
     if title:
         problem = f"second title; the first one is in line {title[0].line}"
         yield Diagnostic("RD020", source.path, block.span, problem, "use `##` for a step, or make it plain text")
@@ -267,7 +267,9 @@ def mark_prose(blocks: list[Block], names: Iterable[str]) -> list[Block]:
     return marked
 
 
-def unknown_sections(source: Source, blocks: Iterable[Block], names: Mapping[str, Place]) -> Iterator[Diagnostic]:
+def unknown_sections(
+    source: Source, blocks: Iterable[Block], names: Mapping[str, OptionSource]
+) -> Iterator[Diagnostic]:
     """Warn about each name in the document's option that is not a heading."""
     if not names:
         return

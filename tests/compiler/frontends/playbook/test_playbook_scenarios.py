@@ -63,7 +63,7 @@ def compiled(tmp_path: Path, scenarios: str, beside: str = "") -> Compilation:
 
 
 def tried(found: Compilation) -> list[tuple[str, str]]:
-    return [(result.status.value, result.problem) for result in try_scenarios(found, (), 10.0)]
+    return [(result.status.value, result.message) for result in try_scenarios(found, (), 10.0)]
 
 
 def with_(old: str, new: str) -> str:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from compiler.diagnostics.issues import Place
+from compiler.diagnostics.issues import OptionSource
 from compiler.driver import Settings, compile_file, format_opened, open_file
 from compiler.frontends.common.interface import Formatted, Job
 from compiler.frontends.rundown import LAYOUTS, Layout
 from compiler.frontends.rundown.format import document as formatting
-from compiler.frontends.rundown.format.document import format_document, same_meaning
+from compiler.frontends.rundown.format.document import format_document, is_equivalent
 from compiler.frontends.rundown.parse.document import parse
 from compiler.frontends.rundown.parse.outline import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
@@ -146,7 +146,7 @@ def test_sections_of_prose_that_the_project_names_are_kept() -> None:
     after = (PAIRS[0].parent / "prose.after.md").read_text(encoding="utf-8")
     head, _, body = text.removeprefix("---\n").partition("---\n")
     assert "prose" in head
-    names = {name: Place("RD501", "rdc.toml", None) for name in ("Prerequisites", "Troubleshooting", "Notes")}
+    names = {name: OptionSource("RD501", "rdc.toml", None) for name in ("Prerequisites", "Troubleshooting", "Notes")}
     result = formatted(body, configured={"prose": names})
     assert result.text == after.removeprefix("---\n").partition("---\n")[2].lstrip("\n")
 
@@ -161,7 +161,7 @@ def test_a_document_is_read_once_before_and_once_after_each_change(
 ) -> None:
     read: list[str] = []
 
-    def counted(source: Source, prose: Mapping[str, Place]) -> Scanned:
+    def counted(source: Source, prose: Mapping[str, OptionSource]) -> Scanned:
         read.append(source.text)
         return scan(source, prose)
 
@@ -236,5 +236,5 @@ def test_the_proof_sees_what_a_program_does() -> None:
         tree = parse(Source.from_text("numbers.md", text)).runbook
         assert tree
         trees.append(tree)
-    alike = [same_meaning(source, trees[0], tree) for tree in trees]
+    alike = [is_equivalent(source, trees[0], tree) for tree in trees]
     assert alike == [True, False, False, False, False]

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from compiler.diagnostics.issues import InvalidError, Place, diagnostics
+from compiler.diagnostics.issues import InvalidError, OptionSource, diagnostics
 from compiler.diagnostics.model import Issue
 from compiler.frontends.rundown.declarations.frontmatter import scenario_keys
 from compiler.scenarios.mock import MockRun, mock
 from compiler.scenarios.model import (
     Event,
     Goto,
+    InvalidEvent,
     Keys,
     Locate,
     Reply,
     Scenario,
     Script,
-    Unclear,
     read_scenarios,
 )
 from compiler.text.source import Span
@@ -42,7 +42,7 @@ KEYS = Keys(frozenset({"agents", "inputs"}), _answers_by_step)
 
 def read(content: object) -> tuple[tuple[Scenario, ...], list[tuple[str, Span | None]]]:
     scenarios, issues = read_scenarios({"a": content}, SPANS, KEYS)
-    found = diagnostics(issues, Place("RD013", "x.md", None).around(SPANS))
+    found = diagnostics(issues, OptionSource("RD013", "x.md", None).around(SPANS))
     return scenarios, [(one.message, one.span) for one in found]
 
 
@@ -91,7 +91,7 @@ def test_the_commands_of_a_runbook() -> None:
         Reply(None, "pass"),
         Reply(None, "fail"),
         Goto("1.2", SPANS["a",], "rd goto"),
-        Unclear("`rd dance` must be `rd pass|yes|ok`, `rd fail|no` or `rd goto ID`", SPANS["a",]),
+        InvalidEvent("`rd dance` must be `rd pass|yes|ok`, `rd fail|no` or `rd goto ID`", SPANS["a",]),
     )
 
 
@@ -109,14 +109,14 @@ def played(tmp_path: Path, *replies: Event) -> MockRun:
 def test_a_reply_of_a_step_waits_for_it(tmp_path: Path) -> None:
     mock_run = played(tmp_path, Reply("2", "fail"), Reply(None, "pass"))
     assert [(made.step, made.outcome.word) for made in mock_run.path.visits] == [("1", "pass"), ("2", "fail")]
-    assert mock_run.problem == ""
+    assert mock_run.message == ""
 
 
 def test_a_reply_of_a_step_answers_no_other(tmp_path: Path) -> None:
     mock_run = played(tmp_path, Reply("2", "pass"), Reply("2", "pass"))
     assert mock_run.path.visits == ()
-    assert mock_run.problem == "the run waits at step 1, but the scenario has no answer left"
+    assert mock_run.message == "the run waits at step 1, but the scenario has no answer left"
 
 
 def test_a_jump_is_called_what_its_format_calls_it(tmp_path: Path) -> None:
-    assert played(tmp_path, Goto("9", None, "skip to")).problem == "there is no step `9`"
+    assert played(tmp_path, Goto("9", None, "skip to")).message == "there is no step `9`"

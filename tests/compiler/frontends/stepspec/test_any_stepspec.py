@@ -72,7 +72,7 @@ def check(text: str, name: str = "main.stepspec.yaml") -> None:
     assert stable.result.text == formatted.result.text
     assert again.program is not None
     assert [node.task for node in again.program.nodes] == [node.task for node in compiled.program.nodes]
-    assert again.program.contract == compiled.program.contract
+    assert again.program.stepspec == compiled.program.stepspec
 
 
 @pytest.mark.share(4)

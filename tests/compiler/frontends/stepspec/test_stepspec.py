@@ -34,9 +34,9 @@ FULL = """
 def test_what_is_right_has_no_findings(tmp_path: Path) -> None:
     made = steps(tmp_path, FULL)
     assert findings(made) == []
-    contract = program_of(made).contract
-    assert contract
-    assert json.loads(str(contract.steps[0].spec))["inputs"]["since"] == "2025-01-31"
+    stepspec = program_of(made).stepspec
+    assert stepspec
+    assert json.loads(str(stepspec.steps[0].spec))["inputs"]["since"] == "2025-01-31"
 
 
 # Steps, from line 4 on, with what is found.
@@ -253,8 +253,8 @@ def test_of_a_bare_list_the_file_names_the_workflow(tmp_path: Path) -> None:
         program = program_of(compiled(folder, text, name=name))
         assert program.entry == "plan:plan:a:hitl"
         assert (program.name, program.title) == ("plan", "plan")
-        assert program.contract
-        assert json.loads(program.contract.workflow) == {"module": "plan", "workflow": "plan"}
+        assert program.stepspec
+        assert json.loads(program.stepspec.workflow) == {"module": "plan", "workflow": "plan"}
 
 
 def test_a_file_with_a_strange_name_names_the_workflow_on_one_line(tmp_path: Path) -> None:
@@ -264,9 +264,9 @@ def test_a_file_with_a_strange_name_names_the_workflow_on_one_line(tmp_path: Pat
 
 def test_further_keys_of_the_workflow_are_kept(tmp_path: Path) -> None:
     made = compiled(tmp_path, "workflow: {module: m, workflow: w, owner: {name: core}}\nstep_specs: [{id: a}]")
-    contract = program_of(made).contract
-    assert contract
-    assert json.loads(contract.workflow) == {"module": "m", "workflow": "w", "owner": {"name": "core"}}
+    stepspec = program_of(made).stepspec
+    assert stepspec
+    assert json.loads(stepspec.workflow) == {"module": "m", "workflow": "w", "owner": {"name": "core"}}
 
 
 @pytest.mark.parametrize(
@@ -383,16 +383,16 @@ def test_the_nearest_file_of_the_configuration_counts(tmp_path: Path) -> None:
     files = {"config/runtime.yaml": "max_retries: 1", "specs/config/runtime.yaml": "max_retries: 2"}
     program = program_of(compiled(tmp_path, ONE, files, "specs/deep/main.stepspec.yaml"))
     assert [source.path for source in program.sources] == ["specs/deep/main.stepspec.yaml", "specs/config/runtime.yaml"]
-    assert program.contract
-    assert json.loads(str(program.contract.steps[0].spec))["retries"]["max"] == 2
+    assert program.stepspec
+    assert json.loads(str(program.stepspec.steps[0].spec))["retries"]["max"] == 2
 
 
 def test_a_file_that_is_named_counts_alone(tmp_path: Path) -> None:
     files = {"config/runtime.yaml": "max_retries: 1", "policy.json": '{"runtime": {"max_retries": 3}}'}
     program = program_of(compiled(tmp_path, f"config: policy.json\n{ONE}", files))
     assert [source.path for source in program.sources] == ["main.stepspec.yaml", "policy.json"]
-    assert program.contract
-    assert json.loads(str(program.contract.steps[0].spec))["retries"]["max"] == 3
+    assert program.stepspec
+    assert json.loads(str(program.stepspec.steps[0].spec))["retries"]["max"] == 3
 
 
 SITE = """
@@ -433,13 +433,13 @@ def test_the_safeguards_of_a_project_hold_beside_those_of_a_document(
     program = program_of(made)
     assert [node.id for node in program.nodes if isinstance(node.task, Gate)] == GATES
     assert [source.path for source in program.sources] == ["specs/main.stepspec.yaml", name]
-    contract = program.contract
-    assert contract
-    settings = json.loads(contract.config)
+    stepspec = program.stepspec
+    assert stepspec
+    settings = json.loads(stepspec.config)
     assert (settings["executor"], settings["guardrails"]["output"]["blocklist"]) == (executor, ["TODO"])
     assert settings["tools"]["announce"]["command"] == ("mine" if "announce" in config else "./announce.sh")
     assert settings["tools"]["look"] == {"command": "./look.sh", "risk": "low"}
-    assert json.loads(str(contract.steps[0].spec))["retries"]["max"] == retries
+    assert json.loads(str(stepspec.steps[0].spec))["retries"]["max"] == retries
 
 
 def test_of_a_named_file_only_the_safeguards_of_a_project_hold(tmp_path: Path) -> None:
@@ -447,8 +447,8 @@ def test_of_a_named_file_only_the_safeguards_of_a_project_hold(tmp_path: Path) -
     files = {"config/runtime.yaml": SITE, "own.yaml": own}
     program = program_of(compiled(tmp_path, LAYERED.replace("CONFIG", "own.yaml"), files))
     assert [node.id for node in program.nodes if isinstance(node.task, Gate)] == GATES
-    assert program.contract
-    settings = json.loads(program.contract.config)
+    assert program.stepspec
+    settings = json.loads(program.stepspec.config)
     assert settings.keys() == {"tools", "guardrails"}
     assert settings["tools"] == {"announce": {"command": "mine", "risk": "high"}}
 

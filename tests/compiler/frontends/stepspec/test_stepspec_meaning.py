@@ -9,7 +9,7 @@ import pytest
 
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import End, Gate, Stage
-from compiler.ir.verify import problems
+from compiler.ir.verify import issues
 from compiler.passes import optimize
 from tests.support.stepspec_documents import compiled, program_of, steps
 from tests.support.text_form import to_text_form
@@ -38,8 +38,8 @@ CONFIG = (
 
 def test_a_step_becomes_its_stages(tmp_path: Path) -> None:
     program = program_of(steps(tmp_path, WHOLE, CONFIG))
-    assert not problems(program)
-    assert not problems(optimize(program))
+    assert not issues(program)
+    assert not issues(optimize(program))
     stages = {node.id: node.task for node in program.nodes if isinstance(node.task, Stage)}
     assert list(stages) == [
         *("s/inputs", "s/context", "s/gitStatus", "s/gitStatus~2", "s/inputs~2", "s"),
@@ -241,9 +241,9 @@ def test_gates_and_tools_may_have_the_names_of_ends(tmp_path: Path, text: str) -
 
 
 def test_the_contract_has_all_fields(tmp_path: Path) -> None:
-    contract = program_of(steps(tmp_path, WHOLE, CONFIG)).contract
-    assert contract
-    first, second = (json.loads(str(step.spec)) for step in contract.steps)
+    stepspec = program_of(steps(tmp_path, WHOLE, CONFIG)).stepspec
+    assert stepspec
+    first, second = (json.loads(str(step.spec)) for step in stepspec.steps)
     assert second == {
         "id": "t",
         "name": "t",
@@ -261,7 +261,7 @@ def test_the_contract_has_all_fields(tmp_path: Path) -> None:
     assert first["evidence"] == "L1"
     assert first["tools"][0] == {"name": "gitStatus", "args": {}, "required": False, "risk": "low"}
     assert first["templates"] == ["template:t.md"]
-    assert json.loads(contract.config) == {
+    assert json.loads(stepspec.config) == {
         "context": "look",
         "guardrails": {
             "input": {"blocklist": ["x"], "patterns": []},
@@ -282,9 +282,9 @@ def test_placeholders_are_references_where_they_are_filled_in(tmp_path: Path) ->
     """
     program = program_of(steps(tmp_path, text))
     assert [item.name for item in program.inputs] == ["c", "d", "e", "f", "g", "h", "i"]
-    assert not problems(program)
-    assert program.contract
-    spec = program.contract.steps[0].spec
+    assert not issues(program)
+    assert program.stepspec
+    spec = program.stepspec.steps[0].spec
     values = dict.fromkeys("cdefghi", '"\n\\')
     found = json.loads(spec.filled(values, lambda value: json.dumps(value)[1:-1]))
     assert found["description"] == 'say ""\n\\" \\ "\n\\ {not-one} "\n\\"\n\\'
@@ -299,4 +299,4 @@ def test_json_and_yaml_mean_the_same(tmp_path: Path) -> None:
     one = program_of(compiled(tmp_path / "json", json.dumps(value), name="p.stepspec.json"))
     other = program_of(compiled(tmp_path / "yaml", json.dumps(value, indent=1), name="p.stepspec.yaml"))
     assert [node.task for node in one.nodes] == [node.task for node in other.nodes]
-    assert one.contract == other.contract
+    assert one.stepspec == other.stepspec

@@ -10,33 +10,33 @@ from compiler.ir.edges import Clear, Edge, Effect, Keep, Reset, feeding
 from compiler.ir.graph import reached_from
 from compiler.ir.program import Entering, Jump, Program, scope_members, texts_of
 
-Moving = TypeVar("Moving", Edge, Jump, Entering)
+WithEffects = TypeVar("WithEffects", Edge, Jump, Entering)
 
 
-def remove_dead_registers(program: Program) -> Program:
+def remove_dead_counters(program: Program) -> Program:
     """Return the program without counters that no guard, text or environment reads, and without their effects."""
-    live = _live(program) if program.registers else set()
-    if len(live) == len(program.registers):
+    live = _live(program) if program.counters else set()
+    if len(live) == len(program.counters):
         return program
-    registers = tuple(register for register in program.registers if register.name in live)
-    scopes = scope_members(registers)
+    counters = tuple(counter for counter in program.counters if counter.name in live)
+    scopes = scope_members(counters)
 
     def matters(effect: Effect) -> bool:
         if isinstance(effect, Keep | Clear):
             return True
         return effect.scope in scopes if isinstance(effect, Reset) else effect.register in live
 
-    def trimmed(part: Moving) -> Moving:
+    def trimmed(part: WithEffects) -> WithEffects:
         return replace(part, effects=tuple(effect for effect in part.effects if matters(effect)))
 
     nodes = tuple(replace(node, edges=tuple(trimmed(edge) for edge in node.edges)) for node in program.nodes)
     jumps = tuple(replace(trimmed(jump), entering=tuple(map(trimmed, jump.entering))) for jump in program.jumps)
-    return replace(program, nodes=nodes, registers=registers, jumps=jumps)
+    return replace(program, nodes=nodes, counters=counters, jumps=jumps)
 
 
 def _live(program: Program) -> set[str]:
     """Return the counters that are read or added to a counter that is read."""
-    names = {register.name for register in program.registers}
+    names = {counter.name for counter in program.counters}
     live = _tested(program)
     if live >= names:  # almost always true
         return names

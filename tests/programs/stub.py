@@ -1,6 +1,6 @@
 """What every command, agent and tool of a case runs: it logs what it is given, and does what the script says.
 
-`stand_in.py shell STEP ARGUMENT…`, `stand_in.py agent TYPE` or `stand_in.py tool CONNECTION`, in a folder that
+`stub.py shell STEP ARGUMENT…`, `stub.py agent TYPE` or `stub.py tool CONNECTION`, in a folder that
 YARDSTICK names: `script.json` has the replies for each step and the names of all variables, `log` gets a line of JSON
 for each call, and `calls/` has for each step and entry a file with a byte for every call that came to its end.
 Nothing of the project is imported: this also runs where only Python is.

@@ -22,7 +22,7 @@ from compiler.ir.tasks import Tool
 from compiler.passes import optimize
 from tests.equivalence.difference import same
 from tests.equivalence.execution import HOSTILE_FOLDER, errors
-from tests.programs import stand_in
+from tests.programs import stub
 from tests.programs.cases import NOWHERE, SUFFIXES, Call, Case, Json, Trace
 from tests.programs.filling import filled
 from tests.programs.reports import AFTER_FOLDER, BEFORE_FOLDER, PLACE, reports_of, shown_folder
@@ -41,11 +41,11 @@ OF_WORKFLOWS = re.compile(r"^(Reports are in: )/.*/reports$", re.MULTILINE)
 
 HEADING = re.compile(r"^## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$", re.MULTILINE)
 
-STAND_IN = f'"$YARDSTICK_PYTHON" -I -S "${FOLDER}/stand_in.py"'
+STUB = f'"$YARDSTICK_PYTHON" -I -S "${FOLDER}/stub.py"'
 
 
 @dataclass(frozen=True)
-class Trial:
+class Workspace:
     """A case, its path, and the folder that it is run in."""
 
     case: Case
@@ -84,7 +84,7 @@ class Trial:
 
     @property
     def yardstick(self) -> dict[str, str]:
-        """What the stand-in needs to know."""
+        """What the stub needs to know."""
         return {FOLDER: str(self.folder), "YARDSTICK_PYTHON": sys.executable}
 
     @property
@@ -93,13 +93,13 @@ class Trial:
         found = {
             agent.agent for task in self._tasks for agent in getattr(task, "entries", [task]) if agent.kind == "agent"
         }
-        return {each: f"{STAND_IN} agent {shlex.quote(each or '-')}" for each in sorted(found)}
+        return {each: f"{STUB} agent {shlex.quote(each or '-')}" for each in sorted(found)}
 
     @property
     def tools(self) -> dict[str, str]:
         """The commands of the connections."""
         found = {task.connection for task in self._tasks if isinstance(task, Tool)}
-        return {each: f"{STAND_IN} tool {each}" for each in sorted(found - {NOWHERE})}
+        return {each: f"{STUB} tool {each}" for each in sorted(found - {NOWHERE})}
 
     @cached_property
     def _tasks(self) -> list[Any]:
@@ -227,24 +227,24 @@ def comparable(call: Call) -> tuple[Any, ...]:
 # --- Kills ------------------------------------------------------------------------------------------------------------
 
 
-def go_back_to(trial: Trial, finished: int, answered: Collection[int] = ()) -> None:
+def go_back_to(workspace: Workspace, finished: int, answered: Collection[int] = ()) -> None:
     """Let the script go on behind so many visits: what was cut off is called again as before.
 
     `answered` are the entries of the step that was cut off which have answered: they are not called again.
     """
-    steps = [visit.step for visit in trial.trace.visits[:finished]]
-    for node in trial.case.program["nodes"]:
+    steps = [visit.step for visit in workspace.trace.visits[:finished]]
+    for node in workspace.case.program["nodes"]:
         for entry in (None, *map(str, range(len(node["task"].get("entries", []))))):
-            counted = trial.folder / "calls" / stand_in.key(node["id"], entry)
-            stands = [visit.step for visit in trial.trace.visits[finished : finished + 1]] == [node["id"]]
+            counted = workspace.folder / "calls" / stub.key(node["id"], entry)
+            stands = [visit.step for visit in workspace.trace.visits[finished : finished + 1]] == [node["id"]]
             is_done = stands and entry is not None and int(entry) in answered
             counted.write_bytes(b"." * (steps.count(node["id"]) + is_done))
 
 
-def drop_repeated(trial: Trial) -> None:
+def drop_repeated(workspace: Workspace) -> None:
     """Leave of each call only the last: those before were cut off, and must have been the same, and due."""
     kept: list[Json] = []
-    for line in trial.lines():
+    for line in workspace.lines():
         places = [place for place, other in enumerate(kept) if _name(other) == _name(line)]
         for place in reversed(places):
             same("what is called again after a kill", {_name(other)[::2] for other in kept[place:]}, {_name(line)[::2]})
@@ -255,7 +255,7 @@ def drop_repeated(trial: Trial) -> None:
             del kept[place]
         kept.append(line)
     text = "".join(json.dumps(line) + "\n" for line in kept)
-    (trial.folder / "log").write_text(text, encoding="ascii")
+    (workspace.folder / "log").write_text(text, encoding="ascii")
 
 
 def _name(line: Json) -> tuple[str, str | None, int]:
@@ -263,15 +263,15 @@ def _name(line: Json) -> tuple[str, str | None, int]:
 
 
 @contextmanager
-def trial(case: Case, trace: Trace, slow: float = 0.0) -> Iterator[Trial]:
+def workspace(case: Case, trace: Trace, slow: float = 0.0) -> Iterator[Workspace]:
     """A case in a folder of its own, whose name is as hostile as people's are."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root:
         folder = Path(root, HOSTILE_FOLDER)
         (folder / "calls").mkdir(parents=True)
-        prepared = Trial(case, trace, folder)
+        prepared = Workspace(case, trace, folder)
         names = sorted({item["name"] for node in case.program["nodes"] for item in node.get("variables", [])})
         script = {"replies": dict(case.replies), "variables": names, "slow": slow}
         (folder / "script.json").write_text(json.dumps(script), encoding="ascii")
         (folder / "rdc.toml").touch()
-        shutil.copy(stand_in.__file__, folder / "stand_in.py")
+        shutil.copy(stub.__file__, folder / "stub.py")
         yield prepared
