@@ -22,7 +22,7 @@ from rdc.__main__ import start
 def prepare_compile(path: str) -> Callable[[], object]:
     """Parse, check, lower and emit, as `rdc compile --to python` does between its imports and its writing."""
     from backends.registry import load  # noqa: PLC0415 (after the process is set up, as in rdc itself)
-    from compiler.driver import Settings  # noqa: PLC0415
+    from compiler.driver import Settings, open_file  # noqa: PLC0415
     from compiler.frontends import FRONT_ENDS  # noqa: PLC0415
     from rdc.output.generate import generate  # noqa: PLC0415
 
@@ -30,7 +30,7 @@ def prepare_compile(path: str) -> Callable[[], object]:
     FRONT_ENDS["rundown"].load()
 
     def work() -> object:
-        made = generate([path], settings, backend, {})
+        made = generate([open_file(path)], settings, backend, {})
         if made.diagnostics:
             raise ValueError(f"the document should have no findings: {made.diagnostics[0]}")
         return made

@@ -1,4 +1,4 @@
-"""rdc: a compiler for workflow documents. `rdc.cli` is the command line, `compiler` the compiler."""
+"""rdc: a compiler for workflow documents. `rdc.api` is for Python programs, and `rdc.cli` is the command line."""
 
 import sys
 from os.path import dirname

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -70,6 +70,27 @@ class Disk(Struct, frozen=True):
 
 
 DISK = Disk()
+
+
+class UnsavedFiles(Disk, frozen=True):
+    """The files of a project, where `content` replaces files or adds some; its paths have no links."""
+
+    content: Mapping[str, str]
+
+    def exists(self, file: str, *, follow: bool = True) -> bool:
+        """Return whether a file exists, also if it has only unsaved content."""
+        return os.path.realpath(file) in self.content or super().exists(file, follow=follow)
+
+    def names_beside(self, file: str | os.PathLike[str]) -> list[str]:
+        """Return the names in the file's folder, with those of unsaved files."""
+        folder = os.path.dirname(os.path.realpath(file))
+        added = [os.path.basename(path) for path in self.content if os.path.dirname(path) == folder]
+        return [*super().names_beside(file), *added]
+
+    def read(self, file: str | os.PathLike[str]) -> bytes:
+        """Return the unsaved content, or the bytes of the file."""
+        unsaved = self.content.get(os.path.realpath(file))
+        return super().read(file) if unsaved is None else unsaved.encode("utf-8", "surrogatepass")
 
 
 def read_source(file: str | os.PathLike[str], path: str, name: str, disk: Disk = DISK) -> Source | FileIssue:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import click
@@ -19,6 +19,7 @@ from rdc.build.build import build
 from rdc.build.records import FOLDER
 from rdc.commands.common.reporter import Reporter, reporting_options
 from rdc.documents.plan import BuildOptions, WorkerError
+from rdc.report.report import renamed
 from rdc.terminal.output import many, tell
 
 _PATIENCE = 500
@@ -170,30 +171,8 @@ def _show(found: Sequence[Diagnostic], sources: Mapping[str, Source], here: str,
     """Show the findings with paths relative to the person's folder. Return whether they make the command fail."""
     if not found and reporter.form == "text":
         return False
-    report = reporter.gather(*rebased(found, sources, here))
+    if here != os.getcwd():
+        found, sources = renamed(found, sources, partial(os.path.relpath, start=here))
+    report = reporter.gather(found, sources)
     reporter.show(report)
     return reporter.fails(report)
-
-
-def rebased(
-    found: Iterable[Diagnostic], sources: Mapping[str, Source], folder: str
-) -> tuple[list[Diagnostic], dict[str, Source]]:
-    """Return diagnostics and sources with paths relative to another folder.
-
-    Args:
-        found: The diagnostics, with paths relative to the current folder.
-        sources: The sources that they refer to, by path.
-        folder: The other folder.
-    """
-    if folder == os.getcwd():
-        return list(found), dict(sources)
-    moved = partial(os.path.relpath, start=folder)
-    return (
-        [
-            replace(
-                one, path=moved(one.path), related=tuple(replace(near, path=moved(near.path)) for near in one.related)
-            )
-            for one in found
-        ],
-        {moved(path): source for path, source in sources.items()},
-    )

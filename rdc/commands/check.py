@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import click
 from msgspec.structs import replace
 
-from compiler.driver import Compilation, Settings, compile_opened
-from rdc.commands.common.documents import documents_argument, language_options
+from compiler.driver import Settings, compile_opened
+from rdc.api import Checked, checked
+from rdc.commands.common.documents import documents_argument, language_options, open_documents
 from rdc.commands.common.reporter import Reporter, reporting_options
-from rdc.documents.find import open_documents
-from rdc.output.target_options import check_tables
 from rdc.terminal.output import many
 
 
@@ -48,7 +47,7 @@ def command(
     if not (fix or diff):
         if unsafe_fixes:
             raise click.UsageError("--unsafe-fixes needs --fix or --diff", click.get_current_context())
-        return _report([compile_opened(document, settings) for document in open_documents(files)], reporter)
+        return _report([checked(compile_opened(document, settings)) for document in open_documents(files)], reporter)
 
     from rdc.commands.common.fixes import fixed, shown  # noqa: PLC0415 (few ask for fixes)
 
@@ -57,35 +56,31 @@ def command(
     done = fixed(files, settings, reporter, unsafe=unsafe_fixes)
     if done is None:
         return 1
-    compilations, messages = done
-    status = _report(compilations, reporter)
+    documents, messages = done
+    status = _report(documents, reporter)
     for message in messages:
         reporter.say(message)
     return status
 
 
-def _report(compilations: Sequence[Compilation], reporter: Reporter) -> int:
+def _report(documents: Sequence[Checked], reporter: Reporter) -> int:
     """Show the findings, and return the exit code."""
     report = reporter.gather(
-        (
-            found
-            for one in compilations
-            for found in (*one.diagnostics, *one.kept(check_tables(one.tables, one.program)))
-        ),
-        {path: source for compilation in compilations for path, source in compilation.sources.items()},
+        (found for one in documents for found in one.diagnostics),
+        {path: source for one in documents for path, source in one.sources.items()},
     )
-    reporter.show(replace(report, facts=_facts(compilations)) if reporter.form == "json" else report)
+    reporter.show(replace(report, facts=_facts(documents)) if reporter.form == "json" else report)
     if reporter.form == "text" and not report.diagnostics:
-        reporter.say(f"no problems in {many(len(compilations), 'file')}")
+        reporter.say(f"no problems in {many(len(documents), 'file')}")
     return int(reporter.fails(report))
 
 
-def _facts(compilations: Sequence[Compilation]) -> dict[str, object]:
+def _facts(documents: Sequence[Checked]) -> dict[str, object]:
     """Return the formats' facts on documents: by the format's name, or by its plural and path for several documents."""
     found: dict[str, dict[str, object]] = {}
-    for one in compilations:
+    for one in documents:
         if one.facts:
             found.setdefault(one.format, {})[one.path] = one.facts()
-    if len(compilations) == 1:
+    if len(documents) == 1:
         return {name: facts for name, by_path in found.items() for facts in by_path.values()}
     return {f"{name}s": by_path for name, by_path in found.items()}

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import click
-from msgspec.structs import replace
 
-from compiler.driver import Settings
-from rdc.commands.common.deliver import compare, generated, print_one, write_files
-from rdc.commands.common.documents import language_options, refuse_output
+from compiler.driver import Settings, open_file
+from rdc.commands.common.deliver import generated, print_one, write_files
+from rdc.commands.common.documents import documents_of, language_options, refuse_output
 from rdc.commands.common.reporter import Reporter, reporting_options
-from rdc.commands.common.target import Target, target_options
-from rdc.documents.find import find_documents
+from rdc.commands.common.target import Target, misuse_told, target_options
+from rdc.output.deliver import compare, compile_documents
 from rdc.output.generate import Generation
-from rdc.output.layout import Layout, lay_out, unfit_paths
+from rdc.output.layout import Layout
 from rdc.output.packages import lock_command, lock_issue
 from rdc.output.paths import plan
 from rdc.terminal.output import put, tell
@@ -52,17 +51,17 @@ def command(
 
     If a document has an error, nothing is written. Files that are up to date are not touched.
     """
-    documents = find_documents(sources)
+    documents = documents_of(sources)
     refuse_output(documents, out)
     if out == "-":
         _refuse_for_standard_output(reporter, check=check)
     mains = plan(documents, None if out == "-" else out, target.backend.suffix)
-    made = generated([found.path for found in documents], settings, target, [main.path for main in mains])
     if out == "-":
+        made = generated(documents, settings, target, [main.path for main in mains])
         return print_one(documents[0].path, made, reporter)
-    made = replace(made, diagnostics=(*made.diagnostics, *made.kept(unfit_paths(mains, target.backend))))
-    layout = lay_out(mains, made.products, executable=target.backend.executable)
-    layout = replace(layout, findings=made.kept(layout.findings))
+    opened = [open_file(found.path) for found in documents]
+    with misuse_told(target.backend):
+        made, layout = compile_documents(opened, mains, settings, target.backend, target.options)
     if check:
         return _compare(made, layout, reporter)
     code = write_files(made, layout, reporter, force=force)
@@ -84,7 +83,7 @@ def _refuse_for_standard_output(reporter: Reporter, *, check: bool) -> None:
 def _compare(made: Generation, layout: Layout, reporter: Reporter) -> int:
     compared = [compare(laid.output, laid.data) for laid in layout.files]
     stale = [difference for difference in compared if difference]
-    found = [*made.diagnostics, *layout.findings, *(difference.finding for difference in stale)]
+    found = [*made.diagnostics, *layout.findings, *(difference.diagnostic for difference in stale)]
     report = reporter.gather(found, made.sources)
     reporter.show(report)
     show = put if reporter.form == "text" else tell  # standard output is for tools in the other formats

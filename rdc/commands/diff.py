@@ -13,7 +13,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backends.picture.sheet import PictureBackend
-from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.text.regex import Regex
 from rdc.commands.common.documents import language_options
@@ -24,6 +23,7 @@ from rdc.diff.report import Comparison, Version
 from rdc.documents.find import Found
 from rdc.documents.git import RevisionError, checked_out, path_of
 from rdc.output.generate import Generation, Product, emitted
+from rdc.report.report import renamed
 from rdc.terminal.output import put
 
 FORMATS = {
@@ -108,20 +108,9 @@ def _compile(place: Place, settings: Settings) -> Compilation:
     if not place.revision:
         return compile_file(place.file, settings)
     with _misuse_told(place.shown), checked_out(place.revision, place.file) as folder:
-        compilation = compile_file(folder.path, settings)
-
-        def shown(path: str) -> str:
-            return f"{place.revision}:{folder.name(path)}"
-
-        def renamed(found: Diagnostic) -> Diagnostic:
-            related = tuple(replace(other, path=shown(other.path)) for other in found.related)
-            return replace(found, path=shown(found.path), related=related)
-
-        return replace(
-            compilation,
-            diagnostics=tuple(map(renamed, compilation.diagnostics)),
-            sources={shown(name): source for name, source in compilation.sources.items()},
-        )
+        one = compile_file(folder.path, settings)
+        found, sources = renamed(one.diagnostics, one.sources, lambda path: f"{place.revision}:{folder.name(path)}")
+        return replace(one, diagnostics=tuple(found), sources=sources)
 
 
 @contextmanager

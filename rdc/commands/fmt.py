@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
 
 import click
 
-from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Formatting, Settings, format_opened
 from compiler.text.source import Source
-from rdc.commands.common.documents import documents_argument, language_options, refuse_for_standard_output
+from rdc.commands.common.documents import (
+    documents_argument,
+    language_options,
+    open_documents,
+    refuse_for_standard_output,
+)
 from rdc.commands.common.reporter import Reporter, form_option
-from rdc.documents.find import open_documents
-from rdc.rewrite.files import Rewrite, show_differences, write_rewrites
+from rdc.rewrite.files import Reformatted, reformatted, show_differences, write_rewrites
 from rdc.terminal.cells import visible
 from rdc.terminal.output import many, put, tell
 
@@ -43,7 +45,7 @@ def command(files: tuple[str, ...], settings: Settings, form: str, *, check: boo
     if in_place and "-" in files:
         refuse_for_standard_output(files, form)
     formatted = [format_opened(document, settings) for document in open_documents(files)]
-    changes = [found for found in map(change, formatted) if found]
+    changes = [found for found in map(reformatted, formatted) if found]
     status = max(_report(formatted, changes if check else [], reporter), _confess(formatted))
     if diff:
         show_differences(changes, is_text=form == "text")
@@ -56,7 +58,7 @@ def command(files: tuple[str, ...], settings: Settings, form: str, *, check: boo
     return status
 
 
-def _report(formatted: Sequence[Formatting], unformatted: Sequence[Change], reporter: Reporter) -> int:
+def _report(formatted: Sequence[Formatting], unformatted: Sequence[Reformatted], reporter: Reporter) -> int:
     """Show why documents stay unchanged, and which would change. Return the exit code."""
     found = [found for one in formatted for found in one.result.diagnostics]
     sources = {path: source for one in formatted for path, source in one.sources.items()}
@@ -81,43 +83,11 @@ def _print(formatting: Formatting, status: int) -> int:
     return status
 
 
-def _summarize(formatted: Sequence[Formatting], written: Sequence[Change], changed: int, reporter: Reporter) -> None:
+def _summarize(
+    formatted: Sequence[Formatting], written: Sequence[Reformatted], changed: int, reporter: Reporter
+) -> None:
     for one in written:
         reporter.say(one.words())
     rest = sum(1 for one in formatted if one.result.text is not None) - changed
     if rest:
         reporter.say(f"{many(rest, 'file')} already formatted")
-
-
-MOST_NUMBERS = 6
-"""How many new step numbers a message lists."""
-
-
-class Change(Rewrite, frozen=True):
-    """A document that is not formatted, and the old and new numbers of its steps."""
-
-    renumbered: Sequence[tuple[str, str]]
-
-    def finding(self) -> Diagnostic:
-        """Return the finding of `--check`, at the first line that would change."""
-        new = self.text.split("\n")
-        old = self.source.text.split("\n")
-        same = next(number for number, (a, b) in enumerate(zip_longest(old, new)) if a != b)
-        line = min(same + 1, len(self.source.lines))
-        message = f"{self.path} is not formatted"
-        remedy = "run `rdc fmt`; to see the changes first, run `rdc fmt --diff`"
-        return Diagnostic("RD515", self.path, self.source.line_span(line), message, remedy)
-
-    def words(self) -> str:
-        """Return the success message."""
-        moved = [f"{old} is now {new}" for old, new in self.renumbered]
-        shown = ", ".join(moved[:MOST_NUMBERS]) + (", …" if len(moved) > MOST_NUMBERS else "")
-        return f"formatted {self.path}" + (f" ({shown})" if shown else "")
-
-
-def change(formatting: Formatting) -> Change | None:
-    """Return the change to a document, or None if it is formatted or cannot be."""
-    source, text = formatting.opened.source, formatting.result.text
-    if not isinstance(source, Source) or text is None or text == source.text:
-        return None
-    return Change(source, formatting.opened.path, text, formatting.result.renumbered)

@@ -6,11 +6,10 @@ import click
 
 from compiler.driver import Settings
 from rdc.commands.common.deliver import generated
-from rdc.commands.common.documents import language_options, refuse_output
+from rdc.commands.common.documents import documents_of, language_options, refuse_output
 from rdc.commands.common.pictures import PICTURES, Format, PictureChoice, picture_options
 from rdc.commands.common.reporter import Reporter, strictness_options
 from rdc.commands.common.target import find_target
-from rdc.documents.find import find_documents
 
 FORMATS = {**PICTURES, "json": Format("json", ".json")}
 
@@ -28,7 +27,7 @@ def command(files: tuple[str, ...], picture: PictureChoice, settings: Settings, 
 
     Graphviz draws SVG and PNG: the one on this machine, or the one in rdc's extra `graph`.
     """
-    documents = find_documents(files)
+    documents = documents_of(files)
     refuse_output(documents, picture.out)
-    made = generated([found.path for found in documents], settings, find_target(picture.form.target, picture.options))
+    made = generated(documents, settings, find_target(picture.form.target, picture.options))
     return picture.deliver(documents, made, reporter)

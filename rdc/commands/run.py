@@ -10,9 +10,9 @@ import click
 from backends.python.step_calls import author_calls
 from compiler.driver import Settings, compile_file
 from compiler.passes import optimize
+from rdc.calls.mock_option import MockRuns
 from rdc.commands.common.documents import language_options
 from rdc.commands.common.reporter import Reporter
-from rdc.runs.mock_option import MockRuns
 from rdc.runs.status import take_moved
 from runtime_shim.editions import main
 from runtime_shim.engine.outcomes import Host

@@ -6,10 +6,12 @@ import json
 
 import click
 
+from rdc.api import Run, runs
 from rdc.commands.run import command as run
-from rdc.runs.status import runs_here
 from rdc.terminal.cells import visible
 from rdc.terminal.output import put
+
+_KEYS = ("name", "source", "state", "step", "question", "message", "next")
 
 
 @click.command(name="status")
@@ -27,19 +29,18 @@ def command(file: str | None, as_json: bool) -> int:
         words = ["--", file, "status", *["--json"][:as_json]]
         code: int = run.main(words, prog_name="rdc run", standalone_mode=False)
         return code
-    runs = runs_here()
+    found = runs()
     if as_json:
-        put(json.dumps({"version": 1, "runs": runs}, indent=2))
+        listed = [{key: getattr(one, key) for key in _KEYS} for one in found]
+        put(json.dumps({"version": 1, "runs": listed}, indent=2))
     else:
-        lines = [visible(line) for run in runs for line in _lines(run)]
+        lines = [visible(line) for one in found for line in _lines(one)]
         put("\n".join(lines) or "No run has started here.")
-    return 1 if any(run["state"] == "unreadable" for run in runs) else 0
+    return 1 if any(one.state == "unreadable" for one in found) else 0
 
 
-def _lines(run: dict[str, object]) -> list[str]:
-    step = f" at {run['step']}" if run["step"] else ""
-    about = " ".join(str(run["question"] or run["message"]).split())
-    following = run["next"]
-    assert isinstance(following, list)  # noqa: S101 (for mypy)
-    head = f"{run['name']}  {str(run['state']).upper()}{step}{': ' if about else ''}{about}"
-    return [head, *(f"  {command}" for command in following)]
+def _lines(run: Run) -> list[str]:
+    step = f" at {run.step}" if run.step else ""
+    about = " ".join((run.question or run.message).split())
+    head = f"{run.name}  {run.state.upper()}{step}{': ' if about else ''}{about}"
+    return [head, *(f"  {command}" for command in run.next)]

@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from compiler.driver import Compilation, Settings, compile_file, compile_opened, open_file
-from rdc.commands.common.documents import language_options
+from rdc.commands.common.documents import documents_of, language_options
 from rdc.commands.common.reporter import Reporter, strictness_options
-from rdc.documents.find import Found, find_documents
+from rdc.documents.find import Found
 from rdc.terminal.output import many, put
 from rdc.testing import TARGETS
 from rdc.testing.drafts import add_scenarios, write_additions
@@ -81,7 +81,7 @@ def command(
         return _start(files, init["paths"] or MOST, settings, reporter, tries=bool(targets) or output != "text")
     if init["paths"]:
         raise click.UsageError("--paths needs --init", click.get_current_context())
-    documents = find_documents(files)
+    documents = documents_of(files)
     compilations = [compile_file(found.path, settings) for found in documents]
     if not reporter.accepts(compilations):
         return 1
@@ -101,7 +101,7 @@ def _start(files: Sequence[str], most: int, settings: Settings, reporter: Report
         raise click.UsageError("--init changes documents; name the files or folders", context)
     if tries:
         raise click.UsageError("--init runs no scenarios; remove --on and --format", context)
-    documents = [open_file(found.path) for found in find_documents(files)]
+    documents = [open_file(found.path) for found in documents_of(files)]
     compilations = [compile_opened(one, settings) for one in documents]
     if not reporter.accepts(compilations):
         return 1

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-import click
 from msgspec import Struct
 
-from compiler.driver import Opened, open_file, open_standard_input
 from compiler.frontends import FRONT_ENDS
 from compiler.project.project import SKIPPED, Project, project_around
 from rdc.documents.rules import named_documents
@@ -16,11 +14,8 @@ from rdc.documents.rules import named_documents
 STANDARD_INPUT = "-"
 
 
-class NoDocumentsError(click.UsageError):
+class NoDocumentsError(Exception):
     """A folder or project has no documents, or cannot be read."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message, click.get_current_context(silent=True))
 
 
 class Found(Struct, frozen=True):
@@ -28,16 +23,6 @@ class Found(Struct, frozen=True):
 
     path: str
     folder: str = ""
-
-
-def open_documents(arguments: Sequence[str]) -> list[Opened]:
-    """Open the documents of the arguments, including `-` for standard input; without arguments, the project's.
-
-    Raises:
-        NoDocumentsError: A folder or the project has none.
-    """
-    paths = [found.path for found in find_documents(arguments)]
-    return [open_standard_input() if path == STANDARD_INPUT else open_file(path) for path in paths]
 
 
 def find_documents(arguments: Sequence[str]) -> list[Found]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import zip_longest
+from itertools import repeat
 from pathlib import PurePath
 from typing import Any
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 from backends.base import Backend, CallReason, Companion, Emission, OptionDiagnostic
 from compiler.diagnostics.issues import InvalidError
 from compiler.diagnostics.model import Diagnostic
-from compiler.driver import Compilation, Settings, compile_file
+from compiler.driver import Compilation, Opened, Settings, compile_opened
 from compiler.ir.program import Program
 from compiler.project.options import TargetOptions
 from compiler.text.source import Source
@@ -54,7 +54,7 @@ class Generation(Struct, frozen=True):
 
 
 def generate(
-    paths: Sequence[str],
+    documents: Sequence[Opened],
     settings: Settings,
     backend: Backend[Any],
     given: Mapping[str, object],
@@ -63,7 +63,7 @@ def generate(
     """Compile documents for a backend.
 
     Args:
-        paths: The documents.
+        documents: The documents.
         settings: How to read them.
         backend: The backend.
         given: Options of the backend that override those in documents and project.
@@ -79,8 +79,8 @@ def generate(
     found: list[Diagnostic] = []
     compilations: list[Compilation] = []
     sources: dict[str, Source] = {}
-    for path, file in zip_longest(paths, files, fillvalue=""):
-        compilations.append(compile_file(path, settings))
+    for opened, file in zip(documents, files or repeat(""), strict=False):
+        compilations.append(compile_opened(opened, settings))
         made = emitted(compilations[-1], backend, given, backend.emit, file)
         products += made.products
         found += made.diagnostics

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from compiler.diagnostics.model import Diagnostic, Severity, sort_key
 from compiler.text.source import Source
@@ -44,6 +45,17 @@ class Report(Struct, frozen=True):
     def files(self) -> int:
         """The number of files with findings."""
         return len({diagnostic.path for diagnostic in self.diagnostics})
+
+
+def renamed(
+    diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source], name: Callable[[str], str]
+) -> tuple[list[Diagnostic], dict[str, Source]]:
+    """Return diagnostics and their sources with other paths: `name` returns the new path for an old one."""
+    moved = [
+        replace(one, path=name(one.path), related=tuple(replace(near, path=name(near.path)) for near in one.related))
+        for one in diagnostics
+    ]
+    return moved, {name(path): source for path, source in sources.items()}
 
 
 def render(report: Report, form: str) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from difflib import unified_diff
+from itertools import zip_longest
 from pathlib import Path
 
 from msgspec import Struct
 
 from compiler.diagnostics.model import Diagnostic
+from compiler.driver import Formatting
 from compiler.text.regex import Regex
 from compiler.text.source import Source
 from rdc.output.paths import unwritable
@@ -18,6 +20,9 @@ from rdc.terminal.cells import visible
 from rdc.terminal.output import is_terminal, put, tell
 
 LINE = Regex(r"[^\n]*\n|[^\n]+")
+
+MOST_NUMBERS = 6
+"""How many new step numbers a message lists."""
 
 
 class Rewrite(Struct, frozen=True):
@@ -41,6 +46,36 @@ class Rewrite(Struct, frozen=True):
         old, new = (LINE.findall(text) for text in (self.source.text, self.text))
         lines = unified_diff(old, new, self.path, self.path)
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+class Reformatted(Rewrite, frozen=True):
+    """A document that is not formatted, and the old and new numbers of its steps."""
+
+    renumbered: Sequence[tuple[str, str]]
+
+    def finding(self) -> Diagnostic:
+        """Return the finding of `--check`, at the first line that would change."""
+        new = self.text.split("\n")
+        old = self.source.text.split("\n")
+        same = next(number for number, (a, b) in enumerate(zip_longest(old, new)) if a != b)
+        line = min(same + 1, len(self.source.lines))
+        message = f"{self.path} is not formatted"
+        remedy = "run `rdc fmt`; to see the changes first, run `rdc fmt --diff`"
+        return Diagnostic("RD515", self.path, self.source.line_span(line), message, remedy)
+
+    def words(self) -> str:
+        """Return the success message."""
+        moved = [f"{old} is now {new}" for old, new in self.renumbered]
+        shown = ", ".join(moved[:MOST_NUMBERS]) + (", …" if len(moved) > MOST_NUMBERS else "")
+        return f"formatted {self.path}" + (f" ({shown})" if shown else "")
+
+
+def reformatted(formatting: Formatting) -> Reformatted | None:
+    """Return the change to a document, or None if it is formatted or cannot be."""
+    source, text = formatting.opened.source, formatting.result.text
+    if not isinstance(source, Source) or text is None or text == source.text:
+        return None
+    return Reformatted(source, formatting.opened.path, text, formatting.result.renumbered)
 
 
 def show_differences(rewrites: Sequence[Rewrite], *, is_text: bool) -> None:

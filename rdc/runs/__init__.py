@@ -1,1 +1,1 @@
-"""The runs in a folder, and runs with mocks."""
+"""The runs in a folder, and the processes that run them."""

@@ -1,4 +1,4 @@
-"""The states of runs in this folder, from their state directories. These files are untrusted."""
+"""The runs in a folder, read from their state directories. These files are untrusted."""
 
 from __future__ import annotations
 
@@ -6,156 +6,215 @@ import json
 import os
 import re
 import shlex
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from backends.base import MARK
-from compiler.project.project import is_root, project_around
-from rdc.output.paths import output_name
+from compiler.frontends import endings
+from compiler.project.project import is_root, open_project, project_around
+from compiler.text.source import without_ending
+from rdc.runs.model import FinishedStep, Run
+from rdc.runs.process import run_process
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.private import at_once
 from runtime_shim.engine.program import Table, UsageError
-from runtime_shim.engine.state import OURS, Store
+from runtime_shim.engine.state import ENDED, OURS, Store
 from runtime_shim.operator.history import place_of
 
 NEAR = 2
 """How many folders below this one to look for runs outside of a project."""
 
 
-def runs_here() -> list[dict[str, Any]]:
-    """Return every run of this project and this folder, by name, as plain data.
+def runs_in(folder: str) -> list[Run]:
+    """Return every run of a folder's project and of the folder, by name.
 
     Outside of a project, documents keep their runs in their own folders, so the nearest subfolders count too.
     """
-    here = os.path.realpath(os.curdir)
+    here = os.path.realpath(folder)
     root = project_around(here).root
-    folders = [os.path.relpath(root, here), os.curdir] if is_root(root) else _below(os.curdir, NEAR)
-    return [run for folder in dict.fromkeys(map(os.path.normpath, folders)) for run in _runs(folder)]
+    near = [os.path.relpath(root, here), os.curdir] if is_root(root) else _below(folder, os.curdir, NEAR)
+    return [run for each in dict.fromkeys(map(os.path.normpath, near)) for run in _States(folder, each).runs()]
 
 
-def _below(folder: str, depth: int) -> Iterator[str]:
-    """Yield a folder and its visible subfolders, to some depth."""
+def run_with(facts: Mapping[str, Any], document: str, place: Sequence[str], folder: str) -> Run:
+    """Return the run of a document with the facts that its program shows. If no run has started, its state is `none`.
+
+    Args:
+        facts: The output of `rdc run FILE status --json`.
+        document: The path of the document from the folder.
+        place: The options that choose the run.
+        folder: The folder of that command.
+    """
+    home = os.path.relpath(open_project(os.path.join(folder, document)).root, os.path.realpath(folder))
+    states = _States(folder, os.path.normpath(home))
+    option, *values = place or [""]
+    label = f"@{values[0]}" if option == "--as" else ""
+    directory = values[0] if option == "--state-dir" else f"{states.ours}/{facts['name']}{label}"
+    run = states.unreadable(os.path.basename(directory))
+    run = replace(run, directory=os.path.abspath(os.path.join(folder, directory)))
+    return replace(_with_facts(run, facts), document=document, place=tuple(place))
+
+
+def _with_facts(run: Run, facts: Mapping[str, Any]) -> Run:
+    """Return a run with the facts that its own program shows."""
+    is_over = facts["state"] in (*ENDED, "expired", "none")
+    question = ": ".join(filter(None, (facts.get("step_title"), facts.get("question"))))
+    return replace(
+        run,
+        id=facts.get("run", ""),
+        source=facts["source"],
+        state=facts["state"],
+        step="" if is_over else facts["step"],
+        question="" if is_over else question,
+        message=facts.get("message", ""),
+        next=tuple(facts["next"]),
+        finished=tuple(_finished(one, one["step"]) for one in facts.get("finished", ())),
+    )
+
+
+def _finished(record: Mapping[str, Any], step: str) -> FinishedStep:
+    about = {name: str(record.get(key, "")) for name, key in (("transition", "says"), ("by", "by"), ("note", "note"))}
+    title, outcome = (str(record.get(key, "")) for key in ("title", "outcome"))
+    return FinishedStep(step, title, outcome, record.get("attempt", 1), record.get("seconds", 0.0), **about)
+
+
+def _below(base: str, folder: str, depth: int) -> Iterator[str]:
+    """Yield a folder and its visible subfolders, to some depth, as paths from the base."""
     yield folder
-    with suppress(OSError), os.scandir(folder) as entries:
+    with suppress(OSError), os.scandir(os.path.join(base, folder)) as entries:
         names = sorted(one.name for one in entries if one.is_dir(follow_symlinks=False) and one.name[0] != ".")
         for name in names if depth else ():
-            yield from _below(os.path.join(folder, name), depth - 1)  # noqa: PTH118 (as above)
+            yield from _below(base, os.path.join(folder, name), depth - 1)
 
 
-def _runs(folder: str) -> Iterator[dict[str, Any]]:
-    ours = os.path.normpath(os.path.join(folder, OURS))  # noqa: PTH118 (as above)
-    if os.path.islink(ours) or not os.path.isdir(ours):  # noqa: PTH114, PTH112 (as above)
-        return
-    with os.scandir(ours) as entries:
-        names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
-    for name in names:
-        if os.path.lexists(f"{ours}/{name}/journal"):
-            yield _run(ours, name)
-        elif name.endswith(".make") and os.path.lexists(f"{ours}/{name}/log"):
-            yield {**_blank(ours, name), **_of_make(f"{ours}/{name}")}
+class _States(Struct, frozen=True):
+    """The state directories in a folder: `home` is its path from `base`, where commands and messages start."""
+
+    base: str
+    home: str
+
+    @property
+    def ours(self) -> str:
+        """The parent of the state directories, as a path from the base."""
+        return os.path.normpath(os.path.join(self.home, OURS))
+
+    def at(self, path: str) -> str:
+        """Return the path from the current folder."""
+        return os.path.normpath(os.path.join(self.base, path))
+
+    def runs(self) -> Iterator[Run]:
+        """Yield the runs."""
+        ours = self.at(self.ours)
+        if os.path.islink(ours) or not os.path.isdir(ours):
+            return
+        with os.scandir(ours) as entries:
+            names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+        for name in names:
+            if os.path.lexists(f"{ours}/{name}/journal"):
+                yield self._run(name)
+            elif name.endswith(".make") and os.path.lexists(f"{ours}/{name}/log"):
+                yield self._of_make(name)
+
+    def unreadable(self, name: str) -> Run:
+        """Return a run that can't be read."""
+        shown = os.path.normpath(os.path.join(self.home, name)) if self.ours[:2] != ".." else name
+        return Run(shown, self.base, os.path.abspath(f"{self.at(self.ours)}/{name}"), "unreadable")
+
+    def _run(self, name: str) -> Run:
+        run, path = self.unreadable(name), f"{self.at(self.ours)}/{name}/journal"
+        try:
+            with open(path, "rb", opener=at_once):
+                return self._of_program(run, name)
+        except OSError as error:
+            return replace(run, message=f"{path}: {error.strerror}")
+        except UsageError as error:
+            return replace(run, message=str(error.args[-1]))
+        except IndexError:
+            return replace(run, message=f"{path}: the journal is damaged")
+
+    def _of_program(self, run: Run, name: str) -> Run:
+        directory = f"{self.at(self.ours)}/{name}"
+        word, _, state = place_of(f"{directory}/journal", _modes(), Store(directory).is_busy())
+        run = replace(run, id=str(state.begin.get("run", "")), source=str(state.source), state=word.lower())
+        step = "" if word in ("COMPLETE", "STOP") else state.node
+        run = replace(
+            run, step=step, message=state.message, finished=tuple(_finished(one, one["node"]) for one in state.finished)
+        )
+        program, _, label = name.partition("@")
+        folder = os.path.abspath(self.at(self.home))
+        root = project_around(folder).root
+        place = ["--as", label] if label else [] if program == state.name else ["--state-dir", f"{self.ours}/{name}"]
+        file = os.path.join(root, run.source)
+        if not Path(file).is_file():
+            script = without_ending(Path(run.source).name, endings()) + ".py"
+            is_ours = self.ours == OURS and MARK in _text(self.at(script))
+            return replace(run, next=(shlex.join(["python3", script, "status", *place]),) if is_ours else ())
+        source = os.path.relpath(file, os.path.abspath(self.base))
+        place = place if root == folder else ["--state-dir", f"{self.ours}/{name}"]
+        run = replace(run, document=source, place=tuple(place))
+        # In a separate process, because modules that the program needs stay loaded.
+        ended = run_process([source, "status", *place, "--json"], self.base)
+        if ended.code == 0:
+            return _with_facts(run, json.loads(ended.output))
+        # The document has changed, or needs options. This command shows the problem.
+        words = ["run", "--", source] if source.startswith("-") else ["run", source]
+        return replace(run, next=(shlex.join(["rdc", *words, "status", *place]),))
+
+    def _of_make(self, name: str) -> Run:
+        """Read the state of a Makefile, and the Makefile beside it. make is not called."""
+        run, folder = self.unreadable(name), f"{self.at(self.ours)}/{name}"
+        words = dict(line.partition(" ")[::2] for line in _text(f"{folder}/run").splitlines())
+        if not words:
+            _, _, end = _text(f"{folder}/log").rpartition(", ")
+            word, _, message = end.strip().partition(" ")
+            return replace(run, state=word.lower(), message=message) if word in ("COMPLETE", "STOP") else run
+        step = words.get("at", "")
+        called, text = self._makefile(f"{self.ours}/{name}")
+        asks = re.search(rf"^RDC_QUESTIONS :=(?:.* )?{re.escape(step)}(?: .*)?$", text, re.MULTILINE)
+        title = re.search(rf"^title-{re.escape(step)} = \S+ ?(.*)$", text, re.MULTILINE)
+        asked = re.search(rf"^define do-{re.escape(step)}\n\s*(\S.*)$", text, re.MULTILINE)
+        state = "running" if _is_locked(f"{folder}/lock") else "waiting" if asks else "interrupted"
+        question = ": ".join(filter(None, (part[1].replace("$$", "$") for part in (title, asked) if part and asks)))
+        following = (shlex.join([*called, "resume"]),) if called and state != "running" else ()
+        return replace(run, state=state, step=step, question=question, next=following)
+
+    def _makefile(self, directory: str) -> tuple[list[str], str]:
+        """Return the call of the Makefile with this state directory, and its text."""
+        usual = ("GNUmakefile", "makefile", "Makefile")
+        for path in (*usual, *sorted(path.name for path in Path(self.base).glob("*.mk"))):
+            text = _text(self.at(path))
+            if MARK in text and re.search(rf"^RDC_STATE := {re.escape(directory)}$", text, re.MULTILINE):
+                return ["make"] if path in usual else ["make", "-f", path], text
+        return [], ""
 
 
 def take_moved(directory: str, identity: Callable[[], Table]) -> None:
     """Rename the states of the same program, if its document no longer exists: it was moved to this one (R4)."""
-    ours = os.path.dirname(directory)  # noqa: PTH120 (as above)
-    if os.path.lexists(directory) or not os.path.isdir(ours):  # noqa: PTH112 (as above)
+    ours = os.path.dirname(directory)
+    if os.path.lexists(directory) or not os.path.isdir(ours):
         return
-    for each in sorted(os.listdir(ours)):  # noqa: PTH208 (as above)
+    for each in sorted(os.listdir(ours)):
         _, sign, label = each.partition("@")
         store, place = Store(f"{ours}/{each}", _modes()), f"{directory}{sign}{label}"
         try:
             state = store.read()
         except (UsageError, OSError, IndexError):
             continue
-        is_gone = state is not None and not Path(os.path.dirname(ours), state.source).exists()  # noqa: PTH120
+        is_gone = state is not None and not Path(os.path.dirname(ours), state.source).exists()
         is_free = not os.path.lexists(place) and not store.is_busy()
         if state and is_gone and is_free and state.program == identity()["program"]:
-            os.rename(store.directory, place)  # noqa: PTH104 (as above)
+            os.rename(store.directory, place)
             sys.stderr.write(f"rdc: {state.source!a} was moved: {store.directory} is now {place}\n")
 
 
 def _modes() -> list[str]:
     return [kind.mode for edition in EDITIONS.values() for kind in edition.kinds()]
-
-
-def _blank(ours: str, name: str) -> dict[str, Any]:
-    """Return a run that can't be read."""
-    shown = os.path.normpath(os.path.join(os.path.dirname(ours), name)) if ours[:2] != ".." else name  # noqa: PTH118, PTH120
-    return {"name": shown, "source": "", "state": "unreadable", "step": "", "question": "", "message": "", "next": []}
-
-
-def _run(ours: str, name: str) -> dict[str, Any]:
-    run = _blank(ours, name)
-    path = f"{ours}/{name}/journal"
-    try:
-        with open(path, "rb", opener=at_once):
-            found = _of_program(ours, name)
-    except OSError as error:
-        return {**run, "message": f"{path}: {error.strerror}"}
-    except UsageError as error:
-        return {**run, "message": str(error.args[-1])}
-    except IndexError:
-        return {**run, "message": f"{path}: the journal is damaged"}
-    return {**run, **found}
-
-
-def _of_program(ours: str, name: str) -> dict[str, Any]:
-    word, _, state = place_of(f"{ours}/{name}/journal", _modes(), Store(f"{ours}/{name}").is_busy())
-    run: dict[str, Any] = {"source": state.source, "state": word.lower(), "message": state.message}
-    run["step"] = "" if word in ("COMPLETE", "STOP") else state.node
-    program, _, label = name.partition("@")
-    folder = os.path.abspath(os.path.dirname(ours))  # noqa: PTH100, PTH120 (as above)
-    root = project_around(folder).root
-    place = ["--as", label] if label else [] if program == state.name else ["--state-dir", f"{ours}/{name}"]
-    script = output_name(str(state.source), ".py")
-    source = os.path.relpath(os.path.join(root, str(state.source)))  # noqa: PTH118 (as above)
-    if not Path(source).is_file():
-        is_ours = ours == OURS and MARK in _text(script)
-        return {**run, "next": [shlex.join(["python3", script, "status", *place])] if is_ours else []}
-    place = place if root == folder else ["--state-dir", f"{ours}/{name}"]
-    words = ["run", "--", source, "status", *place] if source.startswith("-") else ["run", source, "status", *place]
-    # In a separate process, because modules that the program needs stay loaded. -P: imports nothing from this folder.
-    called = [sys.executable, "-P", "-m", "rdc", *words, "--json"]
-    told = subprocess.run(called, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603
-    if told.returncode != 0:  # the document has changed, or needs options: that command shows the problem
-        return {**run, "next": [shlex.join(["rdc", *words])]}
-    facts = json.loads(told.stdout)
-    question = ": ".join(filter(None, (facts["step_title"], facts.get("question"))))
-    step = run["step"] if facts["state"] not in ("complete", "stop", "expired") else ""
-    found = {"state": facts["state"], "step": step, "question": question if step else "", "next": facts["next"]}
-    return {**run, **found}
-
-
-def _of_make(folder: str) -> dict[str, Any]:
-    """Read the state of a Makefile, and the Makefile beside it. make is not called."""
-    words = dict(line.partition(" ")[::2] for line in _text(f"{folder}/run").splitlines())
-    if not words:
-        _, _, end = _text(f"{folder}/log").rpartition(", ")
-        word, _, message = end.strip().partition(" ")
-        return {"state": word.lower(), "message": message} if word in ("COMPLETE", "STOP") else {}
-    step = words.get("at", "")
-    called, text = _makefile(folder)
-    asks = re.search(rf"^RDC_QUESTIONS :=(?:.* )?{re.escape(step)}(?: .*)?$", text, re.MULTILINE)
-    title = re.search(rf"^title-{re.escape(step)} = \S+ ?(.*)$", text, re.MULTILINE)
-    asked = re.search(rf"^define do-{re.escape(step)}\n\s*(\S.*)$", text, re.MULTILINE)
-    state = "running" if _is_locked(f"{folder}/lock") else "waiting" if asks else "interrupted"
-    said = (found[1].replace("$$", "$") for found in (title, asked) if found and asks)
-    following = [shlex.join([*called, "resume"])] if called and state != "running" else []
-    return {"state": state, "step": step, "question": ": ".join(filter(None, said)), "next": following}
-
-
-def _makefile(folder: str) -> tuple[list[str], str]:
-    """Return the call of the Makefile with this state directory, and its text."""
-    usual = ("GNUmakefile", "makefile", "Makefile")
-    for path in (*usual, *sorted(str(path) for path in Path().glob("*.mk"))):
-        text = _text(path)
-        if MARK in text and re.search(rf"^RDC_STATE := {re.escape(folder)}$", text, re.MULTILINE):
-            return ["make"] if path in usual else ["make", "-f", path], text
-    return [], ""
 
 
 def _text(path: str) -> str:
@@ -166,7 +225,7 @@ def _text(path: str) -> str:
 def _is_locked(lock: str) -> bool:
     """Return whether the process with a Makefile's lock exists. The link contains its number."""
     try:
-        os.kill(int(os.readlink(lock).partition("@")[0]), 0)  # noqa: PTH115 (the link has no target)
+        os.kill(int(os.readlink(lock).partition("@")[0]), 0)
     except PermissionError:
         return True
     except (OSError, ValueError, OverflowError):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from backends.registry import load
-from compiler.driver import Settings
+from compiler.driver import Settings, open_file
 from rdc.output.generate import generate
 from tests.rdc.projects import RUNBOOK, Project
 from tests.support.cli import environment
@@ -55,7 +55,7 @@ def compiled(source: str, text: str, part: str) -> bytes:
         here = Path.cwd()
         os.chdir(project.root)
         try:
-            (made,) = generate([source], Settings(), load("make"), {}).products
+            (made,) = generate([open_file(source)], Settings(), load("make"), {}).products
         finally:
             os.chdir(here)
         assert made is not None

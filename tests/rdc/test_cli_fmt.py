@@ -119,7 +119,7 @@ def test_a_defect_writes_nothing_and_says_so(tmp_path: Path, monkeypatch: pytest
 
 def test_a_file_that_changes_meanwhile_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = document(tmp_path, "a.runbook.md", UNTIDY)
-    monkeypatch.setattr("rdc.commands.fmt.Change.is_still_there", lambda _: False)
+    monkeypatch.setattr("rdc.rewrite.files.Rewrite.is_still_there", lambda _: False)
     result = call("fmt", "a.runbook.md", cwd=tmp_path)
     assert (result.code, path.read_text()) == (1, UNTIDY)
     assert "error[RD511]: cannot write a.runbook.md: it has changed since rdc read it" in result.err

@@ -543,5 +543,5 @@ def test_one_module_answers_in_mock_runs_and_in_tests_of_scenarios() -> None:
     """`rdc run --mock` and `rdc test` call `rdc mock`, by the command that one function makes (S7)."""
     texts = {shown(path): path.read_text(encoding="utf-8") for path in (ROOT / "rdc").rglob("*.py")}
     calling = {path for path, text in texts.items() if "mock_command(" in text}
-    assert calling == {"rdc/calls/mock.py", "rdc/runs/mock_option.py", "rdc/testing/tester.py"}
+    assert calling == {"rdc/calls/mock.py", "rdc/calls/mock_option.py", "rdc/testing/tester.py"}
     assert [path for path, text in texts.items() if "def read_mocks(" in text] == ["rdc/calls/mock.py"]

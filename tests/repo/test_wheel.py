@@ -161,3 +161,29 @@ def test_a_new_project_is_current_in_an_empty_environment(scripts: Path, wheel: 
     done(scripts / "rdc", "init", "shop", "--source", wheel, cwd=tmp_path)
     checked = done(scripts / "rdc", "build", "--check", "--strict", cwd=tmp_path / "shop")
     assert checked.err == "1 file up to date\n"
+
+
+APP = """from rdc import api
+
+run = api.start("deploy.runbook.md")
+reveal_type(run.finished[0].seconds)
+reveal_type(api.check("deploy.runbook.md").diagnostics[0].span)
+reveal_type(api.compile("deploy.runbook.md", "python").files[0].data)
+api.answer("deploy", 3)
+"""
+
+
+def test_another_project_sees_the_types_of_the_api(scripts: Path, tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(APP, encoding="utf-8")
+    checked = run(
+        sys.executable, "-m", "mypy", "--strict", "--python-executable", scripts / "python", "app.py", cwd=tmp_path
+    )
+    lines = [line.removeprefix("app.py:") for line in checked.out.splitlines()]
+    assert lines == [
+        '4: note: Revealed type is "float"',
+        '5: note: Revealed type is "compiler.text.source.Span | None"',
+        '6: note: Revealed type is "bytes"',
+        '7: error: Argument 1 to "answer" has incompatible type "str"; expected "Run"  [arg-type]',
+        '7: error: Argument 2 to "answer" has incompatible type "int"; expected "str"  [arg-type]',
+        "Found 2 errors in 1 file (checked 1 source file)",
+    ]

@@ -140,7 +140,7 @@ class Place:
 
     def mocked(self, *words: str, mock: str = "mock.json") -> Result:
         """Run a subcommand with the option `--mock`, which only `rdc run` has."""
-        runs = "from rdc.runs.mock_option import MockRuns\nfrom runtime_shim.editions import main\n"
+        runs = "from rdc.calls.mock_option import MockRuns\nfrom runtime_shim.editions import main\n"
         code = self.script.read_text().replace("from runtime_shim.editions import main\n", runs)
         script = self.path / "mocked.py"
         script.write_text(code.replace("main(PROGRAM)", "main(PROGRAM, more=(MockRuns,))"), encoding="utf-8")

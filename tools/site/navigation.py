@@ -37,6 +37,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "reference/options.md",
         "reference/environment.md",
         "reference/exit-codes.md",
+        "reference/api.md",
     ),
     "Explanation": (
         "explanation/guarantees.md",

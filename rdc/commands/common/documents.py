@@ -11,17 +11,31 @@ import click
 from click.shell_completion import CompletionItem
 
 from compiler.diagnostics.issues import InvalidError
-from compiler.driver import Settings
+from compiler.driver import Opened, Settings, open_file, open_standard_input
 from compiler.frontends import FRONT_ENDS, all_options
 from compiler.project.options import Level, Option
 from rdc.commands.common.reporter import Command
-from rdc.documents.find import Found
+from rdc.documents.find import STANDARD_INPUT, Found, NoDocumentsError, find_documents
 
 
 def documents_argument(command: Command) -> Command:
     """Add the argument `files` to a command: files, folders, or `-` for standard input; none for the project."""
     kind = click.Path(allow_dash=True)
     return click.argument("files", metavar="[FILE|DIR|-]...", nargs=-1, type=kind)(command)
+
+
+def documents_of(arguments: Sequence[str]) -> list[Found]:
+    """Return the documents of the arguments, without arguments the project's. Finding none is a usage error."""
+    try:
+        return find_documents(arguments)
+    except NoDocumentsError as error:
+        raise click.UsageError(str(error), click.get_current_context()) from None
+
+
+def open_documents(arguments: Sequence[str]) -> list[Opened]:
+    """Open the documents of the arguments, including `-` for standard input."""
+    paths = [found.path for found in documents_of(arguments)]
+    return [open_standard_input() if path == STANDARD_INPUT else open_file(path) for path in paths]
 
 
 def refuse_for_standard_output(files: Sequence[str], form: str) -> None:

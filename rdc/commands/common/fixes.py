@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compiler.driver import Compilation, Settings, compile_opened
+from compiler.driver import Settings, compile_opened
 from compiler.text.source import Source
-from rdc.commands.common.documents import refuse_for_standard_output
+from rdc.api import Checked, checked
+from rdc.commands.common.documents import open_documents, refuse_for_standard_output
 from rdc.commands.common.reporter import Reporter
-from rdc.documents.find import STANDARD_INPUT, open_documents
-from rdc.rewrite.files import Rewrite, show_differences, write_rewrites
-from rdc.rewrite.fixes import Fixed, fix_opened
+from rdc.documents.find import STANDARD_INPUT
+from rdc.rewrite.files import show_differences, write_rewrites
+from rdc.rewrite.fixes import fix_documents
 from rdc.terminal.output import many, put
 
-Done = tuple[list[Compilation], list[str]]
+Done = tuple[list[Checked], list[str]]
 """The documents after fixing, and the success messages."""
 
 
@@ -21,36 +22,24 @@ def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsaf
     """Fix documents and write them. Report a failure and return None."""
     if STANDARD_INPUT in files:
         refuse_for_standard_output(files, reporter.form)
-    results, rewrites = _tried(files, settings, unsafe=unsafe)
+    results, rewrites = fix_documents(open_documents(files), settings, unsafe=unsafe)
     messages = [f"fixed {many(one.count, 'problem')} in {one.opened.path}" for one in results if one.count]
-    compilations = [one.compilation for one in results]
+    documents = [checked(one.compilation) for one in results]
     if STANDARD_INPUT in files:
         source = results[0].opened.source
         if isinstance(source, Source):
             put(source.data)
-        return compilations, messages
+        return documents, messages
     if problem := write_rewrites(rewrites, "rdc check --fix"):
         reporter.show(reporter.gather([problem], {}))
         return None
     if rewrites:  # a document may include another fixed one
-        compilations = [compile_opened(document, settings) for document in open_documents(files)]
-    return compilations, messages
+        documents = [checked(compile_opened(document, settings)) for document in open_documents(files)]
+    return documents, messages
 
 
-def shown(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> list[Compilation]:
-    """Show the fixes without applying them, and return the compilations of the unchanged documents."""
-    results, rewrites = _tried(files, settings, unsafe=unsafe)
+def shown(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> list[Checked]:
+    """Show the fixes without applying them, and return the unchanged documents."""
+    results, rewrites = fix_documents(open_documents(files), settings, unsafe=unsafe)
     show_differences(rewrites, is_text=reporter.form == "text")
-    return [one.original for one in results]
-
-
-def _tried(files: Sequence[str], settings: Settings, *, unsafe: bool) -> tuple[list[Fixed], list[Rewrite]]:
-    """Return the documents after fixing, and rewrites for the changed ones. Nothing is written."""
-    documents = open_documents(files)
-    results = [fix_opened(document, settings, unsafe=unsafe) for document in documents]
-    rewrites: list[Rewrite] = []
-    for document, result in zip(documents, results, strict=True):
-        old, new = document.source, result.opened.source
-        if isinstance(old, Source) and isinstance(new, Source) and new.text != old.text:
-            rewrites.append(Rewrite(old, document.path, new.text))
-    return results, rewrites
+    return [checked(one.original) for one in results]

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import click
 from msgspec import Struct
-from msgspec.structs import replace
 
-from compiler.diagnostics.model import Diagnostic
 from rdc.commands.common.deliver import print_one, write_files
 from rdc.commands.common.reporter import Command, Reporter
 from rdc.documents.find import Found
-from rdc.draw.graphviz import DrawingError, Form, draw
-from rdc.output.generate import Generation, Product
+from rdc.draw.graphviz import Form
+from rdc.output.deliver import drawn
+from rdc.output.generate import Generation
 from rdc.output.layout import lay_out
 from rdc.output.paths import plan
 from rdc.terminal.output import is_terminal
@@ -63,27 +62,12 @@ class PictureChoice(Struct, frozen=True):
             made: The target's outputs.
             reporter: Shows the findings.
         """
-        made = self._drawn(documents, made)
+        if self.form.drawn:
+            made = drawn(made, [found.path for found in documents], self.form.drawn, self.options.get("theme"))
         if self.is_printed:
             return print_one(documents[0].path, made, reporter)
         layout = lay_out(plan(documents, self.out, self.form.suffix), made.products, executable=False)
         return write_files(made, layout, reporter, force=self.force)
-
-    def _drawn(self, documents: Sequence[Found], made: Generation) -> Generation:
-        if self.form.drawn is None:
-            return made
-        products: list[Product | None] = []
-        diagnostics = list(made.diagnostics)
-        for found, product in zip(documents, made.products, strict=True):
-            picture = None
-            if product:
-                try:
-                    dot, theme = product.data.decode(), self.options.get("theme")
-                    picture = replace(product, data=draw(dot, self.form.drawn, theme))
-                except DrawingError as error:
-                    diagnostics.append(Diagnostic("RD514", found.path, None, str(error), error.advice))
-            products.append(picture)
-        return replace(made, products=tuple(products), diagnostics=tuple(diagnostics))
 
 
 _LINK_BASE = click.option("--link-base", metavar="URL", help="Link to source lines. Source paths are relative to URL.")

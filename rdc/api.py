@@ -1,0 +1,380 @@
+"""rdc for Python programs: check and compile documents, and start, watch and answer their runs.
+
+The functions print nothing and don't change the folder, the signals or the environment of their process. They may be
+called from several threads. What is wrong in a document is a diagnostic in the result. Other problems raise `Error`.
+`docs/reference/api.md` describes them with examples.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from backends.registry import is_target, load, names
+from compiler.diagnostics.issues import InvalidError
+from compiler.diagnostics.model import Diagnostic, Severity, has_error, sort_key
+from compiler.driver import Compilation, Opened, Settings, compile_opened, open_file
+from compiler.frontends import FRONT_ENDS, all_options
+from compiler.ir.program import Program
+from compiler.project.configuration import read_configuration
+from compiler.project.project import open_project as project_of
+from compiler.project.project import project_around
+from compiler.scenarios.model import Scenario
+from compiler.text.files import UnsavedFiles
+from compiler.text.source import Source, Span
+from compiler.text.suggestions import nearest_name
+from rdc.output.target_options import check_tables
+from rdc.runs.model import FinishedStep, Run
+
+if TYPE_CHECKING:
+    from rdc.runs.process import Ended
+
+__all__ = [
+    "Checked",
+    "Compiled",
+    "Diagnostic",
+    "Error",
+    "FinishedStep",
+    "OutputFile",
+    "Program",
+    "Project",
+    "Run",
+    "Settings",
+    "Severity",
+    "Source",
+    "Span",
+    "answer",
+    "check",
+    "compile",
+    "open_project",
+    "runs",
+    "start",
+]
+
+StrPath = str | os.PathLike[str]
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+_DEFAULTS = Settings()
+
+EXIT_REFUSED, EXIT_INTERNAL = 2, 70
+"""The exit codes of `rdc run` after which nothing has happened."""
+
+UNFINISHED = frozenset({"ready", "running", "waiting", "interrupted"})
+"""The states of runs that can continue."""
+
+
+class Error(Exception):
+    """A call that can't work. `code` names the reason, `message` has the details, and `remedy` is one thing to do."""
+
+    def __init__(self, code: str, message: str, remedy: str) -> None:
+        super().__init__(code, message, remedy)
+        self.code, self.message, self.help = code, message, remedy
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.help}"
+
+
+class Checked(Struct, frozen=True):
+    """A document after checking.
+
+    Attributes:
+        path: The path of the document.
+        format: The name of its format, or "" if it is unknown.
+        diagnostics: What is wrong, sorted by place.
+        sources: The documents and configuration that the spans of diagnostics refer to, by path.
+        program: The graph of the document, or None after an error.
+        scenarios: The runs that the document describes for `rdc test`.
+        facts: Returns the format's report for other tools, or is None.
+    """
+
+    path: str
+    format: str
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+    program: Program | None
+    scenarios: tuple[Scenario, ...] = ()
+    facts: Callable[[], dict[str, object]] | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the document has no errors. It may have warnings and notes."""
+        return not has_error(self.diagnostics)
+
+
+class OutputFile(Struct, frozen=True):
+    """A generated file: where it belongs, its content, and whether it is a program."""
+
+    path: str
+    data: bytes
+    is_executable: bool = False
+
+
+class Compiled(Struct, frozen=True):
+    """The output for a document: the main file first, or no files after an error. `sources` are as in `Checked`."""
+
+    path: str
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+    files: tuple[OutputFile, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether it has output, without errors."""
+        return not has_error(self.diagnostics)
+
+
+class Project(Struct, frozen=True):
+    """A project.
+
+    Attributes:
+        root: The folder with `.git` or `rdc.toml`, without links.
+        name: The project's name in its configuration, or "".
+        documents: The paths of its documents, from the current folder.
+        diagnostics: What is wrong in its configuration.
+        sources: The configuration by its path in diagnostics.
+    """
+
+    root: str
+    name: str
+    documents: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+
+
+def open_project(path: StrPath = ".") -> Project:
+    """Return the project around a folder or file.
+
+    Raises:
+        Error: A folder of the project can't be read (`unreadable-folder`).
+    """
+    from rdc.documents import find, rules  # noqa: PLC0415 (see `compile`)
+
+    place = os.path.realpath(path)
+    project = project_around(place) if os.path.isdir(place) else project_of(place)
+    configuration = read_configuration(project, all_options())
+    _, wrong = rules.rules(configuration)
+    try:
+        documents = tuple(found.path for found in find.project_documents(project))
+    except find.NoDocumentsError as error:
+        raise Error("unreadable-folder", str(error), "check the path and your permissions") from None
+    found = (*configuration.diagnostics, *wrong)
+    return Project(project.root, configuration.name, documents, _sorted(found), configuration.sources)
+
+
+def check(document: StrPath, settings: Settings = _DEFAULTS, *, unsaved: Mapping[str, str] = _NOTHING) -> Checked:
+    """Check a document and everything that it includes. Nothing in it is executed.
+
+    Args:
+        document: The path of the document, which may be missing.
+        settings: How to read it: the format, the options of formats, and whether included documents must exist.
+        unsaved: Content that replaces files or adds some, by path, such as the unsaved buffers of an editor.
+
+    Raises:
+        Error: The settings are wrong (`unknown-format`, `invalid-option`).
+    """
+    return checked(compile_opened(_opened(document, unsaved), _valid(settings)))
+
+
+def checked(one: Compilation) -> Checked:
+    """Return the result of checking a document that was compiled: the options of targets are checked too."""
+    found = (*one.diagnostics, *one.kept(check_tables(one.tables, one.program)))
+    return Checked(one.path, one.format, _sorted(found), one.sources, one.program, one.scenarios, one.facts)
+
+
+def compile(  # noqa: A001 (the name of the command)
+    document: StrPath,
+    target: str,
+    options: Mapping[str, object] = _NOTHING,
+    *,
+    out: StrPath | None = None,
+    settings: Settings = _DEFAULTS,
+    unsaved: Mapping[str, str] = _NOTHING,
+) -> Compiled:
+    """Compile a document for a target, in memory.
+
+    Args:
+        document: The path of the document.
+        target: The name of the target, such as `python`.
+        options: Options of the target, which override those in the document and its project.
+        out: The file or folder for the output. By default, it belongs next to the document.
+        settings: See `check`.
+        unsaved: See `check`.
+
+    Raises:
+        Error: The target is unknown (`unknown-target`), or an option or setting is wrong (`invalid-option`,
+            `unknown-format`).
+    """
+    from rdc.documents.find import Found  # noqa: PLC0415 (only some functions need these, and pay for their import)
+    from rdc.output import deliver, paths  # noqa: PLC0415 (as above)
+
+    if not is_target(target):
+        near = nearest_name(target, names())
+        raise Error("unknown-target", f"unknown target '{target}'", f"use {near or ', '.join(names())}")
+    backend, path = load(target), os.fspath(document)
+    mains = paths.plan([Found(path)], None if out is None else os.fspath(out), backend.suffix)
+    try:
+        made, layout = deliver.compile_documents([_opened(path, unsaved)], mains, _valid(settings), backend, options)
+    except InvalidError as error:
+        raise Error("invalid-option", f"target {target}: {error}", f"see `rdc targets {target}`") from None
+    found = _sorted((*made.diagnostics, *layout.findings))
+    laid = [one for group in layout.groups for one in (group.main, *group.companions)]
+    files = (OutputFile(one.output.path, one.data, one.executable) for one in laid)
+    return Compiled(path, found, made.sources, () if has_error(found) else tuple(files))
+
+
+def runs(folder: StrPath = ".") -> tuple[Run, ...]:
+    """Return the runs of a folder and of its project, by name. Nothing is changed.
+
+    Raises:
+        Error: The folder is missing (`unreadable-folder`).
+    """
+    from rdc.runs.status import runs_in  # noqa: PLC0415 (see `compile`)
+
+    base = os.fspath(folder) or os.curdir
+    if not os.path.isdir(base):
+        raise Error("unreadable-folder", f"{base} is not a folder", "check the path")
+    return tuple(runs_in(base))
+
+
+def start(
+    document: StrPath | Run,
+    *,
+    name: str = "",
+    inputs: Mapping[str, str] = _NOTHING,
+    options: Sequence[str] = (),
+    folder: StrPath = ".",
+    timeout: float | None = None,
+) -> Run:
+    """Start or continue a run, and return it when it waits, ends or is interrupted.
+
+    It is a separate process without a terminal, so questions wait for `answer`. It continues if this process ends.
+
+    Args:
+        document: A document, as a path from `folder`, whose unfinished run continues if it has one. Or a run.
+        name: The name of the document's run, if it has several.
+        inputs: The inputs of a new run.
+        options: More options of `rdc run FILE resume`, such as `--logs` or `--rerun-interrupted`. For a document, only
+            options that a new run has too.
+        folder: The folder where a new run executes its commands.
+        timeout: After this time in seconds, return the run even if it is still running.
+
+    Raises:
+        Error: rdc refuses the call (`refused`), the document is missing or has errors (`no-document`,
+            `invalid-document`), an unfinished run can't take inputs (`unfinished-run`), `options` choose another run
+            (`invalid-option`), no process can start (`not-started`), or rdc itself failed (`failed`).
+    """
+    if another := {word.partition("=")[0] for word in options} & {"--as", "--state-dir"}:
+        raise Error("invalid-option", f"{min(another)} chooses another run", "use `name`, or a run from `runs`")
+    is_run, own = isinstance(document, Run), ("--as", name) if name else ()
+    file, place, base = _parts(document) if isinstance(document, Run) else (os.fspath(document), own, os.fspath(folder))
+    if inputs and (is_run or _read(file, place, base).state in UNFINISHED):
+        raise Error("unfinished-run", f"{file} has an unfinished run with its own inputs", "start it without inputs")
+    if not is_run:
+        given = [f"--input={key}={value}" for key, value in inputs.items()]
+        _call([file, "open", *place, *given, *options], base)
+    _call([file, "resume", *place, *options], base, timeout=timeout)
+    return _read(file, place, base)
+
+
+def answer(run: Run, reply: str, *, step: str = "", by: str = "", note: str = "") -> Run:
+    """Answer the question of a waiting run, and return the run. `start` continues it.
+
+    Args:
+        run: The run.
+        reply: One of the replies in `run.choices`, or any text if that is `-`.
+        step: The step to answer, if several wait.
+        by: Who answers. By default, this is the user of the process.
+        note: The reason.
+
+    Raises:
+        Error: As for `start`, for example because someone else has answered (`refused`).
+    """
+    file, place, base = _parts(run)
+    waiting = {step for step, _ in run.choices}
+    chosen = step or (waiting.pop() if len(waiting) == 1 else run.step)
+    signed = [f"--{name}={value}" for name, value in (("by", by), ("note", note)) if value]
+    _call([file, "answer", chosen, "-", *place, *signed], base, given=reply)
+    return _read(file, place, base)
+
+
+def _sorted(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple(sorted(dict.fromkeys(found), key=sort_key))
+
+
+def _opened(document: StrPath, unsaved: Mapping[str, str]) -> Opened:
+    path = os.fspath(document)
+    if not unsaved:
+        return open_file(path)
+    disk = UnsavedFiles({os.path.realpath(name): content for name, content in unsaved.items()})
+    project = replace(project_of(path), disk=disk)
+    return Opened(path, project, project.locate(path).read())
+
+
+def _valid(settings: Settings) -> Settings:
+    """Return settings with the format's own name, which may be given as on the command line."""
+    words = {form.word: form.name for form in FRONT_ENDS.values()}
+    name = settings.front_end and words.get(settings.front_end, settings.front_end)
+    if name and name not in FRONT_ENDS:
+        raise Error("unknown-format", f"unknown format '{name}'", f"use {', '.join(words)}")
+    known = {option.name: option for option in all_options()}
+    for key, value in settings.options.items():
+        if key not in known:
+            raise Error("invalid-option", f"no format has the option '{key}'", f"use {', '.join(known)}")
+        try:
+            known[key].read(value, {})
+        except InvalidError as error:
+            raise Error("invalid-option", f"{key}: {error}", "see `rdc check --help`") from None
+    return replace(settings, front_end=name)
+
+
+def _parts(run: Run) -> tuple[str, tuple[str, ...], str]:
+    """Return the document of a run, the options that choose it, and the folder of both."""
+    if not run.document:
+        remedy = f"run: {run.next[0]}" if run.next else "restore its document"
+        raise Error("no-document", f"{run.name} has no document that rdc can run", remedy)
+    return run.document, run.place, run.folder
+
+
+def _call(words: Sequence[str], folder: str, *, given: str = "", timeout: float | None = None) -> Ended:
+    """Run `rdc run` with these words. Its outcome is then in the run's state."""
+    from rdc.runs.process import run_process  # noqa: PLC0415 (see `compile`)
+
+    try:
+        ended = run_process(words, folder, given, timeout)
+    except (OSError, ValueError) as error:
+        raise Error(
+            "not-started", f"cannot start rdc in {folder}: {error}", "check the folder and the arguments"
+        ) from None
+    if ended.code in (EXIT_REFUSED, EXIT_INTERNAL):
+        raise _failure(words[0], folder, ended)
+    return ended
+
+
+def _read(file: str, place: Sequence[str], folder: str) -> Run:
+    """Return the run of a document."""
+    from rdc.runs.status import run_with  # noqa: PLC0415 (see `compile`)
+
+    facts = json.loads(_call([file, "status", *place, "--json"], folder).output)
+    return run_with(facts, file, place, folder)
+
+
+def _failure(file: str, folder: str, ended: Ended) -> Error:
+    """Return the reason: `rdc run` refused the call, the document has errors, or rdc failed."""
+    if ended.refusal:
+        reason, _, remedy = ended.refusal.partition("; ")
+        return Error("refused", reason, remedy or "look at the run with `rdc.api.runs`")
+    errors = [
+        one for one in check(os.path.normpath(os.path.join(folder, file))).diagnostics if one.severity is Severity.ERROR
+    ]
+    if errors:
+        found = errors[0]
+        place = f"{found.path}:{found.span.line}" if found.span else found.path
+        return Error("invalid-document", f"{place}: {found.message}", found.help)
+    last = ended.messages.rstrip().rpartition("\n")[2]
+    return Error("failed", f"rdc run ended with exit code {ended.code}: {last}", "report it with the document")

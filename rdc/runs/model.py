@@ -1,0 +1,64 @@
+"""A run as data, from its state directory."""
+
+from __future__ import annotations
+
+import shlex
+
+from msgspec import Struct
+
+
+class FinishedStep(Struct, frozen=True):
+    """A finished step of a run.
+
+    `transition` is the transition that it took, such as `GOTO Rollback`. `by` and `note` are those of a person's reply.
+    """
+
+    step: str
+    title: str
+    outcome: str
+    attempt: int = 1
+    seconds: float = 0.0
+    transition: str = ""
+    by: str = ""
+    note: str = ""
+
+
+class Run(Struct, frozen=True):
+    """A run, as it was when it was read.
+
+    Attributes:
+        name: The run's name in `rdc status`, such as `deploy@blue`.
+        folder: The folder that the other paths and the commands start from.
+        source: The path of its document from the project's root, or "" for a Makefile.
+        document: The path of its document, or "" if the document is missing or the run is that of a Makefile.
+        place: The options of `rdc run` that choose this run, such as `--as blue`.
+        directory: The state directory, with the run's journal and logs.
+        id: The run's id, or "" for a Makefile or an unreadable run.
+        state: `ready`, `running`, `waiting`, `interrupted`, `complete`, `stop`, `expired` or `unreadable`.
+        step: The current step, or "" after the end.
+        question: The title and question of a waiting step.
+        message: The message of the end, or the reason why the run can't be read.
+        next: The shell commands that continue the run.
+        finished: The finished steps, in order.
+    """
+
+    name: str
+    folder: str
+    directory: str
+    state: str
+    source: str = ""
+    document: str = ""
+    place: tuple[str, ...] = ()
+    id: str = ""
+    step: str = ""
+    question: str = ""
+    message: str = ""
+    next: tuple[str, ...] = ()
+    finished: tuple[FinishedStep, ...] = ()
+
+    @property
+    def choices(self) -> tuple[tuple[str, str], ...]:
+        """The steps that wait with the replies that they accept; `-` is any text."""
+        calls = [shlex.split(command) for command in self.next]
+        spots = [(words, words.index("answer")) for words in calls if "answer" in words]
+        return tuple((words[at + 1], words[at + 2]) for words, at in spots)

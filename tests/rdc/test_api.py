@@ -1,0 +1,407 @@
+"""`rdc.api` as programs call it: documents on disk and in memory, projects, output, and runs that wait and continue."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import chdir
+from pathlib import Path
+
+import pytest
+
+from rdc import api
+from tests.support.cli import GOOD, UNKNOWN_TARGET, call, document, environment, spawn
+
+ASKING = """# Deploy
+
+## 1. Build
+
+```bash
+{command}
+```
+
+## 2. Does the site work?
+
+Open the page.
+
+- YES: CONTINUE
+- NO: STOP "It does not work"
+
+## 3. Announce
+
+```bash
+echo done > announced
+```
+
+- PASS: COMPLETE "Version 1.5.0 is live"
+"""
+WITH_INPUT = "---\nrdc:\n  inputs: {HOST: {}}\n---\n\n" + GOOD
+UNKNOWN_OPTION = "---\nrdc:\n  github:\n    runs-onto: ubuntu-24.04\n---\n\n" + GOOD
+INCLUDING = "# Outer\n\n## 1. Inner\n\n- inner.runbook.md\n"
+
+LIGHT = """
+import sys
+before = set(sys.modules)
+import rdc.api
+heavy = {"click", "pydantic", "jinja2", "networkx", "lark", "yaml", "subprocess", "runtime_shim.engine"}
+print(sorted(heavy & (set(sys.modules) - before)))
+"""
+WAITING = """
+import sys
+from rdc import api
+try:
+    api.start("deploy.runbook.md")
+except KeyboardInterrupt:
+    print([run.state for run in api.runs()])
+"""
+
+
+def codes(found: api.Checked | api.Compiled | api.Project) -> list[tuple[str, int]]:
+    """The codes of diagnostics with their lines."""
+    return [(one.code, one.span.line if one.span else 0) for one in found.diagnostics]
+
+
+def error_of(function: Callable[[], object]) -> api.Error:
+    """The error that a call raises. Each has a code and a remedy."""
+    with pytest.raises(api.Error) as caught:
+        function()
+    assert caught.value.code.replace("-", "").isalpha()
+    assert caught.value.help
+    assert str(caught.value) == f"{caught.value.message}; {caught.value.help}"
+    return caught.value
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait for another process, at most a minute."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.2)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project, as the current folder."""
+    (tmp_path / "rdc.toml").touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# --- Documents --------------------------------------------------------------------------------------------------------
+
+
+def test_the_import_is_cheap_and_silent(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LIGHT], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_check_returns_a_valid_document(here: Path) -> None:
+    document(here, "deploy.runbook.md", GOOD)
+    checked = api.check("deploy.runbook.md")
+    assert (checked.ok, checked.path, checked.format) == (True, "deploy.runbook.md", "rundown")
+    assert checked.program is not None
+    assert checked.program.title == "Deploy"
+
+
+def test_check_returns_errors_with_their_places(here: Path) -> None:
+    document(here, "deploy.runbook.md", UNKNOWN_TARGET)
+    checked = api.check(here / "deploy.runbook.md")
+    assert (checked.ok, checked.program) == (False, None)
+    (found,) = checked.diagnostics
+    assert (found.code, found.severity, found.span) == ("RD201", api.Severity.ERROR, api.Span(9, 14, 9, 15))
+    assert checked.sources[found.path].lines[8] == "- PASS: GOTO 9"
+    assert found.help == "the steps are 1"
+
+
+def test_a_missing_document_is_a_diagnostic(here: Path) -> None:
+    assert codes(api.check("deploy.runbook.md")) == [("RD001", 0)]
+
+
+@pytest.mark.parametrize("text", [GOOD, UNKNOWN_TARGET, UNKNOWN_OPTION, "no runbook"])
+def test_check_finds_what_the_command_finds(here: Path, text: str) -> None:
+    document(here, "deploy.runbook.md", text)
+    shown = json.loads(call("check", "--format", "json", "deploy.runbook.md", cwd=here).out)["diagnostics"]
+    found = api.check("deploy.runbook.md").diagnostics
+    assert [(one.code, one.path, one.message, one.help) for one in found] == [
+        (one["code"], one["path"], one["message"], one["help"]) for one in shown
+    ]
+
+
+def test_check_finds_wrong_options_of_targets(here: Path) -> None:
+    assert codes(api.check("a.runbook.md", unsaved={"a.runbook.md": UNKNOWN_OPTION})) == [("RD013", 4)]
+
+
+def test_a_document_in_memory_needs_no_file(here: Path) -> None:
+    checked = api.check("new.runbook.md", unsaved={"new.runbook.md": UNKNOWN_TARGET})
+    assert codes(checked) == [("RD201", 9)]
+    assert [path.name for path in here.iterdir()] == ["rdc.toml"]
+
+
+def test_unsaved_texts_replace_documents_and_what_they_include(here: Path) -> None:
+    document(here, "outer.runbook.md", INCLUDING)
+    document(here, "inner.runbook.md", GOOD)
+    assert api.check("outer.runbook.md").ok
+    changed = api.check("outer.runbook.md", unsaved={str(here / "inner.runbook.md"): UNKNOWN_TARGET})
+    assert [(one.code, one.path) for one in changed.diagnostics] == [("RD201", "inner.runbook.md")]
+    assert api.check("outer.runbook.md", unsaved={"other.runbook.md": UNKNOWN_TARGET}).ok
+
+
+def test_an_included_document_may_exist_only_in_memory(here: Path) -> None:
+    texts = {"docs/outer.runbook.md": INCLUDING, "docs/inner.runbook.md": GOOD}
+    assert api.check("docs/outer.runbook.md", unsaved=texts).ok
+    (found,) = api.check("docs/outer.runbook.md", unsaved={"docs/outer.runbook.md": INCLUDING}).diagnostics
+    assert found.code == "RD301"
+    (found,) = api.check("docs/outr.runbook.md", unsaved=texts).diagnostics
+    assert found.help == "did you mean `docs/outer.runbook.md`?"
+
+
+def test_the_unsaved_configuration_of_a_project_counts(here: Path) -> None:
+    document(here, "deploy.runbook.md", GOOD)
+    assert codes(api.check("deploy.runbook.md", unsaved={"rdc.toml": "transitions = 3\n"})) == [("RD501", 1)]
+
+
+def test_settings_are_those_of_the_command_line(here: Path) -> None:
+    document(here, "page.md", GOOD)
+    document(here, "outer.runbook.md", INCLUDING)
+    assert codes(api.check("page.md", api.Settings(front_end="playbook"))) != []
+    assert api.check("page.md", api.Settings(front_end="rundown", options={"transitions": "after-header"})).ok
+    assert not api.check("outer.runbook.md").ok
+    assert api.check("outer.runbook.md", api.Settings(link=False)).ok
+
+
+def test_a_format_has_the_name_that_the_command_line_accepts(here: Path) -> None:
+    checked = api.check("a.yaml", api.Settings(front_end="agent-workflow"), unsaved={"a.yaml": "name: a\nsteps: []\n"})
+    assert checked.format == "agent_workflow"
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "message"),
+    [
+        (api.Settings(front_end="runbook"), "unknown-format", "unknown format 'runbook'"),
+        (api.Settings(options={"transition": "x"}), "invalid-option", "no format has the option 'transition'"),
+        (api.Settings(options={"transitions": "x"}), "invalid-option", "transitions: "),
+    ],
+)
+def test_wrong_settings_are_an_error(here: Path, settings: api.Settings, code: str, message: str) -> None:
+    error = error_of(lambda: api.check("deploy.runbook.md", settings))
+    assert error.code == code
+    assert error.message.startswith(message)
+
+
+# --- Output -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("target", "out"), [("python", "deploy.py"), ("github", ".github/workflows/deploy.yml")])
+def test_compile_returns_the_files_that_the_command_writes(here: Path, target: str, out: str) -> None:
+    document(here, "deploy.runbook.md", ASKING.format(command="true"))
+    options = {"github": {"prompts": "answers"}}.get(target, {})
+    compiled = api.compile("deploy.runbook.md", target, options, out=Path(out))
+    assert compiled.ok
+    assert {path.name for path in here.iterdir()} == {"deploy.runbook.md", "rdc.toml"}
+    (here / out).parent.mkdir(parents=True, exist_ok=True)
+    words = [word for key, value in options.items() for word in ("-O", f"{key}={value}")]
+    assert call("compile", "deploy.runbook.md", "--to", target, *words, "-o", out, cwd=here).code == 0
+    assert compiled.files[0].path == out
+    for file in compiled.files:
+        written = here / file.path
+        assert (file.data, file.is_executable) == (written.read_bytes(), os.access(written, os.X_OK))
+    left = {path.relative_to(here).as_posix() for path in here.rglob("*") if path.is_file()}
+    assert {file.path for file in compiled.files} == left - {"deploy.runbook.md", "rdc.toml"}
+
+
+def test_by_default_the_output_belongs_beside_the_document(here: Path) -> None:
+    compiled = api.compile("docs/new.runbook.md", "mermaid", unsaved={"docs/new.runbook.md": GOOD})
+    assert [file.path for file in compiled.files] == ["docs/new.mmd"]
+    assert not (here / "docs").exists()
+
+
+def test_a_document_with_errors_has_no_output(here: Path) -> None:
+    compiled = api.compile("a.runbook.md", "python", unsaved={"a.runbook.md": UNKNOWN_TARGET})
+    assert (compiled.ok, compiled.files, codes(compiled)) == (False, (), [("RD201", 9)])
+
+
+def test_two_outputs_in_one_place_are_a_diagnostic(here: Path) -> None:
+    document(here, "a.runbook.md", ASKING.format(command="true"))
+    options = {"prompts": "answers", "program": "../rdc/ci.py"}
+    compiled = api.compile("a.runbook.md", "github", options, out="rdc/ci.py")
+    assert (compiled.ok, compiled.files) == (False, ())
+    assert "RD525" in [code for code, _ in codes(compiled)]
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "code", "remedy"),
+    [
+        ("pyton", {}, "unknown-target", "use python"),
+        ("cobol", {}, "unknown-target", "use github, make, python, dbos, dot, mermaid, json"),
+        ("dot", {"theme": "pink"}, "invalid-option", "see `rdc targets dot`"),
+        ("dot", {"paint": "pink"}, "invalid-option", "see `rdc targets dot`"),
+    ],
+)
+def test_a_wrong_target_or_option_is_an_error(
+    here: Path, target: str, options: dict[str, object], code: str, remedy: str
+) -> None:
+    document(here, "a.runbook.md", GOOD)
+    error = error_of(lambda: api.compile("a.runbook.md", target, options))
+    assert (error.code, error.help) == (code, remedy)
+
+
+# --- Projects ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_project_lists_its_documents(here: Path) -> None:
+    (here / "rdc.toml").write_text(
+        '[project]\nname = "shop"\n\n[[build]]\nsource = "notes/*.md"\nto = "python"\n', "utf-8"
+    )
+    for name in ("b.runbook.md", "docs/a.playbook.md", "notes/c.md", "docs/page.md"):
+        document(here, name, GOOD)
+    project = api.open_project()
+    assert (project.root, project.name, project.diagnostics) == (str(here.resolve()), "shop", ())
+    assert project.documents == ("b.runbook.md", "docs/a.playbook.md", "notes/c.md")
+    with chdir(here / "docs"):
+        inner = api.open_project("a.playbook.md")
+    assert (inner.root, inner.documents) == (project.root, ("../b.runbook.md", "../notes/c.md", "a.playbook.md"))
+
+
+def test_errors_in_the_configuration_are_diagnostics(here: Path) -> None:
+    (here / "rdc.toml").write_text('nmae = "shop"\n\n[[build]]\nsource = "*.md"\nto = "pyton"\n', "utf-8")
+    project = api.open_project()
+    assert codes(project) == [("RD501", 1), ("RD501", 5)]
+    assert list(project.sources) == ["rdc.toml"]
+
+
+def test_a_folder_that_cannot_be_read_is_an_error(here: Path) -> None:
+    assert error_of(lambda: api.open_project("/nonexistent/deploy.runbook.md")).code == "unreadable-folder"
+    assert error_of(lambda: api.runs("missing")).code == "unreadable-folder"
+
+
+# --- Runs -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_waits_and_another_process_answers_it(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = document(here, "deploy.runbook.md", ASKING.format(command="echo building"))
+    waiting = api.start("deploy.runbook.md")
+    assert (waiting.name, waiting.state, waiting.step) == ("deploy", "waiting", "2")
+    assert waiting.question == "Does the site work?: Open the page."
+    assert waiting.choices == (("2", "yes"), ("2", "no"))
+    assert waiting.next[0] == "rdc run deploy.runbook.md answer 2 yes"
+    assert [(one.step, one.title, one.outcome, one.attempt) for one in waiting.finished] == [("1", "Build", "pass", 1)]
+    assert (Path(waiting.directory) / "journal").is_file()
+    assert api.runs() == (waiting,)
+
+    assert spawn(*waiting.next[0].split()[1:], "--by", "alice", "--note", "I looked", cwd=here).code == 0
+    refused = error_of(lambda: api.answer(waiting, "no"))
+    assert (refused.code, refused.message) == ("refused", "no step is waiting for an answer")
+
+    ended = api.start(waiting)
+    assert (ended.state, ended.step, ended.message) == ("complete", "", "Version 1.5.0 is live")
+    assert [(one.step, one.transition, one.by, one.note) for one in ended.finished[1:]] == [
+        ("2", "CONTINUE", "alice", "I looked"),
+        ("3", "COMPLETE", "", ""),
+    ]
+    assert (here / "announced").read_text("utf-8") == "done\n"
+    assert (capfd.readouterr(), Path.cwd()) == (("", ""), here)
+
+    path.unlink()
+    (left,) = api.runs()
+    assert (left.state, left.source, left.document) == ("complete", "deploy.runbook.md", "")
+    assert error_of(lambda: api.answer(left, "yes")).code == "no-document"
+
+
+def test_named_runs_of_one_document_work_in_threads(here: Path) -> None:
+    document(here, "deploy.runbook.md", ASKING.format(command="true"))
+
+    def decide(name: str, reply: str) -> api.Run:
+        waiting = api.start("deploy.runbook.md", name=name)
+        return api.answer(waiting, reply, by="bob", note=f"--for {name}")
+
+    with ThreadPoolExecutor(2) as pool:
+        blue, green = pool.map(decide, ("blue", "green"), ("no", "yes"))
+    assert (blue.name, blue.state, blue.message) == ("deploy@blue", "stop", "It does not work")
+    assert (green.name, green.state, green.place) == ("deploy@green", "ready", ("--as", "green"))
+    assert [run.finished[-1].note for run in (blue, green)] == ["--for blue", "--for green"]
+    assert api.start(green).message == "Version 1.5.0 is live"
+
+
+def test_checks_and_compilations_work_in_threads(here: Path) -> None:
+    texts = {f"{number}.runbook.md": GOOD.replace("Deploy", f"Deploy {number}") for number in range(12)}
+    for name, text in texts.items():
+        document(here, name, text)
+
+    def title(name: str) -> tuple[str, bool]:
+        program = api.check(name).program
+        assert program is not None
+        return program.title, program.title.encode() in api.compile(name, "python").files[0].data
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(title, texts)) == [(f"Deploy {number}", True) for number in range(12)]
+
+
+def test_start_returns_a_run_that_takes_longer(here: Path) -> None:
+    document(
+        here,
+        "shop/deploy.runbook.md",
+        ASKING.format(command="echo $$ > started; until test -e ready; do sleep 0.05; done"),
+    )
+    running = api.start("deploy.runbook.md", folder="shop", timeout=0)
+    assert running.state in ("ready", "running")
+    wait_until((here / "shop/started").exists)
+    assert os.getsid(int((here / "shop/started").read_text("utf-8"))) != os.getsid(0)
+    assert api.runs("shop")[0].state == "running"
+    (here / "shop/ready").touch()
+    wait_until(lambda: api.runs("shop")[0].state == "waiting")
+    (waiting,) = api.runs("shop")
+    assert (waiting.folder, waiting.document) == ("shop", "deploy.runbook.md")
+    stopped = api.answer(waiting, "no")
+    assert (stopped.state, stopped.directory) == ("stop", waiting.directory)
+
+
+def test_an_interrupted_run_continues_with_options(here: Path) -> None:
+    document(here, "deploy.runbook.md", ASKING.format(command="test -e again || { touch again; kill -9 $PPID; }"))
+    interrupted = api.start("deploy.runbook.md")
+    assert (interrupted.state, interrupted.step, interrupted.choices) == ("interrupted", "1", ())
+    assert api.start(interrupted, options=["--rerun-interrupted", "--logs"]).state == "waiting"
+
+
+def test_a_keyboard_interrupt_interrupts_the_run(here: Path) -> None:
+    document(here, "deploy.runbook.md", ASKING.format(command="touch started; sleep 60"))
+    process = subprocess.Popen(
+        [sys.executable, "-c", WAITING], cwd=here, env=environment(), stdout=subprocess.PIPE, text=True
+    )
+    wait_until((here / "started").exists)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[0] == "['interrupted']\n"
+
+
+def test_a_new_run_takes_inputs_and_an_unfinished_one_keeps_them(here: Path) -> None:
+    text = "---\nrdc:\n  inputs: {HOST: {}}\n---\n\n## 1. Restart {{HOST}}?\n\n- YES: COMPLETE\n- NO: STOP\n"
+    document(here, "restart.runbook.md", text)
+    missing = error_of(lambda: api.start("restart.runbook.md"))
+    assert (missing.code, missing.message) == ("refused", "input HOST: a value is required")
+    waiting = api.start("restart.runbook.md", inputs={"HOST": "web=1"})
+    assert waiting.question == "Restart web=1?"
+    again = error_of(lambda: api.start("restart.runbook.md", inputs={"HOST": "web-2"}))
+    assert again.code == "unfinished-run"
+
+
+def test_a_document_with_errors_does_not_start(here: Path) -> None:
+    document(here, "deploy.runbook.md", UNKNOWN_TARGET)
+    error = error_of(lambda: api.start("deploy.runbook.md"))
+    assert (error.code, error.message) == ("invalid-document", "deploy.runbook.md:9: there is no step `9`")
+    assert error_of(lambda: api.start("deploy.runbook.md", folder="missing")).code == "not-started"
+    assert error_of(lambda: api.start("deploy.runbook.md", options=["--as", "a"])).code == "invalid-option"
+    assert api.runs() == ()
+
+
+def test_a_damaged_journal_is_a_run_that_cannot_be_read(here: Path) -> None:
+    document(here, ".rdc/bad/journal", "nothing")
+    (run,) = api.runs()
+    assert (run.name, run.state) == ("bad", "unreadable")
+    assert ".rdc/bad/journal" in run.message
