@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from enum import IntEnum
+from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
 
+from backends.common.runtimes import runtime_items
 from backends.options.paths import check_path
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.features import IN_WORDS, Feature, Use, uses_beyond
 from compiler.ir.program import Node, Program
 from compiler.project.options import TargetOptions
-from compiler.text.source import KeyPath, Span
+from compiler.text.source import KeyPath, Span, sha256_of
 
 if TYPE_CHECKING:
     from backends.options.model import Options  # it imports pydantic
@@ -90,6 +92,56 @@ class Emission(Struct, frozen=True):
                 raise ValueError(f"an output without `{MARK}` in its first {MARK_LINES} lines")
 
 
+class VerifyStatus(IntEnum):
+    """What is known about a generated file. The number is the exit code of `rdc verify`."""
+
+    PROVEN = 0
+    CHANGED = 1
+    UNKNOWN = 2
+    SOURCE_MISSING = 3
+
+
+class VerifyResult(NamedTuple):
+    """The status of a generated file and its reason. `line` is 0 if no line is wrong."""
+
+    status: VerifyStatus
+    message: str
+    line: int = 0
+
+    @classmethod
+    def changed(cls, line: int, message: str) -> VerifyResult:
+        """Return that a line, counted from 1, is not one that rdc writes."""
+        return cls(VerifyStatus.CHANGED, message, line)
+
+
+class OutputFile(Struct, frozen=True):
+    """A file to verify. `message` says why it can't be read, or is ""."""
+
+    path: str
+    text: str = ""
+    sha256: str = ""
+    message: str = ""
+
+    def beside(self, path: str, home: str = "") -> OutputFile:
+        """Read the file at a path from this one; if this one is not in `home`, the file of that name next to it."""
+        raise NotImplementedError
+
+
+def changed_beside(found: OutputFile, text: str) -> VerifyResult | None:
+    """Return that a companion file does not have its text, or None if it does."""
+    if found.message:
+        return VerifyResult.changed(0, f"cannot read its companion file {found.path}: {found.message}")
+    is_same = found.sha256 == sha256_of(text)
+    return None if is_same else VerifyResult.changed(0, f"its companion file {found.path} was changed")
+
+
+def first_difference(one: str, other: str) -> int:
+    """Return the number of the first line that differs, counted from 1."""
+    lines, others = one.split("\n"), other.split("\n")
+    pairs = zip(lines, others, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs, 1) if a != b), min(len(lines), len(others)) + 1)
+
+
 class Limit(Struct, frozen=True):
     """The features that a target supports, its name in messages, and the help, which may contain `{feature}`."""
 
@@ -111,6 +163,16 @@ class Backend(ABC, Generic[OptionsType]):
     has_packages: ClassVar[bool] = False
     """Whether the main file names packages that `uv` installs, and a lock file beside it fixes."""
     features: ClassVar[frozenset[Feature]]
+    first_line: ClassVar[str] = ""
+    """The first line of every output, if no other target writes it, and """
+    noun: ClassVar[str] = ""
+    """what messages call such an output."""
+    pins_option: ClassVar[str] = ""
+    """The option that replaces pins of the output, which bots may change there."""
+    test_command: ClassVar[str] = ""
+    """The module by which `rdc test` runs outputs. It has a function `run(setting) -> Run`."""
+    has_test_jumps: ClassVar[bool] = False
+    """Whether a test can move runs of the output to other steps, and approve gates."""
     options: type[OptionsType]
 
     @abstractmethod
@@ -139,13 +201,36 @@ class Backend(ABC, Generic[OptionsType]):
         """Return the warnings that valid options cause in each output."""
         return ()
 
+    def verify_output(self, _file: OutputFile, missing: str, /) -> VerifyResult:
+        """Return what the text of an output proves without its source. `missing` says why there is no source."""
+        return VerifyResult(VerifyStatus.SOURCE_MISSING, f"{missing}; only the source proves this file")
+
+    def review_items(self, path: str, data: bytes) -> Iterable[str]:
+        """Return the items of a generated file that people must review, besides those of the document."""
+        return runtime_items(path, data)
+
+    def runtimes(self) -> Mapping[str, str]:
+        """Return the texts that are the same in many outputs by the names that `rdc runtime` has for them."""
+        return {}
+
+    def runtime_in(self, _name: str, text: str, /) -> str:
+        """Return one of these texts as it is in an output of any version, or the whole text if it has none."""
+        return text
+
+    def pins(self) -> Mapping[str, str]:
+        """Return what outputs use from elsewhere at a fixed commit, by short names."""
+        return {}
+
+    def shown_steps(self, program: Program) -> Mapping[str, str]:
+        """Return how a run of the output names each step of a program."""
+        return {node.id: node.id for node in program.nodes}
+
     def path_issue(self, _path: str) -> tuple[str, str, str] | None:
         """Return code, problem and remedy if the target has problems with a path of the main file."""
         return None
 
 
 def _refusal(program: Program, uses: Sequence[Use], limit: Limit) -> Diagnostic:
-    """Return one diagnostic with all features that a target lacks, each with the steps that have it."""
     origin = next((use.node.origin for use in uses if use.node), None)
     path, span = (origin.path, origin.span) if origin else (program.sources[0].path, None)
     found: dict[Feature, list[str]] = {}

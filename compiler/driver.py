@@ -193,7 +193,6 @@ def _identified(program: Program, job: Job, project: str) -> Program:
 
 
 def _read_by(program: Program, settings: Settings) -> Program:
-    """Return the program with the command line's options for reading its document, if any."""
     words = ["--from", FRONT_ENDS[settings.front_end].word] if settings.front_end else []
     for name, given in sorted(settings.options.items()):
         words += [word for value in ([given] if isinstance(given, str) else given) for word in (f"--{name}", value)]
@@ -204,7 +203,6 @@ def _read_by(program: Program, settings: Settings) -> Program:
 
 
 def _another_format(source: Source, named: Format) -> tuple[Diagnostic, ...]:
-    """Return an error if a document's name and content suggest different formats."""
     if not named.has(source.path) or named.load().recognizes(source):
         return ()
     other = next((form for form in reversed(FRONT_ENDS.values()) if form.load().recognizes(source)), None)

@@ -1,7 +1,5 @@
 """The program `rdc`, also as `python -m rdc`."""
 
-from __future__ import annotations
-
 import gc
 import os
 import sys

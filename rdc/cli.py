@@ -4,8 +4,6 @@ Exit codes: 0 success, 1 findings, 2 usage error, 70 internal error, 130 interru
 run` has the program's exit codes.) A command is a click command that returns its exit code.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence
@@ -15,13 +13,9 @@ import click
 from click.shell_completion import shell_complete
 
 from rdc import __version__
-from rdc.commands import COMMANDS, load
+from rdc.commands import COMMANDS, COMPLETION_VARIABLE, PROGRAM, load
 from rdc.terminal.cells import visible
-from rdc.terminal.output import abandon_output, accept_any_text, put, tell
-from rdc.terminal.usage import UnknownWordError, usage_line
-
-PROGRAM = "rdc"
-COMPLETION_VARIABLE = "_RDC_COMPLETE"
+from rdc.terminal.output import UnknownWordError, abandon_output, accept_any_text, put, tell, usage_line
 
 EXIT_FINE, EXIT_FINDINGS, EXIT_USAGE, EXIT_DEFECT, EXIT_INTERRUPTED, EXIT_PIPE = 0, 1, 2, 70, 130, 141
 """`docs/reference/exit-codes.md` describes each."""
@@ -72,9 +66,6 @@ def cli(context: click.Context) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run rdc.
-
-    Args:
-        arguments: The arguments after the program's name. By default, those of the process.
 
     Returns:
         The exit code. No exception leaves this function.

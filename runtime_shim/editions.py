@@ -29,17 +29,17 @@ _RUN = (
     *("tasks.process", "tasks.shell", "io.answers", "tasks.ask", "operator.history"),
 )
 _LAST = "cli.command_line"  # a program starts there
-_COMMANDS = ("engine.program", "engine.builder", *_RUN, "tasks.commands")
+_COMMANDS = ("engine.program", *_RUN, "tasks.commands")
 _GIVEN = (
     *("values.defaults", "io.reading", "values.fitting", "values.slots", "io.terminal", "tasks.replies"),
     *("values.inputs", "values.secrets", "values.limits", "tasks.gate", "operator.signing"),
 )
 _VALUES = (*_GIVEN, "operator.jumps")
-_CALLS = ("io.whole_files", "tasks.exchange", "tasks.prompting")
+_CALLS = ("io.whole_files", "tasks.exchange")
 _OPERATOR = ("operator.notices", "operator.named_runs")
 _AGENTS = (
     *(*_CALLS, "values.settings", "tasks.calls", "tasks.verdicts", "tasks.recipes", "tasks.agent"),
-    *("tasks.tool", "tasks.parallel", "values.reports", "values.artifact"),
+    *("tasks.tool", "values.artifact"),
     *("operator.logs", *_OPERATOR, "operator.manual"),
 )
 _STEPSPEC = (
@@ -55,27 +55,27 @@ _MORE = (
     *("values.defaults.Shared", "values.inputs.Inputs", "values.secrets.Secrets", "values.slots.Values"),
     *("values.limits.Limits", "values.limits.Expiry", "tasks.replies.Replies", "tasks.gate.GateTasks"),
 )
-_MOVED = ("operator.jumps.Jumps",)  # specifications don't move
+MOVED = ("operator.jumps.Jumps",)  # specifications don't move
 _SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns")
-_SCRIPT = ("engine.program", "engine.builder", "engine.walk", "engine.texts", "io.answers", "cli.script")
+_SCRIPT = ("engine.program", "engine.walk", "engine.texts", "io.answers", "cli.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
     "commands": Edition((*_COMMANDS, _LAST), _BASE),
-    "values": Edition((*_COMMANDS, *_VALUES, _LAST), (*_FIRST, *_BASE, *_MORE, *_MOVED)),
+    "values": Edition((*_COMMANDS, *_VALUES, _LAST), (*_FIRST, *_BASE, *_MORE, *MOVED)),
     "agents": Edition(
         (*_COMMANDS, *_VALUES, *_AGENTS, _LAST),
         (
-            *(*_FIRST, *_BASE, *_MORE, *_MOVED, "tasks.agent.Contexts", "values.settings.Settings"),
+            *(*_FIRST, *_BASE, *_MORE, *MOVED, "tasks.agent.Contexts", "values.settings.Settings"),
             *(
                 "tasks.calls.Budget",
-                "tasks.prompting.PromptFiles",
+                "tasks.exchange.PromptFiles",
                 "tasks.agent.PromptCommands",
                 "tasks.agent.AgentTasks",
             ),
             *(
                 "tasks.tool.ToolTasks",
-                "tasks.parallel.ParallelTasks",
-                "values.reports.Reports",
+                "tasks.agent.ParallelTasks",
+                "values.artifact.Reports",
                 "values.artifact.Artifact",
             ),
             *("values.artifact.OutputFiles", "values.settings.Breakpoints", "values.settings.StepLimit"),
@@ -83,18 +83,18 @@ EDITIONS = {
         ),
     ),
     "stepspec": Edition(
-        ("engine.program", "engine.builder", "stepspec.step_builder", *_RUN, *_GIVEN, *_STEPSPEC, _LAST),
+        ("engine.program", "stepspec.step_builder", *_RUN, *_GIVEN, *_STEPSPEC, _LAST),
         (
-            *(*_FIRST, "tasks.ask.Answers", *_MORE, "tasks.prompting.PromptFiles"),
+            *(*_FIRST, "tasks.ask.Answers", *_MORE, "tasks.exchange.PromptFiles"),
             *("stepspec.specification.Placeholders", "stepspec.specification.Specification"),
             *("stepspec.record_files.RecordFiles", *_SAID),
         ),
     ),
 }
-_AROUND = ("messages", "script", "api", "journal_check", "saved_run", "changes", "entries")
-_CALLED = (*_AROUND, "extension", "calls", "summary", "steps")
+_AROUND = ("messages", "script", "api", "journal_check", "saved_run", "changes")
+_CALLED = (*_AROUND, "calls", "summary", "steps")
 _GITHUB = ("values.secrets", "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
-_OF_RUNS = ("legs", "leases", "runs", "helpers", "steps", "engine", "worker", "commands", "command_line")
+_OF_RUNS = ("legs", "leases", "runs", "steps", "engine", "worker", "commands", "command_line")
 _FOR_WORKERS = ("io.whole_files", "operator.logs", "operator.jumps")  # also needed there
 
 

@@ -1,7 +1,5 @@
 """The canonical command that a generated file shows. It is the same for every way to compile the document."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Iterator

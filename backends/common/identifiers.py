@@ -1,7 +1,5 @@
 """Identifiers for nodes and counters: step ids for GitHub, states and variables for bash, boxes for Mermaid."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections import Counter as Tally
@@ -47,6 +45,9 @@ def _plain(name: str) -> str:
 SUMMARY = "summary"
 """The id of the step that writes the run summary."""
 
+CLOSED = "Close the run"
+"""The name of the last step that calls the program. It writes the run summary."""
+
 _KEYWORDS = shlex.split("start click class classdef default direction end flowchart graph style subgraph")
 """Keywords of Mermaid."""
 
@@ -84,7 +85,6 @@ def identifiers_of(program: Program, taken: Iterable[str] = ()) -> Identifiers:
 
 
 def _called(program: Program) -> Mapping[str, str]:
-    """Return the title of each numbered node and group whose title is unique."""
     nodes = (node for node in program.nodes if not isinstance(node.task, (Branch, End)))
     items: list[Node | Group] = [*nodes, *program.groups]
     titled = {item.id: _plain(str(item.title)).lower() for item in items if item.title}

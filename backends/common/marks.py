@@ -1,7 +1,5 @@
 """Replaces references in strings with marks, for targets that fill in values at run time (I6)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property

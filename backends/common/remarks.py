@@ -1,15 +1,14 @@
 """Explanations in generated files: the prose above a command, the meaning of a placeholder."""
 
-from __future__ import annotations
-
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from textwrap import wrap
 
-from compiler.analyses.visits import most_visits
-from compiler.ir.program import Counter, Node, Program, texts_of
+from compiler.analyses.values import most_visits
+from compiler.ir.program import Counter, Node, Program, SourceFile, texts_of
 from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool, agents_of
 from compiler.text.regex import Regex
+from compiler.text.source import sha256_of
 
 MOST = 8
 """The number of lines that are shown. The document has all of them."""
@@ -135,3 +134,9 @@ def of_placeholders(nodes: Iterable[Node], counters: Iterable[Counter]) -> Itera
     if found:
         are = "are the numbers of the instances" if len(found) > 1 else "is the number of the instance"
         yield f"{listed([f'`{name}`' for name in sorted(found)])} {are}."
+
+
+def hash_of(sources: Sequence[SourceFile]) -> str:
+    """Return the hash of a document, or one hash of it and the documents in it."""
+    hashes = [source.sha256 for source in sources]
+    return sha256_of("\n".join(hashes)) if hashes[1:] else hashes[0]

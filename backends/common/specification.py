@@ -1,7 +1,5 @@
 """A contract for generated files: its steps, with their gates, stages and specifications (I32)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from functools import cached_property

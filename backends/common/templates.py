@@ -1,7 +1,5 @@
 """Render the Jinja templates of targets, in `backends/TARGET/templates/`, and quote strings for a shell."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path

@@ -1,17 +1,18 @@
 """The dbos target: a worker for many runs on many machines, with DBOS as its durable engine."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from backends.base import Backend, Emission
+from backends.base import OutputFile as OutputFile
+from backends.base import VerifyResult as VerifyResult
 from backends.common.command import canonical_command
 from backends.options.model import Options
-from backends.python import Content, program_text
 from backends.python.edition import WORKER, edition_of, has_jumps
+from backends.python.program import Content, program_text
 from backends.python.step_calls import author_calls
+from backends.python.verify import verify_program
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
@@ -39,6 +40,11 @@ class DbosBackend(Backend[DbosOptions]):
     has_packages: ClassVar[bool] = True
     options = DbosOptions
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+    first_line: ClassVar[str] = "#!/usr/bin/env -S uv run --script"
+    noun: ClassVar[str] = "a worker"
+    test_command: ClassVar[str] = "rdc.testing.targets.dbos"
+    has_test_jumps: ClassVar[bool] = True
+    verify_output = staticmethod(verify_program)
 
     def render(self, program: Program, options: DbosOptions) -> Emission:
         """Return the source of the file."""

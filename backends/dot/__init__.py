@@ -1,7 +1,5 @@
 """The DOT target: a graph for review, which Graphviz draws."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from pydantic import Field
@@ -9,8 +7,7 @@ from pydantic import Field
 from backends.base import Emission
 from backends.common.remarks import printable
 from backends.dot.graph import Graph, spread_ends
-from backends.picture.legend import with_legend
-from backends.picture.looks import Theme
+from backends.picture.looks import Theme, with_legend
 from backends.picture.sheet import PictureBackend, PictureOptions, Sheet
 
 

@@ -5,8 +5,6 @@ replaces escapes (`\N` is the node's name, `\n` a line break) and entities (`&am
 escaped too. No label is in angle brackets, which would make it HTML.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -159,7 +157,6 @@ class Graph(Struct, frozen=True, dict=True):
 
 
 def _border(box: Box) -> dict[str, str]:
-    """Return the line around a box, which marks special boxes."""
     is_end = isinstance(box.node.task, End)
     rounded = ",rounded" if is_end or look_of(box.node.task) == "agent" else ""
     if box.mark == "removed":
@@ -243,7 +240,6 @@ def tooltip(place: Node | Group, more: Lines = ()) -> Lines:
 
 
 def _texts(task: Task) -> tuple[Text, ...]:
-    """Return the strings with the task itself, without explanations."""
     if task.kind == "shell":
         return (task.command,)
     return (task.prompt, task.block or Text()) if task.kind == "ask" else task_texts(task)
@@ -277,19 +273,3 @@ def _quoted(text: str) -> str:
 
 
 # --- The CSS of an SVG ------------------------------------------------------------------------------------------------
-
-
-def stylesheet(theme: Theme) -> str:
-    """Return the theme as CSS for an SVG that Graphviz drew in any theme."""
-    palette = PALETTES[theme]
-    rules = [f".graph > polygon {{ fill: {palette.page.fill}; }}", f".graph > text {{ fill: {palette.page.text}; }}"]
-    for kind, members in (("node", palette.boxes), ("cluster", palette.frames)):
-        for name, colors in members.items():
-            outline = ", ".join(f".{kind}.{name} {shape}" for shape in ("polygon", "path", "ellipse", "polyline"))
-            rules.append(f"{outline} {{ fill: {colors.fill}; stroke: {colors.line}; }}")
-            rules.append(f".{kind}.{name} text {{ fill: {colors.text}; }}")
-    for name, color in palette.arrows.items():
-        rules.append(f".edge.{name} path {{ stroke: {color}; }}")
-        rules.append(f".edge.{name} polygon {{ fill: {color}; stroke: {color}; }}")
-        rules.append(f".edge.{name} text {{ fill: {color}; }}")
-    return "\n".join(rules)

@@ -1,15 +1,15 @@
 """The github target: a GitHub Actions workflow with native steps, or with steps that call the program."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import ClassVar
 
 from msgspec.structs import replace
 
 from backends.base import Backend, CallReason, Emission, OptionDiagnostic
+from backends.base import OutputFile as OutputFile
+from backends.base import VerifyResult as VerifyResult
 from backends.common.identifiers import identifiers_of
 from backends.github.calling import refusals
 from backends.github.calling.publishing import unfit_publications
@@ -18,13 +18,16 @@ from backends.github.calling.workflow import CallingWorkflow
 from backends.github.native.approvals import Approvals
 from backends.github.native.choice import Runbook, not_native, reasons_to_call
 from backends.github.native.decisions import divided
+from backends.github.native.ends import shown_title
 from backends.github.options.model import GithubOptions
 from backends.github.options.steps import unfit_nodes, unfit_secrets
 from backends.github.options.triggers import INPUTS, OF_CONTINUATION
+from backends.github.verify import verify_workflow
 from backends.github.workflow.document import Written, items
 from backends.github.workflow.filling import values_of, without_slots
 from backends.github.workflow.inputs import unfit_bindings, with_fixed
 from backends.github.workflow.limits import cautions, exceeded, taken, warnings
+from backends.github.yaml.pins import pins
 from backends.mermaid.chart import chart, is_too_big
 from backends.python.delegate import reason
 from backends.scheduling.places import simplified
@@ -44,6 +47,17 @@ class GithubBackend(Backend[GithubOptions]):
     options = GithubOptions
     named: ClassVar[bool] = True
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+    pins_option: ClassVar[str] = "actions"
+    test_command: ClassVar[str] = "rdc.testing.targets.github"
+    verify_output = staticmethod(verify_workflow)
+
+    def pins(self) -> Mapping[str, str]:
+        """Return the actions with their commits and versions."""
+        return {name: f"{pin.reference} # {pin.version}" for name, pin in pins().items()}
+
+    def shown_steps(self, program: Program) -> Mapping[str, str]:
+        """Return the title of each step in a summary, as Markdown."""
+        return {node.id: shown_title(node) for node in program.nodes}
 
     def cautions(self, program: Program, options: GithubOptions) -> Iterable[OptionDiagnostic]:
         """Return the warnings about events, actions and agents."""

@@ -5,8 +5,6 @@ this loader or is one that rdc writes, and passes only literal options to the pr
 whole: with their conditions, inputs and variables.
 """
 
-from __future__ import annotations
-
 import json
 import posixpath
 import re
@@ -16,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from backends.base import Companion
+from backends.base import OutputFile, VerifyResult, VerifyStatus, changed_beside
 from backends.github.calling import artifacts
 from backends.github.calling.common import ASKED_LATER
 from backends.github.calling.program import PROGRAMS, WORKFLOWS, loader, publish_name
@@ -25,7 +23,7 @@ from backends.github.workflow.document import reviewers_step
 from backends.github.yaml.model import CALLING_SHELL, Step
 from backends.github.yaml.pins import pins
 from backends.python.edition import publisher
-from backends.python.verify import LineIssue
+from backends.python.verify import verify_called
 from compiler.reading.yaml import UnreadableError, load_value
 from compiler.text.regex import Regex
 from compiler.text.source import sha256_of
@@ -100,33 +98,55 @@ _ID, _LEFT = "@ID@", "@LEFT@"
 
 
 class Called(Struct, frozen=True):
-    """The files that a workflow calls: the program with its required hash, and its companion files."""
+    """What a workflow calls: the path and required hash of the program, and perhaps the publishing script beside it."""
 
-    program: Companion
+    program: str
     sha256: str
-    others: tuple[Companion, ...]
+    publishes: bool
     is_known: bool
     """Whether all steps are ones that rdc writes."""
 
 
-def verify_workflow(text: str) -> Called | LineIssue | None:
+def verify_workflow(file: OutputFile, missing: str) -> VerifyResult:
+    """Verify a workflow without its source, with its program, runtime and publishing script."""
+    called = verify_calls(file.text)
+    if isinstance(called, VerifyResult):
+        return called
+    if called is None:
+        return VerifyResult(VerifyStatus.SOURCE_MISSING, f"{missing}; only the source proves this file")
+    script = _called(file, _beside(called.program)) if called.publishes else None
+    if script and (changed := changed_beside(script, publisher())):
+        return changed
+    found = verify_called(_called(file, called.program), called.sha256, missing)
+    if found.status is not VerifyStatus.SOURCE_MISSING or called.is_known:
+        return found
+    others = "it has steps or settings that rdc does not write"
+    return found._replace(message=f"{others}; only the source proves this file: {missing}")
+
+
+def _called(file: OutputFile, place: str) -> OutputFile:
+    """Return a file that a workflow calls. By default, it is in rdc's folder of the repository."""
+    home = WORKFLOWS if posixpath.dirname(place) == PROGRAMS else ""
+    return file.beside(posixpath.relpath(place, WORKFLOWS), home)
+
+
+def verify_calls(text: str) -> Called | VerifyResult | None:
     """Return what a workflow of this version calls, or None if it calls no separate program."""
     try:
         workflow = load_value(text)
     except UnreadableError:
-        return LineIssue(1, "this is not valid YAML")
+        return VerifyResult.changed(1, "this is not valid YAML")
     jobs = list(_jobs(workflow))
     scripts = dict.fromkeys(str(step.get("run")) for job in jobs for step in _steps(job))
     found = next(filter(None, map(_LOADER.fullmatch, scripts)), None)
     if found is None:
         is_altered = any("RDC_PROGRAM" in script and "RUNNER_TEMP" not in script for script in scripts)
-        return LineIssue(1, "the loader is not the one that rdc writes") if is_altered else None
+        return VerifyResult.changed(1, "the loader is not the one that rdc writes") if is_altered else None
     assert isinstance(workflow, dict)  # noqa: S101 (tells mypy)
     place, beside = found["place"], _beside(found["place"])
     if posixpath.normpath(place) != place or place.startswith(("/", "../")) or not place.endswith(".py"):
-        return LineIssue(1, "the loader's path is not a program in the repository")
+        return VerifyResult.changed(1, "the loader's path is not a program in the repository")
     publishers = {loader(found["python"], beside, sha256_of(publisher()), kind) for kind in _KINDS}
-    beside_it = (_companion(beside, publisher()),) if publishers.intersection(scripts) else ()
     forms = _forms()
     known = dict.fromkeys(publishers, _OF_PUBLISHER) | {
         reviewers_step([environment]).run: {"GH_TOKEN"}
@@ -134,7 +154,7 @@ def verify_workflow(text: str) -> Called | LineIssue | None:
         if isinstance(environment, str)
     }
     is_known = _is_known_top(workflow) and all(_is_known_job(job, found[0], known, forms) for job in jobs)
-    return Called(_companion(place), found["sha256"], beside_it, is_known)
+    return Called(place, found["sha256"], bool(publishers.intersection(scripts)), is_known)
 
 
 Others = Mapping[Any, AbstractSet[str]]
@@ -145,12 +165,6 @@ _KINDS = ("changes", "comment", "pull-request", "summary")
 
 def _beside(place: str) -> str:
     return posixpath.join(posixpath.dirname(place), publish_name())
-
-
-def _companion(place: str, text: str = "") -> Companion:
-    """Return a file by its path from the workflow. By default, it is in rdc's folder of the repository."""
-    home = WORKFLOWS if posixpath.dirname(place) == PROGRAMS else ""
-    return Companion(posixpath.relpath(place, WORKFLOWS), text, "program", home=home)
 
 
 def _jobs(workflow: object) -> Iterator[Mapping[str, Any]]:
@@ -225,7 +239,6 @@ def _is_checkout(step: Mapping[str, Any]) -> bool:
 
 
 def _forms() -> re.Pattern[str]:
-    """Return the pattern of the canonical form of steps that store or load files, for any number of jobs."""
     options = GithubOptions()
     steps = [
         artifacts.of_another_run(),
@@ -245,7 +258,6 @@ def _forms() -> re.Pattern[str]:
 
 
 def _as_read(step: Step) -> dict[str, Any]:
-    """Return a step of an action as YAML reads it."""
     condition = {"if": step.condition} if step.condition else {}
     return {
         "uses": step.uses,

@@ -1,7 +1,5 @@
 """The JSON target: the whole program as data for tools."""
 
-from __future__ import annotations
-
 import json
 from typing import ClassVar
 

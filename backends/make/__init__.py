@@ -1,17 +1,19 @@
 """The make target: a Makefile for GNU make 3.81 and a POSIX shell that can resume runs."""
 
-from __future__ import annotations
-
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import ClassVar
 
 from backends.base import Backend, Emission, about_option
+from backends.base import OutputFile as OutputFile
+from backends.base import VerifyResult as VerifyResult
 from backends.make.calling import calling
-from backends.make.native import beyond, native
+from backends.make.names import Identifiers
+from backends.make.native import beyond, common, loop, native
 from backends.make.options import MakeOptions
 from backends.make.plain import plain
+from backends.make.verify import loop_in, verify_makefile
 from backends.python.delegate import reason
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.features import Feature, features_of
@@ -20,6 +22,7 @@ from compiler.ir.tasks import Agent, Parallel, Tool
 from compiler.ir.texts import is_reserved
 from compiler.passes import optimize
 from compiler.text.regex import Regex
+from compiler.text.source import sha256_of
 
 
 class MakeBackend(Backend[MakeOptions]):
@@ -30,6 +33,24 @@ class MakeBackend(Backend[MakeOptions]):
     suffix: ClassVar[str] = ".mk"
     options = MakeOptions
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+    verify_output = staticmethod(verify_makefile)
+    runtime_in = staticmethod(loop_in)
+    test_command: ClassVar[str] = "rdc.testing.targets.make"
+    has_test_jumps: ClassVar[bool] = True
+
+    def review_items(self, path: str, data: bytes) -> Iterator[str]:
+        """Yield the runtimes in a Makefile or a program; the loop is one of them."""
+        yield from super().review_items(path, data)
+        if data.startswith(b"#") and common().encode() in data:
+            yield f"runtime make-loop {sha256_of(loop())}"
+
+    def runtimes(self) -> Mapping[str, str]:
+        """Return the loop, a script for a POSIX shell."""
+        return {"make-loop": loop()}
+
+    def shown_steps(self, program: Program) -> Mapping[str, str]:
+        """Return the name of each step in a state."""
+        return Identifiers(program).nodes
 
     def path_issue(self, _path: str) -> tuple[str, str, str] | None:
         """Return the problem of a path with a space, which make reads as the end of a file name."""

@@ -1,7 +1,5 @@
 """A Makefile that calls the program for everything: its targets, and comments on each step for reviewers (rule 1)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
@@ -134,7 +132,6 @@ def _steps(program: Program) -> list[Step]:
 
 
 def _step_of(program: Program, node: Node) -> str:
-    """Return the name of a node's step."""
     part = _PART.fullmatch(node.id) if program.kind in ("playbook", "workflow") else None
     return part[1] if part else node.id
 
@@ -193,7 +190,6 @@ def _told(stepspec: Specification, step: SpecifiedStep) -> Iterator[str]:
 
 
 def _work(node: Node) -> Iterator[str]:
-    """Yield what a node runs, asks or sends."""
     match node.task:
         case Shell(interpreter, command, prompt):
             yield from _lines(shown(prompt))
@@ -233,7 +229,6 @@ def _sent(agent: Agent) -> Iterator[str]:
 
 
 def _settings(node: Node) -> Iterator[str]:
-    """Yield the limits and constants of a node."""
     settings = node.settings
     if settings.timeout is not None:
         yield f"timeout: {spoken(settings.timeout)}"
@@ -245,7 +240,6 @@ def _settings(node: Node) -> Iterator[str]:
 
 
 def _transitions(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
-    """Yield the transition for each outcome, in the document's words if it has any."""
     is_yes_no = isinstance(node.task, Ask) and node.task.question == "yes_no"
     for edge in node.edges:
         words = "/".join(_YES_NO.get(word, word) if is_yes_no else word for word in words_of([edge]))
@@ -266,7 +260,6 @@ def _way(label: str, target: Node) -> str:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Return the lines of a string without invisible characters."""
     return (printable(line.expandtabs(4)) for line in (text.strip("\n").split("\n") if text.strip() else ()))
 
 

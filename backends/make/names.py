@@ -1,7 +1,5 @@
 """Identifiers in a Makefile for a document's names: plain words that make and sh never expand."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable
 from functools import cached_property
@@ -69,7 +67,6 @@ class Identifiers(Struct, frozen=True, dict=True):
 
 
 def _wished(counter: Counter) -> str:
-    """Return what a counter counts, and for which step."""
     match counter.role:
         case "instance":
             above, _, own = counter.of.rpartition(".")

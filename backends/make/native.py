@@ -1,9 +1,7 @@
 """A program as a Makefile that runs it: a rule for each step, the flow as one table, and the loop (T-1 to T-5)."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -11,15 +9,14 @@ from msgspec import Struct
 
 from backends.base import MARK, CallReason, Emission
 from backends.common.command import canonical_command
-from backends.common.remarks import remarks
+from backends.common.remarks import hash_of, remarks
 from backends.common.templates import render
-from backends.make.flow import Flow
+from backends.make.flow import Flow, assigned, block, definitions, escaped, prints, recipe, usual
 from backends.make.names import FILTERS, Identifiers, comment, file_name, visible, visible_lines
 from backends.make.options import MakeOptions
-from backends.make.recipes import assigned, block, definitions, escaped, prints, recipe, usual
 from compiler.analyses.domains import may_fall
 from compiler.diagnostics.model import Diagnostic
-from compiler.ir.program import Counter, Group, Node, Program, SourceFile
+from compiler.ir.program import Counter, Group, Node, Program
 from compiler.ir.tasks import IDLE, Ask, Shell
 from compiler.ir.texts import Text, joined
 from compiler.text.source import sha256_of
@@ -66,12 +63,6 @@ def state_of(program: Program, options: MakeOptions) -> str:
 
 def _included(number: int) -> str:
     return f" with {number} nested document{'s' * (number > 1)}" if number else ""
-
-
-def hash_of(sources: Sequence[SourceFile]) -> str:
-    """Return the hash of a document, or one hash of it and the documents in it."""
-    hashes = [source.sha256 for source in sources]
-    return sha256_of("\n".join(hashes)) if hashes[1:] else hashes[0]
 
 
 def _identity(program: Program) -> str:
@@ -173,7 +164,6 @@ class Steps(Struct, frozen=True, dict=True):
         return found
 
     def _of_group(self, group: Group) -> Iterator[str]:
-        """Yield a comment with the prose of a group of steps, if it has any."""
         first, *others = [*_comments(str(group.prompt).splitlines()), ""]
         if first:
             yield f"# --- {comment(visible(f'{group.id} {group.title}'))}: {first.removeprefix('# ')}"
@@ -251,10 +241,8 @@ def _in_title(text: str) -> str:
 
 
 def _comments(lines: Iterable[str]) -> Iterator[str]:
-    """Yield comments with the lines of a text, without empty ones."""
     return (f"# {shown}" for line in lines if (shown := comment(line.strip())))
 
 
 def _below(prompt: Text, shown: Text) -> Text:
-    """Return a prompt with its code block below it."""
     return joined((*prompt.parts, "\n\n", *shown.parts)) if prompt else shown

@@ -1,7 +1,5 @@
 """The options of the make target."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Literal, Self
 

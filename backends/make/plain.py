@@ -12,11 +12,21 @@ from backends.base import MARK, Emission
 from backends.common.command import canonical_command
 from backends.common.remarks import listed, remarks
 from backends.common.templates import quoted, render
-from backends.make.flow import own_retries, retries_of
+from backends.make.flow import (
+    EMPTY,
+    assigned,
+    block,
+    definitions,
+    escaped,
+    own_retries,
+    prints,
+    recipe,
+    retries_of,
+    usual,
+)
 from backends.make.names import FILTERS, comment, unlike, visible
 from backends.make.native import state_of
 from backends.make.options import MakeOptions
-from backends.make.recipes import EMPTY, assigned, block, definitions, escaped, prints, recipe, usual
 from backends.python.delegate import DOES
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.edges import Edge, Effect, Reset, Set, may_follow
@@ -243,7 +253,6 @@ class _Path(Struct, frozen=True, dict=True):
         return effect != Set(self._own.get(node.id, ""), 0)
 
     def _resolved(self, name: str) -> Node:
-        """Return a command or an end by its name."""
         node = self._nodes[name]
         if node.is_passed:
             raise _BendError(node, "where the run decides without an outcome")

@@ -3,15 +3,14 @@
 It consists of a header, comments, the targets of steps, and a rest that this version can write again.
 """
 
-from __future__ import annotations
-
 import re
 
 from msgspec import Struct
 
+from backends.base import OutputFile, VerifyResult, VerifyStatus, first_difference
 from backends.make.calling import VERBS, Step, page
 from backends.make.native import tail
-from backends.python.verify import LineIssue, first_difference
+from backends.python.verify import verify_called
 from compiler.ir.program import SourceFile
 from compiler.text.regex import Regex
 
@@ -53,13 +52,24 @@ class Pinned(Struct, frozen=True):
     sha256: str
 
 
-def verify_caller(text: str) -> Pinned | LineIssue | None:
+def verify_makefile(file: OutputFile, missing: str) -> VerifyResult:
+    """Verify a Makefile without its source, and the program that it calls."""
+    found = verify_caller(file.text) or verify_loop(file.text)
+    if isinstance(found, VerifyResult):
+        return found
+    if isinstance(found, Pinned):
+        return verify_called(file.beside(found.path), found.sha256, missing)
+    reason = f"{found}, source not compared: {missing}" if found else f"{missing}; only the source proves this file"
+    return VerifyResult(VerifyStatus.SOURCE_MISSING, reason)
+
+
+def verify_caller(text: str) -> Pinned | VerifyResult | None:
     """Return the program that a Makefile of this version calls, the first problem in it, or None if it calls none."""
     if "RDC_CHECKED\n" not in text:
         return None
     header, targets = _HEADER.match(text), _TARGETS.search(text)
     if header is None or targets is None:
-        return LineIssue(1, "the header is not the one that rdc writes")
+        return VerifyResult.changed(1, "the header is not the one that rdc writes")
     facts = header.groupdict()
     sources = [(facts.pop("path"), facts.pop("hash")), *_OTHER.findall(facts.pop("others") or "")]
     verbs = " ".join(word for word in targets[1].split() if word in VERBS)
@@ -67,38 +77,38 @@ def verify_caller(text: str) -> Pinned | LineIssue | None:
     wanted = page([SourceFile(*each) for each in sources], verbs=verbs, steps=_steps(text), notes=notes, **facts)
     if wanted != text:
         line = first_difference(text, wanted)
-        return LineIssue(line, "this line is not a comment, a step's target, or a line that rdc writes")
+        return VerifyResult.changed(line, "this line is not a comment, a step's target, or a line that rdc writes")
     return Pinned(header["program"], header["sha256"])
 
 
-def verify_loop(text: str) -> LineIssue | str | None:
+def verify_loop(text: str) -> VerifyResult | str | None:
     """Return what is unchanged in a Makefile that runs its steps, the first problem, or None for another file.
 
     Above the names is the author's part: comments, titles, rules and blocks, in which make expands only known names.
     """
     found = _NAMES.search(text)
     if found is None:
-        return LineIssue(1, "the names above the loop were changed") if _LOOP in text else None
+        return VerifyResult.changed(1, "the names above the loop were changed") if _LOOP in text else None
     wanted = tail(*found.groups())
     if text[found.start() :] == wanted:
         return _of_author(text[: found.start()].split("\n")) or "loop unchanged"
     line = text.count("\n", 0, found.start()) + first_difference(text[found.start() :], wanted)
-    return LineIssue(line, "the targets or the loop were changed")
+    return VerifyResult.changed(line, "the targets or the loop were changed")
 
 
-def _of_author(lines: list[str]) -> LineIssue | None:
+def _of_author(lines: list[str]) -> VerifyResult | None:
     """Return the first line that rdc does not write above the names."""
     is_block = False
     for number, line in enumerate(lines, start=1):
         is_end = line == "endef"
         known = _BLOCK if is_block else _RULE
         if not (known.fullmatch(line) or (is_block and is_end)):
-            return LineIssue(number, "this is not a line of a step")
+            return VerifyResult.changed(number, "this is not a line of a step")
         is_block = not is_end if is_block else line.startswith("define ")
     return None
 
 
-def loop_in(text: str) -> str:
+def loop_in(_name: str, text: str) -> str:
     """Return the loop in a Makefile of any version, or the whole text if it is a saved loop."""
     _, found, rest = text.partition(f"\n{_LOOP}\n")
     return rest.removesuffix("endef\n") if found else text

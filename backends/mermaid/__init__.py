@@ -1,12 +1,10 @@
 """The Mermaid target: a flowchart for review, which GitHub and many editors draw."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from backends.base import Emission
 from backends.mermaid.chart import MOST_ARROWS, MOST_CHARACTERS, Chart, escaped, is_too_big
-from backends.picture.legend import with_legend
+from backends.picture.looks import with_legend
 from backends.picture.sheet import PictureBackend, PictureOptions, Sheet
 
 

@@ -9,8 +9,6 @@ breaks (`\n`) and, at least up to version 11.9, Markdown, which it replaces with
 of zero width breaks up anything that could start one of these. Colors never carry meaning by themselves.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count

@@ -1,7 +1,5 @@
 """The options of a target as a pydantic model: read from plain values or strings, and listed for people."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, Self
@@ -89,7 +87,6 @@ def _alternatives(node: Schema, root: Schema) -> Iterator[Schema]:
 
 
 def _within(kinds: Iterable[Schema], key: str, root: Schema) -> Iterator[Schema]:
-    """Yield the alternatives for a key or item of a value of these kinds."""
     for kind in kinds:
         node = kind.get("properties", {}).get(key) or kind.get("items") or kind.get("additionalProperties")
         if isinstance(node, dict):
@@ -158,7 +155,6 @@ def _misfits(error: ErrorDetails, values: Mapping[str, object], schema: Schema) 
 
 
 def _misnamed(around: KeyPath, name: str, schema: Schema, *, is_missing: bool) -> _Misfit:
-    """Return the problem of a missing or unknown option."""
     path = (*around, name)
     if is_missing:
         return _Misfit(path, _named(path), f"{_named(path)} is missing")
@@ -234,7 +230,6 @@ def _listed(kind: Schema, root: Schema, prefix: str) -> Iterator[Option]:
 
 
 def _words(node: Schema, root: Schema) -> str:
-    """Return the name of a type for people."""
     kinds = (kind for kind in _alternatives(node, root) if kind.get("type") != "null")
     names = dict.fromkeys(_name(kind, root) for kind in kinds)
     if "number" in names:

@@ -1,7 +1,5 @@
 """Paths of companions: the files beside a generated file."""
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath
 
 LONGEST_NAME = 200

@@ -1,7 +1,5 @@
 """The arrows of a picture: edges with labels, merged if these are the same, and the data that flows between steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 
@@ -83,7 +81,6 @@ def arrows(nodes: Iterable[Node], names: Naming, leads: Directions) -> Iterator[
 
 
 def _outcomes(node: Node, transition: _Transition, names: Naming, *, is_only: bool) -> Phrase:
-    """Return the condition of a transition in words."""
     edges = transition.edges
     if is_only or all(edge.guard for edge in edges):
         return _when(node, edges, names)
@@ -120,7 +117,6 @@ def _merged(node: Node, names: Naming) -> list[_Transition]:
 
 
 def _is_plain(edge: Edge) -> bool:
-    """Return whether an edge tests at most the outcome."""
     return all(test.kind == "outcome" for test in edge.guard)
 
 
@@ -146,7 +142,6 @@ def _listed(node: Node, words: Iterable[str]) -> Phrase:
 
 
 def _rest(node: Node, names: Naming) -> Phrase:
-    """Return the words for the edge that is taken if no other is."""
     marks = [past for edge in node.edges for past in past_of_marks(edge, names)]
     words = _left(node)
     if words and len(words) <= MOST_LISTED:

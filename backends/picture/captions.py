@@ -1,7 +1,5 @@
 """The captions of a picture: what each box shows, in short lines."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -77,7 +75,6 @@ def _question(node: Node, names: Naming) -> str:
 
 
 def _who(task: Agent | Parallel | Tool | Stage) -> str:
-    """Return who does a task."""
     match task:
         case Agent(agent):
             return f"agent {agent}"
@@ -245,7 +242,6 @@ def _paths(paths: tuple[Text, ...]) -> Iterator[str]:
 
 
 def _rules(stage: str, config: Table) -> Iterator[str]:
-    """Yield the number of rules in a stage's guardrails."""
     rules = config.get("guardrails", {}).get(stage, {})
     numbers = ((len(rules.get(key, ())), noun) for key, noun in (("blocklist", "word"), ("patterns", "pattern")))
     counts = [f"{number} {noun}{'s' if number > 1 else ''}" for number, noun in numbers if number]

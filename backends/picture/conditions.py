@@ -1,7 +1,5 @@
 """The guards of edges in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import assert_never
 
@@ -76,7 +74,6 @@ def _own_action(edge: Edge, names: Naming, group: str) -> Phrase:
 
 
 def _counted(effect: CounterEffect, names: Naming) -> Phrase:
-    """Return what an effect does to a counter without any other use in the picture."""
     if effect.kind == "reset":
         return (f"reset {one_line(effect.scope)}",) if effect.scope in names.plain_scopes else ()
     if names.counter(effect.register).role:
@@ -123,7 +120,6 @@ def conditions(edge: Edge, names: Naming) -> list[Test]:
 
 
 def _mark(test: Test, names: Naming) -> Counter | None:
-    """Return the counter if a test asks whether a step had an outcome before."""
     if isinstance(test, CounterTest) and (test.operator, test.value) == (">=", 1):
         counter = names.counter(test.register)
         return counter if counter.role == "mark" else None

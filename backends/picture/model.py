@@ -4,8 +4,6 @@ The picture omits nodes that no step leads to, arrows that no run can take, and 
 run reaches are drawn and marked, because they are part of the document.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -181,7 +179,6 @@ def outline(drawn: Picture) -> Iterator[tuple[int, Box | Frame | None]]:
 
 
 def _inside(drawn: Picture) -> Mapping[str, list[Box | Frame]]:
-    """Return the content of each frame, in the order of the boxes."""
     frames = {frame.id: frame for frame in drawn.frames}
     inside: dict[str, list[Box | Frame]] = {"": []}
     for box in drawn.boxes:
@@ -250,7 +247,6 @@ def joined_attempts(program: Program) -> Program:
 
 
 def _failures(node: Node) -> tuple[Edge, ...]:
-    """Return the edges of a stage's failure that may retry the step, without their outcome test."""
     if node.task.kind != "stage":
         return ()
     failing = [edge for edge in node.edges if _FAIL in edge.guard]
@@ -281,7 +277,6 @@ def folded_steps(program: Program) -> Program:
 
 
 def _folded(node: Node, stages: list[Node], home: Mapping[str, str]) -> Node:
-    """Return the node of a step with the transitions that leave its stages or repeat them all."""
     edges = (edge for stage in stages for edge in stage.edges)
     leaving = (edge for edge in edges if home.get(edge.target) != node.id or _counts(edge))
     found = dict.fromkeys(replace(edge, target=home.get(edge.target, edge.target)) for edge in leaving)

@@ -1,7 +1,5 @@
 """Names and words in a picture: short names of steps, counters by their purpose, outcomes, the users of each slot."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Iterator
 
 from msgspec import Struct

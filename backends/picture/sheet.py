@@ -1,7 +1,5 @@
 """A picture with its title and origin, and the common parts of drawing targets."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Annotated, ClassVar, Literal, TypeVar

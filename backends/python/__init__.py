@@ -1,46 +1,45 @@
 """The python target: an executable file with the runbook as calls, and the runtime in it or beside it."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import ClassVar, Literal, NamedTuple, Self
+from collections.abc import Mapping
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from backends.base import MARK, Backend, Companion, Emission, Limit
+from backends.base import Backend, Companion, Emission, Limit
+from backends.base import OutputFile as OutputFile
+from backends.base import VerifyResult as VerifyResult
 from backends.common.command import canonical_command
-from backends.common.remarks import comment, listed, of_run
-from backends.common.specification import Specification
-from backends.common.templates import render
+from backends.common.remarks import comment as comment
+from backends.common.remarks import listed as listed
+from backends.common.remarks import of_run as of_run
+from backends.common.specification import Specification as Specification
+from backends.common.templates import render as render
 from backends.options.model import Options
-from backends.python.calls import Calls
-from backends.python.edition import (
-    BEGIN,
-    END,
-    LOADED,
-    RUNTIME,
-    SHARED_OPENING,
-    SIMPLE,
-    WORKER,
-    WORKERS,
-    modules,
-    opening,
-    optimized,
-    runtime_for,
-    sha256_of_text,
-    shared_files,
-)
-from backends.python.facts import facts, wrapped
-from backends.python.literals import literal
+from backends.python.calls import Calls as Calls
+from backends.python.edition import BEGIN as BEGIN
+from backends.python.edition import END as END
+from backends.python.edition import LOADED as LOADED
+from backends.python.edition import PUBLISHER, SIMPLE, optimized, shared_files, text_of
+from backends.python.edition import RUNTIME as RUNTIME
+from backends.python.edition import SHARED_OPENING as SHARED_OPENING
+from backends.python.edition import WORKER as WORKER
+from backends.python.edition import WORKERS as WORKERS
+from backends.python.edition import modules as modules
+from backends.python.edition import opening as opening
+from backends.python.edition import runtime_for as runtime_for
+from backends.python.edition import sha256_of_text as sha256_of_text
+from backends.python.program import Content, program_text
+from backends.python.program import facts as facts
+from backends.python.program import wrapped as wrapped
+from backends.python.settings import literal as literal
 from backends.python.step_calls import author_calls
+from backends.python.verify import runtime_in, verify_program
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimize
-from compiler.text.source import sha256_of
-from compiler.version import __version__
-
-FILTERS = (comment, listed, literal, wrapped)
-"""The filters of the templates."""
+from compiler.text.source import sha256_of as sha256_of
+from compiler.version import __version__ as __version__
+from runtime_shim.editions import CALLERS, EDITIONS
 
 
 class PythonOptions(Options):
@@ -72,14 +71,6 @@ class PythonOptions(Options):
         return self
 
 
-class Content(NamedTuple):
-    """The content of a file: the runtime's edition, the program after the passes, and its calls."""
-
-    edition: str
-    program: Program
-    calls: Calls
-
-
 class PythonBackend(Backend[PythonOptions]):
     """Python 3.9 or newer, with only the standard library."""
 
@@ -90,6 +81,12 @@ class PythonBackend(Backend[PythonOptions]):
     options = PythonOptions
     named: ClassVar[bool] = True
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+    first_line: ClassVar[str] = "#!/usr/bin/env python3"
+    noun: ClassVar[str] = "a Python program"
+    verify_output = staticmethod(verify_program)
+    runtime_in = staticmethod(runtime_in)
+    test_command: ClassVar[str] = "rdc.testing.targets.python"
+    has_test_jumps: ClassVar[bool] = True
 
     def limit(self, options: PythonOptions) -> Limit:
         """A script supports everything that needs no journal."""
@@ -118,80 +115,6 @@ class PythonBackend(Backend[PythonOptions]):
         companions = tuple(Companion(name, each, "runtime") for name, each in shared.items())
         return content, Emission(text, companions=companions)
 
-
-def program_text(content: Content, command: str, shared: Sequence[str] = (), caller: str = "") -> str:
-    """Return the file of a program that a command writes, with the names of the shared files beside it."""
-    edition, program, called = content
-    return render(
-        "python/program.py",
-        FILTERS,
-        mark=MARK,
-        kind=program.kind,
-        version=__version__,
-        source=program.sources[0],
-        included=program.sources[1:],
-        title=_title(program.title),
-        name=program.name,
-        project=program.project,
-        calls=called,
-        explained=list(of_run(program)),
-        shared=list(shared),
-        checks="" if shared else checks(edition, is_worker=caller == WORKER),
-        edition=edition,
-        metadata=METADATA[tuple(Specification(program).optional)] if caller == WORKER else "",
-        command=command,
-        opening=SHARED_OPENING if shared else opening(edition),
-        tail=tail(edition, program.kind, is_shared=bool(shared), caller=caller),
-        **facts(program, called),
-    )
-
-
-def checks(edition: str, *, is_worker: bool) -> str:
-    """Return the commands that print the hashes of a program's parts without rdc, as comments, and these hashes."""
-    parts = {RUNTIME: edition, **({WORKERS: f"{WORKER}-{edition}"} if is_worker else {})}
-    return "".join(
-        f"#   sed -n '/^{BEGIN} {word}$/,/^{END} {word}$/p' FILE | sha256sum\n#   {sha256_of_text(name)}  -\n"
-        for word, name in parts.items()
-    )
-
-
-def _title(title: str) -> str:
-    """Return a title that does not start a block for uv, or a part with a hash."""
-    return f" {title}" if f"# {title}".startswith(("# ///", BEGIN, END)) else title
-
-
-_OF_CHECKS = {"mypy": "mypy==2.4.1", "ruff": "ruff==0.17.6"}
-
-
-def _metadata(checks: Sequence[str]) -> str:
-    packages = ["dbos==3.4.0", "prometheus-client==0.26.0", *(_OF_CHECKS[name] for name in checks)]
-    names = ", ".join(f'"{package}"' for package in packages)
-    return f'# /// script\n# requires-python = ">=3.10"\n# dependencies = [{names}]\n# ///\n'
-
-
-METADATA: dict[tuple[str, ...], str] = {
-    names: _metadata(names) for names in ((), ("mypy",), ("ruff",), ("mypy", "ruff"))
-}
-"""The packages that `uv run` installs for a worker whose checks run some programs, as inline script metadata."""
-
-
-def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
-    """Return the part of a program after the document: the edition's line, the modules, and the start."""
-    part = f"{WORKER}-{edition}" if caller == WORKER else ""
-    below, worker = "" if is_shared else modules(edition), runtime_for(part) if part else ""
-    return render(
-        "python/tail.py",
-        FILTERS,
-        version=__version__,
-        kind=kind,
-        edition=edition,
-        sha256=sha256_of_text(edition),
-        shared={name: sha256_of(text) for name, text in shared_files(edition, caller).items()} if is_shared else {},
-        loaded=LOADED,
-        caller=caller,
-        modules=below,
-        part=part,
-        worker=worker,
-        worker_sha256=sha256_of_text(part) if part else "",
-        count=below.count("\n") + worker.count("\n"),
-    )
+    def runtimes(self) -> Mapping[str, str]:
+        """Return the editions, the callers' parts and the publishing script."""
+        return {name: text_of(name) for name in (*EDITIONS, *CALLERS, PUBLISHER)}

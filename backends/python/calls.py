@@ -1,6 +1,4 @@
-"""The program as calls: one for each step, in the document's words. `runtime_shim/engine/builder.py` executes them."""
-
-from __future__ import annotations
+"""The program as calls: one for each step, in the document's words. `runtime_shim/engine/program.py` executes them."""
 
 import ast
 import json
@@ -12,13 +10,23 @@ from msgspec import Struct
 from backends.common.marks import Marks
 from backends.common.remarks import comment
 from backends.python.defaults import Common, Step, group_places
-from backends.python.jumps import jumps, told_steps
-from backends.python.literals import WIDEST, broken, literal, prose
-from backends.python.settings import Values, around, common_settings, given, placeholders, task_settings, word_of
-from backends.python.transitions import Transitions, implied_question
+from backends.python.settings import (
+    WIDEST,
+    Values,
+    around,
+    broken,
+    common_settings,
+    given,
+    literal,
+    placeholders,
+    prose,
+    task_settings,
+    word_of,
+)
+from backends.python.transitions import Transitions, implied_question, jumps, told_steps
 from compiler.ir.program import Context, Input, Program, scope_members
 from compiler.ir.tasks import IDLE, End
-from runtime_shim.engine.builder import Builder, functions
+from runtime_shim.engine.program import Builder, functions
 from runtime_shim.stepspec.step_builder import StepBuilder
 from runtime_shim.values.defaults import Shared
 
@@ -214,7 +222,6 @@ def _entry(entry: Values) -> str:
 
 
 def _headings(program: Program) -> dict[str, str]:
-    """Return the comment above the first step of each group."""
     first = {node.group: node.id for node in reversed(program.nodes)}
     return {first[group.id]: f"{group.id} {group.title}".strip() for group in program.groups if group.id in first}
 

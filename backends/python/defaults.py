@@ -3,8 +3,6 @@
 `runtime_shim/values/defaults.py` adds it to each step again.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import permutations
@@ -138,7 +136,6 @@ def _common_values(program: Program, steps: Iterable[Step], inputs: Sequence[str
 
 
 def _shared(found: Iterable[Values], known: Values) -> Values:
-    """Return the other marks that mean the same in several steps."""
     all_places: dict[str, list[Any]] = {}
     for marks in found:
         for mark, place in marks.items():

@@ -1,7 +1,5 @@
 """Common to targets that call the program: when and why they call it, and the program with its runtime (rule 9)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Literal

@@ -1,7 +1,5 @@
 """The editions of the runtime as text, and the choice of a program's edition (rule 2)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from functools import cache
@@ -16,7 +14,7 @@ from compiler.passes import optimize
 from compiler.text.regex import Regex
 from compiler.text.source import sha256_of
 from compiler.version import __version__
-from runtime_shim.editions import CALLERS, EDITIONS, PUBLISH
+from runtime_shim.editions import CALLERS, EDITIONS, MOVED, PUBLISH
 
 SIMPLE = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
 """The features of the editions `script` and `commands`."""
@@ -53,7 +51,7 @@ def edition_of(program: Program, *, is_full: bool) -> str:
 
 def has_jumps(edition: str) -> bool:
     """Return whether an edition lets operators move a run to another step."""
-    return "operator.jumps.Jumps" in EDITIONS[edition].extensions
+    return set(MOVED) <= set(EDITIONS[edition].extensions)
 
 
 # A future import would run a `__future__.py` beside the program, so runtime modules have none.
@@ -182,7 +180,6 @@ def joined(names: Sequence[str]) -> str:
 
 @cache
 def _in_file(name: str) -> str:
-    """Return the text of a module below a line with its path in the repository."""
     docstring, imports, body = _parts_of(name)
     gap = "\n" * (len(imports) - len(imports.rstrip("\n")) - 1)
     return f"# --- {_path_of(name)}\n{docstring}{gap}{body}"
@@ -190,7 +187,6 @@ def _in_file(name: str) -> str:
 
 @cache
 def _parts_of(name: str) -> tuple[str, str, str]:
-    """Return a module's docstring, its imports, and the rest."""
     text = (_SHIM.parent / _path_of(name)).read_text(encoding="utf-8")
     head = _HEAD.match(text)
     assert head, name  # noqa: S101 (a test reads each module)
@@ -216,7 +212,6 @@ def _imports(names: Sequence[str]) -> frozenset[tuple[str, str]]:
 
 
 def _import_block(found: Collection[tuple[str, str]]) -> str:
-    """Return import statements as ruff's default settings sort and wrap them."""
     plain = [f"import {name}\n" for source, name in sorted(found) if not source]
     named: dict[str, list[str]] = {}
     for source, name in sorted(found, key=lambda pair: (pair[0] == LOADED, pair[0], *_rank(pair[1]))):

@@ -1,15 +1,12 @@
 """The calls of a specification: one for each step with its facts, which imply gates, stages and edges (I32)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from backends.common.marks import marked
 from backends.python.calls import Calls, call_lines, calls, settings_of, stepspec_of
-from backends.python.literals import literal
-from backends.python.settings import Values, given
+from backends.python.settings import Values, given, literal
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import End, Gate, Stage
 from runtime_shim.stepspec.step_builder import CALL, KEYS_OF_STAGES, STEP_FACTS, paths_needed
@@ -56,7 +53,6 @@ def _is_same(one: Values, other: Values, program: Program) -> bool:
 
 
 def _calls(program: Program, *, is_named: bool) -> Iterator[list[str]]:
-    """Yield the lines of each call."""
     stepspec = stepspec_of(program, frozenset(slot.name for slot in program.slots))
     workflow = stepspec["workflow"]
     facts = given(name=program.name, source=program.sources[0].path, project=program.project if is_named else "")
@@ -86,7 +82,6 @@ def _call(word: str, first: list[str], beside: Values, settings: Values) -> list
 
 
 def _step(name: str, spec: Values, parts: Parts, workflow: Values) -> list[str]:
-    """Return the call for a step."""
     title, line, retries = str(parts[name].title), parts[name].origin.span.line, spec["retries"]
     gate = parts.get(f"{workflow['module']}:{workflow['workflow']}:{name}:hitl")
     lines = _lines(parts, line)
@@ -134,7 +129,6 @@ def _inputs(spec: Values, stage: Node | None) -> Values:
 
 
 def _lines(parts: Parts, own: int) -> Values:
-    """Return the lines of a step's parts, if they differ from the step's line."""
     found: dict[str, Any] = {}
     for part in parts.values():
         kind = part.task.stage if isinstance(part.task, Stage) else part.task.kind

@@ -4,30 +4,16 @@ A program has a header of comments, the imports of its edition, the author's par
 literals, and the modules of the edition. This version can write everything but the header and the author's part again.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import get_args
 
-from msgspec import Struct
-
-from backends.python import METADATA, checks, tail
+from backends.base import OutputFile, VerifyResult, VerifyStatus, changed_beside, first_difference
 from backends.python.calls import WORDS
-from backends.python.edition import (
-    BEGIN,
-    END,
-    PUBLISHER,
-    RUNTIME,
-    SHARED_OPENING,
-    WORKER,
-    WORKERS,
-    opening,
-    shared_files,
-    text_of,
-)
+from backends.python.edition import BEGIN, END, RUNTIME, SHARED_OPENING, WORKER, WORKERS, opening, shared_files
+from backends.python.program import METADATA, checks, tail
 from compiler.ir.program import Noun
 from compiler.text.regex import Regex
 from runtime_shim.editions import CALLERS, EDITIONS
@@ -52,20 +38,13 @@ _AT_VERSION = len(_BOUNDARY) - len("\n\n\n")
 _BESIDE = sorted(name for name in CALLERS if not name.startswith(WORKER))  # whose parts are files beside a program
 
 
-class LineIssue(Struct, frozen=True):
-    """Why a program is not what rdc writes, with the line number, counted from 1."""
-
-    line: int
-    message: str
-
-
 def split(text: str) -> tuple[str, str] | None:
     """Return the author's part, and the rest from the line above the edition; None without an edition."""
     before, boundary, after = text.rpartition(_BOUNDARY)
     return (before + "\n\n\n", boundary[3:] + after) if boundary else None
 
 
-def runtime_in(text: str, name: str = "") -> str:
+def runtime_in(name: str, text: str) -> str:
     """Return the runtime in a program of any version, or the whole text if it has none.
 
     `name` is that of an edition, or of the part for workers of an edition.
@@ -75,71 +54,74 @@ def runtime_in(text: str, name: str = "") -> str:
     return "".join(parts) or text
 
 
-def verify_program(text: str) -> str | LineIssue:
+def verify_text(text: str) -> str | VerifyResult:
     """Return the edition of a program of this version with only calls above it, or the first problem."""
     parts = split(text)
     if parts is None:
-        return LineIssue(1, "the line that starts the runtime is missing")
+        return VerifyResult.changed(1, "the line that starts the runtime is missing")
     head, rest = parts
     is_worker = head.startswith(_FIRST_OF_WORKERS)
     found = _EDITION.match(rest, _AT_VERSION)
     line = head.count("\n") + 1
     if found is None or (edition := found["name"]) not in EDITIONS:
-        return LineIssue(line + 1, "this version of rdc does not have this edition")
+        return VerifyResult.changed(line + 1, "this version of rdc does not have this edition")
     header = _HEADER.match(head)
     start = header.end() if header else 0
     is_shared = not is_worker and head.startswith(SHARED_OPENING, start)
     above = SHARED_OPENING if is_shared else opening(edition)
     if not head.startswith(above, start):
         line = head.count("\n", 0, start) + first_difference(head[start:], above)
-        return LineIssue(line, f"this line differs from edition {edition}")
+        return VerifyResult.changed(line, f"this line differs from edition {edition}")
     if not is_shared and f"\n{checks(edition, is_worker=is_worker)}" not in head[:start]:
-        return LineIssue(1, "the commands in the header that check the runtime were changed")
+        return VerifyResult.changed(1, "the commands in the header that check the runtime were changed")
     function = _author_part(head, start + len(above))
-    if isinstance(function, LineIssue):
+    if isinstance(function, VerifyResult):
         return function
     callers = [WORKER] if is_worker else ["", *_BESIDE] if is_shared else [""]
     wanted = [tail(edition, function.name, is_shared=is_shared, caller=caller) for caller in callers]
     if rest in wanted:
         return edition
     closest = max(first_difference(rest, each) for each in wanted)
-    return LineIssue(line + closest - 1, f"this line differs from edition {edition}")
+    return VerifyResult.changed(line + closest - 1, f"this line differs from edition {edition}")
 
 
-def needed(text: str, edition: str) -> dict[str, str]:
-    """Return the files that a proven program needs, by their names."""
-    _, rest = split(text) or ("", "")
-    files = {name: each for caller in ("", *_BESIDE) for name, each in shared_files(edition, caller).items()}
-    return {name: each for name, each in files.items() if f'\n    "{name}": "' in rest[:2000]}
+def verify_program(file: OutputFile, missing: str) -> VerifyResult:
+    """Verify a program without its source, and its runtime if that is in separate files."""
+    found = verify_text(file.text)
+    if isinstance(found, VerifyResult):
+        return found
+    _, rest = split(file.text) or ("", "")
+    files = {name: each for caller in ("", *_BESIDE) for name, each in shared_files(found, caller).items()}
+    for name, text in files.items():
+        if f'\n    "{name}": "' in rest[:2000] and (changed := changed_beside(file.beside(name), text)):
+            return changed
+    return VerifyResult(VerifyStatus.SOURCE_MISSING, f"edition {found} unchanged, source not compared: {missing}")
 
 
-def shared_runtime(text: str) -> str | None:
-    """Return a description of a shared runtime file, or None for any other file."""
-    found = (name for name in (*EDITIONS, *CALLERS, PUBLISHER) if text_of(name) == text)
-    return next((f"the text of `rdc runtime {name}`" for name in found), None)
+def verify_called(program: OutputFile, sha256: str, missing: str) -> VerifyResult:
+    """Verify a program that another file calls by its hash."""
+    if program.message:
+        return VerifyResult.changed(0, f"cannot read {program.path}, which it calls: {program.message}")
+    if program.sha256 != sha256:
+        return VerifyResult.changed(0, f"it calls {program.path}, which was changed")
+    found = verify_program(program, missing)
+    return found._replace(message=f"{program.path}: {found.message}", line=0)
 
 
-def first_difference(one: str, other: str) -> int:
-    """Return the number of the first line that differs, counted from 1."""
-    lines, others = one.split("\n"), other.split("\n")
-    pairs = zip(lines, others, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs, 1) if a != b), min(len(lines), len(others)) + 1)
-
-
-def _author_part(head: str, start: int) -> ast.FunctionDef | LineIssue:
+def _author_part(head: str, start: int) -> ast.FunctionDef | VerifyResult:
     """Return the document's function, which starts at a place, or the first problem in it or in the header."""
     is_worker = head.startswith(_FIRST_OF_WORKERS)
     if not is_worker and not head.startswith(_FIRST):
-        return LineIssue(
+        return VerifyResult.changed(
             1, "the first two lines are not the ones that rdc writes"
         )  # the second could be `coding: utf-7`
     for number, text in enumerate(head.split("\n"), 1):
         if not text.replace("\t", "").isprintable():
-            return LineIssue(number, "this line has an invisible character")
+            return VerifyResult.changed(number, "this line has an invisible character")
     try:
         body = ast.parse("\n" * head.count("\n", 0, start) + head[start:], feature_version=(3, 9)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return LineIssue(getattr(error, "lineno", None) or 1, "this is not a function with only calls")
+        return VerifyResult.changed(getattr(error, "lineno", None) or 1, "this is not a function with only calls")
     metadata = next((text for text in METADATA.values() if text in head), METADATA[()]) if is_worker else ""
     problem = next(chain(_other_packages(head, metadata), _issues(body)), None)
     if problem:
@@ -149,36 +131,35 @@ def _author_part(head: str, start: int) -> ast.FunctionDef | LineIssue:
     return function
 
 
-def _other_packages(head: str, metadata: str) -> Iterator[LineIssue]:
+def _other_packages(head: str, metadata: str) -> Iterator[VerifyResult]:
     """Yield a line that could start inline script metadata that rdc does not write: `uv run` would install packages."""
     rest = head.replace(metadata, "\n" * metadata.count("\n"), 1)
     found = next((number for number, line in enumerate(rest.split("\n"), 1) if line.startswith("# ///")), 0)
     if found or metadata not in head:
-        yield LineIssue(found or 1, "the packages for `uv run` were changed")
+        yield VerifyResult.changed(found or 1, "the packages for `uv run` were changed")
 
 
-def _issues(body: list[ast.stmt]) -> Iterator[LineIssue]:
+def _issues(body: list[ast.stmt]) -> Iterator[VerifyResult]:
     if not body:
-        yield LineIssue(1, "the function is missing")
+        yield VerifyResult.changed(1, "the function is missing")
         return
     function = body[0]
     if not isinstance(function, ast.FunctionDef) or function.name not in get_args(Noun):
-        yield LineIssue(function.lineno, "this is not a document's function")
+        yield VerifyResult.changed(function.lineno, "this is not a document's function")
         return
     if function.decorator_list:
-        yield LineIssue(function.decorator_list[0].lineno, "the function has a decorator")
+        yield VerifyResult.changed(function.decorator_list[0].lineno, "the function has a decorator")
     names = [argument.arg for argument in function.args.args]
     if ast.unparse(function.args) != ", ".join(names) or function.returns or not KNOWN.issuperset(names):
-        yield LineIssue(function.lineno, "the function has parameters that rdc does not write")
+        yield VerifyResult.changed(function.lineno, "the function has parameters that rdc does not write")
     for statement in function.body:
         if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
-            yield LineIssue(statement.lineno, "this is not a call")
+            yield VerifyResult.changed(statement.lineno, "this is not a call")
     yield from _strange(function, frozenset(names))
-    yield from (LineIssue(other.lineno, "there is more than one function") for other in body[1:])
+    yield from (VerifyResult.changed(other.lineno, "there is more than one function") for other in body[1:])
 
 
-def _strange(function: ast.FunctionDef, names: frozenset[str]) -> Iterator[LineIssue]:
-    """Yield everything that is not a call or a literal."""
+def _strange(function: ast.FunctionDef, names: frozenset[str]) -> Iterator[VerifyResult]:
     line = function.lineno
     for node in ast.walk(function):
         line = getattr(node, "lineno", line)
@@ -196,4 +177,4 @@ def _strange(function: ast.FunctionDef, names: frozenset[str]) -> Iterator[LineI
             case _:
                 is_good = node is function or isinstance(node, _PLAIN)
         if not is_good:
-            yield LineIssue(line, "this is not a call of rdc's functions or a literal")
+            yield VerifyResult.changed(line, "this is not a call of rdc's functions or a literal")

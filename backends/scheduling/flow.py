@@ -4,8 +4,6 @@ If a node's failure stops the run (`halts`), later conditions need not test it: 
 passed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import assert_never
@@ -193,7 +191,6 @@ class Flow:
             yield Arc(place.name, edge, every(passed, condition))
 
     def _choices(self, place: Place, verdict: Verdict | None) -> Iterator[tuple[Edge, Condition]]:
-        """Yield the edges that a node may take after an outcome, with conditions on counters."""
         earlier: Condition = TRUE
         for group in _groups(place.node, verdict):
             holds = some(*(self._tests(place, edge) for edge in group))
@@ -227,7 +224,10 @@ class Flow:
             return ((TRUE, self._initial[register]),)
         known = self._values.setdefault(register, {})
         for earlier in self.places[first + 1 + len(known) : self._position[name] + 1]:
-            sources = self._sources_of(earlier)
+            # All its arcs are known before its counters are needed.
+            if earlier.name not in self._sources:
+                self._sources[earlier.name] = list(dict.fromkeys(arc.source for arc in self.arcs[earlier.name]))
+            sources = self._sources[earlier.name]
             values = known.get(sources[0]) if sources else None
             is_carried = values is not None and not any(
                 known.get(source) is not values or register in self._changed_in[source] for source in sources
@@ -235,15 +235,8 @@ class Flow:
             known[earlier.name] = values if is_carried else self._arriving(earlier, register)
         return known[name]
 
-    def _sources_of(self, place: Place) -> list[str]:
-        """Return the places that lead to a place. All its arcs are known before its counters are needed."""
-        if place.name not in self._sources:
-            self._sources[place.name] = list(dict.fromkeys(arc.source for arc in self.arcs[place.name]))
-        return self._sources[place.name]
-
     @cached_property
     def _first_changes(self) -> dict[str, int]:
-        """The position of the first place that changes each counter."""
         found: dict[str, int] = {}
         for index, place in enumerate(self.places):
             for name in self._changed_in[place.name]:
@@ -252,7 +245,6 @@ class Flow:
 
     @cached_property
     def _changed_in(self) -> dict[str, set[str]]:
-        """The counters that each place changes."""
         found: dict[str, set[str]] = {place.name: set() for place in self.places}
         for place in self.places:
             for effect in {effect for node in place.nodes for edge in node.edges for effect in edge.effects}:
@@ -317,7 +309,6 @@ class Flow:
 
 
 def _merged(values: Iterable[tuple[Condition, Value]]) -> Values:
-    """Return each value once, with the condition that any of its conditions holds."""
     merged: dict[Value, Condition] = {}
     for when, value in values:
         merged[value] = some(merged.get(value, FALSE), when)
@@ -325,7 +316,6 @@ def _merged(values: Iterable[tuple[Condition, Value]]) -> Values:
 
 
 def _is_plain_stop(node: Node) -> bool:
-    """Return whether an end is STOP with a message that needs no instance number."""
     if not isinstance(node.task, End) or node.task.result != "stop":
         return False
     return not any(node.task.message.references)

@@ -3,8 +3,6 @@
 Each place comes after everything that leads to it. A job continues the run where the job before it left off.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
@@ -55,7 +53,6 @@ def make_routes(program: Program) -> Routes:
 
 
 def _settled(index: Mapping[str, Node], names: Iterable[str]) -> frozenset[str]:
-    """Return the nodes that a run may be at after some nodes, beyond branches and nested ends."""
     found = reached_from(names, lambda name: _targets(index[name]) if index[name].is_passed else ())
     return frozenset(name for name in found if not index[name].is_passed)
 
@@ -245,11 +242,9 @@ class Jobs:
 
 
 def _ahead_of(found: AbstractSet[str], nodes: Mapping[str, Node]) -> set[str]:
-    """Return the nodes at which a run is not over by STOP."""
     return {name for name in found if not _is_stop(nodes[name])}
 
 
 def _is_stop(node: Node) -> bool:
-    """Return whether a run is over by STOP at a node."""
     task = node.task
     return isinstance(task, End) and not node.edges and task.result == "stop"

@@ -4,8 +4,6 @@ A job runs each step at most once, in the order of the file. So each strongly co
 graph becomes one place. The rest has no cycle and is sorted topologically.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Literal

@@ -1,7 +1,5 @@
 """The plan of a program: its places with their conditions, and the counters of each loop."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
@@ -65,7 +63,6 @@ def _tangle(program: Program, error: TangledError) -> frozenset[str]:
 def _followed(
     program: Program, places: Sequence[Place], flow: Flow, ids: Identifiers
 ) -> tuple[dict[str, dict[str, Values]], dict[str, list[str]]]:
-    """Return the counters of each loop with their values at its start, and the counters that it reports."""
     wanted: dict[str, set[str]] = {place.name: set() for place in places if place.kind == "loop"}
     of_step = {ids.nodes[name]: name for name in wanted}
     of_variable = {ids.output(counter): counter for counter in ids.counters}
@@ -113,12 +110,10 @@ def _instances(place: Place, flow: Flow) -> dict[str, int]:
 
 
 def _needs(node: Node, variable: Variable) -> bool:
-    """Return whether a node of a loop needs an instance number, for its command or its message."""
     if isinstance(node.task, End):
         return variable.register in _shown(node)
     return isinstance(node.task, (Ask, Shell))
 
 
 def _shown(node: Node) -> set[str]:
-    """Return the counters in a node's strings."""
     return {reference.register for text in texts_of(node) for reference in text.references}

@@ -1,7 +1,5 @@
 """Find which transitions some paths take, and how to take the others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -96,7 +94,6 @@ def _impossible(program: Program, edges: Mapping[Taken, Transition]) -> set[Tran
 
 
 def _edges(program: Program) -> dict[Taken, Transition]:
-    """Return the edges of transitions."""
     nodes = program.index()
     # The branches that decide a step's RETRY (M9), with the step's outcome that leads there.
     decisions = {

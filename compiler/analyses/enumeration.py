@@ -18,8 +18,7 @@ from math import inf
 
 from msgspec import Struct, field
 
-from compiler.analyses.domains import distinguished, may_fall
-from compiler.analyses.outcomes import beginnings, has_few_beginnings, outcomes_by_node
+from compiler.analyses.domains import beginnings, distinguished, has_few_beginnings, may_fall, outcomes_by_node
 from compiler.ir.edges import CounterTest, Edge, feeding
 from compiler.ir.graph import distances, reached_from
 from compiler.ir.paths import LIMIT, Path, Visit, visit
@@ -150,7 +149,6 @@ class View:
 
 
 def _seen(text: str, texts: Sequence[str]) -> str:
-    """Return a string as tests see it, with all indistinguishable strings replaced by one."""
     return text if text in texts else texts[-1]
 
 

@@ -6,8 +6,6 @@ of the tested strings a slot can have within a node. It ignores how registers de
 few visits per edge. No run takes an edge that it calls impossible, also if it gave up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
@@ -121,7 +119,13 @@ class _Search:
                 edge = node.edges[place]
                 self._join(edge.target, self.domains.after(values, edge.effects) if edge.effects else values)
             if not self._pending and self.program.jumps:
-                self._jump()
+                # Follow all jumps. The effects of entering a group only apply if the run is outside of it.
+                inside = self._inside()
+                for jump in self.program.jumps:
+                    self.effort += 1 + len(jump.entering)
+                    for group, effects in _ways(jump):
+                        if group in inside:
+                            self._join(jump.target, self.domains.after(inside[group], effects))
         return not self._pending
 
     def _join(self, name: str, values: int) -> None:
@@ -158,7 +162,6 @@ class _Search:
         return True
 
     def _choices(self, node: Node, values: int) -> Iterator[Choice]:
-        """Yield the possible edges of a node for each outcome."""
         values |= self.domains.strings
         following = Following(node.edges)
         for word in alphabet(node.task) or (None,):
@@ -192,15 +195,6 @@ class _Search:
 
     # --- An operator's jumps ------------------------------------------------------------------------------------------
 
-    def _jump(self) -> None:
-        """Follow all jumps. The effects of entering a group only apply if the run is outside of it."""
-        inside = self._inside()
-        for jump in self.program.jumps:
-            self.effort += 1 + len(jump.entering)
-            for group, effects in _ways(jump):
-                if group in inside:
-                    self._join(jump.target, self.domains.after(inside[group], effects))
-
     def _inside(self) -> dict[str, int]:
         """Return the values that a jump can take along from anywhere in each group; "" is the whole program."""
         found: dict[str, int] = {}
@@ -219,7 +213,6 @@ class _Search:
 
 
 def _ways(jump: Jump) -> Iterator[tuple[str, Sequence[Effect]]]:
-    """Yield each group from whose inside a jump may leave, with the effects of entering the groups below it."""
     effects = tuple(jump.effects)
     for item in reversed(jump.entering):
         yield item.group, effects

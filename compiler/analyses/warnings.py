@@ -3,8 +3,6 @@
 A command that is too long for a shell on any target (M2) is an error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from msgspec import Struct
@@ -62,7 +60,6 @@ def flow_warnings(
 
 
 def _node_warning(node: Node, reached: Collection[str], wording: Wording) -> tuple[str, str, str] | None:
-    """Return the warning for a node that is unreachable or has no path to an end."""
     if isinstance(node.task, Branch | End):
         return None
     if node.id not in reached:

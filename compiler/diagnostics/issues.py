@@ -1,7 +1,8 @@
-"""Turn issues in data into diagnostics: in documents, in options under `rdc:`, and in `rdc.toml` alike."""
+"""Turn issues in documents, options and `rdc.toml` into diagnostics, and read the page of a code."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -168,3 +169,18 @@ def _without_one(source: Source, first: Span, again: Span) -> Fix | None:
     if before.strip() or texts[0].rstrip(",").endswith((":", "{", "[", "|", ">")) or (holds_more and not is_json):
         return None
     return Fix.by(source.whole_line(line), "", is_safe=True)
+
+
+def page(code: str) -> str:
+    """Return the page of a code as Markdown, without a final line break.
+
+    Raises:
+        FileNotFoundError: The code has no page.
+    """
+    with open(f"{os.path.dirname(__file__)}/explanations/{code}.md", encoding="utf-8") as file:
+        return file.read().rstrip("\n")
+
+
+def page_of(address: str, code: str) -> str:
+    """Return the address of the page about a diagnostic."""
+    return f"{address}/diagnostics/{code}.html"

@@ -1,7 +1,5 @@
 """The formats that rdc reads, each with an entry in `FRONT_ENDS`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from compiler.frontends import agent_workflow, json, playbook, rundown, stepspec

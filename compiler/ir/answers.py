@@ -1,7 +1,5 @@
 """Turn answers of processes and people into outcomes (I9 to I15)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import assert_never
@@ -38,13 +36,7 @@ def of_parallel(task: Parallel, answers: Sequence[Answer]) -> Outcome:
 
 
 def of_reply(task: Ask | Gate, reply: str, options: Sequence[str] = ()) -> Outcome | None:
-    """Return the outcome of a person's reply; None if the question doesn't accept it (I10, I15).
-
-    Args:
-        task: The question or gate.
-        reply: The person's reply.
-        options: The filled-in options of a select.
-    """
+    """Return the outcome of a person's reply; None if the question doesn't accept it (I10, I15)."""
     if isinstance(task, Gate):
         return Outcome(reply) if reply in {"approved", "rejected"} else None
     match task.question:
@@ -110,7 +102,6 @@ def usual(task: Task) -> Outcome:
 
 
 def _first_word(task: Task, special: Sequence[str]) -> str:
-    """Return the first outcome of a task that isn't one of the special ones."""
     return next(word for word in alphabet(task) if word not in special)
 
 

@@ -1,7 +1,5 @@
 """Edges: their tests, effects and labels (I17 to I20)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Literal

@@ -1,7 +1,5 @@
 """Features of programs beyond nodes, outcomes and counters. Each target declares the features it supports."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple, assert_never

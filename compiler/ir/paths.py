@@ -1,7 +1,5 @@
 """Paths: runs of a program, recorded visit by visit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 

@@ -1,7 +1,5 @@
 """Check regular expressions of documents: do they compile, do they match quickly? And make samples (W3, I8)."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Iterable, Iterator
@@ -68,7 +66,6 @@ def overlapping(character: str) -> str:
 
 
 def _overlaps(parsed: Iterable[Any], sample: tuple[str, ...]) -> Iterator[str]:
-    """Yield the sample characters that two adjacent repetitions both match."""
     before: set[str] = set()
     for operation, argument in _flat(parsed):
         for part in _parts(argument):
@@ -115,7 +112,6 @@ def _nested_matches(parsed: Iterable[Any]) -> float:
 
 
 def _matches(parsed: Iterable[Any]) -> float:
-    """Return an upper bound for the number of ways to match one string, as a power of ten."""
     found = 0.0
     for operation, argument in parsed:
         inner = sum(map(_matches, _parts(argument)))
@@ -142,7 +138,6 @@ def _varies(operation: object, argument: Any) -> bool:  # noqa: ANN401 (the pars
 
 
 def _parts(argument: object) -> list[Any]:
-    """Return the patterns inside an operation's argument, at any depth."""
     if isinstance(argument, _parser.SubPattern):
         return [argument]
     if isinstance(argument, (tuple, list)):

@@ -1,12 +1,10 @@
-"""Write a program as JSON. `compiler/frontends/json` reads it and has its JSON Schema."""
-
-from __future__ import annotations
+"""Write a program as JSON, and compare programs. `compiler/frontends/json` reads it and has its JSON Schema."""
 
 from collections.abc import Mapping
 from types import NoneType
 from typing import Any
 
-from msgspec import json
+from msgspec import Struct, json
 
 from compiler.ir.edges import Edge, Origin
 from compiler.ir.program import (
@@ -26,6 +24,7 @@ from compiler.ir.program import (
 from compiler.ir.tasks import Agent, Parallel, Reading, Tool
 from compiler.ir.texts import Text, to_plain
 from compiler.text.regex import Regex
+from compiler.text.source import Span
 
 LARGEST_NUMBER = 2**31 - 1
 """Every target can count this far."""
@@ -78,7 +77,6 @@ def plain(value: Any) -> Any:  # noqa: ANN401 (any part of the model, and what J
 
 
 def _written(value: Any) -> Any:  # noqa: ANN401 (any part of the model, and what msgspec can write)
-    """Return a part of the model with its texts as JSON values, without the keys that aren't written."""
     kind = type(value)
     if kind in _TEXTLESS:
         return value
@@ -103,3 +101,18 @@ def shown_json(text: str) -> str:
     if text.isascii() and "\x7f" not in text:  # the usual case, which must cost nothing
         return text
     return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def same(one: object, other: object) -> bool:
+    """Return whether two values are equal, apart from their places in documents."""
+    if type(one) is not type(other):
+        return False
+    if one is other or isinstance(one, str | int):
+        return one == other
+    if isinstance(one, Span | Origin | SourceFile):
+        return True
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, Struct) and isinstance(other, Struct):
+        return all(same(getattr(one, name), getattr(other, name)) for name in one.__struct_fields__)
+    return one == other

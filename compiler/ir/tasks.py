@@ -1,7 +1,5 @@
 """Tasks: the work of nodes, and their possible outcomes (I9 to I15)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Literal, assert_never

@@ -109,7 +109,6 @@ def to_plain(value: Text) -> str | list[str | dict[str, str]]:
 
 
 def _sparse(reference: Reference) -> dict[str, str]:
-    """Return a reference as JSON, without empty keys."""
     said = {name: getattr(reference, name) for name in ("written", "missing", "before", "after")}
     return {"register": reference.register, **{name: value for name, value in said.items() if value}}
 

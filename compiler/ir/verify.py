@@ -73,7 +73,6 @@ Rule = Callable[[Program], Issues]
 
 
 def _duplicates(program: Program, kind: str, key: str, *fields: str) -> Issues:
-    """Check that the parts in some fields have different names, none of them empty."""
     first: dict[str, DataPath] = {}
     for field in fields:
         for place, item in enumerate(parts_at(program, field)):
@@ -186,7 +185,6 @@ _USES = {
 
 
 def _uses(program: Program, *kinds: str) -> Issues:
-    """Check the registers of some kinds that edges use."""
     declared = {kind: names for kind, names in _declared(program).items() if kind in kinds}
     for place, node in enumerate(program.nodes):
         for number, edge in enumerate(node.edges):
@@ -214,7 +212,6 @@ Declared = Mapping[str, Collection[str]]
 
 
 def _declared(program: Program) -> Declared:
-    """Return the declared names by the kind of register."""
     counters = {counter.name for counter in program.counters}
     slots = {slot.name for slot in program.slots}
     scopes = scope_members(program.counters)

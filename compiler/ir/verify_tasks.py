@@ -1,7 +1,5 @@
 """The verifier's rules about single tasks and inputs, reports and contracts (docs/reference/program-rules.md)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeVar
@@ -23,7 +21,6 @@ Kind = TypeVar("Kind", Agent, Ask, Parallel, Stage, Tool)
 
 
 def _tasks(program: Program, kind: type[Kind]) -> Iterator[tuple[DataPath, Kind]]:
-    """Yield the tasks of a kind, each with its path."""
     for place, node in enumerate(program.nodes):
         if isinstance(node.task, kind):
             yield ("nodes", place, "task"), node.task

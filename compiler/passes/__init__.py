@@ -6,8 +6,6 @@ If an operator can jump to a step, a run is more than a path from the start. Pas
 program to be explicit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Fold effects: compute reads of known values, and drop values that are overwritten."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import assert_never
 

@@ -1,7 +1,5 @@
 """Remove counters whose value nothing depends on."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 from msgspec.structs import replace

@@ -3,8 +3,6 @@
 A run is a path from the start. It also continues wherever one of the program's operator jumps leads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from msgspec.structs import replace
@@ -46,7 +44,6 @@ def _narrowed(node: Node, possible: Mapping[int, frozenset[Test]]) -> Node:
 
 
 def _plain_words(edge: Edge, words: set[str | None]) -> Collection[str | None]:
-    """Return the outcomes after which an edge can be taken, for all values of the registers."""
     if not edge.guard:
         return words
     first, *others = edge.guard

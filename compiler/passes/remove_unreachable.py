@@ -1,7 +1,5 @@
 """Remove nodes that no run and no operator's jump can reach, and groups that become empty."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from compiler.ir.graph import led_to

@@ -1,7 +1,5 @@
 """Thread jumps: an edge into a branch with a single transition leads directly to its target."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from compiler.ir.edges import Edge
@@ -32,7 +30,6 @@ def _is_pass_through(node: Node) -> bool:
 
 
 def _led_on(jump: Jump, transitions: dict[str, Edge]) -> Jump:
-    """Return the operator's jump, redirected like an edge."""
     while jump.target in transitions:
         transition = transitions[jump.target]
         jump = replace(jump, target=transition.target, effects=jump.effects + transition.effects)

@@ -1,7 +1,5 @@
 """The configuration of a project: `rdc.toml`, or `[tool.rdc]` of `pyproject.toml` (B-1, B-10)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -129,7 +127,6 @@ def _project_name(table: object, place: OptionSource) -> tuple[str, list[Diagnos
 
 
 def _parted(table: object) -> tuple[dict[str, object], object]:
-    """Split a configuration into the keys about the project and the other keys."""
     if not isinstance(table, Mapping):
         return {}, table
     own = {name: table[name] for name in OWN_KEYS if name in table}

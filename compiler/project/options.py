@@ -113,14 +113,7 @@ class Known(Struct, frozen=True):
 
 
 def read_options(value: object, place: OptionSource, spans: Spans, known: Known) -> tuple[Options, list[Diagnostic]]:
-    """Return the options in a plain value and the problems with them; an invalid option keeps its default.
-
-    Args:
-        value: A mapping, if it is valid.
-        place: The place of the mapping.
-        spans: The spans of its keys, including nested ones.
-        known: The options that don't belong to a target.
-    """
+    """Return the options in a plain value and the problems with them; an invalid option keeps its default."""
     if not isinstance(value, Mapping):
         return Options(), [place.finding("the options must be a mapping of names to values", known.help)]
     options = {option.name: option for option in known.options}

@@ -1,7 +1,5 @@
 """Find the project of a document: its root folder, its configuration, and files in it (V11)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 
@@ -65,7 +63,15 @@ class Project(Struct, frozen=True):
         if len(reference) > LONGEST_PATH:  # each link in it would be resolved from the root
             return FileIssue("RD001", f"the path has more than {LONGEST_PATH:,} characters", "fix the path")
         try:
-            return self._find(source, reference, beside, noun)
+            for name in dict.fromkeys((beside, os.path.normpath(reference))):
+                file = self.disk.resolve(os.path.join(self.root, name))
+                if not is_below(file, self.root):
+                    return _outside(reference, noun, "leads out of the project through a link")
+                if not _leaves(name) and self.disk.exists(file):
+                    own = self._name(file)
+                    return Located(file, _shown(source, own), own, self.disk)
+            problem = f"there is no {noun} `{reference}` in this folder or in the project root"
+            return FileIssue("RD301", problem, "fix the path, or check only this document with `rdc check --no-link`")
         except (OSError, RuntimeError, ValueError) as error:
             return FileIssue("RD001", f"cannot look up `{reference}`: {error}", "fix the path")
 
@@ -104,24 +110,12 @@ class Project(Struct, frozen=True):
                 return [self.find(source, os.path.relpath(path, folder or "."), "file") for path in there]
         return []
 
-    def _find(self, source: Source, reference: str, beside: str, noun: str) -> Located | FileIssue:
-        for name in dict.fromkeys((beside, os.path.normpath(reference))):
-            file = self.disk.resolve(os.path.join(self.root, name))
-            if not is_below(file, self.root):
-                return _outside(reference, noun, "leads out of the project through a link")
-            if not _leaves(name) and self.disk.exists(file):
-                own = self._name(file)
-                return Located(file, _shown(source, own), own, self.disk)
-        problem = f"there is no {noun} `{reference}` in this folder or in the project root"
-        return FileIssue("RD301", problem, "fix the path, or check only this document with `rdc check --no-link`")
-
     def _name(self, file: str) -> str:
         """Return a file's path from the project root, with `/`."""
         return os.path.relpath(file, self.root).replace(os.sep, "/")
 
 
 def _upwards(folder: str) -> Iterator[str]:
-    """Yield a folder and all folders above it."""
     yield folder
     while (above := os.path.dirname(folder)) != folder:
         folder = above

@@ -1,7 +1,5 @@
 """Find comments that ignore diagnostics: `<!-- rdc: ignore RD405 -->`, or in YAML `# rdc: ignore RD405`."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator
 from functools import lru_cache
@@ -83,7 +81,6 @@ def _below(lines: tuple[str, ...], comments: Container[int]) -> dict[int, int]:
 
 
 def _first_lines(lines: tuple[str, ...], begin: int, comments: Container[int]) -> Iterable[int]:
-    """Yield the comments at the top of the frontmatter or of the text below it."""
     inside = begin > 1 and _FENCE.fullmatch(lines[0])
     for start in {1, 2} if inside else {1}:
         yield from _leading(lines, start, comments)
@@ -99,14 +96,12 @@ def _leading(lines: tuple[str, ...], start: int, comments: Container[int]) -> It
 
 
 def _body(lines: tuple[str, ...]) -> int:
-    """Return the first line of a Markdown document after its frontmatter."""
     if not _FENCE.fullmatch(lines[0]):
         return 1
     return next((number + 1 for number, line in enumerate(lines[1:], 2) if _FENCE.fullmatch(line)), 1)
 
 
 def _in_code(source: Source, begin: int) -> frozenset[int]:
-    """Return the lines of code blocks, as CommonMark defines them."""
     text = "\n".join(source.lines[begin - 1 :])
     starts = list(accumulate((len(line.encode()) + 1 for line in text.split("\n")), initial=0))
     events: Iterable[tuple[Any, Any]] = pyromark.events_with_range(text)

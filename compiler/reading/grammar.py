@@ -1,7 +1,5 @@
 """Parse with the Lark grammars in the folder `grammars/`."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Any, Literal, Protocol, cast

@@ -1,7 +1,5 @@
 """Read JSON with the places of its parts, and explain invalid JSON (RFC 8259)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Container
 from typing import NamedTuple

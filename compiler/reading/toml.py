@@ -1,7 +1,5 @@
 """Read TOML, and find the places of its keys, which the standard library's reader doesn't provide."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """Validate YAML and JSON documents with pydantic models, and report each part that doesn't fit."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar

@@ -206,7 +206,6 @@ def _compose(kind: Any, text: str, lines: Lines) -> Node | None:  # noqa: ANN401
 
 
 def _parts(node: Node) -> list[Node]:
-    """Return the nodes directly inside a node."""
     if isinstance(node, MappingNode):
         return [part for pair in node.value for part in pair]
     return node.value if isinstance(node, SequenceNode) else []
@@ -223,7 +222,6 @@ def _refuse_repetition(root: Node, text: str, lines: Lines) -> None:
 
 
 def _size(node: Node, sizes: dict[int, tuple[int, int] | None]) -> tuple[int, int]:
-    """Return the numbers of values and characters in a node, including itself and what aliases repeat."""
     if id(node) not in sizes:
         sizes[id(node)] = None
         inner = [_size(part, sizes) for part in _parts(node)]
@@ -295,7 +293,6 @@ class _Values:
 
 
 def _pairs(mapping: MappingNode) -> list[tuple[Node, Node]]:
-    """Return the keys and values of a mapping, after those that its merge keys add."""
     own: list[tuple[Node, Node]] = [pair for pair in mapping.value if pair[0].tag != _MERGE]
     if len(own) == len(mapping.value):
         return own
@@ -321,7 +318,6 @@ def _repeated_in(root: MappingNode, lines: Lines) -> Iterator[Repeated]:
 
 
 def _collections(root: MappingNode, lines: Lines, *, is_merged: bool = True) -> Iterator[list[tuple[KeyPath, Span]]]:
-    """Yield the paths and places of each collection's items."""
     pending: list[tuple[KeyPath, Node]] = [((), root)]
     seen: set[int] = set()
     while pending:
@@ -405,7 +401,6 @@ def explain(error: yaml.MarkedYAMLError, lines: Lines) -> UnreadableError:
 
 
 def _second_colon(line: str, before: str, at: int) -> tuple[str, int, str]:
-    """Distinguish a value that contains a colon from a key below a line with a value or without a colon."""
     if re.search(r":\s", before):
         key, _, value = line.strip().lstrip("- ").partition(":")
         quoted = value.strip().replace("\\", "\\\\").replace('"', '\\"')

@@ -1,7 +1,5 @@
 """Play a scenario by the semantics only, without executing anything (S1)."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 from itertools import pairwise
@@ -50,7 +48,6 @@ class MockRun(Struct, frozen=True):
 
 
 def _reply(node: Node, outcome: Outcome) -> str:
-    """Return a person's reply for an outcome."""
     is_text = isinstance(node.task, Ask) and node.task.question in ("input", "select", "confirm")
     return outcome.text if is_text else outcome.word
 

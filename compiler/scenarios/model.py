@@ -3,8 +3,6 @@
 Each format describes a run with its own keys; the front end provides a reader for them (`Keys`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Literal, get_args
@@ -111,13 +109,7 @@ class Keys(Struct, frozen=True):
 
 
 def read_scenarios(value: object, spans: Spans, keys: Keys) -> tuple[tuple[Scenario, ...], list[Issue]]:
-    """Return the scenarios in a plain value, and all issues of their form; scenarios with issues are left out.
-
-    Args:
-        value: The value of `scenarios`.
-        spans: The spans of that value and of its keys and items.
-        keys: The format's own keys.
-    """
+    """Return the scenarios in a plain value, and all issues of their form; scenarios with issues are left out."""
     if value is None:
         return (), []
     if not isinstance(value, Mapping):

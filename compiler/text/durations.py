@@ -1,7 +1,5 @@
 """Read and write durations such as `10m`."""
 
-from __future__ import annotations
-
 from compiler.text.regex import Regex
 
 LONGEST_TIME = 366 * 24 * 3600

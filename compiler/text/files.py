@@ -1,7 +1,5 @@
 """Read files of documents, and reject unsuitable ones (D1)."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

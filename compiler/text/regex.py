@@ -3,8 +3,6 @@
 Otherwise rdc would spend a seventh of its start-up time on expressions that a document doesn't need.
 """
 
-from __future__ import annotations
-
 import re
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,5 @@
 """Suggest a similar known name for an unknown one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Build a project: plan, compile and write (B-2 to B-5)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from compiler.diagnostics.model import has_error
@@ -42,7 +40,6 @@ def build(root: str, options: BuildOptions) -> BuildResult:
 
 
 def _load(root: str, last_build: BuildRecords, hashes: FileHashes) -> LoadedRules:
-    """Return the rules of the last build if the configuration is unchanged, otherwise read them again."""
     if CONFIGURATIONS[0] in last_build.inputs and hashes.is_as(
         {name: last_build.inputs[name] for name in CONFIGURATIONS}
     ):

@@ -1,7 +1,5 @@
 """Compile documents of a build on all cores, and record their inputs (B-4)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -60,7 +58,9 @@ def compile_task(root: str, task: Task) -> Made:
     laid = reversed(layout.files) if product and not has_error(found) else ()  # the main file first
     files = tuple(Built(PurePath(one.output.path).as_posix(), one.data, one.executable) for one in laid)
     written = {built.path: built.data for built in files}
-    items = items_of(compilation.program, product, written) if files and compilation.program and product else {}
+    items: dict[str, list[str]] = {}
+    if files and compilation.program and product:
+        items = items_of(compilation.program, load(task.rule.to), product, written)
     outputs = {path: sha256(data).hexdigest() for path, data in written.items()}
     unique = tuple(dict.fromkeys(found))
     sources = {one.path for one in found} | {near.path for one in found for near in one.related}
@@ -74,7 +74,6 @@ def compile_task(root: str, task: Task) -> Made:
 
 
 def _laid_out(task: Task, compilation: Compilation) -> tuple[list[Diagnostic], Layout, Product | None]:
-    """Return the diagnostics, layout and product of a document."""
     rule, backend = task.rule, load(task.rule.to)
     try:
         made = emitted(compilation, backend, rule.options, backend.emit, task.output)

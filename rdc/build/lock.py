@@ -4,26 +4,22 @@ A line has the path of a file, a kind and a value, such as `.github/workflows/de
 sorted, so that diffs show the changes.
 """
 
-from __future__ import annotations
-
 import json
 import os
-import re
 import shlex
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from errno import EIO
-from typing import assert_never
+from typing import Any, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backends.make.native import common, loop
+from backends.base import Backend
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 from compiler.text.files import DISK
-from compiler.text.source import sha256_of
 from rdc.build.records import LOCK, Record
 from rdc.output.generate import Product
 from rdc.terminal.cells import visible
@@ -31,26 +27,14 @@ from rdc.terminal.cells import visible
 COMMON = "default"
 """The agent of prompts without an agent."""
 
-_BUNDLED = re.compile(
-    rb"^# The runtime of rdc [^\n]{1,40}, edition ([a-z]{1,20}) \(sha256 ([0-9a-f]{64})\)\.$", re.MULTILINE
-)
-_SHARED = re.compile(r"(?:.*/)?rdc_(?:runtime_)?([a-z_]+?)_[0-9a-f]{8}\.py")
 
-
-def items_of(program: Program, product: Product, files: Mapping[str, bytes]) -> dict[str, list[str]]:
+def items_of(
+    program: Program, backend: Backend[Any], product: Product, files: Mapping[str, bytes]
+) -> dict[str, list[str]]:
     """Return the items of a document's files, sorted, by path. The main file must come first in `files`."""
-    main, *companions = files
-    found = {main: {*_of_program(program), *product.items, *_bundled(files[main])}}
-    for path in companions:
-        name = runtime_at(path)
-        found[path] = {f"runtime {name} {sha256_of(files[path])}"} if name else set(_bundled(files[path]))
+    found = {path: {*backend.review_items(path, data)} for path, data in files.items()}
+    found[next(iter(files))] |= {*_of_program(program), *product.items}
     return {path: sorted(map(visible, items)) for path, items in found.items() if items}
-
-
-def runtime_at(path: str) -> str:
-    """Return the name of the shared runtime at a path, or ""."""
-    match = _SHARED.fullmatch(path)
-    return match[1] if match else ""
 
 
 def _of_program(program: Program) -> Iterator[str]:
@@ -72,14 +56,6 @@ def _of_program(program: Program) -> Iterator[str]:
                 continue
             case _:
                 assert_never(node.task)
-
-
-def _bundled(data: bytes) -> Iterator[str]:
-    """Yield the runtimes bundled in a file."""
-    for edition, digest in _BUNDLED.findall(data):
-        yield f"runtime {edition.decode()} {digest.decode()}"
-    if data.startswith(b"#") and common().encode() in data:
-        yield f"runtime make-loop {sha256_of(loop())}"
 
 
 _GUARDS = ("gate ", "environment ")
@@ -162,7 +138,6 @@ def review(
 
 
 def _lost(known: set[str], wanted: str, files: Container[str]) -> list[tuple[str, str]]:
-    """Return the guards that files no longer have."""
     lost = map(_parts, known.difference(wanted.splitlines()))
     return [(path, f"no {item}") for path, item in lost if path in files and item.startswith(_GUARDS)]
 

@@ -1,14 +1,14 @@
 """Copy pins of actions from generated workflows, where a bot changed them, to the configuration (B-6)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import tomlkit
 
-from backends.github.yaml.pins import pins
+from backends.base import Backend
+from backends.registry import BACKENDS, load
 from compiler.diagnostics.model import Diagnostic
 from compiler.project.project import CONFIGURATION
 from rdc.build.lock import items_in, read_lock
@@ -17,15 +17,20 @@ from rdc.output.write import File, write_all
 _USES = re.compile(r"^ +(?:- )?uses: (([\w.-]+/[\w.-]+)[^@\s]*)@([0-9a-f]{40})(?: # (v[\w.+-]{1,40}))?$", re.MULTILINE)
 
 
+def pinning() -> Backend[Any]:
+    """Return the target whose outputs have pins."""
+    return next(target for target in map(load, BACKENDS) if target.pins_option)
+
+
 def changed_pins(root: str) -> tuple[dict[str, str], list[Diagnostic]]:
     """Return the pins in generated workflows that differ from the lock.
 
     Returns:
-        The new content of `[github.actions]`, and diagnostics for pins that can't be taken.
+        The new content of the option for pins, and diagnostics for pins that can't be taken.
     """
     taken: dict[str, tuple[str, str]] = {}
     wrong: list[Diagnostic] = []
-    known = {pin.uses for pin in pins().values()}
+    known = {pin.partition("@")[0] for pin in pinning().pins().values()}
     for path, action, value in _edited(root, items_in(read_lock(root) or "")):
         if action not in known:
             message = f"{action} in {path} gets its pin from a document or an option"
@@ -62,7 +67,8 @@ def take(configuration: str, chosen: Mapping[str, str]) -> None:
     file = Path(configuration)
     document = tomlkit.parse(file.read_bytes().decode("utf-8-sig"))
     table = document if file.name == CONFIGURATION else document["tool"]["rdc"]
-    for name in ("github", "actions"):
+    target = pinning()
+    for name in (target.name, target.pins_option):
         table = table.setdefault(name, tomlkit.table())
     for action, value in sorted(chosen.items()):
         table[action] = value

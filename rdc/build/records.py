@@ -4,8 +4,6 @@ The records can be deleted at any time. Parallel builds don't invalidate them: e
 is used only while all of these exist.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Call tools of an MCP server in a separate process, with the official client (package `mcp`)."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -58,7 +56,6 @@ async def _called(server: Sequence[str], request: Request) -> Answer:
 
 
 def _texts(request: Request) -> dict[str, str]:
-    """Return the other arguments of a prompt."""
     given = ((name, value) for name, value in request.arguments.items() if name != "id")
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in given}
 

@@ -3,8 +3,6 @@
 The file has answers by step and by tool, in order. A file beside it counts the answers of each run.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os
@@ -150,7 +148,6 @@ def answer(path: str, given: bytes, environment: Mapping[str, str], call: Call |
 
 
 def _played(play: MockExecutor, environment: Mapping[str, str]) -> MockResult:
-    """Write the files of a mocked executor, and its handed-over data."""
     for path, text in play.files.items():
         write_inside(str(Path.cwd()), path, text.encode("utf-8", "replace"))
     for key in play.handed.keys() & HANDED.keys():

@@ -1,7 +1,5 @@
 """Mock runs in place: `rdc mock` answers instead of agents, tools and executors (`rdc run FILE --mock`)."""
 
-from __future__ import annotations
-
 import os
 
 from rdc.calls.mock import MockAnswers, mock_command, read_mocks
@@ -11,8 +9,7 @@ from runtime_shim.engine.session import Extension, Part
 from runtime_shim.engine.state import State
 from runtime_shim.stepspec.attempt import Stages, config_of
 from runtime_shim.tasks.calls import Caller, tally
-from runtime_shim.tasks.exchange import Answered
-from runtime_shim.tasks.prompting import Calls, pairs
+from runtime_shim.tasks.exchange import Answered, Calls, pairs
 
 PLACEHOLDER = "rdc mock"
 NOTHING = "echo null"
@@ -111,15 +108,11 @@ class MockRuns(Extension):
         for task in {*MOCKED} & {*session.kinds}:
             session.kinds[task] = type("Mocked", (MOCKED[task], session.kinds[task]), {"mocks": mocks})
         if "stepspec" in session.program:
-            self._replace_commands(mocks)
-
-    def _replace_commands(self, mocks: MockAnswers) -> None:
-        """Give a specification's executor and tools a placeholder, which printed commands don't repeat."""
-        options, configured = self.session.options, config_of(self.session).get("tools", {})
-        called = (*pairs("--tool", options.tool), *(name for name in configured if configured[name].get("command")))
-        names = dict.fromkeys((*mocks.replies["tools"], *called))
-        known = [option for option in options.known if option[1] not in ("--tool", "--executor")]
-        vars(options).update(tool=[f"{name}={PLACEHOLDER}" for name in names], executor=PLACEHOLDER, known=known)
+            options, configured = self.session.options, config_of(self.session).get("tools", {})
+            called = (*pairs("--tool", options.tool), *(name for name in configured if configured[name].get("command")))
+            names = dict.fromkeys((*mocks.replies["tools"], *called))
+            known = [option for option in options.known if option[1] not in ("--tool", "--executor")]
+            vars(options).update(tool=[f"{name}={PLACEHOLDER}" for name in names], executor=PLACEHOLDER, known=known)
 
     def record(self, record: Record) -> Record:
         """Record a mock run, for the reminder."""

@@ -1,7 +1,5 @@
 """Read a tool request: the JSON on standard input (I13)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,12 +1,10 @@
-"""The commands of `rdc`. Each module has a click command named `command`.
-
-A command is imported when it is used, and imports all that it needs.
-"""
-
-from __future__ import annotations
+"""The commands of `rdc`: a module for each, with a click command named `command`, which is imported when it is used."""
 
 from importlib import import_module
 from typing import Any
+
+PROGRAM = "rdc"
+COMPLETION_VARIABLE = "_RDC_COMPLETE"
 
 COMMANDS = {
     "init": "Start a project: configuration, a first document, hook and CI.",

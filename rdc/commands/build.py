@@ -1,7 +1,5 @@
 """`rdc build`: compiles the documents of a project to the files that its configuration names."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -125,10 +123,11 @@ def _refuse(approved: tuple[str, ...], *, ci: bool, check: bool, takes: bool, ot
 
 def _taken(root: str, here: str, reporter: Reporter) -> tuple[str, ...] | None:
     """Copy the pins that a bot changed. Return their items for the lock, or None if some are not valid."""
-    from rdc.build.pins import changed_pins, take  # noqa: PLC0415 (it imports tomlkit)
+    from rdc.build.pins import changed_pins, pinning, take  # noqa: PLC0415 (it imports tomlkit)
 
     configuration = read_configuration(Project(root), all_options())
-    actions = configuration.options.targets.get("github", TargetOptions()).values.get("actions", {})
+    target = pinning()
+    actions = configuration.options.targets.get(target.name, TargetOptions()).values.get(target.pins_option, {})
     if configuration.diagnostics or not configuration.sources or not isinstance(actions, dict):
         return ()  # the build shows the reason
     chosen, wrong = changed_pins(root)

@@ -1,7 +1,5 @@
 """`rdc compile`: compiles documents for a target. It writes all files or none."""
 
-from __future__ import annotations
-
 import click
 
 from compiler.driver import Settings, open_file

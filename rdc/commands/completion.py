@@ -1,11 +1,9 @@
 """`rdc completion`: the script that completes commands, options, targets, codes and files in a shell."""
 
-from __future__ import annotations
-
 import click
 from click.shell_completion import get_completion_class
 
-from rdc.cli import COMPLETION_VARIABLE, PROGRAM, cli
+from rdc.commands import COMPLETION_VARIABLE, PROGRAM
 from rdc.terminal.output import put
 
 
@@ -21,5 +19,6 @@ def command(shell: str) -> int:
     """  # noqa: D301 (\b is what click takes for a paragraph not to be filled)
     scripts = get_completion_class(shell)
     assert scripts is not None  # noqa: S101 (the choices are shells that click knows)
-    put(scripts(cli, {}, PROGRAM, COMPLETION_VARIABLE).source())
+    group = click.get_current_context().find_root().command
+    put(scripts(group, {}, PROGRAM, COMPLETION_VARIABLE).source())
     return 0

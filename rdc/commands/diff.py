@@ -1,7 +1,5 @@
 """`rdc diff`: compares two versions of a document as flows."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -62,7 +60,10 @@ def command(old: str, new: str, picture: PictureChoice, settings: Settings, repo
     OLD and NEW are files, or files in a git revision (`HEAD~1:deploy.runbook.md`). If OLD is only a revision, it means
     NEW in that revision. Pictures show both versions and mark the changes.
     """
-    places = _places(old, new)
+    # A word is first a file, then a file in a revision. OLD may be only a revision.
+    after = _in_revision(new) or Place(new, new)
+    before = Place(old, old) if _is_file(old) else _in_revision(old)
+    places = before or replace(after, shown=f"{old}:{after.file}", revision=old), after
     compiled = [_compile(place, settings) for place in places]
     if not reporter.accepts(compiled):
         return 1
@@ -79,16 +80,6 @@ def command(old: str, new: str, picture: PictureChoice, settings: Settings, repo
         made = _generated(compared, compiled, picture)
         code = picture.deliver([Found(places[1].beside)], made, reporter)
     return code or int(exits and bool(compared))
-
-
-def _places(old: str, new: str) -> tuple[Place, Place]:
-    """Return the places of OLD and NEW.
-
-    A word is first a file, then a file in a revision. OLD may be only a revision.
-    """
-    after = _in_revision(new) or Place(new, new)
-    before = Place(old, old) if _is_file(old) else _in_revision(old)
-    return before or replace(after, shown=f"{old}:{after.file}", revision=old), after
 
 
 def _in_revision(word: str) -> Place | None:

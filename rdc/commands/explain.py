@@ -1,18 +1,15 @@
 """`rdc explain`: shows the meaning of a diagnostic, why it matters, an example and its fix."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 
 import click
 from click.shell_completion import CompletionItem
 
+from compiler.diagnostics.issues import page, page_of
 from compiler.diagnostics.model import CODES
-from compiler.diagnostics.pages import page, page_of
 from rdc.commands.common.reporter import docs_url
-from rdc.terminal.output import color, put
-from rdc.terminal.usage import UnknownWordError
+from rdc.terminal.output import UnknownWordError, color, put
 
 
 def _known_code(_: click.Context, __: click.Parameter, word: str | None) -> str | None:

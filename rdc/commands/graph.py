@@ -1,7 +1,5 @@
 """`rdc graph`: draws documents as pictures."""
 
-from __future__ import annotations
-
 import click
 
 from compiler.driver import Settings

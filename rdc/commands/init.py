@@ -1,7 +1,5 @@
 """`rdc init`: writes the first files of a project."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -52,7 +50,6 @@ def command(folder: str, kind: str, target: str, source: str, *, quiet: bool) ->
 
 
 def _entered(folder: str) -> str:
-    """Create the project's folder, make it the current folder, and return its absolute path without links."""
     place = os.path.realpath(folder)
     root = project_around(place).root
     if root != place:

@@ -1,7 +1,5 @@
 """`rdc mock`: an agent, a tool or an executor that answers from a file, for runs with mocks on any target."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """`rdc run`: runs a document in place, with the runtime of generated Python files."""
 
-from __future__ import annotations
-
 import os
 import shlex
 
@@ -45,7 +43,6 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
 
 
 def _called(file: str, settings: Settings) -> str:
-    """Return the command that runs this program, for the hints that people paste."""
     given = [("--from", settings.front_end), *((f"--{name}", words) for name, words in settings.options.items())]
     listed = [(option, [words] if isinstance(words, str) else words or ()) for option, words in given]
     options = [each for option, words in listed for word in words for each in (option, word)]

@@ -1,40 +1,35 @@
 """`rdc runtime`: the common parts of generated files, for people who approve them once per release."""
 
-from __future__ import annotations
-
 from difflib import unified_diff
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from backends.make.native import loop
-from backends.make.verify import loop_in
-from backends.python.edition import PUBLISHER, text_of
-from backends.python.verify import runtime_in
+from backends.base import Backend
+from backends.registry import BACKENDS, load
 from compiler.text.files import FileIssue, read_source
 from compiler.text.source import sha256_of
 from rdc.terminal.cells import visible
-from rdc.terminal.output import put
-from rdc.terminal.usage import UnknownWordError
-from runtime_shim.editions import CALLERS, EDITIONS
+from rdc.terminal.output import UnknownWordError, put
 
-LOOP = "make-loop"
-NAMES = (*EDITIONS, *CALLERS, PUBLISHER, LOOP)
+
+@cache
+def _runtimes() -> dict[str, tuple[Backend[Any], str]]:
+    targets = map(load, reversed(BACKENDS))
+    return {name: (target, text) for target in targets for name, text in target.runtimes().items()}
 
 
 def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
-    if name is None or name in NAMES:
+    if name is None or name in _runtimes():
         return name
-    raise UnknownWordError("edition", name, NAMES, "rdc runtime --sha256")
+    raise UnknownWordError("edition", name, _runtimes(), "rdc runtime --sha256")
 
 
 def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in NAMES if name.startswith(begun)]
-
-
-def _text(name: str) -> str:
-    return loop() if name == LOOP else text_of(name)
+    return [CompletionItem(name) for name in _runtimes() if name.startswith(begun)]
 
 
 @click.command(name="runtime")
@@ -54,10 +49,10 @@ def command(name: str | None, old: str | None, *, hashes: bool) -> int:
     if hashes == (name is not None) or (old is not None and name is None):
         raise click.UsageError("give either the NAME of an edition or --sha256", context)
     if name is None:
-        put("\n".join(f"{sha256_of(_text(each))}  {each}" for each in NAMES))
+        put("\n".join(f"{sha256_of(text)}  {each}" for each, (_, text) in _runtimes().items()))
         return 0
     if old is None:
-        put(_text(name).encode())
+        put(_runtimes()[name][1].encode())
         return 0
     return _compare(name, old, context)
 
@@ -66,8 +61,8 @@ def _compare(name: str, old: str, context: click.Context) -> int:
     source = read_source(Path(old), old, old)
     if isinstance(source, FileIssue):
         raise click.UsageError(f"{old}: {source.message}", context)
-    before = loop_in(source.text) if name == LOOP else runtime_in(source.text, name)
-    after = _text(name)
+    target, after = _runtimes()[name]
+    before = target.runtime_in(name, source.text)
     if before == after:
         return 0
     lines = unified_diff(before.split("\n"), after.split("\n"), old, f"rdc runtime {name}", lineterm="")

@@ -1,7 +1,5 @@
 """`rdc schema`: the JSON Schemas of rdc's input files, for editors and other tools."""
 
-from __future__ import annotations
-
 import json
 from importlib import import_module
 from typing import Any
@@ -10,8 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 from msgspec import Struct
 
-from rdc.terminal.output import put
-from rdc.terminal.usage import UnknownWordError
+from rdc.terminal.output import UnknownWordError, put
 
 
 class Schema(Struct, frozen=True):
@@ -35,7 +32,7 @@ _RECORDS = "compiler.frontends.stepspec.records"
 SCHEMAS: dict[str, Schema] = {
     "agent-workflow": Schema("agent workflows", "compiler.frontends.agent_workflow.syntax"),
     "program": Schema("programs as JSON", "compiler.frontends.json.shapes"),
-    "project": Schema("rdc.toml", "rdc.documents.table"),
+    "project": Schema("rdc.toml", "rdc.documents.rules"),
     "run-approvals": Schema("a run's approvals.json", _RECORDS, ("approvals",)),
     "run-artifacts": Schema("a run's artifacts.json", _RECORDS, ("artifacts",)),
     "run-drrs": Schema("a run's drrs.json", _RECORDS, ("drrs",)),

@@ -1,7 +1,5 @@
 """`rdc status`: the runs in this folder, with their questions and the commands that continue them."""
 
-from __future__ import annotations
-
 import json
 
 import click

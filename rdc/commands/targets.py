@@ -1,7 +1,5 @@
 """`rdc targets`: the targets, and the options of a target."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import textwrap

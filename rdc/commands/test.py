@@ -1,7 +1,5 @@
 """`rdc test`: tests documents by their scenarios, with the semantics and by running generated targets."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -48,9 +46,7 @@ MOST = 20
     "--init", "starts", is_flag=True, help="Write a scenario for each path that has none, for you to correct."
 )
 @click.option(
-    "--paths",
-    type=click.IntRange(1),
-    help=f"The most scenarios that --init writes for a document. [default: {MOST}]",
+    "--paths", type=click.IntRange(1), help=f"The most scenarios that --init writes for a document. [default: {MOST}]"
 )
 @click.option("--format", "output", type=click.Choice(FORMATS), default="text", show_default=True)
 @language_options
@@ -95,7 +91,6 @@ def command(
 
 
 def _start(files: Sequence[str], most: int, settings: Settings, reporter: Reporter, *, tries: bool) -> int:
-    """Write scenarios for the paths of documents that have none."""
     context = click.get_current_context()
     if not files:
         raise click.UsageError("--init changes documents; name the files or folders", context)

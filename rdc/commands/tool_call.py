@@ -1,7 +1,5 @@
 """`rdc tool-call`: a command for `--tool` that calls tools of an MCP server."""
 
-from __future__ import annotations
-
 import sys
 
 import click

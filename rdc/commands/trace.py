@@ -1,7 +1,5 @@
 """`rdc trace`: shows the path for given outcomes, or all paths, without running anything."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click
@@ -125,7 +123,6 @@ def _inputs(words: tuple[str, ...], program: Program) -> dict[str, str]:
 
 
 def _every(program: Program, most: int, limit: int, output: str) -> str:
-    """Return all paths, and their coverage."""
     found = enumerate_paths(program, most, limit)
     covered = coverage(program, found.paths)
     if output == "json":

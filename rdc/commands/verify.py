@@ -1,11 +1,10 @@
 """`rdc verify`: verifies generated files."""
 
-from __future__ import annotations
-
 import click
 
+from backends.base import VerifyResult, VerifyStatus
 from rdc.output.packages import lock_command, lock_issue
-from rdc.output.verify import VerifyResult, VerifyStatus, verify, worst
+from rdc.output.verify import verify, worst
 from rdc.terminal.cells import visible
 from rdc.terminal.output import put
 
@@ -31,7 +30,6 @@ def command(files: tuple[str, ...], *, locked: bool) -> int:
 
 
 def _with_lock(path: str, found: VerifyResult) -> VerifyResult:
-    """Return the verdict on a file and, if nothing else is wrong, on the lock of its packages."""
     if found.status in (VerifyStatus.CHANGED, VerifyStatus.UNKNOWN) or not (problem := lock_issue(path)):
         return found
     return VerifyResult(VerifyStatus.CHANGED, f"{problem}; run: {lock_command(path)}")

@@ -149,7 +149,6 @@ def _longest_common(old: Iterable[object], new: Iterable[object]) -> _Link | Non
 
 
 def _told_apart(nodes: Iterable[Node], frequent: set[object]) -> Iterator[object]:
-    """Yield the contents of nodes, numbering repeated ones that are frequent."""
     seen: Counter[object] = Counter()
     for node in nodes:
         content = _content(node)
@@ -167,7 +166,6 @@ def _same_title(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node
 
 
 def _same_id(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
-    """Match steps with the same id if they are named or have the same task or title."""
     known = {node.id: node for node in old}
     for node in new:
         before = known.get(node.id)

@@ -61,10 +61,7 @@ def difference(old: Picture, new: Picture) -> Difference:
     return Difference(
         added=tuple(node for node in nodes_of(new) if node.id not in kept),
         removed=tuple(node for node in nodes_of(old) if node.id not in matching.boxes),
-        changed=(
-            *_in_order(new, nodes, _changed_groups(old, new, matching)),
-            *_changed_messages(old, new, matching),
-        ),
+        changed=(*_in_order(new, nodes, _changed_groups(old, new, matching)), *_changed_messages(old, new, matching)),
         renumbered=tuple(pair for pair in pairs if pair.old.id != pair.new.id),
         start=_start(old, new, matching),
         notes=(tuple(line for line in gone if line not in come), tuple(line for line in come if line not in gone)),
@@ -114,7 +111,6 @@ def _groups(drawn: Picture) -> dict[str, Group]:
 
 
 def _in_order(new: Picture, nodes: Mapping[str, Change], groups: Mapping[str, Change]) -> Iterator[Change]:
-    """Yield changes in document order."""
     for _, item in outline(new):
         if isinstance(item, Frame) and item.id in groups:
             yield groups[item.id]
@@ -147,7 +143,6 @@ def _start(old: Picture, new: Picture, matching: Matching) -> tuple[str, str] | 
 
 
 def _redirected(old: Picture, new: Picture, matching: Matching) -> Iterator[Redirection]:
-    """Yield transitions with a new destination, for nodes in both versions, paired by outcome."""
     before, after = _leaving(old), _leaving(new)
     same = {box.node.id: said(box.node) for box in new.boxes}
     origin = {new_id: old_id for old_id, new_id in matching.boxes.items()}
@@ -171,7 +166,6 @@ def _redirected(old: Picture, new: Picture, matching: Matching) -> Iterator[Redi
 
 
 def _renamed(arrow: Arrow, matching: Matching, runbook: str) -> str:
-    """Return the label of an old arrow with the new names of steps, without the path of their runbook."""
 
     def name(part: str | Called | Term) -> str:
         if not isinstance(part, Called):

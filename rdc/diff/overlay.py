@@ -1,7 +1,5 @@
 """Two versions of a program in one picture: the new one with removed items, and marks on changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
@@ -53,7 +51,6 @@ def _marked_frames(new: Picture, found: Difference) -> Iterator[Frame]:
 
 
 def _notes(new: Picture, found: Difference) -> Iterator[tuple[Mark, str]]:
-    """Yield the mark of each new box, and what changed in it."""
     parts = {change.new.id: ", ".join(change.parts) for change in found.changed if isinstance(change.new, Node)}
     nodes = {box.node.id: box.node for box in new.boxes}
     kept = {said(nodes[name]) for name in found.matched.values()}
@@ -77,7 +74,6 @@ def _marked(box: Box, note: tuple[Mark, str]) -> Box:
 
 
 def _with_removed(old: Picture, boxes: list[Box], found: Difference, names: Mapping[str, str]) -> Iterator[Box]:
-    """Yield the new boxes in order, each followed by the removed boxes that came after it."""
     parents = {frame.id: frame.parent for frame in old.frames}
     behind: dict[str, list[Box]] = {}
     before = ""
@@ -109,7 +105,6 @@ def _new_arrows(new: Picture, found: Difference) -> Iterator[Arrow]:
 
 
 def _old_arrows(old: Picture, found: Difference, names: Mapping[str, str]) -> Iterator[Arrow]:
-    """Yield the removed arrows, including those of removed boxes."""
     gone = {move.before for move in found.redirected}
     for arrow in old.arrows:
         if arrow.source not in found.matched or arrow in gone:

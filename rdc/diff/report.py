@@ -1,7 +1,5 @@
 """The difference between two documents, for people and for tools."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import unified_diff
@@ -110,7 +108,6 @@ def _end(end: End) -> str:
 
 
 def _texts(change: Change) -> Iterator[str]:
-    """Yield the changed lines of the changed parts."""
     for part in change.parts:
         if part not in _UNSHOWN:
             before, after = (_written(_part(item, part)).splitlines() for item in (change.old, change.new))
@@ -238,7 +235,6 @@ class Comparison:
         return " ".join(self.sheet().head())
 
     def _new_loops(self) -> list[list[str]]:
-        """Return the nodes of each loop that shares no step with a loop of the old version."""
         known = {self.found.matched.get(name) for region in self.old.loops() for name in region}
         fresh = [region for region in self.new.loops() if not region & known]
         return [[node.id for node in self.new.program.nodes if node.id in region] for region in fresh]

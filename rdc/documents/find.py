@@ -1,7 +1,5 @@
 """Finds the documents of a command: files, folders, the whole project, and standard input."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 
@@ -71,7 +69,6 @@ def _in_folder(folder: str) -> list[Found]:
 
 
 def _names() -> str:
-    """Return the possible names of documents, for a message."""
     every = (name for form in FRONT_ENDS.values() for name in (*map("*{}".format, form.suffixes), *form.names))
     return " or ".join(every)
 

@@ -1,7 +1,5 @@
 """Documents in a revision of git."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile
@@ -94,12 +92,10 @@ def checked_out(revision: str, file: str) -> Iterator[CheckedOut]:
 
 
 def _top(folder: Path) -> str:
-    """Return the top folder of a folder's repository."""
     return os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
 
 
 def _is_around(path: str) -> bool:
-    """Return whether a document may need a file."""
     return path.endswith(".md") or PurePosixPath(path).name in CONFIGURATIONS
 
 
@@ -127,7 +123,6 @@ def _write(root: Path, name: str, wanted: Mapping[str, str], blobs: Iterable[byt
 
 
 def _git(folder: str | Path, *words: str) -> bytes:
-    """Return git's output."""
     with _running(folder, *words) as git:
         try:
             said, complaint = git.communicate(timeout=TIME_LIMIT)

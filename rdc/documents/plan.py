@@ -1,7 +1,5 @@
 """Plan a build: what it is asked for and returns, and a task for each document that a rule matches (B-1)."""
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re
@@ -193,7 +191,6 @@ def _wild(word: str) -> str:
 
 
 def _literal(pattern: str) -> str:
-    """Return the leading folders of a pattern without wildcards."""
     folders = pattern.split("/")[:-1]
     wild = next((number for number, part in enumerate(folders) if _WILD.search(part)), len(folders))
     return "/".join(folders[:wild])

@@ -1,7 +1,5 @@
 """Draw the graph on standard input with the Graphviz in the package pygraphviz. Runs as a program."""
 
-from __future__ import annotations
-
 import sys
 
 from pygraphviz import AGraph

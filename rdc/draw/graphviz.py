@@ -3,8 +3,6 @@
 It runs in a separate process, so that a graph that is too large only costs the time limit.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import struct
@@ -22,7 +20,7 @@ from xml.sax.saxutils import escape
 from msgspec.structs import replace
 
 from backends.common.command import drawing_command, read_command
-from backends.dot.graph import stylesheet
+from backends.picture.looks import stylesheet
 from compiler.text.regex import Regex
 
 Form = Literal["svg", "png"]

@@ -1,14 +1,11 @@
 """The first files of a project: as text, compared with the existing ones, and written (B-7)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
-from backends.github.yaml.pins import pins
 from backends.registry import load
 from compiler.frontends import FRONT_ENDS, all_options, endings
 from compiler.project.configuration import read_configuration
@@ -67,14 +64,7 @@ def patterns(wanted: Wanted) -> tuple[str, ...]:
 
 
 def starters(wanted: Wanted, present: Sequence[str], configuration: str, own: Sequence[Rule]) -> list[Starter]:
-    """Return the first files of a project.
-
-    Args:
-        wanted: The request.
-        present: The project's files.
-        configuration: The path of rdc's configuration, even if it doesn't exist.
-        own: The rules in that file.
-    """
+    """Return the first files of a project."""
     kind = KINDS[wanted.kind]
     first = f"{wanted.kind}s/{kind.document}"
     tables = own or [_rule(wanted)]
@@ -119,8 +109,7 @@ def _hooks() -> Starter:
 
 
 def _workflow(wanted: Wanted) -> Starter:
-    pin = pins()["checkout"]
-    text = _template("rdc.yml").replace("@CHECKOUT@", f"{pin.reference} # {pin.version}")
+    text = _template("rdc.yml").replace("@CHECKOUT@", load("github").pins()["checkout"])
     text = text.replace("@SOURCE@", json.dumps(wanted.source))
     return Starter((CHECK,), text, ("rdc", "build --check"), text.partition("    steps:\n")[2])
 
@@ -149,10 +138,6 @@ class Started(Struct, frozen=True):
 
 def start(root: str, wanted: Wanted) -> Started:
     """Write the first files of the project in the current folder, all or none.
-
-    Args:
-        root: The current folder, as an absolute path without links.
-        wanted: The request.
 
     Raises:
         OSError: A file cannot be read or written; `filename` is its path.

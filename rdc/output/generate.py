@@ -1,7 +1,5 @@
 """Compiles documents for a backend, in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """The places of all generated files: the main files, and their companions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -81,13 +79,7 @@ class Layout(Struct, frozen=True, dict=True):
 
 
 def lay_out(mains: Sequence[Output], products: Sequence[Product | None], *, executable: bool) -> Layout:
-    """Return the places of the files.
-
-    Args:
-        mains: The main file of each source.
-        products: The output for each source.
-        executable: Whether the main files are programs.
-    """
+    """Return the places of the files."""
     findings = list(collisions(mains))
     groups: list[Group] = []
     for main, product in zip(mains, products, strict=True):
@@ -125,10 +117,14 @@ def beside(main: str, path: str) -> str:
 
 def placed_file(main: Output, companion: Companion) -> PlacedFile:
     """Return a companion of a main file with its place."""
-    is_away = companion.home and not main.place.parent.as_posix().endswith(f"/{companion.home}")
-    path = PurePosixPath(companion.path).name if is_away else companion.path
-    output = Output(main.source, beside(main.path, path), companion.option)
+    output = Output(main.source, placed(main, companion.path, companion.home), companion.option)
     return PlacedFile(output, companion.text.encode(), companion.executable)
+
+
+def placed(main: Output, path: str, home: str) -> str:
+    """Return the path of a companion; if the main file is not in its home, the companion is next to it."""
+    is_away = home and not main.place.parent.as_posix().endswith(f"/{home}")
+    return beside(main.path, PurePosixPath(path).name if is_away else path)
 
 
 def _calls(reason: CallReason, main: Output, beside: Sequence[PlacedFile]) -> Diagnostic:
@@ -165,7 +161,6 @@ def _trespass(main: Output, companion: Output) -> Diagnostic | None:
 
 
 def _clashes(mains: Sequence[Output], companions: Sequence[PlacedFile]) -> Iterator[Diagnostic]:
-    """Report companions with the same place as another file."""
     taken = {main.place: main for main in mains}
     first: dict[Path, PlacedFile] = {}
     for placed_file in companions:

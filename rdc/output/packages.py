@@ -1,7 +1,5 @@
 """The packages of a worker: its inline script metadata, and the lock file that `uv lock --script` writes beside it."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator, Mapping
@@ -44,7 +42,6 @@ def lock_issue(path: str) -> str:
 
 
 def _issues(wanted: Table, lock: Table) -> Iterator[str]:
-    """Yield differences between a worker's metadata and its lock, and packages that the lock does not fix."""
     from packaging.requirements import Requirement  # noqa: PLC0415 (only for workers)
     from packaging.specifiers import SpecifierSet  # noqa: PLC0415
     from packaging.utils import canonicalize_name  # noqa: PLC0415

@@ -1,7 +1,5 @@
 """The places of generated files, and files that must not be overwritten."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -91,17 +89,22 @@ def output_name(source: str, suffix: str) -> str:
 
 
 def obstacles(outputs: Sequence[Output], sources: Iterable[str], *, force: bool) -> Iterator[Diagnostic]:
-    """Report files that must not be overwritten, and places that cannot be written.
-
-    Args:
-        outputs: The outputs.
-        sources: The paths of all documents. They are never overwritten.
-        force: Whether to overwrite other files that rdc did not generate.
-    """
+    """Report files that must not be overwritten, and places that cannot be written."""
     documents = set(filter(None, map(_identity, sources)))
     for output in outputs:
         try:
-            yield from _obstacle(output, documents, force=force)
+            place = output.place
+            problem = "" if _identity(place) in documents else unwritable_link(output.path)
+            if problem:
+                yield unwritable(output.path, problem, "remove the link")
+            elif not (place.parent.is_dir() or output.option or output.is_built or output.makes_folders):
+                yield unwritable(str(Path(output.path).parent), "the folder does not exist", "create the folder first")
+            elif place.is_dir():
+                yield unwritable(output.path, "it is a folder", output.advice)
+            elif problem := _folder_issue(place.parent):
+                yield unwritable(str(Path(output.path).parent), problem)
+            elif place.exists():
+                yield from _existing(output, place, documents, force=force)
         except OSError as error:  # for example, a name that is too long
             yield unwritable(output.path, error.strerror or str(error), output.advice)
 
@@ -122,21 +125,6 @@ def collisions(outputs: Sequence[Output]) -> Iterator[Diagnostic]:
 def unwritable(path: str, reason: str, advice: str = "nothing was written") -> Diagnostic:
     """Return the diagnostic for an output that cannot be written."""
     return Diagnostic("RD511", path, None, f"cannot write {path}: {reason}", advice)
-
-
-def _obstacle(output: Output, sources: Identities, *, force: bool) -> Iterator[Diagnostic]:
-    place = output.place
-    problem = "" if _identity(place) in sources else unwritable_link(output.path)
-    if problem:
-        yield unwritable(output.path, problem, "remove the link")
-    elif not (place.parent.is_dir() or output.option or output.is_built or output.makes_folders):
-        yield unwritable(str(Path(output.path).parent), "the folder does not exist", "create the folder first")
-    elif place.is_dir():
-        yield unwritable(output.path, "it is a folder", output.advice)
-    elif problem := _folder_issue(place.parent):
-        yield unwritable(str(Path(output.path).parent), problem)
-    elif place.exists():
-        yield from _existing(output, place, sources, force=force)
 
 
 def _identity(path: str | Path) -> tuple[int, int] | None:

@@ -1,7 +1,5 @@
 """Checks the options in documents and in the project's configuration against the targets."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 

@@ -1,23 +1,26 @@
 """Verifies generated files: compiles the source again and compares, or examines the text. Nothing is executed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
-from enum import IntEnum
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any
 
 from msgspec import Struct
 
-from backends.base import MARK, MARK_LINES, Companion
+from backends.base import (
+    MARK,
+    MARK_LINES,
+    Backend,
+    Companion,
+    OutputFile,
+    VerifyResult,
+    VerifyStatus,
+    changed_beside,
+    first_difference,
+)
 from backends.common.command import Command, read_command
-from backends.common.remarks import listed
-from backends.github.verify import verify_workflow
-from backends.make.native import hash_of
-from backends.make.verify import verify_caller, verify_loop
-from backends.python.verify import LineIssue, first_difference, needed, shared_runtime, verify_program
-from backends.registry import load, names
+from backends.common.remarks import hash_of, listed
+from backends.registry import BACKENDS, load, names
 from compiler.diagnostics.issues import InvalidError
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.frontends import FRONT_ENDS, all_options
@@ -28,34 +31,28 @@ from compiler.text.regex import Regex
 from compiler.version import __version__
 from rdc.draw.graphviz import HYPHENS, DrawingError, draw, without_layout
 from rdc.output.generate import emitted
-from rdc.output.layout import beside, placed_file
+from rdc.output.layout import placed, placed_file
 from rdc.output.paths import Output
 
 _MARKED = Regex(rf"(?:#|//|%%|<!--) {MARK} (\d[0-9A-Za-z.+-]{{0,40}}) (from|for) ")
 _COMMENT = Regex(r"(?:#|//|%%) ?(.*)|<!-- (.*) -->")
 _HASH = Regex(r"\(sha256 ([0-9a-f]{64})\)")
 _COMMANDS = ("  rdc compile ", "  rdc graph ")
-_PROGRAMS = {"#!/usr/bin/env python3": "python", "#!/usr/bin/env -S uv run --script": "dbos"}
-"""The target that writes a program, by its first line."""
-
-_NOUNS = {"python": "a Python program", "dbos": "a worker"}
 
 
-class VerifyStatus(IntEnum):
-    """The verdict on a file. The number is the exit code."""
+class _File(OutputFile, frozen=True):
+    """A file on the disk."""
 
-    PROVEN = 0
-    CHANGED = 1
-    UNKNOWN = 2
-    SOURCE_MISSING = 3
+    def beside(self, path: str, home: str = "") -> OutputFile:
+        """Read the file at a path from this one; if this one is not in `home`, the file of that name next to it."""
+        return _read(placed(Output(self.path, self.path), path, home))
 
 
-class VerifyResult(NamedTuple):
-    """The verdict on a file and its reason. `line` is 0 if no line is wrong."""
-
-    status: VerifyStatus
-    message: str
-    line: int = 0
+def _read(path: str) -> _File:
+    source = read_source(Path(path), path, path)
+    if isinstance(source, FileIssue):
+        return _File(path, message=source.message)
+    return _File(path, source.text, source.sha256)
 
 
 class _Header(Struct, frozen=True):
@@ -79,23 +76,24 @@ def verify(path: str) -> VerifyResult:
         reason = f"it was written by rdc {header.version}; verify it with that version (this is {__version__})"
         return VerifyResult(VerifyStatus.UNKNOWN, reason)
     if source.has_mark:
-        return VerifyResult(VerifyStatus.CHANGED, "a byte-order mark was added", 1)
+        return VerifyResult.changed(1, "a byte-order mark was added")
     if header.is_runtime:
-        if found := shared_runtime(source.text):
-            return VerifyResult(VerifyStatus.PROVEN, f"{found}, unchanged")
-        return VerifyResult(VerifyStatus.CHANGED, "this is not a runtime of this rdc version", 1)
+        known = (name for each in map(load, BACKENDS) for name, text in each.runtimes().items() if text == source.text)
+        if name := next(known, ""):
+            return VerifyResult(VerifyStatus.PROVEN, f"the text of `rdc runtime {name}`, unchanged")
+        return VerifyResult.changed(1, "this is not a runtime of this rdc version")
     if header.command is None:
         reason = "the command in the header is missing"
-        return VerifyResult(VerifyStatus.CHANGED if _written_by(source.text) else VerifyStatus.UNKNOWN, reason)
+        return VerifyResult(VerifyStatus.CHANGED if _writer(source.text) else VerifyStatus.UNKNOWN, reason)
     return _of_output(path, source.text, header, header.command)
 
 
 def _of_output(path: str, text: str, header: _Header, command: Command) -> VerifyResult:
     if command.target not in names():
         return VerifyResult(VerifyStatus.CHANGED, f"the header names the target {command.target}, which does not exist")
-    written_by = _written_by(text)
-    if written_by not in ("", command.target):  # a program must not pass as something else
-        reason = f"the header names the target {command.target}, but this is {_NOUNS[written_by]}"
+    writer = _writer(text)
+    if writer and writer.name != command.target:  # a program must not pass as something else
+        reason = f"the header names the target {command.target}, but this is {writer.noun}"
         return VerifyResult(VerifyStatus.CHANGED, reason)
     missing, settings = "the source is not in this project", _settings(command)
     if settings is None:
@@ -109,14 +107,15 @@ def _of_output(path: str, text: str, header: _Header, command: Command) -> Verif
         if header.hashes in (tuple(each.sha256 for each in sources), (hash_of(sources),)):  # of each, or of all
             return _compared(path, text, compilation, command)
         missing = "the source has changed"
-    if command.target == "github":
-        return _of_workflow(path, text, missing)
-    return _unsourced(path, text, missing, is_program=command.target in _NOUNS)
+    return load(command.target).verify_output(_File(path, text), missing)
 
 
-def _written_by(text: str) -> str:
-    """Return the target that writes programs with this first line, or "" for other files."""
-    return _PROGRAMS.get(text.partition("\n")[0], "")
+def _writer(text: str) -> Backend[Any] | None:
+    """Return the target that alone writes files with this first line, or None."""
+    first = text.partition("\n")[0]
+    return next(
+        (backend for backend in map(load, BACKENDS) if backend.first_line and backend.first_line == first), None
+    )
 
 
 def _settings(command: Command) -> Settings | None:
@@ -140,7 +139,6 @@ def _settings(command: Command) -> Settings | None:
 
 
 def _compared(path: str, text: str, compilation: Compilation, command: Command) -> VerifyResult:
-    """Compare the file with the output of its source."""
     backend = load(command.target)
     try:
         made = emitted(compilation, backend, backend.options.from_words(command.options), backend.emit, path)
@@ -155,13 +153,10 @@ def _compared(path: str, text: str, compilation: Compilation, command: Command) 
     if wanted == text:
         told = f"matches {command.source}, compiled with rdc {__version__}"
         return _beside(Output(command.source, path), product.companions, told)
-    return VerifyResult(
-        VerifyStatus.CHANGED, f"differs from the output of {command.source}", first_difference(text, wanted)
-    )
+    return VerifyResult.changed(first_difference(text, wanted), f"differs from the output of {command.source}")
 
 
 def _of_drawing(text: str, graph: str, command: Command) -> VerifyResult:
-    """Compare an SVG with the drawing of its graph."""
     try:
         wanted = draw(graph, "svg", command.options.get("theme")).decode()
     except DrawingError as error:
@@ -173,82 +168,17 @@ def _of_drawing(text: str, graph: str, command: Command) -> VerifyResult:
         return VerifyResult(
             VerifyStatus.UNKNOWN, f"has the boxes, arrows and words of {command.source}, but was {elsewhere}"
         )
-    return VerifyResult(
-        VerifyStatus.CHANGED, f"differs from the picture of {command.source}", first_difference(text, wanted)
-    )
+    return VerifyResult.changed(first_difference(text, wanted), f"differs from the picture of {command.source}")
 
 
 def _beside(main: Output, companions: tuple[Companion, ...], told: str) -> VerifyResult:
     """Compare the companion files of a proven file with their expected content."""
-    for companion in companions:
-        if wrong := _other(placed_file(main, companion).output.path, companion.text):
-            return wrong
     names = [placed_file(main, companion).output.path for companion in companions]
-    return VerifyResult(
-        VerifyStatus.PROVEN, f"{told}, and so {'do' if names[1:] else 'does'} {listed(names)}" if names else told
-    )
-
-
-def _other(path: str, text: str) -> VerifyResult | None:
-    """Report a companion file without the expected content, or return None."""
-    found = read_source(Path(path), path, path)
-    if isinstance(found, FileIssue):
-        return VerifyResult(VerifyStatus.CHANGED, f"cannot read its companion file {path}: {found.message}")
-    if found.text != text or found.has_mark:
-        return VerifyResult(VerifyStatus.CHANGED, f"its companion file {path} was changed")
-    return None
-
-
-def _unsourced(path: str, text: str, missing: str, *, is_program: bool) -> VerifyResult:
-    """Return the verdict without the source."""
-    if is_program:
-        return _of_program(path, text, missing)
-    if isinstance(call := verify_caller(text) or verify_loop(text), LineIssue):
-        return VerifyResult(VerifyStatus.CHANGED, call.message, call.line)
-    if call is None:
-        return VerifyResult(VerifyStatus.SOURCE_MISSING, f"{missing}; only the source proves this file")
-    if isinstance(call, str):
-        return VerifyResult(VerifyStatus.SOURCE_MISSING, f"{call}, source not compared: {missing}")
-    return _of_pinned(beside(path, call.path), call.sha256, missing)
-
-
-def _of_pinned(path: str, sha256: str, missing: str) -> VerifyResult:
-    """Return the verdict on a program that another file calls by its hash."""
-    program = read_source(Path(path), path, path)
-    if isinstance(program, FileIssue):
-        return VerifyResult(VerifyStatus.CHANGED, f"cannot read {path}, which it calls: {program.message}")
-    if program.sha256 != sha256:
-        return VerifyResult(VerifyStatus.CHANGED, f"it calls {path}, which was changed")
-    found = _of_program(path, program.text, missing)
-    return found._replace(message=f"{path}: {found.message}", line=0)
-
-
-def _of_workflow(path: str, text: str, missing: str) -> VerifyResult:
-    """Return the verdict on a workflow, with its program, runtime and publishing script."""
-    called = verify_workflow(text)
-    if isinstance(called, LineIssue):
-        return VerifyResult(VerifyStatus.CHANGED, called.message, called.line)
-    if called is None:
-        return VerifyResult(VerifyStatus.SOURCE_MISSING, f"{missing}; only the source proves this file")
-    main = Output(path, path)
-    found = _beside(main, called.others, "")
-    if found.status is VerifyStatus.PROVEN:
-        found = _of_pinned(placed_file(main, called.program).output.path, called.sha256, missing)
-    if found.status is not VerifyStatus.SOURCE_MISSING or called.is_known:
-        return found
-    others = "it has steps or settings that rdc does not write"
-    return found._replace(message=f"{others}; only the source proves this file: {missing}")
-
-
-def _of_program(path: str, text: str, missing: str) -> VerifyResult:
-    """Return the verdict on a Python program, and on its runtime if that is a separate file."""
-    found = verify_program(text)
-    if isinstance(found, LineIssue):
-        return VerifyResult(VerifyStatus.CHANGED, found.message, found.line)
-    for base, wanted in needed(text, found).items():
-        if wrong := _other(beside(path, base), wanted):
-            return wrong
-    return VerifyResult(VerifyStatus.SOURCE_MISSING, f"edition {found} unchanged, source not compared: {missing}")
+    for path, companion in zip(names, companions, strict=True):
+        if changed := changed_beside(_read(path), companion.text):
+            return changed
+    so = f", and so {'do' if names[1:] else 'does'} {listed(names)}" if names else ""
+    return VerifyResult(VerifyStatus.PROVEN, f"{told}{so}")
 
 
 def _sources(path: str, named: str) -> Iterator[Path]:
@@ -290,6 +220,6 @@ def _comments(lines: list[str]) -> Iterator[str]:
 
 def worst(findings: Mapping[str, VerifyResult]) -> int:
     """Return the exit code for several files. CHANGED overrides UNKNOWN, which overrides SOURCE_MISSING."""
-    statuses = {finding.status for finding in findings.values()}
+    statuses = {found.status for found in findings.values()}
     order = (VerifyStatus.CHANGED, VerifyStatus.UNKNOWN, VerifyStatus.SOURCE_MISSING)
     return int(next((status for status in order if status in statuses), VerifyStatus.PROVEN))

@@ -1,7 +1,5 @@
 """Atomic writes: at any time, even after a crash, each file is either the old one or the new one."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress

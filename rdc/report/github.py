@@ -1,7 +1,5 @@
 """Diagnostics as GitHub Actions workflow commands, which GitHub shows next to the lines of a pull request."""
 
-from __future__ import annotations
-
 from compiler.diagnostics.model import Diagnostic, Severity
 from rdc.report.report import Report
 from rdc.terminal.cells import visible

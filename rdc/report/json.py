@@ -32,14 +32,12 @@ For a playbook, the object also has `playbook`, the document's facts (docs/forma
 `playbooks` has these facts by path.
 """  # noqa: D415 (the object ends the sentence)
 
-from __future__ import annotations
-
 import json
 
 from msgspec.structs import asdict
 
+from compiler.diagnostics.issues import page_of
 from compiler.diagnostics.model import CODES, Diagnostic, Fix, Severity
-from compiler.diagnostics.pages import page_of
 from compiler.text.source import Span
 from rdc.report.report import Report
 

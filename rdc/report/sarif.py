@@ -1,13 +1,11 @@
 """Diagnostics as SARIF 2.1.0, for code scanning services and editors."""
 
-from __future__ import annotations
-
 import json
 import os
 from urllib.parse import quote
 
+from compiler.diagnostics.issues import page, page_of
 from compiler.diagnostics.model import CODES, Diagnostic, Fix
-from compiler.diagnostics.pages import page, page_of
 from compiler.text.source import Span
 from rdc import __version__
 from rdc.report.report import Report
@@ -81,12 +79,7 @@ def _place(path: str, span: Span | None) -> dict[str, object]:
 
 
 def _region(span: Span) -> dict[str, object]:
-    return {
-        "startLine": span.line,
-        "startColumn": span.column,
-        "endLine": span.end_line,
-        "endColumn": span.end_column,
-    }
+    return {"startLine": span.line, "startColumn": span.column, "endLine": span.end_line, "endColumn": span.end_column}
 
 
 def _uri(path: str) -> str:

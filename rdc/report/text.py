@@ -10,14 +10,12 @@
 The text has ANSI styles, which the writer removes if the output is not a terminal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import click
 
+from compiler.diagnostics.issues import page_of
 from compiler.diagnostics.model import Diagnostic, Severity
-from compiler.diagnostics.pages import page_of
 from compiler.text.source import Source, Span
 from rdc.report.report import Report
 from rdc.terminal.cells import excerpt, visible
@@ -55,7 +53,6 @@ def _block(diagnostic: Diagnostic, sources: Mapping[str, Source], docs_url: str)
 
 
 def _linked(code: str, docs_url: str) -> str:
-    """Return a code as a link that terminals can open, if the documentation has an address."""
     if not docs_url:
         return code
     return f"\x1b]8;;{page_of(docs_url, code)}\x1b\\{code}\x1b]8;;\x1b\\"

@@ -1,7 +1,5 @@
 """Documents that a command rewrites: shown as a diff, and written unless they have changed since."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from difflib import unified_diff

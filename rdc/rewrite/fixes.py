@@ -1,7 +1,5 @@
 """Apply the fixes of a document's diagnostics after proving each one, without writing files."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 
@@ -10,7 +8,7 @@ from msgspec.structs import replace
 
 from compiler.diagnostics.model import Diagnostic, Edit, Fix, Severity
 from compiler.driver import Compilation, Opened, Settings, compile_opened
-from compiler.ir.equivalence import same
+from compiler.ir.serialize import same
 from compiler.text.source import LINE_END, Source, Span, sha256_of
 from rdc.rewrite.files import Rewrite
 
@@ -133,7 +131,6 @@ class _Round(Struct, frozen=True):
         return replace(self.before, opened=opened, compilation=after, count=count) if proved else None
 
     def _proves(self, fixes: Sequence[Fixable], after: Compilation) -> bool:
-        """Return whether the fixes resolve their diagnostics without changing the meaning or adding errors."""
         before = self.before.compilation
         old, new = Counter(_codes(before)), Counter(_codes(after))
         fixed = Counter(one.found.code for one in fixes)
@@ -150,7 +147,6 @@ def _codes(compilation: Compilation, *, errors: bool = False) -> list[str]:
 
 
 def _means_the_same(before: Compilation, after: Compilation) -> bool:
-    """Return whether two documents have the same program, scenarios and target options."""
     tables = [{name: table.values for name, table in one.tables.items()} for one in (before, after)]
     old, new = ((one.program, one.scenarios, one.format) for one in (before, after))
     return tables[0] == tables[1] and same(old, new)

@@ -1,7 +1,5 @@
 """Strings in a terminal: the columns of their characters, without control characters."""
 
-from __future__ import annotations
-
 import unicodedata
 from typing import NamedTuple
 
@@ -63,9 +61,7 @@ def excerpt(line: str, start: int, end: int) -> Excerpt:
     rest = "…" if base + right < len(line) else ""
     text = "".join(cell.text for cell in near[left:right])
     return Excerpt(
-        lead + text + rest,
-        len(lead) + sum(widths[left:place]),
-        max(1, sum(widths[place : min(right, end - base)])),
+        lead + text + rest, len(lead) + sum(widths[left:place]), max(1, sum(widths[place : min(right, end - base)]))
     )
 
 

@@ -1,17 +1,9 @@
-"""Test scenarios: by the semantics, and by running generated targets (S1).
+"""Test scenarios: by the semantics, and by running generated targets (S1)."""
 
-A testable target has a module with a function `run(setting) -> Run`, and an entry here.
-"""
+from backends.registry import BACKENDS, load
 
-TARGETS = {
-    "python": "rdc.testing.targets.python",
-    "make": "rdc.testing.targets.make",
-    "dbos": "rdc.testing.targets.dbos",
-    "github": "rdc.testing.targets.github",
-}
+TARGETS = {name: command for name in BACKENDS if (command := load(name).test_command)}
+"""The targets that can be tested, each with a module that has a function `run(setting) -> Run`."""
 
-JUMPING = frozenset({"python", "make", "dbos"})
-"""The targets whose programs support the operator's jumps, and whose gates a test can approve.
-
-On GitHub reviewers approve, which act doesn't support. See `rdc.testing.driver`.
-"""
+JUMPING = frozenset(name for name in TARGETS if load(name).has_test_jumps)
+"""The targets whose tests can move runs and approve gates."""

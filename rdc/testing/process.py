@@ -1,7 +1,5 @@
 """Processes of trials: in separate sessions with a time limit, which also ends their commands."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -116,7 +114,6 @@ def _begun(
 
 
 def _text(file: IO[bytes]) -> str:
-    """Return the present content of a file."""
     size = os.fstat(file.fileno()).st_size
     return os.pread(file.fileno(), size, 0).decode(errors="replace")
 

@@ -1,7 +1,5 @@
 """The result of a scenario, by the semantics or on a target."""
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """Show the results of scenarios: to people as a table, to other programs as JSON or JUnit XML."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Test scenarios: by the semantics, and on targets in temporary folders."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex
@@ -138,7 +136,6 @@ def _run(base: Result, mock_run: MockRun, compilation: Compilation, timeout: flo
 
 
 def _speaks(program: Program) -> bool:
-    """Return whether replies may be free text, as for agents, tools, and some questions."""
     return any(
         isinstance(node.task, Agent | Parallel | Tool)
         or (isinstance(node.task, Ask) and node.task.question in ("input", "select", "confirm"))

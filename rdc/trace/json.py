@@ -1,7 +1,5 @@
 """Write paths as JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

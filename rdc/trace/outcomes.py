@@ -6,8 +6,6 @@ answers; `
 ` is a line break.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -148,7 +148,6 @@ def show_path(machine: Machine, path: Path, *, with_answers: bool = False) -> st
 
 
 def _kept(made: Visit) -> str:
-    """Return the stored answer and outputs of a visit, in parentheses."""
     if not any(isinstance(effect, Keep) for edge in made.edges for effect in edge.effects):
         return ""
     said = [made.outcome.text, *(f"{name}={value}" for name, value in made.outcome.values)]
@@ -203,7 +202,6 @@ def _advice(program: Program, item: Untaken) -> str:
 
 
 def _name(made: Visit) -> str:
-    """Return a step with its instance and attempt, if any."""
     marks = [f"instance {'.'.join(str(number) for _, number in made.instances)}"] if made.instances else []
     marks += [f"attempt {made.attempt}"] if made.attempt > 1 else []
     return f"{made.step} ({', '.join(marks)})" if marks else made.step

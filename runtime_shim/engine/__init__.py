@@ -1,1 +1,1 @@
-"""The engine: a table of calls, the walk through it, the journal, the state, and the session that moves a run."""
+"""The engine, which alone moves a run: the program, its walk, the journal, the state and the session."""

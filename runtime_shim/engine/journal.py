@@ -39,7 +39,6 @@ def _decode(line: bytes, number: int) -> Record:
 
 
 def _is_torn(tail: bytes, number: int) -> bool:
-    """Return whether a tail without newline comes from an interrupted write."""
     text, start = tail[9:], b'{"n":%d,' % number
     with suppress(ValueError):
         json.JSONDecoder().raw_decode(text.decode())

@@ -1,15 +1,8 @@
-"""Exit codes, refusals and the table of a program.
+"""The table of a program, and the calls that build it, one for each step of the document."""
 
-A table is a graph of steps as plain data. `nodes` has the steps, branches and ends by name, and `entry` is the first.
-`registers` has the initial values of the run: a number is a counter, and a string or None is a value that a step keeps.
-
-A node has its `task`, such as `shell`, `ask` or `end`, its `title` and texts, and `at`, its place in the document. Its
-`placeholders` are the parts of texts that a run replaces with the values of registers. `edges` are its transitions. A
-run takes the first edge whose outcome `on` and tests `if` hold: it has the effects `do` on registers, shows the text
-`says` and goes to the node `go`. `words` are the outcomes of a step that has others than `pass` and `fail`.
-"""
-
-from typing import Any
+import functools
+from collections.abc import Sequence
+from typing import Any, Callable
 
 Table = dict[str, Any]
 
@@ -23,3 +16,117 @@ class UsageError(Exception):
 def takes_empty(item: Table) -> bool:
     """Return whether an empty value of an input is one, and not a missing one: that of a text without a default."""
     return bool(item["type"] == "text" and item["required"] and item.get("default") is None)
+
+
+OUTCOMES = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
+Pairs = list[tuple["str | None", Table]]
+
+
+class Builder:
+    """The functions a document calls. Of several transitions, a run takes the first whose conditions hold."""
+
+    def __init__(self) -> None:
+        self.table: Table = {"registers": {}, "nodes": {}}
+
+    def about(self, title: str, counters: Any = (), texts: Any = (), **facts: Any) -> None:
+        """Describe the program and its initial values. A text that is only named is unset."""
+        texts = texts if isinstance(texts, dict) else dict.fromkeys(texts)
+        self.table.update(title=title, registers={**dict(counters), **texts}, **facts)
+
+    def group(self, name: str, **facts: str) -> None:
+        """Describe a group of steps; a run shows this when it enters the group."""
+        self.table.setdefault("groups", {})[name] = {key: unframed(value) for key, value in facts.items()}
+
+    def step(self, name: str, title: str = "", at: object = "", task: str = "shell", **settings: Any) -> None:
+        """Add a step."""
+        self.table.setdefault("entry", name)
+        node: Table = self.table["nodes"].setdefault(name, {"title": title, "task": task, "edges": []})
+        if at:
+            node["at"] = f"{self.table['source']}:{at}" if isinstance(at, int) else at
+        pairs: Pairs = []
+        for key, value in settings.items():
+            if key in OUTCOMES:
+                pairs += self._flat(OUTCOMES[key], value)
+            elif key == "on":
+                for word, found in value.items() if isinstance(value, dict) else value:
+                    pairs += self._flat(word, found)
+            elif key in ("bash", "sh"):
+                node.update(shell=key, command=unframed(value))
+            else:
+                node[key] = unframed(value)
+        if task == "ask":
+            node.setdefault("question", "yes/no" if {"on_yes", "on_no"} & {*settings} else "pass/fail")
+        clears = [[slot, "clear", []] for slot in node.pop("clears", ())]
+        if counter := f"{name} retries" * any("times" in one for _, one in pairs):
+            node["attempt"], self.table["registers"][counter] = counter, 0
+        edges = [{"on": word, "go": name, **one, "do": [*clears, *one.get("do", ())]} for word, one in pairs]
+        node["edges"] = [self._edge(name, counter, edge) for edge in edges]
+
+    def _edge(self, name: str, counter: str, edge: Table) -> Table:
+        """Return a transition as an edge of a step."""
+        if "times" in edge:
+            edge.update({"if": [[counter, "<", edge.pop("times")]], "do": [[counter, "+", 1]]})
+        elif counter:  # leaving resets the attempts
+            edge["do"].append([counter, "=", 0])
+        if "end" in edge:
+            edge["go"] = self._end(name, edge, edge.pop("end"))
+        return {key: value for key, value in edge.items() if value or key == "says"}
+
+    def end(self, name: str, result: str, message: str = "", **settings: Any) -> None:
+        """Add an end that several steps share, or one that continues elsewhere."""
+        self.step(name, task="end", result=result, **settings)
+        self.table["nodes"][name]["message"] = message
+
+    def go(self, go: str, says: str = "", when: Any = (), do: Any = (), keeps: Any = ()) -> Table:
+        """Return a transition to a step. `says` quotes the document; `keeps` stores the answer or fields of it.
+
+        Words after the field, which may be None, are the expected answers.
+        """
+        lists = [[one] if isinstance(one, str) else one for one in keeps]
+        pairs = [(one[0], ["answer" if one[1:2] in ([], [None]) else "field", *one[1:]]) for one in lists]
+        return {"go": go, "if": when, "do": [*do, *([slot, "keep", what] for slot, what in pairs)], "says": says}
+
+    def complete(self, message: str = "", says: Any = None, when: Any = (), do: Any = (), **more: Any) -> Table:
+        """Return a transition to a COMPLETE end."""
+        return {**self.go("", says, when, do), "end": {"result": "complete", "message": message, **more}}
+
+    def stop(self, message: str = "", says: Any = None, when: Any = (), do: Any = (), **more: Any) -> Table:
+        """Return a transition to a STOP end."""
+        return {**self.go("", says, when, do), "end": {"result": "stop", "message": message, **more}}
+
+    def retry(self, times: int, says: str = "", then: Any = ()) -> list[Any]:
+        """Return transitions that retry the step some times, then continue with `then`."""
+        return [{"times": times, "says": says or f"RETRY {times}"}, then]
+
+    def _flat(self, word: "str | None", said: Any) -> Pairs:  # transitions, nested as they come
+        return [(word, said)] if isinstance(said, dict) else [pair for one in said for pair in self._flat(word, one)]
+
+    def _end(self, name: str, edge: Table, end: Table) -> str:
+        nodes, word = self.table["nodes"], end["result"].upper()
+        if edge["says"] is None:
+            edge["says"] = "" if "to" in end else word
+        more = (f"{name}/{word}~{number}" for number in range(2, len(nodes) + 2))
+        name = end.pop("to", None) or next(free for free in (f"{name}/{word}", *more) if free not in nodes)
+        nodes[name] = {"title": "", "task": "end", **end, "edges": []}
+        return name
+
+
+def built(document: Callable[..., None], extensions: Sequence[Any]) -> Table:
+    """Return the table of a document, made by the first builder that knows all its words, or by the common one."""
+    words = document.__code__.co_varnames[: document.__code__.co_argcount]
+    makers = [extension.builder for extension in extensions if extension.builder]
+    builder = next((make for make in makers if all(hasattr(make, word) for word in words)), Builder)()
+    document(*functions(builder, words))
+    for extension in extensions:
+        extension.complete(builder.table)
+    return builder.table
+
+
+def functions(builder: Any, words: Sequence[str]) -> list[Callable[..., Any]]:
+    """Return the functions that a document calls. A word that the builder does not know is a kind of task."""
+    return [getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words]
+
+
+def unframed(value: Any) -> Any:  # a setting
+    """Strip the first and last newline of a text that starts with a newline."""
+    return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value

@@ -408,7 +408,6 @@ class Session:
         return EXIT_COMPLETE if state.condition == "complete" else EXIT_STOP
 
     def _leave(self, how: str, code: int, *hints: str) -> int:
-        """Show why the run waits or was interrupted and what to do next, and return the exit code."""
         self.emit(f"run_{how}", node=self.state.node)
         for line in (*hints, f"{how.upper()} {self.label(self.state.node)}"):
             self.display.rule(line)
@@ -480,7 +479,6 @@ class Session:
             self.record({"kind": "rest", "condition": "ready"})
 
     def _lost(self, what: str) -> UsageError:
-        """Return the error for a vanished state, with the remedies."""
         moved = f"if the directory was moved, move it back, then: {self.call('resume')}"
         lost = f"if it was deleted, start over: {self.call('run')}"
         reason = f"{self.store.directory} was removed or replaced during the run; {what}"

@@ -1,1 +1,1 @@
-"""Features for operators: archived runs, jumps, signatures, notices, named runs, logs, and manual runs."""
+"""What operators do beyond running and resuming: history, jumps, named runs, logs, notices and signatures."""

@@ -68,7 +68,6 @@ class Log:
         os.close(self._source)
 
     def _keep(self, data: bytes, is_last: bool) -> None:
-        """Append output to the file, and cut the file to its limit."""
         data = self._masked(data, is_last)
         self._file.write(data[-self._limit :])
         size = self._file.tell()

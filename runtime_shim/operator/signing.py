@@ -39,7 +39,6 @@ class Signing(Extension):
     _is_due = False  # whether this call's decision is not recorded yet
 
     def _said(self) -> Record:
-        """Return the options that say who decides and why."""
         return {key: text for key in LONGEST if (text := getattr(self.session.options, key)) is not None}
 
     def before_run(self, state: "State | None") -> None:

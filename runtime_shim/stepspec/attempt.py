@@ -19,8 +19,7 @@ from runtime_shim.engine.walk import Registers, attempt_of, filled
 from runtime_shim.stepspec.evidence import changed_texts
 from runtime_shim.stepspec.safe_paths import LARGEST_FILE, UnsafeError
 from runtime_shim.tasks.ask import Prompts
-from runtime_shim.tasks.exchange import SH, Answered, file_with
-from runtime_shim.tasks.prompting import PROMPTS, Prompting
+from runtime_shim.tasks.exchange import PROMPTS, SH, Answered, Prompting, file_with
 from runtime_shim.values.secrets import in_strings
 
 STEP_SECONDS = 1800  # the default time limit of an attempt

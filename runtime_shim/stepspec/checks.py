@@ -13,8 +13,7 @@ from runtime_shim.io.reading import decoded
 from runtime_shim.stepspec.attempt import LONGEST_ATTEMPT, Found, Stages, config_of, some_of
 from runtime_shim.stepspec.safe_paths import UnsafeError, check_there, read_inside
 from runtime_shim.stepspec.step_builder import installed, language_of
-from runtime_shim.tasks.exchange import Answered, Call, SearchError, child_says, exchange
-from runtime_shim.tasks.prompting import for_others
+from runtime_shim.tasks.exchange import Answered, Call, SearchError, child_says, exchange, for_others
 
 LEADING_FLAGS = r"\(\?([aiLmsux]+)\)"  # only allowed at the start of a pattern
 FIND = """
@@ -115,7 +114,6 @@ def checked(stages: Stages, check: str, path: str, root: str = "") -> Table:
 
 
 def _checked(stages: Stages, check: str, path: str, root: str) -> tuple[str, str]:
-    """Return the status of a check, and why it failed or was skipped."""
     if check == "exists":
         check_there(root, path)
         return "passed", ""
@@ -139,7 +137,6 @@ def _parsed(stages: Stages, language: str, path: str, root: str) -> tuple[str, s
 
 
 def _by_program(stages: Stages, words: list[str], path: str) -> tuple[str, str]:
-    """Check a file with an external program, if it is installed."""
     name, *options = words
     if (program := installed(name)) is None:
         return "skipped", f"{name} is not installed"

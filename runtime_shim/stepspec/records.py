@@ -39,7 +39,6 @@ def in_order(timestamp: str) -> str:
 
 
 def _entries(events: Sequence[Table], gates: Sequence[Table], found: Table) -> Iterator[Table]:
-    """Return the entries of a timeline, by kind."""
     for event in events:
         details = {key: value for key, value in event["payload"].items() if key not in ("run_id", "timestamp")}
         yield _entry("event", event["timestamp"], event["step_id"], {"event_type": event["event_type"], **details})
@@ -64,7 +63,6 @@ def timeline_lines(entries: Sequence[Table], is_markdown: bool) -> list[str]:
 
 
 def _row(entry: Table) -> tuple[str, ...]:
-    """Return an entry as a row of the table."""
     details = entry["details"]
     said = {key: details[key] for key in DETAILS if details.get(key) not in (None, "", [])}
     told = (f"{key} {one_line(value if isinstance(value, str) else json.dumps(value))}" for key, value in said.items())
@@ -73,7 +71,6 @@ def _row(entry: Table) -> tuple[str, ...]:
 
 
 def _in_markdown(text: str) -> str:
-    """Escape a text so that it has no Markdown, HTML or links."""
     return "".join(f"&#{ord(sign)};" if sign in MARKUP else sign for sign in text.replace("://", ": //"))
 
 
@@ -162,7 +159,6 @@ class RunRecords:
         self._events.append({"event_type": kind, "step_id": step, **about, "payload": {**about, **payload}})
 
     def _run_step(self, step: str) -> Table:
-        """Return a step's record with the status running."""
         if self.steps[step]["status"] != RUNNING:
             change(self.steps[step], RUNNING, self._now)
         return self.steps[step]
@@ -220,7 +216,6 @@ class RunRecords:
         self._tell("WorkflowBlocked", step, gate_id=gate)
 
     def _complete(self, step: str) -> None:
-        """Complete a step that the run leaves."""
         self._is_open, about = False, self.steps[step]
         about["error"] = None
         change(about, COMPLETED, self._now)
@@ -239,7 +234,6 @@ class RunRecords:
         self._tell("WorkflowFailed", step)
 
     def _decide(self, node: Table, record: Record) -> None:
-        """Record who approved or rejected a gate."""
         gate, step, outcome = node["gate"], node["step"], record["outcome"]
         by, note = record.get("by"), record.get("note", "")
         self._gates[gate].update({"status": outcome, f"{outcome}_by": by, f"{outcome}_at": self._now, "note": note})
@@ -251,7 +245,6 @@ class RunRecords:
         self._tell("HumanGateApproved", step, gate_id=gate, approved_by=by)
 
     def _keep(self, node: Table, record: Record) -> None:
-        """Keep the result of a stage."""
         step, found, has_failed = node["step"], record.get("found", {}), record["outcome"] == "fail"
         about = self.steps[step]
         if "guardrails" in found:
@@ -273,7 +266,6 @@ class RunRecords:
             self._is_open, about["error"] = False, record["how"] or f"{node['stage']} failed"
 
     def _index(self, step: str, found: Table) -> None:
-        """Index the outputs and the evidence of a step."""
         artifacts = [{**one, "step_id": step, "recorded_at": self._now} for one in found.get("artifacts", ())]
         evidence = [{**one, "step_id": step} for one in found.get("evidence", ())]
         self._found["artifacts"] += artifacts

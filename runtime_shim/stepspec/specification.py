@@ -15,7 +15,7 @@ from runtime_shim.stepspec.record_files import records_of
 from runtime_shim.stepspec.records import RESUMED
 from runtime_shim.stepspec.stages import StepStages, is_command
 from runtime_shim.stepspec.step_builder import StepBuilder
-from runtime_shim.tasks.prompting import pairs
+from runtime_shim.tasks.exchange import pairs
 
 
 def step_at(program: Table, state: State) -> "str | None":

@@ -36,8 +36,8 @@ from runtime_shim.stepspec.evidence import (
 from runtime_shim.stepspec.safe_paths import inside, is_missing, sha256_of
 from runtime_shim.stepspec.tool_schemas import BUILT_IN
 from runtime_shim.stepspec.tools import call_tool, calls_command, command_of_tool
+from runtime_shim.tasks.exchange import answer_of
 from runtime_shim.tasks.process import in_words
-from runtime_shim.tasks.prompting import answer_of
 from runtime_shim.values.slots import read_regular
 
 

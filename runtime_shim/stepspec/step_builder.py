@@ -5,8 +5,7 @@ import re
 import sys
 from typing import Any
 
-from runtime_shim.engine.builder import unframed
-from runtime_shim.engine.program import Table
+from runtime_shim.engine.program import Table, unframed
 
 NO_FACTS: Table = {"phase": "", "inputs": {}, "outputs": [], "templates": [], "tools": [], "validation": ""}
 STEP_FACTS: Table = {"description": "", **NO_FACTS, "evidence": "none", "human_gate": "optional"}
@@ -100,14 +99,12 @@ class StepBuilder:
         self.leaving = [one for one in edges if "go" not in one]
 
     def _group(self, name: str, title: str, description: str) -> Table:
-        """Add a group for a step with a description, and return the setting of its parts."""
         if not description:
             return {}
         self.table.setdefault("groups", {})[name] = self._mark({"title": title, "prompt": description}, description)
         return {"group": name}
 
     def _count(self, name: str, stages: Table, pause: int) -> None:
-        """Add the retry counter of a step, and its pause before further attempts."""
         counter = f"{name} retries"
         self.table["registers"][counter] = 0
         self.table.setdefault("scopes", {})[name] = [counter]
@@ -117,13 +114,11 @@ class StepBuilder:
             next(iter(stages.values())).update(delay=pause, backoff=1)
 
     def _arrive(self, name: str) -> None:
-        """Make the step before lead to this node."""
         for one in self.leaving:
             one["go"] = name
         self.leaving = []
 
     def _mark(self, item: Table, texts: object) -> Table:
-        """Add the placeholders in some texts to an item."""
         found = {mark: place for mark, place in self.marks.items() if mark in str(texts)}
         if found:
             item["placeholders"] = {**item.get("placeholders", {}), **found}
@@ -197,7 +192,6 @@ class StepBuilder:
         return [*found, edge("fail", f"{name}/failed", do=reset)]
 
     def _add(self, name: str, node: Table, at: int, lines: Table) -> None:
-        """Add a gate or a stage."""
         kind: str = node.get("stage", "gate")
         line = lines.get(KEYS_OF_STAGES.get(kind, kind), at)
         line = line[node["place"]] if isinstance(line, list) else line

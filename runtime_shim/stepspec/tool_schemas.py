@@ -8,7 +8,6 @@ from runtime_shim.engine.program import Table
 
 
 def _taking(*required: str, **properties: str) -> Table:
-    """Return the schema of a tool with these required arguments and types."""
     typed = {name: {"type": kind} for name, kind in properties.items()}
     about: Table = {"type": "object", "properties": typed, "additionalProperties": False}
     return {"arguments": {**about, "required": [*required]}}
@@ -41,7 +40,6 @@ def unfit_arguments(schema: Table, arguments: Any) -> str:  # any JSON value
 
 
 def _issues(schema: Table, value: Any, place: str) -> Iterator[str]:
-    """Return what is wrong with a value, the outermost problem first."""
     types = schema.get("type", list(TYPES))
     types = types if isinstance(types, list) else [types]
     if not any(TYPES[kind](value) for kind in types):
@@ -51,22 +49,17 @@ def _issues(schema: Table, value: Any, place: str) -> Iterator[str]:
     if "enum" in schema and not any(same):
         yield f"{place}: expected one of {', '.join(map(json.dumps, schema['enum']))}"
     if isinstance(value, dict):
-        yield from _of_object(schema, value, place)
+        properties, more = schema.get("properties", {}), schema.get("additionalProperties", True)
+        yield from (f"{place}: {name} is missing" for name in schema.get("required", ()) if name not in value)
+        for name, inner in value.items():
+            if name in properties:
+                yield from _issues(properties[name], inner, f"{place}: {name}")
+            elif more is False:
+                yield f"{place}: unknown name {name}; known: {', '.join(properties) or 'none'}"
+            elif isinstance(more, dict):
+                yield from _issues(more, inner, f"{place}: {name}")
     for number, item in enumerate(value if isinstance(value, list) else (), start=1):
         yield from _issues(schema.get("items", {}), item, f"{place}: item {number}")
     if TYPES["number"](value) and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
         known = (f"{key} {schema[key]}" for key in ("minimum", "maximum") if key in schema)
         yield f"{place}: {value} is out of range ({', '.join(known)})"
-
-
-def _of_object(schema: Table, value: Table, place: str) -> Iterator[str]:
-    """Return what is wrong with the names and values of an object."""
-    properties, more = schema.get("properties", {}), schema.get("additionalProperties", True)
-    yield from (f"{place}: {name} is missing" for name in schema.get("required", ()) if name not in value)
-    for name, inner in value.items():
-        if name in properties:
-            yield from _issues(properties[name], inner, f"{place}: {name}")
-        elif more is False:
-            yield f"{place}: unknown name {name}; known: {', '.join(properties) or 'none'}"
-        elif isinstance(more, dict):
-            yield from _issues(more, inner, f"{place}: {name}")

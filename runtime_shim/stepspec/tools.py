@@ -17,7 +17,7 @@ from runtime_shim.stepspec.evidence import json_or_text
 from runtime_shim.stepspec.safe_paths import UnsafeError, inside, list_inside, read_inside, write_inside
 from runtime_shim.stepspec.step_builder import CALL
 from runtime_shim.stepspec.tool_schemas import BUILT_IN, unfit_arguments
-from runtime_shim.tasks.prompting import answer_of, pairs
+from runtime_shim.tasks.exchange import answer_of, pairs
 
 # Run nothing that a repository configures.
 GIT_VARIABLES = "GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=none GIT_NO_LAZY_FETCH=1"

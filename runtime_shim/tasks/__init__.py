@@ -1,1 +1,1 @@
-"""The kinds of tasks that steps have, one module each, and how processes run."""
+"""The kinds of tasks that steps have, and how their processes run."""

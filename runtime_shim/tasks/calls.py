@@ -13,8 +13,7 @@ from runtime_shim.engine.texts import clean, one_line
 from runtime_shim.engine.walk import Move, attempt_of
 from runtime_shim.io.terminal import asked
 from runtime_shim.tasks.ask import Asking
-from runtime_shim.tasks.exchange import Answered
-from runtime_shim.tasks.prompting import Calls, Prompting, answer_of
+from runtime_shim.tasks.exchange import Answered, Calls, Prompting, answer_of
 from runtime_shim.tasks.replies import ANY
 from runtime_shim.values.settings import AgentEdition, agreed
 
@@ -81,7 +80,15 @@ class Caller(Asking, Prompting):
         """Call commands at the same time, retry those without an answer, and return all answers."""
         found: dict[int, Answered] = {}
         while True:
-            self._pause()
+            session = self.session
+            tried = [note["until"] for note in session.state.notes if note["kind"] == "tried"]
+            left = min(tried[-1] - time.time(), FIRST_PAUSE * 2.0 ** len(tried)) if tried else 0.0
+            if left > 0:
+                with session.signals:
+                    time.sleep(left)
+            session.check_stop()
+            if session.state.condition == "ready":
+                session.record({"kind": "again", "condition": "running"})
             due = [index for index in range(len(calls)) if index not in found or self._failed(found[index])]
             self.count(calls, due)
             found.update(zip(due, self.call(node, [calls[index] for index in due])))
@@ -109,7 +116,6 @@ class Caller(Asking, Prompting):
         return bool(answered.trouble) if self.noun == "tool" else not answer_of(answered)
 
     def _tries(self) -> int:
-        """Return how many calls of the step have failed so far."""
         return sum(note["kind"] == "tried" for note in self.session.state.notes)
 
     def _may_call(self, number: int) -> bool:
@@ -131,18 +137,6 @@ class Caller(Asking, Prompting):
         session.display.line(f"    {one_line(trouble)}; trying again in {duration(seconds)}")
         session.rest()
         session.record({"kind": "tried", "how": trouble, "until": time.time() + seconds})
-
-    def _pause(self) -> None:
-        """Wait for the rest of a pause, which an earlier call of the program may have started."""
-        session = self.session
-        tried = [note["until"] for note in session.state.notes if note["kind"] == "tried"]
-        left = min(tried[-1] - time.time(), FIRST_PAUSE * 2.0 ** len(tried)) if tried else 0.0
-        if left > 0:
-            with session.signals:
-                time.sleep(left)
-        session.check_stop()
-        if session.state.condition == "ready":
-            session.record({"kind": "again", "condition": "running"})
 
     def by_hand(self, step: str, prompts: dict[str, str]) -> Done:
         """Let a person answer a step or its entries without a command, now at the terminal or later."""

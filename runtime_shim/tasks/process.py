@@ -103,7 +103,6 @@ class Processes:
             os.close(each)
 
     def _heard(self) -> bool:
-        """End the listener, if any, and return whether a key came."""
         (pid, ours), self._listener = self._listener, (0, 0)
         if not pid:
             return False
@@ -138,7 +137,6 @@ class Processes:
     # --- The controlling terminal, if any (SIGTTOU is ignored) ---
 
     def _lend(self, group: int, modes: "list[Any] | None" = None) -> bool:
-        """Give the terminal to a group if it is ours, and return whether it was."""
         with suppress(OSError):
             if os.tcgetpgrp(self._terminal) == os.getpgrp():
                 self._listen(group)
@@ -146,12 +144,10 @@ class Processes:
         return self._ours is not None
 
     def _take_back(self) -> "list[Any] | None":
-        """Take the terminal back, restore its modes, and return those of the command."""
         ours, self._ours = self._ours, None
         return self._give(os.getpgrp(), ours) if ours else None
 
     def _give(self, group: int, modes: "list[Any] | None") -> "list[Any] | None":
-        """Give the terminal to a group with these modes, and return the previous modes."""
         before: list[Any] | None = None
         with suppress(OSError, termios.error):  # terminal or command may be gone
             before = termios.tcgetattr(self._terminal)

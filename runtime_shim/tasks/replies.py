@@ -59,7 +59,6 @@ class Script:
         yield from (Answer(number, *pair) for number, pair in enumerate(found, start=1))
 
     def _lines(self, text: str) -> "Iterator[Answer | AnswerIssue]":
-        """Return the answers in lines, and unclosed multi-line strings."""
         names = sorted(self._names.union(self._askers), key=len, reverse=True)
         of_step = re.compile(rf"({'|'.join(map(re.escape, names))})(<<|[ \t])(.*)", re.DOTALL)
         lines = enumerate(text.split("\n"), start=1)
@@ -125,7 +124,6 @@ class Questions(Asking):
         return self.session.with_text(done, "" if node["task"] == "gate" else text)
 
     def _options(self, node: Table) -> list[str]:
-        """Return a step's options with their placeholders replaced."""
         return [filled(node, one, self.session.state.registers) for one in node.get("options", words_of(node))]
 
     def _numbered(self, node: Table) -> dict[str, str]:

@@ -9,7 +9,7 @@ from runtime_shim.engine.session import Extension, Performers, Session
 from runtime_shim.engine.walk import filled
 from runtime_shim.io.reading import TOOL_SECONDS, cleaned
 from runtime_shim.tasks.calls import Caller
-from runtime_shim.tasks.prompting import answer_of, pairs
+from runtime_shim.tasks.exchange import answer_of, pairs
 
 
 def in_json(text: str) -> str:

@@ -30,7 +30,6 @@ Search = Callable[[str, str, str], Any]
 
 
 def _wrapped(pattern: str, before: str, after: str) -> str:
-    """Return a pattern between others, with its flags in front."""
     first: str = re.findall(r"\A(?:\(\?[a-zA-Z]+\))*", pattern)[0]
     return f"{first}{before}(?:{pattern[len(first) :]}{chr(10) if 'x' in first else ''}){after}"
 

@@ -1,1 +1,1 @@
-"""Data of runs: inputs, outputs, secrets, limits, reports and the artifact."""
+"""Data of runs: inputs, slots, secrets, limits, reports and the artifact."""

@@ -34,7 +34,6 @@ def read_json(path: str, text: str) -> Any:  # any JSON value
 
 
 def _from_lines(path: str, text: str) -> dict[str, str]:
-    """Return the inputs in lines, as files of environment variables have them."""
     found: dict[str, str] = {}
     lines = text.replace("\r\n", "\n").split("\n")
     try:

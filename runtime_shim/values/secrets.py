@@ -50,7 +50,6 @@ def unescaped(text: str) -> str:
 
 
 def _places(text: str) -> list[int]:
-    """Return the place of each character of an unescaped text, and of its end."""
     inner = {place for found in re.finditer(ESCAPES, text) for place in range(found.start() + 1, found.end())}
     return [place for place in range(len(text) + 1) if place not in inner]
 

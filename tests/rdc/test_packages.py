@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.python import METADATA
+from backends.python.program import METADATA
 from rdc.output.packages import lock_issue
 from tests.support.cli import call
 

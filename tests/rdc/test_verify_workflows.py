@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backends.github import GithubBackend
-from backends.github.verify import Called, verify_workflow
+from backends.github.verify import Called, verify_calls
 from compiler.driver import compile_file
 from rdc.output.generate import emitted
 from tests.support.cli import ROOT, call
@@ -159,7 +159,7 @@ def test_all_that_rdc_writes_is_known(options: dict[str, object]) -> None:
     backend, count = GithubBackend(), 0
     for path in sorted(path for path in (ROOT / "examples").rglob("*") if path.name.endswith(DOCUMENTS)):
         product = emitted(compile_file(str(path)), backend, options, backend.emit).products[0]
-        called = verify_workflow(product.data.decode()) if product else None
+        called = verify_calls(product.data.decode()) if product else None
         count += called is not None
         assert called is None or (isinstance(called, Called) and called.is_known), path
     assert count

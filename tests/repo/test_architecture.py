@@ -1,4 +1,4 @@
-"""What holds the architecture together: the direction of imports, registries that agree with the tree, sizes."""
+"""The folders of the product: doors and rooms, the direction of imports, sizes, and paths that exist."""
 
 from __future__ import annotations
 
@@ -6,28 +6,20 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
-from functools import cache
-from importlib import import_module
-from pathlib import Path
-from typing import get_args
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
 
+import networkx as nx
 import pytest
 
-from backends.python.edition import runtime
-from backends.registry import BACKENDS, load
-from compiler.diagnostics.model import CODES
-from compiler.frontends import FRONT_ENDS, all_options
-from compiler.ir.edges import Effect, Test
-from compiler.ir.features import IN_WORDS, Feature
-from compiler.ir.program import Noun
-from compiler.ir.tasks import Task
+from backends.registry import BACKENDS
+from benchmarks.sizes import MOST_OF_PRODUCT
+from compiler.frontends import FRONT_ENDS
 from compiler.passes import PASSES
 from rdc.commands import COMMANDS
-from rdc.commands import load as load_command
-from runtime_shim.editions import EDITIONS
+from runtime_shim.editions import CALLERS, EDITIONS, PUBLISH
 from tests.conftest import ROOT
-
-OURS = ("rdc", "backends", "compiler", "runtime_shim", "grammars")
+from tests.repo.modules import MODULES, NAMES, OURS, PRODUCT, dotted, functions, imports, needed, shown, strings, tree
 
 # What the modules of a folder may import: our own folders, and packages that are not of the standard library (pydantic
 # brings pydantic_core, which has the types of its errors).
@@ -77,53 +69,50 @@ PURE = {
 """Modules of the runtime that the compiler asks too, so that an answer, an input, the arguments of a tool and the words
 of a validation have one meaning (I8, I12, B9, B11)."""
 
-TABLES = {
-    "runtime_shim.values.defaults",
-    "runtime_shim.engine.builder",
-    "runtime_shim.tasks.recipes",
-    "runtime_shim.tasks.verdicts",
-    "runtime_shim.editions",
-    "runtime_shim.targets.github.script",
-    "runtime_shim.targets.naming",
-    "runtime_shim.stepspec.step_builder",
-    "runtime_shim.stepspec.tool_schemas",
-}
-"""Modules of the runtime that targets use: tables that they write into their output, and a builder that shows them
-which facts a program need not state."""
-
+MOST_MODULES = 470
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 40
-
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-MODULES = sorted(path for folder in OURS for path in (ROOT / folder).rglob("*.py"))
-
+SMALL_MODULE = 60
 
 MOST_DEFERRED = 60
 """Imports inside functions: doors, such as the command that was asked for, and a few heavy packages."""
 
+DOORS = {
+    "compiler": {"driver", "version"},
+    "compiler/frontends": set[str](),
+    "rdc": {"__main__", "cli", "api"},
+    "backends": {"base", "registry"},
+    "runtime_shim": {"editions"},
+}
+"""The modules of a top folder. Everything else is in a room, which is a folder."""
 
-@cache
-def tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+ORDER = {
+    "compiler": (
+        *("version", "text", "diagnostics", "ir reading", "analyses scenarios project", "passes"),
+        *("frontends/common", f"frontends/{' frontends/'.join(FRONT_ENDS)}", "frontends", "driver"),
+    ),
+    "rdc": (
+        *("terminal", "documents draw runs output report trace diff calls", "build testing rewrite init"),
+        *("api", "looking lsp agents", "commands", "cli", "__main__"),
+    ),
+    "backends": ("options", "common scheduling", "base", "picture python", " ".join(BACKENDS), "registry"),
+    "runtime_shim": ("engine", "io publish", "values", "tasks", "operator", "stepspec cli", "targets", "editions"),
+}
+"""The floors of each top folder, from the ground up. A room imports from its own floor and those below it."""
 
+PARTS = ("syntax", "declarations", "parse", "link", "check lower", "format", "frontend")
+"""The same for the parts of a front end. A check may ask how a step is lowered."""
 
-def shown(path: Path) -> str:
-    """A path as people write it."""
-    return path.relative_to(ROOT).as_posix()
+GENERIC = {"document", "model", "rules", "common"}
 
+NAMED = {"frontend", "syntax", "parse", "check", "lower"}
+"""Parts that each front end has, even if they are small."""
 
-def imports(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What a module imports, wherever in it: the name of each module, and the names taken from it."""
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, ()) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            if node.level:
-                package = path.relative_to(ROOT).with_suffix("").parts[: -node.level]
-                module = ".".join((*package, module)).rstrip(".")
-            yield module, tuple(alias.name for alias in node.names)
+ENTRIES = {"parse": "parse/document.py", "check": "check/rules.py", "lower": "lower/document.py"}
+"""The module with the entry function of a part that is a folder."""
+
+KNOWING = {"rdc/commands/run.py": {"backends.python.step_calls"}}
+"""Who knows a target without being one: `rdc run` runs the table that a Python program would build."""
 
 
 def test_the_modules_are_found() -> None:
@@ -155,37 +144,6 @@ def test_imports_point_downwards(folder: str) -> None:
         assert top in MAY_IMPORT[folder] or top in sys.stdlib_module_names, f"{shown(path)} imports {module}"
 
 
-def test_the_runtime_is_a_text_to_the_backends() -> None:
-    for path in MODULES:
-        if path.is_relative_to(ROOT / "backends"):
-            taken = {module for module, _ in imports(path) if module.startswith("runtime_shim")}
-            assert taken <= TABLES, shown(path)
-
-
-OF_ENGINE = {"nodes", "registers", "edges", "on", "do"}
-"""Keys of what the engine runs."""
-
-
-def test_only_the_builders_make_what_the_engine_runs() -> None:
-    """The target prints calls from the graph (S8). A table of its own would be a second way to the engine."""
-    for path in MODULES:
-        if path.is_relative_to(ROOT / "backends" / "python") or path.is_relative_to(ROOT / "rdc" / "commands"):
-            dicts = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Dict)]
-            keys = {key.value for node in dicts for key in node.keys if isinstance(key, ast.Constant)}
-            assert len(keys & OF_ENGINE) < 2, f"{shown(path)} writes {sorted(map(str, keys & OF_ENGINE))}"
-
-
-def test_one_walk_is_in_programs_and_in_checks_of_their_journals() -> None:
-    """A journal from an artifact is replayed as the engine ran it (S8)."""
-    walking = {"choose", "follow"}
-    defined = {
-        (shown(path), function.name) for path in MODULES for function in functions(path) if function.name in walking
-    }
-    assert defined == {("runtime_shim/engine/walk.py", name) for name in walking}
-    strict = ROOT / "runtime_shim" / "targets" / "github" / "journal_check.py"
-    assert walking <= set(dict(imports(strict))["runtime_shim.engine.walk"])
-
-
 def test_a_front_end_knows_no_other_and_no_pass() -> None:
     for name in FRONT_ENDS:
         for path in (ROOT / "compiler" / "frontends" / name).rglob("*.py"):
@@ -202,288 +160,96 @@ def test_backends_see_no_syntax_tree() -> None:
             assert not any(module.startswith("compiler.frontends") for module, _ in imports(path)), shown(path)
 
 
-# --- Registries -------------------------------------------------------------------------------------------------------
+# --- Doors and rooms --------------------------------------------------------------------------------------------------
 
 
-def packages(folder: Path) -> set[str]:
-    """The names of the packages in a folder."""
-    return {path.parent.name for path in folder.glob("*/__init__.py")}
+@pytest.mark.parametrize("folder", DOORS)
+def test_a_top_folder_has_only_doors_and_rooms(folder: str) -> None:
+    assert {path.stem for path in (ROOT / folder).glob("*.py")} - {"__init__"} <= DOORS[folder]
 
 
-def has_tests(name: str) -> bool:
-    return any((ROOT / "tests").rglob(f"test_{name}.py"))
+def test_each_room_says_in_one_line_what_is_inside() -> None:
+    for path in MODULES:
+        if path.name == "__init__.py" and path.parent.name not in {"rdc", "passes"} and not _has_code(path):
+            text = path.read_text(encoding="utf-8")
+            assert re.fullmatch(r'""".+\."""\n', text), shown(path)
 
 
-def golden_files(suffix: str) -> list[Path]:
-    return [path for path in (ROOT / "golden").rglob("*") if path.name.endswith(suffix)]
+def _has_code(path: Path) -> bool:
+    return len(tree(path).body) > 1
 
 
-def users_of(module: str) -> set[str]:
-    """The modules that import a module or its package, wherever in them."""
-    return {shown(path) for path in MODULES for name, _ in imports(path) if f"{name}.".startswith(f"{module}.")}
+def test_no_files_and_no_rooms_import_each_other_in_a_circle() -> None:
+    """Imports in functions and for types count: a reader follows them, too."""
+    files: nx.DiGraph[str] = nx.DiGraph((dotted(path), other) for path in MODULES for other in needed(path))
+    rooms: nx.DiGraph[str] = nx.DiGraph(
+        filter(None, (_rooms_apart(NAMES[one], NAMES[other]) for one, other in files.edges))
+    )
+    for graph in (files, rooms):
+        assert [part for part in nx.strongly_connected_components(graph) if len(part) > 1] == []
 
 
-def test_graph_algorithms_are_those_of_networkx() -> None:
-    """Only a breadth-first search is our own, in one module; no other loop follows edges from a list of nodes."""
-    assert users_of("networkx") == {"compiler/ir/graph.py"}
-    ours = {"compiler/ir/graph.py", "compiler/analyses/exploration.py"}  # values change as edges are followed
-    walks = {
-        f"{shown(path)}:{loop.lineno}"
-        for path in MODULES
-        if shown(path) not in ours and not path.is_relative_to(ROOT / "runtime_shim")
-        for loop in ast.walk(tree(path))
-        if isinstance(loop, ast.While) and {"pop", "popleft", "heappop"} & names_in(loop) and "edges" in names_in(loop)
-    }
-    assert walks == set()
+def _rooms_apart(one: Path, other: Path) -> tuple[str, str] | None:
+    """The two folders side by side that the modules are in, or None if one of them is above the other."""
+    first, second = one.parent.relative_to(ROOT).parts, other.parent.relative_to(ROOT).parts
+    common = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))))
+    if not common or common == min(len(first), len(second)):
+        return None
+    return "/".join(first[: common + 1]), "/".join(second[: common + 1])
 
 
-def names_in(node: ast.AST) -> set[str]:
-    """The names and attributes in a part of a module."""
-    parts = list(ast.walk(node))
-    return {part.attr for part in parts if isinstance(part, ast.Attribute)} | {
-        part.id for part in parts if isinstance(part, ast.Name)
-    }
+@pytest.mark.parametrize("folder", ORDER)
+def test_rooms_import_from_their_own_floor_and_those_below(folder: str) -> None:
+    floors = {room: number for number, rooms in enumerate(ORDER[folder]) for room in rooms.split()}
+    for path in (path for path in MODULES if path.is_relative_to(ROOT / folder)):
+        for other in (NAMES[name] for name in needed(path) if NAMES[name].is_relative_to(ROOT / folder)):
+            one, another = _room(path, folder), _room(other, folder)
+            if "" not in (one, another):
+                assert floors[one] >= floors[another], f"{shown(path)} imports {shown(other)}"
 
 
-def test_warnings_and_passes_ask_one_exploration() -> None:
-    """Single states are only enumerated for `rdc trace`, which shows a path to each transition."""
-    assert users_of("compiler.analyses.exploration") >= {
-        "compiler/analyses/warnings.py",
-        "compiler/passes/remove_impossible_edges.py",
-    }
-    assert users_of("compiler.analyses.enumeration") == {
-        "compiler/analyses/coverage.py",
-        "rdc/commands/trace.py",
-        "rdc/testing/draft_paths.py",
-    }
-
-
-def test_front_ends_and_their_folders_are_the_same() -> None:
-    assert packages(ROOT / "compiler" / "frontends") - {"common"} == set(FRONT_ENDS)
+def _room(path: Path, folder: str) -> str:
+    """The room of a module, or the door that it is; "" for the folder itself."""
+    parts = path.relative_to(ROOT / folder).parts
+    if parts[0] == "frontends" and len(parts) > 2:
+        return "/".join(parts[:2])
+    return parts[0].removesuffix(".py").removeprefix("__init__")
 
 
 @pytest.mark.parametrize("name", FRONT_ENDS)
-def test_front_end_has_all_that_belongs_to_it(name: str) -> None:
-    form = FRONT_ENDS[name]
-    assert form.name == name
-    assert form.module == f"compiler.frontends.{name}.frontend"
-    assert form.noun in get_args(Noun), "what a program says of its document"
-    for part in ("frontend", "syntax", "parse", "check", "lower"):
-        room = ROOT / "compiler" / "frontends" / name
-        assert (room / f"{part}.py").is_file() or (room / part / "__init__.py").is_file()
-    assert all(file.startswith(name) for file in form.grammars)
-    assert has_tests(name)
-    page = ROOT / "docs" / "formats" / f"{name}.md"
-    assert page.is_file(), f"there is no {shown(page)}"
-    documents = [path for suffix in form.suffixes for path in (ROOT / "examples").rglob(f"*{suffix}")]
-    assert documents
-    stems = {path.name.split(".", 1)[0] for path in documents}
-    assert stems & {path.name for path in (ROOT / "golden").iterdir()}, "no golden output"
+def test_the_parts_of_a_front_end_follow_each_other(name: str) -> None:
+    home = ROOT / "compiler" / "frontends" / name
+    steps = {part: number for number, parts in enumerate(PARTS) for part in parts.split()}
+    for path in home.rglob("*.py"):
+        for other in (NAMES[found] for found in needed(path) if NAMES[found].is_relative_to(home)):
+            one, another = (each.relative_to(home).parts[0].removesuffix(".py") for each in (path, other))
+            if one in steps and another in steps:
+                assert steps[one] >= steps[another], f"{shown(path)} imports {shown(other)}"
+    for part, entry in ENTRIES.items():
+        if (home / part).is_dir():
+            assert part in {node.name for node in tree(home / entry).body if isinstance(node, ast.FunctionDef)}, entry
 
 
-# What still speaks of runbooks in the common rooms: a kind of group in the IR, names of codes, and an option's help.
-OF_RUNBOOKS = {
-    "runbook",
-    *("almost-a-runbook", "prompt-with-runbooks", "runbook-not-found", "runbook-outside-project"),
-    "Steps before the runbook. They run in each job, and again in a run that continues another.",
-}
-
-
-def texts(path: Path) -> Iterator[str]:
-    """The texts in a module except for those that only readers of the code see."""
-    unseen = {id(node.value) for node in ast.walk(tree(path)) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in unseen:
-            yield node.value
-
-
-def test_common_messages_speak_of_no_format() -> None:
-    own = tuple(ROOT / "compiler" / "frontends" / name for name in FRONT_ENDS)
+def test_only_a_target_knows_what_is_in_its_folder() -> None:
+    """Everything else asks the registry. The program, and its picture in a summary, are parts of other targets."""
     for path in MODULES:
-        if not any(path.is_relative_to(folder) for folder in own):
-            plain = {text: text.lower().replace(".runbook.md", "") for text in texts(path)}  # names of files may end so
-            found = {text for text, said in plain.items() if "runbook" in said or "rd goto" in said}
-            assert found <= OF_RUNBOOKS, shown(path)
+        parts = path.relative_to(ROOT).parts
+        own = {parts[1]} if parts[0] == "backends" else set[str]()
+        used = {name for name in needed(path) if name.startswith("backends.") and name.split(".")[1] in BACKENDS}
+        others = {name for name in used if name.split(".")[1] not in own} - KNOWING.get(shown(path), set())
+        if own & BACKENDS.keys():
+            others = {name for name in others if name.split(".")[1] not in {"python", "mermaid"}}
+        assert others == set(), shown(path)
 
 
-def test_grammars_are_those_of_the_formats() -> None:
-    """A format whose syntax is that of YAML or JSON has none."""
-    files = [path.name for path in (ROOT / "grammars").iterdir() if path.suffix == ".lark"]
-    assert sorted(files) == sorted(file for form in FRONT_ENDS.values() for file in form.grammars)
-
-
-def test_options_of_formats_are_told_apart() -> None:
-    """An option has one meaning in the configuration, wherever it comes from, and on the command line."""
-    every = [option for form in FRONT_ENDS.values() for option in form.options]
-    assert set(every) == set(all_options()), "formats that share an option share its declaration"
-    assert not {option.name for option in every} & set(BACKENDS)
-    for name in COMMANDS:
-        flags = [flag for parameter in load_command(name).params for flag in parameter.opts]
-        assert len(flags) == len(set(flags)), name
-
-
-def test_the_list_of_commands_says_what_their_help_says() -> None:
-    assert {name: load_command(name).get_short_help_str(limit=1000) for name in COMMANDS} == COMMANDS
-    modules = {
-        path.stem for path in (ROOT / "rdc" / "commands").glob("*.py") if "\n@click.command(" in path.read_text("utf-8")
-    }
-    assert modules == {name.replace("-", "_") for name in COMMANDS}
-
-
-def test_backends_and_their_folders_are_the_same() -> None:
-    assert packages(ROOT / "backends") - {"common", "options", "picture", "scheduling"} == set(BACKENDS), (
-        "what targets share is no target"
-    )
-
-
-PAGES = {"dot": "targets/pictures.md", "mermaid": "targets/pictures.md", "json": "formats/json.md"}
-"""Pages of targets that share one."""
-
-
-@pytest.mark.parametrize("name", BACKENDS)
-def test_backend_has_all_that_belongs_to_it(name: str) -> None:
-    backend = load(name)
-    assert backend.name == name
-    assert type(backend).__module__ == f"backends.{name}"
-    assert has_tests(name)
-    page = ROOT / "docs" / PAGES.get(name, f"targets/{name}.md")
-    assert page.is_file(), f"there is no {shown(page)}"
-    assert golden_files(backend.suffix)
-
-
-def test_passes_and_their_modules_are_the_same() -> None:
-    modules = {path.stem for path in (ROOT / "compiler" / "passes").glob("*.py")} - {"__init__"}
-    assert modules == {name.replace("-", "_") for name in PASSES}
-    for name, run in PASSES.items():
-        module = import_module(f"compiler.passes.{name.replace('-', '_')}")
-        assert run is getattr(module, name.replace("-", "_"))
-
-
-# --- The IR -----------------------------------------------------------------------------------------------------------
-
-KINDS = {kind.__name__ for union in (Task, Test, Effect) for kind in get_args(union)}
-
-
-def kinds_matched(match: ast.Match) -> set[str]:
-    """The kinds of tasks, tests and effects that the cases of a match are for."""
-    whole = [case.pattern for case in match.cases]
-    patterns = [part for one in whole for part in (one.patterns if isinstance(one, ast.MatchOr) else [one])]
-    return {part.cls.id for part in patterns if isinstance(part, ast.MatchClass) and isinstance(part.cls, ast.Name)}
-
-
-def test_every_match_over_the_ir_is_exhaustive() -> None:
-    """A kind that is new is found by the type checker, never dropped."""
-    found = 0
+def test_a_module_with_a_generic_name_is_the_only_one_in_its_room() -> None:
+    """A folder of that name beside it would say the same of other modules."""
     for path in MODULES:
-        for match in (node for node in ast.walk(tree(path)) if isinstance(node, ast.Match)):
-            if kinds_matched(match) & KINDS:
-                found += 1
-                last = ast.unparse(match.cases[-1])
-                assert last.startswith("case _:\n    assert_never("), f"{shown(path)}:{match.lineno}"
-    assert found > 15
-
-
-def test_every_feature_has_words_and_a_target() -> None:
-    assert set(IN_WORDS) == set(Feature)
-    assert set(Feature) == {feature for name in BACKENDS for feature in load(name).features}
-
-
-# --- Readers and issues -----------------------------------------------------------------------------------------------
-
-READERS = {
-    "yaml": {"compiler/reading/yaml.py"},
-    "tomllib": {"compiler/reading/toml.py"},
-    "tomlkit": {"rdc/build/pins.py"},
-}
-"""The only modules that read or write a syntax with a library of their own, so that a text has one meaning."""
-
-
-@pytest.mark.parametrize("library", READERS)
-def test_each_syntax_has_one_reader(library: str) -> None:
-    """The runtime cannot ask the compiler's reader."""
-    ours = (path for path in MODULES if not path.is_relative_to(ROOT / "runtime_shim"))
-    found = {shown(path) for path in ours for module, _ in imports(path) if module.split(".")[0] == library}
-    assert found == READERS[library]
-
-
-OF_VALUES = {
-    "compiler/frontends/playbook/check/rules.py",
-    "compiler/frontends/playbook/lower/nodes.py",
-    "compiler/ir/serialize.py",
-    "compiler/ir/verify_tasks.py",
-}
-"""Modules that read values inside documents, which need no places."""
-
-
-def test_json_with_places_has_one_reader() -> None:
-    """Documents are read in the compiler; other modules read only what rdc itself has written."""
-    reading = re.compile(r"\bjson\.(loads?|decode|JSONDecoder)\(")
-    modules = (path for path in MODULES if path.is_relative_to(ROOT / "compiler"))
-    found = {shown(path) for path in modules if reading.search(path.read_text(encoding="utf-8"))}
-    assert found - OF_VALUES == {"compiler/reading/json.py"}
-
-
-OTHERS = {"compiler/frontends/json/syntax.py: Problem", "backends/python/verify.py: Problem"}
-"""A code with a position in a program as JSON, and a difference of generated text."""
-
-
-def test_what_is_wrong_in_data_is_an_issue() -> None:
-    """Documents, options and the configuration have one class for it, and one function makes diagnostics of it."""
-    named = re.compile(r"_?(Flaw|Problems?|Wrong)")
-    classes = {
-        f"{shown(path)}: {node.name}"
-        for path in MODULES
-        for node in ast.walk(tree(path))
-        if isinstance(node, ast.ClassDef) and (node.name == "Issue" or named.fullmatch(node.name))
-    }
-    assert classes - OTHERS == {"compiler/diagnostics/model.py: Issue"}
-    makers = {
-        f"{shown(path)}: {function.name}"
-        for path in MODULES
-        if "from compiler.diagnostics.model import" in path.read_text(encoding="utf-8")
-        for function in functions(path)
-        if "Diagnostic" in ast.unparse(function.returns or ast.Constant(None))
-        and "Iterable[Issue]" in ast.unparse(function.args)
-    }
-    assert makers == {"compiler/diagnostics/issues.py: diagnostics"}
-
-
-# --- Diagnostics ------------------------------------------------------------------------------------------------------
-
-
-def test_codes_and_their_pages_are_the_same() -> None:
-    pages = {path.stem for path in (ROOT / "compiler" / "diagnostics" / "explanations").iterdir()}
-    assert pages == set(CODES)
-
-
-def test_every_code_is_raised_somewhere() -> None:
-    paths = [path for path in MODULES if path != ROOT / "compiler" / "diagnostic.py"]
-    texts = {
-        node.value
-        for path in paths
-        for node in ast.walk(tree(path))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
-    assert set(CODES) <= texts, sorted(set(CODES) - texts)
-
-
-def test_every_code_is_in_the_documentation() -> None:
-    page = (ROOT / "docs" / "reference" / "diagnostics.md").read_text(encoding="utf-8")
-    assert not [code for code, known in CODES.items() if code not in page or known.name not in page]
-
-
-def test_names_of_codes_are_unique_and_in_kebab_case() -> None:
-    names = [code.name for code in CODES.values()]
-    assert len(names) == len(set(names))
-    assert all(name.replace("-", "").isalnum() and name == name.lower() for name in names)
-    assert list(CODES) == sorted(CODES)
+        if path.stem in GENERIC:
+            assert not (path.parent / path.stem).is_dir(), shown(path)
 
 
 # --- Sizes ------------------------------------------------------------------------------------------------------------
-
-
-def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    yield from (node for node in ast.walk(tree(path)) if isinstance(node, FUNCTIONS))
 
 
 def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -494,7 +260,7 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (function.end_lineno or 0) - function.lineno + 1 - docstring
 
 
-@pytest.mark.parametrize("folder", OURS[:4])
+@pytest.mark.parametrize("folder", PRODUCT)
 def test_nothing_is_long(folder: str) -> None:
     for path in (ROOT / folder).rglob("*.py"):
         lines = path.read_text(encoding="utf-8").count("\n")
@@ -504,10 +270,57 @@ def test_nothing_is_long(folder: str) -> None:
             assert size <= LONGEST_FUNCTION, f"{shown(path)}: {function.name} has {size} lines"
 
 
+def test_the_product_is_not_larger_than_planned() -> None:
+    product = [path for path in MODULES if not path.is_relative_to(ROOT / "grammars")]
+    assert len(product) <= MOST_MODULES
+    assert sum(path.read_text(encoding="utf-8").count("\n") for path in product) <= MOST_OF_PRODUCT
+
+
+def registered() -> set[str]:
+    """The modules that a table names: commands, passes, editions, and strings such as those of `Format`."""
+    runtime = (each for edition in (*EDITIONS.values(), *CALLERS.values()) for each in edition.modules)
+    return {
+        *(f"rdc.commands.{name.replace('-', '_')}" for name in COMMANDS),
+        *(f"compiler.passes.{name.replace('-', '_')}" for name in PASSES),
+        *(f"runtime_shim.{name}" for name in (*runtime, *PUBLISH)),
+        *(text for path in MODULES for text in strings(path) if text in NAMES),
+        *(dotted(path.with_name(text)) for path in MODULES for text in strings(path) if re.fullmatch(r"\w+\.py", text)),
+    }
+
+
+def test_a_small_module_has_two_importers_or_an_entry_in_a_table() -> None:
+    """Otherwise its importer has room for it."""
+    known = registered()
+    for path in MODULES:
+        small = path.read_text(encoding="utf-8").count("\n") < SMALL_MODULE and path.name != "__init__.py"
+        is_part = path.parent.parent.name == "frontends" and path.stem in NAMED
+        if small and path.stem != "__main__" and not is_part and dotted(path) not in known:
+            users = [other for other in MODULES if dotted(path) in needed(other)]
+            assert len(users) > 1, f"{shown(path)}: {[shown(user) for user in users]}"
+
+
+# --- Paths ------------------------------------------------------------------------------------------------------------
+
 PATHS = re.compile(r"(?<![\w./])((?:[\w.-]+/)+[\w.-]+\.(?:py|sh|toml|jinja|lark|txt|mjs))\b(?!\()")
 """Files with their folders, in docstrings."""
 
 EXAMPLES = {"OUT/a/x.py", "a/c/program.py", "../c/program.py", "rdc/x.py", "../rdc/x.py", "../rdc/NAME.py"}
+
+PAGES = ("CONTRIBUTING.md", "README.md", "docs/architecture.md", "docs/reference/format-rules.md")
+FOLDERS = (
+    "compiler",
+    "rdc",
+    "backends",
+    "runtime_shim",
+    "grammars",
+    "benchmarks",
+    "tests",
+    "golden",
+    "examples",
+    "docs",
+)
+IN_PAGES = re.compile(rf"(?<![\w./-])((?:{'|'.join(FOLDERS)})/(?:[\w./*<>-]|{{[\w./*,-]+}})*[\w*/}}>])")
+"""Paths in pages and in the configuration, from one of our folders on."""
 
 
 def docstrings(path: Path) -> Iterator[str]:
@@ -519,7 +332,7 @@ def docstrings(path: Path) -> Iterator[str]:
 
 def test_docstrings_name_only_files_that_exist() -> None:
     """A renamed file would leave readers without a trace."""
-    modules = [path for folder in (*OURS, "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+    modules = [path for folder in (*OURS, "tests", "tools", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
     named = {(found, path) for path in modules for text in docstrings(path) for found in PATHS.findall(text)}
     assert len(named) > 20
     missing = {
@@ -530,18 +343,35 @@ def test_docstrings_name_only_files_that_exist() -> None:
     assert missing == set()
 
 
-# --- Mocks ------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("page", [page for page in (*PAGES, "pyproject.toml", "Makefile") if (ROOT / page).exists()])
+def test_pages_and_configuration_name_only_paths_that_exist(page: str) -> None:
+    written = IN_PAGES.findall((ROOT / page).read_text(encoding="utf-8"))
+    found = {one if "{" in one else one.rstrip("}") for one in written if "<" not in one}
+    missing = {one for one in found for each in _alternatives(one) if not any(ROOT.glob(each.rstrip("/")))}
+    assert missing == set()
+
+
+def _alternatives(path: str) -> Iterator[str]:
+    """A path for each of the words in braces."""
+    before, brace, rest = path.partition("{")
+    if not brace:
+        yield path
+        return
+    words, _, after = rest.partition("}")
+    for word in words.split(","):
+        yield from _alternatives(before + word + after)
+
+
+def test_strings_name_only_modules_that_exist() -> None:
+    """Commands, front ends, targets and drivers are imported by a name in a table."""
+    pattern = re.compile(rf"(?:{'|'.join(PRODUCT)})(?:\.[a-z_]\w*)+(?::\w+)?")
+    found = {(text, path) for path in MODULES for text in strings(path) if pattern.fullmatch(text)}
+    assert len(found) > 20
+    roots = {"rdc.backends", "rdc.toml", "rdc.lock", "rdc.yml"}  # the group of entry points, and files of a project
+    assert {text for text, _ in found if PurePosixPath(text).name.partition(":")[0] not in NAMES} <= roots
 
 
 @pytest.mark.parametrize("name", EDITIONS)
-def test_no_edition_has_mocks(name: str) -> None:
-    """Programs don't mock: `rdc mock` answers instead of what they call (S7)."""
-    assert not [line for line in runtime(name).splitlines() if "mock" in line.lower()]
-
-
-def test_one_module_answers_in_mock_runs_and_in_tests_of_scenarios() -> None:
-    """`rdc run --mock` and `rdc test` call `rdc mock`, by the command that one function makes (S7)."""
-    texts = {shown(path): path.read_text(encoding="utf-8") for path in (ROOT / "rdc").rglob("*.py")}
-    calling = {path for path, text in texts.items() if "mock_command(" in text}
-    assert calling == {"rdc/calls/mock.py", "rdc/calls/mock_option.py", "rdc/testing/tester.py"}
-    assert [path for path, text in texts.items() if "def read_mocks(" in text] == ["rdc/calls/mock.py"]
+def test_editions_name_only_modules_and_classes_that_exist(name: str) -> None:
+    assert {f"runtime_shim.{module}" for module in EDITIONS[name].modules} <= NAMES.keys()
+    assert len(EDITIONS[name].kinds()) == len(EDITIONS[name].extensions)

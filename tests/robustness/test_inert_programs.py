@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from backends.picture.legend import with_legend
+from backends.picture.looks import with_legend
 from backends.picture.model import picture
 from backends.registry import load
 from compiler.ir.features import Feature

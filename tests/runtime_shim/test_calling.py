@@ -17,7 +17,7 @@ from compiler.ir.program import Artifact, Context, Group
 from runtime_shim.engine.private import Folder
 from runtime_shim.engine.state import Store
 from runtime_shim.io.whole_files import put
-from runtime_shim.tasks.prompting import Prompting
+from runtime_shim.tasks.exchange import Prompting
 from runtime_shim.values.artifact import write_out
 from tests.support.process import kill, wait_until
 from tests.support.runtime_programs import (

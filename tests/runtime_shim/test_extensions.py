@@ -12,7 +12,7 @@ from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.session import Extension
 from runtime_shim.targets.dbos.command_line import DbosCaller
 from runtime_shim.targets.dbos.steps import LegSteps
-from runtime_shim.targets.github.extension import GithubCaller
+from runtime_shim.targets.github.calls import GithubCaller
 from runtime_shim.targets.make import MakeCaller
 
 FOLDER = Path(__file__).parents[2] / "runtime_shim"

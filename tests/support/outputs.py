@@ -12,12 +12,12 @@ import yaml
 
 from backends.make.verify import Pinned, verify_caller, verify_loop
 from backends.python.edition import optimized
-from backends.python.verify import split, verify_program
+from backends.python.verify import split, verify_text
 from backends.registry import load
 from compiler.ir.program import Program
 from compiler.passes import optimize
 from runtime_shim.editions import EDITIONS
-from runtime_shim.engine.builder import built
+from runtime_shim.engine.program import built
 from tests.support.github.compiling import LOADER
 from tests.support.plain_table import table
 from tests.support.program_json import from_json
@@ -29,7 +29,7 @@ def check_python(program: Program, text: str) -> None:
 
 
 def _check_program(program: Program, text: str, wanted: dict[str, Any]) -> None:
-    assert isinstance(verify_program(text), str), verify_program(text)
+    assert isinstance(verify_text(text), str), verify_text(text)
     function = ast.parse(head(text)).body[-1]
     # What is run here has been looked at: calls of the builder with literals, and nothing else.
     found: dict[str, Any] = {}

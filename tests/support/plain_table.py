@@ -10,7 +10,7 @@ from collections.abc import Container
 from typing import Any, assert_never
 
 from backends.common.marks import Marks, marked
-from backends.python.jumps import jumps, told_steps
+from backends.python.transitions import jumps, told_steps
 from compiler.ir.edges import (
     Add,
     AtLeast,

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from rdc.cli import PROGRAM, cli
-from rdc.commands import COMMANDS, load
+from rdc.cli import cli
+from rdc.commands import COMMANDS, PROGRAM, load
 from tools.reference.markdown import page, table
 
 INTRODUCTION = """\

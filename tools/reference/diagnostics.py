@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from compiler.diagnostics.issues import page as explanation
 from compiler.diagnostics.model import CODES
-from compiler.diagnostics.pages import page as explanation
 from tools.reference.markdown import page, table
 
 INTRODUCTION = """\

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import rdc.cli
 import runtime_shim.engine.program
-from rdc.output.verify import VerifyStatus
+from backends.base import VerifyStatus
 from tools.reference.markdown import page, table
 
 OF_RDC = {

@@ -1,7 +1,5 @@
 """The steps that upload and download artifacts: the state of the run, transcripts, and the run's output."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace

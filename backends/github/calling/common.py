@@ -1,13 +1,12 @@
 """The common parts of workflows that call the program: the call, and the steps around those of the document."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from msgspec.structs import replace
 
 from backends.base import Companion
+from backends.common.identifiers import CLOSED
 from backends.common.remarks import ending_words
 from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
@@ -29,9 +28,6 @@ from backends.github.yaml.model import CALLING_SHELL, Job, Step
 from backends.github.yaml.scalar import Alias, evaluated, label, scalar
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.tasks import Shell
-
-CLOSED = "Close the run"
-"""The name of the last step that calls the program. It writes the run summary."""
 
 ASKED_LATER = "echo 'The next job asks GitHub who approved, and fails if no one did.'"
 
@@ -78,7 +74,6 @@ class CallsProgram(Written, frozen=True, dict=True):
             yield scope, access, why.get(scope, OPTION) if is_ours else OPTION
 
     def _guarded(self) -> Iterator[Job]:
-        """Yield the jobs with the loader in the first step that calls the program."""
         own = Alias(f"&rdc {scalar(self.calling.loader, 10)}")
         for job in super()._guarded():
             steps = []
@@ -91,7 +86,6 @@ class CallsProgram(Written, frozen=True, dict=True):
 
     @property
     def _guide(self) -> str:
-        """The lines at the top of the file that explain all steps."""
         return "\n".join(self._explained())
 
     # --- Around the steps of the document -----------------------------------------------------------------------------
@@ -115,7 +109,6 @@ class CallsProgram(Written, frozen=True, dict=True):
 
     @property
     def _opened_with(self) -> dict[str, str]:
-        """The values of inputs that a run is given."""
         inputs, events = self.program.inputs, self._events
         is_given = not GIVING.isdisjoint(events)
         own = input_names(inputs)  # GitHub ignores case in the names of inputs and variables
@@ -200,7 +193,6 @@ class CallsProgram(Written, frozen=True, dict=True):
     def _deciding(
         self, job: str, name: str, comments: tuple[str, ...], *, condition: str, needs: tuple[str, ...]
     ) -> Job:
-        """Return the job that people approve or reject."""
         return Job(
             id=job,
             name=label(name),

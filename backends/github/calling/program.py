@@ -1,7 +1,5 @@
 """The program that a workflow calls, its companion files, and the loader in each step (rules 2 and 4, T-31)."""
 
-from __future__ import annotations
-
 import ast
 import posixpath
 import re
@@ -160,7 +158,6 @@ class Calling(Struct, frozen=True, dict=True):
 
     @property
     def _home(self) -> str:
-        """The start of a path in a script."""
         return "$RUNNER_TEMP/" if self.is_inline else ""
 
 

@@ -1,7 +1,5 @@
 """The option `publish`: a job without agents and secrets publishes the run's output."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct

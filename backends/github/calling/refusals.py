@@ -1,7 +1,5 @@
 """The limits of workflows that call the program, such as calls without a command."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from backends.base import about_node, about_option
@@ -74,12 +72,10 @@ def _without_command(routes: Routes, options: GithubOptions) -> Iterator[Diagnos
 
 
 def _calling(nodes: Sequence[Node]) -> str:
-    """Return the steps that call something, in a few words."""
     return f"{_steps(nodes)} call{'' if nodes[1:] else 's'}"
 
 
 def _steps(nodes: Sequence[Node]) -> str:
-    """Return some steps in a few words."""
     names = list(dict.fromkeys(node.id for node in nodes))
     if len(names) < 3:
         return f"step{'s' if names[1:] else ''} {' and '.join(names)}"

@@ -1,7 +1,5 @@
 """The comments above a step that calls the program: its transitions, its tools, and who answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
@@ -37,7 +35,11 @@ def about(node: Node, nodes: Nodes, options: GithubOptions) -> Iterator[str]:
     elif isinstance(task, Ask):
         yield from _commanded("Asks the agent", command_of(options.agent))
     elif isinstance(task, Tool):
-        yield from _tool(task, options)
+        command = command_of(options.tools.get(task.connection))
+        if not command:
+            yield comment(f"The option `tools` has no command for {task.connection}, so this step does nothing.")
+        else:
+            yield from _commanded(f"Tool {task.tool} of {task.connection}", command)
     yield from transitions(node, nodes)
 
 
@@ -58,17 +60,7 @@ def _by_people(node: Node) -> str:
     return f"The run waits here. A person continues it with the answer{f' {replies}' if replies else ''}."
 
 
-def _tool(task: Tool, options: GithubOptions) -> Iterator[str]:
-    """Yield the command of a step's tool."""
-    command = command_of(options.tools.get(task.connection))
-    if not command:
-        yield comment(f"The option `tools` has no command for {task.connection}, so this step does nothing.")
-    else:
-        yield from _commanded(f"Tool {task.tool} of {task.connection}", command)
-
-
 def _commanded(what: str, command: str, more: str = "") -> Iterator[str]:
-    """Yield a command, with its line breaks."""
     first, *lines = command.strip().split("\n")
     if not lines:
         yield comment(f"{what}: {first}{more}", LONGEST)
@@ -132,7 +124,6 @@ def _destination(start: Node, edge: Edge, nodes: Nodes) -> str:
 
 
 def _skipped(start: Node, end: End, nodes: Nodes) -> str:
-    """Return the approvals that a run skips if it completes at a node, for the end of a comment."""
     ahead = reached_from([start.id], lambda name: [edge.target for edge in nodes[name].edges])
     gates = [approved(node) for node in nodes.values() if isinstance(node.task, Gate) and node.id in ahead]
     if end.result != "complete" or not gates or isinstance(start.task, Gate):

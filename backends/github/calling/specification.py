@@ -90,7 +90,6 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         )
 
     def _reached(self, part: LinePart, before: LinePart) -> str:
-        """Return the condition that each gate is approved, by its job or in the run that this one continues."""
         approved = f"needs.{self._first.id}.outputs.approved"
         jobs = ((self.line.approvals[gate.id], self.word(gate.id)) for gate in part.gates)
         fine = (f"needs.{job}.result == 'success' || contains({approved}, ' {word} ')" for job, word in jobs)
@@ -128,7 +127,18 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         yield self._opened(part, before)
         yield from self._set_up()
         yield from (self._step(step) for step in part.steps)
-        yield from self._closed(part)
+        later = self.line.parts[self.line.parts.index(part) + 1 :]
+        onward = [
+            self.word(name)
+            for each in later
+            for name in (*(gate.id for gate in each.gates), *(s.id for s in each.steps))
+        ]
+        yield self._saying(part.id, onward)
+        yield artifacts.kept_run(self.options)
+        if self.options.transcript:
+            yield artifacts.transcript("" if len(self.line.parts) == 1 else f"-{part.id}", self.options)
+        if not later:
+            yield artifacts.outputs(self.options)
 
     def _opened(self, part: LinePart, before: LinePart | None) -> Step:
         env: dict[str, str] = {"CALL": OPEN}
@@ -177,21 +187,6 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             *found,
             *(f"--tool={name}={named_command(options.tools[name])}" for name in called if name in options.tools),
         ]
-
-    def _closed(self, part: LinePart) -> Iterator[Step]:
-        """Yield the steps that show how the run went and save it, whatever its result."""
-        later = self.line.parts[self.line.parts.index(part) + 1 :]
-        onward = [
-            self.word(name)
-            for each in later
-            for name in (*(gate.id for gate in each.gates), *(s.id for s in each.steps))
-        ]
-        yield self._saying(part.id, onward)
-        yield artifacts.kept_run(self.options)
-        if self.options.transcript:
-            yield artifacts.transcript("" if len(self.line.parts) == 1 else f"-{part.id}", self.options)
-        if not later:
-            yield artifacts.outputs(self.options)
 
 
 def _named(step: SpecifiedStep) -> str:

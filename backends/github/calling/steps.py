@@ -1,7 +1,5 @@
 """The workflow steps for places of the document. Each one shows the task and calls the program."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -152,7 +150,6 @@ class Places(Struct, frozen=True, dict=True):
         return replace(self._alone(place), condition=self.condition(place), env=self._env([place.node]))
 
     def _alone(self, place: Place) -> Step:
-        """Return the step of a node, without a condition and variables."""
         node = place.node
         return Step(
             name=title(node),

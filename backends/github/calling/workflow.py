@@ -1,7 +1,5 @@
 """The jobs of a workflow that calls the program: one, or several with approvals between them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -113,7 +111,6 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     @property
     def _proposes(self) -> bool:
-        """Whether the agents' changes in the workspace are published."""
         return proposes_changes(self.program, self.options)
 
     def _part(self, part: Part) -> Job:
@@ -137,15 +134,12 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         )
 
     def _environment_of(self, part: Part) -> str:
-        """Return the environment of a part's job."""
         return part.environment or self.options.environment or ""
 
     def _environment_of_entries(self, place: Place) -> str:
-        """Return the environment of the jobs for a place's entries."""
         return self.cut.environments.get(place.name) or self.options.environment or ""
 
     def _outputs(self, part: Part, *, is_last: bool) -> dict[str, str]:
-        """Return the outputs of a part's job for other jobs."""
         closed = [] if is_last else ["next"]
         closed += ["artifact"] if self._leaves and self.calling.publishes and part in self.cut.completing() else []
         opened = ["reviews"] if self._gates and part.level == 0 else []
@@ -153,25 +147,20 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     @property
     def _gates(self) -> list[str]:
-        """The nodes that reviewers decide about."""
         return [place.name for part in self.cut.parts for place in part.questions]
 
     # --- The names of jobs, and when they run -------------------------------------------------------------------------
 
     def _id_of(self, part: Part) -> str:
-        """Return the id of a part's job."""
         return f"part_{part.level + 1}" if self.cut.is_cut else self.program.kind
 
     def _gate(self, place: Place) -> str:
-        """Return the id of the job that waits for a place's approval."""
         return f"approve_{self.ids[place.name]}"
 
     def _entries(self, place: Place) -> str:
-        """Return the id of the matrix job that calls the agents of a place."""
         return f"entries_{self.ids[place.name]}"
 
     def _left_at(self, part: Part, name: str) -> str:
-        """Return the condition that a job left the run at a node."""
         return f"needs.{self._id_of(part)}.outputs.next == '{self.word(name)}'"
 
     def _reached(self, part: Part) -> str:
@@ -218,12 +207,6 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         return Places(self.calling, self.cut, part, self.ids, self.secrets)
 
     def _steps(self, part: Part) -> Iterator[Step]:
-        yield from self._begins(part)
-        yield from self._places(part).steps()
-        yield from self._ends(part)
-
-    def _begins(self, part: Part) -> Iterator[Step]:
-        """Yield the steps before those of the document."""
         if part.level == 0:
             yield from self.reviewers()
         if self.options.checkout:
@@ -235,21 +218,13 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         yield self._opened(part)
         yield from self._set_up()
         yield from self._installed(node for place in part.own for node in place.nodes)
-
-    def _ends(self, part: Part) -> Iterator[Step]:
-        """Yield the steps after those of the document."""
+        yield from self._places(part).steps()
         if self._proposes and part in self.cut.completing():
             says = ("Compares with the commit that was checked out, and leaves out files that git ignores.",)
-            yield Step(
-                "Collect the changes",
-                comments=says,
-                env={"CALL": "changes"},
-                run=CALLS,
-            )
+            yield Step("Collect the changes", comments=says, env={"CALL": "changes"}, run=CALLS)
         yield from self._closed(part)
 
     def _taken(self, part: Part) -> Iterator[Step]:
-        """Yield the steps that load the run from an earlier job, and the answers of agents in separate jobs."""
         yield artifacts.of_earlier([self._id_of(each) for each in self._handing(part)])
         before = self.cut.before(part)
         for place in before.matrices if before else ():
@@ -287,7 +262,6 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         return env | ({"RDC_ASKED": lines_of(place.name for place in before.questions)} if before.questions else {})
 
     def _given(self) -> dict[str, str]:
-        """Return the replies and inputs that a run starts with."""
         asked = {"RDC_ANSWERS": Expression("${{ inputs.answers }}"), "RDC_RESUME": Expression("${{ inputs.resume }}")}
         return (asked if self.waits else {}) | self._opened_with
 
@@ -312,7 +286,6 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         return self.secrets.of(*(node for place in part.own for node in place.nodes))
 
     def _installed(self, nodes: Iterable[Node]) -> Iterator[Step]:
-        """Yield the steps that install what some nodes call."""
         callers = (caller for node in nodes for caller in callers_of(node, self.options))
         steps = (step for caller in callers if isinstance(caller, Called) for step in caller.setup)
         found: list[SetupStep] = []

@@ -1,7 +1,5 @@
 """A workflow of native steps whose questions reviewers of an environment answer, between its jobs (T-20 to T-30)."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,9 +11,8 @@ from backends.base import about_option
 from backends.common.identifiers import identifiers
 from backends.common.remarks import printable
 from backends.common.templates import render
-from backends.github.native.carried import Carried
 from backends.github.native.choice import Runbook
-from backends.github.native.decisions import Decided, Part, rejected
+from backends.github.native.decisions import Carried, Decided, Part, rejected
 from backends.github.native.ends import AS_TEXT, Ends, as_text
 from backends.github.native.nodes import Nodes
 from backends.github.options.model import GithubOptions
@@ -172,7 +169,6 @@ class Approvals(Runbook, frozen=True, dict=True):
         return self.options.checkout and bool(part.commands) and again
 
     def _keeps(self, part: Part) -> bool:
-        """Return whether a later part loads the workspace of a part."""
         return bool(self.options.carried) and any(one.commands and _source(one) is part for one in self.parts)
 
     def _workspace(self, part: Part) -> Iterator[Step]:
@@ -299,11 +295,9 @@ def _rerun(ids: Iterable[str]) -> Job:
 
 
 def _source(part: Part) -> Part | None:
-    """Return the part whose workspace a part loads."""
     return next((one for one in part.path if one is not part and one.commands), None)
 
 
 def _as_document(text: str) -> str:
-    """Return a string for a here-document, without syntax of bash, Markdown or HTML."""
     shown = "\n".join(re.sub(r"^(\s*)([-+=])", r"\1\\\2", as_text(printable(line))) for line in text.split("\n"))
     return re.sub(r"[\\$`]", r"\\\g<0>", shown)

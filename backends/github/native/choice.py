@@ -3,8 +3,6 @@
 Other programs are called. An input is a variable of all steps, so each command must use all inputs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -100,14 +98,12 @@ def _is_told_late(program: Program, options: GithubOptions) -> bool:
 
 
 def _shows_values(node: Node) -> bool:
-    """Return whether a step shows a command's output or several values."""
     if isinstance(node.task, Shell):
         return False
     return any(is_given(str(text)) or has_several(str(text)) for text in texts_of(node))
 
 
 def _are_variables(program: Program, options: GithubOptions) -> bool:
-    """Return whether the slots are inputs and outputs, and each command has all of them under their names."""
     names = {declared.name for declared in program.inputs} | set(values_of(program))
     if {slot.name for slot in program.slots if slot.initial is None} != names or len(program.slots) != len(names):
         return False
@@ -143,7 +139,6 @@ def _choices(program: Program) -> Iterator[str]:
 
 
 def _has_lines(text: str) -> bool:
-    """Return whether a string cannot be a list item or a variable."""
     return any(character in text for character in "\n\r\0") or any("\ud800" <= item <= "\udfff" for item in text)
 
 
@@ -196,17 +191,14 @@ class Runbook(Written, frozen=True, dict=True):
 
     @property
     def _acts(self) -> bool:
-        """Whether the job has more than ends."""
         return any(place.kind in {"step", "loop"} for place in self.plan.places)
 
     def _filled(self, step: Step) -> Step:
-        """Return a step with expressions instead of input values."""
         if not self.program.slots:
             return step
         return replace(step, env={name: filled(text) for name, text in step.env.items()})
 
     def _start(self) -> Iterator[Step]:
-        """Yield the steps that check secrets and inputs before the first command."""
         if stored := [self.secrets.stored[name] for name in self.program.secrets]:
             yield Step(
                 name="Check the secrets",
@@ -240,7 +232,6 @@ class Runbook(Written, frozen=True, dict=True):
 
     @staticmethod
     def _own_variables(nodes: Iterable[Node]) -> dict[str, str]:
-        """Return the variables that M4 gives each command, if a command names them."""
         commands = "\n".join(map(command_of, nodes))
         own = {"RDC_RUN_ID": Expression("${{ github.run_id }}"), "RDC_ATTEMPT": Expression("1")}
         return {name: value for name, value in own.items() if name in commands}

@@ -1,9 +1,10 @@
-"""A runbook divided at its questions into parts, each a job; and why questions cannot be native (T-20, T-21)."""
+"""A runbook divided at its questions into jobs: what they carry, and why questions cannot be native (T-20, T-21)."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from msgspec import Struct
@@ -13,15 +14,19 @@ from backends.base import CallReason
 from backends.github.native.shell import may_use
 from backends.github.options.model import GithubOptions
 from backends.github.options.steps import setting_of
-from backends.github.workflow.filling import values_of
+from backends.github.workflow.filling import as_written, filled_with, marked_title, quoted, values_of
 from backends.github.workflow.transitions import BINARY
+from backends.github.yaml.model import Step, compare
+from backends.github.yaml.scalar import evaluated, label
+from backends.scheduling.condition import FALSE, expression
 from backends.scheduling.places import find_places
-from backends.scheduling.plan import counters_read
+from backends.scheduling.plan import Plan, counters_read
 from compiler.ir.edges import AtLeast, CounterTest, Reset, Set, counter_effects, may_follow
 from compiler.ir.graph import between, reached_from, to_graph
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
 from compiler.text.regex import Regex
+from runtime_shim.targets.naming import name_in_words
 
 MOST_DECISIONS = 5
 """How many decisions a workflow may have. With more, people no longer see where a run is."""
@@ -165,7 +170,6 @@ def _of_parts(program: Program, options: GithubOptions, values: Sequence[str]) -
 
 
 def _counted(program: Program, part: Decided) -> Iterator[tuple[Node, str]]:
-    """Yield the obstacle that a part reads a counter that an earlier part has changed."""
     initial = {counter.name: counter.initial for counter in program.counters}
     leading = between(to_graph(program), [program.entry], [part.after.id])
     edges = [edge for node in program.nodes if node.id in leading for edge in node.edges]
@@ -177,7 +181,6 @@ def _counted(program: Program, part: Decided) -> Iterator[tuple[Node, str]]:
 
 
 def _of_values(program: Program, parts: Sequence[Decided], names: Sequence[str]) -> Iterator[tuple[Node, str]]:
-    """Yield the obstacles to outputs as outputs of steps and jobs, which bash does not read."""
     for part in dict.fromkeys(one for to in parts for one in to.path) if names else ():
         for place in find_places(part.program):
             if place.kind == "loop":
@@ -208,3 +211,80 @@ def setters(program: Program) -> Mapping[str, frozenset[str]]:
 def command_of(node: Node) -> str:
     """Return the command of a node; "" for none."""
     return str(node.task.command) if isinstance(node.task, Shell) else ""
+
+
+_LONGEST_NAME = 200
+
+
+class Carried(Struct, frozen=True, dict=True):
+    """The values of a workflow, and the ids of its jobs: `jobs` run parts, and `decisions` decide whether they run."""
+
+    program: Program
+    jobs: Mapping[Part, str]
+    decisions: Mapping[Decided, str]
+    plans: Mapping[Part, Plan]
+
+    @cached_property
+    def inputs(self) -> Mapping[str, str]:
+        """The inputs as outputs of the first job, which has checked them."""
+        first = next(iter(self.jobs.values()))
+        return {declared.name: evaluated(f"needs.{first}.outputs.{declared.name}") for declared in self.program.inputs}
+
+    @cached_property
+    def _setters(self) -> Mapping[str, frozenset[str]]:
+        return setters(self.program)
+
+    def _sets(self, part: Part, name: str) -> bool:
+        return any(node.id in self._setters[name] for node in part.commands)
+
+    def value(self, part: Part, name: str, before: str = "", *, own: bool = True) -> str:
+        """Return an output as it is in a part: set by its steps before a node, or by the last job that sets it."""
+        terms: list[str] = []
+        for place in self.plans[part].places if own else ():
+            if place.name == before:
+                break
+            if place.name in self._setters[name]:
+                terms.insert(0, f"steps.{self.plans[part].ids.nodes[place.name]}.outputs.{name}")
+        earlier = (one for one in part.path if one is not part and self._sets(one, name))
+        return " || ".join([*terms, *(f"needs.{self.jobs[one]}.outputs.{name}" for one in earlier)])
+
+    def shown(self, part: Part, *, own: bool = True) -> dict[str, str]:
+        """Return outputs as expressions for messages. One without a value is in braces."""
+        found = {name: (self.value(part, name, own=own), quoted(f"{{{{{name}}}}}")) for name in self._setters}
+        return {name: evaluated(" || ".join(filter(None, terms))) for name, terms in found.items()}
+
+    def set_by(self, part: Part) -> dict[str, str]:
+        """Return the outputs that a part may set."""
+        return {name: evaluated(self.value(part, name)) for name in self._setters if self._sets(part, name)}
+
+    def when(self, to: Decided) -> str:
+        """Return the expression for when a run comes to the question in front of a part; `true` if it always does."""
+        return expression(self.plans[to.above].flow.reached.get(to.after.id, FALSE), compare)
+
+    def title(self, node: Node) -> str:
+        """Return a node's id and title, with marks."""
+        known = self.program.index()[node.id]
+        return label(name_in_words(known.id, marked_title(known, self.program)), _LONGEST_NAME)
+
+    def name(self, part: Part, node: Node) -> str:
+        """Return the name of a job, which can have outputs of other jobs, but no variables (T-25)."""
+        is_first = not isinstance(part, Decided)
+        inputs = {name: f"{{{{{name}}}}}" if is_first else value for name, value in self.inputs.items()}
+        return filled_with(self.title(node), {**inputs, **self.shown(part, own=False)})
+
+    def handed(self, part: Part, node: Node, step: Step) -> Step:
+        """Return a node's step with outputs: as variables, in its name, and as `RDC_OUTPUT` if it may set some."""
+        title, command = self.title(node), command_of(node)
+        values = {name: self.value(part, name, node.id) for name in self._setters}
+        env = {name: evaluated(value) for name, value in values.items() if value and may_use(command, name)}
+        shown = {name: evaluated(value or quoted(f"{{{{{name}}}}}")) for name, value in values.items()}
+        shown |= {name: evaluated(f"env.{name}") for name in self.inputs}
+        sets = any(node.id in found for found in self._setters.values())
+        run = f'export RDC_OUTPUT="$GITHUB_OUTPUT"\n{step.run.rstrip()}\n' if sets else step.run
+        name = filled_with(title, shown) if step.name == label(as_written(title)) else step.name
+        return replace(step, name=name, run=run, env={**env, **step.env})
+
+    def inputs_in(self, steps: Iterable[Step]) -> dict[str, str]:
+        """Return the inputs that the messages of some steps show."""
+        text = " ".join(step.run for step in steps)
+        return {name: value for name, value in self.inputs.items() if re.search(rf"\$\{{?{name}\b", text)}

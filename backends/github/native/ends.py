@@ -3,8 +3,6 @@
 An end without a message needs no step: a job completes if nothing in it fails, and stops at a node that fails.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 

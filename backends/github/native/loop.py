@@ -153,7 +153,6 @@ def _arm(loop: Loop, node: Node, choices: Choices) -> Iterator[str]:
 
 
 def _done(loop: Loop, node: Node, name: str, choices: Choices) -> Iterator[str]:
-    """Yield the lines that run a node and choose the next one."""
     match node.task:
         case Shell():
             if node.settings.delay and node.retries:
@@ -174,7 +173,6 @@ def _done(loop: Loop, node: Node, name: str, choices: Choices) -> Iterator[str]:
 
 
 def _function(loop: Loop, node: Node) -> Iterator[str]:
-    """Yield the function that runs a node's command."""
     if not isinstance(node.task, Shell):
         return
     name, (with_marks, _) = loop.ids.nodes[node.id], marked(node)
@@ -237,7 +235,6 @@ def _filled(loop: Loop, variable: str, node: Node, *, prompt: bool = False) -> I
 
 
 def _placeholders(node: Node, *, prompt: bool) -> dict[str, str]:
-    """Return the placeholders for counters in the string that is used, with their counters."""
     used = {reference for text in task_texts(node.task) for reference in text.references}
     if isinstance(node.task, Shell):
         used = set((node.task.prompt if prompt else node.task.command).references)
@@ -270,7 +267,6 @@ class Choices(Struct, frozen=True):
         yield "esac"
 
     def _take(self, edge: Edge) -> list[str]:
-        """Return the lines that take an edge."""
         variable = "rdc_node" if edge.target in self.own else "rdc_next"
         return [*self.loop.registers.done(edge.effects), f"{variable}='{self.loop.ids.nodes[edge.target]}'"]
 

@@ -1,7 +1,5 @@
 """The steps of a workflow for the places of a plan."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -102,7 +100,6 @@ class Nodes(Struct, frozen=True, dict=True):
         )
 
     def _done(self, step: Step, node: Node, task: Shell) -> Step:
-        """Add the command, in a loop if it has retries."""
         if retry := retry_of(node):
             command = str(task.command)
             env = step.env if loops.fits_script(command) else {**step.env, "RDC_COMMAND": command}
@@ -188,10 +185,7 @@ class Nodes(Struct, frozen=True, dict=True):
         return Step(
             name=loop_title(nodes, self.plan.program.groups),
             id=self.plan.ids.nodes[place.name],
-            comments=(
-                *in_loop(nodes, self.plan.program.index()),
-                *map(comment, of_placeholders(nodes, loop.counters)),
-            ),
+            comments=(*in_loop(nodes, self.plan.program.index()), *map(comment, of_placeholders(nodes, loop.counters))),
             condition=when_reached(self.plan, place),
             shell=PLAIN_SHELL,
             env={**self.secrets.of(*place.nodes), **self._masked(*place.nodes), **env, **loops.environment(loop)},

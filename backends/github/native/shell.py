@@ -9,18 +9,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from compiler.ir.edges import (
-    Add,
-    AtLeast,
-    Clear,
-    CounterTest,
-    Edge,
-    Effect,
-    Keep,
-    Reset,
-    Set,
-    counter_tests,
-)
+from compiler.ir.edges import Add, AtLeast, Clear, CounterTest, Edge, Effect, Keep, Reset, Set, counter_tests
 from compiler.ir.program import Counter
 from compiler.text.regex import Regex
 
@@ -56,7 +45,6 @@ def may_use(command: str, *names: str) -> bool:
 
 
 def _programs(command: str) -> Iterator[str]:
-    """Yield the first word of each simple command in a script."""
     words = shlex.shlex(command, posix=True, punctuation_chars=";()<>|&\n")
     words.whitespace = " \t"
     words.whitespace_split = True

@@ -1,7 +1,5 @@
 """The options of the github target: triggers, runner, secrets and everything else around the steps."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self

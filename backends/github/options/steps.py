@@ -1,7 +1,5 @@
 """The option `steps` (E3): secrets and environments of nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import assert_never

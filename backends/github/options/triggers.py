@@ -1,7 +1,5 @@
 """The option `on`, the event fields that `bind` can read (E1), and the inputs that rdc adds."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any

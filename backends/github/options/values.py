@@ -1,7 +1,5 @@
 """Checks of option values: what may appear in a workflow without GitHub or a shell running it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -48,7 +46,6 @@ def _line(text: str) -> str:
 
 
 def _matching(pattern: str, problem: str) -> AfterValidator:
-    """Return the check that a string matches a pattern."""
 
     def ask(text: str) -> str:
         if not re.fullmatch(pattern, text):

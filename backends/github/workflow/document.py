@@ -1,7 +1,5 @@
 """A whole workflow: its triggers, everything else around its jobs, and what `rdc.lock` lists of it (B-5)."""
 
-from __future__ import annotations
-
 import json
 import re
 from abc import ABCMeta, abstractmethod
@@ -159,7 +157,6 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         return StepSecrets(self.program, self.options)
 
     def _permissions(self) -> Iterator[tuple[str, str, str]]:
-        """Yield the permissions of a job's token."""
         for scope, access in self.options.permissions.items():
             checks_out = (scope, access, self.options.checkout) == ("contents", "read", True)
             yield scope, access, "check out the repository" if checks_out else OPTION

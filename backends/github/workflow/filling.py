@@ -4,8 +4,6 @@ GitHub expands an expression once and does not expand the result. This is what I
 variable of the step and not part of a script.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping
 

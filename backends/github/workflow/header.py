@@ -1,7 +1,5 @@
 """The facts at the top of each workflow: runner, secrets, token, calls with their number, and who decides what."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -33,7 +31,6 @@ def facts(program: Program, options: GithubOptions, jobs: Sequence[Job], approve
 
 
 def _surroundings(program: Program, options: GithubOptions, jobs: Sequence[Job]) -> Iterator[str]:
-    """Yield the runner, the environments, the secrets and the token."""
     labels = [options.runs_on] if isinstance(options.runs_on, str) else options.runs_on
     yield f"Runs on: {', '.join(map(comment, labels))}."
     environments = dict.fromkeys([options.environment or "", *environments_of(program, options).values()])
@@ -55,7 +52,6 @@ def _surroundings(program: Program, options: GithubOptions, jobs: Sequence[Job])
 
 
 def _expressions(job: Job) -> Iterator[str]:
-    """Yield the expressions of a job."""
     for step in job.steps:
         yield step.condition
         yield from (text for text in (*step.env.values(), *step.inputs.values()) if isinstance(text, Expression))
@@ -63,7 +59,6 @@ def _expressions(job: Job) -> Iterator[str]:
 
 
 def _calls(program: Program, options: GithubOptions) -> Iterator[str]:
-    """Yield the commands of agents and tools, each with the number of its calls."""
     config, found = Specification(program).config, list[str]()
 
     def commands(node: Node) -> list[str]:
@@ -90,7 +85,6 @@ def _calls(program: Program, options: GithubOptions) -> Iterator[str]:
 
 
 def _shown(caller: Caller, options: GithubOptions) -> str:
-    """Return the command that is called, on one line."""
     command = named_command(caller).strip()
     first, more, _ = (called(command, options.agent_model or "") if is_recipe(command) else command).partition("\n")
     shown = comment(first + (" …" if more else ""), _LONGEST)

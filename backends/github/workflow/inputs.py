@@ -1,7 +1,5 @@
 """Declared inputs as typed workflow inputs, which one of the first steps checks (I8), and the option `bind` (E1)."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -99,10 +97,7 @@ def measured(
         comments=("Stops the run if an event field is too long for the steps below.",),
         condition="${{ !inputs.resume }}" if waits else "",
         shell=PLAIN_SHELL,
-        env={
-            "FIELDS": Expression(asked) if _gives(events) else " ".join(fields.values()),
-            "MOST": str(_LONGEST_FIELD),
-        },
+        env={"FIELDS": Expression(asked) if _gives(events) else " ".join(fields.values()), "MOST": str(_LONGEST_FIELD)},
         run=render("github/event.sh"),
     )
 

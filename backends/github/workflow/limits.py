@@ -1,7 +1,5 @@
 """GitHub's limits, and other things that a workflow cannot express, as diagnostics."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 
@@ -71,18 +69,25 @@ def warnings(workflow: Written) -> Iterator[Diagnostic]:
     """Report problems of a workflow that GitHub accepts."""
     yield from cautions(workflow.program, workflow.options)
     yield from _waits_on_schedule(workflow.program, workflow.options)
-    yield from _longer_than_job(workflow)
+    longest = workflow.minutes * 60
+    for node in workflow.program.nodes:
+        if not isinstance(node.task, Stage) and _longest(node, longest) > longest:
+            limit = f"the job's limit of {spoken(longest)}"
+            problem = f"with its attempts and delays, step {node.id} may take longer than {limit}"
+            remedy = "reduce `timeout`, `retry-delay` or RETRY, or increase the option `timeout-minutes`"
+            yield about_node(node, "RD537", problem, remedy)
+    for job in workflow.jobs if workflow.options.timeout_minutes else ():
+        limits = [step.limit.minutes * 60 for step in job.steps]
+        if sum(limits) > longest > max(limits):
+            problem = f"the steps of the job {job.id} may take {spoken(sum(limits))} together; it may take "
+            remedy = "reduce their time limits, or increase `timeout-minutes`"
+            yield about_option(workflow.program, ("timeout-minutes",), "RD537", problem + spoken(longest), remedy)
 
 
 def cautions(program: Program, options: GithubOptions) -> Iterator[OptionDiagnostic]:
     """Report problems that the options have in each workflow."""
     yield from _unpinned(program, options)
-    yield from _started_by_anyone(program, options)
-    yield from _unready(program, options)
-
-
-def _started_by_anyone(program: Program, options: GithubOptions) -> Iterator[OptionDiagnostic]:
-    """Report events that let strangers start a run with the repository's secrets and token."""
+    # Report events that let strangers start a run with the repository's secrets and token.
     for event in options.triggers():
         if event in _OPEN and not options.if_author:
             problem = f"anyone who can comment starts this workflow: `{event}` has no guard on the author"
@@ -94,6 +99,7 @@ def _started_by_anyone(program: Program, options: GithubOptions) -> Iterator[Opt
             )
             remedy = "use `workflow_call`, and call this workflow from the other one"
             yield about_option(program, ("on", event), "RD549", problem, remedy)
+    yield from _unready(program, options)
 
 
 def _unready(program: Program, options: GithubOptions) -> Iterator[OptionDiagnostic]:
@@ -138,23 +144,6 @@ def _waits_on_schedule(program: Program, options: GithubOptions) -> Iterator[Dia
     problem = f"a scheduled run would wait for an answer at step {asking[0]}, but no one is there to give it"
     remedy = "use `prompts: agent`, or remove `schedule` from the option `on`"
     yield about_option(program, ("on", "schedule"), "RD523", problem, remedy)
-
-
-def _longer_than_job(workflow: Written) -> Iterator[Diagnostic]:
-    """Report nodes whose time limits and delays exceed the job's, and jobs whose steps together exceed the option."""
-    longest = workflow.minutes * 60
-    for node in workflow.program.nodes:
-        if not isinstance(node.task, Stage) and _longest(node, longest) > longest:
-            limit = f"the job's limit of {spoken(longest)}"
-            problem = f"with its attempts and delays, step {node.id} may take longer than {limit}"
-            remedy = "reduce `timeout`, `retry-delay` or RETRY, or increase the option `timeout-minutes`"
-            yield about_node(node, "RD537", problem, remedy)
-    for job in workflow.jobs if workflow.options.timeout_minutes else ():
-        limits = [step.limit.minutes * 60 for step in job.steps]
-        if sum(limits) > longest > max(limits):
-            problem = f"the steps of the job {job.id} may take {spoken(sum(limits))} together; it may take "
-            remedy = "reduce their time limits, or increase `timeout-minutes`"
-            yield about_option(workflow.program, ("timeout-minutes",), "RD537", problem + spoken(longest), remedy)
 
 
 def _longest(node: Node, enough: int) -> int:
@@ -219,7 +208,6 @@ def _too_large(workflow: Written, problem: str) -> Diagnostic:
 
 
 def _step(step: Step) -> Iterator[tuple[str, str, str]]:
-    """Yield what is wrong with a step, with its fix and the id of the node that it is about."""
     if len(step.condition) > LONGEST_EXPRESSION:
         yield f"an expression would have {len(step.condition):,} characters; {_LIMIT}", _MEET, step.id
     for name, text in step.env.items():

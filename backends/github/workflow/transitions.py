@@ -1,7 +1,5 @@
 """The questions of nodes, and why a run comes to a node or an end, in the document's words: `5 FAIL: GOTO Restore`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from backends.github.workflow.filling import as_written

@@ -1,7 +1,5 @@
 """Jobs and their steps as data. The template writes them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from msgspec import Struct, field

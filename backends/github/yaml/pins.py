@@ -1,7 +1,5 @@
 """The actions that generated workflows use, pinned by commit in `pins.toml`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Strings as YAML scalars with the same value in YAML 1.1, YAML 1.2 and GitHub's expressions."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -51,7 +49,14 @@ def scalar(text: str, indent: int = 0, *, code: bool = False) -> str:
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS and ": " not in text and " #" not in text:
         return text
     if ("\n" in text or code) and _fits_block(text):
-        return _block(text, indent)
+        hint = "2" if text.startswith(" ") else ""
+        body = text.rstrip("\n")
+        ends = len(text) - len(body)
+        chomp = "-" if ends == 0 else "" if ends == 1 else "+"
+        lines = [f"{' ' * indent}{line}" if line else "" for line in text.split("\n")]
+        if ends:
+            lines.pop()
+        return f"|{hint}{chomp}\n" + "\n".join(lines)
     if prints(text):
         return "'" + text.replace("'", "''") + "'"
     return '"' + "".join(_escaped(character) for character in text) + '"'
@@ -79,17 +84,6 @@ def _fits_block(text: str) -> bool:
 def prints(text: str) -> bool:
     """Return whether all characters are visible, so that a reviewer sees what runs."""
     return text.replace("\t", "").replace(_JOINER, "").isprintable()
-
-
-def _block(text: str, indent: int) -> str:
-    hint = "2" if text.startswith(" ") else ""
-    body = text.rstrip("\n")
-    ends = len(text) - len(body)
-    chomp = "-" if ends == 0 else "" if ends == 1 else "+"
-    lines = [f"{' ' * indent}{line}" if line else "" for line in text.split("\n")]
-    if ends:
-        lines.pop()
-    return f"|{hint}{chomp}\n" + "\n".join(lines)
 
 
 def _escaped(character: str) -> str:

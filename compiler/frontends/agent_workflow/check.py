@@ -1,7 +1,5 @@
 """Check the rules of agent workflows (W1 to W5)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -37,7 +35,10 @@ _TYPE_OF_AGENT = Regex(r"[^\s=](?:[^=]*[^\s=])?")
 
 def check(workflow: Workflow, plain: Mapping[str, Any], places: SourceMap) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a workflow, read from a plain value, without the parts that the models rejected."""
-    yield from _title(workflow, places)
+    name = workflow.name
+    if name and (not name.isprintable() or name != name.strip() or len(name) > LONGEST_NAME):
+        problem = "the workflow name has a line break, a space at either end, or more than 100 characters"
+        yield places.diagnostic("RD806", ("name",), problem, "use a short name on one line")
     for number, step in enumerate(workflow.steps):
         scene = Scene(places, ("steps", number), step, _keys(plain, number))
         yield from _names(scene)
@@ -73,13 +74,6 @@ class Scene(Struct, frozen=True):
 
 
 # --- Names -----------------------------------------------------------------------------------------------------------
-
-
-def _title(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic]:
-    name = workflow.name
-    if name and (not name.isprintable() or name != name.strip() or len(name) > LONGEST_NAME):
-        problem = "the workflow name has a line break, a space at either end, or more than 100 characters"
-        yield places.diagnostic("RD806", ("name",), problem, "use a short name on one line")
 
 
 def _names(scene: Scene) -> Iterator[Diagnostic]:

@@ -1,7 +1,5 @@
 """The front end for agent workflows. See `compiler/frontends/common/interface.py`."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 
@@ -10,8 +8,7 @@ from compiler.frontends.agent_workflow import MAX_STEPS, OPTIONS
 from compiler.frontends.agent_workflow.check import check, unlisted_agents
 from compiler.frontends.agent_workflow.lower import ENDINGS, lower
 from compiler.frontends.agent_workflow.parse import parse
-from compiler.frontends.common.format import formatted
-from compiler.frontends.common.interface import Job, Result
+from compiler.frontends.common.interface import Job, Result, formatted
 from compiler.frontends.common.names import SECRETS, stem
 from compiler.frontends.common.scenarios import completed, options_of
 from compiler.project.options import merge

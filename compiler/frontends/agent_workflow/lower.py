@@ -94,10 +94,7 @@ def _nodes(number: int, scene: _Scene) -> Iterator[Node]:
 def _gate(step: Step, origin: Origin) -> Iterator[Node]:
     """Yield the gate in front of a step: approval starts it, rejection ends the run (W13)."""
     name, rejected = gate_of(step.name), f"{step.name}/rejected"
-    edges = (
-        Edge((OutcomeTest("approved"),), (), step.name),
-        Edge((OutcomeTest("rejected"),), (), rejected),
-    )
+    edges = (Edge((OutcomeTest("approved"),), (), step.name), Edge((OutcomeTest("rejected"),), (), rejected))
     reason = text(f"Step {step.name} needs approval before it starts.")
     yield Node(name, Text(), origin, Gate(step.name, reason), edges)
     yield Node(rejected, Text(), origin, End("stop", text(f"step {step.name} was rejected")), ())

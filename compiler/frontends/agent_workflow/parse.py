@@ -1,7 +1,5 @@
 """Parse YAML into the models of a workflow, with a diagnostic for each error of form (W1, W2)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any, NamedTuple
@@ -84,7 +82,6 @@ def _too_many(source: Source, plain: Mapping[str, Any]) -> Diagnostic | None:
 
 
 def _newer_schema(places: SourceMap, values: Mapping[str, Any]) -> Diagnostic | None:
-    """Return the diagnostic of a workflow in a schema that rdc does not read."""
     steps = values.get("steps")
     is_mapping = isinstance(steps, dict) and steps and all(isinstance(step, dict) for step in steps.values())
     found: tuple[DataPath, str] | None = (("steps",), "`steps` as a mapping") if is_mapping else None

@@ -1,7 +1,5 @@
 """The models of a workflow's parts, and their JSON Schema for editors (W1 to W4)."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -69,8 +67,7 @@ class Step(_Part):
     prompt: str | None = Field(None, description="The instructions for the agent.")
     parallel: list[Entry] | None = Field(None, description="Agents that run at the same time.")
     check: Literal["all", "any"] | None = Field(
-        None,
-        description="In a parallel step: with `all`, a failing verdict wins; with `any`, the first passing one.",
+        None, description="In a parallel step: with `all`, a failing verdict wins; with `any`, the first passing one."
     )
     report: Report | None = Field(None, description="The expected form of the answer, and its file.")
     human: Truth | None = Field(None, description="Whether a person must approve the step before it starts.")

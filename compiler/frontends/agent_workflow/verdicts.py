@@ -1,7 +1,5 @@
 """Read verdicts from a step's answer: the keywords, and which of them fail (W9, W12)."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

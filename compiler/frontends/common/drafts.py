@@ -1,7 +1,5 @@
 """Draft scenarios as lines of YAML for an author to edit (`rdc test --init`)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache

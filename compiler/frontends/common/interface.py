@@ -1,21 +1,25 @@
-"""Describe source formats, and define a front end's input and output."""
+"""Describe source formats, define a front end's input and output, and format documents that are YAML."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
-if TYPE_CHECKING:  # a format is described without importing what its front end needs
+from compiler.diagnostics.model import Diagnostic, Severity
+from compiler.text.source import LINE_END, Source
+
+if TYPE_CHECKING:
     from compiler.diagnostics.model import Diagnostic
     from compiler.ir.program import Program
     from compiler.project.options import Option, Options, TargetOptions
     from compiler.project.project import Project
+    from compiler.reading.yaml import Reading
     from compiler.scenarios.model import Scenario
-    from compiler.text.source import Source
 
 
 class Job(Struct, frozen=True):
@@ -117,3 +121,50 @@ class Format(Struct, frozen=True):
         """Return the module that formats its documents, which only a few commands import."""
         module: Formatter = import_module(self.formatter or self.module)
         return module
+
+
+class Parsed(Protocol):
+    """A document as it was read; `reading` is None for JSON."""
+
+    @property
+    def reading(self) -> Reading | None: ...  # noqa: D102
+    @property
+    def diagnostics(self) -> list[Diagnostic]: ...  # noqa: D102
+
+
+def formatted(job: Job, parse: Callable[[Source], Parsed]) -> Formatted:
+    """Return a document with uniform line ends, no trailing white space and single blank lines.
+
+    Comments, key order, quotes and indentation stay. JSON and documents with errors are left unchanged.
+    """
+    parsed = parse(job.source)
+    reading, errors = parsed.reading, tuple(item for item in parsed.diagnostics if item.severity is Severity.ERROR)
+    if errors:
+        return Formatted(None, errors)
+    if reading is None:
+        return Formatted(job.source.text)
+    ends = Counter(LINE_END.findall(job.source.text))
+    end = max(("\n", "\r\n", "\r"), key=lambda one: ends[one])
+    text = "".join(line + end for line in _ordered(job.source.lines, reading.lines_in_texts))
+    again = parse(Source.from_text(job.source.path, text)).reading
+    if again is None or (again.values, again.as_written) != (reading.values, reading.as_written):
+        return Formatted(None, (), defect="the formatted document would not mean the same")
+    return Formatted(text)
+
+
+def _ordered(lines: tuple[str, ...], inside: frozenset[int]) -> Iterator[str]:
+    """Yield the lines without trailing whitespace or repeated blank lines; multi-line strings stay unchanged.
+
+    A blank line after a string may belong to it, so at least one is kept.
+    """
+    last = max((number for number, line in enumerate(lines, 1) if line.strip() or number in inside), default=0)
+    blank = True
+    for number, line in enumerate(lines[:last], 1):
+        if number in inside:
+            yield line
+            blank = False
+            continue
+        stripped = line.rstrip(" \t")
+        if stripped or not blank:
+            yield stripped
+        blank = not stripped

@@ -1,7 +1,5 @@
 """Check names of variables and lists of them in declarations (E1, E2, E10)."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -60,7 +60,6 @@ class Found(NamedTuple):
 
 
 def _beside(job: Job, stem: str, program: Program) -> Found:
-    """Return the scenarios in the companion file of a document, if it has one."""
     source, name = job.source, f"{stem}{ENDING}"
     located = job.project.find_below(source, name) if stem else None
     if located is None:
@@ -128,7 +127,6 @@ def _plain(items: list[_Item]) -> dict[str, str]:
 
 
 def _items(content: Mapping[str, object], key: str, what: str, issues: list[Issue]) -> Iterator[_Item]:
-    """Yield the items of a mapping in a scenario."""
     value = content.get(key)
     if value is None:
         return
@@ -203,7 +201,6 @@ def _unfit_inputs(program: Program, given: list[_Item], locate: Locate) -> Itera
 def _unknown(
     program: Program, said: list[_Item], replies: list[_Item], outputs: list[_Item], locate: Locate
 ) -> Iterator[InvalidEvent]:
-    """Report steps and outputs that the document doesn't have."""
     callers = {
         "agents": [name for node in program.nodes for name in _agents(node.id, node.task)],
         "tools": [node.id for node in program.nodes if isinstance(node.task, Tool)],
@@ -233,7 +230,6 @@ def _agents(node: str, task: Task) -> list[str]:
 
 
 def _asking(program: Program) -> list[str]:
-    """Return the steps whose outcome a person or a scenario decides."""
     return [node.id for node in program.nodes if isinstance(node.task, Ask | Gate | Stage)]
 
 

@@ -1,7 +1,5 @@
 """Check a program that has the right shape: its names, and the rules of the verifier."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """The front end for programs as JSON. See `compiler/frontends/common/interface.py`."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable
 
@@ -24,10 +22,7 @@ from compiler.text.source import Source
 
 WORDING = Wording(
     unreachable=("node {} is unreachable", "add an edge that leads to it, or remove it"),
-    no_path_out=(
-        "a run that reaches node {} can never end",
-        "add a path from it to an `end` node",
-    ),
+    no_path_out=("a run that reaches node {} can never end", "add a path from it to an `end` node"),
     never_completes=(
         "no run of this program can complete",
         'add an edge that leads to an `end` node with "result": "complete"',

@@ -4,8 +4,6 @@ The model's classes are the grammar, so this reads the output of `compiler/ir/se
 published schema. Validation libraries report every alternative of a union. People need the alternative that they meant.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from types import NoneType, UnionType
@@ -63,7 +61,13 @@ class Reader:
 
     def _read(self, kind: Any, value: object, path: DataPath) -> Any:  # noqa: ANN401 (any part of the model)
         if kind is Text:
-            return self._text(value, path)
+            if isinstance(value, str):
+                read = self._string(value, path)
+                return read if read is _WRONG else text(read)
+            if not isinstance(value, list):
+                return self._is_no("a string, or a list of strings and references", value, path)
+            parts = [self._part(part, (*path, number)) for number, part in enumerate(value)]
+            return _WRONG if any(part is _WRONG for part in parts) else joined(parts)
         if is_class(kind):
             return self._object(shape(kind), value, path)
         if get_origin(kind) is tuple:
@@ -108,15 +112,6 @@ class Reader:
         return self._tell("RD065", Issue(path, problem, remedy, meant=meant))
 
     # --- Texts and collections ----------------------------------------------------------------------------------------
-
-    def _text(self, value: object, path: DataPath) -> Any:  # noqa: ANN401
-        if isinstance(value, str):
-            read = self._string(value, path)
-            return read if read is _WRONG else text(read)
-        if not isinstance(value, list):
-            return self._is_no("a string, or a list of strings and references", value, path)
-        parts = [self._part(part, (*path, number)) for number, part in enumerate(value)]
-        return _WRONG if any(part is _WRONG for part in parts) else joined(parts)
 
     def _part(self, value: object, path: DataPath) -> Part:
         read = self._string(value, path) if isinstance(value, str) else self._object(shape(Reference), value, path)

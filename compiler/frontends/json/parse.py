@@ -1,7 +1,5 @@
 """Parse JSON into a plain value, within the limits of a program."""
 
-from __future__ import annotations
-
 from compiler.diagnostics.issues import duplicate_keys
 from compiler.diagnostics.model import Diagnostic, Fix
 from compiler.frontends.json.syntax import Positions

@@ -1,7 +1,5 @@
 """Positions in the text of a program as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from compiler.diagnostics.model import DataPath, Diagnostic, Fix, Issue, Related
@@ -48,7 +46,6 @@ def key_path(path: DataPath) -> KeyPath:
 
 
 def _respelled(source: Source, span: Span, meant: str) -> Fix | None:
-    """Return the fix that replaces a key or string, if the text has one at this position."""
     text = source.lines[span.line - 1][span.column - 1 : span.end_column - 1]
     written = text[1:-1]
     if text[:1] != '"' or text[-1:] != '"' or '"' in written:

@@ -52,7 +52,6 @@ def _is_named_elsewhere(job: Job, made: Read) -> bool:
 
 
 def _text(source: Source, begin: int, lines: list[str]) -> str:
-    """Return the unchanged frontmatter and these lines, with the most common line ending."""
     head = list(source.lines[: begin - 1])
     between = [""] if head or (lines and FENCE.fullmatch(lines[0])) else []  # a rule on top would start a frontmatter
     ends = Counter(LINE_END.findall(source.text))
@@ -74,14 +73,12 @@ def is_equivalent(source: Source, before: Read, result: Source, numbering: Numbe
 
 
 def _plain(value: object) -> object:
-    """Return a tree as tuples, without places."""
     if isinstance(value, Struct):
         return tuple(_plain(getattr(value, name)) for name in value.__struct_fields__ if name not in _PLACES)
     return tuple(map(_plain, value)) if isinstance(value, tuple) else value
 
 
 def _written(source: Source, made: Read) -> Iterator[str]:
-    """Yield the lines of text that are not blank."""
     for number in texts(made.parsed.scanned.lines if made.parsed else ()):
         if line := source.lines[number - 1].rstrip():
             yield line

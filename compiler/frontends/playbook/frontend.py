@@ -1,7 +1,5 @@
 """The front end for playbooks, with the interface in `compiler/frontends/common/interface.py`."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
@@ -28,10 +26,7 @@ from compiler.text.source import Source, Span
 WORDING = Wording(
     unreachable=("step {} is unreachable", "fix the condition of its branch, or remove it"),
     no_path_out=("a run that reaches step {} can never end", "this is a defect in rdc; please report it"),
-    never_completes=(
-        "no run of this playbook can complete",
-        "add a step that does not depend on a missing value",
-    ),
+    never_completes=("no run of this playbook can complete", "add a step that does not depend on a missing value"),
     never_fires=(
         "this branch never runs: an earlier branch always does, or the input cannot have this value",
         "fix the condition, or remove the branch",
@@ -55,7 +50,6 @@ def compile_document(job: Job) -> Result:
 
 
 def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Result:
-    """Return the result for a playbook without errors of its own."""
     source, front = job.source, made.frontmatter
     if too_many := tuple(check_count(source, playbook)):
         return replace(result, diagnostics=(*result.diagnostics, *too_many))
@@ -94,7 +88,6 @@ NEARLY_SHOWN = Regex(r"\$?\{+\s*([^\W\d]\w*+)(?!\s*\}\})|\$([^\W\d]\w*+)")
 
 
 def _nearly_shown(source: Source) -> dict[str, list[tuple[int, str]]]:
-    """Return near-references with their line numbers, by name."""
     texts: dict[str, list[tuple[int, str]]] = {}
     for number, line in enumerate(source.lines, 1):
         for found in NEARLY_SHOWN.finditer(line):
@@ -107,7 +100,6 @@ LARGEST_PROMPT = 200_000
 
 
 def _linked(job: Job, playbook: Playbook) -> tuple[dict[str, Source], list[Diagnostic]]:
-    """Return the files of prompts by path as written, each read once, and the problems with them."""
     source = job.source
     names = names_of(playbook)
     files: dict[str, Source] = {}

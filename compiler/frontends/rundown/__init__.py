@@ -27,7 +27,6 @@ MOST_HEADINGS = 100
 
 
 def _headings(content: object, places: OptionSources) -> Mapping[str, OptionSource]:
-    """Return the headings of a list, each with its place."""
     is_fit = isinstance(content, list) and all(isinstance(item, str) and item.strip() for item in content)
     if not isinstance(content, list) or not is_fit or len(content) > MOST_HEADINGS:
         problem = f"`prose` must be a list of at most {MOST_HEADINGS} section headings"

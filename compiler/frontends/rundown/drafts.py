@@ -1,7 +1,5 @@
 """Write draft scenarios for runbooks; they go into the frontmatter and execute nothing (S1)."""
 
-from __future__ import annotations
-
 import posixpath
 import shlex
 

@@ -1,7 +1,5 @@
 """The front end for Rundown runbooks, with the interface in `compiler/frontends/common/interface.py`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -76,7 +74,6 @@ def compile_document(job: Job) -> Result:
 
 
 def _with_steps(options: Options, frames: Iterable[Frame]) -> Options:
-    """Return the options with the target settings that nested runbooks give their steps."""
     said = [(frame.scope, frame.document.runbook.declared.for_targets) for frame in frames]
     tables = [(inclusion, table) for inclusion, table in said if table]
     if not any(inclusion for inclusion, _ in tables):

@@ -1,7 +1,5 @@
 """Find all runbooks that a document includes, and reject inclusions that V11 forbids."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
@@ -129,7 +127,6 @@ def _meant(source: Source, item: re.Match[str], find: Find | None) -> str:
 
 
 def _cycles(documents: Iterable[Document]) -> Iterator[Diagnostic]:
-    """Yield one diagnostic per group of documents that include each other, with one cycle as an example."""
     inclusions = [(document, path, name) for document in documents for path, name in document.includes.items()]
     if not inclusions:
         return

@@ -1,7 +1,5 @@
 """The syntax tree of a Rundown document; every node has its span (docs/formats/rundown.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from enum import Enum, StrEnum
 from typing import Any

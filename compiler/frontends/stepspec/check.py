@@ -1,7 +1,5 @@
 """Check the rules of step specifications, their context keys and tool arguments (B2, B3, B9, B17)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from typing import Any
@@ -26,14 +24,7 @@ from compiler.frontends.stepspec.placeholders import (
     validated_paths,
 )
 from compiler.frontends.stepspec.syntax import STEPS, Called, Document, Runtime, StepSpec
-from compiler.frontends.stepspec.tools import (
-    Subject,
-    checks_of,
-    name_findings,
-    phase_of,
-    skipped_checks,
-    unmet_rules,
-)
+from compiler.frontends.stepspec.tools import Subject, checks_of, name_findings, phase_of, skipped_checks, unmet_rules
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_issue
 from compiler.reading.validate import texts_in
 from compiler.text.suggestions import did_you_mean, nearest_name
@@ -230,7 +221,6 @@ KEYS: dict[str, _Wanted] = {
 
 
 def _context(scene: Scene) -> Iterator[Diagnostic]:
-    """Check a step's context keys."""
     for key, value in (scene.step.inputs or {}).items():
         at: DataPath = ("inputs", key)
         wanted = KEYS.get(key)
@@ -243,7 +233,6 @@ def _context(scene: Scene) -> Iterator[Diagnostic]:
 
 
 def _tools(scene: Scene, *, is_linked: bool) -> Iterator[Diagnostic]:
-    """Check a step's tool calls."""
     own = scene.configured.runtime.tools or {}
     known = [*BUILT_IN, *own]
     for number, call in enumerate(scene.step.tools or ()):

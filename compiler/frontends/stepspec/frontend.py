@@ -1,15 +1,12 @@
 """The front end for step specifications. See `compiler/frontends/common/interface.py`."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 
 from msgspec.structs import replace
 
 from compiler.diagnostics.model import has_error, sort_key
-from compiler.frontends.common.format import formatted
-from compiler.frontends.common.interface import Job, Result
+from compiler.frontends.common.interface import Job, Result, formatted
 from compiler.frontends.common.names import SECRETS, safe_name, stem
 from compiler.frontends.common.scenarios import completed, options_of
 from compiler.frontends.stepspec import FORMAT, OPTIONS, VARIABLES

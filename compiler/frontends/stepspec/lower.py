@@ -1,7 +1,5 @@
 """Lower a specification to a control-flow graph (I32, docs/formats/stepspec.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Literal
@@ -103,7 +101,6 @@ def lower(meaning: Meaning, places: SourceMap, secrets: tuple[str, ...]) -> Prog
 
 
 def _free(name: str, steps: Sequence[_Step]) -> str:
-    """Return a name that no step, stage or gate has."""
     taken = {stage.id.casefold() for step in steps for stage in step.stages}
     taken |= {gate.gate.casefold() for step in steps for gate in step.gates}
     while name.casefold() in taken:
@@ -137,7 +134,6 @@ def _steps(meaning: Meaning) -> Iterator[_Step]:
 
 
 def _gates(spec: StepSpec, meaning: Meaning) -> Iterator[Asked]:
-    """Yield the gates of a step in order, possibly with duplicates."""
     about = Subject(phase_of(spec, meaning.document), meaning.called.workflow)
     if reason := reason_to_block(spec, about, meaning.runtime.policy):
         yield Asked(meaning.called.gate(spec.id), reason)

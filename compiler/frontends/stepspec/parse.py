@@ -314,14 +314,12 @@ def _read(data: Data, places: SourceMap, file: Source | None) -> Configured:
 
 
 def _is_of_others(error: ErrorDetails) -> bool:
-    """Return whether an unknown key in a configuration file is probably meant for another program."""
     *above, key = error["loc"]
     is_outer = above in ([], ["runtime"]) and str(key) not in Policy.model_fields
     return error["type"] == "extra_forbidden" and is_outer and not did_you_mean(str(key), Configuration.model_fields)
 
 
 def _conflicts(configuration: Configuration, runtime: Runtime, places: SourceMap) -> Iterator[Diagnostic]:
-    """Yield the settings that are given twice with different values."""
     for name in Runtime.model_fields:
         outer, inner = getattr(configuration, name), getattr(runtime, name)
         if outer is not None and inner is not None and outer != inner:

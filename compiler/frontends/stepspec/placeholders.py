@@ -1,7 +1,5 @@
 """Turn placeholders such as `{output_folder}` into references to inputs (B3, I8)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -55,7 +53,6 @@ def json_text(value: object) -> Text:
 
 
 def _filled(value: object) -> object:
-    """Return a JSON value with a text for each of its strings."""
     if isinstance(value, str):
         return with_references(_TO_JSON(value))
     if isinstance(value, list):

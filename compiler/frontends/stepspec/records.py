@@ -3,8 +3,6 @@
 A run may write more fields. `runtime_shim/stepspec/records.py` writes them.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter

@@ -1,7 +1,5 @@
 """The models of specifications and configurations, and their JSON Schema for editors (B1, B2, B7 to B12)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional, TypeVar

@@ -1,7 +1,5 @@
 """The tools of steps with their risks, the gates that steps need, and their checks (B8, B9, B11)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -218,7 +216,6 @@ def name_findings(document: Document, called: Called, places: SourceMap) -> Iter
 
 
 def _names(document: Document) -> Iterator[tuple[DataPath, str, str]]:
-    """Yield the names in a document with their paths and kinds."""
     about = document.workflow
     if about:
         yield from (

@@ -1,7 +1,5 @@
 """Common to commands that generate files: compile documents, print or write the output, and report it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The documents of a command, and how to read them: `--from FORMAT`, and options such as `--transitions`."""
 
-from __future__ import annotations
-
 import functools
 import os
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The options of a target: `--to TARGET`, `-O KEY=VALUE` and `--prompts CHOICE`."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +14,7 @@ from backends.registry import is_target, load, names
 from compiler.diagnostics.issues import InvalidError
 from rdc.commands.common.reporter import Command
 from rdc.output.target_options import check_words
-from rdc.terminal.usage import PointingError, UnknownWordError
+from rdc.terminal.output import PointingError, UnknownWordError
 
 
 class Target(Struct, frozen=True):

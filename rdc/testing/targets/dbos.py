@@ -1,7 +1,5 @@
 """Tests of the dbos target: a worker in the background, and calls of an operator."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -11,14 +9,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from backends.dbos import DbosBackend
+from backends.registry import load
 from compiler.ir.edges import Keep
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Shell
 from compiler.ir.texts import text
-from rdc.testing.driver import ENDS, drive, steps_told
 from rdc.testing.process import PAUSE, Finished, execute, last_line, running
-from rdc.testing.run import MissingToolError, Run, Setting, TargetTestError
+from rdc.testing.run import ENDS, MissingToolError, Run, Setting, TargetTestError, drive, steps_told
 
 RUN = "trial"
 EXIT_RUNNING = 3
@@ -55,7 +52,7 @@ class _TargetTest:
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
-        script = setting.lay("worker.py", DbosBackend().emit(setting.program, {"operator": "full"}))
+        script = setting.lay("worker.py", load("dbos").emit(setting.program, {"operator": "full"}))
         self._program = [sys.executable, str(script)]
         self._database = ["--database", f"sqlite:///{setting.scratch / 'runs.sqlite'}"]
         self._last = Finished(0, "", "")

@@ -1,7 +1,5 @@
 """Tests of the GitHub target with act: on this machine, without Docker or GitHub."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -15,13 +13,11 @@ import click
 from msgspec.structs import replace
 
 from backends.base import Emission
-from backends.common.identifiers import SUMMARY
-from backends.github import GithubBackend
-from backends.github.calling.common import CLOSED
-from backends.github.native.ends import shown_title
+from backends.common.identifiers import CLOSED, SUMMARY
+from backends.registry import load
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Branch, End, Verdict, alphabet
-from compiler.ir.texts import joined
+from compiler.ir.texts import text
 from compiler.reading.yaml import load_value
 from compiler.text.regex import Regex
 from rdc.testing.process import Finished, execute, find_tool
@@ -91,7 +87,6 @@ def run(setting: Setting) -> Run:
 
 
 def _words(setting: Setting) -> Iterator[str]:
-    """Yield act's options for the folders, secrets, inputs and answers of a run."""
     yield from (f"--directory={setting.workspace}", f"--action-cache-path={setting.scratch / 'cache'}")
     yield from (f"--env={name}={value}" for name, value in REPOSITORY.items())
     yield "--secret=GITHUB_TOKEN=none"
@@ -106,14 +101,13 @@ def _workflow(setting: Setting) -> Emission:
     calls = {"agent": setting.mocks.get(""), "tools": setting.tools}
     whole = {"checkout": False, "runtime": "inline"} if setting.is_mock else {}
     options = {**kept, **calls, **whole, "prompts": "answers", "python": sys.executable, "summary": True}
-    return GithubBackend().emit(setting.program, options)
+    return load("github").emit(setting.program, options)
 
 
 def _steps(program: Program, summary: str) -> Iterator[Step]:
-    """Yield the rows of the table in a summary."""
     nodes = {node.id: node for node in program.nodes if not isinstance(node.task, Branch | End)}
-    steps = {_plain(shown_title(node)): name for name, node in nodes.items()}
-    filled = {_with_any_values(node): name for name, node in nodes.items() if not node.title.is_plain}
+    steps = {title: name for name, title in _titles(program).items() if name in nodes}
+    filled = {_with_any_values(title): name for name, title in _titles(program, _VALUE).items() if name in nodes}
     for row in _ROW.finditer(summary):
         whole = _plain(row["title"])
         title = _INSTANCE.sub("", whole)
@@ -123,14 +117,21 @@ def _steps(program: Program, summary: str) -> Iterator[Step]:
 
 
 def _plain(text: str) -> str:
-    """Return Markdown without the escapes of special characters."""
     return re.sub(r"\\(.)", r"\1", text)
 
 
-def _with_any_values(node: Node) -> re.Pattern[str]:
-    """Return the expression for a step's title in a summary, where values replace its references."""
-    marked = joined([part if isinstance(part, str) else _VALUE for part in node.title.parts])
-    return re.compile(re.escape(_plain(shown_title(replace(node, title=marked)))).replace(_VALUE, ".*"))
+def _titles(program: Program, value: str = "") -> dict[str, str]:
+    """Return the titles of steps in a summary; with a value, of those with references, which have it instead."""
+    if value:
+        nodes = [node for node in program.nodes if not node.title.is_plain]
+        titles = ["".join(part if isinstance(part, str) else value for part in node.title.parts) for node in nodes]
+        titled = (replace(node, title=text(title)) for node, title in zip(nodes, titles, strict=True))
+        program = replace(program, nodes=tuple(titled))
+    return {name: _plain(shown) for name, shown in load("github").shown_steps(program).items()}
+
+
+def _with_any_values(title: str) -> re.Pattern[str]:
+    return re.compile(re.escape(title).replace(_VALUE, ".*"))
 
 
 def _word(node: Node | None, shown: str) -> str:

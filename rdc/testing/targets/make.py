@@ -1,18 +1,14 @@
 """Tests of the Make target."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable
 
 from backends.base import Emission
-from backends.make import MakeBackend
-from backends.make.names import Identifiers
+from backends.registry import load
 from compiler.ir.tasks import PASS_OR_FAIL
-from rdc.testing.driver import drive, run_told
 from rdc.testing.process import Finished, execute, find_tool, last_line
-from rdc.testing.run import Run, Setting, Step
+from rdc.testing.run import Run, Setting, Step, drive, run_told
 
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKEOVERRIDES")
 """Variables that an outer make would pass on."""
@@ -21,7 +17,7 @@ OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKEOVERRIDES")
 def run(setting: Setting) -> Run:
     """Run the generated Makefile, and read the run from its events or its log."""
     needs_operator = setting.is_prompted or setting.jumps
-    emission = MakeBackend().emit(setting.program, {"operator": "full" if needs_operator else "basic"})
+    emission = load("make").emit(setting.program, {"operator": "full" if needs_operator else "basic"})
     return drive((_Calling if emission.companions else _Native)(setting, emission), setting)
 
 
@@ -62,7 +58,6 @@ class _Native(_Makefile):
         self._reply(self._setting.answers[part])
 
     def _reply(self, answers: Iterable[str]) -> None:
-        """Answer one question after the other, as long as the run waits."""
         for answer in answers:
             if not last_line(self._last.out).startswith("rdc: WAITING "):
                 return
@@ -70,7 +65,7 @@ class _Native(_Makefile):
 
     def told(self) -> Run:
         """Return the run from `status`."""
-        ids = {name: step for step, name in Identifiers(self._setting.program).nodes.items()}
+        ids = {name: step for step, name in load("make").shown_steps(self._setting.program).items()}
         lines = (line.partition(",")[0].split() for line in self._call("status").out.splitlines())
         words = (found for found in lines if len(found) == 2 and found[0] in ids and found[1] in PASS_OR_FAIL)
         steps = tuple(Step(ids[name], None, word) for name, word in words)

@@ -1,14 +1,11 @@
 """Tests of the Python target."""
 
-from __future__ import annotations
-
 import os
 import sys
 
-from backends.python import PythonBackend
-from rdc.testing.driver import drive, run_told
+from backends.registry import load
 from rdc.testing.process import Finished, execute, last_line
-from rdc.testing.run import Run, Setting
+from rdc.testing.run import Run, Setting, drive, run_told
 
 _RUNNING = ("run", "resume")
 
@@ -23,7 +20,7 @@ class _Program:
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
-        self._script = setting.lay("program.py", PythonBackend().emit(setting.program, {"operator": "full"}))
+        self._script = setting.lay("program.py", load("python").emit(setting.program, {"operator": "full"}))
         self._events = setting.scratch / "events"
         self._last = Finished(0, "", "")
 

@@ -1,1 +1,1 @@
-"""Runs on many machines: the part of a worker's program that keeps runs with DBOS."""
+"""Runs on many machines: the part of a worker that keeps runs with DBOS."""

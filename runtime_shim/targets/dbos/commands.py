@@ -22,8 +22,7 @@ from runtime_shim.io.answers import LARGEST, read_text
 from runtime_shim.operator.history import HOURS
 from runtime_shim.operator.jumps import goto
 from runtime_shim.targets.dbos.engine import Duties, Engine, Metrics
-from runtime_shim.targets.dbos.helpers import Helpers
-from runtime_shim.targets.dbos.leases import FENCE, Leases
+from runtime_shim.targets.dbos.leases import FENCE, Helpers, Leases
 from runtime_shim.targets.dbos.legs import RUN_NAME, Leg, Legs, Place, now_ms
 from runtime_shim.targets.dbos.runs import RunStore, TakenError, canceled, run_state
 from runtime_shim.targets.dbos.steps import run_leg

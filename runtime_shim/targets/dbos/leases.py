@@ -1,4 +1,4 @@
-"""Leases: which workers are alive. The database or the kernel ends the lease of a dead worker.
+"""Leases show which workers are alive, and helpers run legs. The database or the kernel ends a dead worker's lease.
 
 With PostgreSQL, a lease is a session lock on its own connection, which the server ends when it hears nothing for
 `LEASE` seconds. With SQLite, it is a lock on a file beside the database, which lasts as long as the process.
@@ -6,14 +6,19 @@ With PostgreSQL, a lease is a session lock on its own connection, which the serv
 
 import fcntl
 import hashlib
+import json
 import os
+import select
+import signal
+import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Callable
 
 from runtime_shim.engine.private import DIRECTORY, Folder, opened_folder
-from runtime_shim.engine.program import UsageError
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.targets.dbos.legs import Legs
 
 BEAT = 0.5  # seconds between two signs of life
@@ -146,3 +151,80 @@ class Leases:
         finally:
             if is_mine:
                 self._connection.execute("SELECT pg_advisory_unlock(%s)", key)
+
+
+class Channel:
+    """Lines of JSON over a socket."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._socket, self._rest, self._lock = end, b"", threading.Lock()
+
+    def send(self, message: Table) -> None:
+        """Send a message; do nothing if no one is there."""
+        with self._lock, suppress(OSError):
+            self._socket.sendall(json.dumps(message).encode() + b"\n")
+
+    def receive(self, seconds: "float | None" = None) -> "Table | None":
+        """Return the next message; None if the other side is gone or silent for some seconds."""
+        parts = [self._rest]
+        while b"\n" not in parts[-1]:
+            try:
+                data = self._socket.recv(1 << 16) if select.select([self._socket], [], [], seconds)[0] else b""
+            except OSError:
+                data = b""
+            if not data:
+                return None
+            parts.append(data)
+        line, _, self._rest = b"".join(parts).partition(b"\n")
+        message: Table = json.loads(line)
+        return message
+
+    def close(self) -> None:
+        """End the conversation."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+
+class Helpers:
+    """The server that forks helpers; it ends with its worker."""
+
+    def __init__(self, run_leg: Callable[[Channel], None]) -> None:
+        self._control, theirs = socket.socketpair()
+        self._server = os.fork()
+        if self._server == 0:
+            self._control.close()
+            self._serve(theirs, run_leg)
+        theirs.close()
+
+    def is_alive(self) -> bool:
+        """Return whether the server still runs."""
+        return os.waitpid(self._server, os.WNOHANG)[0] == 0
+
+    def start(self) -> Channel:
+        """Start a helper, and return the channel to it."""
+        ours, theirs = socket.socketpair()
+        socket.send_fds(self._control, [b"."], [theirs.fileno()])
+        theirs.close()
+        return Channel(ours)
+
+    @staticmethod
+    def _serve(control: socket.socket, run_leg: Callable[[Channel], None]) -> None:
+        os.setsid()  # Ctrl-C is for the worker
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # helpers need no one to wait for them
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        while True:
+            data, files, _, _ = socket.recv_fds(control, 1, 1)
+            if not data:
+                os._exit(0)
+            if os.fork() == 0:
+                control.close()
+                os.set_inheritable(files[0], False)  # a command that has it would keep the worker waiting
+                for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM):
+                    signal.signal(number, signal.SIG_DFL)
+                try:
+                    run_leg(Channel(socket.socket(fileno=files[0])))
+                finally:
+                    os._exit(0)
+            os.close(files[0])

@@ -21,7 +21,7 @@ from runtime_shim.engine.texts import clean, one_line
 from runtime_shim.engine.walk import Move
 from runtime_shim.io.whole_files import inner
 from runtime_shim.operator.logs import LOG_LIMIT, LOGS, SHOWN_LINES, LoggedProcesses, limit_of, log_of
-from runtime_shim.targets.dbos.helpers import Channel
+from runtime_shim.targets.dbos.leases import Channel
 from runtime_shim.targets.dbos.legs import RUN_NAME
 from runtime_shim.tasks.process import Environment, Processes
 from runtime_shim.tasks.shell import Calling

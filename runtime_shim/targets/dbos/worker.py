@@ -15,8 +15,7 @@ from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_REFUSED, Table
 from runtime_shim.engine.signals import end_groups, is_alive
 from runtime_shim.engine.texts import one_line
 from runtime_shim.targets.dbos.engine import Duties, Engine, Metrics
-from runtime_shim.targets.dbos.helpers import Channel, Helpers
-from runtime_shim.targets.dbos.leases import BEAT, FENCE, Leases
+from runtime_shim.targets.dbos.leases import BEAT, FENCE, Channel, Helpers, Leases
 from runtime_shim.targets.dbos.legs import Legs, Place, leg_id, now_ms
 from runtime_shim.targets.dbos.steps import QUICKLY
 
@@ -140,7 +139,6 @@ class Worker:
                 channel.send({"end": ""})
 
     def _go_round(self) -> None:
-        """Take over legs of dead workers, and report legs that no worker can run."""
         owners, taken = self.database.workers(), 0
         for worker in self._leases.dead([name for name in owners if name != self.name]):
             with self._leases.hold(worker) as is_mine:
@@ -184,7 +182,6 @@ class Execution:
                 self._worker.channels.pop(self._name, None)
 
     def _steps(self, step: str) -> Table:
-        """Record step after step, and return how the leg ended."""
         while True:
             message = self._worker.engine.record(step, partial(self._next, step))
             if "end" in message:

@@ -62,7 +62,10 @@ def check_records(program: Table, records: list[Record]) -> None:
     """Refuse a journal that this program cannot have written."""
     try:
         for record in records:
-            _check_values(record)
+            _demand({*REQUIRED.get(record["kind"], ())} <= {*record}, "renamed" not in record)
+            _demand("answers" not in record or "line" in record)
+            pairs = [*record.items(), *record.get("agreed", {}).items()]
+            _demand(all(_fits(value, VALUE_TYPES[key]) for key, value in pairs if key in VALUE_TYPES))
         _Walk(program, records[0]).through(records[1:])
     except (UsageError, KeyError, TypeError, ValueError, AttributeError, IndexError):
         raise damaged() from None
@@ -71,14 +74,6 @@ def check_records(program: Table, records: list[Record]) -> None:
 def _demand(*holds: bool) -> None:
     if not all(holds):
         raise ValueError
-
-
-def _check_values(record: Record) -> None:
-    """Check that a record has its keys, each with a value that all its readers expect."""
-    _demand({*REQUIRED.get(record["kind"], ())} <= {*record}, "renamed" not in record)
-    _demand("answers" not in record or "line" in record)
-    pairs = [*record.items(), *record.get("agreed", {}).items()]
-    _demand(all(_fits(value, VALUE_TYPES[key]) for key, value in pairs if key in VALUE_TYPES))
 
 
 def _fits(value: Any, shape: Any) -> bool:
@@ -109,23 +104,24 @@ class _Walk:
         for record in records:
             kind = record["kind"]
             if kind == "done":
-                self._done(record)
+                # Check that a step is left as the program says, or that a specification returns to its failed step.
+                _demand(record["node"] == self.node or self.condition == "stop")
+                if record["outcome"] == "resumed":
+                    _demand("stepspec" in self.program, self.condition == "stop", record["next"] in self.nodes)
+                    target, failed = self.nodes[record["next"]], self.nodes[self.last]
+                    _demand(target.get("step") == failed.get("step"))
+                    self._take(record["changed"], {*record["changed"]})
+                    self.node = record["next"]
+                else:
+                    node = self.nodes[self.node]
+                    words = (*words_of(node), *DECISIONS.get(node["task"], ()))
+                    _demand(self.condition not in ENDED, record["outcome"] in words)
+                    self._moved(record)
+                self._stand(record)
                 continue
             _demand(kind in NOTES, record.get("condition") in NOTES.get(kind, ()))
             _demand(kind != "entry" or 0 <= record["entry"] < len(self.nodes[self.node]["entries"]))
             self.condition = record.get("condition", self.condition)
-
-    def _done(self, record: Record) -> None:
-        """Check that a step is left as the program says, or that a specification returns to its failed step."""
-        _demand(record["node"] == self.node or self.condition == "stop")
-        if record["outcome"] == "resumed":
-            self._reopened(record)
-        else:
-            node = self.nodes[self.node]
-            words = (*words_of(node), *DECISIONS.get(node["task"], ()))
-            _demand(self.condition not in ENDED, record["outcome"] in words)
-            self._moved(record)
-        self._stand(record)
 
     def _moved(self, record: Record) -> None:
         """Check a move. A kept slot has the recorded text, which only its step knew."""
@@ -136,14 +132,6 @@ class _Walk:
         _demand(record["next"] == move.node, texts == move.changed)
         self._take(texts, {*move.changed})
         self.node = move.node
-
-    def _reopened(self, record: Record) -> None:
-        """Check that a failed specification continues at the failed step, without passing a gate."""
-        _demand("stepspec" in self.program, self.condition == "stop", record["next"] in self.nodes)
-        target, failed = self.nodes[record["next"]], self.nodes[self.last]
-        _demand(target.get("step") == failed.get("step"))
-        self._take(record["changed"], {*record["changed"]})
-        self.node = record["next"]
 
     def _stand(self, record: Record) -> None:
         """Set the place of the run. An end has the result of its node, unless a limit ended the run."""

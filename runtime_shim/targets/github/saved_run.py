@@ -99,7 +99,6 @@ def _copy_reports(folder: str, to: str) -> None:
 
 
 def _search(folder: str, masks: list[bytes]) -> None:
-    """Refuse a directory with a secret in a file, a name or a link's target."""
     for name, about in walked(folder) if masks else ():
         path = os.path.join(folder, name)
         leads = os.readlink(path) if stat.S_ISLNK(about.st_mode) else ""

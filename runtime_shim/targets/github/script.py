@@ -61,7 +61,6 @@ def shown_text(program: Table, places: Sequence[str]) -> tuple[str, str]:
 
 
 def _nodes_of(nodes: Table, steps: Sequence[str]) -> list[str]:
-    """Return the nodes of a specification's steps, and nodes named directly."""
     rank = {step: number for number, step in enumerate(steps)}
     names = [name for name, node in nodes.items() if name in rank or node.get("step") in rank]
     return sorted(names, key=lambda name: rank.get(name, rank.get(nodes[name].get("step"), 0)))

@@ -5,10 +5,9 @@ import os
 from contextlib import suppress
 from typing import Any, Callable
 
-from runtime_shim.engine.builder import built
 from runtime_shim.engine.journal import read_journal
 from runtime_shim.engine.outcomes import Host
-from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_REFUSED, EXIT_STOP, Table, UsageError, takes_empty
+from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_REFUSED, EXIT_STOP, Table, UsageError, built, takes_empty
 from runtime_shim.engine.session import Kinds
 from runtime_shim.targets.github.api import (
     Api,
@@ -26,8 +25,7 @@ from runtime_shim.targets.github.api import (
     same_attempt,
 )
 from runtime_shim.targets.github.calls import Job, Relay
-from runtime_shim.targets.github.changes import collect_changes
-from runtime_shim.targets.github.entries import ENTRY, joined_entries, must_join, read_entry
+from runtime_shim.targets.github.changes import ENTRY, collect_changes, joined_entries, must_join, read_entry
 from runtime_shim.targets.github.journal_check import check_records, damaged
 from runtime_shim.targets.github.messages import plain
 from runtime_shim.targets.github.saved_run import ABOUT, ANSWERS_FILE, KEPT, check_kept, take_over, unlinked
@@ -109,7 +107,6 @@ def _check_attempt(job: Job, api: Api, resumes: str) -> None:
 
 
 def _taken(job: Job, resumes: str) -> Table:
-    """Check the files of a run and put them in place."""
     about = check_kept(job.path(KEPT))
     if about.get("run") != (resumes or os.environ["GITHUB_RUN_ID"]):
         raise damaged()
@@ -160,7 +157,6 @@ def _answers(job: Job) -> list[str]:
 
 
 def _inputs(job: Job) -> list[str]:
-    """Return the option for the inputs of this run, written to a file."""
     declared = job.program.get("inputs", ())
     given, is_form = {}, os.environ.get("GITHUB_EVENT_NAME") == "workflow_dispatch"  # its empty fields are missing
     for number, item in enumerate(declared, 1):
@@ -176,7 +172,6 @@ def _inputs(job: Job) -> list[str]:
 
 
 def _bound(job: Job, number: int) -> str:
-    """Return the value that a command printed for an input before the run, without trailing newlines."""
     with suppress(FileNotFoundError), open(os.path.join(job.path("rdc-bound"), str(number)), "rb") as file:
         return file.read().decode("utf-8", "surrogateescape").rstrip("\n")
     return ""
@@ -201,7 +196,6 @@ def _held_to_reviews(job: Job, api: Api, gates: set[str]) -> list[tuple[str, str
 
 
 def _say_approved(job: Job, gates: set[str]) -> None:
-    """Output the gates that GitHub approves for later steps and jobs, before anything else runs in this job."""
     state = job.state()
     records = passed_gates(state.finished, gates) if state is not None else []
     words = words_of_places(job.program)

@@ -84,7 +84,6 @@ def _as_shown(node: Table, reply: str) -> str:
 
 
 def _name(program: Table, name: str, state: State) -> str:
-    """Return a step's id and title."""
     node = program["nodes"].get(name, {})
     return plain(name_in_words(name, filled(node, node.get("title", ""), state.registers)))
 
@@ -127,7 +126,6 @@ def draw_flow(program: Table, finished: list[Record]) -> str:
 
 
 def _label(text: str) -> str:
-    """Return a text escaped as a label in a picture."""
     shown = re.sub(PARTED, "\\g<0>\u200b", plain(text)[:LONGEST_LABEL])
     return re.sub(UNSAFE, lambda found: f"#{ord(found[0])};", shown) or " "
 
@@ -172,7 +170,10 @@ def close(job: Job, part: list[str]) -> int:
     if state is None or not job.is_open():  # the first step reported why
         return EXIT_COMPLETE
     check_records(job.program, read_journal(job.path("rdc/journal"))[0])  # a step may have changed it
-    _check_gates(job, state)
+    approved, gates, words = job.words("APPROVED"), job.gates(), words_of_places(job.program)
+    for record in passed_gates(state.finished, gates):
+        if is_approved(record) and words[record["node"]] not in approved:
+            raise unapproved([record])
     place = job.place_of(state)
     is_over, is_handed = state.condition in ("complete", "stop"), place in job.words("ONWARD")
     is_waiting = state.condition == "waiting" and not is_handed
@@ -190,16 +191,7 @@ def close(job: Job, part: list[str]) -> int:
     return EXIT_COMPLETE
 
 
-def _check_gates(job: Job, state: State) -> None:
-    """Refuse a run that passed a gate without an approval from before this job."""
-    approved, gates, words = job.words("APPROVED"), job.gates(), words_of_places(job.program)
-    for record in passed_gates(state.finished, gates):
-        if is_approved(record) and words[record["node"]] not in approved:
-            raise unapproved([record])
-
-
 def _without_secrets(state: State, mask: Callable[[str], str]) -> State:
-    """Return the state of a run with secrets masked, for the summary."""
     shown = copy.copy(state)
     shown.message, shown.registers = mask(state.message), in_strings(mask, state.registers)
     shown.finished = [masked(mask, record) for record in state.finished]
@@ -229,7 +221,6 @@ def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
 
 
 def _keep_texts(job: Job) -> None:
-    """Collect prompts, answers, reports and records for people, with secrets masked."""
     mask, folder = job.mask, job.path("rdc-transcript")
     for name in sorted(os.listdir(job.path("rdc"))):
         path = os.path.join(job.path("rdc"), name)
@@ -272,7 +263,6 @@ def _keep(job: Job, state: State, name: str) -> None:
 
 
 def _say_how_to_go_on(job: Job, state: State, is_handed: bool) -> None:
-    """Write how another run continues this one."""
     if is_handed and "stepspec" not in job.program:
         return
     if job.said("HEAD") not in ("", os.environ["GITHUB_REPOSITORY"]):

@@ -15,7 +15,7 @@ from benchmarks.workers.fleet import group_is_gone
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.signals import started_at
 from runtime_shim.targets.dbos.engine import Duties, Metrics
-from runtime_shim.targets.dbos.helpers import Channel
+from runtime_shim.targets.dbos.leases import Channel
 from runtime_shim.targets.dbos.legs import Place
 from runtime_shim.targets.dbos.worker import Execution, Parked, Worker
 

@@ -14,8 +14,7 @@ from pygraphviz import AGraph
 
 from backends.base import MARK
 from backends.dot.graph import MOST_SHARED, SHAPES, START, label, name, spread_ends
-from backends.picture.legend import with_legend
-from backends.picture.looks import PALETTES, Theme
+from backends.picture.looks import PALETTES, Theme, with_legend
 from backends.picture.model import UNREACHABLE, Picture, picture
 from backends.registry import load
 from compiler.diagnostics.issues import InvalidError

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from msgspec.structs import replace
 
-from backends.dot.graph import Graph, spread_ends, stylesheet
+from backends.dot.graph import Graph, spread_ends
+from backends.picture.looks import stylesheet
 from backends.picture.model import Picture, picture
 from compiler.ir.program import Program
 from compiler.ir.tasks import End, Shell

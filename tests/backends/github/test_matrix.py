@@ -15,7 +15,7 @@ from backends.github import GithubBackend
 from compiler.ir.program import Program
 from compiler.ir.tasks import End
 from runtime_shim.targets.github.api import HaltError
-from runtime_shim.targets.github.entries import joined_entries, must_join
+from runtime_shim.targets.github.changes import joined_entries, must_join
 from tests.backends.github.routed import (
     COMPLETE,
     STOP,

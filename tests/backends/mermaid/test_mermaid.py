@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from backends.base import MARK
 from backends.mermaid.chart import CLASSES, COLORS, MOST_ARROWS, MOST_CHARACTERS, NOTES, SHAPES, chart, is_too_big
-from backends.picture.legend import with_legend
+from backends.picture.looks import with_legend
 from backends.picture.model import Picture, picture
 from backends.registry import load
 from compiler.diagnostics.issues import InvalidError

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.picture.legend import with_legend
-from backends.picture.looks import class_of
+from backends.picture.looks import class_of, with_legend
 from backends.picture.model import Picture, picture
 from backends.registry import load
 from compiler.driver import compile_file

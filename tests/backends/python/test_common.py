@@ -22,7 +22,7 @@ from compiler.ir.texts import Reference, Text, joined
 from compiler.passes import optimize
 from compiler.text.source import Span
 from runtime_shim.editions import EDITIONS
-from runtime_shim.engine.builder import built
+from runtime_shim.engine.program import built
 from runtime_shim.values.defaults import implied
 from tests.support.plain_table import Table, table
 

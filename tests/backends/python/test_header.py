@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.python.facts import wrapped
+from backends.python.program import wrapped
 from backends.registry import load
 from compiler.driver import compile_file
 from tests.conftest import ROOT

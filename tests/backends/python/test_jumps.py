@@ -9,10 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from backends.python.edition import has_jumps
 from backends.python.step_calls import author_calls
 from compiler.ir.program import Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome
 from compiler.passes import optimize
+from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.state import State
 from runtime_shim.engine.walk import advance, attempt_of, follow
@@ -69,3 +71,7 @@ def test_what_is_no_step_is_refused() -> None:
     for name in ("", "STOP", "9", "2/", "1.1"):
         with pytest.raises(UsageError, match="there is no step"):
             target_of({"nodes": steps}, name)
+
+
+def test_operators_move_runs_of_all_editions_with_values_but_not_those_of_specifications() -> None:
+    assert {name for name in EDITIONS if has_jumps(name)} == {"values", "agents"}

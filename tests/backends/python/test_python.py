@@ -14,16 +14,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backends.base import Emission
-from backends.python import PythonBackend, checks, edition
+from backends.python import PythonBackend, edition
 from backends.python.calls import WORDS, calls
 from backends.python.edition import modules, opening, runtime
-from backends.python.literals import prose
+from backends.python.program import checks
+from backends.python.settings import prose
 from compiler.driver import compile_file
 from compiler.ir.edges import Set
 from compiler.ir.program import Constant, Jump, Program, Variable
 from compiler.passes import optimize
 from runtime_shim.editions import EDITIONS
-from runtime_shim.engine.builder import built, unframed
+from runtime_shim.engine.program import built, unframed
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
@@ -277,6 +278,6 @@ def test_a_shared_runtime_has_the_bytes_of_the_edition() -> None:
 
 
 def test_all_words_are_the_builders() -> None:
-    from runtime_shim.engine.builder import Builder  # noqa: PLC0415
+    from runtime_shim.engine.program import Builder  # noqa: PLC0415
 
     assert {word for word in WORDS if not hasattr(Builder, word)} == {"branch"}

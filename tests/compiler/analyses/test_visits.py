@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compiler.analyses.visits import most_visits
+from compiler.analyses.values import most_visits
 from compiler.driver import compile_file
 from compiler.ir.paths import walk
 from compiler.ir.program import Program

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from compiler.analyses.coverage import coverage
+from compiler.analyses.domains import beginnings, outcomes_by_node
 from compiler.analyses.enumeration import enumerate_paths, enumerate_states
-from compiler.analyses.outcomes import beginnings, outcomes_by_node
 from compiler.ir.answers import of_agent, of_parallel, of_reply, of_tool, usual
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Set, SlotTest, Test
 from compiler.ir.patterns import pattern_issue

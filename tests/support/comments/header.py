@@ -11,7 +11,7 @@ from typing import Any
 from backends.common.command import read_command
 from backends.common.remarks import shells
 from backends.registry import load
-from compiler.analyses.visits import most_visits
+from compiler.analyses.values import most_visits
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Agent, Ask, End, Gate, Stage, Tool, agents_of
 from runtime_shim.stepspec.step_builder import checks_of

@@ -1,7 +1,5 @@
 """Check that names in text and conditions are known at their step (P9, P14)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
@@ -234,7 +232,6 @@ def _marker(source: Source, line: Line, text: str) -> Iterator[Diagnostic]:
 
 
 def _headings(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
-    """Report each heading with the word step and a number that is not a step."""
     read = {line.number for line in scanned.lines if line.kind in _READ}
     begin = scanned.lines[0].number if scanned.lines else 1
     steps = 0

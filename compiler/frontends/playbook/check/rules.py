@@ -1,7 +1,5 @@
 """Check a playbook for errors and for text that was probably meant differently (P1 to P15)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from itertools import pairwise

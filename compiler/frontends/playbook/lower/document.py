@@ -99,7 +99,6 @@ def _nodes(steps: Sequence[Arranged], contexts: Contexts, scene: Scene) -> Itera
 def _branches(
     step: Arranged, known: Link | None, after: str, contexts: Contexts, scene: Scene
 ) -> Generator[Node, None, Link | None]:
-    """Yield the nodes of branches, which don't know each other's outputs, and return the outputs known after them."""
     if any(node.calls_agent for arm in step.arms for node in arm.nodes):
         contexts.name(known)
     found = known
@@ -133,7 +132,6 @@ def _input(declared: syntax.Input) -> Input:
 
 
 def _read(nodes: Iterable[Node], contexts: Iterable[Context]) -> Iterator[str]:
-    """Yield the slots that text and conditions read."""
     for context in contexts:
         yield from (item.register for item in context.text.references)
     for node in nodes:
@@ -142,7 +140,6 @@ def _read(nodes: Iterable[Node], contexts: Iterable[Context]) -> Iterator[str]:
 
 
 def _trimmed(node: Node, slots: frozenset[str]) -> Node:
-    """Return the node without effects on slots that nothing reads."""
 
     def trimmed(edge: Edge) -> Edge:
         effects = (item for item in edge.effects if not isinstance(item, Keep | Clear) or item.slot in slots)

@@ -1,7 +1,5 @@
 """Parse a source into a syntax tree and diagnostics; one run finds every error."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, cast
 
@@ -262,7 +260,6 @@ class Builder:
         return Step(parent, label, heading.get("title"), span=heading.span, **self._own(own))
 
     def _own(self, lines: Sequence[Line]) -> dict[str, Any]:
-        """Return a step's own content, and the last directive of each kind."""
         content = self._content(lines)
         found: dict[str, Any] = {"content": content.text, "lines": content.lines}
         before: dict[str, Line] = {}

@@ -4,8 +4,6 @@ The patterns are the terminals of `grammars/playbook.lark`. The section of a lin
 section headings can be anywhere. The scan takes one pass without looking back.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -221,6 +219,5 @@ def read_tool(line: Line) -> ToolCall:
 
 
 def _name(written: str) -> str:
-    """Return a name without its double quotes, if any."""
     is_quoted = len(written) > 1 and written[0] == written[-1] == '"'
     return written[1:-1].strip() if is_quoted else written

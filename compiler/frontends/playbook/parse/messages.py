@@ -1,7 +1,5 @@
 """Build diagnostics for lines in the wrong place and for lines that are ignored (P3 to P15)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from compiler.diagnostics.model import Diagnostic, Fix, Related

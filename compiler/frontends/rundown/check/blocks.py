@@ -1,7 +1,5 @@
 """Warn about blocks without a command, and about commands written for a reader or another program (M2)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -112,7 +110,6 @@ def _prompts(source: Source, code: Code) -> Iterator[Diagnostic]:
 
 
 def _session(shown: str) -> tuple[list[tuple[int, str]], frozenset[int]]:
-    """Return the prompts in a block with their lines, and the lines below the first that may be output."""
     lines = [*enumerate(shown.split("\n"))]
     starts = [(number, line) for number, line in lines if not (number and lines[number - 1][1].endswith("\\"))]
     found = [(number, match["prompt"]) for number, line in starts if (match := _PROMPT.match(line))]
@@ -178,20 +175,17 @@ def _files(source: Source, code: Code, runbook: Runbook, blocks: Sequence[Code])
 
 
 def _without_written_text(match: re.Match[str]) -> str:
-    """Return a part of a command without the lines that a here-document writes to a file, such as a workflow."""
     before = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
     is_text = match["quote"] and _WRITES.search(before + match["here"])
     return match["here"] if is_text else match[0]
 
 
 def _declaring(source: Source, names: str) -> Fix:
-    """Return the fix that declares outputs in the frontmatter."""
     setting = f"rdc: {{outputs: [{names}]}}\n"
     is_there = source.lines[0].strip() == "---"
     return Fix.by(Span(2, 1, 2, 1), setting) if is_there else Fix.by(Span(1, 1, 1, 1), f"---\n{setting}---\n\n")
 
 
 def _is_guarded(text: str, name: str) -> bool:
-    """Return whether the command handles a missing file or makes its own."""
     guard = rf"-[nzefsvw][ \t]+[\"']?\$\{{?{name}\b|\$\{{{name}:?[-+=?]|(?<![\w$]){name}=|\bunset[ \t]+{name}\b"
     return re.search(guard, text) is not None

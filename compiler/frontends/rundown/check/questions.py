@@ -1,7 +1,5 @@
 """Warn about steps that ask people although a command was probably meant, or beside a command (M3)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
@@ -16,7 +14,7 @@ from compiler.frontends.rundown.check.numbering import (
     renumber_frontmatter,
     unclear_references,
 )
-from compiler.frontends.rundown.parse.questions import _MOST, TASK, question_in
+from compiler.frontends.rundown.parse.document import _MOST, TASK, question_in
 from compiler.frontends.rundown.syntax import AnyStep, Dynamic, Goto, Runbook, Step, Substep, Word, all_steps, spell
 from compiler.reading.comments import ignoring_lines
 from compiler.text.regex import Regex
@@ -170,7 +168,6 @@ def _renumbered(source: Source, runbook: Runbook, step: AnyStep, asks_first: boo
 
 
 def _numbering(runbook: Runbook, step: AnyStep, *, after: bool) -> Numbering:
-    """Return the numbers of all steps if there is a new one before or after a step."""
     steps: list[Step] = []
     for each in runbook.steps:
         if each is step:
@@ -240,14 +237,12 @@ def _asking_last(runbook: Runbook, step: AnyStep, parts: _Parts) -> str:
 
 
 def _asking_first(runbook: Runbook, step: AnyStep, parts: _Parts) -> str:
-    """Return the prompt as a question and then the command with all transitions."""
     header, passing = _new_header(runbook, step, "command", f"Run: {step.title}" if step.title else "Run the command")
     second = parts.section(header, "", parts.code, list(parts.transitions.values()))
     return f"{parts.section('', parts.prompt, '', passing)}\n\n{second}"
 
 
 def _new_header(runbook: Runbook, step: AnyStep, kind: str, title: str) -> tuple[str, list[str]]:
-    """Return the header of the second step, and the transition to it that a named step needs."""
     parent = next((each for each in runbook.steps if step in each.substeps), None)
     number = step.id + 1 if isinstance(step.id, int) else 0
     if parent and number:

@@ -1,7 +1,5 @@
 """Find references such as `{{ versoin }}` that are not replaced: misspelled, undeclared or in a command (E1, E2)."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator

@@ -1,7 +1,5 @@
 """Check the validity rules on the syntax tree; each rule yields diagnostics (docs/formats/rundown.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from msgspec.structs import replace
@@ -252,7 +250,6 @@ def _continues_to_stop(source: Source, runbook: Runbook) -> Iterator[Diagnostic]
 
 
 def _explicit_failures(step: Step) -> Iterator[tuple[Substep, Transition]]:
-    """Yield the FAIL transitions of a step's substeps, with their substeps."""
     return ((child, item) for child in step.substeps for item in child.transitions if not item.word.passes)
 
 

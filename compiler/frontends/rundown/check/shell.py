@@ -4,8 +4,6 @@ Each character is read once. A block that can't be read to the end has no comman
 than a missing one.
 """
 
-from __future__ import annotations
-
 import re
 
 from msgspec import Struct, field
@@ -106,7 +104,6 @@ class _Scan:
         return len(self.frames) == 1 and not self.bodies
 
     def _outer(self) -> bool:
-        """Read the next piece where commands are."""
         frame, now = self.frames[-1], self.text[self.place]
         if now in " \t\r":
             self._end_word()
@@ -129,7 +126,6 @@ class _Scan:
         return True
 
     def _piece(self, now: str, *, in_quotes: bool = False) -> bool:
-        """Read a quoted string or an expansion, and return whether there was one."""
         if now == '"':
             return self._push('"', 1)
         if now == "$" and not (self._next("$'") and not in_quotes):
@@ -311,7 +307,6 @@ class _Scan:
                 self._patterns()
 
     def _end(self, operator: str) -> None:
-        """End the current command at an operator."""
         self._end_word()
         frame = self.frames[-1]
         if frame.command:

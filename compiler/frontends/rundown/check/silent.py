@@ -1,7 +1,5 @@
 """Find blocks whose failures go unnoticed, because a shell reports only its last exit code (M2, E13)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -94,7 +92,6 @@ def _is_decided(one: Command) -> bool:
 
 
 def _asks_status(following: Sequence[Command]) -> bool:
-    """Return whether the next command reads the exit code."""
     return any(_STATUS.search(word) for one in following for word in one.words)
 
 
@@ -115,7 +112,6 @@ def _only_redirects(words: Sequence[str]) -> bool:
 
 
 def _tested(commands: Iterable[Command]) -> set[str]:
-    """Return the names of variables and files that a block tests."""
     found = (one for one in commands if one.name in _TESTS or one.name.startswith(("[[", "((")))
     tests = [" ".join(one.words) for one in found if one.before != "|"]
     names = {match["braced"] or match["name"] for test in tests for match in NAME.finditer(test)}
@@ -285,14 +281,12 @@ def _set_by(one: Command) -> Iterator[str]:
 
 
 def _known(runbook: Runbook) -> frozenset[str]:
-    """Return the variables that a command gets from elsewhere."""
     declared = runbook.declared
     in_steps = (name for settings in declared.steps for name in settings.env)
     return frozenset({*_EXISTING, *declared.slots, *declared.secrets, *in_steps})
 
 
 def _lost_variables(source: Source, reads: Sequence[_Read], known: frozenset[str]) -> Iterator[Diagnostic]:
-    """Warn once about each variable that a block sets and a later block reads without setting it."""
     setters: dict[str, _Read] = {}
     warned: set[str] = set()
     for one in reads:

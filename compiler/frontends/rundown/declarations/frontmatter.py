@@ -76,7 +76,6 @@ STEPS = "steps"
 
 
 def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list[Diagnostic]]:
-    """Return the options for rdc and its targets, the declarations, and the problems in both."""
     if "rdc" not in read.values:
         return Options(), Declarations(), []
     place, spans = OptionSource("RD013", source.path, read.spans[("rdc",)]), below(read.spans, "rdc")
@@ -121,7 +120,6 @@ def _scenarios(
 
 
 def _with_inputs(read: Reading) -> object:
-    """Return the scenarios as plain values, with inputs as the author wrote them."""
     plain = read.values["scenarios"]
     if not isinstance(plain, Mapping):
         return plain

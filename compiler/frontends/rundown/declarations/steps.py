@@ -1,7 +1,5 @@
 """Read the step settings of a document (E3), and the part of them that only targets use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -201,7 +199,6 @@ def _option_issues(name: str, value: object) -> Iterator[Issue]:
 
 
 def _input(name: str, said: Mapping[str, Any]) -> Input:
-    """Build the input from a mapping without problems."""
     plain = {key: value for key, value in said.items() if key in {"type", "description", "default", "pattern"}}
     required = _TRUTH[said.get("required", "true")]
     return Input(name, options=tuple(said.get("options", ())), required=required, **plain)

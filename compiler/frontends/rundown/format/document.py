@@ -1,7 +1,5 @@
 """Put a runbook into its normal form (`rdc fmt`), and prove that the result means the same."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -39,7 +37,7 @@ from compiler.frontends.rundown.parse.lines import Header, print_transition
 from compiler.frontends.rundown.parse.messages import missing_steps
 from compiler.frontends.rundown.parse.outline import Scanned, deciding_steps, layout_of, scan, without_offer
 from compiler.frontends.rundown.syntax import Complete, Runbook, Stop, Transition, spell
-from compiler.ir.equivalence import same
+from compiler.ir.serialize import same
 from compiler.text.regex import Regex
 from compiler.text.source import Source, Span
 
@@ -125,7 +123,6 @@ def _is_fixable(read: _Read) -> bool:
 def _formatted(
     scanned: Scanned, sections: Sequence[Section], wanted: _Wanted, errors: tuple[Diagnostic, ...], runbook: Runbook
 ) -> Formatted:
-    """Return the normal form of a document with these ordered sections, after proving that it means the same."""
     source, numbering = scanned.source, Numbering(runbook)
     unclear = tuple(unclear_references(source, runbook, numbering))
     if unclear:
@@ -151,7 +148,6 @@ def _kept(source: Source) -> Rewrite:
 
 
 def _placed_back(errors: Iterable[Diagnostic], lines: Sequence[Line]) -> Iterator[Diagnostic]:
-    """Yield the diagnostics of a document with moved lines, at their original places."""
 
     def back(span: Span) -> Span:
         line = lines[min(span.line, len(lines)) - 1].origin
@@ -183,7 +179,6 @@ def _meaning(source: Source, runbook: Runbook) -> tuple[object, ...]:
 
 
 def _options(runbook: Runbook) -> object:
-    """Return the options in the frontmatter, with step settings as a plain list."""
     options = runbook.metadata.get("rdc")
     if not isinstance(options, Mapping):
         return options
@@ -192,7 +187,6 @@ def _options(runbook: Runbook) -> object:
 
 
 def _content(source: Source, sections: Sequence[Section]) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a document, each with its kind of block."""
     for section in sections:
         for piece in section.all():
             lines = source.lines[piece.first - 1 : piece.last]

@@ -1,7 +1,5 @@
 """Split a document into pieces: whole lines of one kind that belong to one step."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -91,7 +89,6 @@ def _pieces(source: Source, blocks: Iterable[Block], begin: int) -> Iterator[Pie
 
 
 def _first_line(source: Source, block: Block) -> int:
-    """Return the bullet's line, which may be above the text of its item."""
     line = block.line
     while block.type in LISTED and line > 1 and not source.lines[line - 1][: block.column - 1].strip():
         line, block = line - 1, replace(block, column=len(source.lines[line - 2]) + 1)
@@ -105,7 +102,6 @@ def _rest(source: Source, begin: int, end: int) -> Iterator[Piece]:
 
 
 def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """Yield a step's pieces, with consecutive text of a kind joined into one piece."""
     text: Piece | None = None
     between: list[Piece] = []
     for piece in pieces:
@@ -156,7 +152,6 @@ def _settled(steps: Sequence[Section], written: Layout | None, wanted: Layout) -
 
 
 def _with_late(step: Section, late: Sequence[Piece]) -> Section:
-    """Add transitions to the end of a step, above a comment or prose section that ends it."""
     end = len(step.pieces)
     while end and step.pieces[end - 1].kind == "REST":
         end -= 1
@@ -259,7 +254,6 @@ class Emitter:
         return Line(text, "\r" if above and above[-1].end == "\r" else self.new_end)
 
     def _would_join(self, before: Piece, piece: Piece) -> bool:
-        """Return whether an indented block would join a list that was not above it."""
         if not before.ends_in_list or not _INDENTED.match(self.source.lines[piece.first - 1]):
             return False
         between = self.source.lines[before.last : piece.first - 1]

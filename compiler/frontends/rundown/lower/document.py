@@ -4,8 +4,6 @@ Each inclusion of a runbook is lowered separately, as a `Frame`. A frame consist
 frames of nested runbooks. A stack expands them in document order, so deep inclusion needs no recursion.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections import Counter as Tally
@@ -94,7 +92,6 @@ def _count(main: Document, documents: Mapping[str, Document]) -> int:
 
 
 def _name(document: Document) -> str:
-    """Return a name that is safe in paths, from the frontmatter or the file name."""
     file_name = posixpath.basename(document.source.name).removesuffix(".md").removesuffix(".runbook")
     given = document.runbook.metadata.get("name")
     plain = given if isinstance(given, str) and given.strip() else file_name
@@ -102,7 +99,6 @@ def _name(document: Document) -> str:
 
 
 def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Parts]:
-    """Yield all parts of one inclusion in document order, with its ends last."""
     outcomes = Outcomes(frame)
     registers = tuple(frame.counters())
     if frame.origin:

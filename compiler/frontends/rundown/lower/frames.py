@@ -1,7 +1,5 @@
 """Name the nodes, counters and scopes of one inclusion of a document, and list the counters it needs."""
 
-from __future__ import annotations
-
 from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Compute the effects of entering a step by a GOTO or in sequence (M7, M10, M12)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal
 
@@ -9,17 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from compiler.frontends.rundown.lower.frames import Arrival, Frame, StepRef, resolve_next
-from compiler.frontends.rundown.syntax import (
-    Action,
-    Complete,
-    Continue,
-    Dynamic,
-    Goto,
-    Step,
-    Stop,
-    Target,
-    Transition,
-)
+from compiler.frontends.rundown.syntax import Action, Complete, Continue, Dynamic, Goto, Step, Stop, Target, Transition
 from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Effect, OutcomeTest, Reset, Set, Test, Written
 from compiler.ir.tasks import Verdict
 from compiler.text.source import Span

@@ -189,7 +189,6 @@ def outline(main: Document, linked: Linked) -> Outline:
 
 
 def _add_step(found: Outline, frame: Frame, ref: StepRef, linked: Linked) -> Iterator[Frame]:
-    """Add a step and yield the runbooks that it includes."""
     own, group = frame.id(ref), frame.id(step_ref(ref.step)) if ref.substep else frame.scope
     if ref.is_leaf:
         is_command = bool(ref.syntax.code and ref.syntax.code.interpreter)

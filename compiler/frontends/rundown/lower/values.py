@@ -1,7 +1,5 @@
 """Check names that several documents declare: inputs and outputs of nested runbooks (E9), and secrets (E10)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -141,7 +139,6 @@ def advise_unreachable(found: Iterable[Diagnostic], documents: Collection[Docume
 
 
 def _named(document: Document) -> Iterator[Position]:
-    """Yield the places of steps that are the target of a GOTO."""
     transitions = (transition for node in all_steps(document.runbook) for transition in node.transitions)
     targets = [transition.action.target for transition in transitions if isinstance(transition.action, Goto)]
     ids = {(target.step, target.child) for target in targets}
@@ -152,7 +149,6 @@ def _named(document: Document) -> Iterator[Position]:
 
 
 def _advice(document: Document) -> Iterator[tuple[Position, str]]:
-    """Yield the suggestions for a document's named steps, with their places."""
     source, steps = document.source, document.runbook.steps
     targets = jump_targets(document.runbook)
     names_only = all(isinstance(step.id, str) for step in steps)
@@ -194,7 +190,6 @@ def value_warnings(program: Program, frames: Sequence[Frame]) -> Iterator[Diagno
 
 
 def _overlapping(frames: Sequence[Frame]) -> Iterator[Diagnostic]:
-    """Warn about input patterns that can be slow to match."""
     for item in dict.fromkeys(item for frame in frames for item in frame.document.runbook.declared.inputs):
         if character := overlap(item.input.pattern or ""):
             problem = f"the pattern of the input `{item.input.name}` {overlapping(character)}"
@@ -213,7 +208,6 @@ def _unread_inputs(program: Program, frames: Sequence[Frame]) -> Iterator[Diagno
 
 
 def _outputs(frame: Frame) -> Iterator[tuple[str, str]]:
-    """Yield the outputs that belong to one inclusion, with their slots."""
     own = {slot.name for slot in frame.visible.added}
     for name in frame.visible.outputs:
         if frame.visible.slots[name] in own:

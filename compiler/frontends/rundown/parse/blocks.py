@@ -4,8 +4,6 @@ pulldown-cmark finds the CommonMark blocks and their places (D2). Their content 
 top-level blocks count, so nothing inside a quote or a code block becomes a header or a transition.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -136,7 +134,6 @@ def _normalized(text: str) -> str:
 
 
 def _found(text: str) -> Iterator[Found]:
-    """Yield the Markdown blocks of a text, with each bullet list replaced by its items."""
     depth, kind, inner = 0, "", -1
     awaits_first = False  # whether the next event is the start of the item's content
     events: Iterable[tuple[Any, Any]] = pyromark.events_with_range(text)
@@ -163,7 +160,6 @@ def _found(text: str) -> Iterator[Found]:
 
 
 def _name(tag: str | Mapping[str, Any]) -> str:
-    """Return a tag's name, with a distinct name for bullet lists and fenced code."""
     if isinstance(tag, str):
         return tag
     [(name, about)] = tag.items()
@@ -209,7 +205,6 @@ def _heading(lines: Sequence[str], line: int, end_line: int) -> Block:
 
 
 def _without_marks(content: str) -> str:
-    """Return a heading's text without its closing marks."""
     content = content.rstrip(" \t")
     text = content.rstrip("#")
     return (text if not text or text[-1] in " \t" else content).strip()
@@ -226,7 +221,6 @@ def _fence(lines: Sequence[str], start: int, end: int) -> Block:
 
 
 def _closes(line: str, mark: str) -> bool:
-    """Return whether a line closes a code block with these marks."""
     closing = FENCE.match(line)
     return closing is not None and closing[2].startswith(mark) and not closing[3].strip(" \t")
 

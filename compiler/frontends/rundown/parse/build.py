@@ -1,7 +1,5 @@
 """Build the syntax tree from the block tree, and parse headers, transitions and info strings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cached_property
@@ -136,7 +134,6 @@ class TreeBuilder:
         return "\n\n".join(filter(None, map(self._lines_of, parts)))
 
     def _lines_of(self, tree: Node) -> str:
-        """Return the source lines from the first to the last block of text."""
         blocks = [block for block in tree.children if block.type in TEXTS]
         if not blocks:
             return ""
@@ -181,7 +178,6 @@ class TreeBuilder:
 
     @cached_property
     def _jumps(self) -> dict[tuple[str | None, str], list[Span]]:
-        """The places of the names in GOTOs, by the step before the dot and the name."""
         places: dict[tuple[str | None, str], list[Span]] = {}
         for number, line in enumerate(self._lines, 1):
             if "GOTO" in line and (jump := _JUMP.match(line)):
@@ -245,9 +241,7 @@ class TreeBuilder:
         return Code(language, bool(flags), block.text, block.span)
 
 
-def _step_transitions_below(
-    children: tuple[Substep, ...],
-) -> tuple[tuple[Substep, ...], tuple[Transition, ...]]:
+def _step_transitions_below(children: tuple[Substep, ...]) -> tuple[tuple[Substep, ...], tuple[Transition, ...]]:
     """Move transitions with ALL or ANY from the last substep to its step (V8)."""
     if children[-1].runbooks:
         return children, ()

@@ -32,10 +32,7 @@ CANDIDATE = Regex(
 """Matches a line that would be a header or open a code block outside this block."""
 
 _ID = r"[0-9]{1,9}|\{[Nn]\}|[A-Za-z_][A-Za-z0-9_]*+"
-HEADER = {
-    "##": Regex(rf"({_ID})(?=[.:)—→ \t-]|$)()"),
-    "###": Regex(rf"({_ID})\.({_ID})(?=[.:)—→ \t-]|$)"),
-}
+HEADER = {"##": Regex(rf"({_ID})(?=[.:)—→ \t-]|$)()"), "###": Regex(rf"({_ID})\.({_ID})(?=[.:)—→ \t-]|$)")}
 """The patterns of the identifiers in a line of code that would be a header, by its marks."""
 
 SHOWS_MARKDOWN = frozenset({"markdown", "md", "rundown"})
@@ -93,7 +90,6 @@ def swallowed_lines(source: Source, blocks: Sequence[Block]) -> Iterator[Diagnos
 
 
 def _may_hold_one(block: Block) -> bool:
-    """Return whether a code block can contain such a line."""
     return block.closed and ("##" in block.text or block.mark in block.text)
 
 

@@ -3,8 +3,6 @@
 Columns count from 0 within the text; the caller knows the place of the text in the document.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -123,7 +121,6 @@ NUMBERED_GOTO = Regex(r"(.*\bGOTO[ \t]+)([0-9]{1,9})")
 def _placed(
     like: Transition, text: str, line: int, column: int, message: str = "", step: int | None = None
 ) -> Transition:
-    """Return a cached transition at its place, with its own message or GOTO number."""
     action, end = like.action, column + len(text)
     if isinstance(action, Goto):
         target, place = action.target, action.target.span
@@ -242,7 +239,6 @@ def print_transition(transition: Transition) -> str:
 
 
 def _printed(action: Action) -> str:
-    """Return an action, with the escapes of G5 in its message."""
     if isinstance(action, Goto):
         return f"GOTO {action.target}"
     if isinstance(action, Continue):

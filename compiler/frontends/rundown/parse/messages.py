@@ -1,7 +1,5 @@
 """Build diagnostics for headers and transitions that break their grammar."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -154,7 +152,6 @@ def counted_in_words(source: Source, block: Block) -> Diagnostic | None:
 
 
 def _written_as(block: Block, text: str, *, is_safe: bool = False) -> Fix:
-    """Return the fix that replaces a whole transition."""
     return Fix.by(Span(block.line, block.column, block.line, block.column + len(block.text)), text, is_safe=is_safe)
 
 
@@ -166,7 +163,6 @@ def tag_fix(source: Source, line: int, written: str, meant: str, *, is_safe: boo
 
 
 def _hint(block: Block, error: LineError) -> tuple[str, Fix | None]:
-    """Return a hint and a fix for what was probably meant, such as a number, a quoted message or another action."""
     if match := STEP_WORD.fullmatch(block.text):
         meant = f"{match[1]}{match[2]}"
         return f"; did you mean `{meant}`?", _written_as(block, meant, is_safe=True)

@@ -1,7 +1,5 @@
 """Scan a source into frontmatter and blocks, the same in both layouts (V7), and settle its outline (D4 to D6)."""
 
-from __future__ import annotations
-
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -88,7 +86,6 @@ def _diagnostic(source: Source, block: Block) -> Diagnostic | None:
 
 
 def _closing(source: Source, block: Block, number: int) -> Fix:
-    """Return the fix that closes a code block, safe if the block has no line that may belong to the runbook."""
     if number:
         return Fix.by(Span(number, 1, number, len(source.lines[number - 1]) + 1), block.mark, is_safe=True)
     last, end = len(source.lines), len(source.lines[-1]) + 1

@@ -1,7 +1,5 @@
 """Report list items that were meant as transitions, because as text they would hide a path of the run (G2)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby

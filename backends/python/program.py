@@ -1,16 +1,34 @@
-"""The facts that the header of a Python program explains: which settings, outcomes and programs its calls have."""
+"""The text of a Python program: its header with the facts that it explains, the calls, and the runtime."""
 
-from __future__ import annotations
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from typing import Any
-
-from backends.common.remarks import broken, excused, of_placeholders, printable, shells
+from backends.base import MARK
+from backends.common.remarks import broken, comment, excused, listed, of_placeholders, of_run, printable, shells
 from backends.common.specification import Specification
+from backends.common.templates import render
 from backends.python.calls import Calls
+from backends.python.edition import (
+    BEGIN,
+    END,
+    LOADED,
+    RUNTIME,
+    SHARED_OPENING,
+    WORKER,
+    WORKERS,
+    modules,
+    opening,
+    runtime_for,
+    sha256_of_text,
+    shared_files,
+)
+from backends.python.settings import literal
 from compiler.ir.edges import words_of
 from compiler.ir.program import Program, texts_of
 from compiler.ir.tasks import UNREAD, Agent, Branch, End, Gate, Parallel, Stage
 from compiler.text.regex import Regex
+from compiler.text.source import sha256_of
+from compiler.version import __version__
 from runtime_shim.stepspec.step_builder import checks_of, language_of
 from runtime_shim.stepspec.tool_schemas import BUILT_IN
 from runtime_shim.tasks.verdicts import LISTED
@@ -60,12 +78,10 @@ def _of_steps(program: Program, called: Calls) -> Facts:
 
 
 def _named(called: Calls) -> set[str]:
-    """Return the names of the settings of all calls."""
     return set(_SETTING.findall(_STRING.sub('""', "\n".join(called.lines))))
 
 
 def _prompted(program: Program) -> list[str]:
-    """Return the inputs that go into prompts."""
     strings = [text for node in program.nodes if isinstance(node.task, Agent | Parallel) for text in texts_of(node)]
     strings += [context.text for context in program.contexts]
     named = {reference.register for text in strings for reference in text.references}
@@ -109,7 +125,6 @@ def _of_stepspec(program: Program, called: Calls) -> Facts:
 
 
 def _gates(program: Program) -> list[str]:
-    """Return the kinds of approvals in a specification, with their names."""
     gates = [node.id for node in program.nodes if isinstance(node.task, Gate)]
     found = {
         "`human_gate` (named MODULE:WORKFLOW:STEP:hitl)": any(name.endswith(":hitl") for name in gates),
@@ -117,3 +132,93 @@ def _gates(program: Program) -> list[str]:
         "tools with a `gate` (its name)": any(not name.startswith("tool:") and name[-5:] != ":hitl" for name in gates),
     }
     return [kind for kind, has in found.items() if has]
+
+
+FILTERS = (comment, listed, literal, wrapped)
+"""The filters of the templates."""
+
+
+class Content(NamedTuple):
+    """The content of a file: the runtime's edition, the program after the passes, and its calls."""
+
+    edition: str
+    program: Program
+    calls: Calls
+
+
+def program_text(content: Content, command: str, shared: Sequence[str] = (), caller: str = "") -> str:
+    """Return the file of a program that a command writes, with the names of the shared files beside it."""
+    edition, program, called = content
+    return render(
+        "python/program.py",
+        FILTERS,
+        mark=MARK,
+        kind=program.kind,
+        version=__version__,
+        source=program.sources[0],
+        included=program.sources[1:],
+        title=_title(program.title),
+        name=program.name,
+        project=program.project,
+        calls=called,
+        explained=list(of_run(program)),
+        shared=list(shared),
+        checks="" if shared else checks(edition, is_worker=caller == WORKER),
+        edition=edition,
+        metadata=METADATA[tuple(Specification(program).optional)] if caller == WORKER else "",
+        command=command,
+        opening=SHARED_OPENING if shared else opening(edition),
+        tail=tail(edition, program.kind, is_shared=bool(shared), caller=caller),
+        **facts(program, called),
+    )
+
+
+def checks(edition: str, *, is_worker: bool) -> str:
+    """Return the commands that print the hashes of a program's parts without rdc, as comments, and these hashes."""
+    parts = {RUNTIME: edition, **({WORKERS: f"{WORKER}-{edition}"} if is_worker else {})}
+    return "".join(
+        f"#   sed -n '/^{BEGIN} {word}$/,/^{END} {word}$/p' FILE | sha256sum\n#   {sha256_of_text(name)}  -\n"
+        for word, name in parts.items()
+    )
+
+
+def _title(title: str) -> str:
+    """Return a title that does not start a block for uv, or a part with a hash."""
+    return f" {title}" if f"# {title}".startswith(("# ///", BEGIN, END)) else title
+
+
+_OF_CHECKS = {"mypy": "mypy==2.4.1", "ruff": "ruff==0.17.6"}
+
+
+def _metadata(checks: Sequence[str]) -> str:
+    packages = ["dbos==3.4.0", "prometheus-client==0.26.0", *(_OF_CHECKS[name] for name in checks)]
+    names = ", ".join(f'"{package}"' for package in packages)
+    return f'# /// script\n# requires-python = ">=3.10"\n# dependencies = [{names}]\n# ///\n'
+
+
+METADATA: dict[tuple[str, ...], str] = {
+    names: _metadata(names) for names in ((), ("mypy",), ("ruff",), ("mypy", "ruff"))
+}
+"""The packages that `uv run` installs for a worker whose checks run some programs, as inline script metadata."""
+
+
+def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
+    """Return the part of a program after the document: the edition's line, the modules, and the start."""
+    part = f"{WORKER}-{edition}" if caller == WORKER else ""
+    below, worker = "" if is_shared else modules(edition), runtime_for(part) if part else ""
+    return render(
+        "python/tail.py",
+        FILTERS,
+        version=__version__,
+        kind=kind,
+        edition=edition,
+        sha256=sha256_of_text(edition),
+        shared={name: sha256_of(text) for name, text in shared_files(edition, caller).items()} if is_shared else {},
+        loaded=LOADED,
+        caller=caller,
+        modules=below,
+        part=part,
+        worker=worker,
+        worker_sha256=sha256_of_text(part) if part else "",
+        count=below.count("\n") + worker.count("\n"),
+    )
