@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # program with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   ccd676ecd4e204fa34723a251912780cdb54911bd6bc92cf810b97868b168321  -
+#   7c976f3c33c014ca3ef6550c13e3194e118261047d71f2192105f3afcb2df3a6  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # It runs once, from the first step to COMPLETE or STOP. It keeps no state, so you cannot resume it. For a program that
@@ -98,11 +98,11 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 ccd676ecd4e204fa34723a251912780cdb54911bd6bc92cf810b97868b168321).
-# The runbook ends here, and you can stop reading. Up to the last END line, 493 lines are the same in every program with
+# The runtime of rdc 0.1.0, edition script (sha256 7c976f3c33c014ca3ef6550c13e3194e118261047d71f2192105f3afcb2df3a6).
+# The runbook ends here, and you can stop reading. Up to the last END line, 479 lines are the same in every program with
 # this hash. `rdc runtime script` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 494 lines, sha256 a9ad07257c4b0702e10178075d466ced325e65377a6988ce2d8c83fd303870f8
+# --- 480 lines, sha256 d6b300903ae841ef0a6f6041c65c3bb87aee71d50830bd7b75c6f36b3b116d0e

@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := efd8fa26af9c3d92cd2116ea6dead72864fd08bc37b8d7a8f71c94793394de9f
+override RDC_SHA256 := 23a77d7c0adc8c1a75021aef4e0579b924a5c505a1c97850d8e2f9f07db9c892
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

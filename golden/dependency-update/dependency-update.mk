@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 592f25f49de2fd1b8f156d70da71cb65c1a5fd13317d476143974e6c95056c00
+override RDC_SHA256 := 3374c01b01729ebad6fc59beeb367a3d4c52647a5392483db6429f70c590f5c3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   5838691eccea14e2610aa88486065419c1e7b395dddc5328f17a97f408b4793c  -
+#   b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   22103fca09d389f9cea21e1fb3396d564e6ea45997a48d98c1b2640f90a33a95  -
+#   d57c081306b21afa9409267554a9222a337cc552d8e522a6490b71829bf324d6  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -286,13 +286,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 5838691eccea14e2610aa88486065419c1e7b395dddc5328f17a97f408b4793c).
-# The part for workers: dbos-agents (sha256 22103fca09d389f9cea21e1fb3396d564e6ea45997a48d98c1b2640f90a33a95).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,969 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition agents (sha256 b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9).
+# The part for workers: dbos-agents (sha256 d57c081306b21afa9409267554a9222a337cc552d8e522a6490b71829bf324d6).
+# The workflow ends here, and you can stop reading. Up to the last END line, 6,914 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6971 lines, sha256 03a0b8cfb85447470a2aaf3bacad5bd5b300305d292af058ae0f6bf7665a64a2
+# --- 6916 lines, sha256 4b56e417d25bb6329fc575071c7baf160c8b9c663686f6fc9983689c6345cc77

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := f241b165abbb01244ed9e692a75ac59c71872e2df65e9170127ea05f30fc9409
+override RDC_SHA256 := a7bf835bb283eb1690e1d6fd20b39c6add8854ffe2b8bbbe205be07bdf0bfed0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := c8a9b4b5369b736676ca16696649deba6cb58ddde8d0cf0deaaad6ad90450c85
+override RDC_SHA256 := f59cf7fd5d4fafa6fd0befb729bcecf1578d56bc3f0e96104032d85d2686b391
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

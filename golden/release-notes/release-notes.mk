@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := bc9f184c254437ef477663dc493a406be6482d818905ef1dfe283cd8de2529aa
+override RDC_SHA256 := 4db62aa0d04588261a4b0dd95e7de4cc69f448236e4c23a86d98fc496fd9db8a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -32,7 +32,7 @@ _RECORDS = "compiler.frontends.stepspec.records"
 SCHEMAS: dict[str, Schema] = {
     "agent-workflow": Schema("agent workflows", "compiler.frontends.agent_workflow.syntax"),
     "program": Schema("programs as JSON", "compiler.frontends.json.shapes"),
-    "project": Schema("rdc.toml", "rdc.documents.rules"),
+    "project": Schema("rdc.toml", "rdc.documents.table"),
     "run-approvals": Schema("a run's approvals.json", _RECORDS, ("approvals",)),
     "run-artifacts": Schema("a run's artifacts.json", _RECORDS, ("artifacts",)),
     "run-drrs": Schema("a run's drrs.json", _RECORDS, ("drrs",)),

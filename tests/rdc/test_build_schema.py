@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from compiler.project.configuration import OWN_KEYS
-from rdc.documents.rules import schema
+from rdc.documents.table import schema
 from tests.rdc.projects import GITHUB
 
 GOOD = [

@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from rdc.documents.rules import schema
+from rdc.documents.table import schema
 from tests.conftest import ROOT
 from tests.support.cli import call, document
 
