@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from functools import cache
 from typing import ClassVar
 
 import pytest
@@ -9,6 +11,7 @@ from msgspec.structs import replace
 
 from backends.base import Backend, Emission
 from backends.options.model import Options
+from backends.python.delegate import BASIC, DOES, called, reason
 from backends.registry import BACKENDS, load
 from compiler.ir.edges import Edge, Keep, SlotTest
 from compiler.ir.features import Feature, features_of
@@ -16,6 +19,7 @@ from compiler.ir.program import Artifact, Constant, Context, Input, Program, Set
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
 from compiler.ir.texts import text
 from compiler.ir.verify import verify
+from tests.support import backend_programs as programs
 from tests.support.sample_programs import node, program, to
 from tests.support.stepspec_programs import BRIEF, specification
 
@@ -38,6 +42,7 @@ def with_step(task: Task, *edges: Edge) -> Program:
     return program(node("1", task, *edges, to("COMPLETE")), node("COMPLETE", End("complete")))
 
 
+@cache
 def examples() -> dict[Feature, Program]:
     """For each feature a program whose first step uses it."""
     found = {feature: with_step(task) for feature, task in TASKS.items()}
@@ -70,24 +75,21 @@ def with_settings(settings: Settings) -> Program:
     return program(replace(first, settings=settings), *others)
 
 
-@pytest.mark.parametrize("feature", Feature)
 @pytest.mark.parametrize("target", BACKENDS)
-def test_a_feature_is_carried_or_refused_by_name(target: str, feature: Feature) -> None:
-    backend = load(target)
-    using = examples()[feature]
-    verify(using)
-    assert feature in features_of(using)
-    emission = backend.emit(using, {})
-    if feature in backend.features:
-        return
-    assert emission.text is None
-    named = [item for item in emission.diagnostics if f"`{feature}`" in item.help]
-    assert named
-    assert all(item.code == "RD502" and target in item.message for item in named)
-    assert any(
-        "step 1" in item.message or feature in {Feature.INPUTS, Feature.LIMITS, Feature.ARTIFACTS, Feature.CONTEXTS}
-        for item in named
-    )
+def test_a_feature_is_carried_or_refused_by_name(target: str) -> None:
+    backend, without_step = load(target), {Feature.INPUTS, Feature.LIMITS, Feature.ARTIFACTS, Feature.CONTEXTS}
+    for feature in Feature:
+        using = examples()[feature]
+        verify(using)
+        assert feature in features_of(using)
+        emission = backend.emit(using, {})
+        if feature in backend.features:
+            continue
+        assert emission.text is None
+        named = [item for item in emission.diagnostics if f"`{feature}`" in item.help]
+        assert named, feature
+        assert all(item.code == "RD502" and target in item.message for item in named)
+        assert feature in without_step or any("step 1" in item.message for item in named), feature
 
 
 class Quiet(Backend[Options]):
@@ -107,8 +109,59 @@ def test_a_branch_on_a_kept_text_is_refused() -> None:
     asked = node("1", Ask("input", text("Which version?")), replace(to("2"), effects=(Keep("version"),)))
     chosen = node("2", Branch(), to("COMPLETE", SlotTest("version", "==", "1")), to("STOP"))
     ends = (node("COMPLETE", End("complete")), node("STOP", End("stop")))
-    kept = replace(program(asked, chosen, *ends), slots=(Slot("version"),))
-    emission = Quiet().emit(kept, {})
+    keeping = replace(program(asked, chosen, *ends), slots=(Slot("version"),))
+    emission = Quiet().emit(keeping, {})
     assert emission.text is None
-    said = [item.message for item in emission.diagnostics]
-    assert said == ["the target quiet does not support stored strings (steps 1, 2)"]
+    messages = [item.message for item in emission.diagnostics]
+    assert messages == ["the target quiet does not support stored strings (steps 1, 2)"]
+
+
+# --- Why a target calls the program, and the two files that it needs then ---------------------------------------------
+
+
+@pytest.fixture
+def simple() -> Program:
+    return programs.program(
+        programs.node("1", programs.shell("true"), programs.always("2")), programs.node("2", programs.ask("yes_no"))
+    )
+
+
+def test_every_feature_has_a_clause() -> None:
+    assert set(DOES) == set(Feature)
+
+
+def test_commands_and_plain_questions_need_no_program(simple: Program) -> None:
+    assert reason(simple) is None
+
+
+def test_the_first_step_that_needs_the_program_is_named(simple: Program) -> None:
+    slow = replace(simple, nodes=tuple(replace(each, settings=Settings(timeout=60)) for each in simple.nodes))
+    found = reason(slow)
+    assert found is not None
+    assert (found.clause, found.span) == ("step 1 (and 3 more) has a time limit", simple.nodes[0].origin.span)
+    assert reason(slow, BASIC | {Feature.TIMEOUTS}) is None
+
+
+def test_reasons_are_named_all_at_once_and_without_what_follows_from_others(simple: Program) -> None:
+    secret = replace(simple, secrets=("TOKEN",))
+    all_of_them = "the document needs secrets, step 1 runs a command and step 2 asks a question"
+    for found, clause in (
+        (reason(secret, frozenset()), all_of_them),
+        (reason(replace(secret, limit=7)), "the document needs secrets"),
+        (reason(simple, BASIC - {Feature.QUESTIONS}), "step 2 asks a question"),
+        (reason(simple, operator="full"), "the option `operator` is `full`"),
+    ):
+        assert found is not None
+        assert found.clause == clause
+
+
+def test_program_and_runtime_are_in_one_folder(simple: Program) -> None:
+    found = called(simple, "rdc/deploy.py", "full")
+    assert found.edition == "agents"
+    main, runtime = found.companions()
+    assert main.path == "rdc/deploy.py"
+    assert main.executable
+    hashed = hashlib.sha256(runtime.text.encode()).hexdigest()
+    assert runtime.path == f"rdc/rdc_runtime_agents_{hashed[:8]}.py"
+    assert hashed in main.text
+    assert hashlib.sha256(main.text.encode()).hexdigest() == found.sha256

@@ -84,7 +84,7 @@ UNTRUE: tuple[object, ...] = (2, 0.5, " true", "", None, date.min)
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         *(("count", value, "`count` should be a whole number") for value in UNCOUNTED),
         *(("count", value, "`count` should be a finite number") for value in (math.nan, math.inf)),
@@ -113,10 +113,10 @@ UNTRUE: tuple[object, ...] = (2, 0.5, " true", "", None, date.min)
         ("by_word", {}, "there is no option `by_word`; did you mean `by-word`?"),
     ],
 )
-def test_what_is_wrong_in_a_value(name: str, value: object, said: str) -> None:
+def test_what_is_wrong_in_a_value(name: str, value: object, message: str) -> None:
     with pytest.raises(InvalidError) as caught:
         Sorts.validated({name: value})
-    assert str(caught.value) == said or str(caught.value).startswith(f"{said}, not ")
+    assert str(caught.value) == message or str(caught.value).startswith(f"{message}, not ")
 
 
 def test_json_has_a_deepest_level() -> None:

@@ -22,9 +22,9 @@ from compiler.ir.tasks import Shell, Verdict
 from rdc.testing import TARGETS as RUNNING
 from rdc.testing.result import retrace
 from rdc.testing.run import Setting
-from tests.backends.python.test_jumps import compare
 from tests.conftest import CONFORMANCE, NO_CONFORMANCE
 from tests.support.cli import call
+from tests.support.jumps import compare
 
 # A path that is not at its end by then goes on forever: nothing in these documents counts beyond three.
 LIMIT = 60

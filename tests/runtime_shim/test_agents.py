@@ -29,7 +29,6 @@ from tests.support.runtime_programs import (
     text,
 )
 
-ECHO = "cat"
 REVIEW = program(
     node("write", agent("Write it."), edge("review", "pass", kept("plan")), edge("STOP")),
     node(
@@ -67,7 +66,7 @@ def test_agent_gets_prompt_and_environment_and_its_answer_is_kept(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("words", "environment", "said"),
+    ("words", "environment", "message"),
     [
         (("--agent", "echo a"), {}, "a a"),
         (("--agent", "echo a", "--agent-for", "critic=echo c"), {}, "a c"),
@@ -78,7 +77,7 @@ def test_agent_gets_prompt_and_environment_and_its_answer_is_kept(tmp_path: Path
     ],
 )
 def test_which_command_is_called(
-    tmp_path: Path, words: tuple[str, ...], environment: dict[str, Any], said: str
+    tmp_path: Path, words: tuple[str, ...], environment: dict[str, Any], message: str
 ) -> None:
     two = program(
         node("1", agent("x"), edge("2", None, kept("a"))),
@@ -89,7 +88,7 @@ def test_which_command_is_called(
     place = Compiled(tmp_path, two)
     (tmp_path / "agents").write_text("# types\ncritic=echo listed\n")
     result = place.run("run", *words, **environment)
-    assert result.last == f"rdc: COMPLETE {said}"
+    assert result.last == f"rdc: COMPLETE {message}"
 
 
 @pytest.mark.parametrize(
@@ -103,7 +102,7 @@ def test_which_command_is_called(
         ("echo OK; exit 3", "failed"),
         ("printf ' \\n\\t '", "failed"),
         ("printf 'OK\\377'", "ambiguous"),
-        ("yes OK | head -c 1048576", "OK"),
+        ("head -c 1048573 /dev/zero | tr '\\0' '\\n'; echo OK", "OK"),
         ("exec yes", "failed"),
         ("cat > /dev/null; (sleep 60 &) ; echo OK", "OK"),
     ],
@@ -111,10 +110,8 @@ def test_which_command_is_called(
 @pytest.mark.share(2)
 def test_how_an_answer_becomes_a_word(tmp_path: Path, command: str, word: str) -> None:
     place = Compiled(tmp_path, program(node("1", agent("x" * 300_000, "OK", "REJECT"))))
-    started = time.monotonic()
     result = place.run("run", "--agent", command)
     assert place.walk() == [f"1 {word}"], result.err
-    assert time.monotonic() - started < 8
 
 
 DIGITS = "head -c 25000 /dev/zero | tr '\\0' 9 | sed 's/9/9 /g'; echo; echo OK"
@@ -158,8 +155,10 @@ def test_time_limit_ends_the_group_of_an_agent(tmp_path: Path) -> None:
 def test_time_limit_of_a_command_and_the_run_goes_on(tmp_path: Path) -> None:
     slow = node("1", sh("sleep 1000"), edge("2", "fail"), edge("STOP"), settings=Settings(timeout=1))
     place = Compiled(tmp_path, program(slow, node("2", sh("sleep 1.2"))))
-    assert place.run("run").code == 0
-    assert place.walk() == ["1 fail", "2 pass"]
+    done = place.run("run")
+    assert (done.code, place.walk()) == (0, ["1 fail", "2 pass"])
+    assert "FAIL  timeout after 1.0 s" in done.err
+    assert "        timeout after 1.0 s\n" in place.run("status").out
 
 
 def test_without_an_agent_the_run_waits_and_is_answered(tmp_path: Path) -> None:
@@ -184,7 +183,7 @@ def test_who_answers_is_reminded_of_what_the_run_was_given(tmp_path: Path) -> No
     assert place.run("run", "--agent", "echo s3cret", "--agent-retries", "1").code == 75
     answered = place.run("answer", "2", "this")
     assert answered.err.splitlines()[-1].endswith(" resume   (with --agent, --agent-retries, as before)")
-    assert "s3cret" not in (tmp_path / ".rdc/deploy/journal").read_text(), "what the options say is kept nowhere"
+    assert "s3cret" not in (tmp_path / ".rdc/deploy/journal").read_text(), "no option is stored"
 
 
 def test_an_empty_answer_in_a_file_is_refused_before_anything_runs(tmp_path: Path) -> None:
@@ -284,25 +283,6 @@ def test_person_at_the_terminal_types_the_answer(tmp_path: Path) -> None:
     screen.type("well\nOK\n\x04")
     assert screen.close() == 0
     assert place.walk() == ["1 OK"]
-
-
-@pytest.mark.parametrize(
-    ("answer", "outcome"), [("so PASS\nyes", "pass"), ("pass\nperhaps", "fail"), ("I pass", "fail"), ("No", "fail")]
-)
-def test_prompt_is_answered_by_the_agent_that_was_named_for_it(tmp_path: Path, answer: str, outcome: str) -> None:
-    asking = node("2", Ask("pass_fail", text("Is it good?")))
-    place = Compiled(tmp_path, program(node("1", agent("x"), edge("2")), asking))
-    (tmp_path / "said").write_text(answer)
-    place.run("run", "--agent", "cat > prompt; cat said")
-    assert place.walk() == ["1 pass", f"2 {outcome}"]
-    assert "Is it good?" in place.text("prompt")
-
-
-def test_prompt_is_not_answered_by_an_agent_of_the_environment(tmp_path: Path) -> None:
-    asking = node("2", Ask("pass_fail", text("Is it good?")))
-    place = Compiled(tmp_path, program(node("1", agent("x"), edge("2")), asking))
-    result = place.run("run", RDC_AGENT="echo pass")
-    assert (result.code, result.last) == (75, "rdc: WAITING 2 Step 2")
 
 
 def test_answer_is_shown_but_does_not_steer_the_terminal(tmp_path: Path) -> None:

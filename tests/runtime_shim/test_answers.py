@@ -9,12 +9,7 @@ import pytest
 from tests.support.process import Place, ask, program, shell
 
 THREE = program(
-    {
-        "1": ask("2", "2"),
-        "a b": ask("3", "3"),
-        "2": ask("a b", "a b"),
-        "3": ask("COMPLETE", question="yes/no"),
-    }
+    {"1": ask("2", "2"), "a b": ask("3", "3"), "2": ask("a b", "a b"), "3": ask("COMPLETE", question="yes/no")}
 )
 
 
@@ -27,10 +22,7 @@ def answers(place: Place, text: str, name: str = "answers") -> tuple[str, str]:
     ("text", "walk"),
     [
         ("pass\nFAIL\nYes\nno\n", ["1 pass", "2 fail", "a b pass", "3 fail"]),
-        (
-            "\ufeff# first\n\n  pass  # good\n2 fail\r\na b no\nyes",
-            ["1 pass", "2 fail", "a b fail", "3 pass"],
-        ),
+        ("\ufeff# first\n\n  pass  # good\n2 fail\r\na b no\nyes", ["1 pass", "2 fail", "a b fail", "3 pass"]),
         ("3 no\nfail\npass\n1 pass\nfail\n", ["1 pass", "2 fail", "a b pass", "3 fail"]),
     ],
 )

@@ -1,4 +1,4 @@
-"""Places that cannot be written: what is said, and that no outcome is lost (R1)."""
+"""Places that cannot be written: what rdc prints, and that no outcome is lost (R1)."""
 
 from __future__ import annotations
 

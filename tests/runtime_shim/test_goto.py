@@ -18,17 +18,7 @@ from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.state import replay
 from tests.runtime_shim.operator import waiting
 from tests.support.process import LOOP, Place, ask, kill, program, shell, wait_until
-from tests.support.runtime_programs import (
-    ORIGIN,
-    Compiled,
-    Counter,
-    Program,
-    Variable,
-    edge,
-    node,
-    sh,
-    text,
-)
+from tests.support.runtime_programs import ORIGIN, Compiled, Counter, Program, Variable, edge, node, sh, text
 from tests.support.runtime_programs import program as compiled
 
 
@@ -84,7 +74,7 @@ def test_goto_is_refused_while_the_command_still_runs(tmp_path: Path) -> None:
 
 
 def test_goto_gives_a_step_all_its_attempts_again(tmp_path: Path) -> None:
-    step = {**LOOP["nodes"]["1"], "command": "echo $RDC_ATTEMPT >> log; kill -KILL $PPID; sleep 1"}
+    step = {**LOOP["nodes"]["1"], "command": "echo $RDC_ATTEMPT >> log; kill -KILL $PPID; sleep 0.2"}
     place = Place(tmp_path, {**LOOP, "nodes": {**LOOP["nodes"], "1": step}})
     place.run("run")
     place.run("resume", "--assume", "fail")

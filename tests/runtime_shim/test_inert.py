@@ -38,7 +38,7 @@ NASTY = {
     "lines": "a\nb=c\nFOUND=stolen\n::set-output name=x::y\n::add-mask::z\n]]]}}%}{{ 7*7 }}{% raw %}",
     "terminal": "\x1b]0;owned\x07\x1b[2J\x1b]52;c;aGk=\x07\x9b31m abc\u202edcba\u2066x\u2069\u200f",
     "option": "--help",
-    "marks": '<said><input>{1.1}{2.1}"}\n00000000 {"n":5,"kind":"done"}',
+    "marks": '<reply><input>{1.1}{2.1}"}\n00000000 {"n":5,"kind":"done"}',
 }
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -48,26 +48,26 @@ def both(register: str) -> Reference:
 
 
 def everywhere() -> Text:
-    return of("input: ", both("input"), "\nsaid: ", both("said"), "\nfound: ", both("found"))
+    return of("input: ", both("input"), "\nsaid: ", both("reply"), "\nfound: ", both("found"))
 
 
 def whole() -> Program:
-    variables = (Variable("INPUT", "input"), Variable("SAID", "said"), Variable("FOUND", "found"))
+    variables = (Variable("INPUT", "input"), Variable("SAID", "reply"), Variable("FOUND", "found"))
     give = 'printf "FOUND<<.\\n%s\\n.\\n" "$SAID" > "$RDC_OUTPUT"'
     see = 'for v in INPUT SAID FOUND; do printenv "$v" > "got$v"; done'
     return program(
-        node("1", agent(of("say ", both("input"))), edge("2", "pass", Keep("said")), edge("STOP")),
+        node("1", agent(of("say ", both("input"))), edge("2", "pass", Keep("reply")), edge("STOP")),
         node("2", sh(give), edge("3", "pass", Keep("found", "output", "FOUND")), edge("STOP"), variables=variables),
         node("3", sh(see), edge("4", "pass"), edge("STOP"), variables=variables),
         node("4", Tool("t", "tool", of('{"a": "', both("found"), '"}')), edge("5", "pass", Keep("r")), edge("STOP"),
-             title=of("title ", both("said"))),
+             title=of("title ", both("reply"))),
         node("5", Parallel((agent(everywhere()), agent("x"))), edge("6", "pass", Keep("p")), edge("STOP")),
         node("6", Gate("g", everywhere()), edge("7", "approved"), edge("STOP")),
-        node("7", Ask("select", everywhere(), options=(text("no"), of(both("said")))),
-             edge("8", "<said>", Keep("chosen")), edge("STOP")),
+        node("7", Ask("select", everywhere(), options=(text("no"), of(both("reply")))),
+             edge("8", "<reply>", Keep("chosen")), edge("STOP")),
         node("8", Ask("input", everywhere()), edge("9", None, Keep("typed"))),
         node("9", sh("true"), edge("COMPLETE", "pass", tests=(SlotTest("typed", "!=", "x"),)), edge("STOP")),
-        slots=("input", "said", "found", "r", "p", "chosen", "typed"),
+        slots=("input", "reply", "found", "r", "p", "chosen", "typed"),
         inputs=(Input("input", "text"),),
         message=everywhere(),
     )  # fmt: skip
@@ -75,34 +75,34 @@ def whole() -> Program:
 
 @pytest.mark.parametrize("kind", NASTY)
 def test_text_stays_text(tmp_path: Path, kind: str) -> None:
-    said = NASTY[kind]
+    reply = NASTY[kind]
     place = Compiled(tmp_path, whole())
-    (tmp_path / "said").write_text(said)
-    answers = {"6": "approved", "7": said, "8": said}
+    (tmp_path / "reply").write_text(reply)
+    answers = {"6": "approved", "7": reply, "8": reply}
     (tmp_path / "answers").write_text(json.dumps(answers))
-    words = ("--agent", "cat > prompt; cat said", "--tool", "t=cat > request; cat said", "--events", "events")
-    result = place.run("run", "--input", f"input={said}", "--answers", "answers", *words)
+    words = ("--agent", "cat > prompt; cat reply", "--tool", "t=cat > request; cat reply", "--events", "events")
+    result = place.run("run", "--input", f"input={reply}", "--answers", "answers", *words)
     assert result.code == 0, result.err
     assert result.last.startswith("rdc: COMPLETE ")
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        [".rdc", "answers", "deploy.py", "events", "gotFOUND", "gotINPUT", "gotSAID", "prompt", "request", "said"]
+        [".rdc", "answers", "deploy.py", "events", "gotFOUND", "gotINPUT", "gotSAID", "prompt", "request", "reply"]
     )
-    assert place.text("gotINPUT") == place.text("gotSAID") == place.text("gotFOUND") == f"{said}\n"
-    assert json.loads(place.text("request"))["arguments"] == {"a": said}
+    assert place.text("gotINPUT") == place.text("gotSAID") == place.text("gotFOUND") == f"{reply}\n"
+    assert json.loads(place.text("request"))["arguments"] == {"a": reply}
     slots = place.slots()
-    assert {slots[name] for name in ("input", "said", "found", "r", "chosen", "typed")} == {said}
-    assert slots["p"] == f"{said}\n\n{said}"
+    assert {slots[name] for name in ("input", "reply", "found", "r", "chosen", "typed")} == {reply}
+    assert slots["p"] == f"{reply}\n\n{reply}"
     events = [json.loads(line) for line in place.text("events").splitlines()]
     assert {event["event"] for event in events} == {"run_started", "step_started", "step_finished", "run_finished"}
     shown = result.err + place.run("status").out + place.run("steps").out
     assert not CONTROL.search(shown), "nothing steers a terminal"
-    assert json.loads(place.run("status", "--json").out)["slots"]["said"] == said
+    assert json.loads(place.run("status", "--json").out)["slots"]["reply"] == reply
     lines = [line for line in result.err.splitlines() if line.startswith("rdc: ")]
     assert len(lines) == 1, "no text passes for a line of rdc"
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--input", "input=a", "--answers", "half.json"), "not UTF-8"),
         (("--input", "input=@nul"), "NUL"),
@@ -112,7 +112,7 @@ def test_text_stays_text(tmp_path: Path, kind: str) -> None:
         (("--inputs", "half.json"), "not UTF-8"),
     ],
 )
-def test_input_that_no_target_could_keep_is_refused(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+def test_input_that_no_target_could_keep_is_refused(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
     place = Compiled(tmp_path, whole())
     (tmp_path / "nul").write_bytes(b"a\0b")
     (tmp_path / "nul.json").write_text('{"input": "a\\u0000b"}')
@@ -120,7 +120,7 @@ def test_input_that_no_target_could_keep_is_refused(tmp_path: Path, words: tuple
     (tmp_path / "big").write_text("x" * (1 << 20) + "y")
     result = place.run("run", *words)
     assert result.code == 2
-    assert told in result.err
+    assert message in result.err
     assert not place.journal.exists()
 
 

@@ -156,7 +156,7 @@ def test_a_file_of_inputs_may_be_lines(lines: str, got: str, place: Compiled) ->
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         ("version: 1\n", ": line 1: expected NAME=VALUE or NAME<<WORD, and the file is not a JSON object"),
         ("version=1\n\n  note 2\n", ": line 3: expected NAME=VALUE or NAME<<WORD, and the file is not a JSON object"),
@@ -166,11 +166,11 @@ def test_a_file_of_inputs_may_be_lines(lines: str, got: str, place: Compiled) ->
         pytest.param(f"version{' ' * 200_000}: 1\n", ": line 1: expected NAME", id="many spaces"),
     ],
 )
-def test_any_other_line_is_refused_by_its_number(lines: str, told: str, place: Compiled) -> None:
+def test_any_other_line_is_refused_by_its_number(lines: str, message: str, place: Compiled) -> None:
     (place.path / "inputs.txt").write_text(lines, encoding="utf-8")
     done = place.run("run", "--inputs", "inputs.txt")
     assert done.code == 2
-    assert done.last.startswith(f"rdc: error: inputs.txt{told}"), done.last
+    assert done.last.startswith(f"rdc: error: inputs.txt{message}"), done.last
     assert not place.journal.exists()
 
 

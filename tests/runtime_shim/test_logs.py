@@ -111,8 +111,8 @@ def test_a_secret_is_masked_wherever_the_pieces_of_an_endless_line_end(before: i
     for place in range(0, len(data), 65_536):
         log._keep(data[place : place + 65_536], False)
     log._keep(b"", True)
-    kept = (tmp_path / "log").read_text()
-    assert kept == "x" * before + "***" + "y" * 3_000_000
+    stored = (tmp_path / "log").read_text()
+    assert stored == "x" * before + "***" + "y" * 3_000_000
 
 
 def test_a_log_that_cannot_be_kept_leaves_the_step_to_be_begun(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_log_that_cannot_be_kept_leaves_the_step_to_be_begun(tmp_path: Path) -
 
 def test_a_notice_tells_of_waiting_and_of_the_end(tmp_path: Path) -> None:
     place = Place(tmp_path, TWO)
-    words = ("--notify", "cat >> told; echo no''ise; echo no''ise >&2; exit 5")
+    words = ("--notify", "cat >> noticed; echo no''ise; echo no''ise >&2; exit 5")
     done = place.run("run", *words)
     assert done.code == 75
     assert done.last.startswith("rdc: WAITING"), "the last line stays the last one"
@@ -139,15 +139,15 @@ def test_a_notice_tells_of_waiting_and_of_the_end(tmp_path: Path) -> None:
     assert "noise" not in done.out + done.err
     place.run("answer", "2", "pass")
     assert place.run("resume", *words).code == 0
-    events = [json.loads(line) for line in place.text("told").splitlines()]
+    events = [json.loads(line) for line in place.text("noticed").splitlines()]
     assert [event["event"] for event in events] == ["run_waiting", "run_finished"]
     assert (events[0]["step"], events[1]["result"], events[1]["message"]) == ("2", "complete", "all done")
 
 
 def test_a_notice_tells_of_an_interruption(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("kill -INT $PPID; sleep 5", "COMPLETE")}))
-    assert place.run("run", "--notify", "cat > told").code == 130
-    assert json.loads(place.text("told"))["event"] == "run_interrupted"
+    assert place.run("run", "--notify", "cat > noticed").code == 130
+    assert json.loads(place.text("noticed"))["event"] == "run_interrupted"
 
 
 def test_a_notice_that_hangs_is_left_when_the_run_is_told_to_end(tmp_path: Path) -> None:
@@ -175,6 +175,6 @@ def test_a_notice_is_left_even_if_that_is_told_as_soon_as_it_has_begun(monkeypat
     monkeypatch.setattr(notices, "NOTICE_SECONDS", 5)
     begun = time.monotonic()
     with held_back() as signals:
-        said = notices._told(cast("Any", SimpleNamespace(signals=signals)), "sleep 60", b"")
-    assert said.startswith("the command was stopped")
+        shown = notices._told(cast("Any", SimpleNamespace(signals=signals)), "sleep 60", b"")
+    assert shown.startswith("the command was stopped")
     assert time.monotonic() - begun < 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ def place(tmp_path: Path) -> Compiled:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("input topic: a value is required; set it with --input topic=VALUE", "set it with topic=VALUE"),
         ("--agent-retries 'x': expected a number", "AGENT_RETRIES 'x': expected a number"),
@@ -36,8 +37,8 @@ def place(tmp_path: Path) -> Compiled:
         ("what-ever --is not an option", "what-ever IS not an option"),
     ],
 )
-def test_options_in_a_text_have_their_names_of_make(text: str, told: str) -> None:
-    assert MakeCaller.worded(text).endswith(told)
+def test_options_in_a_text_have_their_names_of_make(text: str, message: str) -> None:
+    assert MakeCaller.worded(text).endswith(message)
 
 
 def test_names_of_make_are_those_of_options_in_capitals() -> None:
@@ -45,8 +46,7 @@ def test_names_of_make_are_those_of_options_in_capitals() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
-    [("a=1\nb=2\n", ["a=1", "b=2"]), ("a<<E\nx\n\ny\nE\nb==", ["a=x\n\ny", "b=="]), ("", [])],
+    ("text", "found"), [("a=1\nb=2\n", ["a=1", "b=2"]), ("a<<E\nx\n\ny\nE\nb==", ["a=x\n\ny", "b=="]), ("", [])]
 )
 def test_outputs_are_given_as_a_command_writes_them(text: str, found: list[str]) -> None:
     assert values_of("VALUE", text, "--value", "NAME=VALUE...") == found
@@ -68,12 +68,11 @@ def test_a_switch_is_true_or_false(name: str) -> None:
         values_of(name, "perhaps", f"--{name.lower()}", "")
 
 
-@pytest.mark.parametrize("name", FOR_OTHERS)
 @pytest.mark.parametrize("command", ["run", "resume", "step", "status"])
-def test_what_only_other_makefiles_take_is_refused(name: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for value in ("1", "0", ""):
+def test_what_only_other_makefiles_take_is_refused(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RDC_OPENS", "1")
+    for name, value in product(FOR_OTHERS, ("1", "0", "")):
         monkeypatch.setenv("RDC_GIVEN", f"{name}={value}")
-        monkeypatch.setenv("RDC_OPENS", "1")
         with pytest.raises(UsageError, match=f"this Makefile does not take {name}; "):
             list(MakeCaller.from_caller({"inputs": []}, (), command, Display(sys.stderr)))
 

@@ -79,6 +79,7 @@ def random_effects(chance: Random, task: Task) -> list[Effect]:
     return [chance.choice(known) for _ in range(chance.randrange(4))]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", range(40))
 def test_walks_are_the_same(seed: int) -> None:
     chance = Random(seed)
@@ -95,7 +96,7 @@ def test_walks_are_the_same(seed: int) -> None:
             step = entries["nodes"][move.node]
             assert filled(step, step["message"], registers) == str(end.message)
             return
-        word, said = chance.choice(alphabet(machine.nodes[state.node].task)), chance.choice(TEXTS)
+        word, reply = chance.choice(alphabet(machine.nodes[state.node].task)), chance.choice(TEXTS)
         values = (("V", chance.choice(TEXTS)),) if chance.random() < 0.5 else ()
-        state = machine.advance(state, Outcome(word, said, values)).state
-        move = advance(entries, move.node, registers, word, keeping(said, dict(values)))
+        state = machine.advance(state, Outcome(word, reply, values)).state
+        move = advance(entries, move.node, registers, word, keeping(reply, dict(values)))

@@ -10,6 +10,7 @@ import subprocess
 import symtable
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -17,36 +18,22 @@ from tokenize import COMMENT, generate_tokens
 
 import pytest
 
-from backends.python.edition import LOADED, WORKER, joined, publisher, runtime, runtime_for
+from backends.python.edition import LOADED, WORKER, joined, opening, publisher, runtime, runtime_for
+from benchmarks.sizes import lines_of_code
 from runtime_shim.editions import CALLERS, EDITIONS, PUBLISH
-from tests.support.interpreters import ENDS, VERSIONS, end_of_support, interpreter
-from tests.support.process import ROOT, Table, ask, program, shell
+from tests.conftest import ROOT
+from tests.runtime_shim.edition_modules import FOLDER, NAMES, WHOLE, text_of, tree_of
+from tests.support.interpreters import end_of_support
+from tests.support.process import Table, ask, program, shell
 
-FOLDER = ROOT / "runtime_shim"
-BESIDE = (*CALLERS["make"].modules, *CALLERS["github"].modules)
-WHOLE = [
-    (*EDITIONS[name].modules, *BESIDE, *CALLERS[f"dbos-{name}"].modules) for name in ("values", "agents", "stepspec")
-]
-WHOLE += [EDITIONS[name].modules for name in ("script", "commands")]
-"""What programs have, with all that callers add to an edition that they call."""
-
-NAMES = list(dict.fromkeys(chain.from_iterable(WHOLE)))
 PACKAGES = {"dbos", "prometheus_client", "psycopg"}
 """What workers may import, when they need it."""
 
 APART = {"publish"}
 """Folders whose modules are in no edition."""
 
-
-def text_of(name: str) -> str:
-    """The text of a module, by its name below `runtime_shim`."""
-    return (FOLDER / f"{name.replace('.', '/')}.py").read_text()
-
-
-@cache
-def tree_of(name: str) -> ast.Module:
-    """The syntax of a module, as the oldest Python reads it."""
-    return ast.parse(text_of(name), feature_version=(3, 9))
+LARGE = ("script", "agents", "stepspec")
+"""Editions that have the modules of all."""
 
 
 def own_names(tree: ast.Module) -> list[str]:
@@ -85,30 +72,33 @@ def test_names_are_unique() -> None:
         assert not {"RUNTIME", "Checked", "name", "path", LOADED} & set(counts), "a program has these itself"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_module_is_fit_for_an_edition(name: str) -> None:
+def test_modules_are_fit_for_an_edition() -> None:
+    for name in NAMES:
+        is_fit(name)
+
+
+def is_fit(name: str) -> None:
+    """See that an edition can have a module: its imports, and where it looks for other things."""
     tree = tree_of(name)
-    assert ast.get_docstring(tree)
+    assert ast.get_docstring(tree), name
     of_types = set(chain.from_iterable(map(ast.walk, for_types(tree))))
     needed = {node for node in imports_of(tree) if node not in of_types}
-    assert "__future__" not in {node.module for node in needed if isinstance(node, ast.ImportFrom)}
+    assert "__future__" not in {node.module for node in needed if isinstance(node, ast.ImportFrom)}, name
     late = needed - set(tree.body)
-    assert all(isinstance(node, ast.Import) for node in late), "what is imported late is a module, not ours"
+    assert all(isinstance(node, ast.Import) for node in late), f"what {name} imports late is a module, not ours"
     early = {alias.name for node in needed - late if isinstance(node, ast.Import) for alias in node.names}
-    assert not early & PACKAGES, "a worker without a package can say so"
-    assert all(alias.asname is None for node in needed for alias in node.names)
+    assert not early & PACKAGES, f"a worker without a package of {name} can say so"
+    assert all(alias.asname is None for node in needed for alias in node.names), name
     modules = {alias.name for node in needed if isinstance(node, ast.Import) for alias in node.names}
     modules |= {node.module or "" for node in needed if isinstance(node, ast.ImportFrom)}
+    before = [order[: order.index(name)] for order in map(tuple, map(dict.fromkeys, WHOLE)) if name in order]
     for module in modules:
-        if not module.startswith("runtime_shim"):
-            top = module.split(".")[0]
-            assert top in sys.stdlib_module_names or (top in PACKAGES and name.startswith("targets.dbos."))
+        if module.startswith("runtime_shim"):
+            assert all(module.removeprefix("runtime_shim.") in order for order in before), (name, module)
             continue
-        for modules_in_order in WHOLE:
-            order = list(dict.fromkeys(modules_in_order))
-            if name in order:
-                assert module.removeprefix("runtime_shim.") in order[: order.index(name)]
-    assert "__file__" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        top = module.split(".")[0]
+        assert top in sys.stdlib_module_names or (top in PACKAGES and name.startswith("targets.dbos.")), (name, top)
+    assert "__file__" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}, name
 
 
 def for_types(tree: ast.Module) -> list[ast.If]:
@@ -116,26 +106,26 @@ def for_types(tree: ast.Module) -> list[ast.If]:
     return [node for node in tree.body if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
 
 
-@pytest.mark.parametrize("name", [*NAMES, *PUBLISH])
-def test_a_module_is_in_a_program_as_in_the_repository(name: str) -> None:
-    text, (heading, _, rest) = text_of(name), joined([name]).partition("\n")
-    assert heading == f"# --- runtime_shim/{name.replace('.', '/')}.py"
-    lines, left = text.splitlines(keepends=True), rest.splitlines(keepends=True)
-    tree = ast.parse(text)
-    left_out = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)] + for_types(tree)
-    gone = {number for node in left_out for number in range(node.lineno, (node.end_lineno or 0) + 1)}
-    kept = [line for number, line in enumerate(lines, 1) if number not in gone]
-    assert [line for line in left if line.strip()] == [line for line in kept if line.strip()]
-    assert text.endswith(rest.partition(ast.get_docstring(tree, clean=False) or "")[2].partition('"""')[2].lstrip("\n"))
+def test_modules_are_in_programs_as_in_the_repository() -> None:
+    for name in (*NAMES, *PUBLISH):
+        text, (heading, _, rest) = text_of(name), joined([name]).partition("\n")
+        assert heading == f"# --- runtime_shim/{name.replace('.', '/')}.py"
+        lines, left = text.splitlines(keepends=True), rest.splitlines(keepends=True)
+        tree = tree_of(name)
+        left_out = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)] + for_types(tree)
+        gone = {number for node in left_out for number in range(node.lineno, (node.end_lineno or 0) + 1)}
+        stay = [line for number, line in enumerate(lines, 1) if number not in gone]
+        assert [line for line in left if line.strip()] == [line for line in stay if line.strip()]
+        below = rest.partition(ast.get_docstring(tree, clean=False) or "")[2].partition('"""')[2]
+        assert text.endswith(below.lstrip("\n"))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_blocks_for_types_have_only_imports_from_the_edition(name: str) -> None:
-    for block in for_types(tree_of(name)):
-        assert all(isinstance(node, ast.ImportFrom) and is_ours(node) for node in block.body)
+def test_blocks_for_types_have_only_imports_from_the_edition() -> None:
+    for name, block in ((each, block) for each in NAMES for block in for_types(tree_of(each))):
+        assert all(isinstance(node, ast.ImportFrom) and is_ours(node) for node in block.body), name
         named = (node.module or "" for node in block.body if isinstance(node, ast.ImportFrom))
-        modules = {name.removeprefix("runtime_shim.") for name in named}
-        assert all(modules <= set(others) for others in WHOLE if name in others)
+        modules = {module.removeprefix("runtime_shim.") for module in named}
+        assert all(modules <= set(others) for others in WHOLE if name in others), name
 
 
 def undefined(source: str) -> set[str]:
@@ -152,52 +142,65 @@ def undefined(source: str) -> set[str]:
     return read - found
 
 
-@pytest.mark.parametrize("name", EDITIONS)
-def test_all_that_an_edition_mentions_is_in_it(name: str) -> None:
+@cache
+def text_of_edition(name: str) -> str:
+    """The text of an edition, which Python 3.9 can read."""
     text = runtime(name)
     ast.parse(text, feature_version=(3, 9))
-    assert undefined(text) == set()
-    assert undefined(text.replace("\ndef unframed(", "\ndef renamed(")) == {"unframed"}, "it would be noticed"
+    return text
 
 
-CALLED = [(caller, name) for caller in ("make", "github") for name in ("commands", "values", "agents", "stepspec")]
-CALLED = [pair for pair in CALLED if pair != ("make", "commands")]
+@pytest.mark.parametrize("name", EDITIONS)
+def test_all_that_an_edition_mentions_is_in_it(name: str) -> None:
+    assert undefined(text_of_edition(name)) == set()
+
+
+def test_a_name_that_an_edition_lacks_would_be_noticed() -> None:
+    assert undefined(text_of_edition("commands").replace("\ndef unframed(", "\ndef renamed(")) == {"unframed"}
+
+
+CALLED = {"make": ("values", "agents", "stepspec"), "github": ("commands", "values", "agents", "stepspec")}
 """The parts for callers with the editions that they may have beside them."""
 
 
-@pytest.mark.parametrize(("caller", "name"), CALLED)
-def test_all_that_a_part_for_a_caller_mentions_is_in_the_editions(caller: str, name: str) -> None:
+@cache
+def names_of_edition(name: str) -> set[str]:
+    """The names that the modules of an edition have."""
+    return set(chain.from_iterable(own_names(tree_of(module)) for module in EDITIONS[name].modules))
+
+
+@pytest.mark.parametrize("caller", CALLED)
+def test_all_that_a_part_for_a_caller_mentions_is_in_the_editions(caller: str) -> None:
     text = runtime_for(caller)
     tree = ast.parse(text, feature_version=(3, 9))
     assert undefined(text) == set()
     (loaded,) = (node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == LOADED)
     found = {alias.name for alias in loaded.names}
-    assert found <= set(own_names(ast.parse(runtime(name))))
+    for name in CALLED[caller]:
+        assert found - {"EXTENSIONS"} <= names_of_edition(name), name  # which the joiner writes
 
 
 @pytest.mark.parametrize("part", [name for name in CALLERS if name.startswith(WORKER)])
 def test_all_that_the_part_for_workers_mentions_is_in_it_or_in_the_edition(part: str) -> None:
     text = runtime_for(part)
     ast.parse(text, feature_version=(3, 9))
-    assert undefined(runtime(part.removeprefix(f"{WORKER}-")) + text) == set()
+    assert undefined(text_of_edition(part.removeprefix(f"{WORKER}-")) + text) == set()
 
 
-TEXTS = {**{name: runtime(name) for name in EDITIONS}, **{name: runtime_for(name) for name in CALLERS}}
-TEXTS["publish"] = publisher()
-
-
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", [*LARGE, *CALLERS, "publish"])
 def test_no_comment_or_docstring_has_the_number_of_a_rule(name: str) -> None:
     """A stranger cannot look it up."""
-    tokens = generate_tokens(io.StringIO(TEXTS[name]).readline)
-    told = [token.string for token in tokens if token.type == COMMENT or token.string.startswith('"""')]
-    assert told
-    assert not [text for text in told if re.search(r"\((?:[A-Z]\d+|rule \d+)\b|[Rr]ule \d", text)]
+    text = publisher() if name == "publish" else runtime(name) if name in EDITIONS else runtime_for(name)
+    tokens = generate_tokens(io.StringIO(text).readline)
+    found = [token.string for token in tokens if token.type == COMMENT or token.string.startswith('"""')]
+    assert found
+    assert not [each for each in found if re.search(r"\((?:[A-Z]\d+|rule \d+)\b|[Rr]ule \d", each)]
 
 
-@pytest.mark.parametrize("name", EDITIONS)
-def test_no_edition_executes_text(name: str) -> None:
-    called = (node.func for node in ast.walk(ast.parse(runtime(name))) if isinstance(node, ast.Call))
+def test_no_edition_executes_text() -> None:
+    in_editions = dict.fromkeys(module for edition in EDITIONS.values() for module in edition.modules)
+    trees = chain(map(tree_of, in_editions), (ast.parse(opening(name)) for name in EDITIONS))
+    called = (node.func for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
     assert not {"exec", "eval", "compile", "__import__"} & {each.id for each in called if isinstance(each, ast.Name)}
 
 
@@ -224,11 +227,11 @@ def changed_in_place(tree: ast.Module) -> set[str]:
 CHANGES = {"append", "extend", "insert", "add", "update", "setdefault", "pop", "popitem", "remove", "discard", "clear"}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_no_module_has_a_state(name: str) -> None:
-    assert changed_in_place(tree_of(name)) == set()
-    calls = [node for node in tree_of(name).body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]
-    assert calls == [], "importing a module has no effect"
+def test_no_module_has_a_state() -> None:
+    for name in NAMES:
+        assert changed_in_place(tree_of(name)) == set(), name
+        body = (node.value for node in tree_of(name).body if isinstance(node, ast.Expr))
+        assert [value for value in body if isinstance(value, ast.Call)] == [], f"importing {name} has no effect"
 
 
 def test_a_state_of_a_module_would_be_found() -> None:
@@ -242,8 +245,7 @@ def alone(table: Table) -> str:
     return f"{runtime('commands')}\nPROGRAM = {table!r}\n{main}"
 
 
-@pytest.mark.parametrize("which", ENDS)
-@pytest.mark.parametrize("kind", ["shell", "ask"])
+@pytest.mark.parametrize(("kind", "which"), [("shell", "oldest"), ("ask", "newest")])
 def test_a_file_with_an_edition_runs_alone(tmp_path: Path, kind: str, which: str) -> None:
     python = end_of_support(which)
     table = program({"1": shell("echo hello", "COMPLETE") if kind == "shell" else ask("COMPLETE")})
@@ -256,17 +258,50 @@ def test_a_file_with_an_edition_runs_alone(tmp_path: Path, kind: str, which: str
     assert done.stderr.splitlines()[-1] == "rdc: COMPLETE all done"
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_every_interpreter_compiles_every_edition(version: str, tmp_path: Path) -> None:
-    python = interpreter(version)
-    if python is None:
-        pytest.skip(f"no Python {version} here")
-    for name in EDITIONS:
-        (tmp_path / f"{name}.py").write_text(runtime(name))
-    words = [python, "-I", "-W", "error", "-m", "compileall", "-q", str(tmp_path)]
-    assert subprocess.run(words, check=False).returncode == 0
-
-
 def test_modules_that_are_joined_keep_their_order() -> None:
     text = joined(["engine.program", "engine.walk"])
     assert text.index("class UsageError(") < text.index("def follow(")
+
+
+# --- What `docs/explanation/runtime.md` states of editions: what they import, start and send --------------------------
+
+PAGE = (ROOT / "docs" / "explanation" / "runtime.md").read_text(encoding="utf-8")
+CONNECTING = {"asyncio", "ftplib", "http.client", "poplib", "smtplib", "socketserver", "ssl", "urllib.request"}
+STARTING = {"exec", "fork", "popen", "posix_spawn", "posix_spawnp", "spawn", "system"}
+
+
+def imported_by(text: str) -> Iterator[str]:
+    """The modules that a text imports, also inside of functions and of the programs that it starts."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "\nimport " in node.value:
+            yield from imported_by(node.value)
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_no_edition_can_open_a_connection(name: str) -> None:
+    found = set(imported_by(runtime(name)))
+    assert not found & CONNECTING
+    if "socket" in found:  # a pair of sockets within the program is no connection
+        assert set(re.findall(r"socket\.(\w+)", runtime(name))) == {"socketpair"}
+
+
+def test_the_part_for_workflows_can_open_a_connection() -> None:
+    assert "urllib.request" in set(imported_by(runtime_for("github")))
+
+
+@pytest.mark.parametrize("name", ["script", "commands"])
+def test_small_editions_start_only_shells(name: str) -> None:
+    found = re.findall(r"os\.(\w+)\(", runtime(name))
+    assert {one for one in found if one in STARTING} <= {"posix_spawn", "posix_spawnp"}
+    assert "subprocess" not in set(imported_by(runtime(name)))
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_the_page_has_each_edition_in_each_table_and_its_length(name: str) -> None:
+    assert len(re.findall(rf"^\|[^|\n]*`{name}`", PAGE, re.MULTILINE)) == 3
+    [written] = re.findall(rf"^\| `{name}` \|.*\| ([\d,]+) \|$", PAGE, re.MULTILINE)
+    assert abs(int(written.replace(",", "")) - lines_of_code(runtime(name))) <= 50

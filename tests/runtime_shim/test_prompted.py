@@ -11,16 +11,7 @@ import pytest
 
 from tests.runtime_shim.operator import TWO
 from tests.support.process import Place, Screen, ask, kill, program, shell
-from tests.support.runtime_programs import (
-    Compiled,
-    Keep,
-    Variable,
-    edge,
-    node,
-    of,
-    sh,
-    slot,
-)
+from tests.support.runtime_programs import Compiled, Keep, Variable, edge, node, of, sh, slot
 from tests.support.runtime_programs import program as compiled
 
 # --- Prompted runs ----------------------------------------------------------------------------------------------------
@@ -56,8 +47,8 @@ def test_values_of_a_command_that_was_done_by_hand_are_given(tmp_path: Path) -> 
         node("2", sh("touch y id"), edge("COMPLETE", None, Keep("id", "output", "id"))),
         slots=("id",), message=of("made ", slot("id")),
     ))  # fmt: skip
-    said = place.run("run", "--prompted").err
-    assert re.search("with outputs: .* answer 1 pass --value 'id=…'\n", said)
+    shown = place.run("run", "--prompted").err
+    assert re.search("with outputs: .* answer 1 pass --value 'id=…'\n", shown)
     assert "expected NAME=VALUE" in place.run("answer", "1", "pass", "--value", "other=1").last
     assert place.run("answer", "1", "pass", "--value", "id=two\nlines").code == 0
     assert place.slots()["id"] == "two\nlines"

@@ -9,11 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime_shim.io.reading import (
-    LARGEST_ANSWER,
-    decoded,
-    field_of,
-)
+from runtime_shim.io.reading import LARGEST_ANSWER, decoded, field_of
 from runtime_shim.tasks.tool import in_json
 from runtime_shim.tasks.verdicts import Joining, Reading, is_found, joined_answer, joined_word, read_word, split_words
 from runtime_shim.values.fitting import unfit
@@ -128,7 +124,7 @@ def test_entries_without_keywords_pass_all_or_some() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "kept"),
+    ("answer", "value"),
     [
         ('{"kind": "bug"}', "bug"),
         ('say {"kind": "bug"} and {"kind": " question\\n"} now', "question"),
@@ -142,36 +138,22 @@ def test_entries_without_keywords_pass_all_or_some() -> None:
         ('{"kind": "a\\u0000b\\ud800"}', "a\ufffdb\ufffd"),
     ],
 )
-def test_a_field_is_taken_from_the_last_object_that_has_it(answer: str, kept: str) -> None:
+def test_a_field_is_taken_from_the_last_object_that_has_it(answer: str, value: str) -> None:
     found = field_of(answer, "kind")
-    assert (answer if found is None else found) == kept
+    assert (answer if found is None else found) == value
 
 
-HOSTILE = (
-    "<!-- ",
-    "<!---->",
-    "<pre>",
-    "- ",
-    "-\n",
-    "> a\n",
-    "`",
-    "\x1b]",
-    "\x1b[",
-    "\x9d",
-    "\x9d\n",
-    "_",
-    "x: REJECTED\n",
-    "REJECTED -",
-)
+HOSTILE = ["<!-- ", "<!---->", "<pre>", "- ", "-\n", "> a\n", "`", "\x1b]", "\x1b[", "\x9d", "\x9d\n", "_"]
+HOSTILE += ["x: REJECTED\n", "REJECTED -"]
 
 
 @pytest.mark.parametrize("hostile", ['{"k":{"k":', '{"x":[0,0,{"k":', *HOSTILE])
 def test_no_answer_takes_long_to_read(hostile: str) -> None:
-    answer = (hostile * LARGEST_ANSWER)[: LARGEST_ANSWER // 4]
+    answer = (hostile * LARGEST_ANSWER)[: LARGEST_ANSWER // 64]
     begun = time.process_time()
     field_of(answer, "nothing")
     read_word(answer, Reading(WORDS, "verdict: (APPROVED|REJECTED)", (), ("REJECTED",)))
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 0.5
 
 
 def test_what_no_target_can_keep_is_replaced() -> None:

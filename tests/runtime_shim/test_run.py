@@ -34,10 +34,12 @@ def test_stop_without_message(tmp_path: Path) -> None:
 
 def test_attempts_count(tmp_path: Path) -> None:
     place = Place(tmp_path, LOOP)
-    result = place.run("run")
+    result = place.run("run", "--events", "events")
     assert (result.code, place.text("log")) == (1, "1\n2\n3\n")
     assert "attempt 3" in result.err
     assert place.walk() == ["1 fail"] * 3
+    events = [json.loads(line) for line in place.text("events").splitlines()]
+    assert [event["attempt"] for event in events if "attempt" in event] == [1, 1, 2, 2, 3, 3]
 
 
 @pytest.mark.parametrize(
@@ -84,14 +86,14 @@ def test_waits_answers_and_goes_on(tmp_path: Path) -> None:
     command = f"{place.script} answer 2 pass"
     assert command in waiting.err
     assert place.run("resume").code == 75
-    for words, told in (
+    for words, message in (
         (("answer", "1", "pass"), "1 is not waiting for an answer; 2 is"),
         (("answer", "2", "maybe"), "expected"),
         (("answer", "2"), "REPLY"),
     ):
         refused = place.run(*words)
         assert refused.code == 2
-        assert told in refused.err
+        assert message in refused.err
         assert len(refused.err.splitlines()) == 1
     answered = place.run("answer", "2", "YES")
     assert answered.code == 0
@@ -105,13 +107,17 @@ def test_waits_answers_and_goes_on(tmp_path: Path) -> None:
     assert place.walk() == ["1 pass", "2 pass", "3 pass"]
 
 
-def test_end_is_told_again(tmp_path: Path) -> None:
+def test_an_end_is_shown_again_and_its_run_is_archived(tmp_path: Path) -> None:
     place = Place(tmp_path, LOOP)
     assert place.run("run").code == 1
-    before = place.journal.read_bytes()
-    result = place.run("resume")
-    assert (result.code, result.err) == (1, "rdc: STOP gave up\n")
-    assert place.journal.read_bytes() == before
+    first = place.journal.read_bytes()
+    again = place.run("resume")
+    assert (again.code, again.err) == (1, "rdc: STOP gave up\n")
+    assert place.journal.read_bytes() == first
+    place.run("run")
+    history = tmp_path / ".rdc/deploy/history" / json.loads(first.splitlines()[0][9:])["run"]
+    assert history.read_bytes() == first
+    assert place.journal.read_bytes() != first
 
 
 def test_unfinished_run_is_not_begun_anew(tmp_path: Path) -> None:
@@ -130,41 +136,16 @@ def test_unfinished_run_is_not_begun_anew(tmp_path: Path) -> None:
     assert place.run("run").code == 75
 
 
-def test_finished_run_is_archived(tmp_path: Path) -> None:
-    place = Place(tmp_path, LOOP)
-    place.run("run")
-    first = place.journal.read_bytes()
-    place.run("run")
-    history = tmp_path / ".rdc/deploy/history" / json.loads(first.splitlines()[0][9:])["run"]
-    assert history.read_bytes() == first
-    assert place.journal.read_bytes() != first
-
-
-@pytest.mark.parametrize("words", [("resume",), ("answer", "1", "pass"), ("reset",)])
-def test_nothing_there(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_wrong_use_is_one_line_and_begins_nothing(tmp_path: Path) -> None:
     place = Place(tmp_path, REVIEW)
-    result = place.run(*words)
-    assert result.code == 2
-    assert "no run has started here" in result.err
-    assert not (tmp_path / ".rdc").exists()
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("walk",),
-        ("run", "--assume", "perhaps"),
-        ("run", "--stat", "x"),
-        ("run", "extra"),
-        ("run", "two\nlines"),
-        ("steps", "--dry-run"),
-    ],
-)
-def test_wrong_use_is_one_line(tmp_path: Path, words: tuple[str, ...]) -> None:
-    result = Place(tmp_path, REVIEW).run(*words)
-    assert result.code == 2
-    assert len(result.err.splitlines()) == 1
-    assert result.last.startswith("rdc: error: ")
+    for command in (("resume",), ("answer", "1", "pass"), ("reset",)):
+        refused = place.run(*command)
+        assert (refused.code, "no run has started here" in refused.err) == (2, True)
+    for words in (("walk",), ("run", "--assume", "perhaps"), ("run", "--stat", "x"), ("run", "extra"),
+                  ("run", "two\nlines"), ("steps", "--dry-run")):  # fmt: skip
+        refused = place.run(*words)
+        assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+        assert refused.last.startswith("rdc: error: ")
     assert not (tmp_path / ".rdc").exists()
 
 
@@ -175,9 +156,12 @@ def test_help(tmp_path: Path) -> None:
     assert alone.out == place.run("--help").out
     assert alone.out.startswith("usage: ")
     assert re.fullmatch(r"rdc: error: missing subcommand; to start a run: .* run", alone.last)
-    assert place.run("--help").code == 0
+    for words in (("--help",), ("run", "--help"), ("run", "--dry-run", "-h")):
+        shown = place.run(*words)
+        assert (shown.code, shown.err) == (0, "")
+        verb = "COMMAND" if words[0] == "--help" else "run"
+        assert shown.out.splitlines()[0].endswith(f"deploy.py {verb} [OPTION]...")
     assert not (tmp_path / ".rdc").exists()
-    assert place.run("run", "--help").code == 0
 
 
 def test_state_dir_and_start_directory(tmp_path: Path) -> None:
@@ -207,7 +191,9 @@ def test_start_directory_that_is_gone(tmp_path: Path) -> None:
 
 def test_status(tmp_path: Path) -> None:
     place = Place(tmp_path, REVIEW)
-    assert "No run has started" in place.run("status").out
+    nothing = place.run("status").out
+    assert "No run has started" in nothing
+    assert "\n\n\n" not in nothing
     place.run("run")
     text = place.run("status")
     assert text.code == 0
@@ -218,12 +204,6 @@ def test_status(tmp_path: Path) -> None:
     facts = json.loads(place.run("status", "--json").out)
     assert (facts["state"], facts["step"], facts["step_title"]) == ("waiting", "2", "Review")
     assert [(step["step"], step["outcome"], step["attempt"]) for step in facts["finished"]] == [("1", "pass", 1)]
-
-
-def test_status_before_the_first_step_is_done(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
-    place.run("run")
-    assert "\n\n\n" not in place.run("status").out
 
 
 def test_transitions_passed_on_the_way_are_told(tmp_path: Path) -> None:
@@ -261,12 +241,7 @@ def test_texts_are_cleaned(tmp_path: Path) -> None:
     table["nodes"]["COMPLETE"]["message"] = f"{nasty}\nrdc: STOP"
     place = Place(tmp_path, table)
     outputs = [place.run("run"), place.run("status"), place.run("steps"), place.run("run", "--dry-run")]
-    outputs += [
-        place.run("answer", "1", "pass"),
-        place.run("resume"),
-        place.run("status"),
-        place.run("--help"),
-    ]
+    outputs += [place.run("answer", "1", "pass"), place.run("resume"), place.run("status"), place.run("--help")]
     for output in outputs:
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", output.out + output.err)
     assert "    x\n    \ty" in outputs[0].err
@@ -303,13 +278,6 @@ def test_events(tmp_path: Path) -> None:
         "title": "Work", "attempt": 1, "instances": {}, "outcome": "pass", "says": "CONTINUE", "next": "2",
     }  # fmt: skip
     assert (events[-1]["result"], events[-1]["message"]) == ("complete", "all done")
-
-
-def test_attempt_of_events_is_that_of_the_step(tmp_path: Path) -> None:
-    place = Place(tmp_path, LOOP)
-    place.run("run", "--events", "events")
-    events = [json.loads(line) for line in place.text("events").splitlines()]
-    assert [event["attempt"] for event in events if "attempt" in event] == [1, 1, 2, 2, 3, 3]
 
 
 def test_second_run_is_refused(tmp_path: Path) -> None:
@@ -354,8 +322,7 @@ def test_dry_run_does_nothing(tmp_path: Path) -> None:
 def test_dry_run_of_a_loop_ends(tmp_path: Path) -> None:
     edges = [{"do": [["N", "+", 1]], "go": "1", "says": "GOTO NEXT"}]
     place = Place(
-        tmp_path,
-        program({"1": shell("true", "1", edges=edges, variables={"RDC_STEP_INSTANCE": "N"})}, {"N": 1}),
+        tmp_path, program({"1": shell("true", "1", edges=edges, variables={"RDC_STEP_INSTANCE": "N"})}, {"N": 1})
     )
     result = place.run("run", "--dry-run")
     assert "1 Work would repeat again" in result.out
@@ -392,7 +359,7 @@ def test_dry_run_shows_what_a_step_asks_about(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hook", "said", "hint"),
+    ("hook", "message", "hint"),
     [
         (
             'os.environ["BIG"] = "x" * 200_000',
@@ -406,13 +373,13 @@ def test_dry_run_shows_what_a_step_asks_about(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_command_that_cannot_be_started_has_no_outcome(tmp_path: Path, hook: str, said: str, hint: str) -> None:
+def test_a_command_that_cannot_be_started_has_no_outcome(tmp_path: Path, hook: str, message: str, hint: str) -> None:
     place = Place(tmp_path, program({"1": shell("echo one >> log", "2"), "2": shell("echo two >> log", "COMPLETE")}))
     script = place.script.read_text()
     place.script.write_text(script.replace("PROGRAM =", f"import os\n{hook}\nPROGRAM =", 1))
     result = place.run("run", USUAL="x" * 2_000)
     assert result.code == 2
-    assert result.last == f"rdc: error: 1 Work was not started: {said}"
+    assert result.last == f"rdc: error: 1 Work was not started: {message}"
     assert re.fullmatch(f"rdc: {hint}.*deploy.py resume", result.err.splitlines()[-2])
     place.script.write_text(script)
     assert "READY at 1" in place.run("status").out
@@ -445,15 +412,6 @@ def test_a_question_is_shown_with_the_answer_that_was_given(tmp_path: Path, word
     status = place.run("status").out.splitlines()
     assert [line.split()[0] for line in status if "Review" in line] == [word, outcome.upper()]
     assert json.loads(place.run("status", "--json").out)["finished"][0]["outcome"] == outcome
-
-
-@pytest.mark.parametrize("words", [("--help",), ("run", "--help"), ("run", "--dry-run", "-h")])
-def test_help_is_given_wherever_it_is_asked_for(tmp_path: Path, words: tuple[str, ...]) -> None:
-    place = Place(tmp_path, program({"1": shell("touch done", "COMPLETE")}))
-    shown = place.run(*words)
-    assert (shown.code, shown.err) == (0, "")
-    assert shown.out.splitlines()[0].endswith(f"deploy.py {'COMMAND' if words[0] == '--help' else 'run'} [OPTION]...")
-    assert not place.text("done")
 
 
 def test_run_that_ends_while_its_status_is_read_was_not_interrupted(

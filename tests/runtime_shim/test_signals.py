@@ -29,12 +29,11 @@ def end_left_over(place: Place) -> None:
     wait_until(lambda: all(is_gone(pid) for pid in pids(place)))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signal_ends_the_command_and_all_of_its_group(tmp_path: Path, number: signal.Signals) -> None:
+def test_signal_ends_the_command_and_all_of_its_group(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("echo >> one", "2"), "2": shell(HANG, "COMPLETE")}))
     runner = place.start("run", "--events", "events")
     place.wait_for("ready")
-    runner.send_signal(number)
+    runner.send_signal(signal.SIGINT)
     _, err = runner.communicate(timeout=20)
     assert runner.returncode == 130
     assert err.splitlines()[-1] == "rdc: INTERRUPTED 2 Work"
@@ -70,14 +69,9 @@ def test_child_that_ignores_the_signal_is_killed_with_its_leader(tmp_path: Path)
 
 def test_leader_that_ignores_the_signal_is_killed_in_the_end(tmp_path: Path) -> None:
     place = Place(
-        tmp_path,
-        program({"1": shell("trap '' TERM INT; echo $$ > pid; while :; do sleep 0.1; done", "COMPLETE")}),
+        tmp_path, program({"1": shell("trap '' TERM INT; echo $$ > pid; while :; do sleep 0.1; done", "COMPLETE")})
     )
-    place.script.write_text(
-        place.script.read_text().replace(
-            "PROGRAM =", "import runtime_shim.tasks.process as s; s.PATIENCE = 1\nPROGRAM =", 1
-        )
-    )
+    place.hook("import runtime_shim.tasks.process as s; s.PATIENCE = 1")
     runner = place.start("run")
     pid = int(place.wait_for("pid"))
     runner.terminate()
@@ -86,11 +80,9 @@ def test_leader_that_ignores_the_signal_is_killed_in_the_end(tmp_path: Path) -> 
     assert is_gone(pid)
 
 
-@pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT"])
-def test_command_that_ends_well_after_a_signal_has_passed_and_the_next_waits_for_a_resume(
-    tmp_path: Path, name: str
-) -> None:
-    trap = f"trap 'echo got >> got; sleep 0.3; exit 0' {name}"
+@pytest.mark.parametrize("name", ["TERM", "QUIT"])
+def test_command_that_passes_after_a_signal_is_the_last_before_a_resume(tmp_path: Path, name: str) -> None:
+    trap = f"trap 'echo got >> got; sleep 0.1; exit 0' {name}"
     command = f"{trap}; echo ready > ready; while :; do sleep 0.05; done"
     place = Place(tmp_path, program({"1": shell(command, "2"), "2": shell("echo 2 >> log", "COMPLETE")}))
     runner = place.start("run")
@@ -104,33 +96,27 @@ def test_command_that_ends_well_after_a_signal_has_passed_and_the_next_waits_for
     assert place.text("log") == "2\n"
 
 
-@pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT"])
-@pytest.mark.parametrize("code", [1, 3, 143])
+@pytest.mark.parametrize(("name", "code"), [("INT", 1), ("TERM", 143), ("HUP", 3), ("QUIT", 1)])
 def test_command_that_fails_after_a_signal_is_not_retried(tmp_path: Path, name: str, code: int) -> None:
-    command = f"echo $RDC_ATTEMPT >> log; trap 'echo got >> got; exit {code}' {name}; while :; do sleep 0.05; done"
+    command = f"trap 'echo got >> got; exit {code}' {name}; echo $RDC_ATTEMPT >> log; while :; do sleep 0.05; done"
     table = program({"1": {**LOOP["nodes"]["1"], "command": command}}, {"1 retries": 0})
     place = Place(tmp_path, table)
     runner = place.start("run")
     place.wait_for("log")
-    time.sleep(0.2)
     runner.send_signal(getattr(signal, f"SIG{name}"))
     _, err = runner.communicate(timeout=20)
     assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED 1 Work")
     assert (place.text("got"), place.walk(), place.text("log")) == ("got\n", [], "1\n")
 
 
-KEYS = pytest.mark.parametrize(("key", "name"), [("\x03", "INT"), ("\x1c", "QUIT")])
-
-
 def at_terminal(place: Place, *words: str) -> Screen:
     return Screen([sys.executable, "-S", str(place.script), *words], place.path, place.environment())
 
 
-@KEYS
-@pytest.mark.parametrize("code", [1, 7, 0])
+@pytest.mark.parametrize(("key", "name", "code"), [("\x03", "INT", 0), ("\x1c", "QUIT", 7), ("\x03", "INT", 1)])
 def test_key_reaches_the_command_once_and_stops_the_run(tmp_path: Path, key: str, name: str, code: int) -> None:
     """The runner gets no signal: the command has the terminal."""
-    trap = f"trap 'echo got >> got; sleep 0.3; exit {code}' {name}"
+    trap = f"trap 'echo got >> got; sleep 0.1; exit {code}' {name}"
     command = f"{trap}; echo attempt; while :; do sleep 0.05; done"
     table = program(
         {"1": {**LOOP["nodes"]["1"], "command": command}, "2": shell("echo 2 >> log", "COMPLETE")}, {"1 retries": 0}
@@ -147,24 +133,19 @@ def test_key_reaches_the_command_once_and_stops_the_run(tmp_path: Path, key: str
     assert place.walk() == ["1 pass"] * (code == 0)
 
 
-@pytest.mark.parametrize("key", ["\x03", "\x1c"])
-def test_command_has_as_much_time_as_it_needs_after_a_key(tmp_path: Path, key: str) -> None:
-    command = "trap 'sleep 2; echo cleaned > cleaned; exit 1' INT QUIT; echo ready; while :; do sleep 0.05; done"
+def test_command_has_as_much_time_as_it_needs_after_a_key(tmp_path: Path) -> None:
+    command = "trap 'sleep 1.5; echo cleaned > cleaned; exit 1' INT QUIT; echo ready; while :; do sleep 0.05; done"
     place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
-    place.script.write_text(
-        place.script.read_text().replace(
-            "PROGRAM =", "import runtime_shim.tasks.process as s; s.PATIENCE = 1\nPROGRAM =", 1
-        )
-    )
+    place.hook("import runtime_shim.tasks.process as s; s.PATIENCE = 1")
     screen = at_terminal(place, "run")
     screen.expect("ready")
-    screen.type(key)
+    screen.type("\x03")
     assert screen.close() == 130
     assert place.text("cleaned") == "cleaned\n"
 
 
 def test_signal_to_a_runner_at_a_terminal_reaches_its_command_once(tmp_path: Path) -> None:
-    command = "trap 'echo got >> got; sleep 0.3; exit 1' TERM; echo ready; while :; do sleep 0.05; done"
+    command = "trap 'echo got >> got; sleep 0.1; exit 1' TERM; echo ready; while :; do sleep 0.05; done"
     place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
     for send in (os.kill, os.killpg):
         screen = at_terminal(place, *(("resume", "--rerun-interrupted") if send is os.killpg else ("run",)))
@@ -221,9 +202,9 @@ def test_signal_between_steps_leaves_nothing_to_decide(tmp_path: Path) -> None:
     hook = (
         "import os, signal, runtime_shim.engine.session as s\nsettle = s.Session.settle\n"
         "def stopped(*a, **k):\n    settle(*a, **k)\n    os.kill(os.getpid(), signal.SIGTERM)\n"
-        "if 'run' in sys.argv: s.Session.settle = stopped\nPROGRAM ="
+        "if 'run' in sys.argv: s.Session.settle = stopped"
     )
-    place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
+    place.hook(hook)
     result = place.run("run")
     assert (result.code, result.last) == (130, "rdc: INTERRUPTED 2 Work")
     assert "READY at 2" in place.run("status").out
@@ -248,8 +229,7 @@ def test_status_of_a_run_under_way_does_not_advise_to_end_it(tmp_path: Path) -> 
 @LINUX
 def test_killed_runner_leaves_a_command_that_is_found_again(tmp_path: Path) -> None:
     place = Place(
-        tmp_path,
-        program({"1": shell(f"echo run >> runs; test $(wc -l < runs) = 2 && exit; {HANG}", "COMPLETE")}),
+        tmp_path, program({"1": shell(f"echo run >> runs; test $(wc -l < runs) = 2 && exit; {HANG}", "COMPLETE")})
     )
     runner = place.start("run")
     place.wait_for("ready")
@@ -367,7 +347,7 @@ def test_run_that_died_before_its_first_record(tmp_path: Path) -> None:
         assert place.walk() == ["1 pass"]
 
 
-@pytest.mark.parametrize("name", ["QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF"])
+@pytest.mark.parametrize("name", ["QUIT", "USR2", "ALRM", "PROF"])
 def test_any_signal_that_would_end_the_runner_ends_the_command(tmp_path: Path, name: str) -> None:
     # In the foreground, since what a shell has in the background ignores QUIT, and is ended only after ten seconds.
     hang = "echo $$ > pid; sh -c 'echo $$ > child; echo ready > ready; exec sleep 1000'"
@@ -386,7 +366,9 @@ def test_signal_that_the_command_gets(tmp_path: Path, name: str) -> None:
     traps = " ".join(f"trap 'echo {got} > got' {got};" for got in ("QUIT", "TERM"))
     place = Place(
         tmp_path,
-        program({"1": shell(f"{traps} echo ready > ready; until test -s got; do sleep 0.02; done", "COMPLETE")}),
+        program(
+            {"1": shell(f"{traps} echo ready > ready; until test -s got; do sleep 0.02; done; exit 3", "COMPLETE")}
+        ),
     )
     runner = place.start("run")
     place.wait_for("ready")

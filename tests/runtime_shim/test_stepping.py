@@ -91,8 +91,8 @@ def test_after_a_stop_every_step_says_so(tmp_path: Path) -> None:
     place.call("answer", "2", "no")
     place.call("step", "2")
     for step in ("1", "2", "3"):
-        said = place.call("step", step)
-        assert (said.code, said.err) == (1, "rdc: STOP Not today\n")
+        done = place.call("step", step)
+        assert (done.code, done.err) == (1, "rdc: STOP Not today\n")
     assert place.call("open").code == 0, "a new run begins"
     assert "READY at 1" in place.call("status").out
 

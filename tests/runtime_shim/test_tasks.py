@@ -7,7 +7,6 @@ import random
 import re
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -33,14 +32,14 @@ from tests.support.runtime_programs import (
 )
 
 TOOL = program(
-    node("0", agent("x"), edge("1", None, kept("said"))),
+    node("0", agent("x"), edge("1", None, kept("reply"))),
     node(
         "1",
-        Tool("github", "search", of('{"query": "', slot("said", missing="none"), '", "n": 1.50}')),
+        Tool("github", "search", of('{"query": "', slot("reply", missing="none"), '", "n": 1.50}')),
         edge("COMPLETE", "pass", kept("found")),
         edge("STOP"),
     ),
-    slots=("said", "found"),
+    slots=("reply", "found"),
     message=of("found ", slot("found")),
 )
 REVIEWS = Parallel(
@@ -54,11 +53,11 @@ PARALLEL = program(
 
 def test_tool_gets_its_arguments_as_json_and_gives_its_result(tmp_path: Path) -> None:
     place = Compiled(tmp_path, TOOL)
-    said = 'a "quoted"\\ line\n$(touch x) {"n": 2}'
-    (tmp_path / "said").write_text(said)
-    words = ("--agent", "cat said", "--tool", "github=cat > request; echo ' three ☃ '")
+    reply = 'a "quoted"\\ line\n$(touch x) {"n": 2}'
+    (tmp_path / "reply").write_text(reply)
+    words = ("--agent", "cat reply", "--tool", "github=cat > request; echo ' three ☃ '")
     assert place.run("run", *words).last == "rdc: COMPLETE found three ☃"
-    assert json.loads(place.text("request")) == {"tool": "search", "arguments": {"query": said, "n": 1.5}}
+    assert json.loads(place.text("request")) == {"tool": "search", "arguments": {"query": reply, "n": 1.5}}
     assert '"n": 1.50' in place.text("request"), "numbers stay as they were written"
 
 
@@ -91,11 +90,11 @@ def test_entries_run_at_the_same_time_and_join_by_index(
 ) -> None:
     place = Compiled(tmp_path, PARALLEL)
     for index, answer in enumerate(answers):
-        (tmp_path / f"said{index}").write_text(answer)
+        (tmp_path / f"reply{index}").write_text(answer)
     meet = "touch here$RDC_ENTRY; until test -e here0 -a -e here1 -a -e here2; do sleep 0.01; done"
     log = 'echo "$RDC_ENTRY $RDC_STEP $RDC_AGENT_TYPE $(cat)" >> log'
     order = "sleep 0.$((2 - RDC_ENTRY))"
-    result = place.run("run", "--agent", f"{meet}; {log}; {order}; cat said$RDC_ENTRY")
+    result = place.run("run", "--agent", f"{meet}; {log}; {order}; cat reply$RDC_ENTRY")
     assert place.walk() == [f"review {word}"], result.err
     assert place.slots()["all"] == joined
     assert sorted(place.text("log").splitlines()) == [
@@ -130,7 +129,7 @@ def test_interrupted_parallel_step_ends_all_its_agents(tmp_path: Path) -> None:
     place = Compiled(tmp_path, PARALLEL)
     runner = place.start("run", "--agent", "echo $$ > pid$RDC_ENTRY; exec sleep 1000")
     pids = [int(place.wait_for(f"pid{index}")) for index in range(3)]
-    time.sleep(0.2)
+    wait_until(lambda: sum(record["kind"] == "process" for record in place.records()) == 3)
     runner.send_signal(signal.SIGINT)
     runner.communicate(timeout=20)
     assert runner.returncode == 130
@@ -140,11 +139,11 @@ def test_interrupted_parallel_step_ends_all_its_agents(tmp_path: Path) -> None:
 def test_entry_that_ends_well_after_a_signal_is_not_called_again(tmp_path: Path) -> None:
     place = Compiled(tmp_path, PARALLEL)
     asked = "echo $$ > pid$RDC_ENTRY; echo >> calls$RDC_ENTRY; test ! -e again || { echo OK; exit; }"
-    agent = f"{asked}; trap 'test $RDC_ENTRY != 0 || echo OK; exit $RDC_ENTRY' TERM; while :; do sleep 0.02; done"
+    agent = f"trap 'test $RDC_ENTRY != 0 || echo OK; exit $RDC_ENTRY' TERM; {asked}; while :; do sleep 0.02; done"
     runner = place.start("run", "--agent", agent)
     for index in range(3):
         place.wait_for(f"pid{index}")
-    time.sleep(0.2)
+    wait_until(lambda: sum(record["kind"] == "process" for record in place.records()) == 3)
     runner.send_signal(signal.SIGTERM)
     runner.communicate(timeout=20)
     assert (runner.returncode, place.walk()) == (130, [])
@@ -234,7 +233,7 @@ def test_questions_take_their_replies(
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         ("c perhaps\n", "answers:1: expected one of yes, no for c"),
         ("i<<E\nx\n", "answers:1: the closing line E is missing"),
@@ -244,14 +243,16 @@ def test_questions_take_their_replies(
         ("sh pass\n", "answers:1: sh takes no answer"),
     ],
 )
-def test_answers_that_cannot_be_meant_are_refused_before_anything_runs(tmp_path: Path, lines: str, told: str) -> None:
+def test_answers_that_cannot_be_meant_are_refused_before_anything_runs(
+    tmp_path: Path, lines: str, message: str
+) -> None:
     asking = node("i", Ask("input", text("Name?")), edge("c"))
     confirming = node("c", Ask("confirm", text("Sure?")))
     place = Compiled(tmp_path, program(node("sh", sh("touch ran"), edge("i")), asking, confirming))
     (tmp_path / "answers").write_text(lines)
     result = place.run("run", "--answers", "answers")
     assert result.code == 2
-    assert told in result.err
+    assert message in result.err
     assert not (tmp_path / "ran").exists()
 
 
@@ -294,6 +295,7 @@ EVERYTHING = program(
 )  # fmt: skip
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", range(2))
 def test_run_that_is_killed_at_any_time_ends_as_if_it_had_not_been(tmp_path: Path, seed: int) -> None:
     place, chance = Compiled(tmp_path, EVERYTHING), random.Random(seed)
@@ -326,7 +328,7 @@ def test_dry_run_shows_the_walk_and_does_nothing(tmp_path: Path) -> None:
     assert [line for line in result.out.splitlines() if not line.startswith(" ")] == [
         "1 Step 1", "2 Step 2", "3 Step 3", "4 Step 4", "The run would end: COMPLETE all done"
     ]  # fmt: skip
-    assert '    {"a": ""}' in result.out, "what an agent would have said is not known"
+    assert '    {"a": ""}' in result.out, "what an agent would have answered is not known"
     assert not (tmp_path / "called").exists()
     assert not place.journal.exists()
 

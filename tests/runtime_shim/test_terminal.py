@@ -1,14 +1,17 @@
-"""The runner on a terminal: questions, keys, colors."""
+"""The runner on a terminal: questions, keys, colors, and texts that could upset it."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from runtime_shim.engine.texts import clean
+from runtime_shim.engine.walk import advance
 from tests.support.process import Place, Screen, ask, is_gone, program, shell, wait_until
 
 # A command that expects a key waits a little: it begins before the terminal is handed to it.
@@ -112,16 +115,6 @@ def test_interrupt_key_during_a_command(tmp_path: Path) -> None:
     assert place.text("two") == ""
 
 
-def test_command_that_handles_the_key_has_its_own_outcome(tmp_path: Path) -> None:
-    command = "trap 'exit 0' INT; sleep 0.3; echo here; while :; do sleep 0.02; done"
-    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
-    terminal = screen(place, "run")
-    terminal.expect("here")
-    terminal.type("\x03")
-    terminal.expect("rdc: COMPLETE")
-    assert terminal.close() == 0
-
-
 def test_command_can_read_from_the_terminal(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("read -p 'name? ' x; test \"$x\" = Ada", "2"), "2": ask("COMPLETE")}))
     terminal = screen(place, "run")
@@ -157,8 +150,8 @@ def test_interrupted_step_is_asked_about(tmp_path: Path, answer: str, code: int,
 @pytest.mark.parametrize(("more", "color"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
 def test_color(tmp_path: Path, more: dict[str, str], color: bool) -> None:
     place = Place(tmp_path, program({"1": shell("true", "COMPLETE")}))
-    kept = {key: value for key, value in place.environment().items() if key != "NO_COLOR"}
-    environment = {**kept, "TERM": "xterm", **more}
+    rest = {key: value for key, value in place.environment().items() if key != "NO_COLOR"}
+    environment = {**rest, "TERM": "xterm", **more}
     terminal = Screen([sys.executable, str(place.script), "run"], place.path, environment)
     assert terminal.close() == 0
     assert ("\033[" in terminal.seen) == color
@@ -244,16 +237,6 @@ def test_question_is_put_again_after_the_stop_key(tmp_path: Path) -> None:
     terminal.close()
 
 
-def test_prompt_of_a_command_is_shown_once_per_visit(tmp_path: Path) -> None:
-    again = {"on": "fail", "do": [["r", "+", 1]], "go": "1", "says": "RETRY"}
-    step = shell("test $RDC_ATTEMPT = 3", "COMPLETE", attempt="r", prompt="Mind the gap.")
-    step["edges"][1] = again
-    terminal = screen(Place(tmp_path, program({"1": step}, {"r": 0})), "run")
-    assert terminal.close() == 0
-    assert "attempt 3" in terminal.seen
-    assert terminal.seen.count("Mind the gap.") == 1
-
-
 def test_bytes_that_are_no_text_are_no_answer(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("COMPLETE")}))
     terminal = screen(place, "run", PYTHONIOENCODING="utf-8:strict")
@@ -263,3 +246,47 @@ def test_bytes_that_are_no_text_are_no_answer(tmp_path: Path) -> None:
     terminal.expect(r"\[pass/fail\] ")
     terminal.type("pass\n")
     assert terminal.close() == 0
+
+
+# --- Texts of a document on the screen --------------------------------------------------------------------------------
+
+
+def test_a_step_says_its_prompt_when_the_run_comes_into_it(tmp_path: Path) -> None:
+    steps = {name: shell("true", good, group="2") for name, good in (("2.1", "2.2"), ("2.2", "COMPLETE"))}
+    table = program(steps, groups={"2": {"title": "Migrate", "prompt": "Nobody may\nwrite now.\033[2J"}})
+    shown = Place(tmp_path, table).run("run").err
+    assert shown.count("Nobody may\n") == 1
+    assert "2 Migrate\n    Nobody may\n    write now.?[2J\n[1/2] 2.1 Work\n" in shown
+
+
+@pytest.mark.parametrize("title", ["100%", "%(prog)d 100%", "%(prog)s", "%"])
+def test_a_title_with_percent_signs_is_shown_as_it_stands(tmp_path: Path, title: str) -> None:
+    result = Place(tmp_path, program({"1": shell("true", "COMPLETE")}, title=title)).run("--help")
+    assert result.code == 0
+    assert title in result.out
+
+
+def test_a_source_with_a_newline_in_its_name_keeps_the_table_whole(tmp_path: Path) -> None:
+    table = program({"1": shell("true", "COMPLETE", at="new\nline.runbook.md:3")})
+    assert len(Place(tmp_path, table).run("steps").out.splitlines()) == 2
+
+
+@pytest.mark.parametrize("character", "\u061c\u200b\u202e\u2028\u0085\x1b\ufeff")
+def test_characters_that_hide_or_steer_are_taken_out(character: str) -> None:
+    assert clean(f"a{character}b") == "a?b"
+
+
+def test_a_step_of_a_long_program_does_not_copy_its_counters() -> None:
+    """The cost of a move must not grow with the number of counters."""
+
+    def cost(count: int) -> float:
+        registers = {f"{number} retries": 0 for number in range(count)}
+        step = shell("true", "1", do=[["1 retries", "+", 1]])
+        table = program({"1": step}, registers=registers)
+        begun = time.process_time()
+        for _ in range(200):
+            advance(table, "1", registers, "pass")
+        return time.process_time() - begun
+
+    cost(10)
+    assert cost(100_000) < 20 * cost(10) + 0.1

@@ -12,7 +12,7 @@ import pytest
 from compiler.ir.edges import Add, CounterTest
 from runtime_shim.values.limits import pause_of
 from runtime_shim.values.slots import read_output
-from tests.support.process import kill
+from tests.support.process import kill, wait_until
 from tests.support.runtime_programs import (
     Ask,
     Clear,
@@ -65,7 +65,7 @@ def test_inputs_are_given(tmp_path: Path, words: tuple[str, ...], got: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ((), "input name: a value is required"),
         (("--input", "name=a%b"), "input name: it does not match"),
@@ -77,12 +77,12 @@ def test_inputs_are_given(tmp_path: Path, words: tuple[str, ...], got: str) -> N
         (("--inputs", "bad.json"), "bad.json: not JSON"),
     ],
 )
-def test_unfit_inputs_are_refused_before_anything_runs(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+def test_unfit_inputs_are_refused_before_anything_runs(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
     place = Compiled(tmp_path, INPUTS)
     (tmp_path / "bad.json").write_text("{")
     result = place.run("run", *words)
     assert result.code == 2
-    assert told in result.err
+    assert message in result.err
     assert not place.journal.exists()
 
 
@@ -174,8 +174,7 @@ def test_attempts_wait_longer_and_longer() -> None:
 def test_pause_is_interrupted_and_resumed_for_what_is_left(tmp_path: Path) -> None:
     place = Compiled(tmp_path, retrying(delay=2))  # type: ignore[arg-type]
     runner = place.start("run")
-    place.wait_for("log")
-    time.sleep(0.5)
+    wait_until(lambda: '"due"' in place.text(".rdc/deploy/journal"))
     begun = time.monotonic()
     runner.send_signal(signal.SIGTERM)
     runner.communicate(timeout=10)

@@ -122,8 +122,8 @@ def test_git_takes_no_state(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", "."], cwd=tmp_path, check=True)
     assert place.run("run").code == 0
     assert place.text("staged") == "deploy.py\n"
-    assert place.run("run", "--state-dir", "kept/here").code == 0
-    assert not any(".rdc" in line or "kept" in line for line in changes(tmp_path))
+    assert place.run("run", "--state-dir", "stored/here").code == 0
+    assert not any(".rdc" in line or "stored" in line for line in changes(tmp_path))
 
 
 def test_a_folder_that_was_there_stays_visible_to_git(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_adopting_repeats_nothing_and_skips_nothing(tmp_path: Path, new: Table, 
 
 
 @pytest.mark.parametrize(
-    ("new", "told"),
+    ("new", "message"),
     [
         (moves("A", "New", "B", "Go?", "C", at="Go?"), "step 2 is new and comes before step 4, where the run is"),
         (moves("New", "Go?", "C", at="Go?"), "step 1 is new and comes before step 2, where the run is"),
@@ -135,14 +135,14 @@ def test_adopting_repeats_nothing_and_skips_nothing(tmp_path: Path, new: Table, 
         (moves("A", "B", "C"), "the run is at step 3, which this program does not have"),
     ],
 )
-def test_adopting_is_refused_where_it_would_repeat_or_skip(tmp_path: Path, new: Table, told: str) -> None:
+def test_adopting_is_refused_where_it_would_repeat_or_skip(tmp_path: Path, new: Table, message: str) -> None:
     place = Place(tmp_path, OLD)
     place.run("run")
     before = place.journal.read_bytes()
     place.write(new)
     for words in (("resume", "--adopt"), ("resume",)):
         refused = place.run(*words)
-        assert (refused.code, told in refused.err, "--adopt" in refused.err) == (2, True, False), refused.err
+        assert (refused.code, message in refused.err, "--adopt" in refused.err) == (2, True, False), refused.err
     assert place.journal.read_bytes() == before
     assert place.text("log").split() == ["A", "B"]
 
@@ -184,17 +184,6 @@ def test_adopting_renames_the_counters_of_steps(tmp_path: Path) -> None:
     time.sleep(0.2)
     assert place.run("resume", "--adopt", "--rerun-interrupted").code == 0
     assert place.text("log").split() == ["1", "2", "2"]
-
-
-def test_adopting_needs_the_step(tmp_path: Path) -> None:
-    place = Place(tmp_path, REVIEW)
-    place.run("run")
-    before = place.journal.read_bytes()
-    place.write(program({"1": shell("true", "3"), "3": shell("true", "COMPLETE")}))
-    result = place.run("resume", "--adopt")
-    assert result.code == 2
-    assert "is at step 2" in result.err
-    assert place.journal.read_bytes() == before
 
 
 def test_state_of_another_document(tmp_path: Path) -> None:

@@ -52,12 +52,14 @@ def test_each_answer_is_added_under_a_heading(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "said"), [("echo maybe", "# maybe\n"), ("echo GOOD BAD", "# GOOD BAD\n"), ("echo GOOD; exit 1", None)]
+    ("agent", "message"), [("echo maybe", "# maybe\n"), ("echo GOOD BAD", "# GOOD BAD\n"), ("echo GOOD; exit 1", None)]
 )
-def test_answers_that_are_invalid_or_ambiguous_are_reported_too(tmp_path: Path, agent: str, said: str | None) -> None:
+def test_answers_that_are_invalid_or_ambiguous_are_reported_too(
+    tmp_path: Path, agent: str, message: str | None
+) -> None:
     place = Compiled(tmp_path, ONE)
     place.run("run", "--agent", agent)
-    assert reports(place).get("notes.md") == said
+    assert reports(place).get("notes.md") == message
 
 
 def test_a_parallel_step_has_a_report_of_each_entry_and_one_of_the_round(tmp_path: Path) -> None:
@@ -201,9 +203,8 @@ def test_a_program_refuses_a_journal_of_another_format(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("words", "most"), [((), 3), (("--jobs", "2"), 2), (("--jobs", "1"), 1)])
 def test_as_many_entries_are_at_work_as_may_be(tmp_path: Path, words: tuple[str, ...], most: int) -> None:
     place = Compiled(tmp_path, program(node("review", both(number=3), *ALWAYS, edge("COMPLETE"))))
-    counting = (
-        "mkdir -p at; touch at/$RDC_ENTRY; sleep 0.3; ls at | wc -l >> seen; sleep 0.3; rm at/$RDC_ENTRY; echo GOOD"
-    )
+    there = f"mkdir -p at; touch at/$RDC_ENTRY; n=0; until [ $(ls at | wc -l) -ge {most} ] || [ $n = 30 ]"
+    counting = f"{there}; do n=$((n + 1)); sleep 0.02; done; sleep 0.1; ls at | wc -l >> seen; rm at/*; echo GOOD"
     assert place.run("run", "--agent", counting, *words).code == 0
     assert max(map(int, place.text("seen").split())) == most
     assert "expected NUMBER after --jobs" in place.run("run", "--jobs").last
@@ -231,13 +232,13 @@ def test_the_flag_is_spent_on_the_first_gate(tmp_path: Path) -> None:
 def test_a_gate_is_approved_by_name_and_signed(tmp_path: Path) -> None:
     place = Compiled(tmp_path, GATES)
     assert place.run("run").code == 75
-    for words, said in (
+    for words, message in (
         (("--gate", "b"), "b is not waiting for an answer; a is"),
         (("--gate", "x"), "x is not waiting for an answer; a is"),
         ((), "approve needs --gate ID"),
     ):
         refused = place.run("approve", *words)
-        assert (refused.code, said in refused.last) == (2, True), refused.err
+        assert (refused.code, message in refused.last) == (2, True), refused.err
     assert place.run("approve", "--gate", "a", "--by", "ada", "--note", "fine").code == 0
     (done,) = [record for record in place.records() if record["kind"] == "done"]
     assert (done["outcome"], done["by"], done["note"]) == ("approved", "ada", "fine")
@@ -290,15 +291,15 @@ def test_a_link_leads_to_no_other_file_of_answers(tmp_path: Path) -> None:
 # --- The task and the limit -------------------------------------------------------------------------------------------
 
 TASK = program(
-    node("do", Agent("", of(slot("task"))), edge("COMPLETE", "pass", kept("said")), edge("STOP")),
-    slots=("task", "said"),
+    node("do", Agent("", of(slot("task"))), edge("COMPLETE", "pass", kept("reply")), edge("STOP")),
+    slots=("task", "reply"),
     inputs=(Input("task", "text", default="the usual", required=False),),
-    message=of(slot("said")),
+    message=of(slot("reply")),
 )
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ((), "the usual"),
         (("--task", "@file $(x)"), "@file $(x)"),
@@ -306,11 +307,11 @@ TASK = program(
         (("--input", "task=x"), "x"),
     ],
 )
-def test_the_task_is_given_as_an_input_is(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+def test_the_task_is_given_as_an_input_is(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
     place = Compiled(tmp_path, TASK)
     (tmp_path / "file").write_text("two\nlines\n")
     result = place.run("run", "--agent", "tr '\\n' ' '", *words)
-    assert result.last == f"rdc: COMPLETE {said}"
+    assert result.last == f"rdc: COMPLETE {message}"
 
 
 def test_the_task_is_given_once(tmp_path: Path) -> None:

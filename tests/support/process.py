@@ -30,6 +30,17 @@ PROGRAM = {program!r}
 if __name__ == "__main__":
     sys.exit(main(PROGRAM))
 """
+CLOCK = """\
+import time
+from pathlib import Path
+REAL, AHEAD = (time.time, time.sleep), Path(__file__).with_name("ahead")
+def ahead():
+    return float(AHEAD.read_text()) if AHEAD.exists() else 0.0
+def sleep(seconds):
+    REAL[1](seconds) if seconds < 0.1 else AHEAD.write_text(str(ahead() + seconds))
+time.time, time.sleep = lambda: REAL[0]() + ahead(), sleep
+"""
+"""The time of a program that does not wait: its pauses set the clock ahead, and so does a test (`later`)."""
 Table = dict[str, Any]
 BYTECODE = tempfile.mkdtemp(prefix="rdc-shim-")
 """The runtime, compiled once for all processes of the tests: that takes longer than most of them run."""
@@ -119,6 +130,17 @@ class Place:
         self.script.write_text(SCRIPT.format(program=table), encoding="utf-8")
         self.script.chmod(0o755)
 
+    def hook(self, code: str) -> None:
+        """Have the script do something before it runs its program."""
+        self.script.write_text(self.script.read_text().replace("PROGRAM =", f"{code}\nPROGRAM =", 1))
+
+    def later(self, seconds: float = 0.0) -> None:
+        """Let the time be that much later for the script; from now on it does not wait in its pauses."""
+        if CLOCK not in self.script.read_text():
+            self.hook(CLOCK)
+        ahead = self.path / "ahead"
+        ahead.write_text(str(float(ahead.read_text() if ahead.exists() else 0) + seconds))
+
     def environment(self, **more: str) -> dict[str, str]:
         kept = {key: value for key, value in os.environ.items() if not key.startswith("RDC_")}
         cached = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": BYTECODE}
@@ -145,7 +167,7 @@ class Place:
         script = self.path / "mocked.py"
         script.write_text(code.replace("main(PROGRAM)", "main(PROGRAM, more=(MockRuns,))"), encoding="utf-8")
         command = [sys.executable, str(script), words[0], "--mock", mock, *words[1:]]
-        done = warm.run(command, cwd=self.path, env=self.environment(), timeout=60)
+        done = warm.run(command, cwd=self.path, env=self.environment(), timeout=60, loads="rdc")
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def records(self) -> list[Table]:

@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from backends.registry import load
+from backends.python.step_calls import author_calls
+from compiler.passes import optimize
 from tests.support import warm
+from tests.support.process import ROOT, SCRIPT
 from tests.support.specifications import program_of
 
 
@@ -27,7 +29,7 @@ class Place:
         self.folder, self._program = folder, program
 
     def __call__(self, *words: str) -> CommandResult:
-        done = warm.run([sys.executable, self._program, *words], cwd=self.folder)
+        done = warm.run([sys.executable, self._program, *words], cwd=self.folder, loads="runtime_shim")
         said = CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
         assert "Traceback" not in said.err
         return said
@@ -41,7 +43,9 @@ class Place:
 
 
 def compiled_to(folder: Path, document: object) -> Path:
-    """The compiled program of a document, in a folder."""
+    """The compiled program of a document, in a folder; it imports the runtime, which a file that people get has."""
     path = folder / "program.py"
-    path.write_text(load("python").emit(program_of(document, folder), {}).text or "", encoding="utf-8")
+    table = author_calls(optimize(program_of(document, folder), jumps=False)).built()
+    found = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n"
+    path.write_text(SCRIPT.format(program=table).replace("import sys\n", found, 1), encoding="utf-8")
     return path

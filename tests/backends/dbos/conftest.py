@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +13,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
-from benchmarks.workers.fleet import Fleet
+from benchmarks.workers.fleet import Fleet, until
 from benchmarks.workers.nursery import Nursery
-from tests.backends.dbos.documents import RETRIES
+from tests.backends.dbos.documents import ASKS, RETRIES, WORK
 from tests.backends.dbos.fleet import WarmFleet
 from tests.support import once as shared
 
@@ -70,6 +73,37 @@ def sqlite_fleet(tmp_path: Path, nursery: Nursery) -> Iterator[Fleet]:
 
 
 @pytest.fixture
+def serving() -> Iterator[Fleet]:
+    """The program of `WORK` with a worker and a SQLite file, which all tests of a run share."""
+    folder = shared.shared("a-worker", serve)
+    with WarmFleet(folder, f"sqlite:///{folder}/runs.sqlite") as found:
+        yield found
+
+
+def serve(folder: Path) -> None:
+    """Start a worker that ends with the tests."""
+    with WarmFleet(folder, f"sqlite:///{folder}/runs.sqlite") as fleet:
+        fleet.compile(WORK)
+        words = [sys.executable, str(fleet.script), "worker", "--poll", "0.05", "--jobs", "20"]
+        tests = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+        with (folder / "log").open("wb") as log:
+            subprocess.Popen(
+                ["sh", "-c", WATCH, "sh", str(tests), str(folder), *words], cwd=folder, env=fleet.environment,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+        until(lambda: "is ready" in (folder / "log").read_text(errors="replace"))
+
+
+WATCH = """
+tests=$1 folder=$2; shift 2
+"$@" & worker=$!
+while kill -0 $tests && test -e "$folder/worker.py"; do sleep 0.5; done 2> /dev/null
+kill -9 $worker; sleep 0.5; rm -rf "$folder"
+"""
+"""Runs a worker as long as a process lives that needs it."""
+
+
+@pytest.fixture
 def queued(tmp_path: Path) -> Iterator[Fleet]:
     """A program without a worker, whose database has its queued run r1. The folder is a copy."""
     shutil.copytree(shared.shared("a-queued-run", start_a_run), tmp_path, dirs_exist_ok=True)
@@ -82,6 +116,20 @@ def start_a_run(folder: Path) -> None:
     with WarmFleet(folder, f"sqlite:///{folder}/runs.sqlite") as fleet:
         fleet.compile(RETRIES)
         fleet.start("r1")
+
+
+@pytest.fixture
+def words(tmp_path: Path, nursery: Nursery) -> Iterator[Fleet]:
+    """A program of questions without a database."""
+    with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/none.sqlite", nursery) as fleet:
+        fleet.script = shared.shared("a-program", compile_questions) / "worker.py"
+        yield fleet
+
+
+def compile_questions(folder: Path) -> None:
+    """Compile a program."""
+    with WarmFleet(folder, "sqlite:///none") as fleet:
+        fleet.compile(ASKS)
 
 
 def new_database(server: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Documents whose steps tell files when they began, and end when a file says so."""
+"""Documents whose steps write files when they begin, and end when there is a file."""
 
 from __future__ import annotations
 
@@ -75,3 +75,49 @@ echo after >> steps
 ```
 """
 """Two commands; the first one has a counter."""
+
+WORK = """\
+# Work
+
+## 1. Before
+
+```bash
+echo before >> "$RDC_RUN_ID.steps"
+```
+
+- PASS: CONTINUE
+- FAIL: RETRY 1
+
+## 2. Check
+
+Is it fine?
+
+- YES: CONTINUE
+- NO: STOP "not fine"
+
+## 3. Ship
+
+```bash
+echo to the east; echo "no such host: \\e[31meast" >&2
+exit 4
+```
+
+- PASS: COMPLETE
+- FAIL: CONTINUE
+
+## 4. Wait
+
+```bash
+trap '' TERM INT HUP
+env > "$RDC_RUN_ID.environment"
+echo $$ >> "$RDC_RUN_ID.pids"
+until test -e "$RDC_RUN_ID.go"; do sleep 0.02 || true; done
+```
+
+## 5. After
+
+```bash
+echo after >> "$RDC_RUN_ID.steps"
+```
+"""
+"""A run of any kind for the worker that all tests share; the files of a run have its name."""

@@ -26,20 +26,22 @@ def forge(fleet: Fleet, query: str, *values: object) -> None:
 
 
 @contextmanager
-def legs_of(fleet: Fleet) -> Iterator[Legs]:
-    """Give the legs of the program that has the run r1."""
-    ((application,),) = fleet.rows("SELECT application_name FROM workflow_status WHERE workflow_uuid = 'r1.1'")
+def legs_of(fleet: Fleet, run: str = "r1") -> Iterator[Legs]:
+    """Give the legs of the program that has a run."""
+    ((application,),) = fleet.rows(f"SELECT application_name FROM workflow_status WHERE workflow_uuid = '{run}.1'")
     legs = Legs(fleet.url, application)
     yield legs
     legs.close()
 
 
-def add_run(legs: Legs, run: str, change: Change = dict, result: dict[str, Any] | None = None) -> None:
-    """Add a run whose first record is that of r1, changed. A run with a result has ended."""
+def add_run(
+    legs: Legs, run: str, change: Change = dict, result: dict[str, Any] | None = None, like: str = "r1"
+) -> None:
+    """Add a run whose first record is that of another, changed. A run with a result has ended."""
     ((queue, version),) = legs.rows(
-        "SELECT queue_name, application_version FROM workflow_status WHERE workflow_uuid = 'r1.1'"
+        f"SELECT queue_name, application_version FROM workflow_status WHERE workflow_uuid = '{like}.1'"
     )
-    (begin, *_), _ = legs.journal("r1", 1)
+    (begin, *_), _ = legs.journal(like, 1)
     record = change({key: value for key, value in begin.items() if key != "n"})
     given = {"records": [{**record, "run": run}], "step": record["node"]}
     assert legs.enqueue(run, 1, given, Place(queue, version), result=result or {})

@@ -44,8 +44,8 @@ def test_outputs_and_notes_survive(fleet: Fleet) -> None:
     fleet.worker()
     fleet.start("r1")
     fleet.until("r1", "waiting")
-    said = fleet.call("answer", "r1", "2", "yes", "--by", "Ann 'O\" %s", "--note", NOTE)
-    assert said.code == 0, said.text
+    reply = fleet.call("answer", "r1", "2", "yes", "--by", "Ann 'O\" %s", "--note", NOTE)
+    assert reply.code == 0, reply.text
     fleet.until("r1", "complete")
     done = json.loads(fleet.call("status", "r1", "--json").out)["finished"]
     output = done[0]["output"]
@@ -81,8 +81,8 @@ def test_a_long_answer_survives(fleet: Fleet, tmp_path: Path) -> None:
     fleet.start("r1")
     fleet.until("r1", "waiting")
     text = ("'\"\\ ☃ %s \\u0000 " * 80_000).encode()[:1_000_000].decode(errors="ignore").strip()
-    said = fleet.call("answer", "r1", "1", "-", input=text.encode())
-    assert said.code == 0, said.text[:2000]
+    reply = fleet.call("answer", "r1", "1", "-", input=text.encode())
+    assert reply.code == 0, reply.text[:2000]
     fleet.until("r1", "complete", seconds=30)
     prompt = (tmp_path / "prompt").read_text()
     assert text in prompt

@@ -17,24 +17,14 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from benchmarks.workers.fleet import CommandResult, Fleet
-from benchmarks.workers.nursery import Nursery
+from runtime_shim.engine.program import UsageError
 from runtime_shim.targets.dbos.command_line import DbosCaller
-from runtime_shim.targets.dbos.legs import network_of
-from tests.backends.dbos.documents import ASKS
-from tests.backends.dbos.fleet import WarmFleet
+from runtime_shim.targets.dbos.legs import Legs, network_of
 
 PASSWORD = "s3cretpass"
 TECHNICAL = re.compile(r"Traceback|SELECT|INSERT|sqlalche|psycopg\.|sqlite3\.|File \"|\wError\b|errno")
 COMMANDS = (["list"], ["status", "r1"], ["start", "--id", "r1"], ["answer", "r1", "2", "yes"], ["cancel", "r1"],
             ["prune", "--older-than", "1d"])  # fmt: skip
-
-
-@pytest.fixture
-def words(tmp_path: Path, nursery: Nursery) -> Iterator[Fleet]:
-    """A program without a database."""
-    with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/none.sqlite", nursery) as fleet:
-        fleet.compile(ASKS)
-        yield fleet
 
 
 def refused(fleet: Fleet, url: str, expected: str, with_worker: bool = True) -> None:
@@ -48,12 +38,12 @@ def refused(fleet: Fleet, url: str, expected: str, with_worker: bool = True) -> 
         in_words(CommandResult(code, "", worker.text), expected, ["worker"])
 
 
-def in_words(said: CommandResult, expected: str, command: list[str]) -> None:
-    assert said.code == 2, (command, said)
-    assert expected in said.err, (command, said)
-    assert PASSWORD not in said.text
-    assert not TECHNICAL.search(said.text), (command, said)
-    assert said.err.startswith("rdc: error: "), (command, said)
+def in_words(reply: CommandResult, expected: str, command: list[str]) -> None:
+    assert reply.code == 2, (command, reply)
+    assert expected in reply.err, (command, reply)
+    assert PASSWORD not in reply.text
+    assert not TECHNICAL.search(reply.text), (command, reply)
+    assert reply.err.startswith("rdc: error: "), (command, reply)
 
 
 def test_a_mistyped_subcommand(words: Fleet) -> None:
@@ -62,19 +52,33 @@ def test_a_mistyped_subcommand(words: Fleet) -> None:
 
 
 def test_an_unknown_address(words: Fleet) -> None:
-    for url in (f"mysql://a:{PASSWORD}@b/c", "nonsense", "sqlite://", f"postgresql://a:{PASSWORD}@b"):
-        said = words.call("list", RDC_DATABASE=url)
-        in_words(said, "unknown database; use sqlite:///FILE or postgresql://", ["list", url])
+    for url in ("nonsense", "sqlite://", f"postgresql://a:{PASSWORD}@b"):
+        with pytest.raises(UsageError, match="unknown database; use sqlite:///FILE or postgresql://"):
+            Legs(url, "")
+    url = f"mysql://a:{PASSWORD}@b/c"
     refused(words, url, "unknown database; use sqlite:///FILE or postgresql://", with_worker=False)
 
 
-@pytest.mark.parametrize("between", ["/", "?", "#", "/?", "/#", "/x?y=", "@/", ":/", "[", "/[", "%zz/", " /", "//"])
-@pytest.mark.parametrize("start", ["42", "a", ""])
+BETWEEN = ("/", "?", "#", "/?", "/#", "/x?y=", "@/", ":/", "[", "/[", "%zz/", " /", "//")
+
+
+def hides_the_password(message: str, start: str) -> bool:
+    """Whether no part of a password is in a message."""
+    return PASSWORD not in message and not re.search(rf"ann|:{start or 42}\b", message)
+
+
+@pytest.mark.parametrize(("start", "between"), [("42", "/"), ("a", "@/"), ("", "%zz/")])
 def test_no_part_of_a_password_is_shown(start: str, between: str, words: Fleet) -> None:
-    url = f"postgresql://ann:{start}{between}{PASSWORD}+x@127.0.0.1:1/runs"
-    said = words.call("list", RDC_DATABASE=url)
-    assert (said.code, "Traceback" in said.text, PASSWORD in said.text) == (2, False, False), said
-    assert not re.search(rf"ann|:{start or 42}\b", said.text), said
+    shown = words.call("list", RDC_DATABASE=f"postgresql://ann:{start}{between}{PASSWORD}+x@127.0.0.1:1/runs")
+    assert (shown.code, "Traceback" in shown.text, hides_the_password(shown.text, start)) == (2, False, True), shown
+
+
+@pytest.mark.parametrize("start", ["42", "a", ""])
+def test_no_part_of_a_password_is_in_an_error(start: str) -> None:
+    for between in BETWEEN:
+        with pytest.raises(UsageError) as caught:
+            Legs(f"postgresql://ann:{start}{between}{PASSWORD}+x@127.0.0.1:1/runs", "").rows("SELECT 1")
+        assert hides_the_password(str(caught.value), start), caught.value
 
 
 @pytest.mark.parametrize(
@@ -109,22 +113,22 @@ def test_a_database_behind_a_link_or_of_another_user(words: Fleet, tmp_path: Pat
         ("sqlite:///folder/a.sqlite", "folder"),
         (f"sqlite:///{tmp_path}/b.sqlite", "b.sqlite-wal"),
     ):
-        said = words.call("start", RDC_DATABASE=url)
-        in_words(said, f"{link} is a link: remove it, or name its target in the database's address", ["start"])
+        reply = words.call("start", RDC_DATABASE=url)
+        in_words(reply, f"{link} is a link: remove it, or name its target in the database's address", ["start"])
     assert list((tmp_path / "outside").iterdir()) == []
     if os.geteuid() == 0:
         os.chown(tmp_path / "b.sqlite", 65534, 65534)
         (tmp_path / "b.sqlite-wal").unlink()
-        said = words.call("start", RDC_DATABASE=f"sqlite:///{tmp_path}/b.sqlite")
-        in_words(said, "b.sqlite belongs to another user", ["start"])
+        reply = words.call("start", RDC_DATABASE=f"sqlite:///{tmp_path}/b.sqlite")
+        in_words(reply, "b.sqlite belongs to another user", ["start"])
 
 
 def test_a_folder_that_does_not_exist(words: Fleet, tmp_path: Path) -> None:
     for command in COMMANDS[2:3]:
-        said = words.call(*command, RDC_DATABASE=f"sqlite:///{tmp_path}/missing/a.sqlite")
-        in_words(said, "the file cannot be opened; check its folder", command)
-    said = words.call("list", RDC_DATABASE=f"sqlite:///{tmp_path}/missing/a.sqlite")
-    assert (said.code, bool(TECHNICAL.search(said.text))) == (2, False)
+        reply = words.call(*command, RDC_DATABASE=f"sqlite:///{tmp_path}/missing/a.sqlite")
+        in_words(reply, "the file cannot be opened; check its folder", command)
+    reply = words.call("list", RDC_DATABASE=f"sqlite:///{tmp_path}/missing/a.sqlite")
+    assert (reply.code, bool(TECHNICAL.search(reply.text))) == (2, False)
 
 
 @pytest.mark.soak
@@ -144,8 +148,8 @@ def test_a_server_that_is_not_there(words: Fleet) -> None:
         port = taken.getsockname()[1]
         url = f"postgresql://ann:{PASSWORD}@127.0.0.1:{port}/runs"
         in_words(words.call("list", RDC_DATABASE=url), "nothing answers there; check the address", ["list"])
-        said = words.call("start", RDC_DATABASE=url)
-        in_words(said, f"the database postgresql://127.0.0.1:{port}/runs", ["start"])
+        reply = words.call("start", RDC_DATABASE=url)
+        in_words(reply, f"the database postgresql://127.0.0.1:{port}/runs", ["start"])
     url = f"postgresql://ann:{PASSWORD}@no-such-host.invalid/runs"
     in_words(words.call("list", RDC_DATABASE=url), "the name of the host is unknown; check the address", ["list"])
 
@@ -220,9 +224,9 @@ def test_network_disks_are_known(tmp_path: Path) -> None:
 def test_a_pool_of_connections_is_refused(words: Fleet, postgres: str) -> None:
     with pooled(postgres) as port:
         worker = words.worker(ready=False, RDC_DATABASE=f"postgresql://postgres:{PASSWORD}@127.0.0.1:{port}/postgres")
-        said = CommandResult(worker.process.wait(30), "", worker.text)
-    in_words(said, "is a connection pool such as PgBouncer", ["worker"])
-    assert "use the address of the server itself" in said.err
+        reply = CommandResult(worker.process.wait(30), "", worker.text)
+    in_words(reply, "is a connection pool such as PgBouncer", ["worker"])
+    assert "use the address of the server itself" in reply.err
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from benchmarks.workers.fleet import Fleet, group_is_gone, until
 from tests.conftest import ROOT
+from tests.support.makefiles import children
 
 REVIEW = ROOT / "examples" / "programs" / "parallel-review.program.json"
 
@@ -19,7 +21,8 @@ AGENT = """\
 cat > /dev/null
 echo "$RDC_AGENT_TYPE ${RDC_STEP:-} $$" >> calls
 if test -e hold; then echo $$ >> holding; while test -e hold; do sleep 0.02; done; fi
-echo "APPROVE because it is small
+echo "APPROVE
+because it is small
 <summary>Fine by all</summary>"
 """
 
@@ -78,8 +81,6 @@ def test_a_killed_worker_leaves_no_parallel_agent_and_repeats_no_finished_one(fl
 
 @pytest.mark.soak
 def test_parallel_agents_end_with_a_killed_helper(sqlite_fleet: Fleet, tmp_path: Path) -> None:
-    from tests.backends.dbos.test_interruptions import children  # noqa: PLC0415
-
     sqlite_fleet.compile_file(REVIEW)
     (tmp_path / "hold").touch()
     worker = sqlite_fleet.worker("--agent", agent(tmp_path))
@@ -88,8 +89,6 @@ def test_parallel_agents_end_with_a_killed_helper(sqlite_fleet: Fleet, tmp_path:
     groups = [int(line) for line in sqlite_fleet.lines("holding")]
     (server,) = children(worker.process.pid)
     (helper,) = children(server)
-    import os  # noqa: PLC0415
-
     os.kill(helper, signal.SIGKILL)
     sqlite_fleet.until("r1", "interrupted", seconds=10)
     assert [group for group in groups if not group_is_gone(group)] == []
@@ -116,8 +115,6 @@ echo try >> "tries-$RDC_RUN_ID"; test -e fine
 
 @pytest.mark.soak
 def test_a_pause_takes_no_thread_and_no_helper(fleet: Fleet) -> None:
-    from tests.backends.dbos.test_interruptions import children  # noqa: PLC0415
-
     fleet.compile(PAUSES)
     worker = fleet.worker()
     task = Path(f"/proc/{worker.process.pid}/task")
@@ -223,24 +220,6 @@ true
 """
 
 
-@pytest.mark.soak
-def test_a_run_that_stopped_starts_no_step_again_by_itself(sqlite_fleet: Fleet, tmp_path: Path) -> None:
-    sqlite_fleet.compile(STOPS)
-    sqlite_fleet.worker()
-    assert sqlite_fleet.call("start", "--id", "r1", "--wait").code == 1
-    shown = sqlite_fleet.call("status", "r1")
-    (tmp_path / "fine").touch()
-    resumed = sqlite_fleet.call("resume", "r1")
-    if "resume" in shown.out:
-        assert resumed.code == 0
-        sqlite_fleet.until("r1", "complete")
-    else:
-        assert (resumed.code, "has ended" in resumed.err) == (2, True), resumed.text
-    assert sqlite_fleet.call("goto", "r1", "1").code == 0
-    sqlite_fleet.until("r1", "complete")
-    assert len(sqlite_fleet.lines("tries")) == 2
-
-
 SPECIFICATION = """\
 config: {variables: {output_folder: docs}}
 step_specs:
@@ -293,14 +272,3 @@ def test_the_helper_of_another_edition_has_all_commands(sqlite_fleet: Fleet, tmp
     sqlite_fleet.worker("--notify", f"sh {script}")
     assert sqlite_fleet.call("start", "--id", "r1", "--wait").code == 0
     until(lambda: sqlite_fleet.lines("notices"))
-
-
-@pytest.mark.soak
-def test_an_unexpected_answer_is_shown_by_the_worker_and_in_the_status(sqlite_fleet: Fleet) -> None:
-    text = '# Label\n\n## STEP 1: Classify\n\nClassify.\n\n@output(kind: enum, "bug", "feature")\n'
-    sqlite_fleet.compile(text, "label.playbook.md")
-    worker = sqlite_fleet.worker("--agent", "echo neither")
-    sqlite_fleet.start("r1")
-    assert sqlite_fleet.until("r1", "complete", "stop") == "complete", worker.text
-    assert "the answer is not one of bug, feature" in sqlite_fleet.call("status", "r1").out
-    assert "the answer is not one of bug, feature" in worker.text

@@ -1,4 +1,4 @@
-"""Workers, helpers and servers of helpers that are killed in a step (R2)."""
+"""Workers, helpers and servers of helpers that are killed in a step (R2), and workers that are asked to stop."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import json
 import os
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from benchmarks.workers.fleet import Fleet, WorkerProcess, group_is_gone, until
-from tests.backends.dbos.documents import WAITS
+from tests.backends.dbos.documents import STUBBORN, WAITS
+from tests.support.makefiles import children
 
 
 def begun(fleet: Fleet, *options: str) -> WorkerProcess:
@@ -21,14 +23,6 @@ def begun(fleet: Fleet, *options: str) -> WorkerProcess:
     fleet.start("r1")
     until(lambda: fleet.lines("pids"))
     return worker
-
-
-def children(pid: int) -> list[int]:
-    """Return the children of a process."""
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        found += [int(child) for child in (task / "children").read_text().split()]
-    return found
 
 
 def test_a_step_of_a_killed_worker_is_not_repeated(fleet: Fleet) -> None:
@@ -138,3 +132,63 @@ def test_an_error_of_a_worker_is_not_the_error_of_a_run(sqlite_fleet: Fleet, tmp
     sqlite_fleet.worker()
     sqlite_fleet.until("r1", "complete", seconds=10)
     assert sqlite_fleet.lines("steps") == ["before", "waits", "after"]
+
+
+# --- Workers that are asked to stop -----------------------------------------------------------------------------------
+
+CLEANS = "trap 'echo got >> signals; sleep 0.5; echo cleaned >> signals; exit {}' TERM\n"
+
+
+def test_a_worker_that_stops_lets_its_step_end_and_hands_the_run_over(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+    sqlite_fleet.compile(WAITS)
+    worker = sqlite_fleet.worker()
+    sqlite_fleet.start("r1")
+    until(lambda: sqlite_fleet.lines("pids"))
+    worker.send(signal.SIGTERM)
+    worker.says("a second signal interrupts")
+    (tmp_path / "go").touch()
+    assert worker.process.wait(10) == 0
+    assert sqlite_fleet.state("r1") == "queued"
+    assert sqlite_fleet.lines("steps") == ["before", "waits"]
+    assert "PASS  2 Waits" in sqlite_fleet.call("status", "r1").out
+    assert sqlite_fleet.left() == []
+    sqlite_fleet.worker()
+    sqlite_fleet.until("r1", "complete")
+    assert sqlite_fleet.lines("steps") == ["before", "waits", "after"]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
+def test_a_second_signal_ends_the_command(sqlite_fleet: Fleet, number: signal.Signals) -> None:
+    sqlite_fleet.compile(STUBBORN)
+    worker = sqlite_fleet.worker()
+    sqlite_fleet.start("r1")
+    (group,) = map(int, until(lambda: sqlite_fleet.lines("pids")))
+    worker.send(number)
+    worker.says("a second signal interrupts")
+    assert worker.process.poll() is None
+    worker.send(number)
+    until(lambda: group_is_gone(group), 15)  # ten seconds to clean up
+    assert worker.process.wait(10) == 0
+    assert sqlite_fleet.left() == []
+    assert sqlite_fleet.state("r1") == "interrupted"
+    assert sqlite_fleet.lines("steps") == ["before", "waits"]
+    with suppress(ProcessLookupError):
+        os.killpg(worker.process.pid, 0)
+        pytest.fail("the group of the worker exists")
+
+
+@pytest.mark.parametrize(("code", "state"), [(3, "interrupted"), pytest.param(0, "queued", marks=pytest.mark.soak)])
+def test_a_command_gets_a_second_signal_once_with_time_to_clean_up(fleet: Fleet, code: int, state: str) -> None:
+    """A failure after it is no FAIL, so nothing is retried; a success counts, and the run goes on elsewhere."""
+    retried = WAITS.replace("\n## 3.", "\n- FAIL: RETRY 2 CONTINUE\n\n## 3.")
+    fleet.compile(retried.replace("trap 'exit 143' TERM\n", CLEANS.format(code)))
+    worker = fleet.worker()
+    fleet.start("r1")
+    until(lambda: fleet.lines("pids"))
+    worker.send(signal.SIGTERM)
+    worker.says("a second signal interrupts")
+    worker.send(signal.SIGTERM)
+    assert worker.process.wait(20) == 0
+    assert (fleet.lines("signals"), fleet.lines("steps")) == (["got", "cleaned", "ended"], ["before", "waits"])
+    assert fleet.state("r1") == state

@@ -125,8 +125,8 @@ def test_prune_deletes_nothing_outside_the_folder_of_a_run(queued: Fleet, legs: 
     for run in ODD_RUNS:
         add_run(legs, run, result={"state": "complete"})
     forge(queued, "UPDATE workflow_status SET updated_at = updated_at - 7200000")
-    said = queued.call("prune", "--older-than", "1h")
-    assert (said.code, said.out) == (0, "Deleted 1 run.\n"), said.text
+    reply = queued.call("prune", "--older-than", "1h")
+    assert (reply.code, reply.out) == (0, "Deleted 1 run.\n"), reply.text
     left = [
         path for path in ("r1", "other", "../outside", "../../precious") if (queued.folder / ".rdc/job" / path).exists()
     ]
@@ -140,9 +140,9 @@ def test_lists_have_no_runs_with_odd_names_and_no_controls(queued: Fleet, legs: 
     add_run(legs, "r2", result={"state": "wa\x1b[2Jiting", **result})
     add_run(legs, "r3", result={"state": "waiting", **result, "message": ""})
     add_run(legs, "r4", result={"state": "refused", **result})
-    said = queued.call("list")
-    assert sorted(line.split()[0] for line in said.out.splitlines()[1:]) == ["r1", "r2", "r3", "r4"]
-    for text in (said.text, *(queued.call("status", run).text for run in ("r2", "r3", "r4"))):
+    reply = queued.call("list")
+    assert sorted(line.split()[0] for line in reply.out.splitlines()[1:]) == ["r1", "r2", "r3", "r4"]
+    for text in (reply.text, *(queued.call("status", run).text for run in ("r2", "r3", "r4"))):
         assert text
         assert not {"\x1b", "\r", "\x9b"} & {*text}, text
 

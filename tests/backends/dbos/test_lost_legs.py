@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.workers.fleet import Fleet, group_is_gone, until
-from tests.backends.dbos.documents import RETRIES, STUBBORN, WAITS
+from tests.backends.dbos.documents import STUBBORN, WAITS
 from tests.backends.dbos.forging import OTHER, add_run, forge, legs_of, status_of, taken
 
 QUEUED = "UPDATE workflow_status SET status = 'ENQUEUED', owner_xid = NULL, started_at_epoch_ms = NULL"
@@ -87,27 +87,6 @@ def test_a_worker_uses_all_its_jobs_beside_one_with_fewer(sqlite_fleet: Fleet, t
     assert len(sqlite_fleet.lines("pids")) == 3
     (tmp_path / "go").touch()
     sqlite_fleet.until("r4", "complete")
-
-
-def test_commands_do_not_get_the_address_of_the_database(sqlite_fleet: Fleet, tmp_path: Path) -> None:
-    """The address may have a password, and the output of commands may have secrets."""
-    sqlite_fleet.compile(RETRIES.replace("echo before >> steps", "env > environment"))
-    sqlite_fleet.worker()
-    sqlite_fleet.start("r1")
-    sqlite_fleet.until("r1", "complete")
-    found = "\n".join(sqlite_fleet.lines("environment"))
-    assert "RDC_STEP=1" in found
-    assert "RDC_DATABASE" not in found
-    assert sqlite_fleet.url not in found
-    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.glob("runs.sqlite*") if path.is_file()}
-    assert "runs.sqlite" in modes
-    assert {*modes.values()} == {0o600}, modes
-    with legs_of(sqlite_fleet) as legs:
-        for run, change in (("counter", {"registers": {"1 retries": "0; touch x"}}), ("step", {"node": "7"})):
-            add_run(legs, run, lambda begin, change=change: {**begin, **change})  # type: ignore[misc]
-    for run in ("counter", "step"):
-        sqlite_fleet.until(run, "refused")
-        assert "someone has changed them; cancel it" in sqlite_fleet.call("status", run).out
 
 
 @pytest.mark.soak

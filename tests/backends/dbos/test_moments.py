@@ -36,8 +36,8 @@ def when(fleet: Fleet, moment: str, does: str) -> None:
 
 def test_a_wrong_signature_cancels_nothing(queued: Fleet) -> None:
     for words in (["--by", "a\tb"], ["--note", " "]):
-        said = queued.call("cancel", "r1", *words)
-        assert (said.code, f"{words[0]} takes one line" in said.err) == (2, True), said.text
+        reply = queued.call("cancel", "r1", *words)
+        assert (reply.code, f"{words[0]} takes one line" in reply.err) == (2, True), reply.text
         assert queued.state("r1") == "queued"
     assert queued.call("cancel", "r1", "--by", "ann").code == 0
     assert queued.state("r1") == "canceled"
@@ -54,8 +54,8 @@ def test_a_wrong_signature_cancels_nothing(queued: Fleet) -> None:
 def test_a_run_that_is_canceled_while_a_worker_adds_a_leg_has_no_active_leg(queued: Fleet, moment: str) -> None:
     taken(queued, "r1.1", MINE)
     when(queued, moment, ADDS_LEG)
-    said = queued.call("cancel", "r1", "--by", "ann")
-    assert (said.code, "r1 is canceled" in said.err) == (0, True), said.text
+    reply = queued.call("cancel", "r1", "--by", "ann")
+    assert (reply.code, "r1 is canceled" in reply.err) == (0, True), reply.text
     with legs_of(queued) as legs:
         assert [status for status, _ in status_of(legs, "r1")] == ["CANCELLED", "CANCELLED", "SUCCESS"]
     assert queued.state("r1") == "canceled"
@@ -70,8 +70,8 @@ def test_a_run_whose_leg_was_canceled_without_a_successor_can_be_resumed(queued:
         assert "worker.py resume r1\n" in shown.out
         assert json.loads(queued.call("status", "r1", "--json").out)["next"] == [shown.out.split("  ")[-1].strip()]
         assert queued.call("list", "--waiting").out.splitlines()[1].split()[:2] == ["r1", "HALTED"]
-        said = queued.call("resume", "r1")
-        assert (said.code, "r1 continues" in said.err) == (0, True), said.text
+        reply = queued.call("resume", "r1")
+        assert (reply.code, "r1 continues" in reply.err) == (0, True), reply.text
         assert [status for status, _ in status_of(legs, "r1")] == ["CANCELLED", "ENQUEUED"]
 
 
@@ -91,8 +91,8 @@ def test_an_adopted_run_keeps_the_records_that_its_worker_made_before_it_was_can
     )
     when(queued, "BEFORE UPDATE ON workflow_status WHEN NEW.status = 'CANCELLED'", record)
     queued.compile(RETRIES + "\n## 3. Later\n\n```bash\necho later >> steps\n```\n")
-    said = queued.call("resume", "r1", "--adopt")
-    assert (said.code, "r1 continues" in said.err) == (0, True), said.text
+    reply = queued.call("resume", "r1", "--adopt")
+    assert (reply.code, "r1 continues" in reply.err) == (0, True), reply.text
     with legs_of(queued) as legs:
         assert [status for status, _ in status_of(legs, "r1")] == ["CANCELLED", "DELAYED"]
         records, _ = legs.journal("r1", 2)
@@ -109,10 +109,10 @@ def test_documents_in_one_database_do_not_see_the_runs_of_each_other(queued: Fle
     assert queued.call("list", "--all").out == "There are no runs.\n"
     forge(queued, "UPDATE workflow_status SET updated_at = 0")
     for words in (["status"], ["cancel"], ["answer", "1", "pass"]):
-        said = queued.call(words[0], "r1", *words[1:])
-        assert (said.code, "there is no run r1 in" in said.err) == (2, True), (words, said.text)
-    said = queued.call("start", "--id", "r1")
-    assert (said.code, "run r1 already exists in" in said.err) == (2, True), said.text
+        reply = queued.call(words[0], "r1", *words[1:])
+        assert (reply.code, "there is no run r1 in" in reply.err) == (2, True), (words, reply.text)
+    reply = queued.call("start", "--id", "r1")
+    assert (reply.code, "run r1 already exists in" in reply.err) == (2, True), reply.text
     assert queued.call("prune", "--older-than", "1h").out == "Deleted 0 runs.\n"
     assert queued.call("start", "--id", "r2").code == 0
     queued.script = script

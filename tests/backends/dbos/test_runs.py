@@ -4,86 +4,74 @@ from __future__ import annotations
 
 import json
 import re
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from benchmarks.workers.fleet import Fleet, until
-from tests.backends.dbos.conftest import EACH
-
-DEPLOY = """\
-# Deploy
-
-## 1. Build
-
-```bash
-echo $$ >> built
-```
-
-## 2. Check
-
-Is it fine?
-
-- YES: CONTINUE
-- NO: STOP "not fine"
-
-## 3. Ship
-
-```bash
-echo to the east; echo "no such host: \\e[31meast" >&2
-exit 4
-```
-
-- PASS: COMPLETE
-- FAIL: CONTINUE
-
-## 4. Wait
-
-```bash
-touch waits; while test ! -e go; do sleep 0.02; done
-```
-"""
+from benchmarks.workers.fleet import Fleet, group_is_gone, until
+from tests.backends.dbos.documents import WORK
+from tests.backends.dbos.fleet import WarmFleet
+from tests.backends.dbos.forging import add_run, legs_of
+from tests.support.process import CLOCK
 
 
-@EACH
-def test_a_run_waits_for_a_person_and_goes_on(fleet: Fleet, tmp_path: Path) -> None:
-    fleet.compile(DEPLOY)
+@pytest.fixture(params=["sqlite", "postgresql"])
+def either(request: pytest.FixtureRequest) -> Iterator[Fleet]:
+    """A worker for each kind of database."""
+    if request.param == "sqlite":
+        yield request.getfixturevalue("serving")
+        return
+    folder = request.getfixturevalue("tmp_path")
+    with WarmFleet(folder, request.getfixturevalue("postgres_database"), request.getfixturevalue("nursery")) as fleet:
+        fleet.compile(WORK)
+        fleet.worker()
+        yield fleet
+
+
+def test_a_run_waits_for_a_person_and_goes_on(either: Fleet, tmp_path: Path) -> None:
+    fleet, folder = either, either.folder
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    fleet.worker()
-    started = fleet.call("start", "--id", "r1", "--wait")
+    started = fleet.call("start", "--id", "w1", "--wait")
     assert (started.code, started.out) == (75, "")
-    assert "r1 WAITING 2 Check" in started.err
-    shown = fleet.call("status", "r1")
+    assert "w1 WAITING 2 Check" in started.err
+    shown = fleet.call("status", "w1")
     assert shown.code == 75
     assert re.sub(r"[0-9.]+ s\n", "… s\n", shown.out).splitlines()[:6] == [
-        "Deploy (job.runbook.md)", "run r1", "WAITING at 2 Check", "", "  PASS  1 Build, … s", "",
+        "Work (job.runbook.md)", "run w1", "WAITING at 2 Check", "", "  PASS  1 Before, … s", "",
     ]  # fmt: skip
-    assert "worker.py answer r1 2 yes" in shown.out
+    assert "worker.py answer w1 2 yes" in shown.out
+    assert ["w1", "WAITING"] in [line.split()[:2] for line in fleet.call("list", "--waiting").out.splitlines()]
+    row = listed(fleet, "w1", "--waiting")
+    assert (row["state"], row["step"], row["worker"]) == ("waiting", "2", None)
 
-    assert fleet.call("list", "--waiting").out.splitlines()[1].split()[:2] == ["r1", "WAITING"]
-    (row,) = json.loads(fleet.call("list", "--waiting", "--json").out)
-    assert (row["run"], row["state"], row["step"], row["worker"]) == ("r1", "waiting", "2", None)
+    answered = fleet.call("answer", "w1", "2", "yes", "--by", "ann", "--note", "looks good")
+    assert (answered.code, "w1 2 Check: YES" in answered.err) == (0, True)
+    until((folder / "w1.pids").exists)
+    assert fleet.call("status", "w1").code == 3
+    assert json.loads(fleet.call("status", "w1", "--json").out)["worker"].split(":")[1].isdecimal()
+    assert not listed(fleet, "w1", "--waiting")
+    assert listed(fleet, "w1")["state"] == "running"
 
-    said = fleet.call("answer", "r1", "2", "yes", "--by", "ann", "--note", "looks good")
-    assert (said.code, "r1 2 Check: YES" in said.err) == (0, True)
-    until((tmp_path / "waits").exists)
-    assert fleet.call("status", "r1").code == 3
-    assert json.loads(fleet.call("status", "r1", "--json").out)["worker"].split(":")[1].isdecimal()
-    assert fleet.call("list", "--waiting").out == "There are no runs.\n"
-    (row,) = json.loads(fleet.call("list", "--json").out)
-    assert row["state"] == "running"
-
-    (tmp_path / "go").touch()
-    fleet.until("r1", "complete")
-    shown = fleet.call("status", "r1", folder=elsewhere)
+    (folder / "w1.go").touch()
+    fleet.until("w1", "complete")
+    shown = fleet.call("status", "w1", folder=elsewhere)
     assert (shown.code, "COMPLETE" in shown.out) == (0, True)
     assert "by ann: looks good" in shown.out
-    done = json.loads(fleet.call("status", "r1", "--json", folder=elsewhere).out)["finished"]
-    assert [one["outcome"] for one in done] == ["pass", "pass", "fail", "pass"]
+    done = json.loads(fleet.call("status", "w1", "--json", folder=elsewhere).out)["finished"]
+    assert [one["outcome"] for one in done] == ["pass", "pass", "fail", "pass", "pass"]
     assert done[1]["time"].endswith("Z")
     assert done[2]["output"] == "to the east\nno such host: \\e[31meast\n"
-    assert len(fleet.lines("built")) == 1
+    assert fleet.lines("w1.steps") == ["before", "after"]
+
+
+def listed(fleet: Fleet, run: str, *words: str) -> dict[str, Any]:
+    """A run as it is listed, or nothing."""
+    rows = json.loads(fleet.call("list", "--json", *words).out)
+    return next((row for row in rows if row["run"] == run), {})
 
 
 @pytest.mark.soak
@@ -102,20 +90,100 @@ def test_the_end_of_a_failed_commands_output_is_shown_on_another_machine(sqlite_
     assert worker.stop() == 0
 
 
-@pytest.mark.parametrize("count", [5, pytest.param(20, marks=pytest.mark.soak)])
-def test_of_many_answers_in_one_moment_one_is_taken(fleet: Fleet, count: int) -> None:
-    fleet.compile(DEPLOY.replace("test ! -e go", "false"))
-    fleet.worker()
-    fleet.start("r1")
-    fleet.until("r1", "waiting")
-    said = fleet.at_once(count, "answer", "r1", "2", "yes", "--by", "person-NUMBER")
-    taken = [number for number, each in enumerate(said) if each.code == 0]
-    assert len(taken) == 1, said
-    fleet.until("r1", "complete")
-    assert f"by person-{taken[0]}" in fleet.call("status", "r1").out
-    refused = [each.err for each in said if each.code]
-    reasons = ("answered or moved r1 first", "wait, or cancel it", "r1 has ended", "no step is waiting")
+@pytest.mark.parametrize("count", [3, pytest.param(20, marks=pytest.mark.soak)])
+def test_of_many_answers_in_one_moment_one_is_taken(serving: Fleet, count: int) -> None:
+    run = f"m{count}"
+    (serving.folder / f"{run}.go").touch()
+    serving.start(run)
+    serving.until(run, "waiting")
+    outputs = serving.at_once(count, "answer", run, "2", "yes", "--by", "person-NUMBER")
+    taken = [number for number, each in enumerate(outputs) if each.code == 0]
+    assert len(taken) == 1, outputs
+    serving.until(run, "complete")
+    assert f"by person-{taken[0]}" in serving.call("status", run).out
+    refused = [each.err for each in outputs if each.code]
+    reasons = (f"answered or moved {run} first", "wait, or cancel it", f"{run} has ended", "no step is waiting")
     assert all(any(reason in text for reason in reasons) for text in refused), refused
-    late = fleet.call("answer", "r1", "2", "yes")
+    late = serving.call("answer", run, "2", "yes")
     assert (late.code, "error: no step is waiting" in late.err) == (2, True), late.err
-    assert (fleet.folder / "waits").exists()
+    assert serving.lines(f"{run}.steps") == ["before", "after"]
+
+
+def test_a_waiting_run_is_moved(serving: Fleet) -> None:
+    serving.start("g1")
+    serving.until("g1", "waiting")
+    assert serving.call("goto", "g1", "7").code == 2
+    assert serving.call("goto", "g1", "5", "--by", "ann", "--note", "known to be fine").code == 0
+    serving.until("g1", "complete")
+    assert serving.lines("g1.steps") == ["before", "after"]
+    assert "ann: known to be fine" in serving.call("status", "g1").out
+    refused = serving.call("goto", "g1", "1")
+    assert (refused.code, "complete" in refused.err) == (2, True), refused.err
+
+
+def test_a_cancelled_run_ends_its_command_within_two_seconds(serving: Fleet) -> None:
+    serving.start("c1")
+    serving.until("c1", "waiting")
+    assert serving.call("answer", "c1", "2", "yes").code == 0
+    (group,) = map(int, until(lambda: serving.lines("c1.pids")))
+    canceled = serving.call("cancel", "c1", "--by", "ann", "--note", "wrong branch")
+    assert (canceled.code, "c1 is canceled" in canceled.err) == (0, True)
+    asked = time.monotonic()
+    until(lambda: group_is_gone(group), 5)
+    assert time.monotonic() - asked < 2.5  # two seconds, and a busy machine
+    shown = serving.call("status", "c1")
+    assert (shown.code, "ann: wrong branch" in shown.out) == (1, True)
+    assert listed(serving, "c1")["state"] == "canceled"
+    again = serving.call("cancel", "c1")
+    assert (again.code, "has ended" in again.err) == (2, True)
+    assert serving.lines("c1.steps") == ["before"]
+
+
+def test_a_waiting_run_is_cancelled(serving: Fleet) -> None:
+    serving.start("c2")
+    serving.until("c2", "waiting")
+    assert serving.call("cancel", "c2", "--by", "cid").code == 0
+    shown = serving.call("status", "c2")
+    assert (shown.code, "by cid" in shown.out) == (1, True), shown.out
+    assert serving.state("c2") == "canceled"
+    assert serving.call("answer", "c2", "2", "yes").code == 2
+    assert serving.lines("c2.steps") == ["before"]
+
+
+def test_the_clock_of_the_worker_decides_without_a_call(serving: Fleet, tmp_path: Path) -> None:
+    serving.call("start", "--id", "e1", "--expire", "1s")
+    serving.call("start", "--id", "e2", "--expire", "1h")
+    serving.until("e2", "waiting")
+    serving.until("e1", "stop")
+    assert "expired after 1.0 s" in serving.call("status", "e1").out
+    assert serving.call("answer", "e1", "2", "yes").code == 2
+
+    script, later = serving.script, tmp_path / "worker.py"
+    later.write_text(script.read_text().replace("\nimport ", f"\n{CLOCK}import ", 1))
+    (tmp_path / "ahead").write_text("3601")
+    serving.script = later  # the answer comes later than the worker knows
+    refused = serving.call("answer", "e2", "2", "yes")
+    assert (refused.code, "no step is waiting for an answer" in refused.err) == (2, True), refused.text
+    assert serving.state("e2") == "waiting"
+
+
+def test_commands_do_not_get_the_address_of_the_database(serving: Fleet) -> None:
+    """The address may have a password, and the output of commands may have secrets."""
+    (serving.folder / "a1.go").touch()
+    serving.start("a1")
+    serving.until("a1", "waiting")
+    assert serving.call("answer", "a1", "2", "yes").code == 0
+    serving.until("a1", "complete")
+    found = "\n".join(serving.lines("a1.environment"))
+    assert "RDC_STEP=4" in found
+    assert "RDC_DATABASE" not in found
+    assert serving.url not in found
+    modes = {path.name: path.stat().st_mode & 0o777 for path in serving.folder.glob("runs.sqlite*") if path.is_file()}
+    assert "runs.sqlite" in modes
+    assert {*modes.values()} == {0o600}, modes
+    with legs_of(serving, "a1") as legs:
+        for run, change in (("counter", {"registers": {"1 retries": "0; touch x"}}), ("step", {"node": "7"})):
+            add_run(legs, run, lambda begin, change=change: {**begin, **change}, like="a1")  # type: ignore[misc]
+    for run in ("counter", "step"):
+        serving.until(run, "refused")
+        assert "someone has changed them; cancel it" in serving.call("status", run).out

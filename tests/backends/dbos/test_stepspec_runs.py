@@ -5,21 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 
 from backends.registry import load
-from tests.backends.make.test_stepspec_runs import EXECUTOR
 from tests.equivalence.drivers.process import Done
 from tests.equivalence.workers import DATABASE, RUN, missing, settled, working
 from tests.stepspecs.invariants import check_records, read_records
-from tests.stepspecs.random_runs import document
 from tests.support import warm
-from tests.support.specifications import program_of, table_of
-
-MOST_CALLS = 40
+from tests.support.stepspec_drives import MOST_CALLS, drive_of
 
 
 class Driven:
@@ -27,19 +22,10 @@ class Driven:
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder = folder
-        told: dict[str, Any] = document(Random(seed))
-        told["config"] |= {"executor": EXECUTOR}
-        told["config"].pop("guardrails", None)
-        for step in told["step_specs"]:
-            step["evidence"] = "none"
-        program = program_of(told, folder)
+        program, self.gated, self.most = drive_of(folder, seed)
         (folder / "worker.py").write_text(load("dbos").emit(program, {}).text or "", encoding="utf-8")
         self.words = [sys.executable, "worker.py"]
         self.place = folder / ".rdc" / program.name / RUN
-        nodes = table_of(told, folder)["nodes"].items()
-        gates = [(node["step"], name) for name, node in nodes if node["task"] == "gate"]
-        self.most = {step["id"]: step["retries"]["max"] + 1 for step in told["step_specs"]}
-        self.gated = {step: [gate for owner, gate in gates if owner == step] for step in self.most}
 
     def call(self, *words: str) -> Done:
         """Call the program."""
@@ -79,8 +65,8 @@ def test_a_worker_drives_a_specification_to_its_end(seed: int, tmp_path: Path) -
     if lacking := missing():
         pytest.skip(lacking)
     driven = Driven(tmp_path, seed)
-    with working(driven.words, tmp_path, None) as said:
+    with working(driven.words, tmp_path, None) as printed:
         assert driven.drive() == "complete"
-    assert "Traceback" not in "".join(said)
+    assert "Traceback" not in "".join(printed)
     manifest = json.loads((driven.records() / "manifest.json").read_text(encoding="utf-8"))
     assert {step["status"] for step in manifest["steps"]} == {"completed"}

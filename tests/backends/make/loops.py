@@ -26,7 +26,7 @@ def code(done: subprocess.CompletedProcess[str]) -> int:
     return int(found[-1]) if found else -1
 
 
-def said(done: subprocess.CompletedProcess[str]) -> tuple[int, str]:
+def ending(done: subprocess.CompletedProcess[str]) -> tuple[int, str]:
     """How the loop ended, and the last line on standard output."""
     return code(done), (done.stdout.splitlines() or [""])[-1]
 
@@ -45,6 +45,16 @@ def wait_until(holds: Callable[[], object]) -> None:
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.005)
+
+
+def locks(place: Place) -> list[str]:
+    """The locks that are left."""
+    return [path.name for path in (place.folder / ".rdc" / "main.make").iterdir() if path.name.startswith("lock")]
+
+
+def holder(place: Place) -> int:
+    """The loop that runs."""
+    return int(str((place.folder / ".rdc" / "main.make" / "lock").readlink()).split("@")[0])
 
 
 class Terminal:
@@ -89,7 +99,7 @@ class Terminal:
         self.master = -1
 
     def end(self) -> str:
-        """Wait for the end; the last line that rdc said."""
+        """Wait for the end; the last line of rdc."""
         while piece := self._read() if self.master >= 0 else "":
             self.shown += piece
         self.process.wait(PATIENCE)

@@ -151,9 +151,9 @@ def test_without_an_agent_people_answer_by_standard_input_or_in_advance(tmp_path
     done = made.make("topic=x")
     assert done.stdout.endswith(b"rdc: WAITING 1 First\n")
     assert re.search(r"^    Write about x\.$", done.stderr.decode(), re.MULTILINE)
-    said = done.stdout.decode()
-    assert "rdc: to answer: make answer STEP=1 REPLY=- < FILE\n" in said
-    assert "rdc: to continue: make resume\nrdc: to call an agent: make resume AGENT=COMMAND\n" in said
+    printed = done.stdout.decode()
+    assert "rdc: to answer: make answer STEP=1 REPLY=- < FILE\n" in printed
+    assert "rdc: to continue: make resume\nrdc: to call an agent: make resume AGENT=COMMAND\n" in printed
     assert made.end("resume") == "rdc: WAITING 1 First"
     assert made.end("answer", "STEP=1", "REPLY= ") == "rdc: error: REPLY is missing; for help, run: make help"
     (tmp_path / "answers").write_text("1   \n", encoding="utf-8")
@@ -173,18 +173,11 @@ def test_without_an_agent_people_answer_by_standard_input_or_in_advance(tmp_path
     assert not (tmp_path / "pwned").exists()
 
 
-def test_an_unexpected_answer_is_shown_and_an_empty_text_is_taken(tmp_path: Path) -> None:
-    made = play(tmp_path, PLAY.replace("@output(first)", '@output(first: enum, "x", "y")'))
-    done = made.make("topic=", "AGENT=echo z")
-    assert "    the answer is not one of x, y\n" in done.stderr.decode()
-    assert "        the answer is not one of x, y\n" in made.make("status").stdout.decode()
-
-
 def test_whoever_answers_is_reminded_of_what_the_run_was_given(tmp_path: Path) -> None:
     made = play(tmp_path, PLAY)
     assert made.end("topic=x", "AGENT=echo a", "AGENT_TIMEOUT=9s").startswith("rdc: WAITING 2")
-    said = made.make("answer", "STEP=2", "REPLY=b").stdout.decode()
-    assert said == "rdc: to continue: make resume   (with AGENT, AGENT_TIMEOUT, as before)\n"
+    printed = made.make("answer", "STEP=2", "REPLY=b").stdout.decode()
+    assert printed == "rdc: to continue: make resume   (with AGENT, AGENT_TIMEOUT, as before)\n"
 
 
 # --- What make makes of names -----------------------------------------------------------------------------------------
@@ -194,11 +187,7 @@ def test_an_input_has_no_name_that_the_makefile_itself_is_given(tmp_path: Path) 
     """Only where agents or tools are called: elsewhere such names mean nothing."""
     (tmp_path / "rdc.toml").touch()
     for number, (name, step, is_refused) in enumerate(
-        [
-            ("OUT", "Say {{OUT}}.", True),
-            ("BREAK", "Say it.", True),
-            ("BREAK", '@elicit(input, "{{BREAK}}?")', False),
-        ]
+        [("OUT", "Say {{OUT}}.", True), ("BREAK", "Say it.", True), ("BREAK", '@elicit(input, "{{BREAK}}?")', False)]
     ):
         path = tmp_path / f"a{number}.playbook.md"
         path.write_text(f"# A\n\n## INPUTS\n\n- `{name}` (text): It\n\n## STEP 1: One\n\n{step}\n", encoding="utf-8")
@@ -302,8 +291,8 @@ def test_what_make_is_given_for_a_workflow(usual: Made) -> None:
     assert "input task is given twice" in usual.end("TASK=a", "task=b")
     assert "JOBS '0'" in usual.end("AGENT=./agent", "JOBS=0")
     assert "MAX_STEPS 'x': expected a number" in usual.end("AGENT=./agent", "MAX_STEPS=x")
-    told = usual.make("help").stdout.decode()
-    assert all(f"{name}=" in told for name in ("TASK", "TASK_FILE", "AGENTS", "JOBS", "MAX_STEPS"))
+    shown = usual.make("help").stdout.decode()
+    assert all(f"{name}=" in shown for name in ("TASK", "TASK_FILE", "AGENTS", "JOBS", "MAX_STEPS"))
 
 
 def test_the_target_of_a_step_does_its_gate_and_its_work(usual: Made) -> None:
@@ -317,3 +306,64 @@ def test_the_target_of_a_step_does_its_gate_and_its_work(usual: Made) -> None:
     assert usual.make("step-review", "AGENT=./agent").returncode == 0
     assert usual.end("step-finalize", "AGENT=./agent").startswith("rdc: WAITING finalize/human")
     assert usual.end("step-finalize", "AGENT=./agent", "HUMAN=1") == "rdc: COMPLETE"
+
+
+# --- What an agent cannot replace -------------------------------------------------------------------------------------
+
+TWICE = """# Two
+
+## STEP 1: First
+
+Say it.
+
+@output(it)
+
+## STEP 2: Then
+
+Use {{it}}.
+
+@output(that)
+
+## ARTIFACTS
+
+type: markdown
+"""
+PLANTED = "import sys\nopen('executed', 'a').write(' '.join(sys.argv[1:2]) + chr(10))\n"
+PROGRAM, RUNTIME = "rdc/main.py", "$(ls rdc/rdc_runtime_*.py)"
+PART = "$(ls rdc/rdc_make_*.py)"
+PLANTS = {
+    "the program": f"cat planted > {PROGRAM}",
+    "the runtime": f'at={RUNTIME}; rm -f "$at"; cp planted "$at"',
+    "the part for make": f'at={PART}; ln -sf "$PWD/planted" "$at"',
+    "what lies beside it": "for to in . rdc .rdc; do for name in __future__ json os hashlib sitecustomize; "
+    'do cp planted "$to/$name.py"; done; cp planted "$to/usercustomize.py"; done; mkdir -p rdc/__pycache__; '
+    "cp planted rdc/__pycache__/main.cpython-311.pyc; "
+    "for name in helper json main sitecustomize; do cp planted .rdc/main/$name.py; done",
+}
+"""What is replaced, and how: written over, put in its place, or linked there."""
+
+
+def attacked(folder: Path, attack: str) -> list[str]:
+    """What the planted program was called for, after a run whose agents all do this."""
+    made = play(folder, TWICE)
+    (folder / "planted").write_text(PLANTED, encoding="utf-8")
+    made.script("agent", f"{{ {attack}; }} > /dev/null 2>&1; echo printed")
+    made.make("AGENT=./agent")
+    made.make("status")
+    made.make("resume", "AGENT=./agent")
+    return made.read("executed").decode().split()
+
+
+@pytest.mark.parametrize("attack", PLANTS.values(), ids=PLANTS)
+def test_make_executes_nothing_that_an_agent_can_write(tmp_path: Path, attack: str) -> None:
+    assert attacked(tmp_path, attack) == []
+
+
+def test_make_executes_nothing_that_lay_there_before_the_run(tmp_path: Path) -> None:
+    made = play(tmp_path, SHORT)
+    for state in (tmp_path / ".rdc" / "main", tmp_path / ".rdc" / "main.make"):
+        state.mkdir(parents=True)
+        for name in ("helper.py", "json.py", "sitecustomize.py", "main.py"):
+            (state / name).write_text(PLANTED, encoding="utf-8")
+    assert made.end("AGENT=echo printed") == "rdc: COMPLETE"
+    assert made.read("executed") == b""

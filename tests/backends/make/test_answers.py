@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.backends.make.loops import RUN, Terminal, code, said
+from tests.backends.make.loops import RUN, Terminal, code, ending
 from tests.support.makefiles import FLOW, PATIENCE, PLAIN, SLOW, Place, environment, kill_all
 
 pytestmark = pytest.mark.share(3)
@@ -20,7 +20,7 @@ WAITS = (75, "rdc: WAITING 2")
 @pytest.fixture
 def waiting(flow: Place) -> Place:
     """A run that waits at its first question."""
-    assert said(flow.make()) == WAITS
+    assert ending(flow.make()) == WAITS
     return flow
 
 
@@ -39,15 +39,15 @@ def is_left_alone(place: Place, *words: str, **variables: str) -> None:
 
 def test_a_question_is_shown_and_its_answer_comes_with_the_next_call(waiting: Place) -> None:
     shown = waiting.make()
-    assert said(shown) == WAITS
+    assert ending(shown) == WAITS
     assert "Is it good?" in shown.stdout + shown.stderr
-    assert said(waiting.make("REPLY=yes")) == (75, "rdc: WAITING 3")
-    assert said(waiting.make("resume", "STEP=3", "REPLY=YES")) == (0, "rdc: COMPLETE Out it goes")
+    assert ending(waiting.make("REPLY=yes")) == (75, "rdc: WAITING 3")
+    assert ending(waiting.make("resume", "STEP=3", "REPLY=YES")) == (0, "rdc: COMPLETE Out it goes")
     assert [line.split()[0] for line in waiting.lines("log")] == ["build", "ship"]
 
 
 def test_no_stops_the_run_with_its_message(waiting: Place) -> None:
-    assert said(waiting.make("REPLY=no")) == (1, "rdc: STOP It is bad")
+    assert ending(waiting.make("REPLY=no")) == (1, "rdc: STOP It is bad")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_question_that_was_not_shown_takes_no_answer(words: list[str], flow: P
 def test_an_answer_is_for_one_question(waiting: Place) -> None:
     waiting.make("REPLY=yes")
     is_left_alone(waiting, "STEP=2", "REPLY=yes")
-    assert said(waiting.make()) == (75, "rdc: WAITING 3")
+    assert ending(waiting.make()) == (75, "rdc: WAITING 3")
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_the_environment_answers_nothing(flow: Place) -> None:
     given = dict.fromkeys(["REPLY", "RERUN", "ASSUME"], "yes") | {"STEP": "2"}
     given |= {f"rdc_{name}": value for name, value in given.items()}
     for _ in range(2):
-        assert said(flow.make(**given)) == WAITS
-        assert said(flow.make("-e", **given)) == WAITS
+        assert ending(flow.make(**given)) == WAITS
+        assert ending(flow.make("-e", **given)) == WAITS
     assert flow.lines("log") == ["build"]
 
 
@@ -105,7 +105,7 @@ def test_resume_never_starts_a_run(flow: Place) -> None:
     is_left_alone(flow, "resume")
     flow.make()
     assert code(flow.make("resume", "REPLY=yes")) == 75
-    assert said(flow.make("resume", "REPLY=yes")) == (0, "rdc: COMPLETE Out it goes")
+    assert ending(flow.make("resume", "REPLY=yes")) == (0, "rdc: COMPLETE Out it goes")
     is_left_alone(flow, "resume")
     is_left_alone(flow, "resume", "RERUN=yes")
 
@@ -116,9 +116,9 @@ def test_resume_never_starts_a_run(flow: Place) -> None:
 def test_make_starts_a_new_run_after_the_last_one_is_over(document: str, tmp_path: Path) -> None:
     place = Place(tmp_path, document)
     for _ in range(2):
-        last = said(place.make())
+        last = ending(place.make())
         if last == WAITS:
-            last = said(place.make("REPLY=no"))
+            last = ending(place.make("REPLY=no"))
         assert last[0] == 0
     assert [line.split()[0] for line in place.lines("log")] == ["build", "ship"] * 2
     runs = {line.split()[1] for line in place.lines("log") if " " in line}
@@ -127,7 +127,7 @@ def test_make_starts_a_new_run_after_the_last_one_is_over(document: str, tmp_pat
 
 def test_make_starts_a_new_run_after_a_stop(waiting: Place) -> None:
     assert code(waiting.make("REPLY=no")) == 1
-    assert said(waiting.make()) == WAITS
+    assert ending(waiting.make()) == WAITS
     assert waiting.lines("log") == ["build", "build"]
 
 
@@ -143,7 +143,7 @@ def test_clean_drops_the_run(waiting: Place) -> None:
     assert waiting.make("clean").returncode == 0
     assert not (waiting.folder / RUN).exists()
     is_left_alone(waiting, "resume")
-    assert said(waiting.make()) == WAITS
+    assert ending(waiting.make()) == WAITS
 
 
 @pytest.mark.parametrize("document", [PLAIN, FLOW], ids=["plain", "flow"])
@@ -162,7 +162,7 @@ def test_a_step_alone_ends_as_its_command_and_leaves_the_state_alone(failure: in
     place = Place(tmp_path, FLOW.replace("echo build >> log", f"echo build >> log; exit {failure}"))
     assert (place.make("step-1").returncode, place.make("step-4").returncode) == (2, 0)
     assert not (tmp_path / ".rdc").exists()
-    assert said(place.make())[0] == 1, "whatever the code, it is a failure"
+    assert ending(place.make())[0] == 1, "whatever the code, it is a failure"
 
 
 # --- An interrupted step ----------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def interrupted(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> Place:
 @pytest.mark.parametrize("verb", ["run", "resume"])
 def test_an_interrupted_step_waits_for_a_decision(verb: str, interrupted: Place) -> None:
     for words in ([], ["RERUN="], ["STEP=2"]):
-        assert said(interrupted.make(verb, *words)) == (75, "rdc: WAITING 2 was interrupted")
+        assert ending(interrupted.make(verb, *words)) == (75, "rdc: WAITING 2 was interrupted")
     for words in (["ASSUME=perhaps"], ["RERUN=no"], ["RERUN=yes", "REPLY=yes"], ["STEP=1", "RERUN=yes"]):
         is_left_alone(interrupted, verb, *words)
     assert interrupted.lines("log") == ["build"]
@@ -207,7 +207,7 @@ def test_a_decision_about_an_interrupted_step(decision: str, is_typed: bool, int
         terminal.type(f"{typed}\n", after="[again/pass/fail]")
         assert terminal.end() == end
     else:
-        assert said(interrupted.make("resume", decision)) == (0, end)
+        assert ending(interrupted.make("resume", decision)) == (0, end)
     assert interrupted.lines("log") == log
     assert bool(interrupted.lines("began")) == (decision == "RERUN=yes")
 
@@ -234,7 +234,7 @@ def test_a_terminal_that_says_no_more_leaves_the_question_open(flow: Place) -> N
     terminal = Terminal(flow)
     terminal.type("\x04", after="[yes/no]")
     assert terminal.end() == "rdc: WAITING 2"
-    assert said(flow.make("REPLY=no")) == (1, "rdc: STOP It is bad")
+    assert ending(flow.make("REPLY=no")) == (1, "rdc: STOP It is bad")
 
 
 def test_answers_on_the_command_line_need_no_terminal(flow: Place) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.backends.make.loops import code, is_alive, said, wait_until
+from tests.backends.make.loops import code, ending, holder, is_alive, locks, wait_until
 from tests.support.makefiles import FLOW, PATIENCE, SLOW, Place, environment
 
 pytestmark = pytest.mark.share(3)
@@ -33,16 +33,6 @@ def lock(place: Place, target: str) -> Path:
     return path
 
 
-def locks(place: Place) -> list[str]:
-    """The locks that are left."""
-    return [path.name for path in (place.folder / ".rdc" / "main.make").iterdir() if path.name.startswith("lock")]
-
-
-def holder(place: Place) -> int:
-    """The loop that runs."""
-    return int(str((place.folder / ".rdc" / "main.make" / "lock").readlink()).split("@")[0])
-
-
 def test_a_second_run_is_refused_and_the_first_goes_on(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
     place = Place(tmp_path, SLOW.replace("exec sleep 30", "until [ -e go ]; do sleep 0.01; done"))
     ended.append(place.start())
@@ -50,7 +40,7 @@ def test_a_second_run_is_refused_and_the_first_goes_on(tmp_path: Path, ended: li
     for words in ([], ["resume"], ["resume", "RERUN=yes"], ["resume", "ASSUME=pass"]):
         refused = place.make(*words)
         assert code(refused) == 2
-        assert "another make is running" in said(refused)[1]
+        assert "another make is running" in ending(refused)[1]
     assert place.make("status").returncode == 0
     (tmp_path / "go").touch()
     out, _ = ended[0].communicate(timeout=PATIENCE)
@@ -66,7 +56,7 @@ def test_a_lock_of_a_process_that_is_gone_is_taken_over(count: int, tmp_path: Pa
     for _ in range(count - 1):
         path = path.with_name(f"{path.name}.{str(path.readlink()).split('@')[0]}")
         path.symlink_to(f"{gone()}@{HOST}")
-    assert said(place.make()) == (0, "rdc: COMPLETE")
+    assert ending(place.make()) == (0, "rdc: COMPLETE")
     assert locks(place) == []
 
 
@@ -86,7 +76,7 @@ def test_of_many_at_once_no_two_run(is_left: bool, tmp_path: Path) -> None:
     assert place.lines("log") == ["done"] * completed
     assert not (tmp_path / "overlap").exists()
     assert locks(place) == []
-    assert said(place.make()) == (0, "rdc: COMPLETE")
+    assert ending(place.make()) == (0, "rdc: COMPLETE")
 
 
 @pytest.mark.parametrize("target", ["1@other-host", f"ME@{HOST}", "x", "$(touch canary)@x", f"1@{HOST}"])
@@ -101,7 +91,7 @@ def test_a_lock_of_another_machine_or_of_a_process_that_lives_is_kept(target: st
     assert str(path.readlink()) == target
     assert place.lines("log") == []
     path.unlink()
-    assert said(place.make()) == (0, "rdc: COMPLETE")
+    assert ending(place.make()) == (0, "rdc: COMPLETE")
     assert not list(tmp_path.rglob("canary*"))
 
 
@@ -112,7 +102,7 @@ def test_something_else_in_the_place_of_the_lock_is_an_error(kind: str, tmp_path
     path.unlink()
     path.mkdir() if kind == "folder" else path.touch()
     refused = place.make()
-    assert (code(refused), said(refused)[1][:12]) == (2, "rdc: error: ")
+    assert (code(refused), ending(refused)[1][:12]) == (2, "rdc: error: ")
     assert place.lines("log") == []
     assert path.exists()
 
@@ -136,7 +126,7 @@ def test_a_run_whose_loop_was_killed_waits_for_its_command(tmp_path: Path, ended
     wait_until(lambda: not is_alive(group))
     (tmp_path / "quick").touch()
     assert code(place.make("resume")) == 75
-    assert said(place.make("resume", "RERUN=yes")) == (0, "rdc: COMPLETE")
+    assert ending(place.make("resume", "RERUN=yes")) == (0, "rdc: COMPLETE")
     assert place.lines("log") == ["build", "ship"]
 
 

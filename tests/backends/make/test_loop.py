@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,9 @@ from backends.make import MakeBackend
 from backends.make.native import common, loop
 from compiler.driver import compile_file
 from tests.conftest import ROOT
-from tests.support.makefiles import FLOW, Place
+from tests.golden.test_golden import INPUTS, NAMES, SECRETS, STOPS
+from tests.support import warm
+from tests.support.makefiles import FLOW, PATIENCE, Place, environment, lay
 
 HEADING = "# --- The same in all Makefiles"
 MOST = {"deploy-with-rollback": 230, "release": 250}
@@ -85,3 +88,46 @@ def test_state_of_another_user_is_refused(tmp_path: Path) -> None:
     assert "rdc: error: another user can change .rdc/main.make" in place.make("REPLY=yes").stdout
     os.chown(tmp_path / ".rdc/main.make", 0, 0)
     assert "WAITING 3" in place.make("REPLY=yes").stdout
+
+
+# --- Examples to their end --------------------------------------------------------------------------------------------
+
+
+def replies_of(answers: Path) -> list[list[str]]:
+    """The lines of a file of answers: a word, maybe behind a step."""
+    text = answers.read_text(encoding="utf-8") if answers.exists() else ""
+    return [line.split() for line in text.splitlines() if line.strip()]
+
+
+def make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run make to its end."""
+    return subprocess.run(
+        ["make", *words],
+        cwd=folder,
+        env=warm.forking(environment(SECRETS)),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+        text=True,
+    )
+
+
+@pytest.mark.share(6)
+@pytest.mark.parametrize("name", NAMES)
+def test_they_run_to_their_end(name: str, tmp_path: Path) -> None:
+    answers = ROOT / "examples" / "answers" / f"{name}.txt"
+    program = compile_file(str(ROOT / "examples" / f"{name}.runbook.md")).program
+    assert program
+    is_native = not lay(tmp_path, program)
+    given = [f"ANSWERS={answers}"] if answers.exists() and not is_native else []
+    done = make(tmp_path, *INPUTS.get(name, [])[1::2], *given)
+    replies = replies_of(answers) if is_native else []
+    while waiting := re.findall(r"^rdc: WAITING (\S+)", done.stdout, re.MULTILINE):
+        reply = next(each for each in replies if each[:-1] in ([], waiting))
+        replies.remove(reply)
+        done = make(tmp_path, "resume", f"STEP={waiting[0]}", f"REPLY={reply[-1]}")
+    words = done.stdout.splitlines()[-1].split()
+    assert words[:2] == ["rdc:", "STOP" if name in STOPS else "COMPLETE"], done.stderr
+    assert words[2:], "every end of an example has a message"
+    assert bool(done.returncode) == (name in STOPS)

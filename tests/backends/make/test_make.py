@@ -12,15 +12,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from backends.make import MakeBackend
 from backends.make.native import loop
 from compiler.driver import compile_file
-from compiler.ir.program import Program
-from compiler.ir.tasks import Shell
 from compiler.ir.texts import text
+from tests.backends.make.texts import PIECES, TEXTS, with_commands
 from tests.conftest import ROOT
 from tests.support.backend_programs import Made, always, node, program, shell, when
 from tests.support.makefiles import PATIENCE, PLAIN, Place, emitted, environment, last_line, lay
@@ -72,32 +69,6 @@ def test_no_makefile_has_what_make_3_81_does_not_know(name: str) -> None:
 
 # --- Texts ------------------------------------------------------------------------------------------------------------
 
-PIECES = ["$", "$$", "$(shell touch canary)", "#", "\\\n", "\\", "\t", "\n", "\n\n", "\r", "\r\n", "@", "-", "#<", "#>"]
-PIECES += ["\n#<\n", "\n#> command_u1_1\n", "#| ", "\n#: touch canary\n", "endef", "\nendef\n", "`touch canary`", "'"]
-PIECES += ['"', "x" * 65536, "🚀", "\u2028", "\x85", "\x1a", "\ufeff", "%", ":", "\n\ttouch canary\n", "endif", "${N}"]
-CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
-TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(CHARACTERS, max_size=5)), max_size=10).map("".join)
-
-
-@cache
-def two_commands() -> Program:
-    """A program of two commands."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "main.runbook.md"
-        path.write_text(PLAIN, encoding="utf-8")
-        program = compile_file(str(path)).program
-    assert program
-    return program
-
-
-def with_commands(program: Program, command: str) -> Program:
-    """The program with another command instead of each of its own, whatever Markdown can carry."""
-    nodes = [
-        replace(node, task=replace(node.task, command=text(command))) if isinstance(node.task, Shell) else node
-        for node in program.nodes
-    ]
-    return replace(program, nodes=type(program.nodes)(nodes))
-
 
 @settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(text=TEXTS)
@@ -108,7 +79,7 @@ def test_each_text_in_a_command_arrives_byte_for_byte(text: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         command = f'printf %s {shlex.quote(text)} >> "$OUT"\n\nprintf "|" >> "$OUT"'
-        calls = lay(folder, with_commands(two_commands(), command))
+        calls = lay(folder, with_commands(command))
         variables = environment({"OUT": str(folder / "out")})
         ran = subprocess.run(["make"], cwd=folder, env=variables, capture_output=True, check=False, timeout=PATIENCE)
         assert ran.returncode == 0, ran.stderr
@@ -128,11 +99,8 @@ def test_each_text_of_a_document_arrives_as_it_was_written(text: str) -> None:
         assert (place.folder / "out").read_bytes().decode() == text
 
 
-HOSTILE = [
-    "$(shell touch canary)",
-    "${shell touch canary}",
-    "$(info x)$(eval run: ; touch canary)",
-    "$(touch canary)",
+HOSTILE = ["$(shell touch canary)", "${shell touch canary}", "$(info x)$(eval run: ; touch canary)", "$(touch canary)"]
+HOSTILE += [
     "`touch canary`",
     ";touch canary",
     "'; touch canary; '",
@@ -140,10 +108,8 @@ HOSTILE = [
     "a: ; touch canary",
     "# x",
     "#<",
-    "endef",
-    "trailing \\",
-    "%s %d $@ $< $$ $1 {N}",
 ]
+HOSTILE += ["endef", "trailing \\", "%s %d $@ $< $$ $1 {N}"]
 
 
 def quoted(message: str) -> str:
@@ -264,41 +230,9 @@ def test_a_command_runs_as_its_shell_would_run_it(command: str, tag: str, tmp_pa
 
 # --- Names (T-2) ------------------------------------------------------------------------------------------------------
 
-ODD = [
-    "a b",
-    "a-b",
-    "it's",
-    "$(shell touch x)",
-    "#1",
-    "a,b",
-    "(c)",
-    "100%",
-    "run",
-    "-n",
-    "{N}.1",
-    "é",
-    "a/b.md/1",
-    "x=y",
-]
-ODD += [
-    "a:b",
-    "a;b",
-    "a|b",
-    "all",
-    "clean",
-    "%",
-    "\\",
-    "~",
-    "*",
-    "a_b",
-    "a.b",
-    "`touch x`",
-    "$@",
-    "do-1",
-    "1)",
-    "*)",
-    "a'b",
-]
+ODD = ["a b", "a-b", "it's", "$(shell touch x)", "#1", "a,b", "(c)", "100%", "run", "-n", "{N}.1", "é", "a/b.md/1"]
+ODD += ["x=y", "a:b", "a;b", "a|b", "all", "clean", "%", "\\", "~", "*", "a_b", "a.b", "`touch x`", "$@", "do-1", "1)"]
+ODD += ["*)", "a'b"]
 
 
 def test_each_step_has_a_target_whatever_it_is_called(tmp_path: Path) -> None:
@@ -317,31 +251,24 @@ def test_each_step_has_a_target_whatever_it_is_called(tmp_path: Path) -> None:
     assert made.read("log").decode().splitlines() == log
     shown = made.make("status").stdout.decode() + made.make("help").stdout.decode()
     assert [name for name in ODD if name not in shown] == []
-    for target in targets:
-        assert made.make(target).returncode == 0, target
+    assert made.make(*targets).returncode == 0
     assert made.read("log").decode().splitlines() == log * 2
     assert not (tmp_path / "x").exists()
 
 
-@pytest.mark.parametrize("name", ["run", "resume", "status", "clean", "help", "step-1", "step-2", "all", "RDC_DO", "1"])
-def test_a_file_with_the_name_of_a_target_skips_nothing(name: str, tmp_path: Path) -> None:
+def test_a_file_with_the_name_of_a_target_skips_nothing(tmp_path: Path) -> None:
     place = Place(tmp_path, PLAIN)
-    (tmp_path / name).touch()
+    for name in ("run", "resume", "status", "clean", "help", "step-1", "step-2", "all", "RDC_DO", "1"):
+        (tmp_path / name).touch()
     for words in ([], ["status"], ["help"], ["clean"]):
         assert place.make(*words).stdout
     assert place.lines("log") == ["build", "ship"]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     "name",
-    [
-        "$(touch${IFS}canary)",
-        "`touch${IFS}canary`",
-        "a';touch${IFS}canary;'",
-        'a";touch${IFS}canary;"',
-        "$@%*",
-        "a:b#=;",
-    ],
+    ["a';touch${IFS}canary;'$@%*", "$(touch${IFS}canary)", "`touch${IFS}canary`a:b#=;", 'a";touch${IFS}canary;"'],
 )
 def test_names_of_nested_runbooks_execute_nothing(name: str, tmp_path: Path) -> None:
     nested = "# Nested\n\n## 1. In\n\n```bash\necho in >> log\n```\n\n## 2. Ask\n\nIs it?\n"

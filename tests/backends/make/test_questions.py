@@ -11,30 +11,19 @@ from pathlib import Path
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program
 from compiler.ir.texts import text
-from tests.support.backend_programs import (
-    Made,
-    always,
-    ask,
-    gate,
-    node,
-    program,
-    ref,
-    slots,
-    when,
-    words,
-)
+from tests.support.backend_programs import Made, always, ask, gate, node, program, ref, slots, when, words
 from tests.support.makefiles import environment
 
 
 def questions() -> Program:
     """A program that asks in every form; its replies are shown at the end."""
-    kept = [Keep(name) for name in "abcde"]
+    keeps = [Keep(name) for name in "abcde"]
     return program(
-        node("pf", ask("pass_fail"), when("pass", "yn", kept[0]), when("fail", "stop")),
-        node("yn", ask("yes_no"), when("pass", "co", kept[1]), when("fail", "stop")),
-        node("co", ask("confirm"), when("no", "in", kept[2]), when("yes", "stop")),
-        node("in", ask("input"), always("se", kept[3])),
-        node("se", ask("select", words("<", ref("d"), ">"), text("other")), when("<{d}>", "g", kept[4]),
+        node("pf", ask("pass_fail"), when("pass", "yn", keeps[0]), when("fail", "stop")),
+        node("yn", ask("yes_no"), when("pass", "co", keeps[1]), when("fail", "stop")),
+        node("co", ask("confirm"), when("no", "in", keeps[2]), when("yes", "stop")),
+        node("in", ask("input"), always("se", keeps[3])),
+        node("se", ask("select", words("<", ref("d"), ">"), text("other")), when("<{d}>", "g", keeps[4]),
              when("other", "stop")),
         node("g", gate("why"), when("approved", "h"), when("rejected", "stop")),
         node("h", gate(), when("approved", "stop"), when("rejected", "done")),
@@ -43,47 +32,28 @@ def questions() -> Program:
     )  # fmt: skip
 
 
-def test_answers_are_given_one_by_one(tmp_path: Path) -> None:
-    made = Made(tmp_path, questions())
-    last = made.end()
-    assert last == "rdc: WAITING pf"
-    replies = [("pf", "PASS"), ("yn", "yes"), ("co", "no"), ("in", " a # b=c \t"), ("se", "<a # b=c>"),
-               ("g", "approved"), ("h", "rejected")]  # fmt: skip
-    assert made.end("answer", "STEP=yn", "REPLY=pass") == "rdc: error: yn is not waiting for an answer; pf is"
-    assert "rdc: error: wrong: expected " in made.end("answer", "STEP=pf", "REPLY=wrong")
-    for step, reply in replies:
-        done = made.make("answer", f"STEP={step}", f"REPLY={reply}")
-        assert done.returncode == 0, done.stdout
-        last = made.end("resume")
-    assert last == "rdc: COMPLETE PASS;yes;no;a # b=c;<a # b=c>;"
-    lines = [line.partition(",")[0].split() for line in made.make("status").stdout.decode().splitlines()]
-    assert [" ".join(line) for line in lines if len(line) == 2 and line[1] in dict(replies)] == [
-        "PASS pf", "YES yn", "NO co", "PASS in", "<{D}> se", "APPROVED g", "REJECTED h",
-    ]  # fmt: skip
-
-
 def test_what_is_printed_for_a_step_that_waits_can_be_pasted(tmp_path: Path) -> None:
     """Under any name of the Makefile, for each form of question; the first reply that is offered is given."""
     made = Made(tmp_path, questions())
     name = "it's.mk"
     (tmp_path / "Makefile").rename(tmp_path / name)
     given = {"in": "< x'$(touch pwned)`touch pwned`", "se": "<< x'$(touch pwned)`touch pwned`>"}
-    said = made.make("-f", name)
+    printed = made.make("-f", name)
     for _ in range(6):
-        lines = re.findall("^rdc: to (?:answer|continue): (.*)$", said.stdout.decode(), re.MULTILINE)
+        lines = re.findall("^rdc: to (?:answer|continue): (.*)$", printed.stdout.decode(), re.MULTILINE)
         answer, *_, resume = lines
         assert len(lines) == (2 if "REPLY=-" in answer else 3)
-        step = said.stdout.decode().split()[-1]
+        step = printed.stdout.decode().split()[-1]
         if step in given:
             assert answer.endswith(" < FILE")
             answer = answer.replace("FILE", step)
             (tmp_path / step).write_text(given[step], encoding="utf-8")
         for command in (answer if step != "co" else lines[1], resume):
-            said = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment({}),
+            printed = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment({}),
                                   stdin=subprocess.DEVNULL, capture_output=True, check=False)  # fmt: skip
         if step == "g":
             break
-    assert said.stdout.decode().endswith("rdc: WAITING h\n")
+    assert printed.stdout.decode().endswith("rdc: WAITING h\n")
     assert (
         made.end("-f", name, "answer", "STEP=h", "REPLY=rejected")
         == f"rdc: to continue: make -f {shlex.quote(name)} resume"
@@ -121,9 +91,9 @@ def test_answers_come_from_a_file_and_a_gate_is_opened_by_name_only(tmp_path: Pa
     made.make("clean")
     assert made.end("ANSWERS=answers") == "rdc: WAITING g"
     assert made.end("resume", "ANSWERS=answers", "HUMAN=1").startswith("rdc: COMPLETE pass;yes;no;two lines # x")
-    kept = json.loads(made.make("status", "JSON=1").stdout)["slots"]
-    said = "two\n \nlines # x\u2003"
-    assert (kept["d"], kept["e"]) == (said, f"<{said}>")
+    stored = json.loads(made.make("status", "JSON=1").stdout)["slots"]
+    printed = "two\n \nlines # x\u2003"
+    assert (stored["d"], stored["e"]) == (printed, f"<{printed}>")
 
 
 def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.backends.make.loops import Terminal, code, is_alive, said, wait_until
-from tests.backends.make.test_lock import holder, locks
+from tests.backends.make.loops import Terminal, code, ending, holder, is_alive, locks, wait_until
 from tests.support.makefiles import PATIENCE, Place
 
 pytestmark = pytest.mark.share(3)
 
-WAITS = "while [ ! -e got ]; do sleep 0.02; done; sleep 0.2"
+WAITS = "while [ ! -e got ]; do sleep 0.05; done; sleep 0.1"
 DOCUMENT = f"""\
 # Slow
 
@@ -55,6 +54,18 @@ echo handled >> log
 ALONE = {"INT": signal.SIGINT, "TERM": signal.SIGTERM, "HUP": signal.SIGHUP}
 
 
+def hurried(folder: Path, document: str = DOCUMENT) -> Place:
+    """A Makefile that waits a second for what its command leaves in its group, instead of ten.
+
+    Where the first process of a machine collects no ended ones, a group is there as long as somebody waits for it.
+    """
+    place = Place(folder, document)
+    text = (folder / "Makefile").read_text(encoding="utf-8")
+    assert text.count("rdc_left=100") == 1
+    (folder / "Makefile").write_text(text.replace("rdc_left=100", "rdc_left=10"), encoding="utf-8")
+    return place
+
+
 def was_interrupted(place: Place) -> None:
     """The run has stopped in step 2, whose command got one signal, and goes on as somebody decides."""
     assert place.lines("got") == ["got"]
@@ -62,9 +73,9 @@ def was_interrupted(place: Place) -> None:
     (command,) = place.lines("began")
     wait_until(lambda: not is_alive(int(command)))
     assert locks(place) == []
-    assert said(place.make("resume")) == (75, "rdc: WAITING 2 was interrupted")
+    assert ending(place.make("resume")) == (75, "rdc: WAITING 2 was interrupted")
     (place.folder / "quick").touch()
-    assert said(place.make("resume", "RERUN=yes")) == (0, "rdc: COMPLETE Done")
+    assert ending(place.make("resume", "RERUN=yes")) == (0, "rdc: COMPLETE Done")
     assert (place.lines("log"), len(place.lines("began"))) == (["build", "ship"], 2)
 
 
@@ -74,7 +85,7 @@ def was_interrupted(place: Place) -> None:
 @pytest.mark.parametrize("name", ALONE)
 @pytest.mark.parametrize("to", ["group", "loop"])
 def test_a_signal_interrupts_the_run(name: str, to: str, tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
-    place = Place(tmp_path, DOCUMENT)
+    place = hurried(tmp_path, DOCUMENT)
     ended.append(place.start())
     if to == "group":
         os.killpg(ended[0].pid, ALONE[name])
@@ -89,7 +100,7 @@ def test_a_signal_interrupts_the_run(name: str, to: str, tmp_path: Path, ended: 
 
 
 def test_term_to_make_alone_interrupts_the_run(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
-    place = Place(tmp_path, DOCUMENT)
+    place = hurried(tmp_path, DOCUMENT)
     ended.append(place.start())
     os.kill(ended[0].pid, signal.SIGTERM)
     out, _ = ended[0].communicate(timeout=PATIENCE)
@@ -98,7 +109,7 @@ def test_term_to_make_alone_interrupts_the_run(tmp_path: Path, ended: list[subpr
 
 
 def test_two_signals_reach_the_command_once(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
-    place = Place(tmp_path, DOCUMENT)
+    place = hurried(tmp_path, DOCUMENT)
     ended.append(place.start())
     os.killpg(ended[0].pid, signal.SIGTERM)
     wait_until(lambda: place.lines("got"))
@@ -108,7 +119,7 @@ def test_two_signals_reach_the_command_once(tmp_path: Path, ended: list[subproce
 
 
 def test_a_command_cleans_up_after_a_signal(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
-    place = Place(tmp_path, DOCUMENT.replace("sleep 0.2", "sleep 0.5; echo safe > cleaned"))
+    place = hurried(tmp_path, DOCUMENT.replace("sleep 0.1", "sleep 0.3; echo safe > cleaned"))
     ended.append(place.start())
     os.killpg(ended[0].pid, signal.SIGINT)
     out, _ = ended[0].communicate(timeout=PATIENCE)
@@ -119,7 +130,7 @@ def test_a_command_cleans_up_after_a_signal(tmp_path: Path, ended: list[subproce
 
 def test_what_a_command_has_begun_is_ended_too(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
     child = "sleep 300 & echo $! > child; sleep 300 > /dev/null & echo $! >> child"
-    place = Place(tmp_path, DOCUMENT.replace("[ -e quick ]", f"{child}; [ -e quick ]"))
+    place = hurried(tmp_path, DOCUMENT.replace("[ -e quick ]", f"{child}; [ -e quick ]"))
     ended.append(place.start())
     wait_until(lambda: len(place.lines("child")) == 2)
     os.killpg(ended[0].pid, signal.SIGTERM)
@@ -129,7 +140,7 @@ def test_what_a_command_has_begun_is_ended_too(tmp_path: Path, ended: list[subpr
 
 @pytest.mark.soak
 def test_a_command_that_heeds_no_signal_is_killed(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
-    place = Place(tmp_path, DOCUMENT.replace("trap 'echo got >> got'", "trap ''").replace("sleep 0.02", "sleep 300"))
+    place = Place(tmp_path, DOCUMENT.replace("trap 'echo got >> got'", "trap ''").replace("sleep 0.05", "sleep 300"))
     ended.append(place.start())
     began = time.monotonic()
     os.killpg(ended[0].pid, signal.SIGTERM)
@@ -166,7 +177,7 @@ def test_a_command_that_ended_with_0_has_passed(name: str, tmp_path: Path) -> No
     (tmp_path / "got").touch()
     (tmp_path / "quick").touch()
     assert terminal.end() == "rdc: INTERRUPTED before 3"
-    assert said(place.make("resume")) == (0, "rdc: COMPLETE Done")
+    assert ending(place.make("resume")) == (0, "rdc: COMPLETE Done")
     assert (place.lines("log"), len(place.lines("began"))) == (["build", "ship"], 1)
 
 
@@ -196,4 +207,4 @@ def test_a_key_while_a_question_is_shown_leaves_it_open(flow: Place) -> None:
     terminal = Terminal(flow)
     terminal.type("\x03", after="[yes/no]")
     assert terminal.end().startswith("rdc: INTERRUPTED 2")
-    assert said(flow.make("REPLY=no")) == (1, "rdc: STOP It is bad")
+    assert ending(flow.make("REPLY=no")) == (1, "rdc: STOP It is bad")

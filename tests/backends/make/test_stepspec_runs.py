@@ -9,23 +9,13 @@ import subprocess
 import time
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
-from backends.registry import load
 from tests.stepspecs.invariants import check_records, read_records
-from tests.stepspecs.random_runs import document
 from tests.support import warm
-from tests.support.makefiles import PATIENCE, environment, kill_all
-from tests.support.specifications import program_of, table_of
-
-MOST_CALLS = 40
-EXECUTOR = """
-[ ! -e slow ] || { echo $$ > began; sleep 0.2; }
-echo "$RDC_STEP" >> log; n=$(grep -c . log); mkdir -p out; : > out/first.md; echo done > "out/$RDC_STEP.md"
-[ $((n % 4)) != 3 ]
-"""
+from tests.support.makefiles import PATIENCE, environment, kill_all, lay
+from tests.support.stepspec_drives import MOST_CALLS, drive_of
 
 
 class Driven:
@@ -33,23 +23,11 @@ class Driven:
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder, self.chance = folder, Random(seed)
-        told: dict[str, Any] = document(Random(seed))
-        told["config"] |= {"executor": EXECUTOR}
-        told["config"].pop("guardrails", None)
-        for step in told["step_specs"]:
-            step["evidence"] = "none"
-        emission = load("make").emit(program_of(told, folder), {})
-        (folder / "Makefile").write_text(emission.text or "", encoding="utf-8")
-        for companion in emission.companions:
-            (folder / companion.path).parent.mkdir(exist_ok=True)
-            (folder / companion.path).write_text(companion.text, encoding="utf-8")
-        nodes = table_of(told, folder)["nodes"].items()
-        gates = [(node["step"], name) for name, node in nodes if node["task"] == "gate"]
-        self.most = {step["id"]: step["retries"]["max"] + 1 for step in told["step_specs"]}
-        self.gated = {step: [gate for owner, gate in gates if owner == step] for step in self.most}
+        program, self.gated, self.most = drive_of(folder, seed)
+        lay(folder, program)
 
     def make(self, *words: str, kills: bool = False) -> str:
-        """Call make, maybe kill it; the last line that it said."""
+        """Call make, maybe kill it; the last line that it printed."""
         process = subprocess.Popen(
             ["make", *words], cwd=self.folder, env=environment({}) if kills else warm.forking(environment({})),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
@@ -57,11 +35,11 @@ class Driven:
         if kills and self.chance.random() < 0.5:
             time.sleep(self.chance.uniform(0, 0.5))
             kill_all(process.pid)
-        said, _ = process.communicate(timeout=PATIENCE)
+        printed, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode in {0, 2, -signal.SIGKILL}
         for found in self.folder.glob(".rdc/*/run-*"):
             check_records(read_records(found), self.gated, self.most)
-        return (said.splitlines() or [""])[-1]
+        return (printed.splitlines() or [""])[-1]
 
     def drive(self, *, kills: bool) -> str:
         """Drive the run to its end."""

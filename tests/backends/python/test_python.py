@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import random
 import re
 import subprocess
 import sys
@@ -24,11 +25,13 @@ from compiler.ir.edges import Set
 from compiler.ir.program import Constant, Jump, Program, Variable
 from compiler.passes import optimize
 from runtime_shim.editions import EDITIONS
-from runtime_shim.engine.program import built, unframed
+from runtime_shim.engine.program import UsageError, built, unframed
+from runtime_shim.operator.jumps import target_of
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
 from tests.programs.strategies import random_case
+from tests.support.jumps import compare
 from tests.support.plain_table import table
 from tests.support.program_json import from_json
 from tests.support.runtime_programs import Counter, Gate, Parallel, Task, Tool, agent, node, program, sh, text
@@ -48,9 +51,9 @@ def emitted(made: Program, **options: object) -> Emission:
 def same(made: Program) -> None:
     """See that the function that is written builds the very table."""
     made = optimize(made)
-    wanted, said = table(made), calls(made)
-    assert said.built() == wanted
-    source = f"def runbook({', '.join(said.parameters)}):\n" + "\n".join(said.lines) + "\n"
+    wanted, called = table(made), calls(made)
+    assert called.built() == wanted
+    source = f"def runbook({', '.join(called.parameters)}):\n" + "\n".join(called.lines) + "\n"
     ast.parse(source, feature_version=(3, 9))
     found: dict[str, Any] = {}
     exec(source, found)
@@ -61,13 +64,14 @@ def same(made: Program) -> None:
     ] == doing
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @FEW
 @given(cases())
 def test_the_calls_of_a_runbook_build_its_table(case: Case) -> None:
     same(compiled(case))
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("seed", range(60))
 def test_the_calls_of_a_program_build_its_table(seed: int) -> None:
     same(from_json(random_case(seed).text))
@@ -281,3 +285,21 @@ def test_all_words_are_the_builders() -> None:
     from runtime_shim.engine.program import Builder  # noqa: PLC0415
 
     assert {word for word in WORDS if not hasattr(Builder, word)} == {"branch"}
+
+
+# --- The operator's jumps by the table and the runtime, held against the semantics ------------------------------------
+
+
+@pytest.mark.share(4)
+@settings(max_examples=80, suppress_health_check=list(HealthCheck), deadline=None)
+@given(cases(), st.integers(0, 1000))
+def test_jumps_lead_where_the_semantics_say(case: Case, seed: int) -> None:
+    assert compare(compiled(case), random.Random(seed))
+
+
+def test_what_is_no_step_is_refused() -> None:
+    steps = {"1": {"task": "ask"}, "2/a.runbook.md/1": {"task": "shell"}, "STOP": {"task": "end"}}
+    assert target_of({"nodes": steps}, "2")["go"] == "2/a.runbook.md/1"
+    for name in ("", "STOP", "9", "2/", "1.1"):
+        with pytest.raises(UsageError, match="there is no step"):
+            target_of({"nodes": steps}, name)

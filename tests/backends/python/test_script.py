@@ -118,18 +118,15 @@ def test_a_question_that_nobody_answers_ends_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("perhaps\n", "answers:1: expected pass, fail, yes or no"),
-        ("3.1 yes\n", "answers:1: 3.1 takes no answer"),
-    ],
+    ("content", "message"),
+    [("perhaps\n", "answers:1: expected pass, fail, yes or no"), ("3.1 yes\n", "answers:1: 3.1 takes no answer")],
 )
-def test_answers_that_fit_nothing_are_refused_before_anything_runs(tmp_path: Path, content: str, said: str) -> None:
+def test_answers_that_fit_nothing_are_refused_before_anything_runs(tmp_path: Path, content: str, message: str) -> None:
     path = script(tmp_path)
     (tmp_path / "answers").write_text(content)
     done = run(path, "--answers", "answers")
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert not (tmp_path / "log").exists()
 
 
@@ -198,7 +195,7 @@ def test_sigint_ends_what_its_command_has_in_the_background(tmp_path: Path) -> N
     wait_until_gone(pid)
 
 
-BRIEF = SLOW.replace("sleep 60 & echo $! > pid; wait", "echo $$ > pid; sleep 0.5")
+BRIEF = SLOW.replace("sleep 60 & echo $! > pid; wait", "echo $$ > pid; sleep 0.3")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
@@ -212,40 +209,43 @@ def test_another_signal_lets_the_command_end_and_begins_no_other(tmp_path: Path,
 
 TRAPS = SLOW.replace(
     "sleep 60 & echo $! > pid; wait",
-    "trap 'echo got >> got; sleep 0.3; exit CODE' NAME; echo $$ > pid; while :; do sleep 0.05; done",
+    "trap 'echo got >> got; sleep 0.1; exit CODE' NAME; echo $$ > pid; while :; do sleep 0.05; done",
 )
 
 
-@pytest.mark.parametrize("where", ["alone", "terminal", "key"])
-@pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT"])
-def test_a_signal_or_key_reaches_the_command_once_and_begins_no_other(tmp_path: Path, name: str, where: str) -> None:
+@pytest.mark.parametrize(
+    ("where", "name", "code"),
+    [
+        ("alone", "INT", 0), ("alone", "TERM", 3), ("alone", "HUP", 0), ("alone", "QUIT", 3), ("terminal", "INT", 3),
+        ("terminal", "TERM", 0), ("terminal", "HUP", 3), ("terminal", "QUIT", 0), ("key", "INT", 0), ("key", "QUIT", 3),
+    ],
+)  # fmt: skip
+def test_a_signal_or_key_reaches_the_command_once_and_begins_no_other(
+    tmp_path: Path, where: str, name: str, code: int
+) -> None:
     """At a terminal a signal comes to the process in one case, and to its group in the other."""
-    for code, send in ((0, os.kill), (3, os.killpg)):
-        number = signal.Signals[f"SIG{name}"]
-        path = script(tmp_path, TRAPS.replace("CODE", str(code)).replace("NAME", name))
-        if where == "alone":
-            process = begun(path)
-            written(tmp_path / "pid")
-            process.send_signal(number)
-            assert process.wait(15) == 130
+    path = script(tmp_path, TRAPS.replace("CODE", str(code)).replace("NAME", name))
+    number = signal.Signals[f"SIG{name}"]
+    if where == "alone":
+        process = begun(path)
+        written(tmp_path / "pid")
+        process.send_signal(number)
+        assert process.wait(15) == 130
+    else:
+        screen = Screen([sys.executable, str(path)], tmp_path, dict(os.environ))
+        written(tmp_path / "pid")
+        if where == "key":
+            screen.type({"INT": "\x03", "QUIT": "\x1c"}[name])
         else:
-            screen = Screen([sys.executable, str(path)], tmp_path, dict(os.environ))
-            written(tmp_path / "pid")
-            key = {"INT": "\x03", "QUIT": "\x1c"}.get(name)
-            if where == "key" and key:
-                screen.type(key)
-            else:
-                send(screen.pid, number)
-            assert screen.close() == 130
-            assert ("PASS" in screen.seen) == (code == 0)
-        assert (tmp_path / "got").read_text() == "got\n"
-        assert not (tmp_path / "never").exists()
-        for left in ("got", "pid"):
-            (tmp_path / left).unlink()
+            (os.killpg if code else os.kill)(screen.pid, number)
+        assert screen.close() == 130
+        assert ("PASS" in screen.seen) == (code == 0)
+    assert (tmp_path / "got").read_text() == "got\n"
+    assert not (tmp_path / "never").exists()
 
 
 def test_a_command_that_ignores_signals_is_killed_in_the_end(tmp_path: Path) -> None:
-    path = script(tmp_path, TRAPS.replace("echo got >> got; sleep 0.3; exit CODE", "").replace("NAME", "TERM"))
+    path = script(tmp_path, TRAPS.replace("echo got >> got; sleep 0.1; exit CODE", "").replace("NAME", "TERM"))
     path.write_text(path.read_text().replace("PATIENCE = 10", "PATIENCE = 1", 1))
     process = begun(path)
     pid = written(tmp_path / "pid")

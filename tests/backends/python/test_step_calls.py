@@ -100,11 +100,13 @@ def any_step(chance: Random, name: str) -> dict[str, Any]:
     return {"id": name} | {key: value for key, value in facts.items() if chance.random() < 0.5}
 
 
+@pytest.mark.share(6)
 @pytest.mark.parametrize("seed", range(120))
 def test_the_calls_of_a_specification_build_its_table(seed: int, tmp_path: Path) -> None:
     assert derives(program_of(any_document(Random(seed)), tmp_path))
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(20))
 def test_a_program_that_is_no_specification_states_its_stages(seed: int, tmp_path: Path) -> None:
     """A pass may leave out or change what a specification has; then each stage is a call of its own."""

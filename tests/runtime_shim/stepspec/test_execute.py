@@ -73,13 +73,13 @@ def test_all_stages_do_their_work_in_one_file_too(tmp_path: Path) -> None:
 
 def test_dry_run_says_what_each_stage_would_do(tmp_path: Path) -> None:
     place = compiled(tmp_path, *ALL, config=CONFIG, tools=TOOLS, outputs=["out/prd.json"])
-    told = place.run("run", "--dry-run").out
+    shown = place.run("run", "--dry-run").out
     for line in (
         "check the inputs: in.md", "call the tool getCurrentTime: built in", "call the tool count: cat",
         "call the executor: cat > request.json", "check exists, parses: out/prd.json",
         "index out/prd.json and record evidence L1", "The run would end: COMPLETE",
     ):  # fmt: skip
-        assert line in told
+        assert line in shown
     assert not place.journal.exists()
 
 
@@ -87,7 +87,7 @@ def test_dry_run_says_what_each_stage_would_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "environment", "said"),
+    ("words", "environment", "message"),
     [
         (("--executor", "echo flag"), {"RDC_EXECUTOR": "echo environment"}, "flag"),
         ((), {"RDC_EXECUTOR": "echo environment"}, "environment"),
@@ -95,11 +95,11 @@ def test_dry_run_says_what_each_stage_would_do(tmp_path: Path) -> None:
     ],
 )
 def test_which_executor_is_called(
-    tmp_path: Path, words: tuple[str, ...], environment: dict[str, str], said: str
+    tmp_path: Path, words: tuple[str, ...], environment: dict[str, str], message: str
 ) -> None:
     place = compiled(tmp_path, EXECUTE, config={"executor": "echo configured"})
     result = place.run("run", *words, cwd=None, **environment)
-    assert (result.code, result.out) == (0, f"{said}\n")
+    assert (result.code, result.out) == (0, f"{message}\n")
 
 
 def test_step_without_executor_is_put_to_a_person(tmp_path: Path) -> None:
@@ -185,10 +185,7 @@ GIVEN = "$RDC_EVIDENCE_FILE"
         ('mkfifo "$RDC_DRR_FILE"', "bad RDC_DRR_FILE: it is not a regular file"),
         ('ln -s /etc/passwd "$RDC_DRR_FILE"', "bad RDC_DRR_FILE: it is not a regular file"),
         ("head -c 99999999 /dev/zero > $RDC_DRR_FILE", "bad RDC_DRR_FILE: it is larger than"),
-        (
-            "head -c 1048577 /dev/zero > $RDC_DRR_FILE",
-            "bad RDC_DRR_FILE: it is larger than 1,048,576",
-        ),
+        ("head -c 1048577 /dev/zero > $RDC_DRR_FILE", "bad RDC_DRR_FILE: it is larger than 1,048,576"),
         ("printf '\\377' > $RDC_DRR_FILE", "bad RDC_DRR_FILE: it is not UTF-8"),
         ("kill -9 $$", "executor: killed by SIGKILL"),
     ],
@@ -378,8 +375,8 @@ def test_mock_run_of_a_specification(tmp_path: Path) -> None:
     result = place.mocked("run")
     assert result.code == 0, result.err
     assert not (tmp_path / "ran").exists()
-    assert [kept["exit_code"] for kept in found(place, "draft")] == [1, 3, 0]
-    assert [kept["tool"].get("result") for kept in found(place, "draft/dig")] == ["one", None, "three"]
+    assert [record["exit_code"] for record in found(place, "draft")] == [1, 3, 0]
+    assert [record["tool"].get("result") for record in found(place, "draft/dig")] == ["one", None, "three"]
     assert found(place, "draft/dig")[1]["tool"]["error"] == "exit code 1"
     assert "\nbroken\n" in result.err
     assert "mock.json" in found(place, "draft/listFiles")[0]["tool"]["result"]
@@ -391,7 +388,7 @@ def test_mock_run_of_a_specification(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mock", "said"),
+    ("mock", "message"),
     [
         ({"executors": {}, "tools": {"dig": ["x"]}}, "mock.json has no answer number 1 under executors: draft"),
         ({"executors": {"draft": ["pass"]}}, "mock.json has no answer number 1 under tools: dig"),
@@ -401,12 +398,12 @@ def test_mock_run_of_a_specification(tmp_path: Path) -> None:
         ({"executors": {"draft": [{"write": ["a"]}]}}, "write: expected a string for each path"),
     ],
 )
-def test_mock_run_that_lacks_something(tmp_path: Path, mock: dict[str, Any], said: str) -> None:
+def test_mock_run_that_lacks_something(tmp_path: Path, mock: dict[str, Any], message: str) -> None:
     place = compiled(tmp_path, *MOCKED, **CALLS, config=COMMANDS)
     (tmp_path / "mock.json").write_text(json.dumps(mock))
     result = place.mocked("run")
     assert result.code == 2
-    assert said in result.err
+    assert message in result.err
     assert not (tmp_path / "ran").exists()
 
 

@@ -79,9 +79,9 @@ def stages(tmp_path: Path) -> Stages:
 
 def test_time_is_that_of_the_zone(stages: Stages) -> None:
     for arguments, name in (({}, "America/Toronto"), ({"timezone": "Asia/Kolkata"}, "Asia/Kolkata")):
-        said = datetime.fromisoformat(built_in_result(stages, "getCurrentTime", arguments, 30))
-        assert said.utcoffset() == datetime.now(zoneinfo.ZoneInfo(name)).utcoffset()
-        assert abs((said - datetime.now(UTC)).total_seconds()) < 5
+        shown = datetime.fromisoformat(built_in_result(stages, "getCurrentTime", arguments, 30))
+        assert shown.utcoffset() == datetime.now(zoneinfo.ZoneInfo(name)).utcoffset()
+        assert abs((shown - datetime.now(UTC)).total_seconds()) < 5
     assert built_in_result(stages, "getCurrentTime", {"timezone": "UTC"}, 30).endswith("+00:00")
     for name in ("Nowhere/City", "../../etc/passwd", "America", "/etc/localtime", ""):
         with pytest.raises(ToolError, match="is not a time zone"):
@@ -151,8 +151,8 @@ def test_git_runs_nothing_that_a_repository_names(stages: Stages, tmp_path: Path
     (root / ".git/info/attributes").write_text("*.txt filter=x diff=x\n")
     os.utime(root / "b.txt", (1, 1))
     (tmp_path / "ran").unlink(missing_ok=True)
-    said = built_in_result(stages, "gitStatus", {}, 30)
-    assert said.splitlines() == ["## main", " M a.txt"]
+    shown = built_in_result(stages, "gitStatus", {}, 30)
+    assert shown.splitlines() == ["## main", " M a.txt"]
     differs = built_in_result(stages, "gitDiff", {"path": "a.txt"}, 30)
     assert "-one\n+two" in differs
     assert built_in_result(stages, "gitDiff", {"path": "a.txt", "staged": True}, 30) == ""
@@ -179,8 +179,8 @@ def tools(path: Path, *calls: dict[str, Any], **config: Any) -> Any:
 
 
 def call_of(place: Any, tool: str) -> dict[str, Any]:
-    (kept,) = found(place, f"draft/{tool}")
-    called: dict[str, Any] = kept["tool"]
+    (record,) = found(place, f"draft/{tool}")
+    called: dict[str, Any] = record["tool"]
     return called
 
 
@@ -209,7 +209,7 @@ def test_unknown_tool_is_skipped(tmp_path: Path, required: bool) -> None:
 @pytest.mark.parametrize(
     ("command", "error"),
     [
-        ("echo told >&2; exit 3", "exit code 3"),
+        ("echo it >&2; exit 3", "exit code 3"),
         ("head -c 1048577 /dev/zero | tr '\\0' x", "more than 1,048,576 bytes"),
         ("trap '' TERM; (trap '' TERM; echo $$; sleep 60) & sleep 60", "timeout after 1.0 s"),
     ],
