@@ -10,12 +10,10 @@ from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool, agents_of
 from compiler.text.regex import Regex
 from compiler.text.source import sha256_of
 
-MOST = 8
-"""The number of lines that are shown. The document has all of them."""
+MOST = 8  # the number of lines that are shown; the document has all of them
 
 _SPAN, _SPACE = Regex("`[^`]*`"), "\0"
-WIDTH = 116
-"""Characters of a line in a header, without `# `."""
+WIDTH = 116  # characters of a line in a header, without `# `
 
 
 def remarks(node: Node) -> list[str]:

@@ -17,8 +17,7 @@ from runtime_shim.stepspec.step_builder import checks_of
 
 Table = Mapping[str, Any]
 
-STEP_SECONDS = 1800
-"""The time limit of an attempt, unless the configuration sets one (B7)."""
+STEP_SECONDS = 1800  # the time limit of an attempt, unless the configuration sets one (B7)
 
 
 class Step(Struct, frozen=True):

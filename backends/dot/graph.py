@@ -177,8 +177,7 @@ def _colored(colors: Colors) -> dict[str, str]:
     return {"color": f'"{colors.line}"', "fillcolor": f'"{colors.fill}"', "fontcolor": f'"{colors.text}"'}
 
 
-MOST_SHARED = 4
-"""The most arrows to an end with a message. An end without a message is not worth a long arrow."""
+MOST_SHARED = 4  # the most arrows to an end with a message; an end without a message is not worth a long arrow
 
 
 def spread_ends(drawn: Picture) -> Picture:
@@ -220,11 +219,9 @@ def _copy(end: Box, source: Box, mark: Mark, taken: Container[str]) -> Box:
 
 # --- Tooltips ---------------------------------------------------------------------------------------------------------
 
-TOOLTIP_LINES = 12
-"""The most lines of the task in a tooltip, below the place."""
+TOOLTIP_LINES = 12  # the most lines of the task in a tooltip, below the place
 
-TOOLTIP_WIDTH = 100
-"""In characters. Longer lines are truncated."""
+TOOLTIP_WIDTH = 100  # in characters; longer lines are truncated
 
 
 def tooltip(place: Node | Group, more: Lines = ()) -> Lines:

@@ -30,11 +30,9 @@ _PART = Regex(r"(.+)/(?:prompt|elicit|tool|human)", re.DOTALL)
 """A node that belongs to a step of a playbook or workflow and has no separate name."""
 
 _ODD = Regex("[^A-Za-z0-9_.-]+")
-_LONGEST = 60
-"""The most characters of a target."""
+_LONGEST = 60  # the most characters of a target
 
-_WIDTH = 118
-"""Width of wrapped comments, and of the line with the title."""
+_WIDTH = 118  # width of wrapped comments, and of the line with the title
 
 
 class Step(Struct, frozen=True):

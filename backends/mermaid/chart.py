@@ -23,8 +23,7 @@ from compiler.ir.program import Program
 from compiler.text.regex import Regex
 
 MOST_CHARACTERS = 50_000
-MOST_ARROWS = 500
-"""GitHub's limits, which are the defaults of Mermaid's `maxTextSize` and `maxEdges`."""
+MOST_ARROWS = 500  # GitHub's limits, which are the defaults of Mermaid's `maxTextSize` and `maxEdges`
 
 SHAPES = {
     "command": ("[", "]"),

@@ -107,8 +107,7 @@ _WISHES = {
 }
 """What a value should do, by pydantic's name for the error, where pydantic's message is for programmers."""
 
-_SHORT = 40
-"""The longest string that a message repeats."""
+_SHORT = 40  # the longest string that a message repeats
 
 
 class _Misfit(NamedTuple):

@@ -2,11 +2,9 @@
 
 from pathlib import PurePosixPath
 
-LONGEST_NAME = 200
-"""In bytes, for each part of a path. File systems allow 255."""
+LONGEST_NAME = 200  # in bytes, for each part of a path; file systems allow 255
 
-LONGEST_PATH = 1000
-"""In characters."""
+LONGEST_PATH = 1000  # in characters
 
 
 def check_path(path: str) -> str:

@@ -12,8 +12,7 @@ from compiler.ir.edges import Edge, Following, Keep, is_plain_for, words_of
 from compiler.ir.program import Node
 from compiler.ir.tasks import UNREAD, Verdict, agents_of, alphabet
 
-MOST_LISTED = 2
-"""Words that are listed for an edge without a guard."""
+MOST_LISTED = 2  # words that are listed for an edge without a guard
 
 Mark = Literal["", "added", "removed", "changed"]
 """How something changed between two versions, in a picture of both; "" if it didn't."""

@@ -16,17 +16,14 @@ from compiler.ir.texts import Text
 from compiler.text.durations import spoken
 from runtime_shim.targets.naming import split_name
 
-WIDTH = 24
-"""In characters: the width of a box's text."""
+WIDTH = 24  # in characters: the width of a box's text
 
-WIDEST = 34
-"""The width for stages, which show paths."""
+WIDEST = 34  # the width for stages, which show paths
 
 LINES = LONGEST_SHOWN // (2 * WIDTH)
 """The most lines of a caption. `…` replaces the rest."""
 
-MOST_INPUTS = 12
-"""The most inputs in a picture's notes."""
+MOST_INPUTS = 12  # the most inputs in a picture's notes
 
 Lines = tuple[str, ...]
 
@@ -151,11 +148,9 @@ def wrapped(text: str, width: int = WIDTH) -> Lines:
     return tuple(wrap(shown, width, max_lines=LINES, placeholder="…"))
 
 
-LONGEST_COMMAND = 40
-"""In characters."""
+LONGEST_COMMAND = 40  # in characters
 
-MOST_PATHS = 4
-"""The most paths in a box. The tooltip has all of them."""
+MOST_PATHS = 4  # the most paths in a box; the tooltip has all of them
 
 
 def stage_lines(node: Node, stepspec: Specification) -> Iterator[str]:

@@ -21,8 +21,7 @@ from compiler.ir.tasks import Verdict
 from compiler.text.durations import spoken
 from compiler.text.regex import Regex
 
-MOST_NAMED = 6
-"""The most steps in one condition. Of more steps, the first and the last are named."""
+MOST_NAMED = 6  # the most steps in one condition; of more steps, the first and the last are named
 
 PAST = {Verdict.PASS.value: "worked", Verdict.FAIL.value: "failed"}
 

@@ -11,11 +11,9 @@ from compiler.ir.edges import Clear
 from compiler.ir.program import Counter, Group, Program, scope_members, texts_of
 from compiler.ir.tasks import UNREAD, Ask, Task, Verdict, agents_of
 
-LONGEST_TITLE = 60
-"""In characters. A frame has its title on one line."""
+LONGEST_TITLE = 60  # in characters; a frame has its title on one line
 
-LONGEST_SHOWN = 240
-"""In characters. Longer strings are never shown, and a title may be as long as its document."""
+LONGEST_SHOWN = 240  # in characters; longer strings are never shown, and a title may be as long as its document
 
 
 class Called(Struct, frozen=True):

@@ -28,8 +28,7 @@ from compiler.ir.edges import (
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import End, Shell, Verdict
 
-LARGEST = 60
-"""The most comparisons for the value of a counter. Beyond that, its places become one loop."""
+LARGEST = 60  # the most comparisons for the value of a counter; beyond that, its places become one loop
 
 _START = ""
 

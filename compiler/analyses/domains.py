@@ -200,8 +200,7 @@ def _unchanging(program: Program) -> Iterator[Input]:
     return (declared for declared in program.inputs if declared.name not in changed)
 
 
-MOST = 256
-"""The most outcomes per node, and the most starts per program, to try."""
+MOST = 256  # the most outcomes per node, and the most starts per program, to try
 
 SIMPLE = ("0", "1", "true", "false", "x")
 """Values that match most input types."""

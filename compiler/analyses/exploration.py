@@ -18,8 +18,7 @@ from compiler.ir.edges import Edge, Effect, Following, OutcomeTest, Set, Test
 from compiler.ir.program import Jump, Node, Program
 from compiler.ir.tasks import IDLE, alphabet
 
-EFFORT = 40
-"""The most visits per edge, on average, before the exploration gives up."""
+EFFORT = 40  # the most visits per edge, on average, before the exploration gives up
 
 LARGEST = 400_000_000
 """The most bits to keep for the values at all nodes. With more, the exploration gives up at once."""

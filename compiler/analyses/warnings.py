@@ -89,8 +89,7 @@ def _never_firing(program: Program, reached: Collection[str], written: Iterable[
 LONGEST = 127 * 1024
 """The longest command in bytes: Linux accepts 131,071 per argument, and some targets add a name."""
 
-LONGEST_NUMBER = 20
-"""The most digits of an instance's number, which replaces a reference to it (M5)."""
+LONGEST_NUMBER = 20  # the most digits of an instance's number, which replaces a reference to it (M5)
 
 
 def commands_too_long(program: Program, sources: Mapping[str, Source]) -> Iterator[Diagnostic]:

@@ -16,8 +16,7 @@ from compiler.text.source import KeyPath, Repeated, Source, Span, Spans, nearest
 # The start of a message, by the code for invalid options, which depends on their place.
 _BEGIN = {"RD013": "", "RD501": "the configuration is not valid: "}
 
-MOST_SHOWN = 100
-"""The most findings of one kind about the form of a file."""
+MOST_SHOWN = 100  # the most findings of one kind about the form of a file
 
 
 class InvalidError(ValueError):

@@ -11,8 +11,7 @@ from compiler.ir.semantics import Machine, Outcome, State
 
 NO_INPUTS: Mapping[str, str] = MappingProxyType({})
 
-LIMIT = 1000
-"""In visits. Longer paths are truncated, unless the program has more steps."""
+LIMIT = 1000  # in visits; longer paths are truncated, unless the program has more steps
 
 
 def usual_limit(program: Program) -> int:

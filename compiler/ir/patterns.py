@@ -16,8 +16,7 @@ _WAYS_WITHOUT_BOUND = 2
 
 _REPETITIONS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT)
 
-_MANY = 100
-"""A repetition with this upper bound or more counts as unbounded."""
+_MANY = 100  # a repetition with this upper bound or more counts as unbounded
 
 _SAMPLE = (*map(chr, range(0x20, 0x7F)), *map(chr, range(0x20)), *"éß٣中\u00a0\u2028\U0001f511")
 """Sample characters, the most readable ones first."""

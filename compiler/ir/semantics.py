@@ -39,8 +39,7 @@ Slots = MappingProxyType[str, str | None]
 """The strings in slots; None for an unset slot."""
 
 
-_MANY = 16
-"""With more edges, a machine finds those of an outcome in a table."""
+_MANY = 16  # with more edges, a machine finds those of an outcome in a table
 
 
 class Bank:

@@ -15,11 +15,9 @@ from compiler.ir.tasks import IDLE, End, Shell, alphabet
 from compiler.ir.texts import Text, is_identifier, is_reserved, is_unsettable, joined
 from compiler.text.suggestions import did_you_mean
 
-MOST_SHOWN = 100
-"""Per rule. A broken program can break a rule at every node."""
+MOST_SHOWN = 100  # per rule; a broken program can break a rule at every node
 
-_MOST_NAMED = 3
-"""Broken rules in the message of an error."""
+_MOST_NAMED = 3  # broken rules in the message of an error
 
 _DECLARE = "declare it, for example a counter under `registers` or a string under `slots`"
 

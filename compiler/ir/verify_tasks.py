@@ -98,8 +98,7 @@ def setting_issues(program: Program) -> Iterator[Issue]:
 
 # --- Reports ----------------------------------------------------------------------------------------------------------
 
-LONGEST_REPORT = 200
-"""In characters. A name with its additions must be a valid file name."""
+LONGEST_REPORT = 200  # in characters; a name with its additions must be a valid file name
 
 _REPORT = Regex(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 

@@ -24,8 +24,7 @@ DOCS_URL = "docs-url"
 PATTERN = r"(https?://|file:///)[A-Za-z0-9][!$-&(-;=@-Z_a-z~]*"
 """A web address or a folder's address. It has no query, no quotes, no spaces and no control characters."""
 
-LONGEST = 2000
-"""The longest address in characters."""
+LONGEST = 2000  # the longest address in characters
 
 _ADDRESS = Regex(PATTERN)
 

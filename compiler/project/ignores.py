@@ -19,11 +19,9 @@ OF_TARGETS = "RD5"
 
 _BY_NAME = {known.name: code for code, known in CODES.items()}
 
-MOST_CODES = 50
-"""The most codes that are checked in a comment."""
+MOST_CODES = 50  # the most codes that are checked in a comment
 
-MOST_SUGGESTIONS = 100
-"""The most unknown words that get a suggestion: finding one takes time."""
+MOST_SUGGESTIONS = 100  # the most unknown words that get a suggestion: finding one takes time
 
 
 class Ignores(Struct, frozen=True):

@@ -17,8 +17,7 @@ GIT = ".git"
 SKIPPED = frozenset({"node_modules", "__pycache__"})
 """Folders without a project's own documents; hidden folders are skipped too."""
 
-LONGEST_PATH = 4096
-"""The longest path in characters: no system opens a longer one."""
+LONGEST_PATH = 4096  # the longest path in characters: no system opens a longer one
 
 
 SECTION = "[tool.rdc"

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from compiler.reading.yaml import Reading, UnreadableError
 
 
-DEEPEST = 32
-"""The deepest nesting of collections: reading recurses, and documents are never this deep."""
+DEEPEST = 32  # the deepest nesting of collections: reading recurses, and documents are never this deep
 
 
 class Data(Struct, frozen=True):

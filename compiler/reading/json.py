@@ -9,8 +9,7 @@ from msgspec import Struct, field
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, Lines, Repeated, Span
 
-LONGEST_NUMBER = 30
-"""The longest number in characters: Python is slow with long ones."""
+LONGEST_NUMBER = 30  # the longest number in characters: Python is slow with long ones
 
 _MESSAGES = {
     "Expecting value": ("expected a value", "write a string, a number, true, false, null, a list or an object"),

@@ -12,8 +12,7 @@ from compiler.diagnostics.issues import MOST_SHOWN, Position, SourceMap
 from compiler.diagnostics.model import DataPath, Diagnostic, Issue
 from compiler.text.source import Source, may_repeat
 
-LARGEST = 1_000_000
-"""The largest document in bytes. Larger files take too long to read."""
+LARGEST = 1_000_000  # the largest document in bytes; larger files take too long to read
 
 MOST_STEPS = 500
 

@@ -30,8 +30,7 @@ _TRUTH, _DATE, _NULL = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp", 
 
 REMEDY = "fix this line; put strings that contain `: ` or ` #` in quotes"
 
-DEEPEST = 200
-"""The deepest nesting of collections: libyaml's composer crashes on a few thousand levels."""
+DEEPEST = 200  # the deepest nesting of collections: libyaml's composer crashes on a few thousand levels
 
 MOST_REPEATED = 2_000_000
 """The most characters of strings that aliases may repeat: nested aliases could fill any memory."""

@@ -2,14 +2,12 @@
 
 from compiler.text.regex import Regex
 
-LONGEST_TIME = 366 * 24 * 3600
-"""The longest duration in seconds."""
+LONGEST_TIME = 366 * 24 * 3600  # the longest duration in seconds
 
 _DURATION = Regex(r"([0-9]{1,9})([smh])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
-_SHORT = 120
-"""The limit below which durations are written in seconds."""
+_SHORT = 120  # the limit below which durations are written in seconds
 
 
 def spoken(seconds: int) -> str:

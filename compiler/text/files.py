@@ -10,14 +10,12 @@ from msgspec import Struct
 from compiler.text.source import BYTE_ORDER_MARK, STANDARD_INPUT, Source, sha256_of
 from compiler.text.suggestions import nearest_name
 
-LARGEST_FILE = 8 * 1024 * 1024
-"""The largest file in bytes (D1)."""
+LARGEST_FILE = 8 * 1024 * 1024  # the largest file in bytes (D1)
 
 MOST_LINES = 500_000
 """The most lines that are not blank: Markdown takes much more memory per line than per character."""
 
-LARGEST_VALUE = 100_000
-"""The most values of a YAML or JSON document, including values that aliases repeat."""
+LARGEST_VALUE = 100_000  # the most values of a YAML or JSON document, including values that aliases repeat
 
 
 _DOCUMENTS = (".md", ".yaml", ".yml", ".json")

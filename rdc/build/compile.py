@@ -87,12 +87,10 @@ def _laid_out(task: Task, compilation: Compilation) -> tuple[list[Diagnostic], L
     return [*found, *compilation.kept((*unfit_paths(mains, backend), *layout.findings))], layout, product
 
 
-FEW = 3
-"""For this many tasks, starting processes takes longer."""
+FEW = 3  # for this many tasks, starting processes takes longer
 
 _MOST_AT_ONCE = 8
-_SHARES = 8
-"""Tasks per process and batch. Small batches let all processes finish together."""
+_SHARES = 8  # tasks per process and batch; small batches let all processes finish together
 
 
 def compiled(root: str, tasks: Sequence[Task], jobs: int) -> Iterator[Made]:

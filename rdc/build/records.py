@@ -25,8 +25,7 @@ _FILE = "build.json"
 _IGNORED = ".gitignore"
 MADE_BY = f"rdc {__version__}, format 1"
 _CHUNK = 1 << 16
-_LEFT = 3600
-"""In seconds. Builds are faster than this, so older temporary files are from killed builds."""
+_LEFT = 3600  # in seconds; builds are faster than this, so older temporary files are from killed builds
 
 ABSENT = ""
 PRESENT = "there"

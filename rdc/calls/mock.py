@@ -27,8 +27,7 @@ from runtime_shim.values.inputs import read_json
 
 KINDS = ("agents", "tools", "executors")
 PLAYED = {"exit", "write", "evidence", "drr"}
-MOST_RUNS = 20
-"""The number of runs that the file of counts remembers."""
+MOST_RUNS = 20  # the number of runs that the file of counts remembers
 
 Call = tuple[str, str, int]
 """The kind and name of an answer, and how many come before it."""

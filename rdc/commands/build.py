@@ -20,8 +20,7 @@ from rdc.documents.plan import BuildOptions, WorkerError
 from rdc.report.report import renamed
 from rdc.terminal.output import many, tell
 
-_PATIENCE = 500
-"""In milliseconds. The longest single wait for a change."""
+_PATIENCE = 500  # in milliseconds; the longest single wait for a change
 
 
 @click.command(name="build")

@@ -21,8 +21,7 @@ from rdc.testing.tester import try_scenarios
 FORMATS = ("text", "json", "junit")
 ALL = "all"
 LONGEST = 7 * 24 * 3600
-MOST = 20
-"""The default of `--init`: the most scenarios that it writes for a document."""
+MOST = 20  # the default of `--init`: the most scenarios that it writes for a document
 
 
 @click.command(name="test")

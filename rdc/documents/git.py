@@ -12,11 +12,9 @@ from msgspec import Struct
 
 from compiler.project.project import CONFIGURATIONS
 
-LARGEST = 8 * 1024 * 1024 + 1
-"""The bytes that are read of a file: enough to see that it is too large (D1)."""
+LARGEST = 8 * 1024 * 1024 + 1  # the bytes that are read of a file: enough to see that it is too large (D1)
 
-TIME_LIMIT = 60
-"""In seconds, for a call of git. Its configuration may include a pipe that no one writes to."""
+TIME_LIMIT = 60  # in seconds, for a call of git; its configuration may include a pipe that no one writes to
 
 
 _PLAIN = ("-c", "core.fsmonitor=false")  # it could be a program

@@ -59,11 +59,9 @@ def without_layout(svg: str) -> str:
     return _LAYOUT.sub("", svg)
 
 
-TIME_LIMIT = 120
-"""In seconds."""
+TIME_LIMIT = 120  # in seconds
 
-RESOLUTION = 144
-"""Of a PNG, in dots per inch. Graphviz lowers it for pictures wider than 32,767 dots."""
+RESOLUTION = 144  # of a PNG, in dots per inch; graphviz lowers it for pictures wider than 32,767 dots
 
 FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.fonts", "~/.local/share/fonts")
 """The folders that may have fonts. Some machines have none."""

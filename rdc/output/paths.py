@@ -23,8 +23,7 @@ Identities = Collection[tuple[int, int]]
 """Devices and inodes, which identify files."""
 
 
-_MARK_BYTES = 4096
-"""A PNG has no lines, so its mark is in these first bytes."""
+_MARK_BYTES = 4096  # a PNG has no lines, so its mark is in these first bytes
 
 
 class Output(Struct, frozen=True):

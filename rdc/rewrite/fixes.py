@@ -12,8 +12,7 @@ from compiler.ir.serialize import same
 from compiler.text.source import LINE_END, Source, Span, sha256_of
 from rdc.rewrite.files import Rewrite
 
-MOST_ROUNDS = 100
-"""The most rounds of fixes: one fix can make room for another."""
+MOST_ROUNDS = 100  # the most rounds of fixes: one fix can make room for another
 
 
 class Fixed(Struct, frozen=True):

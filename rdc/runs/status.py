@@ -27,8 +27,7 @@ from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.state import ENDED, OURS, Store
 from runtime_shim.operator.history import place_of
 
-NEAR = 2
-"""How many folders below this one to look for runs outside of a project."""
+NEAR = 2  # how many folders below this one to look for runs outside of a project
 
 
 def runs_in(folder: str) -> list[Run]:

@@ -33,11 +33,9 @@ from rdc.testing.result import Status, judge
 from rdc.trace.text import folded, show_path, with_examples
 from runtime_shim.values.fitting import unfit
 
-MOST_COUNTED = 300
-"""The limit of paths to count in addition to the written ones."""
+MOST_COUNTED = 300  # the limit of paths to count in addition to the written ones
 
-MOST_NAMED = 3
-"""The maximum number of steps in a scenario's name."""
+MOST_NAMED = 3  # the maximum number of steps in a scenario's name
 
 LONGEST_NAME, LONGEST_DESCRIPTION = 80, 200
 

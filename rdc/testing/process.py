@@ -16,17 +16,13 @@ from msgspec import Struct
 
 from rdc.testing.run import MissingToolError, TargetTestError
 
-GRACE = 15.0
-"""In seconds. After this time a process that is being stopped is killed."""
+GRACE = 15.0  # in seconds; after this time a process that is being stopped is killed
 
-BETWEEN = 0.5
-"""In seconds, between two signals to a process in the background."""
+BETWEEN = 0.5  # in seconds, between two signals to a process in the background
 
-PATIENCE = 60.0
-"""In seconds. A worker starts in two, but the machine may be busy."""
+PATIENCE = 60.0  # in seconds; a worker starts in two, but the machine may be busy
 
-PAUSE = 0.05
-"""In seconds, between two looks at a process."""
+PAUSE = 0.05  # in seconds, between two looks at a process
 
 
 class Finished(Struct, frozen=True):

@@ -14,8 +14,7 @@ from compiler.ir.tasks import End
 from compiler.scenarios.model import Scenario
 from rdc.testing.run import Moved, Run, Step
 
-LONGEST_SHOWN = 200
-"""In characters, of a wrong output."""
+LONGEST_SHOWN = 200  # in characters, of a wrong output
 
 
 class Status(StrEnum):

@@ -217,8 +217,7 @@ def padded(text: str, columns: int) -> str:
     return text + " " * (columns - width(text))
 
 
-MOST_PERIODS = 8
-"""The number of period lengths to try at each position."""
+MOST_PERIODS = 8  # the number of period lengths to try at each position
 
 
 class Turns(Struct, frozen=True):

@@ -17,11 +17,9 @@ from compiler.ir.graph import reached_from
 from compiler.ir.program import Node
 from compiler.ir.tasks import Ask, Branch, End, Gate, Tool, Verdict
 
-LONGEST = 20_000
-"""The longest comment in characters. Messages and commands are whole."""
+LONGEST = 20_000  # the longest comment in characters; messages and commands are whole
 
-TOOL_SECONDS = 30
-"""The time limit of a specification's tool, unless the configuration sets one."""
+TOOL_SECONDS = 30  # the time limit of a specification's tool, unless the configuration sets one
 
 Nodes = Mapping[str, Node]
 

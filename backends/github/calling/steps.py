@@ -21,8 +21,7 @@ from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Stage, To
 from runtime_shim.targets.github.script import shown_text
 from runtime_shim.tasks.recipes import is_recipe
 
-FIRST_PAUSE = 2
-"""Seconds before a failed call is retried. Each further pause is twice as long."""
+FIRST_PAUSE = 2  # seconds before a failed call is retried; each further pause is twice as long
 
 CHECK, OPEN, CLOSE = AROUND = ("check", "open", "close")
 """The ids of the steps that call the program around those of the document."""
@@ -31,8 +30,7 @@ CALLS = Alias("*rdc")
 """The script of all steps that call the program. The first of them has the anchor."""
 
 _MINUTE = 60
-_PATIENCE = 60
-"""Seconds for ending a process and its step after the time limit."""
+_PATIENCE = 60  # seconds for ending a process and its step after the time limit
 
 
 def limit(node: Node, options: GithubOptions) -> Limit:

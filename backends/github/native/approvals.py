@@ -31,8 +31,7 @@ from compiler.text.regex import Regex
 FIRST = "github.run_attempt == 1"
 """Holds in the first attempt of a run (T-23)."""
 
-_MINUTES = 5
-"""The time limit of a job that only decides. Waiting for the decision does not count."""
+_MINUTES = 5  # the time limit of a job that only decides; waiting for the decision does not count
 
 _LOGS_IN = Regex(
     r"(?i)(aws-actions/(configure-aws-credentials|amazon-ecr-login)|google-github-actions/auth|azure/.*login"

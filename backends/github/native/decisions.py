@@ -28,11 +28,9 @@ from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
 from compiler.text.regex import Regex
 from runtime_shim.targets.naming import name_in_words
 
-MOST_DECISIONS = 5
-"""How many decisions a workflow may have. With more, people no longer see where a run is."""
+MOST_DECISIONS = 5  # how many decisions a workflow may have; with more, people no longer see where a run is
 
-MOST_COPIES = 2
-"""How many parts may have the same step."""
+MOST_COPIES = 2  # how many parts may have the same step
 
 _WRITES = Regex(
     r"""\b(?:echo|printf)\s+(?:'[^'\n=]*'\s+)?["']?([A-Za-z_]\w*)="""

@@ -21,8 +21,7 @@ from backends.scheduling.plan import Plan
 from compiler.ir.program import Node
 from compiler.ir.tasks import Ask, End, Shell
 
-LONGEST_NAME = 300
-"""Characters of a message in the name of its step. The script has the whole message."""
+LONGEST_NAME = 300  # characters of a message in the name of its step; the script has the whole message
 
 _SUMMARY = '>> "$GITHUB_STEP_SUMMARY"'
 AS_TEXT = r"tr -s '\r\n' '\n' | sed 's/[][\\`*_<>|#&~!$]/\\&/g' | paste -sd ' ' -"

@@ -24,8 +24,7 @@ from compiler.ir.program import Group, Node, Settings, map_texts, scope_members,
 from compiler.ir.tasks import Ask, Branch, End, Shell
 from runtime_shim.targets.naming import name_in_words
 
-LONGEST_PAUSE = 10**8
-"""Seconds. Longer pauses make no difference."""
+LONGEST_PAUSE = 10**8  # seconds; longer pauses make no difference
 
 _OUTPUTS = Step(
     "Prepare the outputs",

@@ -46,8 +46,7 @@ _CRON: tuple[tuple[str, int, int, tuple[str, ...]], ...] = (
     ("day of the week", 0, 6, _DAYS),
 )
 _LONGEST_MONTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_CLOSEST = 5
-"""Minutes between two scheduled runs."""
+_CLOSEST = 5  # minutes between two scheduled runs
 
 
 def unfit_settings(event: str, settings: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:

@@ -14,8 +14,7 @@ from compiler.ir.tasks import Ask, Gate, Stage, Tool
 from runtime_shim.tasks.recipes import called, is_recipe
 
 _SECRET = re.compile(r"\bsecrets\.(\w+)")
-_LONGEST = 100
-"""Characters of a command. The steps have the whole command."""
+_LONGEST = 100  # characters of a command; the steps have the whole command
 
 
 def facts(program: Program, options: GithubOptions, jobs: Sequence[Job], approved: Iterable[str]) -> Iterator[str]:

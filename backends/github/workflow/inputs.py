@@ -26,11 +26,9 @@ _NAME = Regex(r"[A-Za-z_][A-Za-z0-9_-]*")
 GIVING = frozenset({"workflow_dispatch", "workflow_call"})
 """Events whose runs have inputs. A called workflow also has the event of its caller."""
 
-_PATIENCE = 10
-"""Minutes for a command that prints the value of an input."""
+_PATIENCE = 10  # minutes for a command that prints the value of an input
 
-_LONGEST_FIELD = 130_000
-"""In bytes. Linux limits a variable and its name to 128 KiB."""
+_LONGEST_FIELD = 130_000  # in bytes; Linux limits a variable and its name to 128 KiB
 
 _BOUND_SHELL = (
     r'bash -c "set -o pipefail; word=$(od -An -N16 -tx8 /dev/urandom | tr -d \" \"); echo \"::stop-commands::$word\"; '

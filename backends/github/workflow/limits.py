@@ -17,23 +17,18 @@ from compiler.text.durations import spoken
 from compiler.text.regex import Regex
 from runtime_shim.tasks.recipes import RECIPES, is_recipe
 
-LONGEST_EXPRESSION = 21_000
-"""Documented maximum length of an expression, in characters."""
+LONGEST_EXPRESSION = 21_000  # documented maximum length of an expression, in characters
 
 MOST_STEPS = 1_000
 """The number of steps that GitHub shows for a job. No one can review a run whose steps are hidden."""
 
-MOST_JOBS = 256
-"""Jobs of a matrix."""
+MOST_JOBS = 256  # jobs of a matrix
 
-LARGEST_FILE = 512 * 1024
-"""Bytes of a workflow file."""
+LARGEST_FILE = 512 * 1024  # bytes of a workflow file
 
-MOST_INPUTS = 25
-"""Inputs of `workflow_dispatch`."""
+MOST_INPUTS = 25  # inputs of `workflow_dispatch`
 
-LONGEST_INPUTS = 65_535
-"""Characters of the payload that starts a workflow by hand: all inputs as JSON."""
+LONGEST_INPUTS = 65_535  # characters of the payload that starts a workflow by hand: all inputs as JSON
 
 LONGEST_VARIABLE = 128 * 1024 - 1
 """The largest `NAME=value`, in bytes, that Linux passes to a program."""
@@ -46,8 +41,7 @@ _PINNED = Regex(r"\./.*|docker://.*@sha256:[0-9a-f]{64}|.*@[0-9a-f]{40}")
 _SHORTEN = "move the string to a file in the repository, and name the file here"
 _LIMIT = f"GitHub's limit is {LONGEST_EXPRESSION:,}"
 _WITHOUT = "remove `${{` there, or move the text to a file in the repository, and name the file here"
-_SHOWN = 40
-"""How much of an expression a message shows."""
+_SHOWN = 40  # how much of an expression a message shows
 _MEET = "reduce the transitions that lead to it: substeps can share the transition of their step"
 _AGENTS = frozenset(recipe.command.split()[0] for recipe in RECIPES)
 """The programs of known agents, which GitHub's runners don't have."""

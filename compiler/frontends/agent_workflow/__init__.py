@@ -8,8 +8,7 @@ from compiler.frontends.common.interface import Format
 from compiler.frontends.common.names import SECRETS, STEPS
 from compiler.project.options import Level, Option
 
-LARGEST_LIMIT = 1_000_000
-"""In steps. Every target can count this far."""
+LARGEST_LIMIT = 1_000_000  # in steps; every target can count this far
 
 
 def _read_limit(value: object, _: OptionSources) -> int:

@@ -27,8 +27,7 @@ from compiler.text.source import Span
 from compiler.text.suggestions import did_you_mean, nearest_name
 from runtime_shim.tasks.verdicts import LISTED
 
-LONGEST_NAME = 100
-"""In characters. A step's name becomes part of file names."""
+LONGEST_NAME = 100  # in characters; a step's name becomes part of file names
 
 _TYPE_OF_AGENT = Regex(r"[^\s=](?:[^=]*[^\s=])?")
 

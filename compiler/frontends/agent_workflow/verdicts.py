@@ -13,8 +13,7 @@ from compiler.frontends.agent_workflow.syntax import TASK_DONE, Step
 from compiler.ir.tasks import UNREAD
 from runtime_shim.tasks.verdicts import LISTED, is_found
 
-LONGEST_KEYWORD = 200
-"""In characters. A longer match of a pattern isn't a keyword."""
+LONGEST_KEYWORD = 200  # in characters; a longer match of a pattern isn't a keyword
 
 
 class Verdicts(Struct, frozen=True):
@@ -89,14 +88,11 @@ def last_lines(step: Step, prompt: str) -> tuple[str, ...]:
     return (*written, *([TASK_DONE] if written and has_word(prompt, TASK_DONE) else []))
 
 
-LONGEST_PATTERN = 2000
-"""In characters. Longer patterns are an error (W3)."""
+LONGEST_PATTERN = 2000  # in characters; longer patterns are an error (W3)
 
-MOST = 64
-"""A pattern with more alternatives isn't listed."""
+MOST = 64  # a pattern with more alternatives isn't listed
 
-MOST_CHARACTERS = 8
-"""A larger character class isn't listed."""
+MOST_CHARACTERS = 8  # a larger character class isn't listed
 
 MOST_REPEATED = 4
 

@@ -15,8 +15,7 @@ from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, nearest, sha256_of, without_ending
 from compiler.text.suggestions import did_you_mean
 
-MOST = 100
-"""The most inputs, outputs or secrets of a document."""
+MOST = 100  # the most inputs, outputs or secrets of a document
 
 
 def name_issues(name: str, noun: str, path: KeyPath, *, is_set: bool = False) -> Iterator[Issue]:
@@ -62,8 +61,7 @@ SECRETS = names_option("secrets", "The environment variables that must be set; r
 """All formats with secrets share this option (E10)."""
 
 
-LONGEST = 65_536
-"""The longest value that a command can get, in bytes (I7)."""
+LONGEST = 65_536  # the longest value that a command can get, in bytes (I7)
 
 
 def text_issue(value: object) -> str:
@@ -84,8 +82,7 @@ def text_issue(value: object) -> str:
 NAMED = Regex(r"(?<![${])\{\{[A-Za-z_]\w*\}\}(?!\})|(?<![${`])\{\{ [A-Za-z_]\w* \}\}(?![}`])")
 """Matches a name in double braces whose author expects a value; other template languages have more in their braces."""
 
-LONGEST_NAME = 64
-"""The longest name in characters, because it becomes a file name."""
+LONGEST_NAME = 64  # the longest name in characters, because it becomes a file name
 
 
 def safe_name(wanted: str, otherwise: str) -> str:

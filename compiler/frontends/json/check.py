@@ -11,8 +11,7 @@ from compiler.ir.verify import issues, variables_at
 from compiler.ir.verify_tasks import agents_at
 from compiler.text.regex import Regex
 
-LONGEST_NAME = 200
-"""In characters. Names appear in messages and in file names."""
+LONGEST_NAME = 200  # in characters; names appear in messages and in file names
 
 _HASH = Regex(r"[0-9a-f]{64}")
 _PAGE = "see the rules of programs in docs/reference/program-rules.md"

@@ -18,8 +18,7 @@ from compiler.ir.texts import Part, Reference, Text, joined, text
 from compiler.text.regex import Regex
 from compiler.text.suggestions import nearest_name
 
-MOST_SHOWN = 100
-"""Per file."""
+MOST_SHOWN = 100  # per file
 
 
 _SHORT = 40

@@ -6,11 +6,9 @@ from compiler.frontends.json.syntax import Positions
 from compiler.reading.json import BrokenJsonError, Layout, lay_out, load_json
 from compiler.text.source import Source
 
-DEEPEST = 32
-"""In nested lists and objects. No program needs more, and Python reads them recursively."""
+DEEPEST = 32  # in nested lists and objects; no program needs more, and Python reads them recursively
 
-MOST_VALUES = 500_000
-"""Per file. Each value takes much more memory than its text."""
+MOST_VALUES = 500_000  # per file; each value takes much more memory than its text
 
 _UNCLEAR = "; programs that read JSON disagree which one counts"
 

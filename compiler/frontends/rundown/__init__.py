@@ -22,8 +22,7 @@ LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 Strictness = Literal["strict", "plain"]
 """Whether a failure within a block stops it (E13)."""
 
-MOST_HEADINGS = 100
-"""The most sections that the option `prose` can name."""
+MOST_HEADINGS = 100  # the most sections that the option `prose` can name
 
 
 def _headings(content: object, places: OptionSources) -> Mapping[str, OptionSource]:

@@ -92,8 +92,7 @@ _STEP = Regex(
 )
 """Matches a numbered step with a command or transition, which other numbered chapters don't have."""
 
-MOST_ITEMS = 50
-"""The most items of a document to look up as files."""
+MOST_ITEMS = 50  # the most items of a document to look up as files
 
 
 def _named_otherwise(source: Source, runbook: Runbook, find: Find | None) -> Iterator[Diagnostic]:

@@ -9,8 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from compiler.text.regex import Regex
 
-LARGEST_NUMBER = 1_000_000
-"""For attempts and seconds. Every target can count this far."""
+LARGEST_NUMBER = 1_000_000  # for attempts and seconds; every target can count this far
 
 STEPS = "step_specs"
 """The key of the steps. A document that is only a list has this key implicitly."""

@@ -194,8 +194,7 @@ def _config(runtime: Runtime) -> Table:
     return {key: value for key, value in found.items() if value}
 
 
-LONGEST_NAME = 100
-"""In characters. Names become parts of file names."""
+LONGEST_NAME = 100  # in characters; names become parts of file names
 
 _LIMITS = {
     "step id": ", without `/`, and without `-` at the start",

@@ -19,11 +19,9 @@ _USE = Regex(r"\{\{(?P<before>\s*)(?P<name>\w+)(?P<after>\s*)(?P<hint>:[^{}]*)?\
 
 Names = set[str] | frozenset[str]
 
-MOST_HINTS = 20
-"""How many unknown names per document get a suggestion; more of them have another cause."""
+MOST_HINTS = 20  # how many unknown names per document get a suggestion; more of them have another cause
 
-MOST_NAMES = 1000
-"""The most known names to compare with an unknown one."""
+MOST_NAMES = 1000  # the most known names to compare with an unknown one
 
 
 def check_references(source: Source, playbook: Playbook) -> Iterator[Diagnostic]:

@@ -120,8 +120,7 @@ def with_conditions(scanned: Scanned) -> Scanned:
     return Scanned([odd.get(line.number, line) for line in scanned.lines], [*scanned.odd, *odd.values()])
 
 
-LARGEST_NUMBER = 9
-"""The most digits of a step number; longer numbers are errors."""
+LARGEST_NUMBER = 9  # the most digits of a step number; longer numbers are errors
 
 READERS = {"OUTPUT": read_output, "ELICIT": read_elicit, "PROMPT": read_prompt, "TOOL": read_tool}
 

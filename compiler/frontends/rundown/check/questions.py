@@ -95,8 +95,7 @@ def _beside_commands(source: Source, runbook: Runbook) -> Iterator[_Beside]:
             yield _Beside(step, source.line_span(line), problem, asks_first=True)
 
 
-_NEW = 10**9
-"""The number of the new step until all steps are numbered; a document can't have this number."""
+_NEW = 10**9  # the number of the new step until all steps are numbered; a document can't have this number
 
 _ID = Regex(r"(?:\{N\}|\w+)(?:\.(?:\{n\}|\w+))?")
 

@@ -175,8 +175,7 @@ WORD = Regex(r"\W")
 """Matches the end of the name at the start of a heading."""
 
 
-MOST_SUGGESTED = 100
-"""The most unknown steps per document that get a suggestion: comparing names is slow."""
+MOST_SUGGESTED = 100  # the most unknown steps per document that get a suggestion: comparing names is slow
 
 
 class Jump(Struct, frozen=True):

@@ -10,8 +10,7 @@ from msgspec import Struct, field
 
 from compiler.text.regex import Regex
 
-DEEPEST = 100
-"""The most constructs inside each other."""
+DEEPEST = 100  # the most constructs inside each other
 
 _CLOSES = {"if": "fi", "while": "done", "until": "done", "for": "done", "select": "done", "case": "esac", "{": "}"}
 _PARTS = {"then": "then", "else": "then", "elif": "if", "do": "do"}

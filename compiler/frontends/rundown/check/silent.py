@@ -54,8 +54,7 @@ _SUBSTITUTION = Regex(r"\$\((?!\()|`")
 _IN_LOOP = frozenset({"do", "then", "case", "{", "("})
 _LOOPS = frozenset({"for", "while"})
 _DIGITS = dict.fromkeys(map(ord, "123456789"), "0")
-_MOST = 12
-"""The most blocks that a message names."""
+_MOST = 12  # the most blocks that a message names
 
 
 def hides_failures(text: str) -> frozenset[str]:

@@ -25,8 +25,7 @@ from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
 from compiler.ir.texts import Reference as TextReference
 from compiler.ir.texts import Text, joined, text
 
-LARGEST_PROGRAM = 100_000
-"""The most steps that a program may have after inclusion (RD304)."""
+LARGEST_PROGRAM = 100_000  # the most steps that a program may have after inclusion (RD304)
 
 Parts = Node | Group | Counter | Jump | Frame
 

@@ -228,8 +228,7 @@ _CHOICES = Regex(r"[\[(](?:y|yes) ?/ ?(?:n|no)[\])][*_]*\Z", re.IGNORECASE)
 _MANY, _MOST = 4, 12
 """From how many empty steps on there is one warning for all, and how many it names; also the most splits at once."""
 
-_LONGEST = 2000
-"""The longest end of a prompt that is searched for a question."""
+_LONGEST = 2000  # the longest end of a prompt that is searched for a question
 
 
 def question_in(prompt: str) -> tuple[str, str]:

@@ -37,8 +37,7 @@ HEADER = {"##": Regex(rf"({_ID})(?=[.:)—→ \t-]|$)()"), "###": Regex(rf"({_ID
 
 SHOWS_MARKDOWN = frozenset({"markdown", "md", "rundown"})
 
-LONG_FENCE = 4
-"""A fence of this length or more was chosen to hold other fences."""
+LONG_FENCE = 4  # a fence of this length or more was chosen to hold other fences
 
 Ids = tuple[str, str]
 """The identifiers of a step and its substep as written; the second is empty for the step itself."""

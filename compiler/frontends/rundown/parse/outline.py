@@ -237,8 +237,7 @@ LEVELS = {"STEP": 2, "SUBSTEP": 3}
 UNFIT = frozenset({"RD030", "RD032", "RD110", "RD112"})
 """Codes of errors that text in a step causes: deeper or unnumbered headings, and blocks in any order."""
 
-COMPARED = 100
-"""The most headings to compare with a name, since comparing is slow."""
+COMPARED = 100  # the most headings to compare with a name, since comparing is slow
 
 
 MEANT_AS_NUMBER = Regex(r"[0-9{]")
