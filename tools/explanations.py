@@ -10,16 +10,21 @@ A `text` block below the example shows the diagnostic with its help, so that a r
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from compiler.diagnostics.model import CODES
+from rdc.cli import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "compiler" / "diagnostics" / "explanations"
@@ -28,6 +33,9 @@ REPORTED = re.compile(
     r"(?:(?!.*\[RD\d+\]).*\n)*? += help: (?P<help>.*)$",
     re.MULTILINE,
 )
+PLAIN = re.compile(r"rdc (?:[\w ./,:=-]|'[^']*')+")
+"""A command of rdc that means the same with a shell and without one, so it runs in this process."""
+
 BLOCK = re.compile(r"^~~~~(?P<kind>\w+)(?: (?P<name>\S+))?\n(?P<text>.*?)^~~~~$", re.MULTILINE | re.DOTALL)
 
 
@@ -61,9 +69,28 @@ def section(code: str, name: str) -> Section:
 def run(shown: Section, folder: Path) -> tuple[int, str]:
     """Write the files of a section and run its commands; return the last exit code and all output."""
     write(shown, folder)
+    code, output = 0, ""
+    for is_rdc, lines in groupby(shown.commands, lambda command: bool(PLAIN.fullmatch(command))):
+        for command in lines if is_rdc else ["\n".join(lines)]:
+            code, printed = rdc(shlex.split(command)[1:], folder) if is_rdc else bash(command, folder)
+            output += printed
+    return code, output
+
+
+def rdc(words: list[str], folder: Path) -> tuple[int, str]:
+    """Run rdc in this process; return its exit code and output."""
+    output = io.TextIOWrapper(io.BytesIO(), "utf-8", newline="", write_through=True)
+    with chdir(folder), redirect_stdout(output), redirect_stderr(output):
+        code = main(words)
+    output.seek(0)
+    return code, output.read()
+
+
+def bash(commands: str, folder: Path) -> tuple[int, str]:
+    """Run commands that need a shell; return the last exit code and all output."""
     paths = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-c", "\n".join(shown.commands)],
+        ["bash", "-c", commands],
         cwd=folder,
         env={**os.environ, "PATH": paths, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.DEVNULL,
@@ -83,10 +110,10 @@ def write(shown: Section, folder: Path) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def reported(code: str, said: str) -> re.Match[str]:
+def reported(code: str, output: str) -> re.Match[str]:
     """The first diagnostic with this code in the output of rdc, and its help."""
-    found = next((match for match in REPORTED.finditer(said) if match["code"] == code), None)
-    assert found, f"{code} has no help:\n{said}"
+    found = next((match for match in REPORTED.finditer(output) if match["code"] == code), None)
+    assert found, f"{code} has no help:\n{output}"
     return found
 
 
@@ -111,5 +138,5 @@ def renew(code: str) -> None:
 
 
 if __name__ == "__main__":
-    with ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:
-        list(pool.map(renew, CODES))
+    with ProcessPoolExecutor() as pool:
+        list(pool.map(renew, CODES, chunksize=8))

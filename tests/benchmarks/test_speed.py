@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,9 +18,13 @@ from benchmarks.compiling import RDC, compiling, growing, write
 from benchmarks.document import commands, runbook
 from benchmarks.figures import Figure, table
 from benchmarks.playbooks import reading
-from benchmarks.sizes import Size
+from benchmarks.sizes import Size, changed, sizes, sizes_table
 from benchmarks.starting import first_words, starting
 from benchmarks.stepping import stepping
+from benchmarks.workers import __main__ as workers
+from benchmarks.workers.kills import kills
+from benchmarks.workers.places import KINDS, Place, place
+from benchmarks.workers.takeover import takeover
 from compiler.driver import compile_file
 from compiler.ir.tasks import Ask, Shell
 
@@ -86,19 +90,21 @@ def test_the_documents_that_grow_compile(name: str, tmp_path: Path) -> None:
 
 @installed
 def test_a_cold_start_stays_near_its_limit() -> None:
-    agreeable(lambda: starting(rounds=2, generosity=GENEROSITY))
+    agreeable(lambda: starting(rounds=1, generosity=GENEROSITY))
 
 
+@pytest.mark.soak
 @installed
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
 def test_the_start_of_a_program_stays_near_its_limit() -> None:
-    agreeable(lambda: first_words(rounds=2, generosity=GENEROSITY))
+    agreeable(lambda: first_words(rounds=1, generosity=GENEROSITY))
 
 
+@pytest.mark.soak
 @installed
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
 def test_a_step_stays_near_its_limit() -> None:
-    agreeable(lambda: stepping(steps=40, rounds=1, limit=GENEROSITY * 1.5))
+    agreeable(lambda: stepping(steps=20, rounds=1, limit=GENEROSITY * 1.5))
 
 
 @pytest.mark.parametrize("steps", [5, 12, 250])
@@ -134,7 +140,7 @@ def test_a_limit_that_is_exceeded_ends_with_1(
         program.main(["quick"])
 
 
-@pytest.mark.parametrize("shell", ["sh", "bash"])
+@pytest.mark.parametrize("shell", ["sh", pytest.param("bash", marks=pytest.mark.soak)])
 @installed
 def test_the_demo_does_what_it_shows(tmp_path: Path, shell: str) -> None:
     if shutil.which(shell) is None:
@@ -153,3 +159,54 @@ def test_the_demo_does_what_it_shows(tmp_path: Path, shell: str) -> None:
     assert done.stderr == ""
     assert "rdc: COMPLETE Renewed" in done.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+# --- Budgets in lines and bytes (the table of budgets): `make bench` prints them, and none is exceeded ----------------
+
+
+def test_nothing_is_larger_than_it_may_be() -> None:
+    over = [size for size in sizes() if size.is_over]
+    assert over == [], sizes_table(over)
+
+
+def test_what_is_larger_would_be_found() -> None:
+    assert Size("a file", "lines", 11, 10).is_over
+    assert changed(["a", "b", "c"], ["a", "x", "c", "d"]) == 3
+
+
+# --- The measurements of workers in small: they find that nothing is lost, and that nothing runs twice ----------------
+
+
+@pytest.fixture(scope="module")
+def at() -> Iterator[Place]:
+    """A folder with a server."""
+    try:
+        with place() as found:
+            yield found
+    except (ImportError, OSError, RuntimeError) as error:
+        pytest.skip(f"PostgreSQL cannot start here: {error}")
+
+
+@pytest.mark.soak
+def test_killed_workers_lose_nothing(at: Place) -> None:
+    found = dict(kills(at, count=6))
+    for kind in KINDS:
+        complete, _, runs = found[f"{kind}: runs complete"].split()
+        assert complete == runs
+        assert found[f"{kind}: runs with a step that is recorded twice"] == "0"
+        assert found[f"{kind}: steps started twice unasked"] == "0"
+        assert found[f"{kind}: runs with a step left out"] == "0"
+        assert found[f"{kind}: processes left 2.5 s after the last kill"].startswith("0 ")
+
+
+@pytest.mark.soak
+def test_other_workers_take_over_each_leg(at: Place) -> None:
+    found = dict(takeover(at, count=40))
+    for kind in KINDS:
+        assert found[f"{kind}: runs complete"].startswith("40 of 40 ")
+        assert found[f"{kind}: legs of the two killed workers"].endswith("not taken over: 0")
+
+
+def test_an_unknown_measure(capsys: pytest.CaptureFixture[str]) -> None:
+    assert workers.main(["bogus"]) == 2
+    assert "no such measure: bogus; choose from kills" in capsys.readouterr().err

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 
 import pytest
 
 from compiler.diagnostics.model import CODES, Severity
-from tests.support.cli import call
-from tools import explanations
-from tools.explanations import BLOCK, Section, page, report, reported, section, shown, write
+from tools.explanations import BLOCK, Section, page, report, reported, run, section, shown
 
 SECTIONS = ["Meaning", "Why it matters", "Example", "Fix"]
 SUGGESTION = re.compile(r"did you mean `?([^`?]+)`?\?")
@@ -23,25 +20,16 @@ def prose(code: str) -> str:
     return BLOCK.sub("", page(code))
 
 
-def run(shown: Section, folder: Path) -> tuple[int, str]:
-    """Run the commands of a section, a single command of rdc in this process."""
-    if len(shown.commands) != 1 or not re.fullmatch(r"rdc [\w ./-]+", shown.commands[0]):
-        return explanations.run(shown, folder)
-    write(shown, folder)
-    result = call(*shlex.split(shown.commands[0])[1:], cwd=folder)
-    return result.code, result.out + result.err
-
-
 @pytest.mark.share(6)
 @pytest.mark.parametrize("code", CODES)
 def test_example_and_fix(code: str, tmp_path: Path) -> None:
-    exit_code, said = run(section(code, "Example"), tmp_path)
-    assert report(reported(code, said)) == shown(code), "run `make golden`"
-    assert exit_code == (1 if CODES[code].severity is Severity.ERROR else 0), said
-    exit_code, said = run(section(code, "Fix"), tmp_path)
-    assert f"[{code}]" not in said, said
-    assert "error[" not in said, said
-    assert exit_code == 0, said
+    exit_code, output = run(section(code, "Example"), tmp_path)
+    assert report(reported(code, output)) == shown(code), "run `make golden`"
+    assert exit_code == (1 if CODES[code].severity is Severity.ERROR else 0), output
+    exit_code, output = run(section(code, "Fix"), tmp_path)
+    assert f"[{code}]" not in output, output
+    assert "error[" not in output, output
+    assert exit_code == 0, output
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -74,9 +62,9 @@ def test_a_suggestion_is_true(code: str, tmp_path: Path) -> None:
     whole = [rf"(?<![\w-]){re.escape(word)}(?![\w-])" for word in [*quoted, *others] if word != suggestion]
     wrong = next(word for word in whole if re.search(word, text[place:]))
     files = {**example.files, name: text[:place] + re.sub(wrong, lambda _: suggestion, text[place:], count=1)}
-    said = run(Section(files, example.commands), tmp_path)[1]
-    assert found["message"] not in said
-    assert "internal error" not in said
+    output = run(Section(files, example.commands), tmp_path)[1]
+    assert found["message"] not in output
+    assert "internal error" not in output
 
 
 @pytest.mark.parametrize("code", [code for code in CODES if COMMAND.search(shown(code))])
@@ -86,5 +74,5 @@ def test_a_command_that_a_help_names_fixes_it(code: str, tmp_path: Path) -> None
     match = COMMAND.search(found["help"])
     assert match
     command = match[1] or f"{match[2]} {found['path']}"
-    said = run(Section({}, [command, example.commands[-1]]), tmp_path)[1]
-    assert f"[{code}]" not in said, said
+    output = run(Section({}, [command, example.commands[-1]]), tmp_path)[1]
+    assert f"[{code}]" not in output, output

@@ -20,6 +20,7 @@ import pytest
 
 from rdc.commands import COMMANDS
 from tests.conftest import ROOT
+from tests.support import warm
 from tests.support.pages import Command, File, actions, blocks, broken_links, names, prose
 from tools.regenerate import FILES
 
@@ -43,15 +44,22 @@ FORMS = (
 """What differs from run to run, and what stands for it in a comparison."""
 
 
+OF_PROCESSES = re.compile(r"\b(?:kill|timeout)\b|[^&>]&$|[<>]\(", re.MULTILINE)
+"""What is about a process itself: signals, and files that it gets; a command with it starts rdc as readers do."""
+
+
 class Shell:
     """A bash that runs the commands of a page one after the other, each without standard input."""
 
-    def __init__(self, process: subprocess.Popen[str], folder: Path) -> None:
+    def __init__(self, process: subprocess.Popen[str], folder: Path, rdc: Path) -> None:
         assert process.stdout
-        self._process, self._lines, self._folder = process, process.stdout, folder
+        self._process, self._lines, self._folder, self._rdc = process, process.stdout, folder, rdc
 
     def run(self, command: str) -> tuple[int, str]:
         """Run a command and return its exit code and output."""
+        is_forked = warm.FORKS and not OF_PROCESSES.search(command)
+        begins = warm.rdc_for_shells() if is_forked else f'PYTHONPATH={ROOT} exec {sys.executable} -m rdc "$@"'
+        self._rdc.write_text(f"#!/bin/sh\n{begins}\n", encoding="utf-8")
         given, output = self._process.stdin, ""
         assert given
         given.write(f"eval {shlex.quote(command)} </dev/null 2>&1\n{END}\n")
@@ -78,8 +86,7 @@ def shell(base: Path) -> Iterator[Shell]:
     for folder in folders.values():
         folder.mkdir()
     rdc = folders["bin"] / "rdc"
-    rdc.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m rdc "$@"\n', encoding="utf-8")
-    rdc.chmod(0o755)
+    rdc.touch(mode=0o755)
     path = os.pathsep.join((str(folders["bin"]), str(Path(sys.executable).parent), os.environ["PATH"]))
     identity = {f"GIT_{role}_{key}": "a@example.org" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
     environment = {"PATH": path, "HOME": str(folders["home"]), "LANG": "C.UTF-8", "USER": "alice", **identity}
@@ -96,7 +103,7 @@ def shell(base: Path) -> Iterator[Shell]:
     timer = threading.Timer(SECONDS, os.killpg, (process.pid, signal.SIGKILL))
     timer.start()
     try:
-        yield Shell(process, folders["page"])
+        yield Shell(process, folders["page"], rdc)
     finally:
         timer.cancel()
         if process.poll() is None:
@@ -127,13 +134,10 @@ def check(command: Command, code: int, output: str) -> None:
         assert same, f"{place}\nthe page shows:\n{command.output}"
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [page for page in PAGES if any(isinstance(step, Command) for step in actions(page))])
 def test_commands_print_what_the_page_shows(page: str, tmp_path: Path) -> None:
-    steps = list(actions(page))
-    if not any(isinstance(step, Command) for step in steps):
-        return
     with shell(tmp_path) as started:
-        for step in steps:
+        for step in actions(page):
             if isinstance(step, File):
                 started.write(step)
             else:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tomllib
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from compiler.project.configuration import OWN_KEYS
+from rdc.documents.table import schema
 from tests.rdc.projects import CALLING, GITHUB, RUNBOOK, Project
 from tests.support.cli import ROOT, call
 
@@ -30,12 +34,9 @@ def test_a_build_writes_what_is_missing_and_says_so_in_a_line_each(project: Proj
         "wrote .github/workflows/deploy.yml",
         "wrote rdc.lock",
     ]
+    os.utime(project.root / "docs" / "deploy.runbook.md")
     again = project.build()
     assert (again.code, again.err) == (0, "2 files up to date\n")
-
-
-def test_the_files_are_those_that_compile_writes(project: Project) -> None:
-    project.build()
     compiled = call("compile", "docs/deploy.runbook.md", "--to", "github", "-o", "-", cwd=project.root)
     assert compiled.out == project.text(".github/workflows/deploy.yml")
 
@@ -76,19 +77,13 @@ def test_only_what_changed_is_compiled_and_written(project: Project) -> None:
     assert project.workflow("build").stat().st_mtime_ns == before
 
 
-def test_a_change_of_time_alone_changes_nothing(project: Project) -> None:
-    project.build()
-    os.utime(project.root / "docs" / "deploy.runbook.md")
-    assert project.build().err == "2 files up to date\n"
-
-
 @pytest.mark.parametrize("cached", [True, False], ids=["with the cache", "without it"])
 def test_check_tells_stale_edited_missing_and_left_over_files_apart(project: Project, cached: bool) -> None:
     for name in ("edited", "missing", "gone", "stale"):
         project.runbook(name)
     project.build()
     if not cached:
-        remove_cache(project)
+        shutil.rmtree(project.root / ".rdc_cache")
     before = project.workflow("stale").read_text()
     with project.workflow("edited").open("a") as file:
         file.write("# by hand\n")
@@ -122,21 +117,13 @@ def test_check_tells_stale_edited_missing_and_left_over_files_apart(project: Pro
     assert project.workflow("stale").read_text() != before
 
 
-def remove_cache(project: Project) -> None:
-    for file in (project.root / ".rdc_cache").iterdir():
-        file.unlink()
-    (project.root / ".rdc_cache").rmdir()
-
-
-@pytest.mark.parametrize("form", ["json", "sarif", "github"])
-def test_check_reports_for_machines(project: Project, form: str) -> None:
+def test_check_reports_for_machines(project: Project) -> None:
     project.build()
     project.workflow("deploy").unlink()
-    result = project.build("--check", "--format", form)
-    assert result.code == 1
-    assert "RD544" in result.out
-    if form != "github":
-        json.loads(result.out)
+    for form in ("json", "sarif", "github"):
+        result = project.build("--check", "--format", form)
+        assert (result.code, "RD544" in result.out) == (1, True)
+        assert form == "github" or json.loads(result.out)
 
 
 def test_prune_removes_nothing_that_rdc_did_not_write(project: Project) -> None:
@@ -305,15 +292,20 @@ CONFIGURATIONS = [
 ]
 
 
-@pytest.mark.parametrize(("configuration", "told"), CONFIGURATIONS, ids=[told[:30] for _, told in CONFIGURATIONS])
-def test_a_wrong_configuration_is_said_at_its_place(tmp_path: Path, configuration: str, told: str) -> None:
+@pytest.mark.parametrize(
+    ("configuration", "message"), CONFIGURATIONS, ids=[message[:30] for _, message in CONFIGURATIONS]
+)
+def test_a_wrong_configuration_is_said_at_its_place(tmp_path: Path, configuration: str, message: str) -> None:
     project = Project(tmp_path / "p", configuration)
     project.runbook("deploy")
     result = project.build()
     assert result.code == 1
-    assert told in result.err
+    assert message in result.err
     assert result.err.startswith("rdc.toml:"), result.err
     assert sorted(project.files()) == ["rdc.toml"]
+    project.write("rdc.toml", "")
+    empty = project.build()
+    assert (empty.code, "this project builds nothing; add a `[[build]]` to rdc.toml" in empty.err) == (2, True)
 
 
 def test_two_entries_that_write_one_file_are_an_error_with_both_places(tmp_path: Path) -> None:
@@ -332,13 +324,6 @@ def test_with_strict_a_document_that_no_entry_matches_is_an_error(project: Proje
     strict = project.build("--strict")
     assert strict.code == 1
     assert "drafts/idea.runbook.md: error[RD547]: no `[[build]]` matches drafts/idea.runbook.md" in strict.err
-
-
-def test_a_project_without_entries_is_told_what_to_do(tmp_path: Path) -> None:
-    project = Project(tmp_path / "p", "")
-    result = project.build()
-    assert result.code == 2
-    assert "this project builds nothing; add a `[[build]]` to rdc.toml" in result.err
 
 
 def test_prune_removes_no_file_that_only_begins_like_one_of_rdc(project: Project) -> None:
@@ -360,7 +345,7 @@ def test_prune_removes_what_only_replaced_files_called(tmp_path: Path) -> None:
     runtime.rename(old)
     program = folder / "ask.py"
     program.write_text(program.read_text().replace(runtime.name, old.name))
-    remove_cache(project)
+    shutil.rmtree(project.root / ".rdc_cache")
     assert project.build("--prune").code == 0
     assert not old.exists()
     assert project.build("--check").code == 0
@@ -372,3 +357,35 @@ def test_a_document_can_ignore_what_a_target_says_of_the_path(tmp_path: Path) ->
     assert "warning[RD538]" in project.build().err
     document.write_text(f"<!-- rdc: ignore RD538 -->\n{document.read_text()}")
     assert "RD538" not in project.build().err
+
+
+# --- The JSON Schema of `rdc.toml` takes what rdc takes (B-1) ---------------------------------------------------------
+
+
+GOOD = [
+    GITHUB,
+    'required-version = ">=0.1"\ntransitions = "after-header"\n' + GITHUB + "options = { timeout-minutes = 5 }\n",
+    '[github]\nruns-on = ["self-hosted", "linux"]\nsecrets = ["A"]\n\n[github.actions]\n"actions/checkout" = "x"\n',
+    '[check]\nignore = ["RD405", "tolerated-failure"]\n',
+    '[make]\nform = "plain"\n\n[python]\nruntime = "shared"\n',
+]
+BAD = [
+    "[[build]]\nto = 'github'\n",
+    "[[build]]\nsource = 3\nto = 'github'\n",
+    "[[build]]\nsource = 'a'\nto = 'make'\nouts = 'b'\n",
+    "[make]\nform = 'odd'\n",
+    "[check]\nignored = ['RD405']\n",
+    "[github]\ntimeout-minutes = 0\n",
+    "required-version = 1\n",
+    "transitions = 'sideways'\n",
+]
+
+
+@pytest.mark.parametrize(("text", "is_right"), [*((text, True) for text in GOOD), *((text, False) for text in BAD)])
+def test_the_schema_takes_what_rdc_takes(text: str, is_right: bool) -> None:
+    assert (list(Draft202012Validator(schema()).iter_errors(tomllib.loads(text))) == []) == is_right
+
+
+def test_the_schema_has_each_key_of_a_project() -> None:
+    Draft202012Validator.check_schema(json.loads(json.dumps(schema())))
+    assert set(OWN_KEYS) <= set(schema()["properties"])

@@ -137,17 +137,12 @@ def test_the_environment_of_a_step_is_an_item(project: Project) -> None:
     assert "new and not approved: env API: a in" in project.build().err
 
 
-def test_an_approval_of_nothing_new_is_wrong_use(project: Project) -> None:
-    result = project.build("--approve", "secret DEPLOY_TOKN")
-    assert result.code == 2
-    assert "there is no new item 'secret DEPLOY_TOKN'" in result.err
-
-
 @pytest.mark.parametrize("words", [["--approve", "secret DEPLOY_TOKEN"], ["--take-pins"]])
-def test_ci_approves_nothing(project: Project, words: list[str]) -> None:
+def test_ci_approves_nothing_and_nobody_what_is_not_new(project: Project, words: list[str]) -> None:
     result = spawn("build", *words, cwd=project.root, CI="true")
-    assert result.code == 2
-    assert f"{words[0]} does not work in CI" in result.err
+    assert (result.code, f"{words[0]} does not work in CI" in result.err) == (2, True)
+    result = project.build("--approve", "secret DEPLOY_TOKN")
+    assert (result.code, "there is no new item 'secret DEPLOY_TOKN'" in result.err) == (2, True)
 
 
 def test_in_ci_a_lock_that_is_missing_approves_nothing(project: Project) -> None:
@@ -222,6 +217,7 @@ def test_a_pin_that_a_bot_changed_is_taken_into_the_configuration(project: Proje
     result = project.build("--take-pins")
     assert result.code == 0, result.err
     assert result.err.startswith("copied 1 pin to rdc.toml\n")
+    assert json.loads(project.build("--take-pins", "--format", "json").out)["diagnostics"] == []
     text = project.text("rdc.toml")
     assert f'[github.actions]\n"actions/checkout" = "{NEW} # v9.1.0"' in text
     assert "# ours\n[python]\nruntime = 'shared'  # as we like it\n" in text
@@ -230,7 +226,8 @@ def test_a_pin_that_a_bot_changed_is_taken_into_the_configuration(project: Proje
     assert project.build("--check").code == 0
 
 
-def test_pins_that_contradict_each_other_are_not_taken(project: Project) -> None:
+def test_pins_of_rdc_and_those_that_contradict_each_other_are_not_taken(project: Project) -> None:
+    assert project.build("--take-pins").err == "1 file up to date\n"
     project.runbook("other")
     project.build()
     bump(project)
@@ -241,25 +238,19 @@ def test_pins_that_contradict_each_other_are_not_taken(project: Project) -> None
     assert "github.actions" not in project.text("rdc.toml")
 
 
-def test_older_pins_of_an_older_rdc_are_not_taken(project: Project) -> None:
-    result = project.build("--take-pins")
-    assert result.err == "1 file up to date\n"
-    assert "github.actions" not in project.text("rdc.toml")
-
-
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         ('"actions/checkot" = "x"', "rdc doesn't use the action actions/checkot"),
         ('"actions/checkout" = "v7"', "by a commit and its version"),
         (f'"actions/checkout" = "{NEW} # v1\\n- run: evil"', "by a commit and its version"),
     ],
 )
-def test_a_pin_that_is_none_is_refused(project: Project, value: str, told: str) -> None:
+def test_a_pin_that_is_none_is_refused(project: Project, value: str, message: str) -> None:
     project.write("rdc.toml", f"{GITHUB}\n[github.actions]\n{value}\n")
     result = project.build()
     assert result.code == 1
-    assert told in result.err
+    assert message in result.err
 
 
 @pytest.mark.parametrize(
@@ -290,7 +281,7 @@ def test_a_lock_that_is_a_link_is_not_followed(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("configuration", "told"),
+    ("configuration", "message"),
     [
         (None, "builds nothing"),
         ("x = [", "RD501"),
@@ -299,7 +290,9 @@ def test_a_lock_that_is_a_link_is_not_followed(project: Project) -> None:
     ],
     ids=["none", "not TOML", "no table", "no actions"],
 )
-def test_pins_are_taken_into_a_valid_configuration_only(project: Project, configuration: str | None, told: str) -> None:
+def test_pins_are_taken_into_a_valid_configuration_only(
+    project: Project, configuration: str | None, message: str
+) -> None:
     bump(project)
     if configuration is None:
         (project.root / "rdc.toml").unlink()
@@ -307,7 +300,7 @@ def test_pins_are_taken_into_a_valid_configuration_only(project: Project, config
         project.write("rdc.toml", configuration)
     result = project.build("--take-pins")
     assert result.code in (1, 2)
-    assert told in result.err
+    assert message in result.err
 
 
 def test_pins_are_not_taken_into_a_configuration_outside(project: Project) -> None:
@@ -317,12 +310,6 @@ def test_pins_are_not_taken_into_a_configuration_outside(project: Project) -> No
     bump(project)
     assert project.build("--take-pins").code == 1
     assert outside.read_text() == GITHUB
-
-
-def test_taking_pins_reports_once_for_machines(project: Project) -> None:
-    bump(project)
-    result = project.build("--take-pins", "--format", "json")
-    assert json.loads(result.out)["diagnostics"] == []
 
 
 @pytest.mark.parametrize("line", ["a\0b/x.yml secret A", '"\\ud800/x.yml" secret A', "gone/x.yml secret A"])
@@ -343,14 +330,9 @@ def test_a_lock_that_errors_held_up_is_written_once_they_are_gone(project: Proje
     broken.unlink()
     assert project.build().err == "wrote rdc.lock\n"
     assert project.build("--check").code == 0
-
-
-def test_a_leftover_is_reported_until_it_is_removed(project: Project) -> None:
-    project.runbook("other")
-    project.build()
     (project.root / "docs" / "other.runbook.md").unlink()
     for _ in range(2):
-        assert "other.yml is left over" in project.build().err
+        assert "other.yml is left over" in project.build().err, "until it is removed"
 
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
+import signal
+from collections.abc import Callable
 from functools import cache
+from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -20,28 +21,31 @@ from backends.registry import load
 from compiler.driver import Settings, open_file
 from rdc.output.generate import generate
 from tests.rdc.projects import RUNBOOK, Project
-from tests.support.cli import environment
+from tests.support.cli import call, ended, fork
 
 NAMES = st.sampled_from(["build", "deploy", "check"])
 WORDS = st.sampled_from(["one", "two", "three"])
 PARTS = st.sampled_from(["near", "far"])
 
-# Every write of a build goes through one of these; the process dies before the so-manieth of them.
-KILLED = """
-import os, signal, sys
-left = [int(sys.argv[1])]
-def dying(real):
-    def called(*words, **named):
-        left[0] -= 1
-        if left[0] < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return real(*words, **named)
-    return called
-for name in ("replace", "fsync", "open", "mkdir", "unlink"):
-    setattr(os, name, dying(getattr(os, name)))
-from rdc.cli import main
-main(["build", "-j", "1", "-q"])
-"""
+WRITES = ("replace", "fsync", "open", "mkdir", "unlink")
+"""Every write of a build goes through one of these functions of `os`."""
+
+
+def killed(at: int, root: Path) -> None:
+    """Build, and die before the write of this number."""
+    left = count(at, -1)
+
+    def dying(real: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*words: Any, **named: Any) -> Any:
+            if next(left) <= 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return real(*words, **named)
+
+        return called
+
+    for name in WRITES:
+        setattr(os, name, dying(getattr(os, name)))
+    call("build", "-j", "1", "-q", cwd=root)
 
 
 @cache
@@ -118,28 +122,13 @@ class Builds(RuleBasedStateMachine):
     @precondition(lambda self: self.texts)
     @rule(at=st.integers(0, 40))
     def build_is_killed(self, at: int) -> None:
-        subprocess.run(
-            [sys.executable, "-c", KILLED, str(at)],
-            cwd=self.project.root,
-            env=environment(),
-            capture_output=True,
-            check=False,
-        )
+        ended(fork(lambda: killed(at, self.project.root)))
 
     @precondition(lambda self: self.texts)
     @rule()
     def two_builds_at_once(self) -> None:
-        command = [sys.executable, "-m", "rdc", "build", "-q", "-j", "1"]
-        with ThreadPoolExecutor(2) as pool:
-            done = list(
-                pool.map(
-                    lambda _: subprocess.run(
-                        command, cwd=self.project.root, env=environment(), capture_output=True, text=True, check=False
-                    ),
-                    range(2),
-                )
-            )
-        assert [one.returncode for one in done] == [0, 0], done[0].stderr + done[1].stderr
+        children = [fork(lambda: self.project.build("-q", "-j", "1").code) for _ in range(2)]
+        assert [ended(child) for child in children] == [0, 0]
 
     @precondition(lambda self: self.texts)
     @rule()

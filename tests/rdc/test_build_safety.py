@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.rdc.projects import RUNBOOK, Project
-from tests.support.cli import environment, spawn
+from tests.support.cli import ended, environment, fork, spawn
 
 
 @pytest.fixture
@@ -47,14 +48,9 @@ def test_a_worker_that_is_killed_is_told_in_a_line(project: Project) -> None:
         "from rdc.cli import main\n"
         "raise SystemExit(main(['build', '-j', '2']))\n"
     )
+    command = [sys.executable, "-c", code]
     done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=project.root,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+        command, cwd=project.root, env=environment(), capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 1
     assert "a compiling process was killed" in done.stderr
@@ -82,23 +78,18 @@ def test_a_full_disk_leaves_every_file_as_it_was(project: Project) -> None:
     project.build()
     project.runbook("deploy", "new")
     before = project.files()
-    code = (
-        "import resource, signal\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
-        "from rdc.cli import main\n"
-        "raise SystemExit(main(['build']))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-B", "-c", code],
-        cwd=project.root,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert "error[RD511]: cannot write .github/workflows/deploy.yml: File too large" in done.stderr
+    errors = project.root.parent / "errors"
+
+    def act() -> int:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+        result = project.build()
+        resource.setrlimit(resource.RLIMIT_FSIZE, resource.getrlimit(resource.RLIMIT_FSIZE)[1:] * 2)
+        errors.write_text(result.err, encoding="utf-8")
+        return result.code
+
+    assert ended(fork(act)) == 1
+    assert "error[RD511]: cannot write .github/workflows/deploy.yml: File too large" in errors.read_text("utf-8")
     assert project.files() == before
     assert project.build().err == "wrote .github/workflows/deploy.yml\n"
 

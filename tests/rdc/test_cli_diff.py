@@ -13,6 +13,7 @@ from backends.base import MARK
 from rdc.documents.git import LARGEST
 from tests.support.cli import MISSING_TITLE, call
 from tests.support.graphviz import seen
+from tests.support.published import commit_all, git
 
 OLD = """\
 # Deploy
@@ -44,11 +45,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def git(folder: Path, *words: str) -> None:
-    identity = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
-    subprocess.run(["git", "-C", str(folder), *identity, *words], check=True, capture_output=True)
-
-
 @pytest.fixture
 def repository(folder: Path) -> Path:
     (folder / "shared").mkdir()
@@ -57,9 +53,7 @@ def repository(folder: Path) -> Path:
     (folder / "deploy.runbook.md").write_text(
         document.replace("PASS: COMPLETE", "FAIL: GOTO Extra\n- PASS: COMPLETE"), encoding="utf-8"
     )
-    git(folder, "init", "--quiet")
-    git(folder, "add", ".")
-    git(folder, "commit", "--quiet", "--message", "first")
+    commit_all(folder)
     return folder
 
 
@@ -96,12 +90,6 @@ def test_a_step_that_only_has_substeps(folder: Path) -> None:
     mermaid = call("diff", *files, "-o", "-", "--format", "mermaid", cwd=folder).out
     assert "title, prompt" in next(line for line in mermaid.splitlines() if "subgraph" in line)
     assert "class f1 altered" in mermaid
-
-
-def test_the_same_document(folder: Path) -> None:
-    result = call("diff", "--exit-code", "old.runbook.md", "old.runbook.md", cwd=folder)
-    assert (result.code, result.out) == (0, "old.runbook.md and old.runbook.md have the same flow\n")
-    assert call("diff", "--exit-code", "old.runbook.md", "new.runbook.md", cwd=folder).code == 1
 
 
 SETTINGS = """\
@@ -202,10 +190,6 @@ def test_what_is_included_is_that_of_the_revision(repository: Path) -> None:
     assert "~ Extra/shared/lint.runbook.md/1 Lint: command" in out
 
 
-def test_from_a_folder_in_the_repository(repository: Path) -> None:
-    assert call("diff", "HEAD", "lint.runbook.md", cwd=repository / "shared").out.endswith("have the same flow\n")
-
-
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
@@ -220,17 +204,11 @@ def test_what_is_not_there(words: list[str], problem: str, repository: Path) -> 
     assert problem in result.err
 
 
-def test_outside_of_a_repository(folder: Path) -> None:
-    result = call("diff", "HEAD", "new.runbook.md", cwd=folder)
-    assert result.code == 2
-    assert "not a git repository" in result.err
-
-
 def test_a_document_with_errors(repository: Path) -> None:
     path = repository / "deploy.runbook.md"
     fine = path.read_text(encoding="utf-8")
     path.write_text(fine.replace("GOTO Extra", "GOTO Nowhere"), encoding="utf-8")
-    git(repository, "commit", "--quiet", "--all", "--message", "broken")
+    commit_all(repository)
     path.write_text(fine, encoding="utf-8")
     result = call("diff", "HEAD", "deploy.runbook.md", cwd=repository)
     assert (result.code, result.out) == (1, "")
@@ -323,6 +301,8 @@ def test_the_exit_code_is_the_same_for_every_format(folder: Path) -> None:
         words = ("--format", form, "-o", "-", "--exit-code")
         assert call("diff", "old.runbook.md", "new.runbook.md", *words, cwd=folder).code == 1
         assert call("diff", "old.runbook.md", "old.runbook.md", *words, cwd=folder).code == 0
+    same = call("diff", "old.runbook.md", "old.runbook.md", cwd=folder).out
+    assert same == "old.runbook.md and old.runbook.md have the same flow\n"
 
 
 def test_the_picture_of_a_revision_is_in_the_current_folder(repository: Path) -> None:
@@ -400,8 +380,7 @@ def test_names_with_line_breaks(repository: Path) -> None:
     folder = repository / "a\nb\n"
     folder.mkdir()
     (folder / "c\nd.runbook.md").write_text(OLD, encoding="utf-8")
-    git(repository, "add", ".")
-    git(repository, "commit", "--quiet", "--message", "odd")
+    commit_all(repository)
     for form in ("text", "dot", "mermaid"):
         result = call("diff", "HEAD", "c\nd.runbook.md", "--format", form, "-o", "-", cwd=folder)
         assert result.code == 0, result.err
@@ -412,9 +391,7 @@ def test_a_repository_that_is_inside_another(repository: Path) -> None:
     inner = repository / "inner"
     inner.mkdir()
     (inner / "x.runbook.md").write_text(OLD, encoding="utf-8")
-    git(inner, "init", "--quiet")
-    git(inner, "add", ".")
-    git(inner, "commit", "--quiet", "--message", "inner")
+    commit_all(inner)
     assert call("diff", "HEAD", "inner/x.runbook.md", cwd=repository).out.endswith("have the same flow\n")
 
 
@@ -426,8 +403,7 @@ def test_in_a_hook_of_git(repository: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_configuration_is_that_of_the_revision(repository: Path) -> None:
     configuration = repository / "shared" / "rdc.toml"
     configuration.write_text("nonsense = 1\n", encoding="utf-8")
-    git(repository, "add", ".")
-    git(repository, "commit", "--quiet", "--message", "configured")
+    commit_all(repository)
     configuration.write_text("", encoding="utf-8")
     result = call("diff", "HEAD", "lint.runbook.md", cwd=repository / "shared")
     assert result.code == 1
@@ -456,8 +432,7 @@ def test_nothing_is_written_outside_of_the_folder_for_it(repository: Path) -> No
 
 def test_a_large_file_is_refused_and_those_after_it_are_read(repository: Path) -> None:
     (repository / "a.md").write_bytes(b"x" * (LARGEST + 100))
-    git(repository, "add", ".")
-    git(repository, "commit", "--quiet", "--message", "large")
+    commit_all(repository)
     assert call("diff", "HEAD", "deploy.runbook.md", cwd=repository).out.endswith("have the same flow\n")
     large = call("diff", "HEAD:a.md", "deploy.runbook.md", "--from", "rundown", cwd=repository)
     assert large.code == 1
@@ -470,8 +445,7 @@ def test_a_content_that_is_not_there_is_not_fetched(repository: Path) -> None:
     git(repository, "config", "remote.origin.promisor", "true")
     git(repository, "config", "extensions.partialClone", "origin")
     git(repository, "config", "protocol.ext.allow", "always")
-    words = ["git", "-C", str(repository), "rev-parse", "HEAD:shared/lint.runbook.md"]
-    blob = subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
+    blob = git(repository, "rev-parse", "HEAD:shared/lint.runbook.md").strip()
     (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     result = call("diff", "HEAD", "deploy.runbook.md", cwd=repository)
     assert result.code == 2
@@ -482,8 +456,7 @@ def test_a_content_that_is_not_there_is_not_fetched(repository: Path) -> None:
 def test_one_process_reads_all_files(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(50):
         (repository / f"{number}.md").write_text(f"{number}\n", encoding="utf-8")
-    git(repository, "add", ".")
-    git(repository, "commit", "--quiet", "--message", "many")
+    commit_all(repository)
     begun: list[list[str]] = []
 
     class Counted(subprocess.Popen[bytes]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,8 @@ def test_a_file_is_formatted_in_place(tmp_path: Path) -> None:
     result = call("fmt", "a.runbook.md", cwd=tmp_path)
     assert (result.code, result.err) == (0, "1 file already formatted\n")
     assert path.stat() == before
+    document(tmp_path, "a.runbook.md", "## 2. A\n\n## 4. B\n")
+    assert call("fmt", "a.runbook.md", cwd=tmp_path).err == "formatted a.runbook.md (2 is now 1, 4 is now 2)\n"
 
 
 def test_bytes_that_are_not_structure_are_kept(tmp_path: Path) -> None:
@@ -42,11 +45,6 @@ def test_bytes_that_are_not_structure_are_kept(tmp_path: Path) -> None:
     assert path.read_bytes() == (
         b"\xef\xbb\xbf# T\r\n\r\n\xc3\xa9 \r\nb\n\r\n## 1. A\r\n\r\n```sh\r\na\t \r\n```\r\n\r\n- PASS: STOP\r\n"
     )
-
-
-def test_new_numbers_are_told(tmp_path: Path) -> None:
-    document(tmp_path, "a.runbook.md", "## 2. A\n\n## 4. B\n")
-    assert call("fmt", "a.runbook.md", cwd=tmp_path).err == "formatted a.runbook.md (2 is now 1, 4 is now 2)\n"
 
 
 def test_a_link_is_not_written_through(tmp_path: Path) -> None:
@@ -117,24 +115,25 @@ def test_a_defect_writes_nothing_and_says_so(tmp_path: Path, monkeypatch: pytest
     assert path.read_text() == UNTIDY
 
 
-def test_a_file_that_changes_meanwhile_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def full(*_: object) -> int:
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "problem"),
+    [
+        ("rdc.rewrite.files.Rewrite.is_still_there", lambda _: False, "it has changed since rdc read it"),
+        ("rdc.output.write.os.fsync", full, "No space left on device"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_named_and_left_alone(
+    name: str, function: Callable[[object], object], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = document(tmp_path, "a.runbook.md", UNTIDY)
-    monkeypatch.setattr("rdc.rewrite.files.Rewrite.is_still_there", lambda _: False)
-    result = call("fmt", "a.runbook.md", cwd=tmp_path)
-    assert (result.code, path.read_text()) == (1, UNTIDY)
-    assert "error[RD511]: cannot write a.runbook.md: it has changed since rdc read it" in result.err
-
-
-def test_a_file_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = document(tmp_path, "a.runbook.md", UNTIDY)
-
-    def full(*_: object) -> int:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("rdc.output.write.os.fsync", full)
+    monkeypatch.setattr(name, function)
     result = call("fmt", "a.runbook.md", cwd=tmp_path)
     assert (result.code, path.read_text(), list(tmp_path.iterdir())) == (1, UNTIDY, [path])
-    assert "cannot write a.runbook.md: No space left on device" in result.err
+    assert f"error[RD511]: cannot write a.runbook.md: {problem}" in result.err
 
 
 def test_standard_input_goes_to_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,8 +147,6 @@ def test_standard_input_goes_to_standard_output(tmp_path: Path, monkeypatch: pyt
     result = with_input(UNTIDY.encode(), monkeypatch, "fmt", "--check", "-", cwd=tmp_path)
     assert (result.code, result.out) == (1, "")
 
-
-def test_standard_input_stands_alone(tmp_path: Path) -> None:
     assert "remove the other files" in call("fmt", "-", "a.runbook.md", cwd=tmp_path).err
     assert "both write to standard output" in call("fmt", "-", "--format", "json", cwd=tmp_path).err
 
@@ -179,8 +176,6 @@ def test_standard_input_refers_to_documents_from_the_current_folder(
     result = with_input(whole, monkeypatch, "check", "-", cwd=tmp_path / "sub")
     assert result.err.startswith("sub/part.runbook.md:9:")
 
-
-def test_scenarios_on_standard_input_may_name_any_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     head = b"---\nscenarios: {a: {commands: [rd run deploy.runbook.md], result: STOP}}\n---\n"
     assert with_input(head + GOOD.encode(), monkeypatch, "check", "--strict", "-", cwd=tmp_path).code == 0
 

@@ -41,17 +41,12 @@ def below(folder: Path) -> list[str]:
 # --- The project ------------------------------------------------------------------------------------------------------
 
 
-def test_without_arguments_the_project_is_checked(project: Path) -> None:
-    assert call("check", cwd=project).err.endswith("no problems in 3 files\n")
-    assert call("check", cwd=project / "b").err.endswith("no problems in 3 files\n")
+def test_without_arguments_the_project_is_checked_and_formatted(project: Path) -> None:
+    for folder in (project, project / "b"):
+        assert call("check", cwd=folder).err.endswith("no problems in 3 files\n")
+    output = call("fmt", "--check", "--format", "json", cwd=project / "b")
+    assert (output.code, paths(output.out)) == (1, ["../a/x.runbook.md", "../x.runbook.md", "deep/x.runbook.md"])
 
-
-def test_paths_of_the_project_are_relative_to_the_current_folder(project: Path) -> None:
-    said = call("fmt", "--check", "--format", "json", cwd=project / "b")
-    assert (said.code, paths(said.out)) == (1, ["../a/x.runbook.md", "../x.runbook.md", "deep/x.runbook.md"])
-
-
-def test_without_arguments_the_project_is_formatted(project: Path) -> None:
     assert call("fmt", cwd=project / "a").code == 0
     assert {path.read_text() for path in project.rglob("*.runbook.md")} == {GOOD}
 
@@ -66,13 +61,9 @@ def test_the_project_is_the_nearest_folder_with_a_mark(marked: str, project: Pat
     assert call("check", cwd=inner / "deep").err.endswith("no problems in 1 file\n")
 
 
-def test_a_folder_of_no_project_stands_for_itself(tmp_path: Path) -> None:
-    document(tmp_path, "x.runbook.md", GOOD)
-    document(tmp_path, "a/x.runbook.md", GOOD)
-    assert call("check", cwd=tmp_path / "a").err.endswith("no problems in 1 file\n")
-
-
-def test_git_decides_which_documents_a_project_has(project: Path) -> None:
+def test_git_decides_which_documents_a_project_has_and_a_folder_of_none_stands_for_itself(project: Path) -> None:
+    (project / "rdc.toml").unlink()
+    assert call("check", cwd=project / "a").err.endswith("no problems in 1 file\n")
     subprocess.run(["git", "init", "-q", "."], cwd=project, check=True)
     document(project, ".gitignore", "/a/\n")
     document(project, ".hidden/x.runbook.md", UNKNOWN_TARGET)
@@ -88,7 +79,7 @@ def test_a_project_without_documents_is_wrong_use(command: str, tmp_path: Path) 
     assert "; write one, or name a file or folder (see " in result.err
 
 
-def test_scenarios_of_the_project(project: Path) -> None:
+def test_scenarios_of_the_project_are_tested_unless_a_document_has_errors(project: Path) -> None:
     document(project, "a/a.runbook.md", TRIED + GOOD)
     for words in ((), (".",), ("a", "b", "x.runbook.md")):
         result = call("test", *words, cwd=project)
@@ -98,9 +89,6 @@ def test_scenarios_of_the_project(project: Path) -> None:
     assert call("test", "x.runbook.md", cwd=project).err == "x.runbook.md has no scenarios\n"
     assert call("test", "-q", cwd=project).err == ""
 
-
-def test_a_document_with_errors_keeps_scenarios_from_being_tried(project: Path) -> None:
-    document(project, "a/a.runbook.md", TRIED + GOOD)
     document(project, "b/b.runbook.md", UNKNOWN_TARGET)
     result = call("test", cwd=project)
     assert (result.code, result.out) == (1, "")

@@ -1,18 +1,21 @@
-"""Diagnostics for machines."""
+"""Diagnostics for machines and for people."""
 
 from __future__ import annotations
 
 import json
+import unicodedata
 from typing import Any
 
+import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from compiler.diagnostics.model import CODES, Diagnostic, Related
-from compiler.text.source import Span
+from compiler.text.source import Source, Span
 from rdc.report.report import FORMATS, Report, render
+from rdc.terminal.cells import COLUMNS, cells, excerpt, visible
 
 FOUND = [
     Diagnostic(
@@ -157,3 +160,136 @@ def test_any_text_is_rendered_in_every_format(text: str, code: str) -> None:
     found = [Diagnostic(code, text, None, text, text)]
     for form in FORMATS:
         assert rendered(form, found)
+
+
+# --- Diagnostics for people: the mark stands under its place, whatever the line holds ---------------------------------
+
+
+PATH = "deploy.runbook.md"
+
+
+def text_of(diagnostics: list[Diagnostic], text: str) -> str:
+    report = Report.of(diagnostics, {PATH: Source.from_text(PATH, text)})
+    return click.unstyle(render(report, "text"))
+
+
+def at(span: Span | None, *, code: str = "RD201", message: str = "m", advice: str = "h") -> Diagnostic:
+    return Diagnostic(code, PATH, span, message, advice)
+
+
+def test_the_whole_picture() -> None:
+    document = "\n" * 11 + "- PASS: GOTO 10\n"
+    message = "GOTO names step 10, which does not exist"
+    diagnostic = at(Span(12, 9, 12, 16), message=message, advice="the steps are 1, 2 and Cleanup")
+    assert text_of([diagnostic, diagnostic], document) == (
+        "deploy.runbook.md:12:9: error[RD201]: GOTO names step 10, which does not exist\n"
+        "   |\n"
+        "12 | - PASS: GOTO 10\n"
+        "   |         ^^^^^^^\n"
+        "   = help: the steps are 1, 2 and Cleanup\n"
+        "   = explain: rdc explain RD201\n"
+        "\n"
+        "1 error in 1 file"
+    )
+
+
+def test_related_places_are_notes_with_their_lines() -> None:
+    related = (Related(PATH, Span(1, 4, 1, 5), "the first is here"),)
+    diagnostic = Diagnostic("RD108", PATH, Span(10, 4, 10, 5), "two", "rename", related)
+    assert text_of([diagnostic], "## 1\n" + "\n" * 8 + "## 1\n") == (
+        "deploy.runbook.md:10:4: error[RD108]: two\n"
+        "   |\n"
+        "10 | ## 1\n"
+        "   |    ^\n"
+        "   = help: rename\n"
+        "   = explain: rdc explain RD108\n"
+        "deploy.runbook.md:1:4: note: the first is here\n"
+        "   |\n"
+        " 1 | ## 1\n"
+        "   |    ^\n"
+        "\n"
+        "1 error in 1 file"
+    )
+
+
+def test_a_finding_about_a_file_has_no_line() -> None:
+    assert text_of([at(None, code="RD001", advice="")], "") == (
+        "deploy.runbook.md: error[RD001]: m\n  = explain: rdc explain RD001\n\n1 error in 1 file"
+    )
+
+
+def test_a_span_of_several_lines_marks_the_first_and_names_the_last() -> None:
+    lines = text_of([at(Span(1, 3, 4, 2))], "a ```bash  \n\n\n```\n").split("\n")
+    assert lines[2:4] == ["1 | a ```bash", "  |   ^^^^^^^ to line 4"]
+
+
+def test_a_span_outside_of_the_text_is_no_accident() -> None:
+    assert "9:1: error" in text_of([at(Span(9, 1, 9, 1))], "short\n")
+    assert text_of([at(Span(1, 40, 1, 50))], "short\n").split("\n")[3] == "  |      ^"
+
+
+def test_counts() -> None:
+    found = [at(Span(1, 1, 1, 2), code=code) for code in ("RD201", "RD202", "RD401", "RD405")]
+    assert text_of(found, "x").endswith("\n2 errors, 1 warning, 1 note in 1 file")
+    assert text_of([], "x") == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "start", "shown", "offset"),
+    [
+        ("\tGOTO", 1, "    GOTO", 4),
+        ("ab\tGOTO", 3, "ab  GOTO", 4),
+        ("日本 GOTO", 3, "日本 GOTO", 5),
+        ("🚀 GOTO", 2, "🚀 GOTO", 3),
+        ("❤\ufe0f GOTO", 3, "❤\ufe0f GOTO", 3),
+        ("👩\u200d👧 GOTO", 4, "👩\u200d👧 GOTO", 3),
+        ("👍🏽 GOTO", 3, "👍🏽 GOTO", 3),
+        ("🇨🇭 GOTO", 3, "🇨🇭 GOTO", 3),
+        ("e\u0301 GOTO", 3, "e\u0301 GOTO", 2),
+        ("\u1112\u1161\u11ab GOTO", 4, "\u1112\u1161\u11ab GOTO", 3),
+        ("a\u200bb GOTO", 4, "a<U+200B>b GOTO", 11),
+        ("\x1b[31m GOTO", 6, "␛[31m GOTO", 6),
+        ("\u202eGOTO", 1, "<U+202E>GOTO", 8),
+    ],
+)
+def test_the_mark_stands_under_its_place(line: str, start: int, shown: str, offset: int) -> None:
+    made = excerpt(line, start, start + 4)
+    assert (made.text, made.offset, made.width) == (shown, offset, 4)
+
+
+def test_a_mark_is_as_wide_as_what_it_marks() -> None:
+    assert excerpt("x日本", 1, 3).width == 4
+    assert excerpt("x", 1, 1) == excerpt("x", 1, 9)
+    assert excerpt("e\u0301x", 1, 2).offset == 0
+
+
+def test_a_long_line_is_shown_around_the_place() -> None:
+    line = "x" * 500 + "GOTO" + "y" * 500
+    made = excerpt(line, 500, 504)
+    assert made.text.startswith("…xxx")
+    assert made.text.endswith("yyy…")
+    assert len(made.text) == COLUMNS + 2
+    assert made.text[made.offset : made.offset + made.width] == "GOTO"
+    assert excerpt(line, 0, 3).text == "x" * COLUMNS + "…"
+    assert excerpt(line, 1003, 1004).text.endswith("y")
+
+
+def test_a_line_as_long_as_a_file_is_no_work() -> None:
+    assert len(excerpt("日" * 4_000_000, 2_000_000, 3_000_000).text) <= COLUMNS
+
+
+@given(st.text(st.characters(exclude_characters="\n\r"), max_size=300), st.integers(0, 310), st.integers(0, 310))
+def test_any_line_at_all(line: str, start: int, length: int) -> None:
+    made = excerpt(line, start, start + length)
+    assert made.width >= 1
+    assert not any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in made.text)
+    width = sum(cell.width for cell in cells(made.text))
+    assert width <= COLUMNS + 2
+    assert made.offset <= width
+
+
+def test_nothing_that_a_document_says_commands_the_terminal() -> None:
+    hostile = "\x1b]0;title\x07\x9b31m\u202e"
+    shown = text_of([at(Span(1, 1, 1, 3), message=hostile, advice=hostile + "\nnext")], hostile)
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(shown)
+    assert visible("a\tb\x00") == "a\tb␀"

@@ -81,11 +81,11 @@ def written(shell: str, *blocks: str, tag: str = "bash") -> str:
 
 def test_one_warning_names_all_blocks_and_both_remedies(tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text(written("", "false\necho", "true", "a; b"))
-    said = call("check", "a.runbook.md", cwd=tmp_path)
-    assert (said.code, said.err.count("warning[RD132]")) == (0, 1)
-    assert "the blocks at lines 5, 18" in said.err
-    assert "start the block with `set -euo pipefail`" in said.err
-    assert "`rdc: {shell: strict}`" in said.err
+    output = call("check", "a.runbook.md", cwd=tmp_path)
+    assert (output.code, output.err.count("warning[RD132]")) == (0, 1)
+    assert "the blocks at lines 5, 18" in output.err
+    assert "start the block with `set -euo pipefail`" in output.err
+    assert "`rdc: {shell: strict}`" in output.err
 
 
 def test_blocks_that_differ_in_digits_alone_are_read_alike_unless_these_end_a_here_document(tmp_path: Path) -> None:
@@ -108,16 +108,13 @@ def test_a_project_may_say_it_for_all_documents(tmp_path: Path) -> None:
     assert call("check", "--strict", "a.runbook.md", cwd=tmp_path).code == 0
 
 
-def test_what_is_no_word_for_it_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.runbook.md").write_text(written("sloppy", "true"))
-    said = call("check", "a.runbook.md", cwd=tmp_path)
-    assert (said.code, "write strict or plain" in said.err) == (1, True)
-
-
-def test_sh_cannot_be_strict(tmp_path: Path) -> None:
-    (tmp_path / "a.runbook.md").write_text(written("strict", "true", tag="sh"))
-    said = call("check", "a.runbook.md", cwd=tmp_path)
-    assert (said.code, "sh has no pipefail" in said.err) == (1, True)
+@pytest.mark.parametrize(
+    ("shell", "tag", "problem"), [("sloppy", "bash", "write strict or plain"), ("strict", "sh", "sh has no pipefail")]
+)
+def test_what_is_no_word_for_it_and_a_strict_sh_are_refused(shell: str, tag: str, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "a.runbook.md").write_text(written(shell, "true", tag=tag))
+    output = call("check", "a.runbook.md", cwd=tmp_path)
+    assert (output.code, problem in output.err) == (1, True)
 
 
 @pytest.mark.parametrize("target", ["python", "make"])
@@ -126,28 +123,24 @@ def test_sh_cannot_be_strict(tmp_path: Path) -> None:
 )
 def test_a_strict_block_stops_at_its_first_failure(block: str, target: str, tmp_path: Path) -> None:
     place = Generated(tmp_path, "runbook", written("strict", block), target)
-    said = place.call("run")
-    assert said.code == (1 if target == "python" else 2)
-    assert "STOP" in said.out + said.err
-    assert "deployed\n" not in said.out.replace("echo deployed\n", "")
+    output = place.call("run")
+    assert output.code == (1 if target == "python" else 2)
+    assert "STOP" in output.out + output.err
+    assert "deployed\n" not in output.out.replace("echo deployed\n", "")
 
 
 def test_the_exit_code_of_a_closed_pipe_is_explained(tmp_path: Path) -> None:
     place = Generated(tmp_path, "runbook", written("strict", "yes | head -1"))
-    said = place.call("run")
-    assert said.code == 1
-    assert "FAIL  exit code 141: SIGPIPE, a pipeline's reader ended early" in said.err
+    output = place.call("run")
+    assert output.code == 1
+    assert "FAIL  exit code 141: SIGPIPE, a pipeline's reader ended early" in output.err
     place = Generated(tmp_path, "runbook", written("strict", "exit 140"))
     assert "SIGPIPE" not in place.call("run", "--restart").err
 
 
-def test_a_strict_block_runs_on_where_nothing_fails(tmp_path: Path) -> None:
-    place = Generated(tmp_path, "runbook", written("strict", "true\necho deployed"))
-    said = place.call("run")
-    assert (said.code, said.out) == (0, "deployed\n")
-
-
-def test_a_workflow_shows_that_a_block_is_strict(tmp_path: Path) -> None:
+def test_a_strict_block_runs_on_where_nothing_fails_and_a_workflow_shows_that_it_is_strict(tmp_path: Path) -> None:
+    output = Generated(tmp_path, "runbook", written("strict", "true\necho deployed")).call("run")
+    assert (output.code, output.out) == (0, "deployed\n")
     (tmp_path / "a.runbook.md").write_text(written("strict", "false\necho deployed"))
-    said = call("compile", "a.runbook.md", "--to", "github", "-o", "-", cwd=tmp_path)
-    assert "          set -euo pipefail\n          false\n          echo deployed\n" in said.out
+    made = call("compile", "a.runbook.md", "--to", "github", "-o", "-", cwd=tmp_path)
+    assert "          set -euo pipefail\n          false\n          echo deployed\n" in made.out

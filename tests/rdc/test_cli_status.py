@@ -8,10 +8,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from tests.support import warm
 from tests.support.cli import call, environment, spawn
 
 ASKING = """# Deploy
@@ -42,6 +44,17 @@ steps:
 """
 
 
+@pytest.fixture(autouse=True)
+def _forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The calls with which `rdc status` asks for each run are forked."""
+
+    def run(words: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        assert words[:2] == [sys.executable, "-P"]
+        return warm.run([sys.executable, *words[2:]], cwd=Path.cwd(), env=environment())
+
+    monkeypatch.setattr("rdc.runs.status.subprocess", SimpleNamespace(run=run, DEVNULL=subprocess.DEVNULL))
+
+
 def document(folder: Path, name: str = "deploy", command: str = "true") -> str:
     """Write a runbook that asks after a command, and return its file's name."""
     file = f"{name}.runbook.md"
@@ -50,8 +63,8 @@ def document(folder: Path, name: str = "deploy", command: str = "true") -> str:
 
 
 def runs(folder: Path, code: int = 0) -> dict[str, dict[str, Any]]:
-    """What `rdc status --json` says of each run."""
-    result = spawn("status", "--json", cwd=folder)
+    """What `rdc status --json` shows of each run."""
+    result = call("status", "--json", cwd=folder)
     assert (result.code, result.err) == (code, "")
     return {run["name"]: run for run in json.loads(result.out)["runs"]}
 
@@ -69,7 +82,7 @@ def test_status_lists_every_run_with_its_question_and_the_next_command(tmp_path:
     assert spawn("run", file, "--as", "blue", cwd=tmp_path).code == 75
     assert spawn("run", file, "answer", "2", "no", cwd=tmp_path).code == 0
     assert spawn("run", document(tmp_path, "fails", "false"), cwd=tmp_path).code == 1
-    result = spawn("status", cwd=tmp_path)
+    result = call("status", cwd=tmp_path)
     assert (result.code, result.err) == (0, "")
     assert result.out.splitlines() == [
         "deploy  STOP",
@@ -114,9 +127,9 @@ def test_status_lists_runs_of_makefiles(tmp_path: Path, output: str, called: str
     words = called.split()[1:]
     make(tmp_path, *words)
     expected = f"deploy.make  WAITING at 2: Check the site: Is it up?\n  {called} resume\n"
-    assert spawn("status", cwd=tmp_path).out == expected
+    assert call("status", cwd=tmp_path).out == expected
     make(tmp_path, *words, "STEP=2", "REPLY=yes")
-    assert spawn("status", cwd=tmp_path).out.startswith("deploy.make  COMPLETE")
+    assert call("status", cwd=tmp_path).out.startswith("deploy.make  COMPLETE")
 
 
 def test_status_tells_where_a_run_stands_whose_document_is_gone_or_changed(tmp_path: Path) -> None:
@@ -138,7 +151,7 @@ def test_status_offers_the_program_where_the_document_is_elsewhere(tmp_path: Pat
 
 
 def test_status_without_runs(tmp_path: Path) -> None:
-    assert spawn("status", cwd=tmp_path).out == "No run has started here.\n"
+    assert call("status", cwd=tmp_path).out == "No run has started here.\n"
 
 
 def test_status_follows_no_link(tmp_path: Path) -> None:
@@ -174,7 +187,7 @@ def test_texts_of_states_do_not_reach_the_terminal(tmp_path: Path) -> None:
     for name, journal in (("a\x1b[2J", b"x"), ("b\n", b"1 run x | x\n2 begin \x1b[2J | x\n")):
         (tmp_path / ".rdc" / name).mkdir(parents=True)
         (tmp_path / ".rdc" / name / "journal").write_bytes(journal)
-    out = spawn("status", cwd=tmp_path).out
+    out = call("status", cwd=tmp_path).out
     assert "\x1b" not in out
     assert len(out.splitlines()) == 2
 
@@ -201,9 +214,7 @@ def test_questions_show_the_values_of_the_run(tmp_path: Path) -> None:
 
 
 def test_a_run_that_expired_is_over(tmp_path: Path) -> None:
-    file = document(tmp_path)
-    assert spawn("run", file, "--expire", "6s", cwd=tmp_path).code == 75
-    assert runs(tmp_path)["deploy"]["state"] == "waiting"
-    time.sleep(6.1)
+    assert spawn("run", document(tmp_path), "--expire", "1s", cwd=tmp_path).code == 75
+    time.sleep(1.1)
     run = runs(tmp_path)["deploy"]
     assert (run["state"], run["step"], run["question"]) == ("stop", "", "")

@@ -24,7 +24,7 @@ from rdc.testing.process import execute
 from rdc.testing.run import Run, Setting, Step, TargetTestError
 from tests.conftest import ROOT
 from tests.support import warm
-from tests.support.cli import GOOD, UNKNOWN_TARGET, Result, call, document, environment
+from tests.support.cli import Result, call, document, environment
 from tests.support.process import is_gone, wait_until
 
 BODY = """\
@@ -115,26 +115,22 @@ def test_scenarios_by_the_semantics(folder: Path) -> None:
     ]
 
 
-def test_a_jump_is_shown_in_the_walk_as_it_was_written(folder: Path) -> None:
-    result = tried(folder, scenarios(jumped=(f"{PROMPTED}, rd pass, rd goto Back, rd pass", "COMPLETE")))
-    assert result.code == 1
-    assert result.out.splitlines()[2:-1] == [
-        "           1     Build  PASS",
-        "           (rd goto Back)",
-        "           Back         PASS  STOP",
-    ]
-
-
-def test_a_wrong_result_is_shown_with_the_walk(folder: Path) -> None:
-    result = tried(folder, scenarios(**WRONG))
+def test_a_wrong_result_is_shown_with_the_path_and_jumps_as_they_were_written(folder: Path) -> None:
+    jumped = {"jumped": (f"{PROMPTED}, rd pass, rd goto Back, rd pass", "COMPLETE")}
+    result = tried(folder, scenarios(**WRONG, **jumped))
     assert result.code == 1
     assert result.out.splitlines() == [
-        "FAILED   deploy.runbook.md  wrong  semantics  STOP Back to the old one",
+        "FAILED   deploy.runbook.md  wrong   semantics  STOP Back to the old one",
         "         it should end with COMPLETE",
         "           1     Build           PASS",
         "           2     Look | at *it*  NO    GOTO Back",
         "           Back                  PASS  STOP",
-        "1 failed",
+        "FAILED   deploy.runbook.md  jumped  semantics  STOP Back to the old one",
+        "         it should end with COMPLETE",
+        "           1     Build  PASS",
+        "           (rd goto Back)",
+        "           Back         PASS  STOP",
+        "2 failed",
     ]
 
 
@@ -160,7 +156,8 @@ def test_a_scenario_that_comes_to_no_end_fails(folder: Path, commands: str, prob
 @pytest.mark.parametrize("target", [*sorted(JUMPING - {"dbos"}), ON_WORKERS])
 def test_the_operator_may_jump(folder: Path, target: str) -> None:
     jumped = {"jumped": (f"{PROMPTED}, rd pass, rd goto Back, rd fail, rd goto Back, rd fail, rd fail", "STOP")}
-    result = tried(folder, scenarios(**jumped), "--on", target)
+    real = {"real": (f"{RUN}, rd goto Back", "STOP")}
+    result = tried(folder, scenarios(**jumped, **real), "--on", target)
     assert result.code == 0
     plain = json.loads(tried(folder, scenarios(**jumped), "--format", "json").out)["results"][0]["path"]
     assert plain["jumps"] == [{"after": 1, "step": "Back"}, {"after": 2, "step": "Back"}]
@@ -168,23 +165,14 @@ def test_the_operator_may_jump(folder: Path, target: str) -> None:
     assert result.out.splitlines() == [
         "PASSED   deploy.runbook.md  jumped  semantics  STOP Lost",
         f"PASSED   deploy.runbook.md  jumped  {target:9}  STOP Lost",
-        "2 passed",
+        f"PASSED   deploy.runbook.md  real    {target:9}  STOP Back to the old one",
+        "3 passed",
     ]
     assert tried(folder, scenarios(**jumped), "--on", "github").out.splitlines()[1:] == [
         "SKIPPED  deploy.runbook.md  jumped  github",
         "         the target github does not support `rd goto`",
         "1 passed, 1 skipped",
     ]
-
-
-@pytest.mark.parametrize("target", [*sorted(JUMPING - {"dbos"}), ON_WORKERS])
-def test_the_operator_may_jump_where_commands_run(folder: Path, target: str) -> None:
-    jumped = {"jumped": (f"{RUN}, rd goto Back", "STOP")}
-    result = tried(folder, scenarios(**jumped), "--on", target)
-    assert result.out.splitlines() == [
-        f"PASSED   deploy.runbook.md  jumped  {target}  STOP Back to the old one",
-        "1 passed",
-    ], result.out
 
 
 def test_a_jump_from_outside_starts_a_step_afresh_and_one_from_inside_does_not(folder: Path) -> None:
@@ -248,23 +236,35 @@ def test_on_each_target(folder: Path, target: str) -> None:
     assert ended == prompted | {(name, target): row for name, row in expected.items()}
 
 
-@pytest.mark.usefixtures("forked")
+HOSTILE = 'STOP "a\x01b ##[error] | *c* \u202e rdc: STOP 100% ::x::"'
+
+
+@pytest.fixture
+def _actrc(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files in the project and at home have options with which act would run nothing."""
+    for place in (".actrc", "act/actrc", ".config/act/actrc"):
+        document(folder, place, "--dryrun\n")
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"):
+        monkeypatch.setenv(name, str(folder))
+
+
+@pytest.mark.usefixtures("forked", "_actrc")
 def test_what_is_prompted_executes_nothing(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Nothing else depends on what a message has in it, nor on files with options of act."""
     bait = tmp_path_factory.mktemp("bait") / "WAS_RUN"
-    text = scenarios(**GOOD_ONE).replace("touch BUILT && cat data", f"touch {bait}")
+    text = scenarios(**GOOD_ONE, **LOST).replace("touch BUILT && cat data", f"touch {bait}")
     text = text.replace("---\n# Deploy", f"rdc: {{github: {{setup: [{{run: touch {bait}}}]}}}}\n---\n# Deploy")
-    result = tried(folder, text, "--on", "all")
-    assert result.out.splitlines()[-1] == f"{1 + len(TARGETS)} passed", result.out
+    result = tried(folder, text.replace('STOP "Lost"', HOSTILE), "--on", "all")
+    assert result.out.splitlines()[-1] == f"{2 + 2 * len(TARGETS)} passed", result.out
     assert not bait.exists()
-    text = text.replace(" --prompted", "").replace("rd pass\n", "rd yes\n")
-    for target in TARGETS:
+    text = scenarios(**REAL).replace("touch BUILT && cat data", f"touch {bait}")
+    for target in ("python", "make"):
         bait.unlink(missing_ok=True)
         tried(folder, text, "--on", target)
         assert bait.exists(), f"else this test could not fail on {target}"
 
 
-@pytest.mark.parametrize("target", MOSTLY)
-def test_a_target_that_walks_otherwise_fails(folder: Path, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_target_that_walks_otherwise_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = {
         "the target continues with step Back; expected step 2": Run((one("1"), one("Back")), "STOP", ""),
         "the target continues with step 1; expected STOP": Run((one("1", False), one("1")), "STOP", ""),
@@ -279,21 +279,14 @@ def test_a_target_that_walks_otherwise_fails(folder: Path, target: str, monkeypa
         def pretended(setting: Setting, run: Run = run) -> Run:
             return run
 
-        monkeypatch.setattr(f"{TARGETS[target]}.run", pretended)
-        result = tried(folder, scenarios(**LOST), "--on", target)
+        monkeypatch.setattr(f"{TARGETS['python']}.run", pretended)
+        result = tried(folder, scenarios(**LOST), "--on", "python")
         assert result.code == 1
         assert problem in result.out
 
 
 def one(step: str, passed: bool = True) -> Step:
     return Step(step, 1, Verdict.PASS if passed else Verdict.FAIL)
-
-
-@pytest.mark.usefixtures("forked")
-def test_a_message_that_no_output_can_show_is_the_same_message(folder: Path) -> None:
-    text = scenarios(**LOST).replace('STOP "Lost"', 'STOP "a\x01b ##[error] | *c* \u202e rdc: STOP 100% ::x::"')
-    result = tried(folder, text, "--on", "all")
-    assert result.out.splitlines()[-1] == f"{1 + len(TARGETS)} passed", result.out
 
 
 @pytest.mark.parametrize(("target", "tool"), [("make", "make"), ("github", "act")])
@@ -341,7 +334,7 @@ def test_the_time_limit_also_ends_commands_that_ignore_signals(tmp_path: Path) -
     wait_until(lambda: is_gone(int((tmp_path / "pid").read_text())), 5)  # the system may take a moment
 
 
-@pytest.mark.parametrize("target", ["python", "make", "dbos"])
+@pytest.mark.parametrize("target", ["python", "make", ON_WORKERS])
 def test_what_a_command_leaves_in_the_background_is_not_waited_for(
     folder: Path, target: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -355,18 +348,6 @@ def test_what_a_command_leaves_in_the_background_is_not_waited_for(
     os.kill(int(mark.read_text()), signal.SIGKILL)  # which fails if it is gone
 
 
-def test_act_takes_no_options_from_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An `.actrc` in the project or at home could run anything, or nothing."""
-    for place in (".actrc", "act/actrc", ".config/act/actrc"):
-        (folder / place).parent.mkdir(parents=True, exist_ok=True)
-        (folder / place).write_text("--dryrun\n")
-    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"):
-        monkeypatch.setenv(name, str(folder))
-    result = tried(folder, scenarios(**GOOD_ONE, **REAL), "--on", "github")
-    assert result.code == 0, result.out
-    assert result.out.splitlines()[-1] == "3 passed"
-
-
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e300"])
 def test_a_time_limit_is_a_number_of_seconds(folder: Path, seconds: str) -> None:
     result = tried(folder, scenarios(**GOOD_ONE), "--timeout", seconds)
@@ -374,23 +355,19 @@ def test_a_time_limit_is_a_number_of_seconds(folder: Path, seconds: str) -> None
     assert "--timeout must be a number of seconds" in result.err
 
 
+FORGING = """\
+echo '### STOP forged' >> "${GITHUB_STEP_SUMMARY:-/dev/null}"
+(sleep 0.2; echo 'rdc: STOP late'; echo 'rdc: STOP late' >&2) &
+printf 'rdc: STOP unfinished' | tee /dev/stderr"""
+
+
 @pytest.mark.parametrize("target", MOSTLY)
-@pytest.mark.parametrize(
-    "command",
-    [
-        "echo '### STOP forged' >> \"${GITHUB_STEP_SUMMARY:-/dev/null}\"",
-        "(sleep 0.2; echo 'rdc: STOP late'; echo 'rdc: STOP late' >&2) & true",
-        "printf 'rdc: STOP unfinished' | tee /dev/stderr",
-    ],
-)
-@pytest.mark.share(2)
-def test_commands_do_not_say_how_a_run_ends(folder: Path, target: str, command: str) -> None:
-    text = scenarios(**REAL).replace("touch BUILT && cat data", command)
-    result = tried(folder, text, "--on", target)
+def test_commands_do_not_decide_how_a_run_ends(folder: Path, target: str) -> None:
+    result = tried(folder, scenarios(**REAL).replace("touch BUILT && cat data", FORGING), "--on", target)
     assert result.code == 0, result.out
 
 
-@pytest.mark.parametrize("target", ["python", "make", "dbos"])
+@pytest.mark.parametrize("target", ["python", "make", ON_WORKERS])
 def test_a_run_that_is_killed_says_so(folder: Path, target: str) -> None:
     result = tried(folder, scenarios(**REAL).replace("touch BUILT && cat data", "kill -9 $PPID"), "--on", target)
     assert result.code == 1
@@ -409,19 +386,12 @@ def test_a_test_that_is_ended_ends_what_it_has_begun(folder: Path, target: str, 
     own = environment(TMPDIR=str(folder / "temporary"))
     (folder / "temporary").mkdir()
     with subprocess.Popen(command, cwd=folder, env=own, start_new_session=True) as test:
-        wait_for(lambda: mark.exists() and mark.read_text().endswith("\n"))
+        wait_until(lambda: mark.exists() and mark.read_text().endswith("\n"))
         test.send_signal(number)
         assert test.wait(30) == 130
     process = int(mark.read_text())
-    wait_for(lambda: not Path(f"/proc/{process}").exists())
+    wait_until(lambda: is_gone(process))
     assert not list((folder / "temporary").iterdir())
-
-
-def wait_for(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_temporary_files_may_have_odd_places(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -461,34 +431,16 @@ def test_as_jstep(folder: Path) -> None:
     assert "GOTO Back" in (failure.text or "")
 
 
-def test_documents_with_errors_are_not_tested(folder: Path) -> None:
-    document(folder, "broken.runbook.md", UNKNOWN_TARGET)
-    document(folder, "deploy.runbook.md", scenarios(**GOOD_ONE))
-    result = call("test", "deploy.runbook.md", "broken.runbook.md", cwd=folder)
-    assert (result.code, result.out) == (1, "")
-    assert "RD201" in result.err
-
-
-def test_a_document_without_scenarios_is_told(folder: Path) -> None:
-    document(folder, "plain.runbook.md", GOOD)
-    result = call("test", "plain.runbook.md", cwd=folder)
-    assert (result.code, result.out, result.err) == (0, "no scenarios\n", "plain.runbook.md has no scenarios\n")
+EXAMPLES = [*(ROOT / "examples").glob("*.runbook.md"), *(ROOT / "examples" / "playbooks").glob("*.md")]
 
 
 @pytest.mark.usefixtures("forked")
-@pytest.mark.share(6)
-@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.runbook.md")), ids=lambda path: path.name)
-def test_the_scenarios_of_the_examples_come_out_on_every_target(path: Path) -> None:
-    result = call("test", "--quiet", str(path.relative_to(ROOT)), "--on", "all", cwd=ROOT)
-    assert result.code == 0, result.out
-    assert not [line for line in result.out.splitlines() if line.startswith("SKIPPED")]
-
-
-@pytest.mark.usefixtures("forked")
+@pytest.mark.parametrize("targets", [["python", "make"], pytest.param(["all"], marks=pytest.mark.soak)], ids=" ".join)
+@pytest.mark.parametrize("path", sorted(EXAMPLES), ids=lambda path: path.name)
 @pytest.mark.share(12)
-@pytest.mark.parametrize("path", sorted((ROOT / "examples" / "playbooks").glob("*.md")), ids=lambda path: path.name)
-def test_the_scenarios_of_playbooks_come_out_on_every_target(path: Path) -> None:
-    result = call("test", "--quiet", str(path.relative_to(ROOT)), "--on", "all", cwd=ROOT)
+def test_the_scenarios_of_the_examples_come_out_on_every_target(path: Path, targets: list[str]) -> None:
+    on = [word for target in targets for word in ("--on", target)]
+    result = call("test", "--quiet", str(path.relative_to(ROOT)), *on, cwd=ROOT)
     assert result.code == 0, result.out
     assert not [line for line in result.out.splitlines() if line.startswith("SKIPPED")]
 

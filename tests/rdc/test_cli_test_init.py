@@ -116,30 +116,32 @@ def init(folder: Path, name: str, *words: str) -> Result:
 
 
 TREES = [ROOT / "examples", *sorted((ROOT / "tests" / "equivalence" / "found").glob("*/"))]
+DOCUMENTS = [
+    (tree, path.relative_to(tree).as_posix())
+    for tree in TREES
+    for path in sorted(tree.rglob("*"))
+    if any(form.drafts and form.has(path.name) for form in FRONT_ENDS.values())
+]
 
 
-@pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.name)
-def test_every_document_gets_scenarios_that_pass(tree: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("tree", "name"), DOCUMENTS, ids=[f"{tree.name}/{name}" for tree, name in DOCUMENTS])
+@pytest.mark.share(11)
+def test_every_document_gets_scenarios_that_pass(tree: Path, name: str, tmp_path: Path) -> None:
     """The program stays, and only lines are added."""
     shutil.copytree(tree, tmp_path, dirs_exist_ok=True)
     (tmp_path / "rdc.toml").touch()
-    for path in sorted(path for path in tmp_path.rglob("*") if is_tried(path)):
-        before, meant = path.read_bytes(), meaning(path)
-        name = path.relative_to(tmp_path).as_posix()
-        done = call("test", "--init", "--paths", "8", "--", name, cwd=tmp_path)
-        assert (done.code, "can't make up" in done.err) == (0, False), done.err
-        assert is_extended(before, path.read_bytes())
-        assert meaning(path) == meant
-        tried = call("test", "--", name, cwd=tmp_path)
-        assert (tried.code, "SKIPPED" in tried.out, "RD014" in call("check", "--", name, cwd=tmp_path).err) == (
-            *(0, False, False),
-        ), tried.out
-        assert "PASSED" in tried.out or "wrote" not in done.err
-
-
-def is_tried(path: Path) -> bool:
-    form = next((form for form in FRONT_ENDS.values() if form.has(path.name)), None)
-    return bool(form and form.drafts and path.is_file() and compile_file(str(path)).program)
+    path = tmp_path / name
+    if compile_file(str(path)).program is None:
+        return
+    before, meant = path.read_bytes(), meaning(path)
+    done = call("test", "--init", "--paths", "4", "--", name, cwd=tmp_path)
+    assert (done.code, "can't make up" in done.err) == (0, False), done.err
+    assert is_extended(before, path.read_bytes())
+    assert meaning(path) == meant
+    tried = call("test", "--", name, cwd=tmp_path)
+    assert (tried.code, "SKIPPED" in tried.out) == (0, False), tried.out
+    assert "RD014" not in call("check", "--", name, cwd=tmp_path).err
+    assert "PASSED" in tried.out or "wrote" not in done.err
 
 
 def meaning(path: Path) -> str:
@@ -155,7 +157,8 @@ def is_extended(before: bytes, after: bytes) -> bool:
     return after.endswith(before[start:]) and len(after) >= len(before)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.share(3)
+@pytest.mark.parametrize("seed", range(1, 7))
 def test_any_document_gets_scenarios_that_pass(seed: int, folder: Path) -> None:
     document(folder, "a.playbook.md", playbook_render.document(playbook_drawing.random_told(seed).book))
     document(folder, "b.workflow.yaml", workflow_render.document(workflow_drawing.random_told(seed).flow))
@@ -239,9 +242,7 @@ def test_a_file_of_scenarios_is_extended(folder: Path) -> None:
     document(folder, "a.scenarios.yaml", "{one: {inputs: {issue: x}, agents: {'1': hello}, result: COMPLETE}}")
     assert "rdc cannot add to its scenarios" in init(folder, "a.playbook.md").err
 
-
-def test_a_link_to_nothing_is_not_written_through(folder: Path) -> None:
-    document(folder, "a.playbook.md", PLAY)
+    (folder / "a.scenarios.yaml").unlink()
     (folder / "a.scenarios.yaml").symlink_to("elsewhere")
     assert "it is a broken link" in init(folder, "a.playbook.md").err
     assert not (folder / "elsewhere").exists()
@@ -252,6 +253,10 @@ def test_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document(folder, "b.runbook.md", UNKNOWN_TARGET)
     assert "b.runbook.md:9" in init(folder, ".").err
     assert (folder / "a.runbook.md").read_text() == ASKED
+    (folder / "b.runbook.md").unlink()
+    document(folder, "b.playbook.md", PLAY)
+    assert init(folder, ".").err == "wrote 5 scenarios to a.runbook.md\nwrote 4 scenarios to b.scenarios.yaml\n"
+    document(folder, "a.runbook.md", ASKED)
 
     def changes(*given: object) -> addition.Addition:
         made = add(*given)  # type: ignore[arg-type]
@@ -292,9 +297,9 @@ def test_there_is_a_bound(folder: Path) -> None:
     ]
     assert init(folder, "a.runbook.md").err == "wrote 2 scenarios to a.runbook.md\n"
     document(folder, "b.runbook.md", LOOP)
-    said = init(folder, "b.runbook.md").err.splitlines()
-    assert said[0] == "wrote 20 scenarios to b.runbook.md"
-    assert re.fullmatch(r"b.runbook.md: at least \d+ more paths have no scenario; --paths N writes more", said[1])
+    printed = init(folder, "b.runbook.md").err.splitlines()
+    assert printed[0] == "wrote 20 scenarios to b.runbook.md"
+    assert re.fullmatch(r"b.runbook.md: at least \d+ more paths have no scenario; --paths N writes more", printed[1])
 
 
 def test_inputs_and_outputs_are_given(folder: Path) -> None:
@@ -312,12 +317,6 @@ rdc:
     assert "    inputs:\n      region: eu  # made up\n" in (folder / "a.runbook.md").read_text()
     tried = call("test", "a.runbook.md", cwd=folder)
     assert (tried.code, tried.out.endswith("\n3 passed\n")) == (0, True), tried.out
-
-
-def test_several_documents_are_written_together(folder: Path) -> None:
-    document(folder, "a.runbook.md", ASKED)
-    document(folder, "b.playbook.md", PLAY)
-    assert init(folder, ".").err == "wrote 5 scenarios to a.runbook.md\nwrote 4 scenarios to b.scenarios.yaml\n"
 
 
 def test_names_of_files_are_quoted(folder: Path) -> None:
@@ -341,9 +340,6 @@ def test_wrong_use(words: list[str], problem: str, folder: Path) -> None:
     result = call("test", *words, cwd=folder)
     assert (result.code, problem in result.err) == (2, True), result.err
     assert (folder / "a.runbook.md").read_text() == ASKED
-
-
-def test_a_format_without_scenarios(folder: Path) -> None:
     shutil.copy(ROOT / "examples" / "programs" / "review-loop.program.json", folder / "a.program.json")
     result = init(folder, "a.program.json")
     assert (result.code, "a program cannot have scenarios" in result.err) == (1, True)

@@ -71,9 +71,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
-    ("request_", "code", "said"),
+    ("request_", "code", "output"),
     [
         ({"tool": "add", "arguments": {"a": 1, "b": 2}}, 0, "1 + 2 = 3 ✓\n"),
         ({"tool": "fail", "arguments": {"why": "no reason"}}, 1, "no reason"),
@@ -92,7 +92,7 @@ def test_a_tool_of_a_real_server_is_called(
     server: str,
     request_: object,
     code: int,
-    said: str,
+    output: str,
     monkeypatch: pytest.MonkeyPatch,
     capfdbinary: pytest.CaptureFixture[bytes],
 ) -> None:
@@ -100,8 +100,8 @@ def test_a_tool_of_a_real_server_is_called(
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
     assert main(["tool-call", "--", sys.executable, server]) == code
     out, err = (stream.decode() for stream in capfdbinary.readouterr())
-    assert said in (out if code == 0 else err)
-    assert out == (said if code == 0 else "")
+    assert output in (out if code == 0 else err)
+    assert out == (output if code == 0 else "")
 
 
 def test_a_server_that_cannot_be_started_is_told_in_a_line() -> None:
@@ -171,8 +171,8 @@ def test_an_answer_that_is_asked_for_by_name_and_number_is_not_counted(
     monkeypatch.chdir(tmp_path)
     Path("m.yaml").write_text("agents: {1: [one, two]}\ntools: {web/get: a, site/get: b, dig: c}\n")
     words = ("mock", "m.yaml", "--call")
-    for kind, name, number, said in (("agents", "1", "1", "two"), ("tools", "site/get", "0", "b")):
-        assert called((*words, kind, name, number), "x") == (0, f"{said}\n", "")
+    for kind, name, number, output in (("agents", "1", "1", "two"), ("tools", "site/get", "0", "b")):
+        assert called((*words, kind, name, number), "x") == (0, f"{output}\n", "")
     assert called((*words, "agents", "1", "2"), "x")[2] == "1: m.yaml has no answer number 3 under agents: 1\n"
     assert called(("mock", "m.yaml"), {"tool": "dig", "arguments": {}}, RDC_STEP="s") == (0, "c\n", "")
     assert "several connections" in called(("mock", "m.yaml"), {"tool": "get", "arguments": {}}, RDC_STEP="s")[2]
@@ -184,9 +184,9 @@ def test_a_run_mocks_with_it_as_its_agent_and_its_tool(tmp_path: Path) -> None:
         tmp_path,
         program(
             node("1", Tool("web", "get", text("{}")), edge("STOP", "pass"), edge("2")),
-            node("2", agent("x"), edge("COMPLETE", "pass", kept("said")), edge("STOP")),
-            slots=("said",),
-            message=of(slot("said")),
+            node("2", agent("x"), edge("COMPLETE", "pass", kept("output")), edge("STOP")),
+            slots=("output",),
+            message=of(slot("output")),
         ),
     )
     (tmp_path / "m.yaml").write_text("agents: {2: [hello]}\ntools:\n  web/get: [{fail: no}]\n")

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import shlex
+import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from rdc.trace.text import Turns, folded
 from tests.support.cli import UNKNOWN_TARGET, call, document
 
 DEPLOY = """\
@@ -97,11 +102,8 @@ def test_outcomes_are_used_up_and_the_last_one_stays(folder: Path) -> None:
         "=> STOP Back to the old one",
     ]
     assert call("trace", "deploy.runbook.md", "--outcomes", "2.1=fail", cwd=folder).out == result.out
-
-
-def test_what_is_not_named_can_fail(folder: Path) -> None:
-    result = call("trace", "deploy.runbook.md", "--otherwise", "fail", cwd=folder)
-    assert result.out.splitlines() == ["1  Build  FAIL  STOP", "=> STOP Nothing was built"]
+    failing = call("trace", "deploy.runbook.md", "--otherwise", "fail", cwd=folder)
+    assert failing.out.splitlines() == ["1  Build  FAIL  STOP", "=> STOP Nothing was built"]
 
 
 def test_instances_have_their_numbers(folder: Path) -> None:
@@ -112,13 +114,9 @@ def test_instances_have_their_numbers(folder: Path) -> None:
         "{N} (instance 3)  Round 3  FAIL  COMPLETE",
         "=> COMPLETE 3 rounds",
     ]
-
-
-def test_a_walk_that_does_not_end_is_cut_off(folder: Path) -> None:
-    result = call("trace", "rounds.runbook.md", "--visits", "7", cwd=folder)
-    assert result.code == 0
-    assert len(result.out.splitlines()) == 8
-    assert result.out.splitlines()[-1] == "=> ... at {N} after 7 visits"
+    endless = call("trace", "rounds.runbook.md", "--visits", "7", cwd=folder)
+    assert (endless.code, len(endless.out.splitlines())) == (0, 8)
+    assert endless.out.splitlines()[-1] == "=> ... at {N} after 7 visits"
 
 
 @pytest.mark.parametrize(
@@ -139,12 +137,8 @@ def test_wrong_use(folder: Path, words: tuple[str, ...], complaint: str) -> None
     result = call("trace", "deploy.runbook.md", *words, cwd=folder)
     assert (result.code, result.out) == (2, "")
     assert complaint in result.err
-
-
-def test_a_document_with_errors_has_no_walk(folder: Path) -> None:
-    result = call("trace", "broken.runbook.md", cwd=folder)
-    assert (result.code, result.out) == (1, "")
-    assert "RD201" in result.err
+    broken = call("trace", "broken.runbook.md", cwd=folder)
+    assert (broken.code, broken.out, "RD201" in broken.err) == (1, "", True)
 
 
 def test_all_walks_the_shortest_first(folder: Path) -> None:
@@ -175,8 +169,6 @@ def test_repetitions_are_folded(folder: Path) -> None:
         "{N} pass ×3, {N} (instance 4) fail => COMPLETE 4 rounds",
     ]
 
-
-def test_data_have_pass_and_fail_and_every_visit(folder: Path) -> None:
     found = json.loads(call("trace", "deploy.runbook.md", "--all", "--format", "json", cwd=folder).out)
     visits = [(made["step"], made["outcome"]) for made in found["paths"][-1]["visits"]]
     assert visits == [("1", "pass"), ("2.1", "fail"), ("2.1", "fail"), ("Back", "fail")]
@@ -231,7 +223,7 @@ def test_advice_for_a_long_way_says_how_long(folder: Path) -> None:
 
 
 def test_large_documents_have_walks(folder: Path) -> None:
-    steps = (f"## {number}. A\n\n- FAIL: RETRY 3 STOP\n" for number in range(1, 601))
+    steps = (f"## {number}. A\n\n- FAIL: RETRY 3 STOP\n" for number in range(1, 201))
     document(folder, "large.runbook.md", "\n".join(steps))
     lines = call("trace", "large.runbook.md", "--all", "--paths", "3", cwd=folder).out.splitlines()
     assert lines[3] == "3 paths, shortest first; there may be more"
@@ -266,9 +258,7 @@ def test_for_machines(folder: Path) -> None:
 
 def test_nothing_commands_the_terminal(folder: Path) -> None:
     document(folder, "odd.runbook.md", '## 1. A\u202e\x1b]0;x\x07\n\n- PASS: STOP "b\x1b[2J"\n')
-    result = call("trace", "odd.runbook.md", cwd=folder)
-    assert "\x1b" not in result.out
-    assert "\u202e" not in result.out
+    assert not {"\x1b", "\u202e"} & {*call("trace", "odd.runbook.md", cwd=folder).out}
 
 
 DECLARED = """\
@@ -340,3 +330,53 @@ def test_a_specification_has_no_transitions_to_take(tmp_path: Path) -> None:
     out = call("trace", "a.stepspec.yaml", "--all", cwd=tmp_path).out
     assert "0 of 0" not in out
     assert out.endswith("the document has no transitions\n")
+
+
+# --- Repetitions are folded, and nothing is lost by that --------------------------------------------------------------
+
+
+def shown(letters: str) -> str:
+    """`2a` for two in a row, `3(ab)` for three turns."""
+    return " ".join(_shown(turns) for turns in folded(letters))
+
+
+def _shown(turns: Turns) -> str:
+    inner = "".join(f"{run.times if run.times > 1 else ''}{run.item}" for run in turns.items)
+    return f"{turns.times}({inner})" if turns.times > 1 else inner
+
+
+def unfolded(found: Iterable[Turns]) -> str:
+    return "".join("".join(run.item * run.times for run in turns.items) * turns.times for turns in found)
+
+
+@pytest.mark.parametrize(
+    ("letters", "expected"),
+    [
+        ("", ""),
+        ("abc", "a b c"),
+        ("aaab", "3a b"),
+        ("ababab", "3(ab)"),
+        ("xabababy", "x 3(ab) y"),
+        ("aabaabaabc", "3(2ab) c"),
+        ("abcab", "a b c a b"),
+        ("abacabac", "2(abac)"),
+    ],
+)
+def test_what_is_repeated_is_shown_once(letters: str, expected: str) -> None:
+    assert shown(letters) == expected
+
+
+@given(st.text("abc", max_size=60))
+def test_nothing_is_lost(letters: str) -> None:
+    found = list(folded(letters))
+    assert unfolded(found) == letters
+    for turns in found:
+        for run in turns.items:
+            assert letters[run.place : run.place + run.times] == run.item * run.times
+
+
+def test_a_long_walk_is_folded_in_little_time() -> None:
+    begun = time.process_time()
+    assert len(list(folded("abcdefgh" * 10_000))) == 1
+    list(folded("".join("ab"[number.bit_count() % 2] for number in range(20_000))))  # repeats nothing three times
+    assert time.process_time() - begun < 5

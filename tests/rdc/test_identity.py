@@ -76,10 +76,10 @@ def test_documents_of_one_name_never_meet_and_status_lists_both(tmp_path: Path) 
     begin(tmp_path / "billing", "deploy.runbook.md")
     assert states(tmp_path) == [".rdc/billing.deploy", ".rdc/shop.deploy"]
     for folder, prefix in ((tmp_path, "shop/"), (tmp_path / "shop", "")):
-        told = {run["name"]: run for run in json.loads(spawn("status", "--json", cwd=folder).out)["runs"]}
-        assert sorted(told) == ["billing.deploy", "shop.deploy"]
-        assert told["shop.deploy"]["next"][0] == f"rdc run {prefix}deploy.runbook.md answer 2 yes"
-        assert told["shop.deploy"]["question"] == "Good?"
+        listed = {run["name"]: run for run in json.loads(spawn("status", "--json", cwd=folder).out)["runs"]}
+        assert sorted(listed) == ["billing.deploy", "shop.deploy"]
+        assert listed["shop.deploy"]["next"][0] == f"rdc run {prefix}deploy.runbook.md answer 2 yes"
+        assert listed["shop.deploy"]["question"] == "Good?"
     assert spawn("run", "deploy.runbook.md", "answer", "2", "yes", cwd=tmp_path / "shop").code == 0
     assert spawn("run", str(tmp_path / "shop/deploy.runbook.md"), "resume", cwd=tmp_path / "billing").code == 0
     assert (tmp_path / "shop/gone").exists() is False
@@ -91,8 +91,8 @@ def test_outside_of_a_project_a_document_keeps_its_run_beside_it(tmp_path: Path)
     begin(tmp_path, "a/deploy.runbook.md")
     begin(tmp_path, "b/deploy.runbook.md")
     assert states(tmp_path) == ["a/.rdc/deploy", "b/.rdc/deploy"]
-    told = {run["name"]: run["next"] for run in json.loads(spawn("status", "--json", cwd=tmp_path).out)["runs"]}
-    assert {name: following[0] for name, following in told.items()} == {
+    listed = {run["name"]: run["next"] for run in json.loads(spawn("status", "--json", cwd=tmp_path).out)["runs"]}
+    assert {name: following[0] for name, following in listed.items()} == {
         "a/deploy": "rdc run a/deploy.runbook.md answer 2 yes",
         "b/deploy": "rdc run b/deploy.runbook.md answer 2 yes",
     }

@@ -69,11 +69,8 @@ def test_a_comment_within_a_prompt_is_no_part_of_it(tmp_path: Path) -> None:
     ]
     tasks = [[node.task for node in program.nodes] for path in paths if (program := compile_file(str(path)).program)]
     assert tasks[0] == tasks[1]
-
-
-def test_a_code_block_has_no_comments(tmp_path: Path) -> None:
-    text = "# T\n\n## 1. A\n\nShow it.\n\n```md\n<!-- rdc: ignore RD999 -->\n```\n"
-    assert codes(document(tmp_path, "a.runbook.md", text)) == []
+    block = "# T\n\n## 1. A\n\nShow it.\n\n```md\n<!-- rdc: ignore RD999 -->\n```\n"
+    assert codes(document(tmp_path, "b.runbook.md", block)) == [], "a code block has no comments"
 
 
 def test_findings_of_a_target_can_be_ignored(tmp_path: Path) -> None:
@@ -130,11 +127,6 @@ def test_what_is_of_use_stays_in_the_comment(tmp_path: Path) -> None:
     assert (result.code, path.read_text()) == (0, TOLERATED.format("<!-- rdc: ignore RD405 -->\n"))
 
 
-def test_nothing_is_useless_while_there_are_errors(tmp_path: Path) -> None:
-    text = TOLERATED.format("<!-- rdc: ignore RD401 -->\n") + "\n## 2. B\n\nx\n\n- PASS: GOTO 9\n"
-    assert "RD007" not in codes(document(tmp_path, "a.runbook.md", text))
-
-
 def test_the_comments_of_an_included_document_count(tmp_path: Path) -> None:
     document(tmp_path, "b.runbook.md", TOLERATED.format("<!-- rdc: ignore RD405 -->\n"))
     path = document(tmp_path, "a.runbook.md", "# T\n\n## 1. A\n\n- b.runbook.md\n")
@@ -177,7 +169,9 @@ def test_a_wrong_configuration_is_an_error_with_its_place(tmp_path: Path, text: 
     assert f"rdc.toml:{place}:1: error[RD501]: the configuration is not valid: {message}\n" in result.err
 
 
-def test_documents_on_their_own_are_not_complete(tmp_path: Path) -> None:
+def test_no_comment_is_useless_in_documents_with_errors_or_on_their_own(tmp_path: Path) -> None:
+    text = TOLERATED.format("<!-- rdc: ignore RD401 -->\n") + "\n## 2. B\n\nx\n\n- PASS: GOTO 9\n"
+    assert "RD007" not in codes(document(tmp_path, "b.runbook.md", text))
     path = document(tmp_path, "a.runbook.md", TOLERATED.format("<!-- rdc: ignore RD404 -->\n"))
     found = compile_file(str(path), Settings(link=False)).diagnostics
     assert [item.code for item in found] == ["RD405"]

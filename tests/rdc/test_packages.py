@@ -69,7 +69,7 @@ def test_a_lock_that_matches(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "says"),
+    ("before", "after", "message"),
     [
         (LOCK, "", "is not a lock file of uv"),
         (LOCK, "x = [", "is not a lock file of uv"),
@@ -88,11 +88,11 @@ def test_a_lock_that_matches(folder: Path) -> None:
         ('dependencies = [{ name = "prometheus-client" }]', 'dependencies = [{ name = "x" }]', "dbos needs x"),
     ],
 )
-def test_a_lock_that_does_not_match(before: str, after: str, says: str, tmp_path: Path) -> None:
+def test_a_lock_that_does_not_match(before: str, after: str, message: str, tmp_path: Path) -> None:
     assert before in LOCK
     (tmp_path / NAME).write_text(f"#!/usr/bin/env -S uv run --script\n#\n{METADATA[()]}", encoding="utf-8")
     (tmp_path / f"{NAME}.lock").write_text(LOCK.replace(before, after, 1), encoding="utf-8")
-    assert says in lock_issue(str(tmp_path / NAME))
+    assert message in lock_issue(str(tmp_path / NAME))
 
 
 def test_another_fault_comes_first(folder: Path) -> None:

@@ -1,17 +1,20 @@
-"""`rdc verify` of workflows that call the program: the pins hold, and no step is one that rdc does not write."""
+"""`rdc verify` of workflows and Makefiles that call the program, of Makefiles that walk a runbook, and of pictures."""
 
 from __future__ import annotations
 
 import time
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from backends.common.command import drawing_command, read_command
 from backends.github import GithubBackend
 from backends.github.verify import Called, verify_calls
-from compiler.driver import compile_file
+from compiler.driver import Compilation, compile_file
 from rdc.output.generate import emitted
-from tests.support.cli import ROOT, call
+from tests.rdc.verified import alone, compiled
+from tests.support.cli import GOOD, ROOT, call, document
 
 DOCUMENTS = (".runbook.md", ".playbook.md", ".workflow.yaml", ".stepspec.yaml", ".stepspec.json")
 
@@ -38,21 +41,15 @@ Look at the build.
 WORKFLOW = ".github/workflows/deploy.yml"
 
 
-def compiled(folder: Path, *, has_source: bool, options: tuple[str, ...] = ()) -> Path:
+def workflow(folder: Path, *options: str, has_source: bool = True) -> Path:
     """A workflow in its repository."""
-    (folder / "deploy.runbook.md").write_text(DOCUMENT, encoding="utf-8")
-    (folder / WORKFLOW).parent.mkdir(parents=True)
     words = [word for option in ("prompts=answers", *options) for word in ("-O", option)]
-    made = call("compile", "deploy.runbook.md", "--to", "github", *words, "-o", WORKFLOW, cwd=folder)
-    assert made.code == 0, made.err
-    if not has_source:
-        (folder / "deploy.runbook.md").unlink()
-    return folder / WORKFLOW
+    return (compiled if has_source else alone)(folder, "github", *words, text=DOCUMENT, out=WORKFLOW)
 
 
 @pytest.mark.parametrize("options", [(), ("program=lib/p.py",), ("parallel=matrix",)], ids=" ".join)
 def test_a_workflow_its_program_and_the_runtime_are_proven_together(options: tuple[str, ...], tmp_path: Path) -> None:
-    compiled(tmp_path, has_source=True, options=options)
+    workflow(tmp_path, *options)
     assert call("verify", WORKFLOW, cwd=tmp_path).code == 0
     (tmp_path / "deploy.runbook.md").unlink()
     found = call("verify", WORKFLOW, cwd=tmp_path)
@@ -60,7 +57,7 @@ def test_a_workflow_its_program_and_the_runtime_are_proven_together(options: tup
 
 
 def test_a_workflow_that_has_the_program_in_it_is_proven_only_by_the_source(tmp_path: Path) -> None:
-    compiled(tmp_path, has_source=False, options=("runtime=inline",))
+    workflow(tmp_path, "runtime=inline", has_source=False)
     found = call("verify", WORKFLOW, cwd=tmp_path)
     assert (found.code, "only the source proves this file" in found.out) == (3, True), found.out
 
@@ -69,7 +66,7 @@ def test_a_workflow_that_has_the_program_in_it_is_proven_only_by_the_source(tmp_
 @pytest.mark.parametrize("which", ["deploy.py", "rdc_runtime_*.py", "rdc_github_*.py"])
 @pytest.mark.parametrize("is_gone", [True, False])
 def test_a_pin_that_does_not_hold_is_found(has_source: bool, which: str, is_gone: bool, tmp_path: Path) -> None:
-    compiled(tmp_path, has_source=has_source)
+    workflow(tmp_path, has_source=has_source)
     (victim,) = (tmp_path / ".github" / "rdc").glob(which)
     if is_gone:
         victim.unlink()
@@ -132,8 +129,8 @@ WHOLE = {
 
 @pytest.mark.parametrize("change", WHOLE.values(), ids=WHOLE)
 def test_a_step_of_rdc_is_compared_as_a_whole(change: tuple[str, str], tmp_path: Path) -> None:
-    code, said = verified_after(change, tmp_path)
-    assert (code, "it has steps or settings that rdc does not write" in said) == (3, True), said
+    code, printed = verified_after(change, tmp_path)
+    assert (code, "it has steps or settings that rdc does not write" in printed) == (3, True), printed
 
 
 MANY: tuple[dict[str, object], ...] = (
@@ -154,30 +151,36 @@ MANY: tuple[dict[str, object], ...] = (
 )
 
 
+@cache
+def examples() -> list[Compilation]:
+    paths = sorted(path for path in (ROOT / "examples").rglob("*") if path.name.endswith(DOCUMENTS))
+    return [compile_file(str(path)) for path in paths]
+
+
 @pytest.mark.parametrize("options", MANY, ids=lambda options: " ".join(options) or "none")
 def test_all_that_rdc_writes_is_known(options: dict[str, object]) -> None:
     backend, count = GithubBackend(), 0
-    for path in sorted(path for path in (ROOT / "examples").rglob("*") if path.name.endswith(DOCUMENTS)):
-        product = emitted(compile_file(str(path)), backend, options, backend.emit).products[0]
+    for compilation in examples():
+        product = emitted(compilation, backend, options, backend.emit).products[0]
         called = verify_calls(product.data.decode()) if product else None
         count += called is not None
-        assert called is None or (isinstance(called, Called) and called.is_known), path
+        assert called is None or (isinstance(called, Called) and called.is_known), compilation
     assert count
 
 
 @pytest.mark.parametrize("part", ["github.event.a", "steps.a.outputs.acontains("])
 def test_a_long_condition_is_read_soon(part: str, tmp_path: Path) -> None:
     begun = time.monotonic()
-    code, said = verified_after(("    steps:\n", f"    if: {part * 60};\n    steps:\n"), tmp_path)
-    assert (code, "does not write" in said) == (3, True), said
+    code, printed = verified_after(("    steps:\n", f"    if: {part * 60};\n    steps:\n"), tmp_path)
+    assert (code, "does not write" in printed) == (3, True), printed
     assert time.monotonic() - begun < 20
 
 
 def test_many_jobs_are_compared_soon(tmp_path: Path) -> None:
     begun = time.monotonic()
     more = "".join(f"  j{number}: {{}}\n" for number in range(3000))
-    code, said = verified_after(("jobs:\n", f"jobs:\n{more}"), tmp_path)
-    assert (code, "does not write" in said) == (3, True), said
+    code, printed = verified_after(("jobs:\n", f"jobs:\n{more}"), tmp_path)
+    assert (code, "does not write" in printed) == (3, True), printed
     assert time.monotonic() - begun < 20
 
 
@@ -189,15 +192,232 @@ def test_another_loader_is_found_without_the_source(change: tuple[str, str], tmp
 
 @pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS)
 def test_what_rdc_does_not_write_is_proven_only_by_the_source(change: tuple[str, str], tmp_path: Path) -> None:
-    code, said = verified_after(change, tmp_path)
-    assert (code, "only the source proves this file" in said, "unchanged" in said) == (3, True, False), said
+    code, printed = verified_after(change, tmp_path)
+    assert (code, "only the source proves this file" in printed, "unchanged" in printed) == (3, True, False), printed
 
 
 def verified_after(change: tuple[str, str], folder: Path) -> tuple[int, str]:
     """What is said of a workflow without its source, after a change."""
-    path = compiled(folder, has_source=False)
+    path = workflow(folder, has_source=False)
     text = path.read_text(encoding="utf-8")
     assert change[0] in text
     path.write_text(text.replace(*change, 1), encoding="utf-8")
     found = call("verify", WORKFLOW, cwd=folder)
     return found.code, found.out
+
+
+# --- `rdc verify` with an SVG: its header says how it was drawn, and the source, drawn again, proves it ---------------
+
+
+def picture(folder: Path, *options: str, name: str = "deploy.runbook.md") -> Path:
+    """An SVG in a project with its source."""
+    (folder / ".git").mkdir(exist_ok=True)
+    document(folder, name, GOOD)
+    made = call("graph", name, *options, "-o", "flow.svg", cwd=folder)
+    assert made.code == 0, made.err
+    return folder / "flow.svg"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [(), ("--theme", "light"), ("--theme", "dark", "--no-legend"), ("--link-base", "https://example.org/a--b")],
+)
+def test_source_proves_a_picture(options: tuple[str, ...], tmp_path: Path) -> None:
+    path = picture(tmp_path, *options, name="a--b c.runbook.md")
+    found = call("verify", path.name, cwd=tmp_path)
+    assert (found.code, "flow.svg: matches a--b c.runbook.md, drawn with rdc" in found.out) == (0, True)
+
+
+def test_a_word_that_was_changed_is_found(tmp_path: Path) -> None:
+    path = picture(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(">1 Build<", ">1 Evil<", 1), encoding="utf-8")
+    found = call("verify", path.name, cwd=tmp_path)
+    assert (found.code, "differs from the picture of deploy.runbook.md" in found.out) == (1, True)
+
+
+def test_another_layout_proves_nothing(tmp_path: Path) -> None:
+    path = picture(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(' points="', ' points="1', 1), encoding="utf-8")
+    found = call("verify", path.name, cwd=tmp_path)
+    assert (found.code, "another version of Graphviz" in found.out) == (2, True)
+
+
+def test_a_stale_picture_is_told_by_the_hash(tmp_path: Path) -> None:
+    path = picture(tmp_path)
+    document(tmp_path, "deploy.runbook.md", GOOD.replace("Build", "Make"))
+    found = call("verify", path.name, cwd=tmp_path)
+    assert (found.code, "the source has changed" in found.out) == (3, True)
+
+
+def test_a_picture_cannot_be_verified_without_graphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = picture(tmp_path)
+    (tmp_path / "bin").mkdir()
+    broken = tmp_path / "bin" / "dot"
+    broken.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", str(broken.parent), prepend=":")
+    found = call("verify", path.name, cwd=tmp_path)
+    assert (found.code, "rdc can't draw it again: Graphviz failed" in found.out) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("compiling", "drawing"),
+    [
+        ("rdc compile a.md --to dot", "rdc graph a.md"),
+        ("rdc compile a.md --from json -O legend=false --to dot", "rdc graph a.md --from json --no-legend"),
+        ("rdc compile a.md -O boxes=steps -O theme=dark --to dot", "rdc graph a.md --steps --theme dark"),
+    ],
+)
+def test_the_command_that_draws_is_that_of_the_graph(compiling: str, drawing: str) -> None:
+    command, drawn = read_command(compiling), read_command(drawing)
+    assert command
+    assert drawn
+    assert drawing_command(command, "svg") == drawing
+    assert drawing_command(command, "png") == f"{drawing} --format png"
+    assert (drawn.options, drawn.read_by, drawn.is_drawn) == (command.options, command.read_by, True)
+
+
+# --- Makefiles that call the program ----------------------------------------------------------------------------------
+
+SLOW = "---\nrdc:\n  steps:\n    '1': {timeout: 10m}\n---\n# Slow\n\n## 1. Wait\n\n```sh\ntrue # `$(x)` \\\n```\n"
+OPTIONS = [[], ["-O", "state-dir=state", "-O", "operator=full"], ["-O", "program=lib/p.py"]]
+
+
+def calling(folder: Path, *options: str) -> Path:
+    """A Makefile that calls the program."""
+    return compiled(folder, "make", *options, text=SLOW)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
+def test_a_makefile_its_program_and_the_runtime_are_proven_together(options: list[str], tmp_path: Path) -> None:
+    path = calling(tmp_path, *options)
+    folder = "lib" if "program=lib/p.py" in options else "rdc"
+    files = [path.name, *(f"{folder}/{file.name}" for file in (tmp_path / folder).glob("*.py"))]
+    assert len(files) == 4
+    assert call("verify", *files, cwd=tmp_path).code == 0
+    (tmp_path / "deploy.runbook.md").unlink()
+    found = call("verify", path.name, cwd=tmp_path)
+    assert (found.code, "source not compared" in found.out) == (3, True), found.out
+
+
+@pytest.mark.parametrize("has_source", [True, False])
+@pytest.mark.parametrize("which", ["deploy.py", "rdc_runtime_*.py", "rdc_make_*.py"])
+@pytest.mark.parametrize("how", ["changed", "gone", "marked"])
+def test_a_wrong_pin_of_a_makefile_is_found(has_source: bool, which: str, how: str, tmp_path: Path) -> None:
+    path = calling(tmp_path)
+    (victim,) = (tmp_path / "rdc").glob(which)
+    if how == "gone":
+        victim.unlink()
+    else:
+        victim.write_bytes(b"\xef\xbb\xbf" * (how == "marked") + victim.read_bytes() + b"#\n" * (how == "changed"))
+    if not has_source:
+        (tmp_path / "deploy.runbook.md").unlink()
+    found = call("verify", path.name, cwd=tmp_path)
+    assert (found.code, f"rdc/{victim.name}" in found.out) == (1, True), found.out
+
+
+CHANGES = {
+    "a recipe": ("step-1: ;", "step-1: ; rm -rf x; #"),
+    "another call": ("$(call RDC_CALL,step,1)", "$(call RDC_CALL,step,$(shell x))"),
+    "a target more": ("step-1: ;", "run: x\nx: ; touch x\nstep-1: ;"),
+    "the script": ('exec "$@"', 'touch x; exec "$@"'),
+    "a variable": ("SHELL = /bin/sh", "SHELL = /tmp/sh"),
+    "what is checked": ('[ "${found%% *}" = "$sha256" ]', "[ 1 = 1 ]"),
+    "the header": ("# Needs GNU make", "$(shell x)\n# Needs GNU make"),
+    "behind it all": ('exec "$@"\nendef\n', 'exec "$@"\nendef\nrun: x\n'),
+    "lines in the reason": ("`make` starts", "`make\n$(shell x)\n# ` starts"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_nothing_but_comments_and_targets_gets_by_without_the_source(change: tuple[str, str], tmp_path: Path) -> None:
+    path = calling(tmp_path)
+    (tmp_path / "deploy.runbook.md").unlink()
+    text = path.read_text(encoding="utf-8")
+    assert change[0] in text
+    path.write_text(text.replace(*change, 1), encoding="utf-8")
+    found = call("verify", path.name, cwd=tmp_path)
+    assert (found.code, "which is another" in found.out) == (1, False), found.out
+
+
+def test_comments_are_what_only_the_source_proves(tmp_path: Path) -> None:
+    path = calling(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8").replace("#   sh:", "#   other:"), encoding="utf-8")
+    assert call("verify", path.name, cwd=tmp_path).code == 1
+    (tmp_path / "deploy.runbook.md").unlink()
+    assert call("verify", path.name, cwd=tmp_path).code == 3
+
+
+def test_a_companion_that_is_stale_is_found_by_check(tmp_path: Path) -> None:
+    calling(tmp_path)
+    words = ("compile", "deploy.runbook.md", "--to", "make", "--check")
+    assert call(*words, cwd=tmp_path).code == 0
+    for victim in (tmp_path / "rdc").glob("*.py"):
+        whole = victim.read_bytes()
+        victim.write_bytes(whole + b"#\n")
+        stale = call(*words, cwd=tmp_path)
+        assert (stale.code, f"rdc/{victim.name}" in stale.err) == (1, True)
+        victim.write_bytes(whole)
+
+
+def test_the_note_shows_why_and_which_files_belong_together(tmp_path: Path) -> None:
+    document(tmp_path, "deploy.runbook.md", SLOW)
+    made = call("compile", "deploy.runbook.md", "--to", "make", "-o", "deploy.mk", "--strict", cwd=tmp_path)
+    assert made.code == 0
+    assert "note[RD539]: step 1 has a time limit: deploy.mk calls rdc/deploy.py\n" in made.err
+
+
+# --- Makefiles that walk a runbook ------------------------------------------------------------------------------------
+
+WALKED = (
+    '# Try\n\n## 1. Try\n\nTry it `now`.\n\n```sh\necho try\n```\n\n- PASS: GOTO 2\n- FAIL: RETRY 2 STOP "It\'s over"\n'
+    "\n## 2. Ask\n\nIs it?\n"
+)
+
+
+def walking(folder: Path, *options: str) -> Path:
+    """A Makefile that walks a runbook, without its source."""
+    return alone(folder, "make", *options, text=WALKED)
+
+
+@pytest.mark.parametrize("options", [[], ["-O", "state-dir=/var/state"]], ids=" ".join)
+def test_a_makefile_that_walks_has_a_known_loop(options: list[str], tmp_path: Path) -> None:
+    path = walking(tmp_path, *options)
+    found = call("verify", path.name, cwd=tmp_path)
+    assert (found.code, "loop unchanged, source not compared" in found.out) == (3, True), found.out
+
+
+BENT = {
+    "the loop": ("\nfail() {", "\nfail() { touch x; "),
+    "behind the loop": ('"$rdc_end"\nendef\n', '"$rdc_end"\nendef\nrun: x\n'),
+    "a recipe": ("\t@exec $(SHELL)", "\t@touch x; exec $(SHELL)"),
+    "a list": ("RDC_STEPS := 1 2", "RDC_STEPS := 1 2 $(shell x)"),
+    "the state": ("RDC_STATE := .rdc", "RDC_STATE := $(shell x)/.rdc"),
+    "a line of make": ("title-1 =", "x := $(shell x)\ntitle-1 ="),
+    "another loop": ("title-1 =", "override define RDC_LOOP\ntouch x\nendef\ntitle-1 ="),
+    "a rule": ("title-1 =", "run: ; touch x\ntitle-1 ="),
+    "a prerequisite": ("step-1:", "step-1: x"),
+    "a comment that continues": ("\n# Try it", "\n# Try it \\\n"),
+    "a comment that continues before a carriage return": ("\n# Try it", "\n# Try it \\\r\n"),
+    "an expansion in a title": ("= 1 Try", "= 1 $(shell x)"),
+    "an expansion in a command": ("\techo try", "\techo $(shell x)"),
+    "an expansion in the flow": ("go 2", "go $(shell x)"),
+    "an expansion in braces": ("go 2", "go ${RDC_ID}"),
+    "a short expansion": ("go 2", "go $@"),
+    "another shell": ("SHELL := sh", "SHELL := x"),
+    "a block in a block": ("Is it?", "define x"),
+    "an end of a block": ("Is it?", "endef # x"),
+    "a block that has no end": ("Is it?", "Is it \\"),
+    "another block": ("define do-2", "define RDC_DO"),
+}
+
+
+@pytest.mark.parametrize("change", BENT.values(), ids=BENT)
+def test_nothing_but_texts_gets_by_without_the_source(change: tuple[str, str], tmp_path: Path) -> None:
+    path = walking(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    assert change[0] in text
+    path.write_text(text.replace(*change, 1), encoding="utf-8")
+    assert call("verify", path.name, cwd=tmp_path).code == 1

@@ -1,10 +1,11 @@
-"""The action, and the workflow of `rdc init`: act runs both, and the linters find nothing."""
+"""The action, the workflow of `rdc init`, and what this project builds for itself: act and an engine run them."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -16,11 +17,14 @@ import pytest
 from packaging.requirements import Requirement
 
 from compiler.reading.yaml import load_value
+from compiler.version import __version__
 from tests.conftest import ROOT
+from tests.support import actions_engine as engine
 from tests.support.cli import call
 from tests.support.github import act
 from tests.support.github.lint import ZIZMOR, findings, program
-from tests.support.published import published, wheel
+from tests.support.github.native import REVIEWERS, errors
+from tests.support.published import commit_all, published, wheel
 
 CALLER = """name: check
 on: workflow_dispatch
@@ -48,16 +52,16 @@ jobs:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return wheel(tmp_path_factory.mktemp("dist"))
+def built() -> Path:
+    return wheel()
 
 
 @pytest.fixture(scope="module")
-def packages(built: Path) -> Path:
+def packages(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All that installing rdc needs, so that each run does without the index."""
-    folder = built.parent / "packages"
+    folder = tmp_path_factory.mktemp("packages")
     locked = re.findall(r"^([^ #].*==.*?) *\\$", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
-    constraints = built.parent / "constraints.txt"
+    constraints = tmp_path_factory.mktemp("locked") / "constraints.txt"
     constraints.write_text("\n".join(locked), encoding="utf-8")
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--constraint", constraints]
     command = [*map(str, pip), "--dest", str(folder), str(built), "hatchling"]
@@ -183,3 +187,62 @@ def test_the_linters_find_nothing(tmp_path: Path) -> None:
         [program(name), *options, ROOT / "action.yml"], capture_output=True, encoding="utf-8", check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+# --- The project builds itself: its workflows are what `rdc build` makes of its runbooks ------------------------------
+
+
+MAKE = "#!/bin/sh\nmkdir -p dist && echo notes > dist/NOTES.md && cd dist && sha256sum NOTES.md > SHA256SUMS\n"
+"""Replaces `make test` and `make release`, which have tests of their own."""
+
+RUNBOOKS = ROOT / ".github" / "runbooks"
+
+
+def test_the_workflows_are_current(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")  # nothing that an earlier build noted counts
+    done = call("build", "--check", cwd=ROOT)
+    assert done.code == 0, f"run `make golden`\n{done.err}"
+
+
+def test_the_runbooks_do_what_they_should() -> None:
+    for runbook in RUNBOOKS.iterdir():
+        done = call("test", str(runbook), cwd=ROOT)
+        assert done.code == 0, done.out + done.err
+
+
+def test_the_linters_find_nothing_in_the_workflows_of_the_project() -> None:
+    assert findings(sorted((ROOT / ".github" / "workflows").iterdir())) == []
+
+
+def test_the_changelog_has_the_version_that_is_next() -> None:
+    assert __version__ in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("decisions", "conclusion", "message"),
+    [
+        (["approved", "approved"], "success", "COMPLETE The version is released"),
+        (["rejected"], "failure", "STOP Nothing was released"),
+        (["approved", "rejected"], "failure", "STOP Push the tag, or start again"),
+        (["approved", "bypassed"], "failure", REVIEWERS),
+    ],
+)
+def test_the_release_workflow_asks_before_the_tag(
+    decisions: list[str], conclusion: str, message: str, tmp_path: Path
+) -> None:
+    tree = tmp_path / "rdc"
+    shutil.copytree(ROOT / ".github", tree / ".github")
+    (tree / ".gitignore").write_text("dist/\n", encoding="utf-8")
+    commit_all(tree)
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "make").write_text(MAKE, encoding="utf-8")
+    (programs / "make").chmod(0o755)
+    text = (tree / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    env = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    run = engine.run(tree, text, history=tmp_path / "history", env=env, environments={"approval": decisions})
+    assert run.conclusion == conclusion, run.log
+    assert message in run.summary + errors(run), run.log
+    assert ("COMPLETE" in run.summary) == (conclusion == "success")
+    assert ("### Decide: 6. Is the tag pushed?" in run.summary) == (decisions[0] == "approved")
+    assert "NOTES.md: OK" in run.log, "the release is built and checked before a person decides"

@@ -1,8 +1,9 @@
-"""The hooks of the project and of `rdc init`, run by the real pre-commit."""
+"""The hooks of the project and of `rdc init`, run by the real pre-commit, and subjects of commits."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.support.cli import GOOD, call, document, environment
 from tests.support.published import AUTHOR, commit_all, git, published
 
@@ -37,11 +39,11 @@ def repository(tmp_path: Path) -> Path:
 def pre_commit(folder: Path, home: Path, *words: str) -> Hooked:
     """Run pre-commit with the programs of this environment first on the path."""
     programs = Path(sys.executable).parent
-    kept = environment(
+    variables = environment(
         PATH=f"{programs}{os.pathsep}{os.environ['PATH']}", PRE_COMMIT_HOME=str(home), PRE_COMMIT_COLOR="never"
     )
     command = [str(programs / "pre-commit"), *words]
-    done = subprocess.run(command, cwd=folder, env=kept, capture_output=True, encoding="utf-8", check=False)
+    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, encoding="utf-8", check=False)
     return Hooked(done.returncode, done.stdout + done.stderr)
 
 
@@ -66,9 +68,9 @@ def test_the_hook_stops_a_commit(repository: Path, home: Path) -> None:
     generated = repository / ".github" / "workflows" / "conflict-markers.yml"
     generated.write_text(generated.read_text(encoding="utf-8") + "# by hand\n", encoding="utf-8")
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    kept = environment(PATH=programs, PRE_COMMIT_HOME=str(home))
+    variables = environment(PATH=programs, PRE_COMMIT_HOME=str(home))
     command = ["git", *AUTHOR, "commit", "--all", "--message", "Edit"]
-    done = subprocess.run(command, cwd=repository, env=kept, capture_output=True, encoding="utf-8", check=False)
+    done = subprocess.run(command, cwd=repository, env=variables, capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, "was edited by hand" in done.stderr) == (1, True), done.stderr
 
 
@@ -108,3 +110,75 @@ def test_the_hook_refuses_another_version(repository: Path, home: Path) -> None:
     refused = pre_commit(repository, home, "run", "--all-files")
     assert refused.code == 1
     assert "this project requires rdc ==0.0.9, but this is rdc 0.1.0" in refused.out
+
+
+# --- Subjects of commits: one imperative sentence without a period, at most 72 characters -----------------------------
+
+
+COMMITS = 50
+LONGEST = 72
+FIRST = re.compile(r"[A-Z][a-z]+(?:[-'][a-z]+)*(?= \S)")
+
+OTHER_FORM = re.compile(r"(?:(?<!e)ed|ing|(?<!s)s)$")
+"""How a verb ends that isn't imperative: "Added", "Adding", "Adds"."""
+
+IMPERATIVE = {"Embed", "Shed", "Shred", "Wed", "Bring", "Ping", "Ring", "String", "Swing", "Bias", "Focus", "Alias"}
+"""Verbs that end like another form."""
+
+
+def problem(subject: str) -> str:
+    """Return the problem of a subject; "" if it has none."""
+    first = FIRST.match(subject)
+    if len(subject) > LONGEST:
+        return f"it has {len(subject)} characters, and {LONGEST} are the most"
+    if subject.endswith("."):
+        return "it ends with a period"
+    if not first:
+        return "it doesn't start with a capitalized verb"
+    if OTHER_FORM.search(first[0]) and first[0] not in IMPERATIVE:
+        return f"{first[0]!r} isn't imperative: write it as a command, such as 'Add'"
+    return ""
+
+
+def output_of_git(*words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def test_subjects_of_the_last_commits() -> None:
+    if not (ROOT / ".git").exists() or output_of_git("rev-parse", "--is-shallow-repository") != "false":
+        pytest.skip("this checkout has no history of commits")
+    subjects = output_of_git("log", "--no-merges", f"--max-count={COMMITS}", "--format=%s").splitlines()
+    assert {subject: why for subject in subjects if (why := problem(subject))} == {}
+
+
+FINE = (
+    "Add a page",
+    "Pass the flag on",
+    "Feed the parser",
+    "Embed fonts",
+    "Re-read the lock",
+    "Focus on a step",
+    "Don't wait",
+)
+WRONG = (
+    "Added a page",
+    "Adding a page",
+    "Adds a page",
+    "add a page",
+    "Add a page.",
+    "ADD a page",
+    "Page",
+    "",
+    "Add " * 19,
+)
+
+
+@pytest.mark.parametrize("subject", FINE)
+def test_subjects_that_are_fine(subject: str) -> None:
+    assert problem(subject) == ""
+
+
+@pytest.mark.parametrize("subject", WRONG)
+def test_subjects_that_are_not(subject: str) -> None:
+    assert problem(subject)

@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +72,23 @@ def call(*arguments: str, cwd: Path) -> Result:
         assert isinstance(stream.buffer, io.BytesIO)
         texts.append(stream.buffer.getvalue().decode())
     return Result(code, *texts)
+
+
+def fork(act: Callable[[], int | None]) -> int:
+    """Begin a fork of this process that does something and ends with its exit code; gives the fork's number."""
+    child = os.fork()
+    if child:
+        return child
+    code = 70
+    try:
+        code = act() or 0
+    finally:
+        os._exit(code)
+
+
+def ended(child: int) -> int:
+    """Wait for the end of a fork; gives its exit code, or the negative number of the signal that ended it."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def environment(**more: str) -> dict[str, str]:

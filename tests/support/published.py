@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.conftest import ROOT
+from tests.support.once import shared
 
 AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
 
@@ -38,9 +39,12 @@ def published(folder: Path) -> str:
     return commit_all(folder, "Publish")
 
 
-def wheel(out: Path) -> Path:
-    """Build the wheel into an empty folder."""
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT)]
-    subprocess.run(command, check=True, capture_output=True)
-    (built,) = out.iterdir()
+def wheel() -> Path:
+    """The wheel of this tree, built once for all tests."""
+
+    def make(folder: Path) -> None:
+        command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+        subprocess.run(command, check=True, capture_output=True)
+
+    (built,) = shared("wheel", make).iterdir()
     return built

@@ -186,7 +186,16 @@ def forked_steps(workflow: str, python: str = "/usr/bin/python3") -> str:
     """A workflow whose steps have `steps.py` fork for the program that they call by this interpreter."""
     if not FORKS:
         return workflow
-    return workflow.replace(f"exec {python} -I - ", f"exec {_steps(os.getpid(), '-I', '-S') / 'call'} - ")
+    return workflow.replace(f"exec {python} -I - ", f"exec {_steps(os.getpid(), '', '-I', '-S') / 'call'} - ")
+
+
+def rdc_for_shells() -> str:
+    """The words of a shell script that is `rdc`, and is forked. What is about signals begins as a real process."""
+    folder = _steps(os.getpid(), "rdc")
+    script = folder / "run" / "rdc.py"
+    script.parent.mkdir(exist_ok=True)
+    script.write_text("from rdc.__main__ import start\n\nstart()\n", encoding="utf-8")
+    return f'exec {folder / "call"} {script} "$@"'
 
 
 def forking(environment: Mapping[str, str]) -> dict[str, str]:
@@ -198,11 +207,11 @@ def forking(environment: Mapping[str, str]) -> dict[str, str]:
     theirs, ours = ({name: one[name] for name in one if name.startswith(decided)} for one in (environment, os.environ))
     if theirs != ours or not FORKS:
         return dict(environment)
-    return {**environment, "PATH": f"{_steps(os.getpid()) / 'bin'}{os.pathsep}{environment['PATH']}"}
+    return {**environment, "PATH": f"{_steps(os.getpid(), '') / 'bin'}{os.pathsep}{environment['PATH']}"}
 
 
 @cache
-def _steps(process: int, *options: str) -> Path:
+def _steps(process: int, loads: str, *options: str) -> Path:
     """The folder of a process that forks: one for each worker, also for those that are forked, and for each start."""
     folder = Path(tempfile.mkdtemp(prefix="rdc-steps-"))
     os.mkfifo(folder / "calls")
@@ -212,8 +221,11 @@ def _steps(process: int, *options: str) -> Path:
         (folder / name).write_text(CALL.format(folder, text), encoding="utf-8")
         (folder / name).chmod(0o755)
     start = f"import sys; sys.path.append({str(STEPS.parent)!r}); import steps; steps.main(*sys.argv[1:])"
-    words = [python, *options, "-c", start, str(folder), interpreters.kept_code()]
-    server = subprocess.Popen(words, stdin=subprocess.PIPE)
+    interpreter = sys.executable if loads else python
+    words = [interpreter, *options, "-c", start, str(folder), interpreters.kept_code(), loads]
+    paths = {"PYTHONPATH": str(STEPS.parents[3])} if loads else {}
+    out = subprocess.PIPE if loads else None  # an interpreter looks what it is; nothing is written there
+    server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=out, env={**os.environ, **paths})
     atexit.register(_end_steps, server, folder, os.getpid())
     return folder
 

@@ -1,0 +1,47 @@
+"""Generated files for the tests of `rdc verify`: each is compiled once, and then written wherever a test needs it."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.support.cli import GOOD, call, document
+
+NAMES = {
+    "python": "deploy.py",
+    "dbos": "deploy_worker.py",
+    "make": "deploy.mk",
+    "github": "deploy.yml",
+    "dot": "deploy.dot",
+    "mermaid": "deploy.mmd",
+}
+
+
+@cache
+def generated(target: str, options: tuple[str, ...], text: str, out: str) -> dict[str, bytes]:
+    """A document and what it becomes, compiled once for all tests."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / ".git").mkdir()
+        (folder / out).parent.mkdir(parents=True, exist_ok=True)
+        document(folder, "deploy.runbook.md", text)
+        made = call("compile", "deploy.runbook.md", "--to", target, *options, "-o", out, cwd=folder)
+        assert made.code == 0, made.err
+        return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def compiled(folder: Path, target: str = "python", *options: str, text: str = GOOD, out: str = "") -> Path:
+    """A generated file in a project with its source."""
+    (folder / ".git").mkdir(exist_ok=True)
+    for name, data in generated(target, options, text, out or NAMES[target]).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return folder / (out or NAMES[target])
+
+
+def alone(folder: Path, target: str = "python", *options: str, text: str = GOOD, out: str = "") -> Path:
+    """A generated file whose source is gone."""
+    path = compiled(folder, target, *options, text=text, out=out)
+    (folder / "deploy.runbook.md").unlink()
+    return path
