@@ -65,9 +65,9 @@ format: $(READY) ## Format the code and fix what ruff can fix
 bench: $(READY) ## Measure the speed against yardsticks of the same run
 	$(BIN)/python -m benchmarks
 
-soak: $(READY) ## Run the cases that `make test` leaves out, then compare random runbooks and programs (MINUTES=10)
+soak: $(READY) ## Run the cases that `make test` leaves out, then compare random documents and programs (MINUTES=10)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q --whole -m "share or soak"
-	$(BIN)/python -m tests.equivalence --minutes $(MINUTES)
+	$(BIN)/python -m tests.differential --minutes $(MINUTES)
 
 fuzz: $(READY) ## Fuzz the compiler, guided by coverage (MINUTES=10)
 	$(BIN)/python -m tests.fuzzing --minutes $(MINUTES)

@@ -48,13 +48,8 @@ os.environ.pop("CI", None)
 
 
 WITH_ACT = (
-    *("tests/backends/github/", "tests/equivalence/", "tests/programs/", "tests/playbooks/", "tests/agent_workflows/"),
-    *(
-        "tests/stepspecs/",
-        "tests/rdc/test_cli_test.py",
-        "tests/rdc/test_trial_companions.py",
-        "tests/repo/test_action.py",
-    ),
+    *("tests/backends/github/", "tests/differential/", "tests/robustness/"),
+    *("tests/rdc/test_cli_test.py", "tests/rdc/test_trial_companions.py", "tests/repo/test_action.py"),
 )
 HANGS = "TimeoutExpired: Command '.'[^']*/act'"
 """The tests that run act, which hangs after the last step of a job about once in a thousand runs.

@@ -52,7 +52,7 @@ DELETED = re.compile(r"runtime_shim/legacy/|backends/github/(?:routed|runtime|ca
 """What the issues on the engine, Make and GitHub delete, and what is generated from it."""
 
 DOCUMENTS = re.compile(
-    r"examples/.*\.(?:md|yaml|yml|sh|txt)|tests/(?:fuzzing|equivalence)/(?:corpus|found)/.*|docs/.*\.svg|requirements[-\w]*\.lock"
+    r"examples/.*\.(?:md|yaml|yml|sh|txt)|tests/(?:fuzzing|differential)/(?:corpus|found)/.*|docs/.*\.svg|requirements[-\w]*\.lock"
 )
 """Documents of users, and inputs as they were found: their words are not rdc's."""
 

@@ -10,7 +10,6 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree as ET

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -12,12 +13,9 @@ from compiler.driver import compile_file
 from compiler.frontends import FRONT_ENDS
 from compiler.ir.patterns import sample
 from rdc.testing import drafts as addition
-from tests.agent_workflows import drawing as workflow_drawing
-from tests.agent_workflows import render as workflow_render
 from tests.conftest import ROOT
-from tests.playbooks import drawing as playbook_drawing
-from tests.playbooks import render as playbook_render
-from tests.stepspecs.random_runs import drawn_case
+from tests.differential.generate import agent_workflow, playbook
+from tests.differential.generate.stepspec import random_specification
 from tests.support.cli import GOOD, UNKNOWN_TARGET, Result, call, document
 from tests.support.text_form import to_text_form
 
@@ -115,7 +113,7 @@ def init(folder: Path, name: str, *words: str) -> Result:
 # --- All documents ----------------------------------------------------------------------------------------------------
 
 
-TREES = [ROOT / "examples", *sorted((ROOT / "tests" / "equivalence" / "found").glob("*/"))]
+TREES = [ROOT / "examples", *sorted((ROOT / "tests" / "differential" / "found" / "rundown").glob("*/"))]
 DOCUMENTS = [
     (tree, path.relative_to(tree).as_posix())
     for tree in TREES
@@ -160,9 +158,9 @@ def is_extended(before: bytes, after: bytes) -> bool:
 @pytest.mark.share(3)
 @pytest.mark.parametrize("seed", range(1, 7))
 def test_any_document_gets_scenarios_that_pass(seed: int, folder: Path) -> None:
-    document(folder, "a.playbook.md", playbook_render.document(playbook_drawing.random_told(seed).book))
-    document(folder, "b.workflow.yaml", workflow_render.document(workflow_drawing.random_told(seed).flow))
-    document(folder, "c.stepspec.json", drawn_case(seed).document)
+    document(folder, "a.playbook.md", playbook.document(playbook.random_playbook(seed).book))
+    document(folder, "b.workflow.yaml", agent_workflow.document(agent_workflow.random_workflow(seed).flow))
+    document(folder, "c.stepspec.json", json.dumps(random_specification(seed).document))
     for name in ("a.playbook.md", "b.workflow.yaml", "c.stepspec.json"):
         if call("check", name, cwd=folder).code == 0:
             assert init(folder, name, "--paths", "5").code == 0

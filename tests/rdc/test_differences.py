@@ -17,9 +17,7 @@ from compiler.ir.tasks import End, Shell
 from compiler.ir.texts import text
 from rdc.diff.changes import MOST_ALIKE
 from rdc.diff.compare import Difference, difference
-from tests.equivalence.cases import Case
-from tests.equivalence.compiled import compiled
-from tests.equivalence.strategies import cases
+from tests.differential.generate.rundown import Drawn, cases, compiled
 from tests.support.pictures import both, drawn, of_case, pairs
 from tests.support.sample_programs import node, program, to
 
@@ -135,7 +133,7 @@ def test_ends(tmp_path: Path) -> None:
 
 @settings(max_examples=20)
 @given(case=cases())
-def test_a_runbook_does_not_differ_from_itself(case: Case) -> None:
+def test_a_runbook_does_not_differ_from_itself(case: Drawn) -> None:
     program = compiled(case)
     assert not difference(picture(program), picture(program))
 
@@ -377,14 +375,14 @@ def test_a_run_that_begins_elsewhere_is_marked(tmp_path: Path) -> None:
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
-def test_a_runbook_with_itself_is_its_picture(case: Case) -> None:
+def test_a_runbook_with_itself_is_its_picture(case: Drawn) -> None:
     picture = of_case(case)
     assert both(picture, picture) == picture
 
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(pair=pairs)
-def test_nothing_is_lost_and_nothing_leads_nowhere(pair: tuple[Case, Case]) -> None:
+def test_nothing_is_lost_and_nothing_leads_nowhere(pair: tuple[Drawn, Drawn]) -> None:
     old, new = map(of_case, pair)
     found, matched = both(old, new), difference(old, new).matched
     ids = [box.node.id for box in found.boxes]

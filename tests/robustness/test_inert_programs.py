@@ -15,12 +15,11 @@ from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from tests.backends.dot import test_dot as dot
 from tests.backends.mermaid import test_mermaid as mermaids
-from tests.programs.cases import Case, Json
-from tests.programs.drivers import DRIVERS, make, python
-from tests.programs.oracle import walk
-from tests.programs.strategies import ALL, COMMAND, cases
-from tests.programs.test_oracle import edge, node, program
-from tests.programs.workspace import Workspace, workspace
+from tests.differential.case import Case, Json
+from tests.differential.drivers import DRIVERS, make, python
+from tests.differential.drivers.workspace import Workspace, workspace
+from tests.differential.generate.program import ALL, COMMAND, cases, edge, node, program
+from tests.differential.oracles.program import walk
 from tests.support.graphviz import drawn
 from tests.support.hostile_texts import LINES, NASTY
 from tests.support.mermaid import Mermaid, running
@@ -110,8 +109,8 @@ def test_a_text_stays_text(driver: str, name: str) -> None:
 def assert_inert(prepared: Workspace) -> None:
     """Nothing was touched, and nothing that was printed moves a cursor or turns a line around."""
     assert [path.name for path in prepared.folder.rglob("*") if path.name in {"x", "PWNED"}] == []
-    said = {character for text in prepared.said for character in text}
-    assert sorted(character for character in said if is_unsafe(character)) == []
+    printed = {character for text in prepared.printed for character in text}
+    assert sorted(character for character in printed if is_unsafe(character)) == []
 
 
 def is_unsafe(character: str) -> bool:
@@ -130,7 +129,7 @@ def test_an_input_with_nul_is_refused_before_anything_runs(driver: str, monkeypa
         monkeypatch.setattr(*checking[driver], lambda _workspace, done: done.code == 2)
         assert DRIVERS[driver].compare(prepared)
         assert prepared.lines() == []
-        assert "NUL" in prepared.said[-1]
+        assert "NUL" in prepared.printed[-1]
 
 
 # --- Pictures and listings --------------------------------------------------------------------------------------------

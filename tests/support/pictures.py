@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from backends.picture.model import Picture, picture
 from rdc.diff.compare import difference
 from rdc.diff.overlay import overlay
-from tests.equivalence.cases import Case
-from tests.equivalence.compiled import compiled as compiled_case
-from tests.equivalence.strategies import cases
+from tests.differential.generate.rundown import Drawn, cases
+from tests.differential.generate.rundown import compiled as compiled_case
 from tests.support.documents import compiled
 
 pairs = st.tuples(cases(most=3), cases(most=3))
@@ -25,7 +24,7 @@ def drawn(folder: Path, text: str, files: dict[str, str] | None = None) -> Pictu
     return picture(compilation.program)
 
 
-def of_case(case: Case) -> Picture:
+def of_case(case: Drawn) -> Picture:
     """The picture of a case."""
     return picture(compiled_case(case))
 

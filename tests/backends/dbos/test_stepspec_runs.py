@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from backends.registry import load
-from tests.equivalence.drivers.process import Done
-from tests.equivalence.workers import DATABASE, RUN, missing, settled, working
-from tests.stepspecs.invariants import check_records, read_records
+from tests.differential.drivers.dbos import DATABASE, RUN, missing, settled, working
+from tests.differential.drivers.process import Done
+from tests.differential.oracles.stepspec import check_records, read_records
 from tests.support import warm
 from tests.support.stepspec_drives import MOST_CALLS, drive_of
 
@@ -30,7 +30,7 @@ class Driven:
     def call(self, *words: str) -> Done:
         """Call the program."""
         done = warm.run([*self.words, *words, *DATABASE], cwd=self.folder)
-        return Done(done.returncode, done.stdout.decode(), done.stderr.decode(), 0.0)
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def records(self) -> Path:
         """The folder of the records, whose name has their form whatever the run is called."""
@@ -54,7 +54,7 @@ class Driven:
                 done = self.call("approve", RUN, "--gate", facts["step"], "--by", "alice")
             else:
                 done = self.call("resume", RUN)
-            assert done.code == 0, done.said
+            assert done.code == 0, done.printed
             facts = self.facts()
         return str(facts["state"])
 

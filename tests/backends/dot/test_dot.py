@@ -23,9 +23,8 @@ from compiler.ir.tasks import Ask, End, Shell
 from compiler.ir.texts import text
 from tests.backends.mermaid.test_mermaid import contrast
 from tests.conftest import ROOT
-from tests.equivalence.cases import Case
-from tests.equivalence.compiled import compiled as compiled_case
-from tests.equivalence.strategies import cases
+from tests.differential.generate.rundown import Drawn, cases
+from tests.differential.generate.rundown import compiled as compiled_case
 from tests.golden.test_golden import listed, of
 from tests.support.documents import compiled
 from tests.support.graphviz import Seen, drawn, seen, words
@@ -95,7 +94,7 @@ def test_no_text_leaves_its_label(shown: Program) -> None:
 @pytest.mark.share(2)
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
-def test_graphviz_draws_the_picture_of_every_runbook(case: Case) -> None:
+def test_graphviz_draws_the_picture_of_every_runbook(case: Drawn) -> None:
     shown = compiled_case(case)
     found = drawn(emitted(shown))
     spread = complete(shown)

@@ -13,7 +13,7 @@ from compiler.ir.program import Program
 from compiler.ir.tasks import End, Shell
 from compiler.ir.texts import text
 from tests.backends.dot.test_dot import assert_same
-from tests.equivalence.cases import Case
+from tests.differential.generate.rundown import Drawn
 from tests.support.graphviz import Seen, drawn
 from tests.support.pictures import both, of_case, pairs
 from tests.support.sample_programs import FAIL, PASS, hostile_programs, node, program, to, unverified
@@ -26,7 +26,7 @@ def graph(shown: Picture) -> Seen:
 @pytest.mark.share(2)
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(pair=pairs)
-def test_graphviz_draws_both_versions(pair: tuple[Case, Case]) -> None:
+def test_graphviz_draws_both_versions(pair: tuple[Drawn, Drawn]) -> None:
     shown = both(*map(of_case, pair))
     assert_same(graph(shown), spread_ends(shown))
 

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from backends.github import GithubBackend
 from compiler.driver import compile_file
 from tests.backends.github.test_scalar import HOSTILE
-from tests.equivalence.cases import MAIN, Case
-from tests.equivalence.render import render, render_files
-from tests.equivalence.strategies import cases
+from tests.differential.generate.rundown import MAIN, Drawn, cases
+from tests.differential.generate.rundown_text import render, render_files
 from tests.support.github import act
 from tests.support.github.compiling import text_of
 from tests.support.github.lint import findings
@@ -32,14 +31,14 @@ MODES: list[dict[str, object]] = [
 @pytest.mark.share(2)
 @settings(max_examples=2, suppress_health_check=list(HealthCheck))
 @given(found=st.lists(cases(), min_size=12, max_size=12))
-def test_no_tool_finds_anything_in_random_workflows(found: list[Case]) -> None:
+def test_no_tool_finds_anything_in_random_workflows(found: list[Drawn]) -> None:
     """The commands are plain: what shellcheck thinks of the author's own is for the author."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [path for number, case in enumerate(found) for path in written(Path(folder) / str(number), case)]
         assert findings(paths) == []
 
 
-def written(folder: Path, case: Case) -> list[Path]:
+def written(folder: Path, case: Drawn) -> list[Path]:
     """The workflows of a case, one for each mode that takes it."""
     folder.mkdir()
     (folder / "rdc.toml").touch()

@@ -19,9 +19,8 @@ from compiler.ir.program import Program
 from compiler.ir.tasks import End, Shell
 from compiler.ir.texts import text
 from tests.conftest import ROOT
-from tests.equivalence.cases import Case
-from tests.equivalence.compiled import compiled as compiled_case
-from tests.equivalence.strategies import cases
+from tests.differential.generate.rundown import Drawn, cases
+from tests.differential.generate.rundown import compiled as compiled_case
 from tests.golden.test_golden import listed, of
 from tests.support.documents import compiled
 from tests.support.mermaid import Mermaid, Seen
@@ -78,7 +77,7 @@ def test_no_text_leaves_its_label(drawn: Program, mermaid: Mermaid) -> None:
 @pytest.mark.share(2)
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
-def test_mermaid_sees_the_picture_of_every_runbook(case: Case, mermaid: Mermaid) -> None:
+def test_mermaid_sees_the_picture_of_every_runbook(case: Drawn, mermaid: Mermaid) -> None:
     drawn = compiled_case(case)
     assert_same(mermaid.read(emitted(drawn)), with_legend(picture(drawn)))
 

@@ -11,7 +11,7 @@ from backends.mermaid.chart import Chart
 from backends.picture.model import Picture, picture
 from compiler.ir.program import Program
 from tests.backends.mermaid.test_mermaid import assert_same
-from tests.equivalence.cases import Case
+from tests.differential.generate.rundown import Drawn
 from tests.support.mermaid import Mermaid, Seen
 from tests.support.pictures import both, of_case, pairs
 from tests.support.sample_programs import hostile_programs, unverified
@@ -30,7 +30,7 @@ def read(shown: Picture, mermaid: Mermaid) -> Seen:
 @pytest.mark.share(2)
 @settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(pair=pairs)
-def test_mermaid_sees_both_versions(pair: tuple[Case, Case], mermaid: Mermaid) -> None:
+def test_mermaid_sees_both_versions(pair: tuple[Drawn, Drawn], mermaid: Mermaid) -> None:
     shown = both(*map(of_case, pair))
     seen = read(shown, mermaid)
     assert_same(seen, replace(shown, notes=()))

@@ -16,9 +16,8 @@ from compiler.ir.program import Counter
 from compiler.ir.tasks import Agent, Ask, Branch, End, Reading, Shell
 from compiler.ir.texts import Text, text
 from tests.conftest import ROOT
-from tests.equivalence.cases import Case
-from tests.equivalence.compiled import compiled as compiled_case
-from tests.equivalence.strategies import cases
+from tests.differential.generate.rundown import Drawn, cases
+from tests.differential.generate.rundown import compiled as compiled_case
 from tests.support.documents import compiled
 from tests.support.sample_programs import every_kind, group, node, program, to
 
@@ -204,7 +203,7 @@ def test_frames_can_be_nested_without_bound() -> None:
 @pytest.mark.share(2)
 @settings(max_examples=35, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
-def test_every_step_and_every_way_is_drawn_once(case: Case) -> None:
+def test_every_step_and_every_way_is_drawn_once(case: Drawn) -> None:
     compiled_program = compiled_case(case)
     seen = picture(compiled_program)
     boxes = [item for _, item in outline(seen) if isinstance(item, Box)]

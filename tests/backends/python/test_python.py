@@ -27,10 +27,8 @@ from compiler.passes import optimize
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.program import UsageError, built, unframed
 from runtime_shim.operator.jumps import target_of
-from tests.equivalence.cases import Case
-from tests.equivalence.compiled import compiled
-from tests.equivalence.strategies import cases
-from tests.programs.strategies import random_case
+from tests.differential.generate.program import random_case
+from tests.differential.generate.rundown import Drawn, cases, compiled
 from tests.support.jumps import compare
 from tests.support.plain_table import table
 from tests.support.program_json import from_json
@@ -67,7 +65,7 @@ def same(made: Program) -> None:
 @pytest.mark.share(3)
 @FEW
 @given(cases())
-def test_the_calls_of_a_runbook_build_its_table(case: Case) -> None:
+def test_the_calls_of_a_runbook_build_its_table(case: Drawn) -> None:
     same(compiled(case))
 
 
@@ -293,7 +291,7 @@ def test_all_words_are_the_builders() -> None:
 @pytest.mark.share(4)
 @settings(max_examples=80, suppress_health_check=list(HealthCheck), deadline=None)
 @given(cases(), st.integers(0, 1000))
-def test_jumps_lead_where_the_semantics_say(case: Case, seed: int) -> None:
+def test_jumps_lead_where_the_semantics_say(case: Drawn, seed: int) -> None:
     assert compare(compiled(case), random.Random(seed))
 
 

@@ -16,7 +16,7 @@ from compiler.ir.program import Program
 from compiler.ir.texts import text
 from compiler.passes import optimize
 from tests.conftest import ROOT
-from tests.stepspecs import random_runs
+from tests.differential.generate import stepspec
 from tests.support.outputs import check_python, head
 from tests.support.specifications import program_of
 from tests.support.stepspec_programs import specification as handmade
@@ -111,7 +111,7 @@ def test_the_calls_of_a_specification_build_its_table(seed: int, tmp_path: Path)
 def test_a_program_that_is_no_specification_states_its_stages(seed: int, tmp_path: Path) -> None:
     """A pass may leave out or change what a specification has; then each stage is a call of its own."""
     chance = Random(seed)
-    made = optimize(program_of(random_runs.document(chance), tmp_path))
+    made = optimize(program_of(stepspec.document(chance), tmp_path))
     place = chance.randrange(len(made.nodes))
     node = made.nodes[place]
     other = replace(node, title=text("other")) if node.retries is None else replace(node, retries=None)

@@ -15,9 +15,8 @@ from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
 from compiler.ir.tasks import Verdict
 from rdc.trace.outcomes import decided_by, read_outcomes, write_outcomes
-from tests.equivalence.cases import Case
-from tests.equivalence.compiled import compiled
-from tests.equivalence.strategies import cases
+from tests.differential.generate.rundown import Drawn, cases, compiled
+from tests.differential.oracles import rundown
 
 MOST, LONGEST = 40, 12
 
@@ -33,7 +32,7 @@ def by_outcomes(program: Program, visits: tuple[Visit, ...], limit: int) -> Path
 @pytest.mark.share(2)
 @_quick
 @given(case=cases())
-def test_walks_are_distinct_and_end_and_shorter_ones_come_first(case: Case) -> None:
+def test_walks_are_distinct_and_end_and_shorter_ones_come_first(case: Drawn) -> None:
     program = compiled(case)
     found = enumerate_paths(program, MOST, LONGEST)
     assert len(found.paths) <= MOST
@@ -45,10 +44,10 @@ def test_walks_are_distinct_and_end_and_shorter_ones_come_first(case: Case) -> N
 @pytest.mark.share(2)
 @_quick
 @given(case=cases())
-def test_a_complete_enumeration_has_every_walk(case: Case) -> None:
+def test_a_complete_enumeration_has_every_walk(case: Drawn) -> None:
     program = compiled(case)
     found = enumerate_paths(program, MOST, LONGEST)
-    taken = replace(case, jumps=()).walk(LONGEST)
+    taken = rundown.walk(replace(case, jumps=()), LONGEST)
     if found.is_complete and taken.end:
         traces = [[(made.step, made.outcome.word == Verdict.PASS) for made in one.visits] for one in found.paths]
         assert [(visit.label, passed) for visit, passed in taken.visits] in traces
@@ -56,7 +55,7 @@ def test_a_complete_enumeration_has_every_walk(case: Case) -> None:
 
 @_quick
 @given(case=cases())
-def test_outcomes_in_words_lead_to_the_same_walk(case: Case) -> None:
+def test_outcomes_in_words_lead_to_the_same_walk(case: Drawn) -> None:
     program = compiled(case)
     for one in enumerate_paths(program, MOST, LONGEST).paths:
         assert by_outcomes(program, one.visits, LONGEST) == one
@@ -65,7 +64,7 @@ def test_outcomes_in_words_lead_to_the_same_walk(case: Case) -> None:
 @pytest.mark.share(2)
 @_quick
 @given(case=cases())
-def test_what_the_walks_leave_out_is_taken_by_the_path_that_is_shown(case: Case) -> None:
+def test_what_the_walks_leave_out_is_taken_by_the_path_that_is_shown(case: Drawn) -> None:
     program = compiled(case)
     found = coverage(program, enumerate_paths(program, 2, LONGEST).paths)
     assert len(found.untaken) <= found.transitions
@@ -79,7 +78,7 @@ def test_what_the_walks_leave_out_is_taken_by_the_path_that_is_shown(case: Case)
 @pytest.mark.share(2)
 @_quick
 @given(case=cases())
-def test_what_cannot_be_taken_is_taken_by_no_walk(case: Case) -> None:
+def test_what_cannot_be_taken_is_taken_by_no_walk(case: Drawn) -> None:
     program = compiled(case)
     untaken = coverage(program, []).untaken
     impossible = {item.transition for item in untaken if item.path is None and item.is_certain}

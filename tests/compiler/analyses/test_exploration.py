@@ -24,9 +24,7 @@ from compiler.ir.verify import verify
 from compiler.passes import optimize
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
 from compiler.text.source import Span
-from tests.equivalence.cases import Case
-from tests.equivalence.compiled import compiled
-from tests.equivalence.strategies import cases
+from tests.differential.generate.rundown import Drawn, cases, compiled
 from tests.support.documents import compiled as compiled_text
 from tests.support.documents import findings
 
@@ -101,14 +99,14 @@ def test_any_program_walks_the_same_without_what_is_impossible(program: Program,
 @pytest.mark.share(2)
 @_many
 @given(case=cases())
-def test_no_transition_of_a_runbook_that_a_run_takes_is_impossible(case: Case) -> None:
+def test_no_transition_of_a_runbook_that_a_run_takes_is_impossible(case: Drawn) -> None:
     agrees_with_exploration(compiled(case))
 
 
 @pytest.mark.share(2)
 @_many
 @given(case=cases(), passed=st.lists(st.booleans(), max_size=25))
-def test_a_runbook_walks_the_same_without_what_is_impossible(case: Case, passed: list[bool]) -> None:
+def test_a_runbook_walks_the_same_without_what_is_impossible(case: Drawn, passed: list[bool]) -> None:
     program = compiled(case)
     narrowed = remove_impossible_edges(program)
     verify(narrowed)
@@ -356,7 +354,7 @@ def test_a_count_that_is_zero_elsewhere_needs_no_name_of_its_own(monkeypatch: py
 
 @_many
 @given(case=cases(), passed=st.lists(st.booleans(), max_size=40))
-def test_a_count_without_its_own_name_is_zero_wherever_else_a_run_waits(case: Case, passed: list[bool]) -> None:
+def test_a_count_without_its_own_name_is_zero_wherever_else_a_run_waits(case: Drawn, passed: list[bool]) -> None:
     program = without_jumps(compiled(case))
     nodes, kept = program.index(), kept_retries(program)
     every = {node.retries for node in program.nodes if node.retries}

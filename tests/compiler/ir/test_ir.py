@@ -40,9 +40,8 @@ from compiler.passes.thread_jumps import thread_jumps
 from compiler.text.source import Span
 from tests.compiler.ir.programs import validator
 from tests.conftest import ROOT
-from tests.equivalence.cases import Case
-from tests.equivalence.compiled import compiled as compiled_case
-from tests.equivalence.strategies import cases
+from tests.differential.generate.rundown import Drawn, cases
+from tests.differential.generate.rundown import compiled as compiled_case
 from tests.support.documents import compiled
 from tests.support.program_json import from_json
 from tests.support.text_form import to_text_form
@@ -83,14 +82,14 @@ WITH_SLOT = replace(
 @pytest.mark.share(2)
 @settings(max_examples=40)
 @given(cases())
-def test_json_brings_every_program_back(case: Case) -> None:
+def test_json_brings_every_program_back(case: Drawn) -> None:
     compiled_program = compiled_case(case)
     assert from_json(to_json(compiled_program)) == compiled_program
 
 
 @settings(max_examples=10)
 @given(cases())
-def test_json_follows_the_published_schema(case: Case) -> None:
+def test_json_follows_the_published_schema(case: Drawn) -> None:
     validator().validate(json.loads(to_json(compiled_case(case))))
 
 

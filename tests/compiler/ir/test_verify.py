@@ -40,7 +40,7 @@ from compiler.ir.verify import RULES, InvalidProgramError, Rule, issues, verify
 from compiler.passes import PASSES, optimize
 from compiler.text.source import Span
 from tests.conftest import ROOT
-from tests.programs.strategies import random_case
+from tests.differential.generate.program import random_case
 from tests.support.program_json import from_json
 
 Damage = Callable[[Program, int], Program]

@@ -3,8 +3,7 @@
 The modules beside this one read a workflow by `@actions/workflow-parser`, evaluate what it says by
 `@actions/expressions`, and do what GitHub does around that: jobs by their `needs` and `if`, steps with outcome and
 conclusion, environments of three levels, the files of a step, artifacts, approvals, and the API about runs. Scripts are
-run by the shell that the workflow names, unless a table answers the steps (`table.mjs`) or nothing but the flow counts
-(`flow.mjs`). What the simulator does not know is an error.
+run by the shell that the workflow names. What the simulator does not know is an error.
 
 Unlike act it has GitHub's rules for what act leaves out: a job that needs a skipped one is skipped too, wherever that
 one stands above it; environments let a job in or not; tokens may only do what `permissions` says; the words of a
@@ -122,7 +121,6 @@ def run(
     cancel: str = "",
     expire: str = "",
     run_id: int = 1,
-    by_table: bool = False,
     rerun: bool | str = False,
     meddler: str = "",
     fresh: bool = False,
@@ -138,8 +136,7 @@ def run(
     `failing` has what the API does not answer (`runs`, `approvals`, `artifacts`, `environments`) with a status; 0
     closes the connection, 200 gives a page for people. `cancel` names a step as `job/step` during which somebody
     cancels the run, or a job that waits for a decision then; `expire` names a step during which the time of its job is
-    over. With `by_table` steps that a table answers start no process (`table.mjs`); `env` has the folder of the table
-    as `YARDSTICK`. `rerun` is a further attempt of that run: True runs the jobs again that have failed, and what needs
+    over. `rerun` is a further attempt of that run: True runs the jobs again that have failed, and what needs
     them, the id of a job runs that one and what needs it, and `all` runs all. `meddler` is a Python script that runs
     just before an artifact is kept, as a process may that an earlier step has left behind. With `fresh` each call of a
     program is a Python that really starts.
@@ -163,50 +160,12 @@ def run(
             "cancel": cancel,
             "expire": expire,
             "patience": PATIENCE,
-            "byTable": by_table,
             "rerun": rerun,
             "meddler": meddler,
         }
     )
     jobs = {name: _job(found) for name, found in answer["jobs"].items()}
     return EngineRun(answer["conclusion"], answer["concurrency"], jobs)
-
-
-@dataclass(frozen=True)
-class Flow:
-    """What a path by a table shows."""
-
-    conclusion: str
-    end: str
-    """The word and the message of the end that the last step chooses."""
-    lines: tuple[str, ...]
-    """A line for each step, as the script `visit` logs it; instead of the file, `?` stands for a prompt."""
-
-
-def flow(workflow: str, outcomes: Sequence[str], visit: Path) -> Flow:
-    """Walk through a workflow of rdc with an outcome for each step, `pass` or `fail`; no other step does anything.
-
-    No process is started except for loops, whose commands call the script `visit` (`flow.mjs`).
-    """
-    answer = _ask(
-        {
-            "task": "walk",
-            "workflow": workflow,
-            "event": "workflow_dispatch",
-            "inputs": {},
-            "env": {"PATH": os.environ["PATH"]},
-            "secrets": {},
-            "vars": {},
-            "github": {"repository": "owner/repository", "run_id": "1"},
-            "environments": {},
-            "unprotected": [],
-            "failing": {},
-            "history": "",
-            "patience": PATIENCE,
-            "flow": {"outcomes": list(outcomes), "visit": str(visit)},
-        }
-    )
-    return Flow(answer["conclusion"], answer["flow"]["end"], tuple(answer["flow"]["lines"]))
 
 
 def missing() -> str:

@@ -7,7 +7,6 @@ import { Numbers } from "./actions.mjs";
 import { Api, describeReview, describeRun, environmentOf, readRecord } from "./api.mjs";
 import { Masks } from "./commands.mjs";
 import { givenInputs, githubContext } from "./contexts.mjs";
-import { Flow } from "./flow.mjs";
 import { runJob } from "./job.mjs";
 import { parse, resolve, resolveText, resolveTexts } from "./parse.mjs";
 import { evaluate, isTrue, NotSimulated } from "./values.mjs";
@@ -48,13 +47,6 @@ class Run {
     for (const name of request.unprotected) this.environments[name] = false;
     this.numbers = new Numbers(join(request.history, "artifacts"));
     this.inputs = givenInputs(workflow.events, request);
-    if (request.flow) this.followFlow(join(base, "yardstick"));
-  }
-
-  /** Only the flow counts: `flow.mjs` says what that leaves. */
-  followFlow(folder) {
-    this.flow = new Flow(this.request.flow, folder);
-    this.request = { ...this.request, byTable: true, env: { ...this.request.env, ...this.flow.env } };
   }
 
   async walk() {
@@ -76,11 +68,10 @@ class Run {
     this.status = "completed";
     this.conclusion = this.result();
     this.record();
-    if (!this.flow) writeFileSync(this.kept(), JSON.stringify(this.results));
+    writeFileSync(this.kept(), JSON.stringify(this.results));
     return {
       conclusion: this.conclusion,
       jobs: this.results,
-      flow: this.flow?.shown(),
       concurrency: (concurrency?.group ?? concurrency)?.coerceString() ?? "",
     };
   }
@@ -197,7 +188,6 @@ class Run {
 
   /** Keeps what the API tells about this run. */
   record() {
-    if (this.flow) return;
     const path = join(this.request.history, this.github.run_id, "run.json");
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, JSON.stringify({ run: describeRun(this), approvals: this.approvals }));

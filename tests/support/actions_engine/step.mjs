@@ -7,7 +7,6 @@ import { asVariables } from "./contexts.mjs";
 import { freshFiles, readFolders, readPairs, readSummary } from "./files.mjs";
 import { resolve, resolveText, resolveTexts } from "./parse.mjs";
 import { runScript } from "./shell.mjs";
-import { answered } from "./table.mjs";
 import { asEnvironment, evaluate, isTrue, NotSimulated } from "./values.mjs";
 
 /** Run a step of a job, unless its condition says that it is skipped. */
@@ -26,8 +25,7 @@ export async function runStep(job, step, number) {
   done.name = resolveText(step.name, contexts, statusFunctions(job)) ?? done.id;
   if (!isTrue(evaluate(step.condition, contexts, statusFunctions(job)))) return done;
   const all = { ...contexts, secrets: job.secrets };
-  if (job.run.flow) await follow(job, step, { all, own, number }, done);
-  else if (step.uses) act(job, step, all, done);
+  if (step.uses) act(job, step, all, done);
   else await execute(job, step, { all, own, number }, done);
   if (job.run.request.cancel === `${job.id}/${done.id}`) cancel(job, done);
   else if (job.run.request.expire === `${job.id}/${done.id}`) stop(job, done);
@@ -59,28 +57,15 @@ function meddle(job) {
   if (meddler) execFileSync("python3", ["-I", meddler], { env: { ...env, RUNNER_TEMP: job.temp } });
 }
 
-/** What is left of a step where only the flow counts. */
-async function follow(job, step, place, done) {
-  const task = {
-    script: resolveText(step.run, place.all),
-    env: { ...job.env, ...place.own },
-    temp: job.temp,
-    byShell: () => execute(job, step, place, done),
-  };
-  await job.run.flow.perform(step, task, done);
-}
-
 async function execute(job, step, { all, own, number }, done) {
   const files = freshFiles(job.temp, number);
-  const { byTable, patience } = job.run.request;
   const task = {
     script: resolveText(step.run, all),
     shell: resolveText(step.shell, all) ?? job.shell,
     folder: join(job.workspace, resolveText(step["working-directory"], all) ?? job.folder ?? ""),
     env: environment(job, step, own, files),
   };
-  const run = (task) => runScript({ ...task, temp: job.temp, number, patience });
-  const { code, said } = await (byTable ? answered(task, run) : run(task));
+  const { code, said } = await runScript({ ...task, temp: job.temp, number, patience: job.run.request.patience });
   const output = readOutput(said, job.run.masks);
   job.log += output.log;
   job.annotations.push(...output.annotations);

@@ -14,9 +14,8 @@ from compiler.diagnostics.model import Severity
 from compiler.driver import Compilation, Formatting, Settings, compile_file, format_opened, open_file
 from compiler.ir.verify import verify
 from compiler.passes import optimize
-from tests.agent_workflows.drawing import random_told
-from tests.agent_workflows.render import document
 from tests.compiler.frontends.rundown.test_any_text import check_findings, mutated
+from tests.differential.generate.agent_workflow import document, random_workflow
 
 # What workflows are made of, whole and broken, and what trips those who count lines and columns.
 FRAGMENTS = (
@@ -79,4 +78,4 @@ def test_any_text(text: str) -> None:
 @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 10_000), number=st.integers(0, 10_000))
 def test_any_workflow_with_errors(seed: int, number: int) -> None:
-    check(mutated(document(random_told(seed).flow), random.Random(number)).encode("utf-8", "surrogatepass"))
+    check(mutated(document(random_workflow(seed).flow), random.Random(number)).encode("utf-8", "surrogatepass"))

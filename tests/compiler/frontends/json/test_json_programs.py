@@ -20,9 +20,8 @@ from compiler.ir.edges import Origin, Written
 from compiler.ir.program import Program
 from compiler.text.source import Span
 from tests.conftest import ROOT
-from tests.equivalence.cases import Case
-from tests.equivalence.compiled import compiled as compiled_case
-from tests.equivalence.strategies import cases
+from tests.differential.generate.rundown import Drawn, cases
+from tests.differential.generate.rundown import compiled as compiled_case
 from tests.support.cli import call
 from tests.support.documents import finding
 
@@ -87,7 +86,7 @@ def test_listed_sources_follow_and_origins_stay(tmp_path: Path) -> None:
 
 @settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
-def test_what_the_json_target_writes_is_the_same_program(case: Case, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_what_the_json_target_writes_is_the_same_program(case: Drawn, tmp_path_factory: pytest.TempPathFactory) -> None:
     program = compiled_case(case)
     assert read_back(program, tmp_path_factory.mktemp("json")) == program
 

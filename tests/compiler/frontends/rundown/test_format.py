@@ -25,8 +25,7 @@ from compiler.ir.tasks import Verdict
 from compiler.project.project import Project
 from compiler.text.source import Source
 from tests.compiler.frontends.rundown.test_any_text import EXAMPLES, FRAGMENTS, mutated
-from tests.equivalence.cases import Case
-from tests.equivalence.strategies import cases
+from tests.differential.generate.rundown import Drawn, cases
 from tests.support.documents import finding
 
 PAIRS = sorted((Path(__file__).parent / "formatting").glob("*.before.md"))
@@ -90,7 +89,7 @@ def check(text: str, layout: Layout | None) -> None:
 @pytest.mark.share(2)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(cases(), _layouts)
-def test_a_random_runbook_has_a_normal_form(case: Case, layout: Layout | None) -> None:
+def test_a_random_runbook_has_a_normal_form(case: Drawn, layout: Layout | None) -> None:
     for text in case.documents().values():
         check(text.removeprefix("\ufeff"), layout)
         assert formatted(text.removeprefix("\ufeff"), layout).text is not None
@@ -99,7 +98,7 @@ def test_a_random_runbook_has_a_normal_form(case: Case, layout: Layout | None) -
 @pytest.mark.share(2)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(cases(most=4))
-def test_a_formatted_runbook_takes_the_same_walk(tmp_path_factory: pytest.TempPathFactory, case: Case) -> None:
+def test_a_formatted_runbook_takes_the_same_walk(tmp_path_factory: pytest.TempPathFactory, case: Drawn) -> None:
     folder = tmp_path_factory.mktemp("paths")
     (folder / "rdc.toml").touch()
     for name, text in case.documents().items():

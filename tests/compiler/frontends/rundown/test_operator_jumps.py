@@ -15,9 +15,7 @@ from compiler.ir.tasks import End, Verdict
 from compiler.ir.verify import verify
 from compiler.passes import optimize
 from tests.compiler.analyses.test_exploration import COUNTERS, NAMES, _effects, programs
-from tests.equivalence.cases import Case
-from tests.equivalence.compiled import compiled
-from tests.equivalence.strategies import cases
+from tests.differential.generate.rundown import Drawn, cases, compiled
 from tests.support.documents import compiled as compiled_text
 
 _many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -60,7 +58,7 @@ def walks_alike(program: Program, happens: list[Verdict | int]) -> None:
 @pytest.mark.share(2)
 @_many
 @given(case=cases(), happens=moves)
-def test_a_runbook_goes_on_alike_wherever_its_operator_takes_it(case: Case, happens: list[Verdict | int]) -> None:
+def test_a_runbook_goes_on_alike_wherever_its_operator_takes_it(case: Drawn, happens: list[Verdict | int]) -> None:
     walks_alike(compiled(case), happens)
 
 

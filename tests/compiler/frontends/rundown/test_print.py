@@ -16,8 +16,7 @@ from compiler.frontends.rundown.parse.document import parse
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.text.source import Source, Span
 from tests.compiler.frontends.rundown.printing import print_runbook
-from tests.equivalence.cases import Case
-from tests.equivalence.strategies import cases
+from tests.differential.generate.rundown import Drawn, cases
 
 EXAMPLES = sorted(Path("examples").rglob("*.runbook.md"))
 CONFORMANCE = sorted(Path("../shared/conformance/rundown/valid").glob("*.runbook.md"))
@@ -45,7 +44,7 @@ def parsed(text: str, layout: Layout | None = None) -> Runbook:
 
 @settings(max_examples=40)
 @given(cases())
-def test_printing_a_random_runbook_keeps_its_tree(case: Case) -> None:
+def test_printing_a_random_runbook_keeps_its_tree(case: Drawn) -> None:
     layout: Layout = "after-header" if case.style.after_header else "after-body"
     for text in case.documents().values():
         tree = parsed(text.removeprefix("\ufeff"))

@@ -1,1 +1,0 @@
-"""Random agent workflows, walked by the rules of their format and by every target."""

@@ -1,0 +1,445 @@
+"""What the oracle of runbooks goes by: visits, what declarations mean, and where an operator's jump can lead.
+
+The rules of declarations are E1, E2, E3, E9 and E10: slots, what is visible where, settings, values, secrets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from tests.differential import case
+from tests.differential.case import Call, Json, Jump, Limits, Question, Trace
+from tests.differential.generate.hostile import VALUES
+from tests.differential.generate.rundown_model import (
+    NOTHING_GIVEN,
+    SHORTEST,
+    Declared,
+    Files,
+    Given,
+    Leaf,
+    Runbook,
+    Runbooks,
+    Settings,
+    Step,
+    Substeps,
+    first_step,
+    inclusion,
+)
+from tests.differential.oracles.answers import MalformedError, values_of
+
+End = tuple[str, str]
+Instances = tuple[int | None, int | None]
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """What rules E1 to E10 add to a visit; a document that declares nothing has nothing of it.
+
+    A command `sees` variables, is given a file for values if `keeps`, and `writes` to it: `values`, in which secrets
+    are masked, unless `is_broken` of_step that what it writes makes it fail. `timeout` and `waits` are in seconds. The
+    text of a prompt is `shown`, if it may have a reference to a value.
+    """
+
+    sees: tuple[tuple[str, str], ...] = ()
+    keeps: bool = False
+    writes: str = ""
+    values: tuple[tuple[str, str], ...] = ()
+    is_broken: bool = False
+    timeout: int | None = None
+    waits: int = 0
+    shown: str = ""
+
+    @property
+    def hangs(self) -> bool:
+        """Whether the command goes on until its time is over."""
+        return self.timeout == SHORTEST
+
+
+NOTHING = Beyond()
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One attempt at a leaf step; `file` is the path of the nested runbook that holds it, else empty.
+
+    `arguments` are what its command must be given.
+    """
+
+    label: str
+    attempt: int
+    step_instance: int | None
+    substep_instance: int | None
+    index: int
+    file: str = ""
+    is_command: bool = False
+    arguments: tuple[str, ...] = ()
+    beyond: Beyond = NOTHING
+
+    @property
+    def step(self) -> str:
+        """The step's name within its own file."""
+        return self.label.rpartition("/")[2]
+
+
+OutcomeOf = Callable[[int], bool]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The visits with their outcomes, and the end; None where the path was cut off at its limit."""
+
+    visits: tuple[tuple[Visit, bool], ...]
+    end: End | None
+    given: Given = NOTHING_GIVEN
+    jumps: tuple[Jump, ...] = ()
+
+
+class CutOffError(Exception):
+    """The path would need one visit more than its limit allows."""
+
+
+@dataclass
+class Recorder:
+    """Asks for outcomes and keeps the path."""
+
+    outcome_of: OutcomeOf
+    limit: int
+    visits: list[tuple[Visit, bool]] = field(default_factory=list)
+    jumps: list[Jump] = field(default_factory=list)
+
+    def ask(self, visit: Visit) -> bool:
+        """Visit a leaf, whose placeholders are filled, and give its outcome."""
+        if len(self.visits) >= self.limit:
+            raise CutOffError
+        beyond = visit.beyond
+        passed = not (beyond.hangs or beyond.is_broken) and self.outcome_of(visit.index)
+        self.visits.append((visit, passed))
+        return passed
+
+
+ALL = "*"
+
+Numbers = Mapping[str, int | None]
+"""The numbers of the instances that a step is in, by `N` and `n`."""
+
+
+@dataclass
+class Slots:
+    """What a run holds: the text of each slot, None where it is unset. `given` is what the run was given."""
+
+    given: Given
+    held: dict[str, str | None] = field(default_factory=dict)
+
+    def masked(self, text: str) -> str:
+        """E10: without the values of secrets and their lines, in one pass, the longest first."""
+        whole = [secret for _, secret in self.given.secrets]
+        hidden = {part for secret in whole for part in (secret, *secret.splitlines()) if part.strip()}
+        if not hidden:
+            return text
+        longest_first = sorted(hidden, key=lambda part: -len(part))
+        return re.sub("|".join(map(re.escape, longest_first)), "***", text)
+
+
+Stated = tuple[tuple[str, Settings], ...]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What the steps of one inclusion of a runbook have from declarations.
+
+    `names` are the slots of what its texts and commands see, `values` the names that commands may write. `stated` has
+    the settings by full names of steps, those of outer documents first; `around` are the names of what stands around.
+    """
+
+    slots: Slots
+    names: Mapping[str, str] = field(default_factory=dict)
+    values: tuple[str, ...] = ()
+    stated: Stated = ()
+    around: tuple[str, ...] = ()
+
+    def include(self, declared: Declared, prefix: str, around: tuple[str, ...]) -> Scope:
+        """The scope of a runbook that begins (E9): names of both are the same, others are its own, and new."""
+        names = {name: self.names.get(name, prefix + name) for name in declared.names}
+        given = {} if prefix else dict(self.slots.given.inputs)
+        for item in declared.inputs:
+            if item.name not in self.names:
+                self.slots.held[names[item.name]] = given.get(item.name, item.default)
+        for name in declared.outputs:
+            if name not in self.names:
+                self.slots.held[names[name]] = None
+        stated = tuple(
+            (prefix.rstrip("/") if step == ALL else prefix + step, of_step) for step, of_step in declared.steps
+        )
+        return Scope(self.slots, names, declared.outputs, self.stated + stated, around)
+
+    def filled(self, text: str, numbers: Numbers) -> str:
+        """M5, E1: a text with the placeholders of its step replaced, in one pass; one of an unset value stays."""
+        held = {f"{{{{{name}}}}}": self.slots.held[slot] for name, slot in self.names.items()}
+        values = {written: written if value is None else value for written, value in held.items()}
+        return _replaced(text, {**values, **_shown(numbers)})
+
+    def settings(self, around: Sequence[str]) -> Settings:
+        """E3: what holds for a step within others; the nearest counts, of two documents the one that includes."""
+        found = Settings()
+        env: dict[str, str] = {}
+        for name in ("", *around):
+            for step, of_step in reversed(self.stated):
+                if step == name:
+                    numbers = {key: getattr(of_step, key) for key in ("timeout", "delay", "backoff")}
+                    found = replace(found, **{key: number for key, number in numbers.items() if number is not None})
+                    env |= of_step.env
+        return replace(found, env=tuple(env.items()))
+
+    def visit(self, leaf: Leaf, around: Sequence[str], attempt: int, index: int, shown: str) -> Beyond:
+        """What there is beyond the rules of paths in a visit."""
+        settings = self.settings(around)
+        waits = (settings.delay or 0) * (settings.backoff or 1) ** (attempt - 2) if attempt > 1 else 0
+        if not leaf.is_command:
+            return Beyond(waits=waits, shown=shown)
+        held = {name: self.slots.held[slot] for name, slot in self.names.items()}
+        sees = {**dict(settings.env), **{name: value for name, value in held.items() if value is not None}}
+        is_quiet = settings.timeout == SHORTEST or not self.values
+        text = "" if is_quiet else written(self.slots.given, index, self.values)
+        values = values_in(text, self.values)
+        return Beyond(
+            tuple(sorted(sees.items())),
+            keeps=bool(self.values),
+            writes=text,
+            values=tuple((name, self.slots.masked(value)) for name, value in (values or {}).items()),
+            is_broken=values is None,
+            timeout=settings.timeout,
+            waits=waits,
+        )
+
+    def keep(self, values: Sequence[tuple[str, str]]) -> None:
+        """E2: what a command wrote is known from the next step on."""
+        for name, value in values:
+            self.slots.held[self.names[name]] = value
+
+
+def with_numbers(text: str, numbers: Numbers) -> str:
+    """M5: the text of a command with the numbers of instances; values are never text in it (E1)."""
+    return _replaced(text, _shown(numbers))
+
+
+def _shown(numbers: Numbers) -> dict[str, str]:
+    return {f"{{{name}}}": str(number) for name, number in numbers.items() if number is not None}
+
+
+def _replaced(text: str, placeholders: Mapping[str, str]) -> str:
+    if not placeholders:
+        return text
+    pattern = "|".join(map(re.escape, placeholders))
+    return re.sub(rf"(?<!\$)(?:{pattern})", lambda match: placeholders[match[0]], text)
+
+
+def values_in(text: str, names: Sequence[str]) -> dict[str, str] | None:
+    """The values in what a command wrote; None if it is malformed."""
+    try:
+        return values_of(text, names)
+    except MalformedError:
+        return None
+
+
+# --- What commands write ----------------------------------------------------------------------------------------------
+
+
+def written(given: Given, index: int, names: Sequence[str]) -> str:
+    """What the command of a visit writes: nothing, values in both forms, seldom something else."""
+    if not given.writes:
+        return ""
+    chances = _chances(f"{given.writes}/{index}")
+    kind = next(chances) % 16
+    if kind < 5:
+        return ""
+    if kind == 15:
+        return _broken(chances, names)
+    lines = [_line(chances, names[next(chances) % len(names)], given) for _ in range(1 + (kind > 11))]
+    return "".join(lines)[: -1 if kind == 6 else None]
+
+
+def _line(chances: Iterator[int], name: str, given: Given) -> str:
+    number = next(chances)
+    value = VALUES[(number * 256 + next(chances)) % len(VALUES)]
+    if given.secrets and number % 4 == 0:
+        value = f"a{given.secrets[number % len(given.secrets)][1]}{value}"
+    if "\n" in value or number % 3 == 0:
+        return f"{name}<<END_OF_VALUE\n{value}\nEND_OF_VALUE\n"
+    return f"{name}={value}\n"
+
+
+def _broken(chances: Iterator[int], names: Sequence[str]) -> str:
+    first = f"{names[0]}=lost\n"
+    return (
+        "undeclared=1\n",
+        f"{first}{names[0]}\n",
+        f"{first}\n",
+        f"{names[0]}<<END\nno end\n",
+        f"{names[0]}<<\n\n",
+        f"{first}PATH=/nowhere\n",
+        f" {names[0]}=space\n",
+        f"{names[0]}={'x' * 65_537}\n",
+        f"{first}export {names[0]}=1\n",
+    )[next(chances) % 9]
+
+
+def _chances(text: str) -> Iterator[int]:
+    """Numbers below 256 that look random, always the same for a text."""
+    yield from hashlib.sha256(text.encode()).digest()
+
+
+# --- Where an operator's jump can lead (E6) ---------------------------------------------------------------------------
+
+Hop = tuple[str, str | None, int | None]
+"""A step, a child of it or None, and the position of a runbook in its list, or None where the route ends."""
+
+Route = tuple[Hop, ...]
+
+
+@dataclass(frozen=True)
+class Landing:
+    """A step by its full name and by the way to it; `leads_to` is the leaf that a run then comes to.
+
+    `inside` has the runbooks around it: the step of each list, and the runbook in it. With `is_runbook` the last of
+    these is where the route ends.
+    """
+
+    label: str
+    route: Route
+    leads_to: str
+    inside: tuple[tuple[str, str], ...] = ()
+    is_runbook: bool = False
+
+    @property
+    def frame(self) -> str:
+        """What the names of the steps of its runbook begin with."""
+        around = self.inside[:-1] if self.is_runbook else self.inside
+        return f"{around[-1][1]}/" if around else ""
+
+    def is_plain_from(self, waiting: str) -> bool:
+        """Whether the rules say what a jump does: no GOTO leads to another runbook of the same list."""
+        for step, runbook in self.inside:
+            if not waiting.startswith(f"{runbook}/"):
+                return not waiting.startswith(f"{step}/")
+        return not self.is_runbook
+
+
+@dataclass(frozen=True)
+class Landings:
+    """The landings in a runbook, and in those that it includes."""
+
+    runbook: Runbook
+    files: Files
+    prefix: str = ""
+    route: Route = ()
+    inside: tuple[tuple[str, str], ...] = ()
+
+    def __iter__(self) -> Iterator[Landing]:
+        for step in self.runbook.steps:
+            hop: tuple[str, str | None] = (step.ident, None)
+            yield Landing(
+                self.prefix + step.ident, (*self.route, (*hop, None)), self.first_leaf(step), inside=self.inside
+            )
+            if isinstance(step.body, Runbooks):
+                yield from self.of_list(hop, step.body)
+            for child in step.children:
+                label, hop = f"{self.prefix}{step.ident}.{child.ident}", (step.ident, child.ident)
+                leaf = self.leaf_of(label, child.body)
+                yield Landing(label, (*self.route, (*hop, None)), leaf, inside=self.inside)
+                if isinstance(child.body, Runbooks):
+                    yield from self.of_list(hop, child.body)
+
+    def of_list(self, hop: tuple[str, str | None], runbooks: Runbooks) -> Iterator[Landing]:
+        """The runbooks of a step, and what is in them."""
+        step = self.prefix + ".".join(part for part in hop if part is not None)
+        for position, path in enumerate(runbooks.paths):
+            label = inclusion(step, runbooks, position)
+            route, inside = (*self.route, (*hop, position)), (*self.inside, (step, label))
+            nested = Landings(self.files[path], self.files, f"{label}/", route, inside)
+            yield Landing(label, route, nested.first_leaf(first_step(nested.runbook)), inside, is_runbook=True)
+            yield from nested
+
+    def first_leaf(self, step: Step) -> str:
+        """The leaf that a run comes to by the header of a step."""
+        label = self.prefix + step.ident
+        if isinstance(step.body, Substeps):
+            child = step.body.children[0]
+            return self.leaf_of(f"{label}.{child.ident}", child.body)
+        return self.leaf_of(label, step.body)
+
+    def leaf_of(self, label: str, body: Leaf | Runbooks) -> str:
+        """The leaf that a run comes to in a step without substeps."""
+        if isinstance(body, Leaf):
+            return label
+        nested = self.files[body.paths[0]]
+        return Landings(nested, self.files, f"{inclusion(label, body, 0)}/").first_leaf(first_step(nested))
+
+
+# --- As all oracles have it -------------------------------------------------------------------------------------------
+
+
+def written_name(text: str) -> str:
+    """A name in a command, where braces would stand for an instance (M5)."""
+    return text.replace("{N}", "@N").replace("{n}", "@n")
+
+
+def logged(visit: Visit) -> str:
+    """The name that the command of a visit logs: the step in its own file, and the file."""
+    return f"{written_name(visit.step)} {written_name(visit.file) or '-'}"
+
+
+def reply_to(visit: Visit, passed: bool) -> Json:
+    """What a command does; what is wrong with what it writes shall be all that makes it fail."""
+    if visit.beyond.hangs:
+        return {"hangs": True}
+    fails = not (passed or visit.beyond.is_broken)
+    return {"exit": int(fails), "says": "", "output": visit.beyond.writes or None}
+
+
+def trace_of(taken: Taken) -> Trace:
+    """A path as all oracles have it."""
+    visits = tuple(_visit(visit, passed, dict(taken.given.secrets)) for visit, passed in taken.visits)
+    return Trace(visits, taken.end, jumps=taken.jumps)
+
+
+def _visit(visit: Visit, passed: bool, secrets: Mapping[str, str]) -> case.Visit:
+    word, beyond = "pass" if passed else "fail", visit.beyond
+    numbers = {"RDC_STEP_INSTANCE": visit.step_instance, "RDC_SUBSTEP_INSTANCE": visit.substep_instance}
+    instances = {name: number for name, number in numbers.items() if number is not None}
+    variables = {**dict(beyond.sees), **secrets, **{name: str(number) for name, number in instances.items()}}
+    call = Call(logged(visit), visit.attempt, "", visit.arguments, variables, beyond.keeps)
+    return case.Visit(
+        visit.label,
+        visit.attempt,
+        (call,) if visit.is_command else (),
+        None if visit.is_command else Question(beyond.shown or None, word),
+        word,
+        values=dict(beyond.values),
+        instances=instances,
+        limits=Limits(beyond.timeout, beyond.waits),
+    )
+
+
+# --- In words ---------------------------------------------------------------------------------------------------------
+
+
+def show_visit(visit: Visit, passed: bool) -> str:
+    """A visit in one word, such as `1.{n}#2@.3+`: step, attempt if not the first, instances, outcome."""
+    attempt = f"#{visit.attempt}" if visit.attempt > 1 else ""
+    instances = ""
+    if visit.step_instance is not None or visit.substep_instance is not None:
+        instances = f"@{visit.step_instance or ''}.{visit.substep_instance or ''}"
+    return f"{visit.label}{attempt}{instances}{'+' if passed else '-'}"
+
+
+def show_path(taken: Taken) -> str:
+    """A path in words; `[3]1.2` is a jump from the step that waits, if one does, to where the run goes on."""
+    end = "cut off" if taken.end is None else " ".join(taken.end).strip()
+    words: list[str] = []
+    for index, visit in enumerate([*taken.visits, None]):
+        words += [f"[{jump.waiting}]{jump.step}" for jump in taken.jumps if jump.index == index]
+        words += [show_visit(*visit)] if visit else []
+    return " ".join([*words, "=>", end])

@@ -1,1 +1,0 @@
-"""Random programs as JSON on every runner, compared with an oracle made from docs/reference/program-rules.md."""

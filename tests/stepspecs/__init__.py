@@ -1,1 +1,0 @@
-"""Step specifications: their programs, targets and runs."""
