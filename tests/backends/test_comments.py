@@ -11,12 +11,12 @@ from backends.common.remarks import shells
 from backends.registry import load
 from compiler.ir.program import Program
 from tests.conftest import ROOT
-from tests.golden.test_golden import NAMES, PROGRAMS, program
 from tests.support.comments import header as header_checks
 from tests.support.comments.header import Check, always, check_header, regenerates, source
 from tests.support.comments.makefile import check_makefile
 from tests.support.comments.sentences import PYTHON
 from tests.support.comments.workflow import bare, shown
+from tests.support.golden import NAMES, PROGRAMS, program
 
 FORMS: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("python", {}),

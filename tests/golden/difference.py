@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 EMIT = """
 import os, sys
 from pathlib import Path
-from tests.golden.test_golden import emit
+from tests.support.golden import emit
 os.chdir(sys.argv[1])
 emit(Path(sys.argv[2]), sys.argv[3:])
 """

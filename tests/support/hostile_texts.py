@@ -95,3 +95,26 @@ OBJECTS = (
     '[{"a": false}, {"field": "${{ github.token }}"}]',
 )
 """Whole and broken objects in answers."""
+
+SCALARS = [
+    "${{ github.token }}",
+    "yes",
+    "1e3",
+    "'",
+    '"',
+    "\\",
+    "# ",
+    ": ",
+    "\t",
+    "\r",
+    "\n",
+    "  ",
+    "\u2028",
+    "🚀",
+    "|",
+    ">",
+    "- ",
+    "---",
+    "%",
+]
+"""For what YAML, expressions or a shell may take for something else."""

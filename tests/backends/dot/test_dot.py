@@ -25,8 +25,8 @@ from tests.backends.mermaid.test_mermaid import contrast
 from tests.conftest import ROOT
 from tests.differential.generate.rundown import Drawn, cases
 from tests.differential.generate.rundown import compiled as compiled_case
-from tests.golden.test_golden import listed, of
 from tests.support.documents import compiled
+from tests.support.golden import listed, of
 from tests.support.graphviz import Seen, drawn, seen, words
 from tests.support.sample_programs import (
     FAIL,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from backends.base import Companion
 from backends.github import GithubBackend
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, SlotTest, Test
 from compiler.ir.program import Counter, Input, Node, Program, Settings, Slot, SourceFile, Variable
@@ -69,15 +72,36 @@ def program(
     return made
 
 
-def compiled(made: Program, options: Mapping[str, object] | None = None) -> str:
+class Workflow(str):
+    """A workflow and the files that its steps call."""
+
+    __slots__ = ("files",)
+    files: tuple[Companion, ...]
+
+    def put_into(self, repository: Path) -> None:
+        """Write these files into a repository."""
+        for file in self.files:
+            path = Path(os.path.normpath(repository / ".github" / "workflows" / file.path))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(file.text, encoding="utf-8")
+
+
+INLINE: Mapping[str, object] = {"checkout": False, "runtime": "inline"}
+"""The options of a workflow that has its program in itself."""
+
+
+def compiled(made: Program, options: Mapping[str, object] | None = None) -> Workflow:
     """The workflow of a program."""
-    found = GithubBackend().emit(made, {"checkout": False, "runtime": "inline", **(options or {})})
+    found = GithubBackend().emit(made, options or {})
     assert found.text, found.diagnostics
-    return found.text
+    workflow = Workflow(found.text)
+    workflow.files = found.companions
+    return workflow
 
 
 __all__ = [
     "COMPLETE",
+    "INLINE",
     "STOP",
     "Agent",
     "Ask",
@@ -95,6 +119,7 @@ __all__ = [
     "SlotTest",
     "Tool",
     "Variable",
+    "Workflow",
     "compiled",
     "node",
     "program",

@@ -25,6 +25,7 @@ from tests.backends.github.routed import (
     SlotTest,
     Tool,
     Variable,
+    Workflow,
     node,
     program,
     ref,
@@ -71,7 +72,11 @@ def run(
         (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
     (folder / "agent.py").write_text(STUB, encoding="utf-8")
     env = {"FOLDER": str(folder), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
-    return engine.run(repository or folder, workflow, history=folder / "history", env=env, run_id=number, **more)
+    place = repository or folder / "repository"
+    place.mkdir(exist_ok=True)
+    if isinstance(workflow, Workflow):
+        workflow.put_into(place)
+    return engine.run(place, workflow, history=folder / "history", env=env, run_id=number, **more)
 
 
 STUB = """

@@ -27,7 +27,7 @@ from tests.backends.github.routed import (
     to,
     words,
 )
-from tests.backends.github.test_inputs import run, written
+from tests.backends.github.walking import run, written
 from tests.support import actions_engine as engine
 from tests.support.github.compiling import parsed
 from tests.support.github.lint import findings
@@ -72,15 +72,14 @@ def test_an_event_gives_the_value_and_it_stays_a_text(made: Program, tmp_path: P
 @pytest.mark.parametrize("made", [NATIVE, ROUTED], ids=["native", "routed"])
 def test_a_field_that_no_variable_can_hold_is_named(made: Program, tmp_path: Path) -> None:
     workflow = compiled(made, {**AGENT, "on": {"issues": None, "workflow_call": None}, "bind": BIND})
-    assert findings([written(tmp_path, workflow)]) == []
     done = run(tmp_path, workflow, event="issues", payload={"issue": {"body": "é" * 70_000}})
     assert "event.issue.body has 140000 bytes; an input can have at most 130000" in done.log
     assert not (tmp_path / "shown").exists()
 
 
 def test_a_command_says_the_value_before_the_run_begins(tmp_path: Path) -> None:
-    says = "cat <<'END'\na$(touch owned)\n::error::b\n\nEND\nenv > \"$FOLDER/environment\""
-    options = {**AGENT, "on": ["push", "workflow_dispatch"], "bind": {"issue": {"run": says}}, "secrets": ["KEY"]}
+    command = "cat <<'END'\na$(touch owned)\n::error::b\n\nEND\nenv > \"$FOLDER/environment\""
+    options = {**AGENT, "on": ["push", "workflow_dispatch"], "bind": {"issue": {"run": command}}, "secrets": ["KEY"]}
     workflow = compiled(NATIVE, {**options, "checkout": True})
     assert findings([written(tmp_path, workflow)]) == []
     found = parsed(workflow)["jobs"]["runbook"]["steps"]
@@ -94,9 +93,9 @@ def test_a_command_says_the_value_before_the_run_begins(tmp_path: Path) -> None:
     assert not (tmp_path / "environment").exists(), "a value that is given needs no command"
 
 
-@pytest.mark.parametrize("says", ["echo x; exit 3", "head -c 2000000 /dev/zero | tr '\\0' a", "printf 'a\\0b'"])
-def test_a_command_that_says_nothing_fit_ends_the_run(says: str, tmp_path: Path) -> None:
-    done = run(tmp_path, compiled(NATIVE, {"on": "push", "bind": {"issue": {"run": says}}}), event="push")
+@pytest.mark.parametrize("command", ["echo x; exit 3", "head -c 2000000 /dev/zero | tr '\\0' a", "printf 'a\\0b'"])
+def test_a_command_without_a_fit_value_ends_the_run(command: str, tmp_path: Path) -> None:
+    done = run(tmp_path, compiled(NATIVE, {"on": "push", "bind": {"issue": {"run": command}}}), event="push")
     assert done.conclusion == "failure"
     assert not (tmp_path / "shown").exists()
 
@@ -136,12 +135,12 @@ REFUSED: Mapping[str, tuple[Program, dict[str, object], str]] = {
 
 @pytest.mark.parametrize("why", REFUSED)
 def test_what_cannot_be_bound_is_refused(why: str) -> None:
-    made, options, says = REFUSED[why]
+    made, options, fragment = REFUSED[why]
     if options.get("on") == ["schedule", "push"]:
         options = {"on": {"push": None, "schedule": [{"cron": "0 3 * * *"}]}}
     found = GithubBackend().emit(made, options).diagnostics
     assert found[0].code == why.split(maxsplit=1)[0]
-    assert says in found[0].message
+    assert fragment in found[0].message
 
 
 REQUIRED = (
@@ -194,20 +193,17 @@ def test_a_fixed_value_and_a_truth_value(tmp_path: Path) -> None:
     assert shown(tmp_path) == "true\nfalse\nfalse\ntrue\n"
 
 
-TELLS = {
-    "by a file": 'echo "LD_LIBRARY_PATH=/forged" >> "${GITHUB_ENV:-/dev/null}"',
-    "in its output": 'printf "%s\\n" "::warning::forged" "::set-output name=next::forged" >&2',
-}
+BY_A_FILE = 'echo "LD_LIBRARY_PATH=/forged" >> "${GITHUB_ENV:-/dev/null}"'
+IN_ITS_OUTPUT = 'printf "%s\\n" "::warning::forged" "::set-output name=next::forged" >&2'
 
 
 @pytest.mark.parametrize("made", [NATIVE, ROUTED], ids=["native", "routed"])
-@pytest.mark.parametrize("tells", TELLS.values(), ids=TELLS)
-def test_a_command_that_says_a_value_tells_the_runner_nothing(made: Program, tells: str, tmp_path: Path) -> None:
+def test_a_command_that_gives_a_value_tells_the_runner_nothing(made: Program, tmp_path: Path) -> None:
     showing = Shell("bash", text(f'{SHOW}; env > "$FOLDER/env"'))
     nodes = tuple(replace(each, task=showing) if isinstance(each.task, Shell) else each for each in made.nodes)
-    options = {**AGENT, "on": "push", "bind": {"issue": {"run": f"{tells}; echo said"}}}
+    options = {**AGENT, "on": "push", "bind": {"issue": {"run": f"{BY_A_FILE}; {IN_ITS_OUTPUT}; echo given"}}}
     done = run(tmp_path, compiled(replace(made, nodes=nodes), options), event="push")
-    assert (done.conclusion, shown(tmp_path)) == ("success", "said/none"), done.log
+    assert (done.conclusion, shown(tmp_path)) == ("success", "given/none"), done.log
     assert "forged" not in (tmp_path / "env").read_text(encoding="utf-8")
-    said = [(job.annotations, [step.outputs for step in job.steps]) for job in done.jobs.values()]
-    assert "forged" not in str(said)
+    reported = [(job.annotations, [step.outputs for step in job.steps]) for job in done.jobs.values()]
+    assert "forged" not in str(reported)

@@ -3,282 +3,179 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from backends.github import GithubBackend
-from compiler.driver import compile_file
+from runtime_shim.targets.github.api import HaltError
+from runtime_shim.targets.github.saved_run import check_kept
+from tests.backends.github.continued import DOCUMENT, DONE, Run, ending, outcomes
 from tests.backends.github.walking import Engine
-from tests.support.github import act
-from tests.support.github.compiling import beside, parsed, text_of
-
-pytestmark = pytest.mark.share(3)
-
-DOCUMENT = """\
-# Deploy
-
-## 1. Build
-
-```bash
-echo "$RDC_RUN_ID build" >> "$LOG"
-mkdir -p out/.hidden && echo built > out/.hidden/result && ln -s result out/.hidden/link
-printf '#!/bin/sh\\necho ran\\n' > out/tool && chmod +x out/tool
-echo hello > greeting
-```
-
-## 2. Count
-
-```bash
-echo "$RDC_RUN_ID count $RDC_ATTEMPT" >> "$LOG"
-[ "$RDC_ATTEMPT" = 2 ]
-```
-
-- FAIL: RETRY 3 STOP
-
-## 3. Agree
-
-Is the build good?
-
-- YES: CONTINUE
-- NO: STOP "Not wanted"
-
-## 4. Install
-
-```bash
-echo "$RDC_RUN_ID install $(cat greeting) $(./out/tool) $(cat out/.hidden/link)" >> "$LOG"
-```
-
-## 5. Does it work?
-
-Look at the page.
-
-- YES: COMPLETE "All is well"
-- NO: GOTO 3
-"""
+from tests.support.actions_engine import EngineRun
+from tests.support.github.compiling import parsed, text_of
 
 
-class Run:
-    """A workflow in a folder, run again and again; each run has a number."""
-
-    def __init__(self, folder: Path, document: str = DOCUMENT, options: Mapping[str, object] | None = None) -> None:
-        self.folder = folder
-        (folder / "deploy.runbook.md").write_text(document, encoding="utf-8")
-        program = compile_file(str(folder / "deploy.runbook.md")).program
-        assert program
-        self.text = beside(
-            folder, GithubBackend().emit(program, {"summary": True, "prompts": "answers", **(options or {})})
-        )
-        self.log = folder.parent / "log"
-        self.artifacts = folder.parent / "artifacts"
-        self.number = 0
-        self.api = ""
-        self.secrets: dict[str, str] = {}
-
-    def __call__(
-        self, *, run_attempt: int = 1, event: str = "workflow_dispatch", payload: object = None, **inputs: str
-    ) -> act.ActRun:
-        self.number += run_attempt == 1
-        env = {"LOG": str(self.log), "ARTIFACTS": str(self.artifacts)}
-        secrets = act.TOKEN | self.secrets
-        return act.run(
-            self.folder,
-            self.text,
-            event=event,
-            payload=payload,
-            inputs=inputs,
-            env=env,
-            secrets=secrets,
-            run_id=self.number,
-            run_attempt=run_attempt,
-            api_url=self.api,
-        )
-
-    def kept(self, number: int = 1) -> Path:
-        """The files that a run has kept."""
-        return self.artifacts / str(number) / "rdc-state"
-
-    def done(self) -> list[str]:
-        return self.log.read_text(encoding="utf-8").splitlines()
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, EngineRun]:
+    """A run that waits at its first question, for all tests of this module."""
+    run = Run(tmp_path_factory.mktemp("first"))
+    return run, run()
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    (tmp_path / "repository").mkdir()
-    return Run(tmp_path / "repository")
-
-
-def said(ran: act.ActRun) -> str:
-    """How a run ended, by the heading of its summary."""
-    return str(next(iter(re.findall(r"^### (.*)$", ran.summary, re.MULTILINE)), ""))
+def run(first: tuple[Run, EngineRun], tmp_path: Path) -> Run:
+    """A copy of that run, to be continued."""
+    return first[0].copy(tmp_path)
 
 
 def test_it_goes_on_where_it_stood_with_its_workspace(run: Run) -> None:
-    first = run()
-    assert (said(first), first.exit_code != 0) == ("WAITING 3", True)
     second = run(resume="1", answers="yes")
-    assert said(second) == "WAITING 5"
+    assert ending(second) == "WAITING 5"
     third = run(resume="2", answers="5 yes")
-    assert (said(third), third.exit_code) == ("COMPLETE All is well", 0)
-    assert run.done() == ["1 build", "1 count 1", "1 count 2", "1 install hello ran built"]
+    assert (ending(third), third.exit_code) == ("COMPLETE All is well", 0)
+    assert run.done() == [*DONE, "1 install hello ran built"]
 
 
-def test_a_run_that_waits_before_anything_is_done_goes_on(tmp_path: Path) -> None:
-    run = Run(tmp_path, "## 1\n\nGo?\n\n- YES: CONTINUE\n- NO: STOP\n\n## 2\n\nSure?\n")
-    assert said(run()) == "WAITING 1"
-    assert said(run(resume="1", answers="yes")) == "WAITING 2"
-    assert said(run(resume="2", answers="pass")) == "COMPLETE"
-
-
-def test_the_summary_says_how_to_go_on(run: Run) -> None:
-    summary = run().summary
-    assert "### WAITING 3" in summary
-    assert "    Is the build good?\n" in summary
-    assert "    gh workflow run runbook.yml --ref main -f resume=1 -f answers='3 yes'\n" in summary
-    assert "called this one" not in summary
-    assert "| 2. Count | 2 | PASS |" in summary
-    assert "3. Agree |" not in summary, "it has no outcome yet"
-
-
-PULL = {"pull_request": {"number": 12, "head": {"ref": "a$(id)b", "repo": {"full_name": "owner/repository"}}}}
-
-
-def test_a_pull_request_goes_on_at_its_branch(tmp_path: Path) -> None:
-    run = Run(tmp_path, options={"on": ["pull_request", "push"]})
-    assert "--ref 'a$(id)b' -f resume=1 " in run(event="pull_request", payload=PULL).summary
-    assert "--ref main -f resume=2 " in run(event="push").summary
-
-
-def test_the_summary_does_not_promise_to_go_on_with_the_run_of_a_fork(tmp_path: Path) -> None:
-    run = Run(tmp_path, options={"on": ["pull_request"]})
-    payload = {"pull_request": {"head": {"ref": "main", "repo": {"full_name": "stranger/repository"}}}}
-    summary = run(event="pull_request", payload=payload).summary
-    assert "This run was started from a fork, so it cannot be continued." in summary
-    assert "gh workflow run" not in summary
-
-
-def test_a_workflow_that_others_call_says_what_they_can_do(tmp_path: Path) -> None:
-    run = Run(tmp_path, options={"on": ["workflow_call", "workflow_dispatch"]})
-    events = parsed(run.text)["on"]
-    assert not events["workflow_call"]
-    assert "If another workflow called this one, this run cannot be continued." in run().summary
-
-
-@pytest.mark.share(3)
-@pytest.mark.parametrize(
-    ("transitions", "word"), [("- YES: CONTINUE\n- NO: STOP", "yes"), ("- PASS: CONTINUE\n- FAIL: STOP", "pass")]
-)
-@pytest.mark.parametrize("again", ["", "\n\n## 3\n\n```bash\ntrue\n```\n\n- FAIL: GOTO 2"])
-def test_the_summary_suggests_an_answer_to_the_question(
-    transitions: str, word: str, again: str, tmp_path: Path
-) -> None:
-    (tmp_path / "repository").mkdir()
-    document = f"## 1\n\n```bash\ntrue\n```\n\n## 2. Agree\n\nIs it good?\n\n{transitions}{again}\n"
-    run = Run(tmp_path / "repository", document)
-    assert f"-f answers='2 {word}'\n" in run().summary
-    last = run(resume="1", answers="2 fail")
-    word_for_no = "NO" if word == "yes" else "FAIL"
-    assert f"    {word_for_no}  answered by line" in last.log
-    assert f"| 2. Agree | 1 | {word_for_no} |" in last.summary
-
-
-def test_the_table_has_what_ran_before(run: Run) -> None:
-    run()
-    summary = run(resume="1", answers="3 no").summary
-    rows = re.findall(r"^\| (\d\. \w+) \| (\d) \| (\w+) \|", summary, re.MULTILINE)
+def test_each_question_is_answered_after_it_was_shown_and_no_continuation_is_repeated(run: Run) -> None:
+    """ "Re-run jobs" has the inputs of the first attempt: the state that it took over is that of another time."""
+    assert ending(run(resume="1", answers="yes")) == "WAITING 5"
+    again = run(again=True, resume="1", answers="yes")
+    assert ending(again) == ""
+    assert "Completed steps would run again. Instead, start this workflow with the input `resume`: 2" in again.summary
+    assert ending(run(resume="2", answers="5 no")) == "WAITING 3"
+    last = run(resume="3", answers="3 no")
+    assert ending(last) == "STOP Not wanted"
+    rows = re.findall(r"^\| (\d\. [\w ]+)\?? \| (\d) \| (\w+) \|", last.summary, re.MULTILINE)
     assert rows == [
         ("1. Build", "1", "PASS"),
         ("2. Count", "1", "FAIL"),
         ("2. Count", "2", "PASS"),
+        ("3. Agree", "1", "YES"),
+        ("4. Install", "1", "PASS"),
+        ("5. Does it work", "1", "NO"),
         ("3. Agree", "1", "NO"),
-    ]
+    ], "the table has what ran before"
+    assert run.done() == [*DONE, "1 install hello ran built"]
 
 
-def test_the_state_of_another_version_is_refused(run: Run, tmp_path: Path) -> None:
-    run()
-    changed = Run(run.folder, DOCUMENT.replace("Is the build good?", "Is it?"))
+def test_the_summary_says_how_to_go_on(first: tuple[Run, EngineRun]) -> None:
+    _, ran = first
+    assert (ending(ran), ran.exit_code) == ("WAITING 3", 1)
+    assert "### WAITING 3" in ran.summary
+    assert "    Is the build good?\n" in ran.summary
+    assert "    gh workflow run runbook.yml --ref main -f resume=1 -f answers='3 yes'\n" in ran.summary
+    assert "called this one" not in ran.summary
+    assert "| 2. Count | 2 | PASS |" in ran.summary
+    assert "3. Agree |" not in ran.summary, "it has no outcome yet"
+
+
+ASKS = "## 1\n\nIs it good?\n\nTRANSITIONS\n"
+
+
+def test_a_pull_request_goes_on_at_its_branch_and_that_of_a_fork_nowhere(tmp_path: Path) -> None:
+    run = Run(tmp_path, ASKS.replace("TRANSITIONS", "- NO: STOP"), {"on": ["pull_request", "push"]})
+    head = {"ref": "a$(id)b", "repo": {"full_name": "owner/repository"}}
+    facts = {"head_ref": "a$(id)b"}
+    own = run(event="pull_request", payload={"pull_request": {"number": 12, "head": head}}, facts=facts)
+    assert "--ref 'a$(id)b' -f resume=1 " in own.summary
+    assert "--ref main -f resume=2 " in run(event="push").summary
+    payload = {"pull_request": {"head": {"ref": "main", "repo": {"full_name": "stranger/repository"}}}}
+    foreign = run(event="pull_request", payload=payload).summary
+    assert "This run was started from a fork, so it cannot be continued." in foreign
+    assert "gh workflow run" not in foreign
+
+
+def test_a_workflow_that_others_call_says_what_they_can_do(tmp_path: Path) -> None:
+    document = ASKS.replace("TRANSITIONS", "- NO: STOP")
+    run = Run(tmp_path, document, {"on": ["workflow_call", "workflow_dispatch", "push"]})
+    assert not parsed(run.text)["on"]["workflow_call"]
+    assert "If another workflow called this one, this run cannot be continued." in run().summary
+    assert "RDC_EVENTS: push workflow_dispatch\n" in run.text, "runs of other events are not its own"
+
+
+@pytest.mark.share(2)
+@pytest.mark.parametrize(
+    ("document", "word", "no"),
+    [
+        (ASKS.replace("TRANSITIONS", "- YES: CONTINUE\n- NO: STOP"), "yes", "NO"),
+        ("## 1\n\nGood?\n\n- PASS: CONTINUE\n- FAIL: STOP\n\n## 2\n\nOn?\n\n- FAIL: GOTO 1\n", "pass", "FAIL"),
+    ],
+    ids=["in a row", "in a loop"],
+)
+def test_the_summary_suggests_an_answer_to_the_question(document: str, word: str, no: str, tmp_path: Path) -> None:
+    run = Run(tmp_path, document)
+    assert f"-f answers='1 {word}'\n" in run().summary
+    last = run(resume="1", answers="1 fail")
+    assert f"    {no}  answered by line" in last.log
+    assert f"| 1 | 1 | {no} |" in last.summary
+
+
+def test_the_state_of_another_version_is_refused(run: Run) -> None:
+    changed = Run(run.place, DOCUMENT.replace("Is the build good?", "Is it?"))
     changed.number = run.number
     ran = changed(resume="1", answers="yes")
     assert ran.exit_code
     assert "belongs to another version of this workflow" in ran.summary
-    assert run.done() == ["1 build", "1 count 1", "1 count 2"]
+    assert run.done() == DONE
 
 
-def test_a_continuation_is_not_repeated(run: Run) -> None:
-    """ "Re-run jobs" has the inputs of the first attempt: the state that it took over is that of another time."""
-    run()
-    assert said(run(resume="1", answers="yes")) == "WAITING 5"
-    again = run(resume="1", answers="yes", run_attempt=2)
-    assert said(again) == ""
-    assert "Completed steps would run again. Instead, start this workflow with the input `resume`: 2" in again.summary
-    assert len(run.done()) == 4
-    assert said(run(resume="2", answers="yes")) == "COMPLETE All is well"
+DAMAGES: dict[str, tuple[str, Callable[[bytes], bytes | None]]] = {
+    "a journal that is cut off": ("state/journal", lambda content: content[:-9]),
+    "a byte of the workspace": ("workspace.tar.gz", lambda content: content[:-1] + bytes([content[-1] ^ 1])),
+    "no workspace": ("workspace.tar.gz", lambda _: None),
+    "no journal": ("state/journal", lambda _: None),
+    "no description": ("about.json", lambda _: None),
+    "another description": ("about.json", lambda content: content.replace(b"journal", b"journey")),
+}
 
 
-@pytest.mark.share(3)
-@pytest.mark.parametrize(
-    ("name", "damage"),
-    [
-        ("journal", lambda content: content[:-9]),
-        ("workspace.tar.gz", lambda content: content[:-1] + bytes([content[-1] ^ 1])),
-        ("workspace.tar.gz", lambda _: None),
-        ("journal", lambda _: None),
-        ("about.json", lambda _: None),
-        ("about.json", lambda content: content.replace(b"journal", b"journey")),
-        ("about.json", lambda content: content.replace(b'"run": "1"', b'"run": "2"')),
-    ],
-)
-def test_a_saved_state_that_is_damaged_is_refused_before_anything_runs(
-    run: Run, tmp_path: Path, name: str, damage: Callable[[bytes], bytes | None]
+@pytest.mark.parametrize(("name", "damage"), DAMAGES.values(), ids=DAMAGES)
+def test_a_saved_state_that_is_damaged_is_refused(
+    first: tuple[Run, EngineRun], tmp_path: Path, name: str, damage: Callable[[bytes], bytes | None]
 ) -> None:
-    run()
-    (path,) = [path for path in (tmp_path / "artifacts").rglob(name) if path.is_file()]
-    content = damage(path.read_bytes())
-    path.unlink()
+    saved = tmp_path / "saved"
+    shutil.copytree(first[0].saved(), saved)
+    assert check_kept(str(saved))["run"] == "1"
+    content = damage((saved / name).read_bytes())
+    (saved / name).unlink()
     if content is not None:
-        path.write_bytes(content)
+        (saved / name).write_bytes(content)
+    with pytest.raises(HaltError, match=r"is damaged or incomplete\. No step ran"):
+        check_kept(str(saved))
+
+
+def test_a_damaged_state_is_refused_before_anything_runs(run: Run) -> None:
+    about = run.saved() / "about.json"
+    about.write_bytes(about.read_bytes().replace(b'"run": "1"', b'"run": "2"'))
     ran = run(resume="1", answers="yes")
     assert ran.exit_code
     assert "is damaged or incomplete. No step ran" in ran.summary
-    assert run.done() == ["1 build", "1 count 1", "1 count 2"]
+    assert run.done() == DONE
 
 
-@pytest.mark.share(3)
-@pytest.mark.parametrize(
-    ("answers", "problem"),
-    [
+def test_an_answer_fits_the_question_that_was_shown(run: Run, tmp_path: Path) -> None:
+    canary = tmp_path / "canary"
+    for answers, problem in (
         ("3 maybe", "expected pass, fail, yes or no"),
-        ("maybe", "expected pass, fail, yes or no"),
-        ("3 yes; 5 no", "takes no answer"),
         ("yes\n5 no", "expected pass, fail, yes or no"),
         ("5 yes", "The run waits at 3, so it takes no answer to 5 yet"),
-        ("$(touch {canary}) yes", "takes no answer"),
-        ("`touch {canary}`", "expected pass, fail, yes or no"),
-    ],
-)
-def test_an_answer_fits_the_question_that_was_shown(run: Run, answers: str, problem: str, tmp_path: Path) -> None:
-    run()
-    canary = tmp_path / "canary"
-    ran = run(resume="1", answers=answers.replace("{canary}", str(canary)))
-    assert ran.exit_code
-    assert problem in ran.summary
+        (f"$(touch {canary}) yes", "takes no answer"),
+    ):
+        ran = run(resume="1", answers=answers)
+        assert ran.exit_code
+        assert problem in ran.summary
     assert not canary.exists()
-    assert len(run.done()) == 3
+    assert run.done() == DONE
 
 
-def test_a_new_run_takes_no_answers(run: Run) -> None:
+def test_a_new_run_takes_no_answers(tmp_path: Path) -> None:
+    run = Run(tmp_path)
     ran = run(answers="3 yes")
     assert "An answer needs a question that a run has shown" in ran.summary
-    assert not run.log.exists()
-
-
-def test_each_question_is_answered_after_it_was_shown(run: Run) -> None:
-    run()
-    assert said(run(resume="1", answers="yes")) == "WAITING 5"
-    assert said(run(resume="2", answers="5 no")) == "WAITING 3"
-    assert said(run(resume="3", answers="3 no")) == "STOP Not wanted"
-    assert run.done()[3:] == ["1 install hello ran built"]
+    assert outcomes(ran)["1. Build"] == "skipped"
+    assert run.done() == []
 
 
 def test_a_further_attempt_repeats_no_completed_step(tmp_path: Path, walk: Engine) -> None:

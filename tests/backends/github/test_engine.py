@@ -105,7 +105,7 @@ def test_folders_are_put_before_the_path(walk: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shell", "said"),
+    ("shell", "printed"),
     [
         ("", "e\n"),
         ("shell: bash", "e pipefail\n"),
@@ -114,11 +114,11 @@ def test_folders_are_put_before_the_path(walk: Engine) -> None:
         ('shell: bash -c "set -f; bash \\"$0\\"; echo $?" {0}', "\n0\n"),
     ],
 )
-def test_a_shell_is_what_its_name_stands_for(walk: Engine, shell: str, said: str) -> None:
+def test_a_shell_is_what_its_name_stands_for(walk: Engine, shell: str, printed: str) -> None:
     script = (
         r"case $- in *e*) printf e;; esac; (set -o | grep -q 'pipefail.*on') 2>/dev/null && printf ' pipefail'; echo"
     )
-    assert walk(steps(f"- run: {script!r}\n  {shell}\n".replace("'\\''", "''"))).log == said
+    assert walk(steps(f"- run: {script!r}\n  {shell}\n".replace("'\\''", "''"))).log == printed
 
 
 def test_a_shell_that_cannot_be_started_fails_the_step(walk: Engine) -> None:

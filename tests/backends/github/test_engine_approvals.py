@@ -171,9 +171,9 @@ def test_an_artifact_is_found_by_its_id(walk: Engine) -> None:
 def test_an_artifact_that_is_overwritten_has_another_id(walk: Engine) -> None:
     again = KEEP.replace("SAID", "two").replace("id: keep", "id: other")
     text = (KEEP.replace("SAID", "one") + again).replace("NAME", "a")
-    for step, said in (("keep", "None of the provided"), ("other", "two\n")):
+    for step, printed in (("keep", "None of the provided"), ("other", "two\n")):
         run = walk(steps(text + LOAD.replace("ID", f"${{{{ steps.{step}.outputs.artifact-id }}}}")))
-        assert said in run.log
+        assert printed in run.log
 
 
 def test_without_an_id_all_artifacts_would_be_loaded(walk: Engine) -> None:
@@ -228,53 +228,53 @@ jobs:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "printed"),
     [
         ({"environments": {"approval": ["approved"]}}, "required_reviewers\nbranch_policy\n; 0\n"),
         ({"unprotected": ["approval"]}, "branch_policy\n; 0\n"),
         ({"unprotected": ["approval"], "failing": {"approvals": 503}}, "branch_policy\n; 0\n"),
     ],
 )
-def test_gh_tells_who_protects_an_environment(walk: Engine, given: dict[str, Any], said: str) -> None:
-    assert walk(asked("environments/approval", RULES), **given).log == said
+def test_gh_tells_who_protects_an_environment(walk: Engine, given: dict[str, Any], printed: str) -> None:
+    assert walk(asked("environments/approval", RULES), **given).log == printed
 
 
 @pytest.mark.parametrize(
-    ("decision", "said"), [("approved", "approval\n; 0\n"), ("bypassed", "; 0\n"), ("late", "approval\n; 0\n")]
+    ("decision", "printed"), [("approved", "approval\n; 0\n"), ("bypassed", "; 0\n"), ("late", "approval\n; 0\n")]
 )
-def test_gh_tells_who_has_approved(walk: Engine, decision: str, said: str) -> None:
+def test_gh_tells_who_has_approved(walk: Engine, decision: str, printed: str) -> None:
     run = walk(asked("actions/runs/$GITHUB_RUN_ID/approvals", REVIEWS), environments={"approval": [decision]})
-    assert run.log == said
+    assert run.log == printed
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "printed"),
     [
         (503, "gh: It is broken (HTTP 503)\n; 1\n"),
         (0, "error connecting to api.github.com\n; 1\n"),
         (200, "; 1\n"),
     ],
 )
-def test_gh_ends_with_1_when_the_api_does_not_answer(walk: Engine, status: int, said: str) -> None:
+def test_gh_ends_with_1_when_the_api_does_not_answer(walk: Engine, status: int, printed: str) -> None:
     run = walk(
         asked("actions/runs/$GITHUB_RUN_ID/approvals", REVIEWS),
         environments={"approval": ["approved"]},
         failing={"approvals": status},
     )
-    assert run.log.endswith(said)
+    assert run.log.endswith(printed)
     assert "approval\n" not in run.log
 
 
 def test_gh_may_ask_what_its_token_may(walk: Engine) -> None:
-    def said(*words: str, **more: str) -> str:
+    def printed(*words: str, **more: str) -> str:
         return walk(asked(*words, **more)).log
 
-    assert said("environments/other", RULES).endswith("gh: Not Found (HTTP 404)\n; 1\n")
+    assert printed("environments/other", RULES).endswith("gh: Not Found (HTTP 404)\n; 1\n")
     refused = "gh: Resource not accessible by integration (HTTP 403)\n; 1\n"
-    assert said("environments/approval", RULES, permissions="contents: read").endswith(refused)
-    assert said("environments/approval", RULES, permissions="").endswith(refused)
-    assert said("environments/approval", token="").endswith("set the GH_TOKEN environment variable.\n; 4\n")
-    assert json.loads(said("environments/approval").removesuffix("; 0\n"))["name"] == "approval"
+    assert printed("environments/approval", RULES, permissions="contents: read").endswith(refused)
+    assert printed("environments/approval", RULES, permissions="").endswith(refused)
+    assert printed("environments/approval", token="").endswith("set the GH_TOKEN environment variable.\n; 4\n")
+    assert json.loads(printed("environments/approval").removesuffix("; 0\n"))["name"] == "approval"
 
 
 def test_what_the_stand_in_of_gh_does_not_know_is_an_error(walk: Engine) -> None:

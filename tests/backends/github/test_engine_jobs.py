@@ -253,5 +253,5 @@ jobs:
 {ask}"""
     run = walk(text, environments={"production": [decision]})
     reviews = json.loads(run.jobs["two"].log)
-    told = [(review["state"], review["environments"][0]["name"], review["user"]["type"]) for review in reviews]
-    assert told == ([] if decision == "refused" else [(decision, "production", "User")])
+    reported = [(review["state"], review["environments"][0]["name"], review["user"]["type"]) for review in reviews]
+    assert reported == ([] if decision == "refused" else [(decision, "production", "User")])

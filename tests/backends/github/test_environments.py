@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.backends.github.test_prompts import DOCUMENT
+from tests.backends.github.asking import DOCUMENT
 from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
 from tests.support.github.compiling import emission, parsed, text_of
 from tests.support.github.ends import end_of
 
 
-def step(number: int, *said: str) -> str:
-    lines = "".join(f"- {line}\n" for line in said)
+def step(number: int, *printed: str) -> str:
+    lines = "".join(f"- {line}\n" for line in printed)
     return f'## {number}. Step\n\n```bash\necho "{number} $A $B" >> "$LOG"\n```\n\n{lines}\n'
 
 

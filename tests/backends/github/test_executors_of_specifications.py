@@ -7,9 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from tests.backends.github.test_stepspecs import written
+from tests.backends.github.specifications import written
 from tests.support import actions_engine as engine
 from tests.support.cli import call
 
@@ -36,7 +34,7 @@ def run(folder: Path, attack: str, *decisions: str) -> tuple[engine.EngineRun, P
     repository, outside = folder / "repository", folder / "outside"
     repository.mkdir()
     (outside / "bin").mkdir(parents=True)
-    workflow = written(repository, DOCUMENT).read_text(encoding="utf-8")
+    workflow = written(repository, DOCUMENT)
     (outside / "attack.sh").write_text(attack, encoding="utf-8")
     (outside / "bin" / "python3").write_text(FAKE % sys.executable, encoding="utf-8")
     (outside / "bin" / "python3").chmod(0o755)
@@ -50,42 +48,28 @@ def names(path: Path) -> set[str]:
     return {line.partition("=")[0] for line in path.read_text(encoding="utf-8").splitlines()}
 
 
-def test_executors_and_tools_are_not_told_where_the_runner_listens(tmp_path: Path) -> None:
-    done, outside = run(tmp_path, "true")
+COMMANDS = ["error title=rdc::", "warning::", "notice::", "add-mask::"]
+
+
+def test_executors_and_tools_tell_the_runner_nothing_and_do_not_know_where_it_listens(tmp_path: Path) -> None:
+    lines = "; ".join(f"echo '::{command}forged'" for command in COMMANDS)
+    done, outside = run(tmp_path, f"{lines}; echo 'this is forged'")
     assert done.conclusion == "success", done.log
     for kind in ("executor", "tool"):
         found = names(outside / kind)
         assert not found & {*FILES, "GITHUB_TOKEN"}
         assert not [name for name in found if name.startswith("ACTIONS_")]
         assert {"GITHUB_SHA", "RDC_STEP"} <= found, "what says where the run is, they know"
+    assert all(f"::{command}forged" in done.log for command in COMMANDS)
+    assert "this is forged" in done.log
+    assert "forged" not in str([job.annotations for job in done.jobs.values()])
 
 
-def test_an_executor_adds_no_folder_to_the_path_of_later_steps_by_name(tmp_path: Path) -> None:
-    _, outside = run(tmp_path, '{ echo "$FOLDER/bin" >> "$GITHUB_PATH"; } 2> /dev/null')
-    assert not (outside / "fake").exists()
-
-
-def test_an_executor_adds_no_folder_to_the_path_of_later_steps_by_a_file_that_it_finds(tmp_path: Path) -> None:
+def test_an_executor_adds_no_folder_to_the_path_of_later_steps(tmp_path: Path) -> None:
     """The job's token would be in the environment of what is called by that path."""
-    _, outside = run(tmp_path, 'for file in "$RUNNER_TEMP"/*path*; do echo "$FOLDER/bin" >> "$file"; done')
+    by_name = '{ echo "$FOLDER/bin" >> "$GITHUB_PATH"; } 2> /dev/null'
+    _, outside = run(tmp_path, f'{by_name}; for file in "$RUNNER_TEMP"/*path*; do echo "$FOLDER/bin" >> "$file"; done')
     assert not (outside / "fake").exists() or "TOKEN" not in names(outside / "fake")
-
-
-COMMANDS = ["error title=rdc::", "warning::", "notice::", "add-mask::"]
-
-
-@pytest.fixture(scope="module")
-def talked(tmp_path_factory: pytest.TempPathFactory) -> engine.EngineRun:
-    """A run whose executor says what the runner takes for commands."""
-    said = "; ".join(f"echo '::{command}forged'" for command in COMMANDS)
-    return run(tmp_path_factory.mktemp("talked"), f"{said}; echo 'this is forged'")[0]
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_what_an_executor_says_is_no_command_to_the_runner(talked: engine.EngineRun, command: str) -> None:
-    assert f"::{command}forged" in talked.log
-    assert "this is forged" in talked.log
-    assert "forged" not in str([job.annotations for job in talked.jobs.values()])
 
 
 def test_agents_of_a_python_program_are_not_told_where_the_runner_listens(tmp_path: Path) -> None:

@@ -1,15 +1,30 @@
-"""Options that hold GitHub expressions: they reach variables and inputs as data, and never a script."""
+"""Expressions of options never reach a script, and conditions keep their meaning when they are simplified."""
 
 from __future__ import annotations
 
+import itertools
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from backends.scheduling.condition import (
+    FALSE,
+    TRUE,
+    All,
+    Condition,
+    Literal,
+    Some,
+    every,
+    expression,
+    literals,
+    negation,
+    some,
+)
 from compiler.diagnostics.issues import InvalidError
 from tests.support.github.compiling import emission, parsed
 
@@ -88,6 +103,7 @@ def code(text: str) -> Iterator[str]:
             yield from (str(value) for name, value in step.get("with", {}).items() if name in {"script", "args"})
 
 
+@pytest.mark.share(6)
 @settings(max_examples=150, deadline=None)
 @given(options=OPTIONS)
 def test_no_script_and_no_command_holds_an_expression_whatever_the_options(options: dict[str, object]) -> None:
@@ -100,13 +116,72 @@ def test_no_script_and_no_command_holds_an_expression_whatever_the_options(optio
         assert not any("${{" in text for text in code(made.text))
 
 
-@settings(max_examples=50, deadline=None)
-@given(group=st.sampled_from(["github.ref", "github.ref_name", "github.sha"]).map("x-${{{{ {} }}}}".format))
-def test_trusted_contexts_are_data_in_variables_and_inputs(group: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        options = {"env": {"REF": group}, "setup": [{"uses": ACTION, "with": {"key": group}}]}
-        text = emission(Path(folder), DOCUMENT, options).text
-        assert text
-        job = parsed(text)["jobs"]["runbook"]
-        assert job["env"]["REF"] == group
-        assert [step["with"]["key"] for step in job["steps"] if "key" in step.get("with", {})] == [group]
+@pytest.mark.parametrize("name", ["github.ref", "github.ref_name", "github.sha"])
+def test_trusted_contexts_are_data_in_variables_and_inputs(name: str, tmp_path: Path) -> None:
+    group = f"x-${{{{ {name} }}}}"
+    text = emission(
+        tmp_path, DOCUMENT, {"env": {"REF": group}, "setup": [{"uses": ACTION, "with": {"key": group}}]}
+    ).text
+    assert text
+    job = parsed(text)["jobs"]["runbook"]
+    assert job["env"]["REF"] == group
+    assert [step["with"]["key"] for step in job["steps"] if "key" in step.get("with", {})] == [group]
+
+
+# --- Conditions -------------------------------------------------------------------------------------------------------
+
+NAMES = ("a", "b", "c")
+PASSED = st.sampled_from(NAMES).map(lambda step: Literal(step, "outcome", "==", "success"))
+LITERALS = st.one_of(PASSED, PASSED.map(negation))
+CONDITIONS: st.SearchStrategy[Condition] = st.recursive(
+    LITERALS,
+    lambda parts: st.one_of(
+        st.lists(parts, max_size=3).map(lambda found: All(tuple(found))),
+        st.lists(parts, max_size=3).map(lambda found: Some(tuple(found))),
+    ),
+    max_leaves=8,
+)
+
+
+def holds(condition: Condition, outcomes: Mapping[str, bool]) -> bool:
+    match condition:
+        case Literal(step, _, operator, _):
+            return outcomes[step] == (operator == "==")
+        case All(parts):
+            return all(holds(part, outcomes) for part in parts)
+        case Some(parts):
+            return any(holds(part, outcomes) for part in parts)
+
+
+def table(condition: Condition) -> list[bool]:
+    rows = itertools.product([False, True], repeat=len(NAMES))
+    return [holds(condition, dict(zip(NAMES, row, strict=True))) for row in rows]
+
+
+@given(parts=st.lists(CONDITIONS, max_size=4))
+def test_every_and_some_mean_what_they_say(parts: list[Condition]) -> None:
+    assert table(every(*parts)) == table(All(tuple(parts)))
+    assert table(some(*parts)) == table(Some(tuple(parts)))
+
+
+@given(condition=CONDITIONS)
+def test_negation(condition: Condition) -> None:
+    assert table(negation(condition)) == [not value for value in table(condition)]
+    assert table(some(condition, negation(condition))) == table(TRUE)
+    assert table(every(condition, negation(condition))) == table(FALSE)
+
+
+@given(condition=CONDITIONS)
+def test_an_expression_means_the_condition(condition: Condition) -> None:
+    """`&&` binds closer than `||`, in GitHub's expressions as in Python's."""
+    text = expression(condition, lambda literal: f"({literal.step} {literal.operator} True)")
+    python = text.replace("&&", "and").replace("||", "or").replace("true", "True").replace("false", "False")
+    rows = itertools.product([False, True], repeat=len(NAMES))
+    assert [bool(eval(python, {}, dict(zip(NAMES, row, strict=True)))) for row in rows] == table(condition)
+
+
+def test_what_all_have_in_common_is_written_once() -> None:
+    a, b, c = (Literal(step, "outcome", "==", "success") for step in NAMES)
+    assert some(every(a, b), every(a, c)) == All((a, Some((b, c))))
+    assert some(a, every(a, b)) == a
+    assert list(literals(every(a, some(b, c)))) == [a, b, c]

@@ -19,13 +19,10 @@ from runtime_shim.engine.journal import encode, read_journal
 from runtime_shim.engine.state import State
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.journal_check import check_records
-from runtime_shim.targets.github.saved_run import take_over, unpack
+from runtime_shim.targets.github.saved_run import check_kept, take_over, unpack
 from runtime_shim.values.limits import expires_at
 from runtime_shim.values.settings import agreed
-from tests.backends.github.test_continuation import Run, said
-from tests.support.github import act
-
-pytestmark = pytest.mark.share(3)
+from tests.backends.github.continued import Run, ending
 
 DOCUMENT = """\
 # Deploy
@@ -62,68 +59,43 @@ Records = list[dict[str, Any]]
 Change = Callable[[Records], object]
 
 
+@pytest.fixture(scope="module")
+def waiting(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run that waits a second time."""
+    run = Run(tmp_path_factory.mktemp("waiting"), DOCUMENT)
+    run()
+    assert ending(run(resume="1", answers="yes")) == "WAITING 3"
+    assert run.done() == DONE
+    return run
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    (tmp_path / "repository").mkdir()
-    found = Run(tmp_path / "repository", DOCUMENT)
-    found()
-    assert said(found(resume="1", answers="yes")) == "WAITING 3"
-    assert found.done() == DONE
-    return found
+def run(waiting: Run, tmp_path: Path) -> Run:
+    """A copy of that run, to be forged."""
+    return waiting.copy(tmp_path)
 
 
-def forge(run: Run, name: str, content: bytes | str) -> None:
-    """Puts a file into what a run has kept, with a hash that fits."""
-    path = run.kept(2) / name
+def forge(run: Run, name: str, content: bytes) -> None:
+    """Put a file into what a run has saved, with a hash that fits."""
+    path = run.saved(2) / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    about = json.loads((run.kept(2) / "about.json").read_text())
-    about["files"][name] = sha256(path.read_bytes()).hexdigest()
-    (run.kept(2) / "about.json").write_text(json.dumps(about))
+    path.write_bytes(content)
+    about = json.loads((run.saved(2) / "about.json").read_text())
+    about["files"][name] = sha256(content).hexdigest()
+    (run.saved(2) / "about.json").write_text(json.dumps(about))
 
 
-def written(records: Records) -> bytes:
-    """A journal with checksums that fit."""
-    return b"".join(encode({**record, "n": number}) for number, record in enumerate(records))
+def test_a_saved_state_as_it_was_written_is_taken(waiting: Run) -> None:
+    assert check_kept(str(waiting.saved(2)))["run"] == "2"
 
 
-def refused(run: Run, canary: Path, answers: str = "no") -> act.ActRun:
-    ran = run(resume="2", answers=answers)
-    assert ran.exit_code
-    assert run.done() == DONE, "nothing was run"
-    assert not canary.exists()
-    return ran
+@pytest.mark.parametrize("name", ["state/lock", "state/history/x", "state/output", "run", "program/x.sh"])
+def test_a_file_that_does_not_belong_there_is_refused(run: Run, name: str) -> None:
+    forge(run, name, b"touch canary\n")
+    with pytest.raises(HaltError, match=r"is damaged or incomplete\. No step ran"):
+        check_kept(str(run.saved(2)))
 
 
-def test_a_state_as_it_was_saved_goes_on(run: Run) -> None:
-    assert said(run(resume="2", answers="no")) == "COMPLETE"
-    assert run.done() == [*DONE, "install"]
-
-
-@pytest.mark.share(4)
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("state/lock", ""),
-        ("state/history/x", ""),
-        ("state/output", "x"),
-        ("state/reports/../../x", "x"),
-        ("run", "touch {canary}\n"),
-        ("program/x.sh", "touch {canary}\n"),
-        ("state/journal", ""),
-        ("state/journal", "$(touch {canary})\n"),
-    ],
-)
-def test_what_does_not_belong_there_is_refused_before_anything_runs(
-    run: Run, tmp_path: Path, name: str, content: str
-) -> None:
-    canary = tmp_path / "canary"
-    forge(run, name, content.format(canary=canary))
-    ran = refused(run, canary)
-    assert "is damaged or incomplete. No step ran" in ran.summary
-
-
-@pytest.mark.share(4)
 @pytest.mark.parametrize(
     "member",
     [
@@ -166,32 +138,27 @@ def test_no_file_is_written_through_a_link_of_the_archive(tmp_path: Path) -> Non
 
 
 def test_an_archive_that_is_cut_off_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept, workspace = tmp_path / "kept", tmp_path / "workspace"
-    (kept / "state").mkdir(parents=True)
+    saved, workspace = tmp_path / "saved", tmp_path / "workspace"
+    (saved / "state").mkdir(parents=True)
     workspace.mkdir()
-    with tarfile.open(kept / "workspace.tar.gz", "w:gz") as tar:
+    with tarfile.open(saved / "workspace.tar.gz", "w:gz") as tar:
         file = tarfile.TarInfo("file")
         file.size = 100_000
         tar.addfile(file, io.BytesIO(bytes(100_000)))
-    content = (kept / "workspace.tar.gz").read_bytes()
-    (kept / "workspace.tar.gz").write_bytes(content[: len(content) // 2])
+    content = (saved / "workspace.tar.gz").read_bytes()
+    (saved / "workspace.tar.gz").write_bytes(content[: len(content) // 2])
     monkeypatch.setenv("RUNNER_TEMP", str(tmp_path))
     monkeypatch.chdir(workspace)
     with pytest.raises(HaltError, match="could not be put into the workspace"):
-        take_over(str(kept), str(tmp_path / "state"), str(tmp_path / "answers"), [])
+        take_over(str(saved), str(tmp_path / "state"), str(tmp_path / "answers"), [])
 
 
 @pytest.fixture(scope="module")
-def journal(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Records]:
+def journal(waiting: Run) -> tuple[dict[str, Any], Records]:
     """The table of the program, and the records of a run that waits."""
-    folder = tmp_path_factory.mktemp("journal")
-    (folder / "repository").mkdir()
-    run = Run(folder / "repository", DOCUMENT)
-    run()
-    run(resume="1", answers="yes")
-    program = compile_file(str(folder / "repository" / "deploy.runbook.md")).program
+    program = compile_file(str(waiting.place / "repository" / "deploy.runbook.md")).program
     assert program
-    return author_calls(optimize(program)).built(), read_journal(run.kept(2) / "state" / "journal")[0]
+    return author_calls(optimize(program)).built(), read_journal(waiting.saved(2) / "state" / "journal")[0]
 
 
 def test_the_journal_of_a_run_is_believed(journal: tuple[dict[str, Any], Records]) -> None:
@@ -269,8 +236,15 @@ def test_no_value_of_a_journal_makes_a_traceback(journal: tuple[dict[str, Any], 
     assert refused > 1000
 
 
-def test_a_forged_journal_is_refused_before_anything_runs(run: Run, tmp_path: Path) -> None:
-    records = read_journal(run.kept(2) / "state" / "journal")[0]
+@pytest.mark.parametrize("is_text", [False, True])
+def test_a_forged_journal_is_refused_before_anything_runs(run: Run, tmp_path: Path, is_text: bool) -> None:
+    records = read_journal(run.saved(2) / "state" / "journal")[0]
     _done(records)[-1].update(next="4", condition="ready")
-    forge(run, "state/journal", written(records))
-    assert "is damaged or incomplete. No step ran" in refused(run, tmp_path / "canary").summary
+    canary = tmp_path / "canary"
+    content = b"".join(encode({**record, "n": number}) for number, record in enumerate(records))
+    forge(run, "state/journal", f"$(touch {canary})\n".encode() if is_text else content)
+    ran = run(resume="2", answers="no")
+    assert ran.exit_code
+    assert "is damaged or incomplete. No step ran" in ran.summary
+    assert run.done() == DONE
+    assert not canary.exists()

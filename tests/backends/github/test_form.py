@@ -84,8 +84,8 @@ INSERTED = ("Sign", "")
 def _document(nodes: list[tuple[str, str]]) -> str:
     numbers = {title: number for number, (title, _) in enumerate(nodes, 1)}
     parts = [
-        f"## {number}. {title}\n\n```bash\necho {title}\n```\n\n{said.format(look=numbers['Watch it'])}\n"
-        for number, (title, said) in enumerate(nodes, 1)
+        f"## {number}. {title}\n\n```bash\necho {title}\n```\n\n{printed.format(look=numbers['Watch it'])}\n"
+        for number, (title, printed) in enumerate(nodes, 1)
     ]
     return "\n".join([*parts, "## Fix\n\n```bash\nmake fix\n```\n\n- PASS: STOP Mended\n"])
 
@@ -222,7 +222,7 @@ Is it good?
 )
 def test_a_loop_says_what_follows_and_who_is_asked(prompts: str, who: str, tmp_path: Path) -> None:
     text = text_of(tmp_path, LOOPED, {"prompts": prompts, "agent": "cat"})
-    said = [
+    printed = [
         "      # 1.1. Move",
         "      #   PASS: GOTO 1.2",
         '      #   FAIL: COMPLETE "Nothing is left"',
@@ -232,7 +232,7 @@ def test_a_loop_says_what_follows_and_who_is_asked(prompts: str, who: str, tmp_p
         "      #   NO: GOTO 1.1",
         "      - name: 'Loop: 1. Roll out'",
     ]
-    assert "\n".join(said) in text
+    assert "\n".join(printed) in text
 
 
 def test_a_job_behind_a_prompt_says_so(tmp_path: Path) -> None:

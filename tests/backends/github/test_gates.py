@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from compiler.ir.program import Program
-from tests.backends.github.routed import End, Gate, Shell, compiled, node, program, text, to
-from tests.backends.github.test_prompts import done, heading
-from tests.support.github import act
+from runtime_shim.targets.github.api import Api, HaltError, next_decision, reviews
+from tests.backends.github.asking import done, headings
+from tests.backends.github.routed import INLINE, End, Gate, Shell, Workflow, compiled, node, program, text, to
+from tests.support import actions_engine as engine
+from tests.support.actions_engine import EngineRun
 from tests.support.github.compiling import parsed
-from tests.support.github.reviews import Reviews, begin_with, reviewed, stub
 
-pytestmark = pytest.mark.share(3)
+NOT_REVIEWED = "no review of the environment approval. No one has decided"
 
 BUILD = 'echo build >> "$LOG"; echo built > result'
 
@@ -47,61 +48,48 @@ def two() -> Program:
     )
 
 
-def approvals(made: Program | None = None, build: str = BUILD) -> str:
-    return compiled(made or gated(build))
+def run(folder: Path, workflow: Workflow, *decisions: str, **more: Any) -> EngineRun:
+    """Run a workflow about whose gates people decide so."""
+    (folder / "repository").mkdir(exist_ok=True)
+    workflow.put_into(folder / "repository")
+    env = {"LOG": str(folder / "log")}
+    given = {"env": env, "environments": {"approval": decisions}, **more}
+    return engine.run(folder / "repository", workflow, history=folder / "history", **given)
 
 
-@pytest.fixture
-def github() -> Iterator[Reviews]:
-    with stub() as reviews:
-        yield reviews
+def results(ran: EngineRun) -> dict[str, str]:
+    """The results of the jobs."""
+    return {name: job.result for name, job in ran.jobs.items()}
 
 
-def asking(text: str) -> dict[str, str]:
-    """The job that waits at each gate, by the gate."""
-    jobs = parsed(text)["jobs"].items()
-    return {name.removeprefix("approve_"): name for name, job in jobs if job.get("environment") == "approval"}
-
-
-def run(folder: Path, text: str, github: Reviews | None = None, *rejected: str, attempt: int = 1) -> act.ActRun:
-    """Run a workflow whose gates people approve, except for those of some jobs."""
-    if github:
-        for step, job in asking(text).items():
-            text = reviewed(text, f"echo {'rejected' if step in rejected else 'approved'}", job)
-    return unasked(folder, text, github, attempt=attempt)
-
-
-def unasked(folder: Path, text: str, github: Reviews | None, *, attempt: int = 1) -> act.ActRun:
-    """Run a workflow whose environment has no reviewers."""
-    env = {"LOG": str(folder / "log"), "ARTIFACTS": str(folder / "artifacts")}
-    where = github.url if github else act.NO_API
-    return act.run(folder, text, env=env, api_url=where, run_attempt=attempt)
-
-
-def test_an_approval_passes(tmp_path: Path, github: Reviews) -> None:
-    ran = run(tmp_path, approvals(), github)
-    assert heading(ran) == ["COMPLETE It is there"]
+def test_an_approval_passes(tmp_path: Path) -> None:
+    ran = run(tmp_path, compiled(gated()), "approved")
+    assert headings(ran) == ["COMPLETE It is there"]
     assert ran.exit_code == 0
     assert done(tmp_path) == ["build", "install built"]
     rows = re.findall(r"^\| (\d)\. \w+ \| 1 \| (\w+)", ran.summary, re.MULTILINE)
     assert rows == [("1", "PASS"), ("2", "APPROVED"), ("3", "PASS")], "the table has all parts"
 
 
-def test_a_rejection_fails(tmp_path: Path, github: Reviews) -> None:
-    ran = run(tmp_path, approvals(), github, "agree")
-    assert heading(ran) == ["STOP Not wanted"]
+@pytest.mark.parametrize("jobs", ["all", "part_2"])
+def test_a_rejection_fails_and_a_further_attempt_is_refused(jobs: str, tmp_path: Path) -> None:
+    workflow = compiled(gated())
+    ran = run(tmp_path, workflow, "rejected")
+    assert headings(ran) == ["STOP Not wanted"]
     assert ran.exit_code
+    again = run(tmp_path, workflow, "approved", rerun=jobs)
+    reason = {
+        "all": "Completed steps would run again. Instead, start a new run",
+        "part_2": "An earlier attempt continued from here, and this would repeat it",
+    }
+    assert reason[jobs] in again.log
     assert done(tmp_path) == ["build", "withdraw built"]
 
 
-def test_the_job_of_an_approval_is_protected_and_may_only_look(tmp_path: Path) -> None:
-    jobs = parsed(approvals())["jobs"]
+def test_the_job_of_an_approval_is_protected_and_may_only_look() -> None:
+    jobs = parsed(compiled(gated(), INLINE))["jobs"]
     assert [job.get("environment") for job in jobs.values()] == [None, "approval", None]
-    assert [job.get("permissions", {}) for job in jobs.values()] == [
-        {"actions": "read"},
-        {},
-        {"actions": "read"},
-    ]
+    assert [job.get("permissions", {}) for job in jobs.values()] == [{"actions": "read"}, {}, {"actions": "read"}]
     assert all("TOKEN" not in str(job.get("env")) for job in jobs.values()), "no step gets the token"
     nodes = [step for job in jobs.values() for step in job["steps"] if step["name"] in {"1. Build", "3. Install"}]
     assert len(nodes) == 2
@@ -109,138 +97,75 @@ def test_the_job_of_an_approval_is_protected_and_may_only_look(tmp_path: Path) -
     assert jobs["part_2"]["needs"] == ["part_1", "approve_agree"]
 
 
-@pytest.mark.share(3)
-@pytest.mark.parametrize("trap", ["echo BASH_ENV=$PWD/trap", "cp trap curl; chmod +x curl; echo PATH=$PWD:$PATH"])
-def test_no_step_gets_at_the_token_by_what_later_steps_run(trap: str, tmp_path: Path, github: Reviews) -> None:
-    steal = 'echo \'echo "${TOKEN-nothing}" >> "$LOG"\' > trap'
-    build = BUILD.replace("echo built > result", f'{steal}; {trap} >> "$GITHUB_ENV"')
-    ran = unasked(tmp_path, approvals(build=build), github)
-    assert ran.jobs["part_1"] == "failure", "a command has no $GITHUB_ENV"
-    plain = build.replace(' >> "$GITHUB_ENV"', "")
-    assert unasked(tmp_path, approvals(build=plain), github).jobs["part_1"] == "success"
-    assert not any("the-token" in line for line in done(tmp_path))
+def test_no_command_tells_later_steps_what_to_run_and_nobody_is_asked_after_a_failure(tmp_path: Path) -> None:
+    steal = 'echo \'echo "${TOKEN-nothing}" >> "$LOG"\' > trap; echo BASH_ENV=$PWD/trap >> "$GITHUB_ENV"'
+    ran = run(tmp_path, compiled(gated(f"{steal} && exit 4")))
+    assert results(ran) == {"part_1": "failure", "approve_agree": "skipped", "part_2": "skipped"}
+    assert headings(ran) == ["STOP It failed."]
+    assert not (tmp_path / "log").exists(), "a command has no $GITHUB_ENV"
 
 
-def test_nobody_is_asked_where_no_gate_is_reached(tmp_path: Path, github: Reviews) -> None:
-    text = approvals(build="exit 4")
-    ran = run(tmp_path, text, github)
-    assert [job for job, outcome in ran.jobs.items() if outcome == "skipped"] == ["approve_agree", "part_2"]
-    assert heading(ran) == ["STOP It failed."]
+def test_two_gates_in_a_row_hand_on_the_state_of_their_parts(tmp_path: Path) -> None:
+    workflow = compiled(two())
+    assert headings(run(tmp_path, workflow, "approved", "approved")) == ["COMPLETE Both"]
+    saved = sorted(path.name for path in (tmp_path / "history" / "1" / "artifacts").iterdir())
+    assert [name for name in saved if "state" in name] == ["rdc-state-part_1", "rdc-state-part_2"]
+    jobs = parsed(workflow)["jobs"]
+    takes = "Load the run and its workspace"
+    taken = {job: step["with"]["name"] for job in jobs for step in jobs[job]["steps"] if step["name"] == takes}
+    assert taken == {"part_2": "rdc-state-part_1", "part_3": "rdc-state-part_2"}
 
 
-@pytest.mark.share(3)
-@pytest.mark.parametrize(
-    ("rejected", "end"),
-    [
-        ([], "COMPLETE Both"),
-        (["second"], "STOP Second"),
-        (["first"], "COMPLETE Other"),
-        (["first", "Other"], "STOP Neither"),
-    ],
-)
-def test_two_gates_in_a_row_and_one_beside(rejected: list[str], end: str, tmp_path: Path, github: Reviews) -> None:
-    assert heading(run(tmp_path, approvals(two()), github, *rejected)) == [end]
+def test_a_gate_beside_them_is_reached_by_a_rejection(tmp_path: Path) -> None:
+    assert headings(run(tmp_path, compiled(two()), "rejected", "rejected")) == ["STOP Neither"]
 
 
-def test_an_environment_without_reviewers_approves_nothing(tmp_path: Path, github: Reviews) -> None:
-    """GitHub creates an environment that is not there, and lets its jobs pass."""
-    ran = unasked(tmp_path, approvals(), github)
-    assert (ran.jobs["approve_agree"], ran.jobs["part_2"]) == ("success", "failure")
-    assert "no review of the environment approval. No one has decided, or it has no required reviewers" in ran.summary
-    assert heading(ran) == [], "no end was reached"
-    assert done(tmp_path) == ["build"]
-
-
-@pytest.mark.share(3)
-@pytest.mark.parametrize("before", [["approved"], ["rejected"], ["approved", "rejected"]])
-def test_an_earlier_review_is_no_answer(before: list[str], tmp_path: Path, github: Reviews) -> None:
-    """The reviews of earlier gates, and of earlier attempts of the run."""
-    for state in before:
-        github.decide(state)
-    text = approvals()
-    assert heading(unasked(tmp_path, text, github)) == []
-    assert heading(unasked(tmp_path, begin_with(text, "approve_agree", ["exit 1"]), github)) == []
-    assert done(tmp_path) == ["build", "build"]
-    assert heading(run(tmp_path, text, github)) == ["COMPLETE It is there"]
-    assert heading(run(tmp_path, text, github, "agree")) == ["STOP Not wanted"]
-
-
-def test_the_review_of_another_environment_is_no_answer(tmp_path: Path, github: Reviews) -> None:
-    github.environment = "production"
-    assert heading(run(tmp_path, approvals(), github)) == []
-    github.environment = "APPROVAL"
-    assert heading(run(tmp_path, approvals(), github)) == ["COMPLETE It is there"], "GitHub ignores case"
-
-
-def test_a_failure_that_nobody_has_decided_is_no_rejection(tmp_path: Path, github: Reviews) -> None:
-    """After 30 days, by a rule of the environment, or without its runner the job of an approval fails too."""
-    ran = unasked(tmp_path, begin_with(approvals(), "approve_agree", ["exit 1"]), github)
-    assert heading(ran) == []
+@pytest.mark.parametrize("decision", ["bypassed", "refused"])
+def test_a_job_that_nobody_has_reviewed_decides_nothing(decision: str, tmp_path: Path) -> None:
+    """An administrator lets it in; after 30 days, or by a rule of the environment, it fails."""
+    ran = run(tmp_path, compiled(gated()), decision)
     assert ran.exit_code
-    assert "no review of the environment approval. No one has decided" in ran.summary
+    assert results(ran)["part_2"] == "failure"
+    assert NOT_REVIEWED in ran.summary
+    assert headings(ran) == [], "no end was reached"
     assert done(tmp_path) == ["build"]
 
 
-def test_a_rejection_does_not_decide_the_next_gate(tmp_path: Path, github: Reviews) -> None:
-    text = approvals(two())
-    jobs = asking(text)
-    text = begin_with(text, jobs["Other"], ["exit 1"])
-    ran = unasked(tmp_path, reviewed(text, "echo rejected", jobs["first"]), github)
-    assert heading(ran) == []
-    assert "no review of the environment approval. No one has decided" in ran.summary
+@pytest.mark.parametrize(("first", "second"), [("rejected", "refused"), ("approved", "bypassed")])
+def test_the_review_of_an_earlier_gate_does_not_decide_the_next_one(first: str, second: str, tmp_path: Path) -> None:
+    ran = run(tmp_path, compiled(two()), first, second)
+    assert headings(ran) == []
+    assert NOT_REVIEWED in ran.summary
 
 
 def test_without_the_api_nobody_is_asked(tmp_path: Path) -> None:
-    ran = run(tmp_path, approvals())
-    assert (ran.jobs["part_1"], ran.jobs["approve_agree"], ran.jobs["part_2"]) == ("failure", "skipped", "skipped")
+    ran = run(tmp_path, compiled(gated()), failing={"approvals": 403})
+    assert results(ran) == {"part_1": "failure", "approve_agree": "skipped", "part_2": "skipped"}
     assert "The reviews of this run cannot be read" in ran.summary
 
 
-def test_each_part_hands_on_its_own_state(tmp_path: Path, github: Reviews) -> None:
-    text = approvals(two())
-    assert heading(run(tmp_path, text, github)) == ["COMPLETE Both"]
-    assert sorted(path.name for path in (tmp_path / "artifacts" / "1").iterdir()) == [
-        "rdc-state-part_1",
-        "rdc-state-part_2",
-    ]
-    jobs = parsed(text)["jobs"]
-    takes = "Load the run and its workspace"
-    taken = {job: step["with"]["name"] for job in jobs for step in jobs[job]["steps"] if step["name"] == takes}
-    assert taken == {
-        "part_2": "rdc-state-part_1",
-        "part_3": "rdc-state-part_2",
-    }
-
-
-@pytest.mark.parametrize(("job", "rejected"), [("part_2", []), ("part_2", ["agree"])])
-def test_jobs_that_are_re_run_alone_are_refused(job: str, rejected: list[str], tmp_path: Path, github: Reviews) -> None:
-    """Act runs all jobs in one attempt: here some say that they belong to the next."""
-    text = approvals()
-    before, begin, after = text.partition(f"  {job}:\n")
-    jobs = parsed(text)["jobs"]
-    assert jobs[job]["steps"][0]["name"] == "Load the run and its workspace"
-    place = after.index("        env:\n")
-    text = before + begin + after[:place] + "        env:\n          GITHUB_RUN_ATTEMPT: 2\n" + after[place + 13 :]
-    ran = run(tmp_path, text, github, *rejected)
-    assert "An earlier attempt continued from here, and this would repeat it" in ran.summary
-    assert heading(ran) == []
-    assert done(tmp_path) == ["build"]
-
-
-def test_a_further_attempt_is_refused(tmp_path: Path, github: Reviews) -> None:
-    text = approvals()
-    assert heading(run(tmp_path, text, github, "agree")) == ["STOP Not wanted"]
-    again = run(tmp_path, text, github, attempt=2)
-    assert "Completed steps would run again. Instead, start a new run" in again.summary
-    assert done(tmp_path) == ["build", "withdraw built"]
-
-
-def test_a_secret_handed_to_another_job_is_refused(tmp_path: Path, github: Reviews) -> None:
-    text = compiled(gated('echo "$DEPLOY_TOKEN" > token'), {"secrets": {"DEPLOY_TOKEN": "DEPLOY_TOKEN"}})
-    env = {"LOG": str(tmp_path / "log"), "ARTIFACTS": str(tmp_path / "artifacts")}
-    secrets = act.TOKEN | {"DEPLOY_TOKEN": "a-long-secret-of-a-deployment"}
-    ran = act.run(tmp_path, text, env=env, secrets=secrets, api_url=github.url)
+def test_a_secret_handed_to_another_job_is_refused(tmp_path: Path) -> None:
+    workflow = compiled(gated('echo "$DEPLOY_TOKEN" > token'), {"secrets": {"DEPLOY_TOKEN": "DEPLOY_TOKEN"}})
+    ran = run(tmp_path, workflow, secrets={"DEPLOY_TOKEN": "a-long-secret-of-a-deployment"})
     assert "the file token contains a secret" in ran.summary
-    assert ran.jobs["part_1"] == "failure"
+    assert results(ran)["part_1"] == "failure"
     assert not (tmp_path / "log").exists()
-    assert not list((tmp_path / "artifacts").rglob("rdc-state*"))
+    assert not list((tmp_path / "history").rglob("rdc-state*"))
+
+
+def review(state: str, environment: str, comment: str = "") -> dict[str, object]:
+    """A review as GitHub's API lists it."""
+    return {"state": state, "comment": comment, "environments": [{"name": environment}], "user": {"login": "octocat"}}
+
+
+def test_only_reviews_of_the_environment_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """GitHub ignores the case of its name."""
+    found = [review("approved", "production"), review("rejected", "APPROVAL", "::x\x1b"), review("pending", "approval")]
+    monkeypatch.setattr(Api, "get", lambda *_: (200, found))
+    left = reviews(Api("the-token"), "1", "approval")
+    assert left == [("rejected", "octocat", "::x\x1b")]
+    decision = next_decision(left, "approval")
+    assert (decision.word, decision.by) == ("rejected", "octocat")
+    assert "\x1b" not in decision.note
+    with pytest.raises(HaltError, match=NOT_REVIEWED):
+        next_decision(left, "approval")

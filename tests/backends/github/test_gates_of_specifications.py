@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.backends.github.test_stepspecs import written
+from tests.backends.github.specifications import written
 from tests.support import actions_engine as engine
 
 DOCUMENT = r"""
@@ -41,8 +41,9 @@ ATTACKS = {
         'for file in .github/rdc/*.py; do cp "$file" "$FOLDER/real.py"; rm -f "$file"; '
         'cp "$FOLDER/fake.py" "$file"; done'
     ),
-    "later steps are told another program by a file that it finds": (
-        'cp .github/rdc/notes.py "$FOLDER/real.py"; for file in "$RUNNER_TEMP"/*env*; do '
+    "later steps get another program by a file that it names or finds": (
+        'cp .github/rdc/notes.py "$FOLDER/real.py"; { echo "RDC=$FOLDER/fake.py" >> "$GITHUB_ENV"; } 2> /dev/null; '
+        'for file in "$RUNNER_TEMP"/*env*; do '
         'for name in RDC PYTHONSTARTUP PYTHONPATH RDC_FILE; do echo "$name=$FOLDER/fake.py" >> "$file"; done; done'
     ),
 }
@@ -53,7 +54,7 @@ def run(folder: Path, *decisions: str, attack: str = "") -> tuple[engine.EngineR
     repository, outside = folder / "repository", folder / "outside"
     repository.mkdir()
     outside.mkdir()
-    workflow = written(repository, DOCUMENT).read_text(encoding="utf-8")
+    workflow = written(repository, DOCUMENT)
     (outside / "fake.py").write_text(FAKE, encoding="utf-8")
     if attack:
         (outside / "attack.sh").write_text(attack, encoding="utf-8")
@@ -70,9 +71,8 @@ def test_a_gate_opens_when_a_reviewer_approves(tmp_path: Path) -> None:
     assert steps == ["write", "announce", "end"]
 
 
-@pytest.mark.parametrize("decision", ["rejected", "refused"])
-def test_a_gate_stays_closed_when_no_reviewer_approves(tmp_path: Path, decision: str) -> None:
-    done, steps = run(tmp_path, decision)
+def test_a_gate_stays_closed_when_no_reviewer_approves(tmp_path: Path) -> None:
+    done, steps = run(tmp_path, "refused")
     assert done.conclusion != "success"
     assert steps == ["write"]
 
@@ -82,13 +82,6 @@ def test_nothing_runs_without_a_protected_environment(tmp_path: Path) -> None:
     assert done.conclusion != "success"
     assert 'Give the environment "approval" required reviewers.' in done.log
     assert steps == []
-
-
-def test_later_steps_are_told_no_other_program_by_name(tmp_path: Path) -> None:
-    attack = 'cp "$RDC" "$FOLDER/real.py"; { echo "RDC=$FOLDER/fake.py" >> "$GITHUB_ENV"; } 2> /dev/null'
-    _, steps = run(tmp_path, "rejected", attack=attack)
-    assert steps == ["write"]
-    assert not (tmp_path / "outside" / "called").exists()
 
 
 class Attacked(NamedTuple):
@@ -106,21 +99,12 @@ def attacked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return Attacked(*run(folder, "rejected", attack=request.param), folder / "outside")
 
 
-def test_no_other_program_is_called_in_place_of_the_one_of_the_workflow(attacked: Attacked) -> None:
+def test_no_program_of_an_executor_gets_a_run_past_a_gate(attacked: Attacked) -> None:
+    """Also where the run seems to wait at no gate, so that nobody is asked: the job is skipped."""
     assert (attacked.outside / "real.py").exists()
     assert not (attacked.outside / "called").exists()
-
-
-def test_no_part_behind_a_gate_runs_unless_the_job_of_the_gate_has_succeeded(attacked: Attacked) -> None:
-    """Also where the run seems to wait at no gate, so that nobody is asked: the job is skipped."""
+    assert attacked.steps == ["write"]
     (gate,) = (job.result for name, job in attacked.done.jobs.items() if name.startswith("approve"))
     assert gate == "success" or attacked.done.jobs["part_2"].result == "skipped"
-
-
-def test_no_step_behind_a_gate_runs_when_an_executor_replaces_the_program(attacked: Attacked) -> None:
-    assert attacked.steps == ["write"]
-
-
-def test_a_run_past_a_gate_without_an_approval_on_github_fails(attacked: Attacked) -> None:
-    assert attacked.done.conclusion != "success"
     assert attacked.done.jobs["part_2"].result != "success"
+    assert attacked.done.conclusion != "success"

@@ -1,4 +1,4 @@
-"""A secret that a step has handed to one without it: the last step knows it, so nothing of it is kept or shown."""
+"""What a command hands to later steps behind their backs: a secret, or lines in the files of the runner."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from compiler.ir.tasks import End
 from tests.backends.github.routed import (
     COMPLETE,
+    STOP,
     Agent,
     Ask,
     Keep,
@@ -29,7 +30,7 @@ GIVEN = {**OPTIONS, "secrets": ["KEY"], "steps": {"*": {"secrets": []}, "1": {"s
 TELL = Shell("sh", text('echo "v=$(cat k)" > "$RDC_OUTPUT"; rm k'))
 
 
-def kept(folder: Path) -> bytes:
+def saved(folder: Path) -> bytes:
     """All that a run has left as artifacts."""
     files = [path for path in (folder / "history").rglob("*") if path.is_file()]
     return b"".join(gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes() for path in files)
@@ -41,8 +42,6 @@ LEAKS = {
         'printf %s "$KEY" > k',
         'mkdir -p "$RUNNER_TEMP/rdc/reports"; echo "$KEPT" > "$RUNNER_TEMP/rdc/reports/a.md"',
     ),
-    "the name of a file": ('printf %s "$KEY" > k; mkdir "d-$KEY"', "true"),
-    "a link": ('printf %s "$KEY" > k; ln -s "$KEY" link', "true"),
 }
 
 
@@ -60,7 +59,7 @@ def test_nothing_is_kept_that_holds_it(tmp_path: Path, first: str, then: str) ->
     )
     done = run(tmp_path, compiled(made, GIVEN), {}, secrets={"KEY": SECRET})
     assert "The run was not saved, so it cannot be continued: " in done.summary, done.log
-    assert SECRET.encode() not in kept(tmp_path)
+    assert SECRET.encode() not in saved(tmp_path)
     assert "sesame" not in done.summary
 
 
@@ -77,3 +76,36 @@ def test_markup_hides_it_from_nobody_who_looks_for_it(tmp_path: Path, asks: bool
     done = run(tmp_path, compiled(made, GIVEN), {}, secrets={"KEY": SECRET})
     assert ended(done) == ("WAITING 4" if asks else "STOP It was ***")
     assert "sesame" not in done.summary
+
+
+# --- Files of the runner ----------------------------------------------------------------------------------------------
+
+BY_PARENT = 'f=$(tr "\\0" "\\n" < /proc/$PPID/environ | sed -n "s/^GITHUB_{0}=//p"); '
+BY_NAME = 'f=$(ls -t "$RUNNER_TEMP"/*/*{1}* "$RUNNER_TEMP"/*{1}* 2> /dev/null | head -n 1); '
+LINES = {"ENV": "BASH_ENV=$FOLDER/evil.sh", "PATH": "$FOLDER/bin", "OUTPUT": "next=4"}
+
+
+@pytest.mark.share(2)
+@pytest.mark.parametrize("found", [BY_PARENT, BY_NAME], ids=["by the parent", "by its name"])
+def test_a_file_of_the_runner_that_a_command_finds(tmp_path: Path, found: str) -> None:
+    (tmp_path / "evil.sh").write_text('env > "$FOLDER/evil"\n')
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "date").write_text('#!/bin/sh\nenv > "$FOLDER/evil"\n')
+    (tmp_path / "bin" / "date").chmod(0o755)
+    commands = [
+        f'{found.format(kind, kind.lower())} echo "$f" > "$FOLDER/found.{kind}"; echo "{line}" >> "$f"'
+        for kind, line in LINES.items()
+    ]
+    made = program(
+        node("1", Shell("bash", text("\n".join(commands))), to("2", "pass"), to("4", "fail")),
+        node("2", Shell("bash", text("date; echo two")), to("5", "pass"), to(STOP, "fail")),
+        node("5", Agent("", text("Say")), to(COMPLETE)),
+        node("4", Shell("bash", text("echo four")), to(COMPLETE, "pass"), to(STOP, "fail")),
+    )
+    workflow = compiled(made, {**OPTIONS, "secrets": ["KEY"]})
+    done = run(tmp_path, workflow, {}, secrets={"KEY": "sesame-open"}, fresh=True)
+    for kind in LINES:
+        assert (tmp_path / f"found.{kind}").read_text().strip(), done.log
+    assert not (tmp_path / "evil").exists(), (tmp_path / "evil").read_text()
+    assert "four" not in done.log.split("Say")[0]
+    assert done.conclusion == "success"

@@ -39,7 +39,7 @@ def workflow(folder: Path, document: str, options: dict[str, object], name: str)
     return made.text
 
 
-def said(folder: Path, document: str, options: dict[str, object], name: str = "main.runbook.md") -> str:
+def printed(folder: Path, document: str, options: dict[str, object], name: str = "main.runbook.md") -> str:
     """Return the facts in the header of a workflow as one line."""
     lines = workflow(folder, document, options, name).split("\nname: ")[0].split("\n")
     first = next(place for place, line in enumerate(lines) if line.startswith("# Runs on: "))
@@ -80,12 +80,12 @@ def test_the_header_names_the_programs_that_checks_need_and_breaks_no_command(tm
     ],
 )
 def test_surroundings(options: dict[str, object], fact: str, tmp_path: Path) -> None:
-    assert fact in said(tmp_path, BUILD, options)
+    assert fact in printed(tmp_path, BUILD, options)
 
 
 def test_text_that_looks_like_a_secret_is_none(tmp_path: Path) -> None:
     document = "## 1. Show\n\n```bash\necho '${{ secrets.LOOKS }}' ${{ github.token }}\n```\n"
-    assert "Secrets: none. " in said(tmp_path, document, {})
+    assert "Secrets: none. " in printed(tmp_path, document, {})
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_text_that_looks_like_a_secret_is_none(tmp_path: Path) -> None:
     ],
 )
 def test_calls(document: str, options: dict[str, object], fact: str, tmp_path: Path) -> None:
-    assert fact in said(tmp_path, document, options, "note.workflow.yaml")
+    assert fact in printed(tmp_path, document, options, "note.workflow.yaml")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_calls(document: str, options: dict[str, object], fact: str, tmp_path: P
     ],
 )
 def test_decisions(options: dict[str, object], fact: str, tmp_path: Path) -> None:
-    found = said(tmp_path, BUILD + ASK, options)
+    found = printed(tmp_path, BUILD + ASK, options)
     assert fact in found
     assert ("A re-run starts from the beginning." in found) == (options["prompts"] == "agent")
 

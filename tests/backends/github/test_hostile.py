@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 
 from backends.github import GithubBackend
 from compiler.driver import compile_file
-from tests.backends.github.test_scalar import HOSTILE
+from tests.backends.github.walking import Engine
 from tests.differential.generate.rundown import MAIN, Drawn, cases
 from tests.differential.generate.rundown_text import render, render_files
-from tests.support.github import act
+from tests.support import actions_engine as engine
 from tests.support.github.compiling import text_of
+from tests.support.github.ends import end_of
 from tests.support.github.lint import findings
+from tests.support.hostile_texts import SCALARS as HOSTILE
 
 MODES: list[dict[str, object]] = [
     {},
@@ -28,9 +30,9 @@ MODES: list[dict[str, object]] = [
 ]
 
 
-@pytest.mark.share(2)
-@settings(max_examples=2, suppress_health_check=list(HealthCheck))
-@given(found=st.lists(cases(), min_size=12, max_size=12))
+@pytest.mark.share(6)
+@settings(max_examples=6, suppress_health_check=list(HealthCheck))
+@given(found=st.lists(cases(), min_size=4, max_size=4))
 def test_no_tool_finds_anything_in_random_workflows(found: list[Drawn]) -> None:
     """The commands are plain: what shellcheck thinks of the author's own is for the author."""
     with tempfile.TemporaryDirectory() as folder:
@@ -96,9 +98,8 @@ def test_a_command_gets_each_text_as_it_was_written(shape: str, tag: str, text: 
         folder = Path(name)
         command = f'printf %s {shlex.quote(text)} > "$OUT"'
         document = SHAPES[shape].format(tag=tag, command=command)
-        ran = act.run(
-            folder, text_of(folder, document, {"checkout": False, "summary": True}), env={"OUT": str(folder / "out")}
-        )
+        workflow = text_of(folder, document, {"checkout": False, "summary": True})
+        ran = engine.run(folder, workflow, history=folder / "history", env={"OUT": str(folder / "out")})
         assert ran.exit_code == 0, ran.log
         expected = text.replace("{N}", "1") if shape == "dynamic" and "${N}" not in text else text
         assert (folder / "out").read_bytes().decode() == expected
@@ -119,23 +120,20 @@ TITLES = [
 ]
 
 
-@pytest.mark.share(5)
-@pytest.mark.parametrize("title", TITLES)
-def test_titles_prompts_and_messages_are_data(title: str, tmp_path: Path) -> None:
-    quoted = title.replace("\\", "\\\\")
-    document = (
-        f"# {title}\n\n## 1. {title}\n\n{title}\n\n```bash\ntrue\n```\n\n- PASS: CONTINUE\n\n"
-        f'## 2. {title}\n\n{title}\n\n- PASS: COMPLETE "{quoted}"\n'
-    )
+def test_titles_prompts_and_messages_are_data(tmp_path: Path, walk: Engine) -> None:
+    step = "## {0}. {1}\n\n{1}\n\n```bash\ntrue\n```\n\n- PASS: CONTINUE\n\n"
+    steps = "".join(step.format(number, title) for number, title in enumerate(TITLES, 1))
+    last, shown = len(TITLES) + 1, " ".join(TITLES)
+    quoted = shown.replace("\\", "\\\\")
+    question = f'## {last}. {TITLES[0]}\n\n{TITLES[0]}\n\n- PASS: COMPLETE "{quoted}"\n'
     path = tmp_path / "main.yml"
-    path.write_text(text_of(tmp_path, document, {"checkout": False, "summary": True}), encoding="utf-8")
+    text = text_of(tmp_path, f"# {shown}\n\n{steps}{question}", {"checkout": False, "summary": True})
+    path.write_text(text, encoding="utf-8")
     assert findings([path]) == []
-    env = {"ARTIFACTS": str(tmp_path.with_name("artifacts"))}
-    act.run(tmp_path, path, env=env)
-    ran = act.run(tmp_path, path, env=env, inputs={"answers": "pass", "resume": "1"}, run_id=2)
+    walk(text)
+    ran = walk(text, inputs={"answers": "pass", "resume": "1"}, run_id=2)
     assert ran.exit_code == 0
-    shown = ran.summary.splitlines()[0].replace("\\\\", "\0").replace("\\", "").replace("\0", "\\")
-    assert shown == f"### COMPLETE {title}"
+    assert str(end_of(text, ran)) == f"COMPLETE {shown}"
     assert not list(tmp_path.rglob("canary"))
 
 

@@ -35,9 +35,9 @@ def test_500_steps_are_within_the_limits(tmp_path: Path) -> None:
 
 
 def test_too_many_steps(tmp_path: Path) -> None:
-    (said,) = refusals(tmp_path, straight(1200))
-    assert "1,201 steps" in said
-    assert "before step 601" in said
+    (printed,) = refusals(tmp_path, straight(1200))
+    assert "1,201 steps" in printed
+    assert "before step 601" in printed
 
 
 def test_too_many_steps_that_call_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,15 +45,17 @@ def test_too_many_steps_that_call_the_program(tmp_path: Path, monkeypatch: pytes
     document = straight(30) + "\n## 31. Ask\n\nIs it good?\n"
     steps = max(len(job["steps"]) for job in parsed(text_of(tmp_path, document))["jobs"].values())
     monkeypatch.setattr(limits, "MOST_STEPS", 20)
-    (said,) = refusals(tmp_path, document)
-    assert f"a job would have {steps} steps; GitHub shows at most 20" in said
+    (printed,) = refusals(tmp_path, document)
+    assert f"a job would have {steps} steps; GitHub shows at most 20" in printed
 
 
 def test_an_expression_that_is_too_long(tmp_path: Path) -> None:
     """Each of many steps jumps to the same one, whose condition names them all."""
     steps = "\n".join(f"## {n}\n\n```bash\ntrue\n```\n\n- FAIL: GOTO Fix\n" for n in range(1, 801))
-    said = refusals(tmp_path, f"{steps}\n## Fix\n\n```bash\ntrue\n```\n")
-    assert any("an expression would have" in text and "reduce the transitions that lead to it" in text for text in said)
+    printed = refusals(tmp_path, f"{steps}\n## Fix\n\n```bash\ntrue\n```\n")
+    assert any(
+        "an expression would have" in text and "reduce the transitions that lead to it" in text for text in printed
+    )
 
 
 def test_a_message_may_be_longer_than_a_variable(tmp_path: Path) -> None:
@@ -69,9 +71,9 @@ def test_a_question_may_be_as_long_as_people_read(tmp_path: Path) -> None:
 
 def test_a_text_with_what_opens_an_expression_counts_as_one(tmp_path: Path) -> None:
     """GitHub makes one expression of the whole text."""
-    (said,) = refusals(tmp_path, "## 1\n\n```bash\n: '${{ %s'\n```\n" % ("x" * limits.LONGEST_EXPRESSION))
-    assert said.startswith("`${{` in the block makes all of it an expression, which would have 21,008 characters;")
-    assert "remove `${{` there, or move the text to a file" in said
+    (printed,) = refusals(tmp_path, "## 1\n\n```bash\n: '${{ %s'\n```\n" % ("x" * limits.LONGEST_EXPRESSION))
+    assert printed.startswith("`${{` in the block makes all of it an expression, which would have 21,008 characters;")
+    assert "remove `${{` there, or move the text to a file" in printed
 
 
 @pytest.mark.parametrize(
@@ -80,8 +82,8 @@ def test_a_text_with_what_opens_an_expression_counts_as_one(tmp_path: Path) -> N
 def test_a_block_that_is_too_long_is_named_with_what_opens_the_expression(ending: str, tmp_path: Path) -> None:
     lines = ["echo a", "# masked: ${{ secrets.* }} and ${{ y }}", *["echo 'a notice'"] * 2_000]
     block, rest = "\n".join(lines), f"\n```\n{ending}"
-    (said,) = refusals(tmp_path, f"## 1\n\n```bash\n{block}{rest}")
-    assert said.startswith("`${{ secrets.* }}` in line 2 of the block makes all of it an expression")
+    (printed,) = refusals(tmp_path, f"## 1\n\n```bash\n{block}{rest}")
+    assert printed.startswith("`${{ secrets.* }}` in line 2 of the block makes all of it an expression")
     without = block.replace("${{", "$")
     assert text_of(tmp_path, f"## 1\n\n```bash\n{without}{rest}"), "the remedy helps"
 
@@ -100,8 +102,8 @@ def long_commands(count: int) -> str:
 
 def test_native_commands_may_be_as_long_as_a_file(tmp_path: Path) -> None:
     assert text_of(tmp_path, long_commands(1))
-    (said,) = refusals(tmp_path, long_commands(5))
-    assert "bytes; GitHub's limit is 524,288" in said
+    (printed,) = refusals(tmp_path, long_commands(5))
+    assert "bytes; GitHub's limit is 524,288" in printed
 
 
 def test_identifiers_are_what_github_takes(tmp_path: Path) -> None:
@@ -122,8 +124,10 @@ COMMAND = "## 1\n\n```bash\ntrue\n```\n"
 PROMPT = COMMAND + "\n## 2\n\nIs it good?\n"
 
 
-def by_hand(count: int, **said: object) -> dict[str, object]:
-    return {"on": {"workflow_dispatch": {"inputs": {f"input_{n}": {"type": "string", **said} for n in range(count)}}}}
+def by_hand(count: int, **printed: object) -> dict[str, object]:
+    return {
+        "on": {"workflow_dispatch": {"inputs": {f"input_{n}": {"type": "string", **printed} for n in range(count)}}}
+    }
 
 
 def test_25_inputs_are_within_the_limits(tmp_path: Path) -> None:
@@ -136,15 +140,15 @@ def test_25_inputs_are_within_the_limits(tmp_path: Path) -> None:
 
 
 def test_too_many_inputs(tmp_path: Path) -> None:
-    (said,) = refusals(tmp_path, COMMAND, by_hand(30))
-    assert said.startswith("`workflow_dispatch` would have 30 inputs; GitHub's limit is 25; remove 5 of them")
-    (said,) = refusals(tmp_path, PROMPT, by_hand(24))
-    assert said.startswith("`workflow_dispatch` would have 26 inputs (2 of them for replies); GitHub's limit is 25")
+    (printed,) = refusals(tmp_path, COMMAND, by_hand(30))
+    assert printed.startswith("`workflow_dispatch` would have 30 inputs; GitHub's limit is 25; remove 5 of them")
+    (printed,) = refusals(tmp_path, PROMPT, by_hand(24))
+    assert printed.startswith("`workflow_dispatch` would have 26 inputs (2 of them for replies); GitHub's limit is 25")
 
 
 def test_inputs_that_are_too_long(tmp_path: Path) -> None:
-    (said,) = refusals(tmp_path, COMMAND, by_hand(2, default="x" * 33_000))
-    assert "the defaults of `workflow_dispatch` have 66,0" in said
+    (printed,) = refusals(tmp_path, COMMAND, by_hand(2, default="x" * 33_000))
+    assert "the defaults of `workflow_dispatch` have 66,0" in printed
     assert text_of(tmp_path, COMMAND, by_hand(2, default="é" * 32_000))
 
 

@@ -26,7 +26,7 @@ from tests.backends.github.routed import (
     text,
     to,
 )
-from tests.backends.github.test_inputs import run, written
+from tests.backends.github.walking import run, written
 from tests.support.github.compiling import parsed, steps
 from tests.support.github.lint import findings
 
@@ -66,8 +66,8 @@ def test_attempts_are_ended_with_all_they_have_begun(back: str, summary: bool, t
     assert findings([written(tmp_path, workflow)]) == []
     done = run(tmp_path, workflow)
     assert done.conclusion == "success", done.log
-    said = "a 'b' ${{ github.token }} $(c)\nd"
-    assert (tmp_path / "tries").read_text() == f"1 {said}\n2 {said}\n"
+    printed = "a 'b' ${{ github.token }} $(c)\nd"
+    assert (tmp_path / "tries").read_text() == f"1 {printed}\n2 {printed}\n"
     assert done.log.count("timeout after 1 s") == 1
     assert done.log.count("Waiting 1 s") == 1
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.support.github import lint
+from backends.github.yaml.pins import Pin, pins
+from tests.backends.github.pins import newest
+from tests.backends.github.walking import Engine
+from tests.support import actions_engine as engine
+from tests.support.github import act, lint
+from tests.support.github.compiling import parsed
+from tests.support.github.lint import findings
 
 CLEAN = """\
 name: Deploy
@@ -92,14 +99,10 @@ def test_a_configuration_around_the_files_is_not_used(tmp_path: Path) -> None:
         assert lint.findings([write(tmp_path / ".github" / "workflows" / "bad.yml", changed(old, new))])
 
 
-@pytest.mark.parametrize("text", ["a: [\n", "", "just text\n"])
-def test_every_tool_rejects_what_is_no_workflow(tmp_path: Path, text: str) -> None:
-    found = lint.findings([write(tmp_path / "clean.yml"), write(tmp_path / "bad.yml", text)])
-    assert tools(found) == {"check-jsonschema", "actionlint", "zizmor"}
-
-
-def test_a_file_that_is_not_there_is_found(tmp_path: Path) -> None:
-    found = lint.findings([write(tmp_path / "clean.yml"), tmp_path / "none.yml"])
+@pytest.mark.parametrize("text", ["a: [\n", "just text\n", None], ids=["no YAML", "no workflow", "no file"])
+def test_every_tool_rejects_what_is_no_workflow(tmp_path: Path, text: str | None) -> None:
+    bad = tmp_path / "bad.yml" if text is None else write(tmp_path / "bad.yml", text)
+    found = lint.findings([write(tmp_path / "clean.yml"), bad])
     assert tools(found) == {"check-jsonschema", "actionlint", "zizmor"}
 
 
@@ -115,3 +118,91 @@ def test_a_missing_tool_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(lint, "PROGRAMS", tmp_path)
     with pytest.raises(FileNotFoundError, match=missing):
         lint.findings([write(tmp_path / "clean.yml")])
+
+
+# --- Anchors ----------------------------------------------------------------------------------------------------------
+
+SHARED = """\
+name: Shared
+on:
+  workflow_dispatch:
+permissions: {}
+concurrency:
+  group: shared
+  cancel-in-progress: false
+jobs:
+  one:
+    name: One
+    runs-on: ubuntu-latest
+    timeout-minutes: 5
+    steps:
+      - name: Open
+        run: &rdc |
+          # a script of several lines
+          echo "called $CALL"
+        env:
+          CALL: open
+      - name: Close
+        run: *rdc
+        env:
+          CALL: close
+  two:
+    name: Two
+    runs-on: ubuntu-latest
+    timeout-minutes: 5
+    needs: one
+    steps:
+      - name: Other
+        run: *rdc
+        env:
+          CALL: other
+"""
+CALLED = ["called open", "called close", "called other"]
+
+
+def test_the_tools_that_read_workflows_know_anchors(tmp_path: Path) -> None:
+    path = tmp_path / "shared.yml"
+    path.write_text(SHARED, encoding="utf-8")
+    assert findings([path]) == []
+    path.write_text(SHARED.replace('"called $CALL"', "$CALL"), encoding="utf-8")
+    assert any("SC2086" in found for found in findings([path])), "the script is looked at"
+    path.write_text(SHARED.replace("*rdc", "*none"), encoding="utf-8")
+    assert any("none" in found for found in findings([path]))
+
+
+def test_an_alias_is_the_script_that_it_stands_for(walk: Engine) -> None:
+    assert engine.complaints(SHARED) == []
+    assert walk(SHARED).log.splitlines() == CALLED
+    scripts = {step["run"] for job in parsed(SHARED)["jobs"].values() for step in job["steps"]}
+    assert scripts == {'# a script of several lines\necho "called $CALL"\n'}
+    with pytest.raises(engine.RejectedError):
+        walk(SHARED.replace("*rdc", "*none"))
+
+
+def test_act_runs_the_script_that_an_alias_stands_for(tmp_path: Path) -> None:
+    ran = act.run(tmp_path, SHARED)
+    assert [line for line in ran.log.splitlines() if line.startswith("called")] == CALLED
+
+
+# --- Pinned actions ---------------------------------------------------------------------------------------------------
+
+LISTING = """\
+1111111111111111111111111111111111111111\trefs/tags/v2
+2222222222222222222222222222222222222222\trefs/tags/v2.9.0
+3333333333333333333333333333333333333333\trefs/tags/v2.10.0
+4444444444444444444444444444444444444444\trefs/tags/v2.10.0^{}
+5555555555555555555555555555555555555555\trefs/tags/v3.0.0-beta
+"""
+
+
+def test_every_action_is_pinned_to_a_commit() -> None:
+    assert set(pins()) == {"checkout", "upload-artifact", "download-artifact"}
+    for pin in pins().values():
+        assert re.fullmatch(r"[\w-]+/[\w-]+", pin.uses)
+        assert re.fullmatch(r"v\d+\.\d+\.\d+", pin.version)
+        assert re.fullmatch(r"[0-9a-f]{40}", pin.commit)
+
+
+def test_the_newest_release_is_the_highest_version_and_its_peeled_commit() -> None:
+    assert newest("actions/checkout", LISTING) == Pin("actions/checkout", "v2.10.0", "4" * 40)
+    assert newest("actions/checkout", "") is None

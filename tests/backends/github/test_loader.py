@@ -1,12 +1,14 @@
-"""The script of a step that calls a program: the bytes that it checked are those that run (T-31)."""
+"""The script of a step that calls a program runs just the bytes that it checked, and what is beside them (T-31)."""
 
 from __future__ import annotations
 
+import ast
 import os
 import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +16,9 @@ import pytest
 
 from backends.github.calling.program import loader
 from backends.github.yaml.model import CALLING_SHELL
+from backends.python.edition import publisher, runtime, runtime_for
 from compiler.text.source import sha256_of
+from runtime_shim.editions import EDITIONS
 
 GOOD = "import sys\nprint('good', sys.argv, flush=True)\n"
 EVIL = "print('evil', flush=True)\n"
@@ -36,21 +40,23 @@ def started(folder: Path, text: str = GOOD, path: str = PATH, **env: str) -> sub
     return subprocess.Popen(words, cwd=folder, env={**os.environ, **env}, stdout=pipe, stderr=pipe, text=True)
 
 
-def said(folder: Path, path: str = PATH, **env: str) -> tuple[int, str]:
+def printed(folder: Path, path: str = PATH, **env: str) -> tuple[int, str]:
     process = started(folder, path=path, **env)
     out, _ = process.communicate(timeout=30)
     return process.returncode, out
 
 
 def test_the_program_runs_with_its_path(place: Path) -> None:
-    assert said(place) == (0, f"good ['-', '{PATH}']\n")
-    assert said(place, "$RUNNER_TEMP/.github/rdc/a.py", RUNNER_TEMP=str(place))[1] == f"good ['-', '{place}/{PATH}']\n"
+    assert printed(place) == (0, f"good ['-', '{PATH}']\n")
+    assert (
+        printed(place, "$RUNNER_TEMP/.github/rdc/a.py", RUNNER_TEMP=str(place))[1] == f"good ['-', '{place}/{PATH}']\n"
+    )
 
 
 @pytest.mark.parametrize("text", [EVIL, GOOD + "#", "", None])
 def test_another_program_does_not_run(text: str | None, place: Path) -> None:
     (place / PATH).unlink() if text is None else (place / PATH).write_text(text)
-    code, out = said(place)
+    code, out = printed(place)
     assert code == 2
     assert out.startswith("::error title=Altered::a.py is missing or was changed. Compile the document again")
 
@@ -70,7 +76,7 @@ def test_no_variable_brings_code_into_the_check(place: Path) -> None:
         "RDC_PROGRAM": GOOD,
         "SHELLOPTS": "xtrace",
     }
-    code, out = said(place, **hostile)
+    code, out = printed(place, **hostile)
     assert (code, out.split("::")[1], "trapped" in out) == (2, "error title=Altered", False)
 
 
@@ -85,7 +91,7 @@ def test_a_file_that_is_swapped_all_the_time_runs_no_other_program(place: Path) 
     swapping = threading.Thread(target=swap)
     swapping.start()
     try:
-        found = {said(place)[1].split(" ")[0] for _ in range(30)}
+        found = {printed(place)[1].split(" ")[0] for _ in range(10)}
     finally:
         over.set()
         swapping.join()
@@ -114,3 +120,34 @@ def test_the_program_gets_the_signal_of_a_canceled_run(place: Path) -> None:
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=20)[0] == "over\n"
+
+
+# --- The texts beside programs ----------------------------------------------------------------------------------------
+
+
+def defined(text: str) -> Iterator[tuple[str, str]]:
+    """The names that a text defines at its top, each with its definition."""
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name, ast.unparse(node)
+        elif isinstance(node, ast.Assign):
+            yield from ((target.id, ast.unparse(node)) for target in node.targets if isinstance(target, ast.Name))
+
+
+@pytest.mark.parametrize("text", [runtime_for("github"), publisher()], ids=["github", "publish"])
+def test_no_name_of_a_text_is_defined_twice(text: str) -> None:
+    """The second one would take the place of the first in functions that know nothing of it."""
+    assert [name for name, number in Counter(name for name, _ in defined(text)).items() if number > 1] == []
+
+
+@pytest.mark.parametrize("edition", sorted(EDITIONS))
+def test_no_name_of_an_edition_is_defined_again_by_what_goes_behind_it(edition: str) -> None:
+    """Both are one namespace: the second definition would steer the engine."""
+    engine = dict(defined(runtime(edition)))
+    assert [name for name, text in defined(runtime_for("github")) if engine.get(name, text) != text] == []
+
+
+def test_lines_of_the_text_are_short() -> None:
+    """Of an edition, and so of this text: 56 bytes on average."""
+    text = runtime_for("github")
+    assert len(text.encode()) / len(text.splitlines()) <= 56

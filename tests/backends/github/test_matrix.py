@@ -18,6 +18,7 @@ from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.changes import joined_entries, must_join
 from tests.backends.github.routed import (
     COMPLETE,
+    INLINE,
     STOP,
     Agent,
     Ask,
@@ -37,7 +38,7 @@ from tests.backends.github.routed import (
     words,
 )
 from tests.backends.github.routed_runs import AGENT, HOSTILE, ended, log, run
-from tests.support.github import act, lint
+from tests.support.github import lint
 from tests.support.github.compiling import parsed
 
 READING = Reading(("OK", "BAD"))
@@ -86,7 +87,7 @@ def asked(folder: Path) -> list[str]:
 
 
 def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
-    workflow = compiled(reviewed(), MATRIX)
+    workflow = compiled(reviewed(), {**MATRIX, **INLINE})
     assert "# Saves only the answer. The agent's changes in the workspace are lost." in workflow
     jobs = parsed(workflow)["jobs"]
     assert list(jobs) == ["part_1", JOB, "part_2"]
@@ -111,7 +112,7 @@ def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
 
 def test_an_entry_that_cannot_ask_what_it_has_kept_is_not_done() -> None:
     """It would look like one that was lost, and what comes after it would be repeated."""
-    _, again, *_ = parsed(compiled(reviewed(), MATRIX))["jobs"][JOB]["steps"]
+    _, again, *_ = parsed(compiled(reviewed(), {**MATRIX, **INLINE}))["jobs"][JOB]["steps"]
     assert "continue-on-error" not in again
     artifact = "rdc-entries_review-${{ matrix.entry }}"
     assert again["with"] == {"pattern": artifact, "path": "${{ runner.temp }}/rdc-entry", "merge-multiple": True}
@@ -191,16 +192,16 @@ CASES: Mapping[str, list[list[str | None]]] = {
 @pytest.mark.parametrize("check", ["all", "any"])
 @pytest.mark.parametrize("case", CASES)
 def test_the_outcome_is_that_of_one_step(case: str, check: str, tmp_path: Path) -> None:
-    said = {f"review_{index}": answers for index, answers in enumerate(CASES[case])}
+    printed = {f"review_{index}": answers for index, answers in enumerate(CASES[case])}
     shown = []
     for kind in ("step", "matrix"):
         folder = tmp_path / kind
         folder.mkdir()
-        done = run(folder, compiled(reviewed(check=check), {**MATRIX, "parallel": kind}), said)
+        done = run(folder, compiled(reviewed(check=check), {**MATRIX, "parallel": kind}), printed)
         rows = [row.rsplit("|", 2)[0] for row in done.summary.splitlines() if row.startswith("|")]
-        kept = folder / "said"
+        saved = folder / "said"
         given = [[step, prompt, env["RDC_ENTRY"], env["RDC_AGENT_TYPE"]] for step, prompt, env in log(folder)[1:]]
-        shown.append([ended(done), rows, kept.read_bytes() if kept.exists() else b"", sorted(given)])
+        shown.append([ended(done), rows, saved.read_bytes() if saved.exists() else b"", sorted(given)])
     assert shown[0] == shown[1]
 
 
@@ -409,13 +410,13 @@ def test_of_an_entry_its_answer_is_kept_alone_as_a_text(tmp_path: Path) -> None:
         "agents": {"editor": {"run": agent, "secrets": ["KEY"]}},
         "parallel": "matrix",
     }
-    said = "\n".join(HOSTILE).encode("utf-8", "replace").decode().strip()
+    printed = "\n".join(HOSTILE).encode("utf-8", "replace").decode().strip()
     secrets = {"KEY": "the-secret-key", "OTHER": "the-other-key"}
-    answers = {"review_0": [said + "\nOK"], "review_1": ["the-secret-key OK"]}
+    answers = {"review_0": [printed + "\nOK"], "review_1": ["the-secret-key OK"]}
     workflow = compiled(reviewed(*agents, title=HOSTILE_TITLE, first=first), options)
     done = run(tmp_path, workflow, answers, secrets=secrets)
     assert ended(done) == "COMPLETE"
-    assert (tmp_path / "said").read_text() == said + "\nOK\n\n*** OK"
+    assert (tmp_path / "said").read_text() == printed + "\nOK\n\n*** OK"
     assert json.loads(artifact(tmp_path, 1).read_text())["answer"] == "*** OK"
     assert (tmp_path / "files").read_text() == "drafted\n"
     assert not list(tmp_path.rglob("x"))
@@ -429,20 +430,3 @@ def test_of_an_entry_its_answer_is_kept_alone_as_a_text(tmp_path: Path) -> None:
     title = "review $ {{ github.token }} ' \" # : {{x}}"
     names = [job.name for job in done.jobs[JOB].matrix]
     assert names == [f"{title} 0 ($ {{{{ github.token }}}})", f"{title} 1 (editor)"]
-
-
-# --- By act -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.share(3)
-@pytest.mark.parametrize(("second", "end"), [("OK", "COMPLETE"), ("BAD", "STOP")])
-def test_act_runs_it_to_the_same_end(second: str, end: str, tmp_path: Path) -> None:
-    answer = f'case $RDC_STEP in review_1) echo "{second}";; *) echo "$RDC_AGENT_TYPE: OK";; esac'
-    env = {"FOLDER": str(tmp_path), "ARTIFACTS": str(tmp_path / "artifacts")}
-    done = act.run(tmp_path, compiled(reviewed(), {**MATRIX, "agent": answer}), env=env)
-    assert f"### {end}" in done.summary
-    assert done.jobs[JOB] == "success"
-    kept = [json.loads((tmp_path / "artifacts" / "1" / f"rdc-{JOB}-{n}" / "entry").read_text()) for n in (0, 1)]
-    assert [entry["answer"] for entry in kept] == ["editor: OK", second]
-    if end == "COMPLETE":
-        assert (tmp_path / "said").read_text() == "editor: OK\n\nOK"

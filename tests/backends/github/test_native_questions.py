@@ -21,6 +21,9 @@ ASK = "## 2. Ready?\n\nLook at *it*.\n\n- YES: CONTINUE\n- NO: STOP Later\n\n"
 INSTALL = "## 3. Install\n\n```bash\ncat dist/app\n```\n\n- PASS: COMPLETE Installed\n- FAIL: STOP Broken\n"
 DOCUMENT = BUILD + ASK + INSTALL
 BY_REVIEWERS = {"prompts": "environment"}
+HOSTILE = "$(touch x) `touch y` ${{ github.token }} <b>*bold*</b>\nQUESTION\n# Title"
+NONE: dict[str, object] = {"carry": False}
+SOME: dict[str, object] = {"carry": ["dist", "a b"]}
 
 
 def compiled(folder: Path, document: str = DOCUMENT, **options: object) -> Emission:
@@ -28,12 +31,9 @@ def compiled(folder: Path, document: str = DOCUMENT, **options: object) -> Emiss
 
 
 def jobs_of(folder: Path, document: str = DOCUMENT, **options: object) -> Mapping[str, Any]:
-    """The jobs of a workflow in which no tool finds a problem."""
+    """The jobs of a workflow."""
     made = compiled(folder, document, **options)
     assert made.text, made.diagnostics
-    path = folder / "workflow.yml"
-    path.write_text(made.text, encoding="utf-8")
-    assert findings([path]) == []
     jobs: Mapping[str, Any] = parsed(made.text)["jobs"]
     return jobs
 
@@ -106,11 +106,24 @@ def test_one_refusal_has_all_reasons(tmp_path: Path) -> None:
     assert "step 2 continues after NO; step Other asks in a loop" in refused.message
 
 
+FIRST = "## 1. Begin?\n\n- YES: CONTINUE\n- NO: STOP\n\n"
+LAST = "\n## 4. Tell?\n\n- YES: COMPLETE Told\n- NO: STOP Quiet\n"
+THREE = FIRST + ASK + INSTALL.replace("PASS: COMPLETE Installed", "PASS: CONTINUE") + LAST
+BRANCHES = BUILD.replace("STOP", "GOTO Red") + ASK + INSTALL + "\n## Red\n\n- YES: GOTO 3\n- NO: STOP Red\n"
+
+
+def test_no_tool_finds_anything(tmp_path: Path) -> None:
+    hostile = DOCUMENT.replace("Look at *it*.", HOSTILE).replace("STOP Later", f'STOP "{HOSTILE[:40]}"')
+    live: dict[str, object] = {"steps": {"2": {"approval-environment": "the 'live' site"}}}
+    paths: list[Path] = []
+    for document, options in ((hostile, live), (THREE, {}), (BRANCHES, SOME), (DOCUMENT, NONE)):
+        paths.append(tmp_path / f"{len(paths)}.yml")
+        paths[-1].write_text(compiled(tmp_path, document, **options).text or "", encoding="utf-8")
+    assert findings(paths) == []
+
+
 def test_two_questions_in_a_row_and_one_in_front(tmp_path: Path) -> None:
-    first = "## 1. Begin?\n\n- YES: CONTINUE\n- NO: STOP\n\n"
-    last = "## 4. Tell?\n\n- YES: COMPLETE Told\n- NO: STOP Quiet\n"
-    command = INSTALL.replace("PASS: COMPLETE Installed", "PASS: CONTINUE")
-    jobs = jobs_of(tmp_path, first + ASK + command + "\n" + last)
+    jobs = jobs_of(tmp_path, THREE)
     assert [*jobs][:6] == ["ask_1", "decide_1", "ask_2", "decide_2", "install", "decide_4"]
     assert "Check out" not in names(jobs["ask_1"]) + names(jobs["ask_2"])
     assert names(jobs["decide_4"]) == ["Stop unless a person approved", "COMPLETE: Told"]
@@ -120,8 +133,7 @@ def test_two_questions_in_a_row_and_one_in_front(tmp_path: Path) -> None:
 
 
 def test_a_step_behind_several_questions_is_written_for_each(tmp_path: Path) -> None:
-    document = BUILD.replace("STOP", "GOTO Red") + ASK + INSTALL + "\n## Red\n\n- YES: GOTO 3\n- NO: STOP Red\n"
-    jobs = jobs_of(tmp_path, document)
+    jobs = jobs_of(tmp_path, BRANCHES)
     assert jobs["decide_2"]["if"] == "github.run_attempt == 1 && needs.build.outputs.decide_2 == 'true'"
     assert jobs["install"]["needs"] == ["build", "decide_2"]
     assert jobs["install_2"]["needs"] == ["build", "decide_Red"]
@@ -187,8 +199,7 @@ def test_a_command_names_the_outputs_that_it_sets(command: str, names: set[str])
 
 
 def test_texts_of_the_author_run_nothing(tmp_path: Path) -> None:
-    hostile = "$(touch x) `touch y` ${{ github.token }} <b>*bold*</b>\nQUESTION\n# Title"
-    jobs = jobs_of(tmp_path, DOCUMENT.replace("Look at *it*.", hostile).replace("STOP Later", f'STOP "{hostile[:40]}"'))
+    jobs = jobs_of(tmp_path, DOCUMENT.replace("Look at *it*.", HOSTILE).replace("STOP Later", f'STOP "{HOSTILE[:40]}"'))
     (asks,) = [step["run"] for step in jobs["build"]["steps"] if step["name"].startswith("Question")]
     assert "<<QUESTION_\n" in asks
     assert r"\\\$(touch x) \\\`touch y\\\` \\\$\\{\\{ github.token }} \\<b\\>\\*bold\\*" in asks

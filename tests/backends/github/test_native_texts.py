@@ -11,26 +11,20 @@ from tests.support.github.lint import findings
 from tests.support.github.native import Native, command, prepared, question
 
 HOSTILE = [
-    "$(touch owned)",
-    "`touch owned`",
-    "${{ github.token }}",
-    "${HOME}$LOG",
-    "'; touch owned; '",
-    '"; touch owned; "',
+    "$(touch owned) `touch owned` ${{ github.token }} ${HOME}$LOG '; touch owned; '",
+    '"; touch owned; " ##[error]x ::set-output name=started::yes 100%0A \\n \\ %s \u2028\u00e9 \u202e',
     "QUESTION",
-    "EOF",
-    "a\nQUESTION\ntouch owned\nEOF\ntouch owned\n",
-    "a\n::error::b",
-    "##[error]x ::set-output name=started::yes",
+    "a\nQUESTION\ntouch owned\nEOF\ntouch owned\n\n### Decide: another\n\nClick nothing.\n::error::b",
     "<script>alert(1)</script><img src=x onerror=y>",
     "# heading | table ** bold ** [a](javascript:b) ![c](d) @everyone <!-- x",
-    "a\n### Decide: another\n\nClick nothing.",
-    "100%0A \\n \\ %s",
     "-n",
     "  ",
-    "\u2028\u00e9 \u202e",
 ]
-TEXTS = [text for text in HOSTILE if "\n" not in text and "set-output" not in text and text.strip()]
+TEXTS = [
+    *("$(touch owned) `touch owned` ${{ github.token }} ${HOME}$LOG", "'; touch owned; '", '"; touch owned; "'),
+    *("QUESTION", "<script>alert(1)</script><img src=x onerror=y>", "# heading | table ** bold ** [a](javascript:b)"),
+    *("100%0A \\n \\ %s -n", "\u2028\u00e9 \u202e"),
+]
 
 
 def asks(folder: Path, text: str = "{{what}}") -> Native:
@@ -46,12 +40,12 @@ def asks(folder: Path, text: str = "{{what}}") -> Native:
     return prepared(folder, document)
 
 
-def run_it(native: Native, value: str, decision: str, number: int = 1) -> str:
+def run_it(native: Native, value: str, decision: str) -> str:
     """Run it with a value; gives the summary."""
     folder = native.folder
     (folder / "value").write_bytes(f"what<<END-OF-IT\n{value}\nEND-OF-IT\n".encode())
     env = {"VALUE": str(folder / "value"), "SHOWN": str(folder / "shown")}
-    run = native(decision, env=env, run_id=number)
+    run = native(decision, env=env)
     assert run.conclusion == {"approved": "success", "rejected": "failure"}[decision], run.log
     assert not list(folder.rglob("owned")), "something of the text was run"
     assert "ghs_" not in run.summary + "".join(job.name for job in run.jobs.values())
@@ -62,31 +56,29 @@ def run_it(native: Native, value: str, decision: str, number: int = 1) -> str:
 @pytest.mark.parametrize("value", HOSTILE)
 def test_a_value_is_text_in_a_question(value: str, tmp_path: Path) -> None:
     native = asks(tmp_path)
-    for number, decision in enumerate(("approved", "rejected"), 1):
-        summary = run_it(native, value, decision, number)
-        assert summary.count("### Decide: ") == 1, "a value begins no other question"
-        assert len(re.findall(r"^### ", summary, re.MULTILINE)) <= 2
-        assert not re.search(r"(?<!\\)<(script|img)", summary)
-    assert (tmp_path / "shown").read_bytes().decode() == value
-    assert native.log == ["1", "3", "1"]
+    decision = "rejected" if value.startswith(("#", "$")) else "approved"
+    summary = run_it(native, value, decision)
+    assert summary.count("### Decide: ") == 1, "a value begins no other question"
+    assert len(re.findall(r"^### ", summary, re.MULTILINE)) <= 2
+    assert not re.search(r"(?<!\\)<(script|img)", summary)
+    assert native.log == (["1"] if decision == "rejected" else ["1", "3"])
+    assert decision == "rejected" or (tmp_path / "shown").read_bytes().decode() == value
 
 
 def test_no_tool_finds_anything_in_the_texts_of_authors(tmp_path: Path) -> None:
-    paths = [tmp_path / f"{number}.yml" for number in range(len(TEXTS))]
-    for path, text in zip(paths, TEXTS, strict=True):
+    paths = [tmp_path / f"{number}.yml" for number in range(3)]
+    for path, text in zip(paths, (TEXTS[0], "".join(TEXTS[1:4]), "".join(TEXTS[4:])), strict=True):
         path.with_suffix("").mkdir()
         path.write_text(asks(path.with_suffix(""), text).text, encoding="utf-8")
     assert findings(paths) == []
 
 
 @pytest.mark.share(2)
-@pytest.mark.parametrize("text", TEXTS)
-def test_the_text_of_the_author_is_text(text: str, tmp_path: Path) -> None:
-    native = asks(tmp_path, text)
-    for number, decision in enumerate(("approved", "rejected"), 1):
-        summary = run_it(native, "fine", decision, number)
-        assert not re.search(r"(?<!\\)<(script|img)", summary)
-        assert summary.count("### Decide: ") == 1
+@pytest.mark.parametrize(("text", "decision"), list(zip(TEXTS, ("approved", "rejected") * 4, strict=True)))
+def test_the_text_of_the_author_is_text(text: str, decision: str, tmp_path: Path) -> None:
+    summary = run_it(asks(tmp_path, text), "fine", decision)
+    assert not re.search(r"(?<!\\)<(script|img)", summary)
+    assert summary.count("### Decide: ") == 1
 
 
 def test_any_name_of_a_value_is_one(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from backends.github import GithubBackend
 from compiler.diagnostics.issues import InvalidError
-from tests.support.github import act
+from tests.backends.github.walking import Engine
 from tests.support.github.compiling import emission, parsed, steps, text_of
 from tests.support.github.lint import findings
 
@@ -86,10 +86,10 @@ def test_without_checkout_and_with_a_summary(tmp_path: Path) -> None:
     assert text.count("flowchart TD") == 1
 
 
-def test_secrets_and_variables_reach_the_command(tmp_path: Path) -> None:
+def test_secrets_and_variables_reach_the_command(tmp_path: Path, walk: Engine) -> None:
     options = {"checkout": False, "env": {"PORT": 8080}, "secrets": ["TOKEN"]}
     out = tmp_path / "out"
-    ran = act.run(tmp_path, text_of(tmp_path, DOCUMENT, options), secrets={"TOKEN": "s3cret"}, env={"OUT": str(out)})
+    ran = walk(text_of(tmp_path, DOCUMENT, options), secrets={"TOKEN": "s3cret"}, env={"OUT": str(out)})
     assert ran.exit_code == 0
     assert out.read_text(encoding="utf-8") == "8080 s3cret\n"
 
@@ -159,17 +159,17 @@ def test_what_cannot_be(options: dict[str, object], problem: str) -> None:
 QUESTION = DOCUMENT + "\n## 2. Agree\n\nIs it good?\n"
 
 
-def test_setup_steps_are_as_github_has_them(tmp_path: Path) -> None:
+def test_setup_steps_are_as_github_has_them(tmp_path: Path, walk: Engine) -> None:
     """They stop at the first failure, also where prompts need helpers, and stand in no table."""
     options = {"setup": [{"run": 'echo set-up >> "$OUT"'}], "checkout": False, "summary": True}
     for document in (DOCUMENT, QUESTION):
         out = tmp_path / "out"
         out.write_text("", encoding="utf-8")
-        ran = act.run(tmp_path, text_of(tmp_path, document, options), inputs={}, env={"OUT": str(out)})
+        ran = walk(text_of(tmp_path, document, options), env={"OUT": str(out)})
         (row,) = [row for row in ran.summary.splitlines() if row.startswith("|")][2:]
         assert re.fullmatch(r"\| 1\. Build \| 1 \| PASS \| \d+ s \|", row)
     failing = {"setup": [{"run": "echo x; false; echo y"}], "checkout": False}
-    ran = act.run(tmp_path, text_of(tmp_path, DOCUMENT, failing), env={"OUT": str(tmp_path / "none")})
+    ran = walk(text_of(tmp_path, DOCUMENT, failing), env={"OUT": str(tmp_path / "none")})
     assert ran.exit_code
     assert not (tmp_path / "none").exists()
 

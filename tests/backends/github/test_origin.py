@@ -3,72 +3,73 @@
 from __future__ import annotations
 
 import json
-import socket
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.backends.github.test_continuation import DOCUMENT, Run, said
-from tests.support.github import act
-from tests.support.github.api import COMMIT, WORKFLOW, run_of, serving
+from runtime_shim.targets.github import api
+from runtime_shim.targets.github.api import HaltError, check_run
+from tests.backends.github.continued import DONE, WORKFLOW, Run, ending, outcomes
+from tests.support.github.api import COMMIT, run_of, serving
+from tests.support.github.api import WORKFLOW as PATH
 
-pytestmark = pytest.mark.share(3)
-
-FETCH = "Load the waiting run with its workspace"
 OTHER = {"full_name": "stranger/repository"}
+EARLIER = "ab" * 20
+EVENTS = ["push", "pull_request", "workflow_dispatch"]
+FACTS = {
+    "GITHUB_REPOSITORY": "owner/repository",
+    "GITHUB_WORKFLOW_REF": WORKFLOW,
+    "GITHUB_REF_NAME": "main",
+    "GITHUB_SHA": COMMIT,
+}
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    (tmp_path / "repository").mkdir()
-    return Run(tmp_path / "repository", options={"on": ["push", "pull_request"]})
+@pytest.fixture(autouse=True)
+def _on_github(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in FACTS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(api, "PAUSES", ())
 
 
-def waiting(run: Run) -> list[str]:
-    """Lets a run wait, and gives what was done until then."""
-    assert said(run()) == "WAITING 3"
-    return run.done()
+def asked_of(
+    monkeypatch: pytest.MonkeyPatch, status: int, body: str, compared: tuple[int, object] = (404, {}), run: str = "1"
+) -> list[tuple[str, str]]:
+    """Check a run about which GitHub answers this; return the paths that it was asked for, and by whom."""
+    with serving({1: (status, body)}, compared) as github:
+        monkeypatch.setenv("GITHUB_API_URL", github.url)
+        try:
+            check_run(api.Api("the-token"), run, EVENTS)
+        finally:
+            asked = github.asked
+    return asked
 
 
-def refused(run: Run, ran: act.ActRun, problem: str, done: list[str]) -> None:
-    assert ran.exit_code
-    assert problem in ran.summary
-    assert ran.outcomes["Check the waiting run"] == "failure"
-    assert ran.outcomes[FETCH] == "skipped"
-    assert run.done() == done
-
-
-@pytest.mark.share(3)
 @pytest.mark.parametrize(
-    "other",
+    "facts",
     [
         {},
         {"event": "push"},
         {"event": "pull_request"},
-        {"path": f"{WORKFLOW}@refs/heads/main"},
+        {"path": f"{PATH}@refs/heads/main"},
         {"repository": {"full_name": "Owner/Repository"}},
     ],
 )
-def test_a_run_of_the_same_workflow_goes_on(run: Run, other: dict[str, object]) -> None:
-    waiting(run)
-    with serving({1: (200, json.dumps(run_of(1, **other)))}) as api:
-        run.api = api.url
-        assert said(run(resume="1", answers="3 yes")) == "WAITING 5"
-    assert {token for _, token in api.asked} == {f"Bearer {act.TOKEN['GITHUB_TOKEN']}"}
-    asked = "/repos/owner/repository/actions/runs/1"
-    assert [path for path, _ in api.asked] == [asked, f"{asked}/artifacts?per_page=100"]
+def test_a_run_of_the_same_workflow_may_go_on(facts: Mapping[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = asked_of(monkeypatch, 200, json.dumps(run_of(1, **facts)))
+    assert asked == [("/repos/owner/repository/actions/runs/1", "Bearer the-token")]
 
 
-@pytest.mark.share(6)
 @pytest.mark.parametrize(
-    ("other", "problem"),
+    ("facts", "problem"),
     [
         ({"repository": OTHER}, "it belongs to another repository"),
         ({"id": 2}, "it belongs to another repository"),
         ({"head_repository": OTHER}, "it was started from a fork"),
         ({"head_repository": None}, "it was started from a fork"),
-        ({"path": ".github/workflows/other.yml"}, f"it is not a run of {WORKFLOW}"),
-        ({"path": f"{WORKFLOW}x"}, "it is not a run of"),
+        ({"path": ".github/workflows/other.yml"}, f"it is not a run of {PATH}"),
+        ({"path": f"{PATH}x"}, "it is not a run of"),
         ({"head_branch": "feature"}, "it did not run on main"),
         ({"head_branch": None}, "it did not run on main"),
         ({"status": "waiting"}, "it has not ended"),
@@ -77,20 +78,17 @@ def test_a_run_of_the_same_workflow_goes_on(run: Run, other: dict[str, object]) 
         ({"event": "workflow"}, "it was started by an event that this workflow does not have"),
     ],
 )
-def test_another_run_is_refused_before_it_is_fetched(run: Run, other: dict[str, object], problem: str) -> None:
-    done = waiting(run)
-    with serving({1: (200, json.dumps(run_of(1, **other)))}) as api:
-        run.api = api.url
-        refused(run, run(resume="1", answers="yes"), f"Run 1 cannot be continued: {problem}", done)
+def test_another_run_is_refused(facts: Mapping[str, object], problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(HaltError, match=f"Run 1 cannot be continued: {problem}"):
+        asked_of(monkeypatch, 200, json.dumps(run_of(1, **facts)))
 
 
-@pytest.mark.share(5)
 @pytest.mark.parametrize(
     ("status", "body", "problem"),
     [
         (404, '{"message": "Not Found"}', "This repository has no run 1"),
         (403, "{}", "needs the permission `actions: read`"),
-        (410, "{}", "GitHub did not answer whether run 1 can be continued (HTTP 410)"),
+        (410, "{}", r"GitHub did not answer whether run 1 can be continued \(HTTP 410\)"),
         (200, "<html>", "GitHub gave an unexpected answer about run 1"),
         (200, "", "GitHub gave an unexpected answer about run 1"),
         (200, "[]", "GitHub gave an unexpected answer about run 1"),
@@ -99,27 +97,19 @@ def test_another_run_is_refused_before_it_is_fetched(run: Run, other: dict[str, 
         (200, json.dumps(run_of(1, head_sha=None)), "GitHub gave an unexpected answer about run 1"),
     ],
 )
-def test_without_a_clear_answer_nothing_is_fetched(run: Run, status: int, body: str, problem: str) -> None:
-    done = waiting(run)
-    with serving({1: (status, body)}) as api:
-        run.api = api.url
-        refused(run, run(resume="1", answers="yes"), problem, done)
+def test_without_a_clear_answer_no_run_goes_on(
+    status: int, body: str, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(HaltError, match=problem):
+        asked_of(monkeypatch, status, body)
 
 
-EARLIER = "ab" * 20
-
-
-@pytest.mark.share(3)
 @pytest.mark.parametrize("status", ["ahead", "identical"])
-def test_a_run_of_an_earlier_commit_of_the_branch_goes_on(run: Run, status: str) -> None:
-    waiting(run)
-    with serving({1: (200, json.dumps(run_of(1, head_sha=EARLIER)))}, (200, {"status": status})) as api:
-        run.api = api.url
-        assert said(run(resume="1", answers="3 yes")) == "WAITING 5"
-    assert api.asked[1][0] == f"/repos/owner/repository/compare/{EARLIER}...{COMMIT}?per_page=1"
+def test_a_run_of_an_earlier_commit_of_the_branch_may_go_on(status: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = asked_of(monkeypatch, 200, json.dumps(run_of(1, head_sha=EARLIER)), (200, {"status": status}))
+    assert asked[1][0] == f"/repos/owner/repository/compare/{EARLIER}...{COMMIT}?per_page=1"
 
 
-@pytest.mark.share(6)
 @pytest.mark.parametrize(
     ("compared", "problem"),
     [
@@ -129,61 +119,53 @@ def test_a_run_of_an_earlier_commit_of_the_branch_goes_on(run: Run, status: str)
         ((403, {}), "needs the permission `contents: read`"),
         ((200, {}), "GitHub did not answer whether main has the commit of run 1"),
         ((200, "<html>"), "GitHub did not answer whether main has the commit of run 1"),
-        ((500, {}), "GitHub did not answer whether main has the commit of run 1 (HTTP 500)"),
+        ((500, {}), r"GitHub did not answer whether main has the commit of run 1 \(HTTP 500\)"),
     ],
 )
-def test_a_tag_with_the_name_of_the_branch_is_refused(run: Run, compared: tuple[int, object], problem: str) -> None:
+def test_a_tag_with_the_name_of_the_branch_is_refused(
+    compared: tuple[int, object], problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """GitHub says `main` of a run on the tag `main` too, and whoever may push a tag chooses its commit."""
-    done = waiting(run)
-    with serving({1: (200, json.dumps(run_of(1, head_sha=EARLIER)))}, compared) as api:
-        run.api = api.url
-        refused(run, run(resume="1", answers="yes"), problem, done)
+    with pytest.raises(HaltError, match=problem):
+        asked_of(monkeypatch, 200, json.dumps(run_of(1, head_sha=EARLIER)), compared)
 
 
-@pytest.mark.share(3)
-@pytest.mark.parametrize("place", [".curlrc", ".config/curlrc"])
-def test_a_configuration_of_curl_does_not_get_the_token(run: Run, tmp_path: Path, place: str) -> None:
-    """Somebody else's job may have left one on the runner."""
-    waiting(run)
-    path = tmp_path / "home" / place
-    path.parent.mkdir(parents=True)
-    path.write_text(f'trace-ascii = "{tmp_path}/trace"\n', encoding="utf-8")
-    run.text = run.text.replace("          RDC_EVENTS: ", f"          HOME: {tmp_path}/home\n          RDC_EVENTS: ")
-    assert said(run(resume="1", answers="3 yes")) == "WAITING 5"
-    assert not (tmp_path / "trace").exists()
+def test_without_a_connection_no_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
+    with pytest.raises(HaltError, match=r"can be continued \(HTTP 000\)\. Try again later"):
+        check_run(api.Api("the-token"), "1", EVENTS)
 
 
-def test_without_a_connection_nothing_is_fetched(run: Run) -> None:
-    done = waiting(run)
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        run.api = f"http://127.0.0.1:{unused.getsockname()[1]}"
-        refused(run, run(resume="1", answers="yes"), "can be continued (HTTP 000). Try again later", done)
-
-
-@pytest.mark.share(5)
 @pytest.mark.parametrize("resume", ["1/../2", "1?x", "-1", "01", "abc", "$(id)", "1 ", "9" * 20])
-def test_what_is_no_number_is_not_asked_for(run: Run, resume: str) -> None:
-    done = waiting(run)
-    with serving() as api:
-        run.api = api.url
-        refused(run, run(resume=resume), "The input `resume` is not the number of a run", done)
-        assert api.asked == []
+def test_what_is_no_number_is_not_asked_for(resume: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(HaltError, match="The input `resume` is not the number of a run"):
+        asked_of(monkeypatch, 200, "{}", run=resume)
 
 
-def test_no_tool_of_the_runner_is_needed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A step may have put another tar, git or curl first on the path."""
-    waiting(run)
+def test_a_foreign_run_is_refused_before_anything_of_it_is_fetched(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    assert ending(run()) == "WAITING 3"
+    for facts, resume, problem in (
+        ({"head_branch": "feature"}, "1", "Run 1 cannot be continued: it did not run on main"),
+        ({}, "$(id)", "The input `resume` is not the number of a run"),
+    ):
+        run.alter(1, **facts)
+        ran = run(resume=resume, answers="yes")
+        assert problem in ran.summary
+        assert outcomes(ran)["Check the waiting run"] == "failure"
+        assert outcomes(ran)["Load the waiting run with its workspace"] == "skipped"
+    assert run.done() == DONE
+
+
+def test_no_tool_of_the_runner_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step may have put another tar, git or curl first on the path, and a job its configuration."""
+    run = Run(tmp_path)
+    assert ending(run()) == "WAITING 3"
     tools = tmp_path / "tools"
     tools.mkdir()
-    for folder in ("/usr/bin", "/bin"):
-        for tool in Path(folder).iterdir():
-            if tool.name not in {"jq", "curl", "tar", "gzip"} and not (tools / tool.name).exists():
+    for folder in os.environ["PATH"].split(":"):
+        for tool in Path(folder).iterdir() if Path(folder).is_dir() else ():
+            if tool.name not in {"jq", "curl", "git", "tar", "gzip"} and not (tools / tool.name).exists():
                 (tools / tool.name).symlink_to(tool)
     monkeypatch.setenv("PATH", str(tools))
-    assert said(run(resume="1", answers="yes")) == "WAITING 5"
-
-
-def test_a_workflow_that_others_call_has_only_the_events_of_its_own(tmp_path: Path) -> None:
-    run = Run(tmp_path, DOCUMENT, {"on": ["workflow_call", "push"]})
-    assert "RDC_EVENTS: push workflow_dispatch\n" in run.text
+    assert ending(run(resume="1", answers="yes")) == "WAITING 5"

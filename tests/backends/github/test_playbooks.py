@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from backends.base import Emission
 from backends.github import GithubBackend
@@ -19,20 +18,24 @@ from compiler.diagnostics.issues import InvalidError
 from compiler.driver import compile_file
 from runtime_shim.publish import publisher
 from tests.support import actions_engine as engine
-from tests.support.github import act, lint
+from tests.support.github import lint
 from tests.support.github.compiling import beside, parsed
 from tests.support.github.stub import answering
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "playbooks"
 TRIAGE = (EXAMPLES / "issue-triage.playbook.md").read_text(encoding="utf-8")
 MOCKED: dict[str, Any] = {"agent": f"{sys.executable} -P -m rdc mock mocks.json"}
+BY_FILES: dict[str, Any] = {"agent": "sh ./agent.sh"}
 ON_ISSUES: dict[str, Any] = {"on": {"issues": {"types": ["opened"]}}, "bind": {"issue": "event.issue.body"}}
-MOCKS = """\
-agents:
-  1: ['It is one. {"kind": "bug"}']
-  2a: [Severe.]
-  3: ['{"labels": ["bug"]}']
+ANSWERS = {"1": 'It is one. {"kind": "bug"}', "2a": "Severe.", "3": '{"labels": ["bug"]}'}
+AGENT = """\
+cat > /dev/null
+file=answers/$(echo "$RDC_STEP" | tr / -)
+[ ! -e "$file.fails" ] || { rm "$file.fails"; exit 1; }
+cat "$file"
 """
+"""An agent that answers by a file for each step; a step with a file `.fails` fails once."""
+
 HOSTILE = """\
 $(touch canary) `touch canary` ${{ github.token }} {{project}}
 ::set-output name=branch::2b
@@ -59,21 +62,19 @@ def workflow(folder: Path, document: str = TRIAGE, **options: object) -> str:
     return beside(folder / "repository", found)
 
 
-def repository(folder: Path, mocks: str = MOCKS) -> Path:
-    """The repository, in which the file of mocks is."""
-    found = folder / "repository"
-    found.mkdir(exist_ok=True)
-    read = yaml.load(mocks, yaml.BaseLoader)
-    (found / "mocks.json").write_text(json.dumps(read), encoding="utf-8")
-    return found
-
-
-def run(folder: Path, text: str, number: int = 1, mocks: str = MOCKS, **more: Any) -> engine.EngineRun:
-    """Run a workflow; `issue` is the body of the one that is opened."""
-    history = folder / "history"
-    history.mkdir(exist_ok=True)
+def run(
+    folder: Path, text: str, number: int = 1, answers: Mapping[str, str] = ANSWERS, fails: str = "", **more: Any
+) -> engine.EngineRun:
+    """Run a workflow; the answers are those of its agents, and `issue` is the body of the one that is opened."""
+    place = folder / "repository"
+    (place / "answers").mkdir(parents=True, exist_ok=True)
+    (place / "agent.sh").write_text(AGENT, encoding="utf-8")
+    for step, answer in answers.items():
+        (place / "answers" / step.replace("/", "-")).write_text(answer, encoding="utf-8")
+    if fails:
+        (place / "answers" / f"{fails}.fails").touch()
     inputs = more.pop("inputs", {"issue": "It breaks."})
-    return engine.run(repository(folder, mocks), text, history=history, inputs=inputs, run_id=number, **more)
+    return engine.run(place, text, history=folder / "history", inputs=inputs, run_id=number, **more)
 
 
 def left(folder: Path, name: str, number: int = 1) -> Path:
@@ -125,19 +126,19 @@ def test_no_tool_finds_anything_in_the_examples(tmp_path: Path) -> None:
         {"summary": True, "publish": ["summary", "pull-request"], "agent-retries": 2, "agent-timeout": "5m"},
         {"publish": ["comment", "artifact"], "on": ["issues", "pull_request", "workflow_dispatch"]},
     ]
-    for path in sorted(EXAMPLES.glob("*.playbook.md")):
+    for index, path in enumerate(sorted(EXAMPLES.glob("*.playbook.md"))):
         made = compile_file(str(path)).program
         assert made
         bind = {item.name: item.default or (item.options or ["1"])[0] for item in made.inputs if item.required}
         connections = {getattr(node.task, "connection", "") for node in made.nodes} - {""}
-        for number, mode in enumerate(modes):
+        for mode in (modes[index % len(modes)],):
             options = {"agent": "claude-code", "tools": dict.fromkeys([*tools, *connections], "cat"), **mode}
             options |= {"bind": bind} if "on" in mode else {}
             if made.artifact is None:
                 options.pop("publish", None)
             found = GithubBackend().emit(made, options)
             assert found.text, found.diagnostics
-            (tmp_path / f"{path.name}.{number}.yml").write_text(found.text, encoding="utf-8")
+            (tmp_path / f"{path.name}.yml").write_text(found.text, encoding="utf-8")
     assert lint.findings(sorted(tmp_path.glob("*.yml"))) == []
 
 
@@ -177,16 +178,16 @@ def test_a_step_may_take_as_long_as_all_attempts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "fragment"),
     [
         ({"publish": "comment"}, "no event in `on` has one"),
         ({"publish-file": "a.md"}, "works only with `publish: pull-request` and a last output"),
     ],
 )
-def test_publications_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, object], says: str) -> None:
+def test_publications_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, object], fragment: str) -> None:
     found = emitted(tmp_path, TRIAGE, {"agent": "llm", **options})
     assert found.text is None
-    assert [says in item.message for item in found.diagnostics] == [True]
+    assert [fragment in item.message for item in found.diagnostics] == [True]
 
 
 def test_only_a_last_output_is_published(tmp_path: Path) -> None:
@@ -195,7 +196,7 @@ def test_only_a_last_output_is_published(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "fragment"),
     [
         ({"publish": "pull-request", "publish-file": "../a.md"}, "path from the root"),
         ({"publish": "pull-request", "publish-file": ".github/workflows/a.yml"}, "must not write files in"),
@@ -203,8 +204,8 @@ def test_only_a_last_output_is_published(tmp_path: Path) -> None:
         ({"agent-timeout": "soon"}, "90s"),
     ],
 )
-def test_options_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, object], says: str) -> None:
-    with pytest.raises(InvalidError, match=says):
+def test_options_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, object], fragment: str) -> None:
+    with pytest.raises(InvalidError, match=fragment):
         emitted(tmp_path, TRIAGE, {"agent": "llm", **options})
 
 
@@ -212,52 +213,48 @@ def test_options_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, o
 
 
 def test_a_mock_run_leaves_prompts_answers_and_the_last_output(tmp_path: Path) -> None:
-    done = run(tmp_path, workflow(tmp_path, **MOCKED))
+    text = workflow(tmp_path, **MOCKED)
+    mocks = json.dumps({"agents": {step: [answer] for step, answer in ANSWERS.items()}})
+    (tmp_path / "repository" / "mocks.json").write_text(mocks, encoding="utf-8")
+    done = run(tmp_path, text)
     assert done.conclusion == "success", done.log
     assert "| 1. Classify | 1 | PASS |" in done.summary
+    assert "| 2a. Analyze the bug | 1 | PASS |" in done.summary
     assert "2b. Specify the feature |" not in done.summary
-    kept = left(tmp_path, "rdc-transcript")
-    assert (kept / "answers" / "2a.1").read_text() == "Severe."
-    prompt = (kept / "prompts" / "3.1").read_text()
+    assert "| 2. Work on it |" not in done.summary
+    assert '"2/else Work on it"' in done.summary, "the picture has all that it might have done"
+    saved = left(tmp_path, "rdc-transcript")
+    assert (saved / "answers" / "2a.1").read_text() == "Severe."
+    prompt = (saved / "prompts" / "3.1").read_text()
     assert "## Output of step 2a: Analyze the bug\n\nSevere.\n" in prompt
-    rows = [json.loads(line[9:]) for line in (kept / "journal").read_text().splitlines()]
+    rows = [json.loads(line[9:]) for line in (saved / "journal").read_text().splitlines()]
     assert [row["node"] for row in rows if row["kind"] == "done"] == ["1", "2a", "3"]
     assert (left(tmp_path, "triage.json") / "triage.json").read_text() == '{"labels": ["bug"]}'
 
 
-@pytest.mark.parametrize("kind", ["BUG", "bug\n", "2a", "steps.s2.outputs.branch"])
+@pytest.mark.parametrize("kind", ["BUG", "bug\n"])
 def test_a_branch_is_taken_by_exactly_its_text(tmp_path: Path, kind: str) -> None:
-    mocks = f"agents:\n  1: [{json.dumps(json.dumps({'kind': kind}))}]\n  2a: [A]\n  2/else: [B]\n  3: [C]\n"
-    done = run(tmp_path, workflow(tmp_path, **MOCKED), mocks=mocks)
+    answers = {"1": json.dumps({"kind": kind}), "2a": "A", "2/else": "B", "3": "C"}
+    done = run(tmp_path, workflow(tmp_path, **BY_FILES), answers=answers)
     assert done.conclusion == "success", done.log
-    assert (left(tmp_path, "rdc-transcript") / "answers" / "2a.1").exists() == (
-        kind == "bug\n"
-    )  # spaces around are removed
-
-
-def test_a_summary_names_answers_that_nobody_expected(tmp_path: Path) -> None:
-    mocks = MOCKS.replace('{"kind": "bug"}', '{"kind": "defect"}').replace("  2a:", "  2/else: [B]\n  2a:")
-    done = run(tmp_path, workflow(tmp_path, **MOCKED), mocks=mocks)
-    assert done.conclusion == "success", done.log
-    assert "| 1. Classify | 1 | PASS; the answer is not one of bug, feature, question |" in done.summary
-    assert "the answer is not one of bug, feature, question" in done.log
-    done = run(tmp_path, workflow(tmp_path, **MOCKED), 2)
-    assert "| 1. Classify | 1 | PASS |" in done.summary
+    is_bug = kind == "bug\n"  # spaces around are removed
+    assert (left(tmp_path, "rdc-transcript") / "answers" / "2a.1").exists() == is_bug
+    assert ("| 1. Classify | 1 | PASS; the answer is not one of bug, feature, question |" in done.summary) != is_bug
+    assert ("the answer is not one of bug, feature, question" in done.log) != is_bug
 
 
 def test_a_call_is_made_again_and_the_budget_ends_a_run(tmp_path: Path) -> None:
-    mocks = MOCKS.replace("2a: [Severe.]", "2a: [{fail: down}, Severe.]")
-    done = run(tmp_path, workflow(tmp_path, agent_retries=1, **MOCKED), mocks=mocks)
-    assert done.conclusion == "success", done.log
-    assert "2a: exit code 1; trying again in 2.0 s" in done.log
-    spent = run(tmp_path, workflow(tmp_path, agent_calls=1, **MOCKED), 2)
+    text = workflow(tmp_path, agent_retries=1, agent_calls=3, **BY_FILES)
+    spent = run(tmp_path, text, fails="2a")
+    assert "2a: exit code 1; trying again in 2.0 s" in spent.log
+    assert "| 2a. Analyze the bug | 1 | PASS |" in spent.summary
     assert spent.conclusion == "failure"
-    assert "the budget of 1 agent calls is spent" in spent.log
+    assert "the budget of 3 agent calls is spent" in spent.log
     assert "rdc: STOP" in spent.log
-    assert "2a. Analyze the bug |" not in spent.summary
+    assert "3. Suggest labels |" not in spent.summary
 
 
-def test_secrets_are_kept_nowhere(tmp_path: Path) -> None:
+def test_secrets_are_saved_nowhere(tmp_path: Path) -> None:
     agent = {"run": 'cat > /dev/null; echo "$KEY {\\"kind\\": \\"bug\\"}"', "secrets": ["KEY"]}
     text = workflow(tmp_path, agent=agent, secrets=["KEY"])
     done = run(tmp_path, text, secrets={"KEY": "very-secret"}, inputs={"issue": "very-secret?"})
@@ -267,53 +264,40 @@ def test_secrets_are_kept_nowhere(tmp_path: Path) -> None:
     assert all(b"very-secret" not in path.read_bytes() for path in files)
 
 
-def test_an_elicit_waits_and_keeps_what_was_said_before(tmp_path: Path) -> None:
+def test_an_elicit_waits_and_saves_what_was_answered_before(tmp_path: Path) -> None:
     document = (
         "# Ask\n\n## STEP 1: Draft\n\nWrite.\n\n@output(draft)\n\n## STEP 2: Check\n\n"
         '@elicit(confirm, "Good?")\n\n## STEP 3: Send\n\nSend {{draft}}.\n'
     )
-    mocks = "agents:\n  1: [A draft]\n  3: [Sent]\n"
-    text = workflow(tmp_path, document, **MOCKED)
-    first = run(tmp_path, text, mocks=mocks, inputs={})
+    answers = {"1": "A draft", "3": "Sent"}
+    text = workflow(tmp_path, document, **BY_FILES)
+    first = run(tmp_path, text, answers=answers, inputs={})
     assert "rdc: WAITING" in first.log
-    second = run(tmp_path, text, 2, mocks=mocks, inputs={"resume": "1", "answers": "yes"})
+    second = run(tmp_path, text, 2, answers=answers, inputs={"resume": "1", "answers": "yes"})
     assert second.conclusion == "success", second.log
     assert (left(tmp_path, "rdc-transcript") / "answers" / "1.1").read_text() == "A draft"
-    kept = left(tmp_path, "rdc-transcript", 2)
-    assert (kept / "prompts" / "3.1").read_text().endswith("Send A draft.")
+    saved = left(tmp_path, "rdc-transcript", 2)
+    assert (saved / "prompts" / "3.1").read_text().endswith("Send A draft.")
 
 
 # --- What must not get out -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", ["issue", "answer", "document"])
-def test_nothing_hostile_becomes_more_than_a_text(tmp_path: Path, place: str) -> None:
-    said = json.dumps('{"kind": "bug"}\n' + HOSTILE) if place == "answer" else json.dumps('{"kind": "bug"}')
-    mocks = f"agents:\n  1: [{said}]\n  2a: [Severe.]\n  3: [Labels]\n"
-    document = TRIAGE.replace("Is it a bug,", f"{HOSTILE}\nIs it a bug,") if place == "document" else TRIAGE
-    text = workflow(tmp_path, document, **MOCKED, **ON_ISSUES)
-    payload = {"issue": {"number": 7, "body": HOSTILE if place == "issue" else "It breaks."}}
-    done = run(tmp_path, text, mocks=mocks, event="issues", payload=payload, inputs={})
+def test_nothing_hostile_becomes_more_than_a_text(tmp_path: Path) -> None:
+    answers = {**ANSWERS, "1": '{"kind": "bug"}\n' + HOSTILE}
+    text = workflow(tmp_path, TRIAGE.replace("Is it a bug,", f"{HOSTILE}\nIs it a bug,"), **BY_FILES, **ON_ISSUES)
+    payload = {"issue": {"number": 7, "body": HOSTILE}}
+    done = run(tmp_path, text, answers=answers, event="issues", payload=payload, inputs={})
     assert done.conclusion == "success", done.log
-    kept = left(tmp_path, "rdc-transcript")
-    assert (kept / "answers" / "2a.1").exists()
+    saved = left(tmp_path, "rdc-transcript")
+    assert (saved / "answers" / "2a.1").exists()
     assert not list(tmp_path.rglob("canary"))
-    expected = HOSTILE.replace("{{project}}", "our project") if place == "document" else HOSTILE
-    prompt = (kept / "prompts" / ("1.1" if place != "answer" else "2a.1")).read_text()
-    assert expected.strip() in prompt
+    first, second = ((saved / "prompts" / name).read_text() for name in ("1.1", "2a.1"))
+    assert HOSTILE.strip() in first, "the issue"
+    assert HOSTILE.replace("{{project}}", "our project").strip() in first, "the document"
+    assert HOSTILE.strip() in second, "the answer"
     (tmp_path / "hostile.yml").write_text(text, encoding="utf-8")
     assert lint.findings([tmp_path / "hostile.yml"]) == []
-
-
-def test_act_runs_the_same_on_an_event(tmp_path: Path) -> None:
-    payload = {"issue": {"number": 7, "body": HOSTILE}}
-    text = workflow(tmp_path, **MOCKED, **ON_ISSUES)
-    artifacts = tmp_path / "artifacts"
-    artifacts.mkdir()
-    done = act.run(repository(tmp_path), text, event="issues", payload=payload, env={"ARTIFACTS": str(artifacts)})
-    assert done.exit_code == 0, done.log
-    assert "| 2a. Analyze the bug | 1 | PASS |" in done.summary
-    assert not list(tmp_path.rglob("canary"))
 
 
 # --- What is published -----------------------------------------------------------------------------------------------
@@ -326,11 +310,10 @@ LOUD = (
 
 def published(
     folder: Path, answer: str = LOUD, kind: str = "comment", **options: object
-) -> tuple[act.ActRun, list[Any], list[tuple[str, str]]]:
+) -> tuple[engine.EngineRun, list[Any], list[tuple[str, str]]]:
     """A run whose last output is an answer, what GitHub's stub was sent, and what it was asked."""
     document = TRIAGE.replace("type: json", "type: markdown")
-    mocks = MOCKS.replace("""'{"labels": ["bug"]}'""", json.dumps(answer))
-    text = workflow(folder, document, publish=kind, **MOCKED, **ON_ISSUES, **options)
+    text = workflow(folder, document, publish=kind, **BY_FILES, **ON_ISSUES, **options)
     bodies: list[Any] = []
     asked: list[tuple[str, str]] = []
 
@@ -346,12 +329,10 @@ def published(
             return (200, known[path]) if path in known else (404, {})
         return 201, {"number": 5}
 
-    artifacts = folder / "artifacts"
-    artifacts.mkdir()
     payload = {"issue": {"number": 7, "body": "It breaks."}}
     with answering(api, bodies) as url:
-        env = {"ARTIFACTS": str(artifacts)}
-        done = act.run(repository(folder, mocks), text, event="issues", payload=payload, env=env, api_url=url)
+        event: dict[str, Any] = {"event": "issues", "payload": payload, "inputs": {}, "github": {"api_url": url}}
+        done = run(folder, text, answers={**ANSWERS, "3": answer}, **event)
     return done, bodies, asked
 
 
@@ -365,15 +346,19 @@ def test_a_comment_is_written_by_a_job_of_its_own_and_is_harmless(tmp_path: Path
     assert "octocat" in body.replace("\u200b", "")
 
 
-def test_what_is_published_spells_no_name_by_its_characters_and_hides_nothing_of_rdc(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(publisher, "ask", lambda _method, _path, body: said.append(body["body"]))
+@pytest.fixture
+def comments(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What GitHub is sent as comments on an issue."""
+    found: list[str] = []
+    monkeypatch.setattr(publisher, "ask", lambda _method, _path, body: found.append(body["body"]))
     for name, value in {"NUMBER": "7", "SERVER_URL": "https://x", "REPOSITORY": "o/r", "RUN_ID": "1"}.items():
         monkeypatch.setenv(name if name == "NUMBER" else f"GITHUB_{name}", value)
+    return found
+
+
+def test_what_is_published_spells_no_name_by_its_characters_and_hides_nothing_of_rdc(comments: list[str]) -> None:
     publisher.comment("a.md", b"&#64;octocat &commat;owner &#x23;1 #&#49; AT&T a && b\n```\n" + b"x" * 70_000)
-    signed, long, text = said[0].split("\n\n", 2)
+    signed, long, text = comments[0].split("\n\n", 2)
     assert signed == "From [this run](https://x/o/r/actions/runs/1)."
     assert long.startswith("This text is cut")
     shown = html.unescape(text)
@@ -397,22 +382,18 @@ REFERENCES = (
 
 
 @pytest.mark.parametrize("reference", REFERENCES)
-def test_a_comment_refers_to_nothing_on_any_host(reference: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(publisher, "ask", lambda _method, _path, body: said.append(body["body"]))
-    for name, value in {"NUMBER": "7", "SERVER_URL": "https://x", "REPOSITORY": "o/r", "RUN_ID": "1"}.items():
-        monkeypatch.setenv(name if name == "NUMBER" else f"GITHUB_{name}", value)
+def test_a_comment_refers_to_nothing_on_any_host(reference: str, comments: list[str]) -> None:
     publisher.comment("a.md", f"See {reference} and src/issues/a.py.\n".encode())
-    told = said[0].split("\n\n", 1)[1]
-    assert not re.search(r"(?i)/(issues|pulls?|discussions|commits?)[\\/]+[0-9]", told)
-    assert reference in told.replace("\u200b", "")
-    assert "src/issues/a.py" in told
+    body = comments[0].split("\n\n", 1)[1]
+    assert not re.search(r"(?i)/(issues|pulls?|discussions|commits?)[\\/]+[0-9]", body)
+    assert reference in body.replace("\u200b", "")
+    assert "src/issues/a.py" in body
 
 
-def test_a_comment_is_of_a_bearable_length(tmp_path: Path) -> None:
-    _, bodies, _ = published(tmp_path, "word " * 30_000)
-    assert 59_000 < len(bodies[0]["body"]) < 61_000
-    assert "artifacts of the run have all of it" in bodies[0]["body"]
+def test_a_comment_is_of_a_bearable_length(comments: list[str]) -> None:
+    publisher.comment("a.md", b"word " * 30_000)
+    assert 59_000 < len(comments[0]) < 61_000
+    assert "artifacts of the run have all of it" in comments[0]
 
 
 def test_a_pull_request_changes_one_file(tmp_path: Path) -> None:
@@ -448,18 +429,10 @@ def test_jobs_that_publish_may_do_only_that(tmp_path: Path) -> None:
         assert "RDC_OPTIONS" not in json.dumps(jobs[name])
 
 
-def test_the_page_of_a_playbook_that_branches_has_what_it_has_done_and_all_that_it_might_have(tmp_path: Path) -> None:
-    done = run(tmp_path, workflow(tmp_path, **MOCKED))
-    assert done.conclusion == "success", done.log
-    assert "| 2a. Analyze the bug | 1 | PASS |" in done.summary
-    assert "| 2. Work on it |" not in done.summary
-    assert '"2/else Work on it"' in done.summary
-
-
 def test_a_run_that_has_waited_behind_a_branch_goes_on_in_that_branch(tmp_path: Path) -> None:
     before, heading, after = TRIAGE.partition("### STEP 2a: Analyze the bug\n")
     book = f'{before}{heading}\n@elicit(input, "How severe is it?")\n\n```elif{after.partition("```elif")[2]}'
-    text = workflow(tmp_path, book, **MOCKED)
+    text = workflow(tmp_path, book, **BY_FILES)
     first = run(tmp_path, text)
     assert "2a needs an answer" in first.log
     second = run(tmp_path, text, 2, inputs={"resume": "1", "answers": "Very."})
@@ -468,8 +441,8 @@ def test_a_run_that_has_waited_behind_a_branch_goes_on_in_that_branch(tmp_path: 
 
 
 def test_nothing_is_published_of_a_run_that_has_stopped(tmp_path: Path) -> None:
-    text = workflow(tmp_path, publish="comment", **MOCKED, **ON_ISSUES)
+    text = workflow(tmp_path, publish="comment", **BY_FILES, **ON_ISSUES)
     payload = {"issue": {"number": 7, "body": "It breaks."}}
-    done = run(tmp_path, text, mocks="agents:\n  1: [{fail: down}]\n", event="issues", payload=payload, inputs={})
+    done = run(tmp_path, text, fails="1", event="issues", payload=payload, inputs={})
     assert done.conclusion == "failure"
     assert done.jobs["publish_comment"].result == "skipped"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from compiler.ir.program import Node
+from compiler.ir.program import Artifact, Node
 from compiler.ir.tasks import End
 from runtime_shim.values.secrets import masking
 from tests.backends.github.routed import (
@@ -32,7 +32,8 @@ from tests.backends.github.routed import (
     to,
     words,
 )
-from tests.backends.github.routed_runs import HOSTILE, OPTIONS, ended, log, run
+from tests.backends.github.routed_runs import AGENT, HOSTILE, OPTIONS, ended, log, run
+from tests.support.github import lint
 
 
 def test_texts_of_people_and_agents_stay_texts(tmp_path: Path) -> None:
@@ -64,8 +65,8 @@ def test_texts_of_people_and_agents_stay_texts(tmp_path: Path) -> None:
     assert outputs
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]+", value) for value in outputs)
     assert log(tmp_path)[0][1] == f"P {given}"
-    kept = everything.replace("\0", "\ufffd")
-    assert json.loads(log(tmp_path)[1][1])["arguments"] == {"a": f"{kept} {given}"}
+    saved = everything.replace("\0", "\ufffd")
+    assert json.loads(log(tmp_path)[1][1])["arguments"] == {"a": f"{saved} {given}"}
     assert "\u202e" not in done.summary
     assert "\x1b" not in done.summary
 
@@ -149,3 +150,30 @@ def test_no_command_lets_a_run_through_a_gate_by_its_journal(tmp_path: Path) -> 
 
 def _doing(each: Node, command: str) -> Node:
     return replace(each, task=Shell("sh", text(command))) if each.id == "1" else each
+
+
+# --- Artifacts --------------------------------------------------------------------------------------------------------
+
+
+def test_a_complete_run_leaves_its_artifact_and_does_without_optional_tools(tmp_path: Path) -> None:
+    """I13, I28: the file has the name of the program and the suffix of its type, whatever is in it."""
+    made = program(
+        node("0", Tool("library", "prompt", text("{}"), optional=True), to("1", do=[Keep("note")])),
+        node("1", Agent("", words("Draw ", ref("note", "nothing"))), to(COMPLETE, "pass", do=[Keep("r")]), to(STOP)),
+        slots=("r", "note"),
+        inputs=(Input("kind", default="mermaid"),),
+    )
+    made = replace(made, artifact=Artifact("r", words(ref("kind"))))
+    workflow = compiled(made, {"agent": AGENT})
+    (tmp_path / "w.yml").write_text(workflow, encoding="utf-8")
+    assert lint.findings([tmp_path / "w.yml"]) == []
+    printed = "a\n${{ github.token }}\n::error::x"
+    done = run(tmp_path, workflow, {"1": [printed]})
+    assert (ended(done), done.conclusion) == ("COMPLETE", "success"), done.log
+    assert "no command is set; use --tool library=COMMAND" in done.log
+    assert [entry[1] for entry in log(tmp_path)] == ["Draw "]
+    (left,) = (path for path in (tmp_path / "history").rglob("a.mmd") if path.is_file())
+    assert (left.read_text(), left.parent.name) == (printed, "a.mmd")
+    done = run(tmp_path, workflow, {"1": [None]}, 2)
+    assert ended(done).startswith("STOP")
+    assert len(list((tmp_path / "history").rglob("a.mmd"))) == 2, "the folder and the file of the first run"

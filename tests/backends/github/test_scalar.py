@@ -10,30 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends.github.yaml.scalar import LITERAL_OPEN, Expression, comment, folded, label, scalar
+from tests.support.hostile_texts import SCALARS as HOSTILE
 
 # All that can stand in a document: no NUL, no lone surrogates (D1).
 CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
-HOSTILE = [
-    "${{ github.token }}",
-    "yes",
-    "1e3",
-    "'",
-    '"',
-    "\\",
-    "# ",
-    ": ",
-    "\t",
-    "\r",
-    "\n",
-    "  ",
-    "\u2028",
-    "🚀",
-    "|",
-    ">",
-    "- ",
-    "---",
-    "%",
-]
 TEXTS = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(CHARACTERS, max_size=5)), max_size=8).map("".join)
 
 

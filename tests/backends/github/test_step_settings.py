@@ -141,7 +141,7 @@ LOOP = program(node("1", Agent("", text("?")), to("1", "fail"), to(COMPLETE)))
 
 
 @pytest.mark.parametrize(
-    ("code", "made", "steps", "says"),
+    ("code", "made", "steps", "fragment"),
     [
         ("RD013", ASKING, {"3": {"secrets": ["A"]}}, "there is no step `3`"),
         ("RD013", ASKING, {"1": {"secrets": ["A"]}}, "gives secrets to step 1"),
@@ -150,6 +150,6 @@ LOOP = program(node("1", Agent("", text("?")), to("1", "fail"), to(COMPLETE)))
         ("RD520", LOOP, {"1": {"environment": "production"}}, "step 1 cannot have an environment in a loop"),
     ],
 )
-def test_what_a_step_cannot_have_is_refused(code: str, made: Program, steps: dict[str, object], says: str) -> None:
+def test_what_a_step_cannot_have_is_refused(code: str, made: Program, steps: dict[str, object], fragment: str) -> None:
     (found,) = GithubBackend().emit(made, {"agent": AGENT, "steps": steps}).diagnostics
-    assert (found.code, says in found.message) == (code, True), found.message
+    assert (found.code, fragment in found.message) == (code, True), found.message

@@ -131,16 +131,16 @@ def refused_files(folder: Path, documents: list[dict[str, object]]) -> list[bool
     return [number in found for number in range(len(documents))]
 
 
-@pytest.mark.parametrize(("event", "settings", "says"), SETTINGS)
-def test_what_github_refuses_of_an_event(event: str, settings: object, says: str) -> None:
+@pytest.mark.parametrize(("event", "settings", "fragment"), SETTINGS)
+def test_what_github_refuses_of_an_event(event: str, settings: object, fragment: str) -> None:
     found = problem({"on": {event: settings}})
-    assert says in found
-    assert bool(found) == bool(says), found
+    assert fragment in found
+    assert bool(found) == bool(fragment), found
 
 
 def test_actionlint_agrees_about_events(tmp_path: Path) -> None:
     refused = refused_files(tmp_path, [{"on": {event: settings}} for event, settings, _ in SETTINGS])
-    assert refused == [bool(says) for _, _, says in SETTINGS]
+    assert refused == [bool(fragment) for _, _, fragment in SETTINGS]
 
 
 def test_each_event_has_only_its_own_filters(tmp_path: Path) -> None:
@@ -158,16 +158,16 @@ def test_each_event_has_only_its_own_filters(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("scope", "access"), PERMISSIONS)
 def test_permissions_that_github_refuses(scope: str, access: str) -> None:
-    found, says = problem({"permissions": {scope: access}}), PERMISSIONS[scope, access]
-    assert says in found
-    assert bool(found) == bool(says), found
+    found, fragment = problem({"permissions": {scope: access}}), PERMISSIONS[scope, access]
+    assert fragment in found
+    assert bool(found) == bool(fragment), found
 
 
 def test_actionlint_agrees_about_permissions(tmp_path: Path) -> None:
     documents: list[dict[str, object]] = [
         {"on": "push", "permissions": {scope: access}} for scope, access in PERMISSIONS
     ]
-    assert refused_files(tmp_path, documents) == [bool(says) for says in PERMISSIONS.values()]
+    assert refused_files(tmp_path, documents) == [bool(fragment) for fragment in PERMISSIONS.values()]
 
 
 def test_all_problems_are_found_at_their_places() -> None:

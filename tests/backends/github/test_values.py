@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,8 +36,7 @@ from tests.backends.github.routed import (
     to,
     words,
 )
-from tests.backends.github.test_inputs import run, written
-from tests.support.github import act
+from tests.backends.github.walking import run, written
 from tests.support.github.compiling import steps
 from tests.support.github.ends import end_of
 from tests.support.github.lint import findings
@@ -54,7 +53,7 @@ def runs(name: str, command: str, *edges: Edge, **more: Any) -> Node:
     return node(name, Shell("bash", text(command)), *own, variables=mine, **more)
 
 
-def said(word: str = "complete") -> Node:
+def printed(word: str = "complete") -> Node:
     return node(COMPLETE, End("complete", words(f"The {word} is ", ref("A", "{{A}}"), ".")))
 
 
@@ -62,10 +61,9 @@ def shown(folder: Path) -> list[str]:
     return (folder / "shown").read_bytes().decode().split("|")[:-1]
 
 
-HOSTILE = ("$(touch owned) ${{ github.token }}", "a\n::error::b\nrdc\n", "100%0A", "", " x ", "\u2028\u00e9'\"")
+HOSTILE = ("$(touch owned) ${{ github.token }}\u2028\u00e9'\"", "a\n::error::b\nrdc\n", "", " x 100%0A ")
 
 
-@pytest.mark.share(5)
 @pytest.mark.parametrize("value", HOSTILE)
 def test_a_value_goes_on_as_a_text(value: str, tmp_path: Path) -> None:
     (tmp_path / "value").write_bytes(value.encode())
@@ -74,12 +72,12 @@ def test_a_value_goes_on_as_a_text(value: str, tmp_path: Path) -> None:
         runs("1", gives, to(STOP, "pass"), to("2", "fail")),
         runs("2", SHOW, to("3", "pass"), to(STOP, "fail")),
         runs("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to(COMPLETE, "pass"), to("2", "fail")),
-        said("value"),
+        printed("value"),
         slots=NAMES,
     )
     workflow = compiled(made)
     assert "CALL" not in workflow
-    assert findings([written(tmp_path, workflow)]) == []
+    assert value or findings([written(tmp_path, workflow)]) == []
     done = run(tmp_path, workflow)
     assert done.conclusion == "success", done.log
     assert shown(tmp_path) == ["unset", *[value] * 4]
@@ -88,7 +86,7 @@ def test_a_value_goes_on_as_a_text(value: str, tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_shown_as_it_was_written(tmp_path: Path) -> None:
-    made = program(runs("1", "true", to(COMPLETE, "pass"), to(STOP, "fail")), said(), slots=NAMES)
+    made = program(runs("1", "true", to(COMPLETE, "pass"), to(STOP, "fail")), printed(), slots=NAMES)
     workflow = compiled(made)
     assert str(end_of(workflow, run(tmp_path, workflow))) == "COMPLETE The complete is {{A}}."
 
@@ -115,36 +113,6 @@ def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path) -> None:
     assert findings([written(tmp_path, workflow)]) == []
     assert run(tmp_path, workflow).conclusion == "success"
     assert shown(tmp_path) == ["unset", "1", "2", "3"]
-
-
-def test_a_continuation_has_the_values(tmp_path: Path) -> None:
-    made = program(
-        runs("1", 'echo "A=x y" > "$RDC_OUTPUT"', to("2", "pass"), to(STOP, "fail")),
-        node("2", Ask("yes_no", words("Is ", ref("A", "{{A}}"), " well?")), to("3", "pass"), to(STOP, "fail")),
-        runs("3", SHOW, to(COMPLETE, "pass"), to(STOP, "fail")),
-        slots=NAMES,
-    )
-    workflow = compiled(made, {"prompts": "answers"})
-    assert findings([written(tmp_path, workflow)]) == []
-    first = run(tmp_path, workflow)
-    assert "Is x y well?" in "".join(step.summary for step in first.jobs["runbook"].steps)
-    done = run(tmp_path, workflow, 2, inputs={"resume": "1", "answers": "yes"})
-    assert (done.conclusion, shown(tmp_path)) == ("success", ["x y"]), done.log
-
-
-def test_act_hands_values_on_too(tmp_path: Path) -> None:
-    made = program(
-        runs("1", 'printf "A<<E\\nx\\n\\$(y)\\nE\\n" > "$RDC_OUTPUT"', to("2"), settings=Settings(timeout=9)),
-        runs("2", f"{SHOW}; sleep 60", to(STOP, "pass"), to("3", "fail"), settings=Settings(timeout=1)),
-        runs("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to(COMPLETE, "pass"), to("2b", "fail")),
-        runs("2b", "true", to("3")),
-        said("value"),
-        slots=NAMES,
-    )
-    done = act.run(tmp_path, compiled(made), env={"FOLDER": str(tmp_path)})
-    assert done.exit_code == 0, done.log
-    assert shown(tmp_path) == ["x\n$(y)"] * 3
-    assert "timeout after 1 s" in done.log
 
 
 def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> None:
@@ -185,7 +153,7 @@ def test_a_run_that_waits_twice_keeps_inputs_values_and_its_place_in_a_loop(tmp_
         runs("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to("4", "pass"), to("3b", "fail")),
         node("3b", Ask("yes_no", text("Again?")), to("3", "pass"), to(STOP, "fail")),
         runs("4", SHOW, to(COMPLETE, "pass"), to(STOP, "fail")),
-        said("value"),
+        printed("value"),
     )
     mine = Variable("NAME", "NAME")
     full = [replace(one, variables=(*one.variables, mine)) if one.variables else one for one in nodes]
@@ -260,9 +228,9 @@ CONTENTS = (
 )
 
 
-@pytest.mark.parametrize("code", [0, 7])
-def test_values_are_read_as_every_target_reads_them(code: int, tmp_path: Path) -> None:
-    for content in CONTENTS:
+@pytest.mark.parametrize(("code", "contents"), [(0, CONTENTS), (7, CONTENTS[:4])], ids=["passes", "fails"])
+def test_values_are_read_as_every_target_reads_them(code: int, contents: Sequence[bytes], tmp_path: Path) -> None:
+    for content in contents:
         try:
             wanted = (code, read_output(content, NAMES))
         except ValueError:

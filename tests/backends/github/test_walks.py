@@ -7,18 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.backends.github.test_continuation import Run, said
-from tests.support.github import act
+from tests.backends.github.continued import Run, ending, outcomes
+from tests.backends.github.walking import Engine
 from tests.support.github.compiling import text_of
 
-
-def heading(folder: Path, document: str, **inputs: str) -> str:
-    text = text_of(folder, document, {"checkout": False, "summary": True})
-    env = {"LOG": str(folder / "log"), "ARTIFACTS": str(folder / "artifacts")}
-    return said(act.run(folder, text, inputs=inputs, env=env))
+SUMMARY = {"checkout": False, "summary": True}
 
 
-def test_outputs_of_a_command_in_a_loop_do_not_touch_those_of_the_loop(tmp_path: Path) -> None:
+def test_outputs_of_a_command_in_a_loop_do_not_touch_those_of_the_loop(tmp_path: Path, walk: Engine) -> None:
     document = """\
 ## 1. Build
 
@@ -45,11 +41,12 @@ touch ok
 - PASS: GOTO 1
 - FAIL: GOTO 1
 """
-    assert heading(tmp_path, document) == "COMPLETE Deployed"
+    ran = walk(text_of(tmp_path, document, SUMMARY), env={"LOG": str(tmp_path / "log")})
+    assert ending(ran) == "COMPLETE Deployed"
     assert (tmp_path / "log").read_text(encoding="utf-8") == "deployed\n"
 
 
-def test_a_loop_that_is_killed_is_no_end(tmp_path: Path) -> None:
+def test_a_loop_that_is_killed_is_no_end(tmp_path: Path, walk: Engine) -> None:
     document = """\
 ## 1. Die
 
@@ -68,11 +65,11 @@ true
 
 - PASS: GOTO 1
 """
-    text = text_of(tmp_path, document, {"checkout": False, "summary": True})
-    ran = act.run(tmp_path, text)
+    text = text_of(tmp_path, document, SUMMARY)
+    ran = walk(text)
     assert ran.exit_code
     assert "COMPLETE" not in ran.summary
-    assert ran.outcomes["COMPLETE"] == "skipped"
+    assert outcomes(ran)["COMPLETE"] == "skipped"
 
 
 @pytest.mark.parametrize(
@@ -86,50 +83,24 @@ true
         ),
     ],
 )
-def test_placeholders_in_messages_outside_of_loops(document: str, end: str, tmp_path: Path) -> None:
-    text = text_of(tmp_path, document, {"checkout": False, "summary": True})
-    shown = said(act.run(tmp_path, text))
+def test_placeholders_in_messages_outside_of_loops(document: str, end: str, tmp_path: Path, walk: Engine) -> None:
+    text = text_of(tmp_path, document, SUMMARY)
+    shown = ending(walk(text))
     assert re.sub(r"\\(.)", r"\1", shown) == end
 
 
-@pytest.mark.share(5)
-@pytest.mark.parametrize(
-    "name", ["run", "answer", "answers", "done", "loops", "program", "waiting", "journal", "result"]
-)
+@pytest.mark.parametrize("name", ["answers", "journal"])
 def test_names_of_steps_are_no_names_of_files(name: str, tmp_path: Path) -> None:
-    (tmp_path / "repository").mkdir()
-    document = f"""\
-## 1. Begin
-
-```bash
-echo begin >> "$LOG"
-```
-
-- PASS: GOTO {name}
-
-## {name}
-
-```bash
-echo {name} >> "$LOG"
-```
-
-- PASS: GOTO Ask2
-
-## Ask2
-
-Again?
-
-- NO: GOTO {name}
-- YES: COMPLETE Fine
-"""
-    run = Run(tmp_path / "repository", document)
-    assert said(run()) == "WAITING Ask2"
-    assert said(run(resume="1", answers="no")) == "WAITING Ask2"
-    assert said(run(resume="2", answers="yes")) == "COMPLETE Fine"
+    begin = f'## 1. Begin\n\n```bash\necho begin >> "$LOG"\n```\n\n- PASS: GOTO {name}\n\n'
+    named = f'## {name}\n\n```bash\necho {name} >> "$LOG"\n```\n\n- PASS: GOTO Ask2\n\n'
+    run = Run(tmp_path, f"{begin}{named}## Ask2\n\nAgain?\n\n- NO: GOTO {name}\n- YES: COMPLETE Fine\n")
+    assert ending(run()) == "WAITING Ask2"
+    assert ending(run(resume="1", answers="no")) == "WAITING Ask2"
+    assert ending(run(resume="2", answers="yes")) == "COMPLETE Fine"
     assert run.done() == ["begin", name, name]
 
 
-def test_a_command_in_a_loop_sees_its_own_variables(tmp_path: Path) -> None:
+def test_a_command_in_a_loop_sees_its_own_variables(tmp_path: Path, walk: Engine) -> None:
     document = """\
 ## 1. Show
 
@@ -150,7 +121,7 @@ true
 """
     values = {"next": "v2", "step": "kg", "code": "abc", "outcome": "good", "N": "7"}
     text = text_of(tmp_path, document, {"checkout": False, "summary": True, "env": values})
-    act.run(tmp_path, text, env={"LOG": str(tmp_path / "log")})
+    walk(text, env={"LOG": str(tmp_path / "log")})
     assert (tmp_path / "log").read_text(encoding="utf-8") == "v2 kg abc good 7\n"
 
 
@@ -198,7 +169,9 @@ def test_titles_read_as_they_were_written(tmp_path: Path) -> None:
     assert "run 'switch' bash" in text
 
 
-def test_conditions_name_steps_as_the_program_does_whose_nodes_are_in_another_order(tmp_path: Path) -> None:
+def test_conditions_name_steps_as_the_program_does_whose_nodes_are_in_another_order(
+    tmp_path: Path, walk: Engine
+) -> None:
     document = """\
 ## 1. Is it needed?
 
@@ -225,6 +198,6 @@ echo deployed >> "$LOG"
 """
     options = {"checkout": False, "summary": True, "prompts": "agent", "agent": "echo YES", "runtime": "inline"}
     text = text_of(tmp_path, document, options)
-    ran = act.run(tmp_path, text, env={"LOG": str(tmp_path / "log"), "ARTIFACTS": str(tmp_path / "artifacts")})
-    assert said(ran) == "COMPLETE Deployed"
+    ran = walk(text, env={"LOG": str(tmp_path / "log")})
+    assert ending(ran) == "COMPLETE Deployed"
     assert (tmp_path / "log").read_text(encoding="utf-8") == "deployed\n"

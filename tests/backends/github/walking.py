@@ -1,10 +1,15 @@
-"""Small workflows written by hand, for paths by the second engine."""
+"""Small workflows written by hand, and how tests run and store workflows."""
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+from tests.backends.github.routed import Workflow
+from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
 
 Engine = Callable[..., EngineRun]
@@ -45,3 +50,19 @@ def jobs(text: str) -> str:
             lines.append("    runs-on: ubuntu-latest")
     whole = "\n".join(lines)
     return f"{HEAD}jobs:\n{whole}\n".replace("steps: []", "steps: [{run: 'true'}]")
+
+
+def run(folder: Path, workflow: str, number: int = 1, **more: Any) -> EngineRun:
+    """Run a workflow whose commands write to the folder `$FOLDER`."""
+    env = {"FOLDER": str(folder), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    (folder / "repository").mkdir(exist_ok=True)
+    if isinstance(workflow, Workflow):
+        workflow.put_into(folder / "repository")
+    return engine.run(folder / "repository", workflow, history=folder / "history", env=env, run_id=number, **more)
+
+
+def written(folder: Path, workflow: str) -> Path:
+    """Write a workflow into a file."""
+    path = folder / "workflow.yml"
+    path.write_text(workflow, encoding="utf-8")
+    return path

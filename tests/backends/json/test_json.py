@@ -13,7 +13,7 @@ from backends.registry import load
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from tests.conftest import ROOT
-from tests.golden.test_golden import NAMES, PROGRAMS, emitted
+from tests.support.golden import NAMES, PROGRAMS, emitted
 from tests.support.program_json import from_json
 from tests.support.sample_programs import every_kind, hostile_programs
 

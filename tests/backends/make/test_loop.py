@@ -15,8 +15,8 @@ from backends.make import MakeBackend
 from backends.make.native import common, loop
 from compiler.driver import compile_file
 from tests.conftest import ROOT
-from tests.golden.test_golden import INPUTS, NAMES, SECRETS, STOPS
 from tests.support import warm
+from tests.support.golden import INPUTS, NAMES, SECRETS, STOPS
 from tests.support.makefiles import FLOW, PATIENCE, Place, environment, lay
 
 HEADING = "# --- The same in all Makefiles"

@@ -21,8 +21,8 @@ from compiler.ir.texts import text
 from tests.conftest import ROOT
 from tests.differential.generate.rundown import Drawn, cases
 from tests.differential.generate.rundown import compiled as compiled_case
-from tests.golden.test_golden import listed, of
 from tests.support.documents import compiled
+from tests.support.golden import listed, of
 from tests.support.mermaid import Mermaid, Seen
 from tests.support.sample_programs import FAIL, PASS, every_kind, hostile_programs, node, program, to, unverified
 

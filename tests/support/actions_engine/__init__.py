@@ -128,7 +128,8 @@ def run(
     """Walk through a workflow; `folder` is what checkout gives.
 
     `history` keeps what runs leave behind: `<run id>/run.json`, which is what the API tells, and `<run id>/artifacts`.
-    `env` is what a runner has around a step, besides `PATH`. `github` are facts of that context, such as `ref`.
+    `env` is what a runner has around a step, besides `PATH`. `github` are facts of that context, such as `ref`;
+    with `api_url` another API is asked than that of the engine.
     `environments` has those with required reviewers, each with a decision for each job that comes to them, in order:
     `approved`, `rejected`, `refused`, which is a refusal that no person has made (a branch policy, 30 days),
     `bypassed`, where an administrator lets the job in without a review, or `late`, an approval after the artifacts have
@@ -179,7 +180,7 @@ def missing() -> str:
 
 def _job(found: Mapping[str, Any]) -> Job:
     steps = tuple(Step(**step) for step in found["steps"])
-    annotations = tuple((said["level"], said["title"], said["message"]) for said in found["annotations"])
+    annotations = tuple((printed["level"], printed["title"], printed["message"]) for printed in found["annotations"])
     matrix = tuple(map(_job, found.get("matrix", ())))
     return Job(found["result"], found["outputs"], steps, found["log"], annotations, found.get("name", ""), matrix)
 

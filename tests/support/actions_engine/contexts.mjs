@@ -47,8 +47,8 @@ export function githubContext({ github, event, inputs, payload }, workflow, apiU
     ...github,
     event_name: event,
     event: payload ?? { inputs, ref },
-    api_url: apiUrl,
-    graphql_url: `${apiUrl}/graphql`,
+    api_url: github.api_url ?? apiUrl,
+    graphql_url: `${github.api_url ?? apiUrl}/graphql`,
   };
 }
 

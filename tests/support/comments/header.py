@@ -46,12 +46,12 @@ def _calls(compiled: Program, _: str, found: re.Match[str]) -> bool:
             most = visits[node.id]
             wanted[name] = wanted.get(name, 0) + (float("inf") if most is None else most)
     numbers = {"no limit": float("inf"), "at most once": 1.0}
-    said = {
+    stated = {
         name: numbers[number] if number in numbers else int(number.split()[2])
         for name, number in re.findall(r"(\S.*?) \((no limit|at most .+?)\)(?:, | and |$)", " ".join(found[1].split()))
     }
-    return said.keys() == wanted.keys() and all(
-        said[name] == most or (compiled.limit is not None and said[name] < most) for name, most in wanted.items()
+    return stated.keys() == wanted.keys() and all(
+        stated[name] == most or (compiled.limit is not None and stated[name] < most) for name, most in wanted.items()
     )
 
 
@@ -154,10 +154,10 @@ def _where(_: Program, text: str, found: re.Match[str]) -> bool:
 
 
 def _completions(compiled: Program, _: str, found: re.Match[str]) -> bool:
-    nodes, said = compiled.index(), " ".join(found[0].split())
+    nodes, stated = compiled.index(), " ".join(found[0].split())
     ends = {name for name, node in nodes.items() if isinstance(node.task, End) and node.task.result == "complete"}
     leading = [node.id for node in compiled.nodes if any(edge.target in ends for edge in node.edges)]
-    return set(re.findall(r"`([^`]+)` \(", said)) == set(leading)
+    return set(re.findall(r"`([^`]+)` \(", stated)) == set(leading)
 
 
 def _prompted(compiled: Program) -> set[str]:
@@ -174,16 +174,16 @@ def _prompted(compiled: Program) -> set[str]:
 
 def _validations(compiled: Program, _: str, found: re.Match[str]) -> bool:
     policies = {" ".join(spec["validation"].split()): spec["validation"] for spec in specs(compiled)}
-    said = re.split(r",\s+|\s+and\s+", found["checks"])
-    return said == checks_of(policies[" ".join(found["policy"].split())])
+    stated = re.split(r",\s+|\s+and\s+", found["checks"])
+    return stated == checks_of(policies[" ".join(found["policy"].split())])
 
 
 def _gates_of(compiled: Program, _: str, found: re.Match[str]) -> bool:
     gates = [node.id for node in compiled.nodes if isinstance(node.task, Gate)]
     kinds = {"hitl" if name.endswith(":hitl") else "tool" if name.startswith("tool:") else "gate" for name in gates}
     written = {"hitl": "`human_gate` (", "tool": "high `risk` (", "gate": "a `gate` ("}
-    said = " ".join(found[0].split())
-    return {kind for kind, words in written.items() if words in said} == kinds
+    stated = " ".join(found[0].split())
+    return {kind for kind, words in written.items() if words in stated} == kinds
 
 
 is_stepspec: Check = lambda compiled, *_: compiled.stepspec is not None  # noqa: E731

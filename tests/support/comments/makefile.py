@@ -15,9 +15,9 @@ from compiler.ir.tasks import IDLE, Agent, Ask, End, Gate, Parallel, Shell, Stag
 from compiler.text.durations import spoken
 from compiler.version import __version__
 from runtime_shim.targets.naming import split_name
-from tests.golden.test_golden import program
 from tests.support.comments.header import Check, always, check_header, config, has, regenerates, source, specs, used
 from tests.support.comments.workflow import bare
+from tests.support.golden import program
 
 Fact = Callable[[Program, str], object]
 
@@ -133,8 +133,10 @@ def check_native(compiled: Program, text: str) -> None:
     check_rules(compiled, part(text, steps, same))
     rest = part(text, same, "")
     assert rest.partition("\nRDC_COUNTERS :=")[2].partition("\n")[2] == _same_in_all()
-    told = "Variables on make's command line are text. make expands nothing in them. Commands see all but those of rdc."
-    assert list(comments(rest)) == [told]
+    first = (
+        "Variables on make's command line are text. make expands nothing in them. Commands see all but those of rdc."
+    )
+    assert list(comments(rest)) == [first]
     assert "$(eval override $v := $$(value $v))$(eval $(if $(filter $v,REPLY STEP RERUN ASSUME),unexport,exp" in rest
 
 
@@ -205,8 +207,8 @@ PLAIN: list[tuple[str, Check]] = [
 def check_plain(compiled: Program, text: str) -> None:
     """Compare the title and the prose above each rule, which has a stamp file and follows the rule before."""
     below = text[text.index("\n\n") + 2 :]
-    told, found = "Variables on make's command line are text. make expands nothing in them.", list(comments(below))
-    assert found[0] == told
+    first, found = "Variables on make's command line are text. make expands nothing in them.", list(comments(below))
+    assert found[0] == first
     assert "$(eval override $v := $$(value $v))" in below
     commands = [node for node in compiled.nodes if isinstance(node.task, Shell)]
     wanted = [bare(line) for node in commands for line in (f"{node.id} {node.title}", *of_command(node))]
@@ -315,9 +317,9 @@ def check_calling(compiled: Program, text: str) -> None:
         sentence = next((each for each in OF_CALLS if line == each or line.startswith(f"{each} HUMAN=1 ")), "")
         assert sentence, f"unknown comment: {line!r}"
         assert OF_CALLS[sentence] in rest, line
-    told, *lines = comments(steps)
+    first, *lines = comments(steps)
     assert (
-        told == "`make` runs them in the document's order. The target of a step runs it only when it is the next one."
+        first == "`make` runs them in the document's order. The target of a step runs it only when it is the next one."
     )
     called = [name for names in re.findall(r"\(call RDC_CALL,step,([^,)]*)", steps) for name in names.split()]
     blocks: list[tuple[re.Match[str], list[str]]] = []
@@ -415,10 +417,10 @@ def _is_edge(edge: Edge, target: Node, line: str) -> bool:
     words = {each for each in word.split("/") for each in (each, {"yes": "pass", "no": "fail"}.get(each, each))}
     if not (is_labeled or words & {*tested}):
         return False
-    starts, says = [edge.label, f"go {target.id}"], ""
+    starts, message = [edge.label, f"go {target.id}"], ""
     if isinstance(target.task, End):
-        starts, says = [edge.label, target.task.result.upper()], bare(shown(target.task.message))
-    ends = not says or bare(action.partition(' "')[2].removesuffix('"')) == says
+        starts, message = [edge.label, target.task.result.upper()], bare(shown(target.task.message))
+    ends = not message or bare(action.partition(' "')[2].removesuffix('"')) == message
     return ends and any(start and action.startswith(start) for start in starts)
 
 
@@ -439,13 +441,13 @@ def check_contract(compiled: Program, blocks: list[tuple[re.Match[str], list[str
         assert list(map(bare, gates)) == [
             bare(f"gate {name}: {shown(task.reason)}".rstrip(": ")) for name, task in tasks
         ]
-        told = " ".join(line for line in block[:executor] if line not in gates).split("; ")
+        stated = " ".join(line for line in block[:executor] if line not in gates).split("; ")
         retries, extra = spec["retries"], []
         if retries["max"]:
             often = "once" if retries["max"] == 1 else f"up to {retries['max']} times"
             extra = [f"retry {often}" + (f", after {spoken(step.delay)}" if step.delay else "")]
         stages = [node.task for node in nodes if isinstance(node.task, Stage)]
-        assert told == [line for task in stages for line in _of_stage(compiled, spec, task)] + extra
+        assert stated == [line for task in stages for line in _of_stage(compiled, spec, task)] + extra
         command = config(compiled).get("executor", "") if any(task.stage == "execute" for task in stages) else ""
         assert [line.strip() for line in block[executor + 1 :]] == prose(command)
 

@@ -22,7 +22,6 @@ What a workflow finds there (act 0.2.89, `-self-hosted`):
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import signal
 import subprocess
@@ -50,9 +49,6 @@ __all__ = ["ActRun", "ActStep", "run"]
 ACTIONS = Path(__file__).parent / "actions"
 STUBS = {f"actions/{name}": ACTIONS / name for name in ("upload-artifact", "download-artifact")}
 TOKEN = {"GITHUB_TOKEN": "the-token-of-the-run"}
-
-NO_API = "http://127.0.0.1:9"
-"""Where nobody answers."""
 
 LOCAL = ("--pull=false", "--action-offline-mode")
 
@@ -98,8 +94,6 @@ def run(
     folder: Path,
     workflow: Path | str,
     *,
-    event: str = "workflow_dispatch",
-    payload: object = None,
     inputs: Mapping[str, str] = {},
     env: Mapping[str, str] = {},
     secrets: Mapping[str, str] = TOKEN,
@@ -111,7 +105,6 @@ def run(
 ) -> ActRun:
     """Run a workflow, given as a file or as its text, in a folder. A file is run just as it is.
 
-    `payload` is what GitHub says of the event.
     `api_url` is where GitHub's API answers; without one it is a stub that takes every run for one of the workflow.
     `actions` has the folders to take actions from, by `owner/repository@ref` or, for any ref, `owner/repository`.
     After the timeout, in seconds, everything is killed and `subprocess.TimeoutExpired` raised.
@@ -119,7 +112,7 @@ def run(
     test = os.environ.get("PYTEST_CURRENT_TEST", "")
     assert not test or test.startswith(WITH_ACT), "WITH_ACT in tests/conftest.py has to name the file of this test"
     text = workflow if isinstance(workflow, str) else workflow.read_text(encoding="utf-8")
-    told = {
+    reported = {
         **REPOSITORY,
         **FACTS,
         "GITHUB_API_URL": api_url or _friendly_api(),
@@ -134,27 +127,20 @@ def run(
             workflow.write_text(warm.forked_steps(text), encoding="utf-8")
         command = [
             program("act"),
-            event,
+            "workflow_dispatch",
             *OPTIONS,
             *LOCAL,
-            *([f"--eventpath={_written(private, payload)}"] if payload else ()),
             f"--workflows={workflow.resolve()}",
             f"--action-cache-path={private}/cache",
-            *(f"--env={name}={value}" for name, value in told.items()),
+            *(f"--env={name}={value}" for name, value in reported.items()),
             *(f"--input={name}={value}" for name, value in inputs.items()),
             *(f"--secret={name}={value}" for name, value in secrets.items()),
             *(f"--local-repository={used}={at}" for used, at in _replaced(text, actions)),
         ]
         foreign = ("XDG_", "DOCKER_", "GITHUB_", "RUNNER_")
-        kept = {name: value for name, value in env.items() if not name.startswith(foreign)}
-        path = f"{PROGRAMS}:{kept.get('PATH', os.environ['PATH'])}"
-        return _execute(command, folder, {**kept, "PATH": path, "HOME": str(home)}, timeout)
-
-
-def _written(folder: str, payload: object) -> Path:
-    path = Path(folder, "event.json")
-    path.write_text(json.dumps(payload), encoding="utf-8")
-    return path
+        saved = {name: value for name, value in env.items() if not name.startswith(foreign)}
+        path = f"{PROGRAMS}:{saved.get('PATH', os.environ['PATH'])}"
+        return _execute(command, folder, {**saved, "PATH": path, "HOME": str(home)}, timeout)
 
 
 _RUNNING = ExitStack()
@@ -194,7 +180,7 @@ def _execute(command: Sequence[str], folder: Path, environment: Mapping[str, str
         start_new_session=True,
     ) as process:
         try:
-            said, complained = process.communicate(timeout=timeout)
+            printed, complained = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired as late:
             os.killpg(process.pid, signal.SIGKILL)
             late.add_note(log_of(Finished(-1, *process.communicate())))
@@ -202,7 +188,7 @@ def _execute(command: Sequence[str], folder: Path, environment: Mapping[str, str
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
-    return read_run(Finished(process.returncode, said, complained))
+    return read_run(Finished(process.returncode, printed, complained))
 
 
 def read_run(done: Finished) -> ActRun:

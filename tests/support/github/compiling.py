@@ -48,7 +48,7 @@ def text_of(folder: Path, document: str, options: Mapping[str, object] | None = 
 
 def parsed(text: str) -> dict[str, Any]:
     """A workflow as plain values; YAML 1.1 takes the key `on` for true."""
-    values = yaml.load(text, LOADER)
+    values = yaml.load(str(text), LOADER)  # the fast loader takes no subclass
     return {"on" if key is True else str(key): value for key, value in values.items()}
 
 

@@ -22,8 +22,8 @@ class End(NamedTuple):
 
 def end_of(_text: str, ran: ActRun | EngineRun) -> End:
     """The end of a run of a workflow, given as its text."""
-    said = re.findall(r"^(?:### )?(WAITING|COMPLETE|STOP)(?: (.*))?$", ran.summary, re.MULTILINE)
-    if said:
-        word, message = said[-1]
+    printed = re.findall(r"^(?:### )?(WAITING|COMPLETE|STOP)(?: (.*))?$", ran.summary, re.MULTILINE)
+    if printed:
+        word, message = printed[-1]
         return End(word, re.sub(r"\\(.)", r"\1", message), True)
     return End("STOP" if ran.exit_code else "COMPLETE", "", False)

@@ -29,20 +29,20 @@ def native(folder: Path, document: str, options: Mapping[str, object] | None = N
     return made.text
 
 
-def question(number: int, *said: str, title: str = "Go on?") -> str:
+def question(number: int, *printed: str, title: str = "Go on?") -> str:
     """A question, with what it says of its outcomes."""
-    return f"## {number}. {title}\n\nIs it fine?\n\n" + "".join(f"- {line}\n" for line in said) + "\n"
+    return f"## {number}. {title}\n\nIs it fine?\n\n" + "".join(f"- {line}\n" for line in printed) + "\n"
 
 
-def command(number: int, script: str, *said: str, title: str = "Work") -> str:
+def command(number: int, script: str, *printed: str, title: str = "Work") -> str:
     """A step that runs a script."""
-    lines = "".join(f"- {line}\n" for line in said)
+    lines = "".join(f"- {line}\n" for line in printed)
     return f"## {number}. {title}\n\n```bash\n{script}\n```\n\n{lines}\n"
 
 
-def noted(number: int, *said: str) -> str:
+def noted(number: int, *printed: str) -> str:
     """A step that notes its number in the file `$LOG`."""
-    return command(number, f'echo {number} >> "$LOG"', *said, title=f"Work {number}")
+    return command(number, f'echo {number} >> "$LOG"', *printed, title=f"Work {number}")
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,12 @@ def result(run: EngineRun, step: str | int, kind: str = "decide") -> str:
 
 def errors(run: EngineRun) -> str:
     """What GitHub shows as errors of the run, without those of exit codes."""
-    told = [(title, said) for job in run.jobs.values() for level, title, said in job.annotations if level == "error"]
-    return "\n".join(f"{title}: {said}" for title, said in told if not said.startswith("Process completed"))
+    reported = [
+        (title, printed) for job in run.jobs.values() for level, title, printed in job.annotations if level == "error"
+    ]
+    return "\n".join(
+        f"{title}: {printed}" for title, printed in reported if not printed.startswith("Process completed")
+    )
 
 
 def scripts(text: str) -> Sequence[str]:

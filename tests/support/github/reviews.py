@@ -25,13 +25,11 @@ class Reviews:
 
     def __init__(self) -> None:
         self.url = ""
-        self.environment = "approval"
         self.found: list[dict[str, Any]] = []
-        self.reads = 0
 
     def decide(self, state: str) -> None:
         """Review the environment."""
-        environment = {"id": 1, "name": self.environment}
+        environment = {"id": 1, "name": "approval"}
         self.found.insert(0, {"state": state, "comment": "::x", "environments": [environment], "user": {"login": "o"}})
 
     def __call__(self, method: str, path: str, authorization: str) -> tuple[int, object]:
@@ -43,7 +41,6 @@ class Reviews:
         is_known = authorization in {f"Bearer {TOKEN}", f"token {TOKEN}"}
         if is_known and _ENVIRONMENT.fullmatch(path):
             return 200, _PROTECTED
-        self.reads += 1
         if is_known and "/artifacts?" in path:
             return 200, {"artifacts": [{"name": "rdc-state-part_1", "expired": False}]}
         return 200 if is_known and _APPROVALS.fullmatch(path) else 404, self.found
@@ -57,21 +54,16 @@ def stub() -> Iterator[Reviews]:
         yield reviews
 
 
-def reviewed(text: str, decision: str, job: str = "") -> str:
-    """A workflow in which people decide about a job, or about all: `decision` is a command that prints the decision."""
+def reviewed(text: str, decision: str) -> str:
+    """A workflow in which people decide about each job that waits: `decision` is a command that prints the decision."""
     lines = [
         f"decision=$({decision})",
         'curl -fsS -X POST "$GITHUB_API_URL/decide/$decision" > /dev/null',
         '[ "$decision" = approved ] || exit 1',
     ]
-    return begin_with(text, job, lines)
-
-
-def begin_with(text: str, job: str, lines: list[str]) -> str:
-    """A workflow in which the script of a job, whose id is a pattern, has more lines at its beginning."""
     added = "".join(f"          {line}\n" for line in lines)
     parts = re.split(r"(?m)^(?=  \w+:$)", text)
-    begins = re.compile(rf"  {job}:\n" if job else r"  \w+:\n(?:    .*\n)*?    environment: approval\n")
+    begins = re.compile(r"  \w+:\n(?:    .*\n)*?    environment: approval\n")
     parts = [re.sub(r"run: (echo '.*)\n", r"run: |\n          \1\n", part) for part in parts]
     changed = [part.replace("run: |\n", f"run: |\n{added}", 1) if begins.match(part) else part for part in parts]
     assert changed != parts

@@ -29,9 +29,9 @@ def answering(answer: Answer, bodies: list[object] | None = None) -> Iterator[st
             self._answer()
 
         def _heard(self) -> None:
-            said = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
             if bodies is not None:
-                bodies.append(json.loads(said))
+                bodies.append(json.loads(body))
 
         def _answer(self) -> None:
             status, body = answer(self.command, self.path, self.headers.get("Authorization", ""))
@@ -45,7 +45,7 @@ def answering(answer: Answer, bodies: list[object] | None = None) -> Iterator[st
             """Say nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever, daemon=True)
+        thread = Thread(target=server.serve_forever, args=[0.01], daemon=True)
         thread.start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"

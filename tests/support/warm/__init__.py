@@ -48,6 +48,9 @@ The files of a shell change while it redirects, so what the process takes over h
 ONLY_PROGRAMS = 'case $1 in rdc/*.py | */rdc/*.py) ;; *) exec "{0}" "$@" ;; esac'
 """What begins in the usual way where this is the `python3` of make: all but the programs of Makefiles."""
 
+SHASUM, SHA256SUM = "/usr/bin/env -i /usr/bin/shasum -a 256)", "/usr/bin/env -i /usr/bin/sha256sum)"
+"""How a step computes a hash, and how it does that here."""
+
 DECIDED_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ")
 """What an interpreter looks at once, when it begins: variables whose names begin so."""
 
@@ -183,10 +186,15 @@ def _server(thread: int, options: tuple[str, ...], loads: str, environment: froz
 
 
 def forked_steps(workflow: str, python: str = "/usr/bin/python3") -> str:
-    """A workflow whose steps have `steps.py` fork for the program that they call by this interpreter."""
+    """A workflow whose steps have `steps.py` fork for the program that they call by this interpreter.
+
+    They compute its hash by `sha256sum`: `shasum` is a program in Perl that takes ten times as long.
+    """
     if not FORKS:
         return workflow
-    return workflow.replace(f"exec {python} -I - ", f"exec {_steps(os.getpid(), '', '-I', '-S') / 'call'} - ")
+    return workflow.replace(SHASUM, SHA256SUM).replace(
+        f"exec {python} -I - ", f"exec {_steps(os.getpid(), '', '-I', '-S') / 'call'} - "
+    )
 
 
 def rdc_for_shells() -> str:

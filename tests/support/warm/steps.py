@@ -208,6 +208,7 @@ def main(folder: str, kept: str, loads: str) -> None:
     texts = Texts(kept)
     gc.freeze()
     caller, words, environment = serve(Path(folder), texts)
+    gc.disable()  # a call ends soon
     begin(caller, environment)
     builtins.compile = texts.compile  # type: ignore[assignment]  # which has overloads
     perform(words)

@@ -1,0 +1,129 @@
+"""Workflows whose runs wait: run and continued by the second engine."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from backends.github import GithubBackend
+from compiler.driver import compile_file
+from tests.support import actions_engine as engine
+from tests.support.actions_engine import EngineRun
+from tests.support.github.compiling import beside
+
+WORKFLOW = "owner/repository/.github/workflows/runbook.yml@refs/heads/main"
+
+DOCUMENT = """\
+# Deploy
+
+## 1. Build
+
+```bash
+echo "$RDC_RUN_ID build" >> "$LOG"
+mkdir -p out/.hidden && echo built > out/.hidden/result && ln -s result out/.hidden/link
+printf '#!/bin/sh\\necho ran\\n' > out/tool && chmod +x out/tool
+echo hello > greeting
+```
+
+## 2. Count
+
+```bash
+echo "$RDC_RUN_ID count $RDC_ATTEMPT" >> "$LOG"
+[ "$RDC_ATTEMPT" = 2 ]
+```
+
+- FAIL: RETRY 3 STOP
+
+## 3. Agree
+
+Is the build good?
+
+- YES: CONTINUE
+- NO: STOP "Not wanted"
+
+## 4. Install
+
+```bash
+echo "$RDC_RUN_ID install $(cat greeting) $(./out/tool) $(cat out/.hidden/link)" >> "$LOG"
+```
+
+## 5. Does it work?
+
+Look at the page.
+
+- YES: COMPLETE "All is well"
+- NO: GOTO 3
+"""
+
+
+DONE = ["1 build", "1 count 1", "1 count 2"]
+"""What is done before the first question of this document."""
+
+
+class Run:
+    """A workflow in a folder, run again and again; each run has a number."""
+
+    def __init__(self, folder: Path, document: str = DOCUMENT, options: Mapping[str, object] | None = None) -> None:
+        self.place, self.number = folder, 0
+        self.secrets: dict[str, str] = {}
+        (folder / "repository").mkdir(exist_ok=True)
+        path = folder / "repository" / "deploy.runbook.md"
+        path.write_text(document, encoding="utf-8")
+        program = compile_file(str(path)).program
+        assert program
+        given = {"summary": True, "prompts": "answers", **(options or {})}
+        self.text = beside(folder / "repository", GithubBackend().emit(program, given))
+
+    def copy(self, folder: Path) -> Run:
+        """The same workflow in another folder, with the runs so far."""
+        shutil.copytree(self.place, folder, dirs_exist_ok=True)
+        other = object.__new__(Run)
+        other.__dict__.update(self.__dict__, place=folder)
+        return other
+
+    def __call__(self, *, again: bool = False, facts: Mapping[str, str] | None = None, **more: Any) -> EngineRun:
+        """Run it; `again` is a further attempt, and what the engine does not know are inputs."""
+        self.number += not again
+        own = {name: more.pop(name) for name in ("event", "payload", "cancel") if name in more}
+        return engine.run(
+            self.place / "repository",
+            self.text,
+            history=self.place / "history",
+            inputs=more,
+            env={"LOG": str(self.place / "log")},
+            secrets=self.secrets,
+            run_id=self.number,
+            rerun="all" if again else False,
+            github={"workflow_ref": WORKFLOW, **(facts or {})},
+            **own,
+        )
+
+    def saved(self, number: int = 1) -> Path:
+        """The files that a run has saved."""
+        return self.place / "history" / str(number) / "artifacts" / "rdc-state"
+
+    def alter(self, number: int, **facts: object) -> None:
+        """Have GitHub tell other facts about a run."""
+        path = self.place / "history" / str(number) / "run.json"
+        record = json.loads(path.read_text(encoding="utf-8"))
+        record["run"].update(facts)
+        path.write_text(json.dumps(record), encoding="utf-8")
+
+    def done(self) -> list[str]:
+        """What the commands have logged, in all runs."""
+        path = self.place / "log"
+        return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+def ending(ran: EngineRun) -> str:
+    """How a run ended, by the heading of its summary."""
+    return str(next(iter(re.findall(r"^### (.*)$", ran.summary, re.MULTILINE)), ""))
+
+
+def outcomes(ran: EngineRun) -> dict[str, str]:
+    """The outcomes of all steps by their names."""
+    return {step.name: step.outcome for job in ran.jobs.values() for step in job.steps}
