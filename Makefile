@@ -10,14 +10,16 @@ DEMO   := build/demo
 # How long `soak` and `fuzz` take.
 MINUTES ?= 10
 
-# Twice the cores that the tests are made for: much of their time is waiting for processes.
+# How many workers run the tests that start processes: twice the cores, since much of their time is waiting. Unit tests
+# have half of them.
 WORKERS ?= 4
+PYTEST = $(BIN)/python -m pytest -q --dist worksteal
 
 # pytest would rewrite the modules of its plugins again in each process.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test cases lint format bench soak fuzz golden site lock release clean
+.PHONY: help setup demo quick test cases lint format bench soak fuzz golden site lock release clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -27,11 +29,18 @@ setup: $(READY) ## Create the virtual environment with everything that the proje
 
 NEW_ENOUGH = $(PYTHON) -c 'import sys; sys.exit("rdc needs Python 3.11 or newer; name one: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
 
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+UV  = $(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python
+
+# uv, which the lock has too, installs in seconds; pip does it where uv finds no index. Both trust the certificates of the
+# system. Python compiles what is imported.
 $(READY): requirements.lock pyproject.toml
 	$(NEW_ENOUGH)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > $(VENV)/uv.txt
+	$(PIP) --no-compile --require-hashes -r $(VENV)/uv.txt
+	$(UV) --require-hashes -r requirements.lock || $(PIP) --no-compile --require-hashes -r requirements.lock
+	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # To compile only the modules that a command imports takes less time than to compile all that pip installs.
@@ -46,11 +55,15 @@ $(DEMO)/bin/rdc: requirements-run.lock
 demo: $(DEMO)/bin/rdc ## Check, compile, run, kill, resume and complete a real runbook
 	@PATH="$(CURDIR)/$(DEMO)/bin:$$PATH" sh examples/demo.sh
 
+quick: $(READY) ## Run the unit tests, which start no process, in less than a minute
+	$(PYTEST) -n 2 --kind unit
+
 test: $(READY) ## Run lint, types and all tests
 	@$(MAKE) --no-print-directory -j 2 lint cases
 
 cases: $(READY)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
+	@shared=$$(mktemp -d) && trap 'rm -rf "$$shared"' EXIT && export TESTS_SHARED_FOLDER="$$shared" && set -x && \
+		$(PYTEST) -n 2 --kind unit && $(PYTEST) -n $(WORKERS) --kind other
 
 lint: $(READY) ## Check style, spelling and types
 	$(BIN)/typos
@@ -66,7 +79,7 @@ bench: $(READY) ## Measure the speed against yardsticks of the same run
 	$(BIN)/python -m benchmarks
 
 soak: $(READY) ## Run the cases that `make test` leaves out, then compare random documents and programs (MINUTES=10)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q --whole -m "share or soak"
+	$(PYTEST) -n $(WORKERS) --whole -m "share or soak or hypothesis"
 	$(BIN)/python -m tests.differential --minutes $(MINUTES)
 
 fuzz: $(READY) ## Fuzz the compiler, guided by coverage (MINUTES=10)

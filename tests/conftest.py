@@ -10,16 +10,18 @@ import socket
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
+from hypothesis.internal.conjecture import providers
 
 from backends.registry import load
 from compiler.ir.program import Program
-from tests.support import interpreters
+from tests.support import interpreters, starts
 from tests.support import once as shared
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,6 +31,10 @@ NO_CONFORMANCE = f"the conformance cases are not at {CONFORMANCE}"
 # The same examples in every run: a test that passed fails only when something was changed.
 settings.register_profile("rdc", derandomize=True, deadline=None)
 settings.load_profile("rdc")
+
+# hypothesis would read all modules again for constants to try, in each worker, and examples would depend on what else
+# a run collects.
+providers._get_local_constants = lambda: providers._local_constants
 
 # What is started in the background of a shell ignores these, and so would everything that the tests start.
 for _ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
@@ -47,68 +53,90 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ.pop("CI", None)
 
 
-WITH_ACT = (
-    *("tests/backends/github/", "tests/differential/", "tests/robustness/"),
-    *("tests/rdc/test_cli_test.py", "tests/rdc/test_trial_companions.py", "tests/repo/test_action.py"),
-)
 HANGS = "TimeoutExpired: Command '.'[^']*/act'"
-"""The tests that run act, which hangs after the last step of a job about once in a thousand runs.
+"""How act fails, which hangs after the last step of a job about once in a thousand runs.
 
-Such a test is run again; a workflow that hangs by itself does so again.
+A test with a tool that fails so is run again; a workflow that hangs by itself does so again.
 """
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--whole` runs all cases of tests of which usually a share is run."""
+    """`--whole` runs all cases of tests of which usually a share is run; `--kind` runs only some of the modules."""
     parser.addoption("--whole", action="store_true", help="run all cases of all tests, as `make soak` does")
+    parser.addoption("--most", type=int, default=20, help="the most examples of a test of hypothesis, but of `--whole`")
+    parser.addoption(
+        "--kind", choices=("unit", "other"), help="run only unit tests, or only tests that start processes"
+    )
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Begin what workers share. A worker asks for the runs of each test; unless told so, TCP takes 40 ms for that."""
     shared.begin(config)
+    config.pluginmanager.register(starts.Guard())
     connection = getattr(getattr(config, "failures_db", None), "sock", None)
     if connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the modules of the other kind, which saves their imports."""
+    kind: str | None = config.getoption("kind")
+    if kind and collection_path.suffix == ".py" and collection_path.name.startswith("test_"):
+        return starts.is_unit(collection_path) != (kind == "unit")
+    return None
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
-    """Collect without looking for garbage: modules and tests stay, and each worker would look half of the time."""
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Collect without looking for garbage: modules and tests stay, and each worker would look half of the time.
+
+    In a fresh clone one worker compiles the modules for all.
+    """
     gc.disable()
+    name = f"compiled-{session.config.getoption('kind')}"
+    cache: pytest.Cache | None = getattr(session.config, "cache", None)  # a plugin that can be left out
     try:
-        return (yield)
+        with nullcontext() if cache is None or cache.get(f"rdc/{name}", False) else shared.first(name):
+            return (yield)
     finally:
         gc.freeze()
         gc.set_threshold(3_000, 10, 10)  # tests make many objects that stay for a while
         gc.enable()
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Remember that Python has kept what it compiled of the tests of this kind."""
+    cache: pytest.Cache | None = getattr(session.config, "cache", None)
+    if cache and not hasattr(session.config, "workerinput"):
+        cache.set(f"rdc/compiled-{session.config.getoption('kind')}", True)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave to `make soak` what is marked `soak`, and of the cases or examples of `share(n)` all but each n-th."""
+    """Leave to `make soak` what is marked `soak`, of the cases of `share(n)` all but each n-th, and most examples."""
+    for item in items:
+        if item.get_closest_marker("tool"):
+            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=HANGS))
+    if config.getoption("whole"):
+        return
     seen: Counter[str] = Counter()
     left: dict[pytest.Item, None] = {}
     for item in items:
         mark = item.get_closest_marker("share")
         name = item.nodeid.split("[", 1)[0]
-        if item.get_closest_marker("soak") and not config.getoption("whole"):
+        if item.get_closest_marker("soak") or (mark and seen[name] % mark.args[0]):
             left[item] = None
-        if mark and not config.getoption("whole"):
-            if seen[name] % mark.args[0]:
-                left[item] = None
-            elif name == item.nodeid and isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
-                take_share(item.obj, mark.args[0])
+        if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
+            limit_examples(item.obj, config.getoption("most"))
         seen[name] += 1
-        if item.nodeid.startswith(WITH_ACT):
-            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=HANGS))
     config.hook.pytest_deselected(items=list(left))
     items[:] = [item for item in items if item not in left]
 
 
-def take_share(test: Any, number: int) -> None:
-    """Have hypothesis try each n-th part of the examples of a test alone."""
-    whole = test._hypothesis_internal_use_settings
-    test._hypothesis_internal_use_settings = settings(whole, max_examples=-(-whole.max_examples // number))
+def limit_examples(test: Any, most: int) -> None:
+    """Have hypothesis try a part of the examples of a test; a machine with rules has settings of its own."""
+    if whole := getattr(test, "_hypothesis_internal_use_settings", None):
+        test._hypothesis_internal_use_settings = settings(whole, max_examples=min(whole.max_examples, most))
 
 
 @pytest.fixture(scope="session")

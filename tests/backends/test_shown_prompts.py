@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.cli import call
 
+pytestmark = pytest.mark.process
+
 DOCUMENT = """\
 # Deploy
 

@@ -28,6 +28,8 @@ from benchmarks.workers.takeover import takeover
 from compiler.driver import compile_file
 from compiler.ir.tasks import Ask, Shell
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[2]
 installed = pytest.mark.skipif(not Path(RDC).exists(), reason="rdc is not installed beside this interpreter")
 

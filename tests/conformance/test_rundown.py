@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shlex
 from importlib import import_module
 from itertools import pairwise
@@ -16,7 +15,7 @@ from _pytest.mark import ParameterSet
 from compiler.driver import Settings, compile_file
 from compiler.ir import paths
 from compiler.ir.paths import walk
-from compiler.ir.program import Node, Program, jumps_of
+from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.tasks import Shell, Verdict
 from rdc.testing import TARGETS as RUNNING
@@ -24,7 +23,8 @@ from rdc.testing.result import retrace
 from rdc.testing.run import Setting
 from tests.conftest import CONFORMANCE, NO_CONFORMANCE
 from tests.support.cli import call
-from tests.support.jumps import compare
+
+pytestmark = pytest.mark.tool
 
 # A path that is not at its end by then goes on forever: nothing in these documents counts beyond three.
 LIMIT = 60
@@ -80,7 +80,7 @@ def test_invalid_document_is_rejected(document: Path, tmp_path: Path) -> None:
     assert all(item["line"] for item in errors if item["code"] != "RD101"), "an error says where it is"
 
 
-@pytest.mark.share(9)
+@pytest.mark.share(27)
 @pytest.mark.parametrize("target", RUNNING)
 @pytest.mark.parametrize("answer", list(Verdict))
 @pytest.mark.parametrize("document", documents("valid"))
@@ -143,16 +143,6 @@ def put_stub(folder: Path) -> Path:
     (folder / "rd").write_text(STUB, encoding="utf-8")
     (folder / "rd").chmod(0o755)
     return folder
-
-
-@pytest.mark.share(5)
-@pytest.mark.parametrize("document", documents("valid"))
-def test_valid_document_is_moved_by_an_operator_as_the_semantics_say(document: Path) -> None:
-    """No scenario is published, so jumps to all steps are made up, at random moments of random paths."""
-    program = compile_file(str(document), settings=Settings(link=False)).program
-    assert program
-    if jumps_of(program):
-        compare(program, random.Random(7))
 
 
 def test_a_scenario_with_a_jump_of_a_published_document_runs_on_python(conformance: Path, tmp_path: Path) -> None:

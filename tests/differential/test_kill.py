@@ -26,6 +26,8 @@ from compiler.ir.program import Program
 from tests.differential.oracles.stepspec import check_records, read_records
 from tests.support.stepped import compiled_to
 
+pytestmark = pytest.mark.process
+
 KILLS = 16
 """For each runbook and each way to kill."""
 

@@ -10,6 +10,8 @@ import pytest
 from compiler.diagnostics.model import CODES, Severity
 from tools.explanations import BLOCK, Section, page, report, reported, run, section, shown
 
+pytestmark = pytest.mark.process
+
 SECTIONS = ["Meaning", "Why it matters", "Example", "Fix"]
 SUGGESTION = re.compile(r"did you mean `?([^`?]+)`?\?")
 COMMAND = re.compile(r"run:? `?(rdc (?:fmt|build)[^`;,\n]*)|`(rdc fmt)` does")

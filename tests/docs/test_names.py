@@ -14,6 +14,8 @@ import pytest
 
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.process
+
 PUBLIC = {
     r"RDC_UNITS?": "RDC_STEP, RDC_STEPS",
     r"\bUNITS?=": "STEP=",

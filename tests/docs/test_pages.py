@@ -24,6 +24,8 @@ from tests.support import warm
 from tests.support.pages import Command, File, actions, blocks, broken_links, names, prose
 from tools.regenerate import FILES
 
+pytestmark = pytest.mark.process
+
 PAGES = names()
 GENERATED = {path.relative_to(ROOT).as_posix() for path in FILES}
 WRITTEN = [page for page in PAGES if page not in GENERATED]

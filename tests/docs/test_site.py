@@ -18,6 +18,8 @@ from tools.site.build import build
 from tools.site.pages import converted, places
 from tools.site.reading import Page, parsed, read
 
+pytestmark = pytest.mark.process
+
 Pages = dict[str, Page]
 
 LOADERS = {"mermaid", "glightbox", "pyodide", "md-source", "arithmatex"}

@@ -26,7 +26,7 @@ MADE = ("golden/", ".github/rdc/", *(f"docs/reference/{name}.md" for name in REF
 
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/", "compiler/diagnostics/explanations/")
 
-pytestmark = pytest.mark.skipif(not LIST.is_file(), reason=f"the word list is not at {LIST}")
+pytestmark = [pytest.mark.process, pytest.mark.skipif(not LIST.is_file(), reason=f"the word list is not at {LIST}")]
 
 
 def words(kind: str) -> re.Pattern[str]:

@@ -34,8 +34,8 @@ from runtime_shim.engine.private import opened_folder
 from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.state import Store
 from runtime_shim.io.answers import read_answers, read_text, take_answer
-from tests.compiler.frontends.rundown.test_any_text import FRAGMENTS, check, check_findings
 from tests.conformance.commonmark.oracle import LINES, differences
+from tests.support.any_text import FRAGMENTS, check, check_findings
 from tests.support.outputs import CHECKS, python_head
 
 SEPARATOR = b"\n%%%\n"

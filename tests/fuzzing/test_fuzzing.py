@@ -17,6 +17,8 @@ from tests.fuzzing.entries import ENTRIES
 from tests.support.documents import compiled
 from tests.support.outputs import CHECKS
 
+pytestmark = pytest.mark.process
+
 HERE = Path(__file__).parent
 KEPT = sorted(path for folder in ("corpus", "found") for path in (HERE / folder).rglob("*") if path.is_file())
 

@@ -20,7 +20,7 @@ def main(name: str, arguments: list[str]) -> None:
                 if not module.name.endswith("__main__"):
                     import_module(module.name)
     entries = import_module("tests.fuzzing.entries")  # now, when all that it imports is instrumented
-    mutated = import_module("tests.compiler.frontends.rundown.test_any_text").mutated
+    mutated = import_module("tests.support.any_text").mutated
     entry = entries.ENTRIES[name]
 
     def mutate(data: bytes, most: int, seed: int) -> bytes:

@@ -17,6 +17,8 @@ from rdc.documents.table import schema
 from tests.rdc.projects import CALLING, GITHUB, RUNBOOK, Project
 from tests.support.cli import ROOT, call
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:

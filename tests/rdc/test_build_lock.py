@@ -15,6 +15,8 @@ from backends.github.yaml.pins import pins
 from tests.rdc.projects import CALLING, GITHUB, QUESTION, Project
 from tests.support.cli import ROOT, spawn
 
+pytestmark = pytest.mark.process
+
 OPTIONS = "---\nrdc:\n  github:\n    secrets: [DEPLOY_TOKEN]\n    environment: production\n---\n"
 SECRET = f"{OPTIONS}\n## 1. Go\n\n```bash\nmake\n```\n"
 NEW = "2222222222222222222222222222222222222222"

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -22,6 +23,8 @@ from compiler.driver import Settings, open_file
 from rdc.output.generate import generate
 from tests.rdc.projects import RUNBOOK, Project
 from tests.support.cli import call, ended, fork
+
+pytestmark = pytest.mark.process
 
 NAMES = st.sampled_from(["build", "deploy", "check"])
 WORDS = st.sampled_from(["one", "two", "three"])

@@ -16,6 +16,8 @@ import pytest
 from tests.rdc.projects import RUNBOOK, Project
 from tests.support.cli import ended, environment, fork, spawn
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:

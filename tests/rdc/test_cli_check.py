@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.cli import GOOD, MISSING_TITLE, TOLERATED, UNKNOWN_TARGET, call, document, spawn
 
+pytestmark = pytest.mark.process
+
 
 def test_a_good_document(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", GOOD)

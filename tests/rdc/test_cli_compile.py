@@ -14,6 +14,8 @@ import pytest
 from backends.registry import names
 from tests.support.cli import GOOD, MISSING_TITLE, UNKNOWN_TARGET, Result, call, document
 
+pytestmark = pytest.mark.process
+
 TO = ("compile", "--to", "python")
 
 

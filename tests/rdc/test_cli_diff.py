@@ -15,6 +15,8 @@ from tests.support.cli import MISSING_TITLE, call
 from tests.support.graphviz import seen
 from tests.support.published import commit_all, git
 
+pytestmark = pytest.mark.process
+
 OLD = """\
 # Deploy
 

@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.cli import ROOT, Result, call, document
 
+pytestmark = pytest.mark.process
+
 BLOCK = "\n\n```sh\ntrue\n```\n\n"
 STEPS = f"# T\n\n## 1. Build{BLOCK}- FAIL: {{}}\n\n## 2. Verify it{BLOCK}## Undo\n\n- PASS: STOP\n"
 """A runbook with a transition to fill in."""

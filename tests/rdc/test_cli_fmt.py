@@ -12,6 +12,8 @@ import pytest
 
 from tests.support.cli import GOOD, UNKNOWN_TARGET, Result, call, document
 
+pytestmark = pytest.mark.process
+
 UNTIDY = "## 1 - Build\n* FAIL: RETRY 2\n"
 TIDY = "## 1. Build\n\n- FAIL: RETRY 2 STOP\n"
 

@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.cli import GOOD, UNKNOWN_TARGET, call, document
 
+pytestmark = pytest.mark.process
+
 UNTIDY = GOOD.replace("## 2. Test\n\n", "## 2 - Test\n")
 TRIED = """---
 scenarios:

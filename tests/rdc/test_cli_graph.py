@@ -19,6 +19,8 @@ from tests.conftest import ROOT
 from tests.support.cli import GOOD, MISSING_TITLE, UNKNOWN_TARGET, call, document
 from tests.support.graphviz import seen
 
+pytestmark = pytest.mark.tool
+
 HOSTILE = (
     '# A -- "title" & <b>\n\n## 1. Build "it" & <b>more</b> \\N ]; x\n\n```bash\ntrue\n```\n\n- FAIL: RETRY 2 STOP\n'
 )

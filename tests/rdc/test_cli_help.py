@@ -15,6 +15,8 @@ from compiler.diagnostics.model import CODES
 from runtime_shim.editions import CALLERS, EDITIONS
 from tests.support.cli import GOOD, ROOT, Result, call, document, environment, spawn
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.parametrize("word", ["RD201", "rd201", "unknown-target", "Unknown-Target"])
 def test_explain_shows_the_page(word: str, tmp_path: Path) -> None:

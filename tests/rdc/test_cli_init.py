@@ -15,6 +15,8 @@ from rdc.init.files import KINDS
 from tests.support.cli import GOOD, Result, call, document
 from tests.support.github.lint import findings
 
+pytestmark = pytest.mark.process
+
 HOOKS = ".pre-commit-config.yaml"
 CHECK = ".github/workflows/rdc.yml"
 DEPENDABOT = ".github/dependabot.yml"

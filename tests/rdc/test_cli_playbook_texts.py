@@ -13,6 +13,8 @@ import pytest
 from tests.support import warm
 from tests.support.cli import call
 
+pytestmark = pytest.mark.process
+
 
 def definition(text: str, folder: Path) -> Any:
     """The document as other tools read it."""

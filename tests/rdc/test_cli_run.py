@@ -11,6 +11,8 @@ import pytest
 
 from tests.support.cli import GOOD, UNKNOWN_TARGET, call, document, spawn
 
+pytestmark = pytest.mark.process
+
 FAILING = GOOD.replace("echo testing", "exit 3")
 ASKING = "# Review\n\n## 1. Look at it\n\nIs it good?\n"
 

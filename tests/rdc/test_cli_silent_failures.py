@@ -12,6 +12,8 @@ from compiler.frontends.rundown.check.silent import hides_failures
 from tests.support.cli import call
 from tests.support.generated import Generated
 
+pytestmark = pytest.mark.process
+
 HIDDEN = [
     *(("block", one) for one in (
         "false\necho deployed", "make\nmake install", "a; b", "x=$(false)\necho $x", "cd /nowhere\nrm -rf x",

@@ -16,6 +16,8 @@ import pytest
 from tests.support import warm
 from tests.support.cli import call, environment, spawn
 
+pytestmark = pytest.mark.process
+
 ASKING = """# Deploy
 
 ## 1. Build

@@ -26,6 +26,8 @@ from tests.support import warm
 from tests.support.cli import Result, call, document, environment
 from tests.support.process import is_gone, wait_until
 
+pytestmark = pytest.mark.tool
+
 BODY = """\
 # Deploy
 

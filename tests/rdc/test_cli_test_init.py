@@ -19,6 +19,8 @@ from tests.differential.generate.stepspec import random_specification
 from tests.support.cli import GOOD, UNKNOWN_TARGET, Result, call, document
 from tests.support.text_form import to_text_form
 
+pytestmark = pytest.mark.process
+
 ASKED = """# Release
 
 ## 1. Build: it's "new"

@@ -19,6 +19,8 @@ from tests.support import warm
 from tests.support.process import is_gone, wait_until
 from tests.support.runtime_programs import Compiled, Tool, agent, edge, kept, node, of, program, slot, text
 
+pytestmark = pytest.mark.process
+
 RDC = (sys.executable, "-m", "rdc")
 SERVER = """\
 import os, sys, time

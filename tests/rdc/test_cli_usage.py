@@ -18,6 +18,8 @@ from rdc import __version__
 from rdc.commands import COMMANDS
 from tests.support.cli import GOOD, call, document, environment, spawn
 
+pytestmark = pytest.mark.process
+
 HEAVY = {
     "compiler.ir",
     "pydantic",

@@ -22,6 +22,8 @@ from rdc.output.layout import beside
 from tests.rdc import sample_target
 from tests.support.cli import GOOD, MISSING_TITLE, UNKNOWN_TARGET, Result, call, document, ended, environment, fork
 
+pytestmark = pytest.mark.process
+
 TO = ("compile", "--to", "pair")
 BOTH = ("-O", "program=../tools/a.sh", "-O", "runtime=../tools/shared.txt")
 MAIN = (*TO, "a.runbook.md", "-o", "flows/a.sh", *BOTH)

@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.cli import ROOT, spawn
 
+pytestmark = pytest.mark.process
+
 NAMES = sorted(path.name.removesuffix(".runbook.md") for path in (ROOT / "examples").glob("*.runbook.md"))
 SOURCES = [f"examples/{name}.runbook.md" for name in NAMES]
 SOME = NAMES[::3]

@@ -15,6 +15,8 @@ from rdc.cli import main
 from rdc.documents.table import schema
 from tests.support.cli import call, document, ended, fork
 
+pytestmark = pytest.mark.process
+
 URL = "https://docs.example.org/rdc"
 PAGE = f"{URL}/diagnostics/RD201.html"
 BAD = "# Deploy\n\n## 1. Build\n\n```bash\ntrue\n```\n\n- PASS: GOTO 10\n"

@@ -26,6 +26,8 @@ from tools.explanations import BLOCK
 # ruff: noqa: E501 (a case is one line)
 
 
+pytestmark = pytest.mark.process
+
 RUNBOOK = "# T\n\n## 1. A\n\nDo it.\n\n{}\n"
 LOOP = "# T\n\n## {{N}}. A\n\nDo it.\n\n{}\n"
 PLAYBOOK = "# P\n\n## INPUTS\n\n{}\n\n## STEP 1: Do\n\nText {{{{a}}}} and {{{{b}}}}.\n"

@@ -12,6 +12,8 @@ import pytest
 from compiler.driver import compile_file
 from tests.support.cli import call, spawn
 
+pytestmark = pytest.mark.process
+
 ASKS = "# {title}\n\n## 1. Build\n\n```bash\necho {title} >> built\n```\n\n## 2. Good?\n\n- YES: CONTINUE\n- NO: STOP\n"
 LAST = "\n## 3. Go\n\n```bash\necho {title} >> gone\n```\n"
 

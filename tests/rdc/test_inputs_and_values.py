@@ -20,6 +20,8 @@ from tests.conftest import ROOT
 from tests.support.cli import call
 from tests.support.sample_programs import hostile_texts, node, program, to
 
+pytestmark = pytest.mark.process
+
 RELEASE = """\
 ---
 scenarios:

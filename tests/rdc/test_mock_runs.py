@@ -13,6 +13,8 @@ from runtime_shim.engine.program import UsageError
 from runtime_shim.tasks.exchange import Answered
 from tests.support.cli import spawn
 
+pytestmark = pytest.mark.process
+
 ASKING = """\
 # Ask
 

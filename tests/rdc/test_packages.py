@@ -12,6 +12,8 @@ from backends.python.program import METADATA
 from rdc.output.packages import lock_issue
 from tests.support.cli import call
 
+pytestmark = pytest.mark.process
+
 NAME = "deploy_worker.py"
 RUN = f"uv lock --script {NAME}"
 DOCUMENT = "# Deploy\n\n## 1. Build\n\n```bash\necho built\n```\n"

@@ -14,6 +14,8 @@ from backends.registry import BACKENDS, load
 from tests.rdc import sample_target
 from tests.support.cli import GOOD, ROOT, Result, call, document, spawn
 
+pytestmark = pytest.mark.process
+
 TO = ("compile", "--to", "sample")
 
 

@@ -19,6 +19,8 @@ from rdc.testing.targets import github, python
 from tests.conftest import ROOT
 from tests.support.cli import GOOD, document
 
+pytestmark = pytest.mark.process
+
 TEXT = f"# {MARK}\n"
 
 

@@ -26,6 +26,8 @@ from tests.support.github.lint import ZIZMOR, findings, program
 from tests.support.github.native import REVIEWERS, errors
 from tests.support.published import commit_all, published, wheel
 
+pytestmark = pytest.mark.tool
+
 CALLER = """name: check
 on: workflow_dispatch
 permissions: {}

@@ -15,6 +15,8 @@ from tests.conftest import ROOT
 from tests.support.cli import GOOD, call, document, environment
 from tests.support.published import AUTHOR, commit_all, git, published
 
+pytestmark = pytest.mark.process
+
 UNTIDY = GOOD.replace("## 2. Test", "## 2.   Test")
 WARNED = GOOD.replace("```bash\necho testing", "```console\necho testing")
 

@@ -15,6 +15,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests.support.cli import GOOD, document, spawn
 
+pytestmark = pytest.mark.process
+
 OURS = ("rdc", "compiler", "backends", "runtime_shim", "grammars")
 SLOW = {
     "asyncio", "concurrent.futures", "ctypes", "dataclasses", "difflib", "doctest", "email", "http",

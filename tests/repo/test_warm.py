@@ -15,6 +15,8 @@ from tests.support import interpreters, warm
 from tests.support.process import is_gone, wait_until
 from tests.support.warm.codes import LONG, RUNTIME
 
+pytestmark = pytest.mark.process
+
 SCRIPT = """
 import atexit, os, resource, sys, threading
 atexit.register(lambda: print("the end"))

@@ -12,6 +12,31 @@ from tests.robustness.forked import CommandResult
 from tests.support import warm
 
 PATIENCE = 30.0
+FLOW = """\
+# Flow
+
+## 1. One
+
+```bash
+echo one >> log
+```
+
+## 2. Look
+
+Is it good?
+
+- YES: CONTINUE
+- NO: STOP
+
+## 3. Three
+
+```bash
+echo three >> log
+```
+
+- PASS: COMPLETE "Out it goes"
+"""
+PLAIN = "# Plain\n\n## 1. One\n\n```sh\necho one >> log\n```\n\n## 2. Three\n\n```sh\necho three >> log\n```\n"
 
 
 def generate(folder: Path, document: str, target: str) -> Path:
@@ -69,3 +94,14 @@ class Place:
 def archived(path: Path) -> bytes:
     """The journal of a run in the history: a file, or in a folder with what else belongs to the run."""
     return (path / "journal" if path.is_dir() else path).read_bytes()
+
+
+def run_words(place: Place, verb: str) -> list[str]:
+    """The words that begin a run or go on with it, with answers."""
+    (place.folder / "answers").write_text("yes\n", encoding="utf-8")
+    return [verb, "--answers", "answers"]
+
+
+def end_of(done: CommandResult) -> str:
+    """The line that says how it ended."""
+    return (done.err.splitlines() or [""])[-1]

@@ -19,24 +19,12 @@ from pathlib import Path
 import pytest
 
 from tests.robustness.forked import CommandResult
-from tests.robustness.places import PATIENCE, Place, environment
-from tests.robustness.test_journal_damage import FLOW
+from tests.robustness.places import FLOW, PATIENCE, Place, end_of, environment, run_words
 from tests.support.cli import GOOD, call
 
-pytestmark = pytest.mark.share(3)
+pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
 STATE = re.escape(".rdc/main")
-
-
-def run_words(place: Place, verb: str) -> list[str]:
-    """The words that begin a run or go on with it, with answers."""
-    (place.folder / "answers").write_text("yes\n", encoding="utf-8")
-    return [verb, "--answers", "answers"]
-
-
-def end_of(done: CommandResult) -> str:
-    """The line that says how it ended."""
-    return (done.err.splitlines() or [""])[-1]
 
 
 def limited(place: Place, size: int, *words: str) -> CommandResult:

@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.robustness.forked import CommandResult
-from tests.robustness.places import PATIENCE, Place, environment
-from tests.robustness.test_disk import run_words
-from tests.robustness.test_journal_damage import FLOW, PLAIN
+from tests.robustness.places import FLOW, PATIENCE, PLAIN, Place, environment, run_words
 
-pytestmark = pytest.mark.share(3)
+pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
 TARGETS = pytest.mark.parametrize(("target", "document"), [("python", FLOW), ("make", PLAIN)], ids=["python", "make"])
 BOTH = pytest.mark.parametrize("target", ["python", "make"])

@@ -25,6 +25,8 @@ from tests.conftest import ROOT
 from tests.robustness.hostile import MAIN, write_modules, write_project
 from tests.support.interpreters import ENDS, end_of_support
 
+pytestmark = pytest.mark.process
+
 LIMIT = 30.0
 STRACE = shutil.which("strace")
 RDC = [sys.executable, "-P", "-m", "rdc"]
@@ -335,7 +337,7 @@ def test_no_module_is_taken_from_the_folder_of_the_document(starter: list[str], 
     project.root.mkdir()
     write_project(project.root)
     write_modules(project.root)
-    for name in ("check", "compile-github", "graph-svg", "diff-revision", "explain"):
+    for name in ("compile-github", "graph-svg", "diff-revision"):
         assert_well(project.run(*starter, *COMMANDS[name][0]), name)
     targets = project.run(*starter, "targets")
     assert (targets.returncode, "evil" in targets.stdout) == (0, False)

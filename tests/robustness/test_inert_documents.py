@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.robustness.test_inert_programs import EVIL, is_unsafe
 from tests.support.cli import call
-from tests.support.hostile_texts import LINES, NASTY
+from tests.support.hostile_texts import EVIL, LINES, NASTY, is_unsafe
+
+pytestmark = pytest.mark.process
 
 LINE = " ".join([*LINES, *EVIL, "{{said}} {{OTHER}} ${{ github.token }} $(shell touch PWNED) the end"]).replace(
     "\n", " "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,20 +13,19 @@ from backends.picture.model import picture
 from backends.registry import load
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
-from tests.backends.dot import test_dot as dot
-from tests.backends.mermaid import test_mermaid as mermaids
 from tests.differential.case import Case, Json
 from tests.differential.drivers import DRIVERS, make, python
 from tests.differential.drivers.workspace import Workspace, workspace
-from tests.differential.generate.program import ALL, COMMAND, cases, edge, node, program
+from tests.differential.generate.program import ALL, COMMAND, cases
 from tests.differential.oracles.program import walk
-from tests.support.graphviz import drawn
-from tests.support.hostile_texts import LINES, NASTY
-from tests.support.mermaid import Mermaid, running
-from tests.support.program_json import from_json
+from tests.support import graphviz, mermaid
+from tests.support.hostile_texts import EVIL, LINES, NASTY, is_unsafe
+from tests.support.mermaid import Mermaid
+from tests.support.program_json import edge, from_json, node, program_of
 from tests.support.text_form import to_text_form
 
-EVIL = ("'; rm -rf .", "$(touch PWNED)`touch PWNED`", "\x1b]8;;https://x\x07link", "\u2066\u202e txt", "%0a::error::x")
+pytestmark = pytest.mark.tool
+
 TEXTS = {
     "everything": "\n".join([*NASTY, *EVIL, "the end"]),
     "a line": " ".join([*LINES, *EVIL, "the end"]),
@@ -54,7 +53,7 @@ def carrier(text: str) -> Case:
     select: Json = {"kind": "ask", "question": "select", "prompt": "", "options": ["a", ["b", reference("r")]]}
     parallel = {"kind": "parallel", "entries": [{**agent, "prompt": [reference(slot)]} for slot in ("t", "r")]}
     gate = {"kind": "gate", "gate": "g", "reason": [reference("p")]}
-    found = program(
+    found = program_of(
         node("1", agent, edge("2", keep("a"))),
         node("2", tool, edge("3", keep("t"))),
         node("3", shell, edge("4", {**keep("v"), "of": "output", "name": "v"}), variables=variables("body", "t")),
@@ -113,11 +112,6 @@ def assert_inert(prepared: Workspace) -> None:
     assert sorted(character for character in printed if is_unsafe(character)) == []
 
 
-def is_unsafe(character: str) -> bool:
-    """Whether a terminal may do something else than to show a character."""
-    return character not in "\n\t" and unicodedata.category(character) in {"Cc", "Cf"} and character != "\u200b"
-
-
 @pytest.mark.parametrize("driver", ["python", "make"])
 def test_an_input_with_nul_is_refused_before_anything_runs(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     case = carrier("x")
@@ -136,8 +130,8 @@ def test_an_input_with_nul_is_refused_before_anything_runs(driver: str, monkeypa
 
 
 @pytest.fixture(scope="module")
-def mermaid() -> Any:
-    with running() as found:
+def parser() -> Iterator[Mermaid]:
+    with mermaid.running() as found:
         yield found
 
 
@@ -159,18 +153,18 @@ def evil(text: str) -> Program:
 
 
 @pytest.mark.parametrize("name", ["everything", "a line"])
-def test_pictures_show_texts_as_texts(name: str, mermaid: Mermaid) -> None:
+def test_pictures_show_texts_as_texts(name: str, parser: Mermaid) -> None:
     shown = evil(TEXTS[name])
-    mermaids.assert_same(mermaid.read(mermaids.emitted(shown)), with_legend(picture(shown)))
-    dot.assert_same(drawn(dot.emitted(shown)), dot.complete(shown))
+    mermaid.assert_same(parser.read(mermaid.emitted(shown)), with_legend(picture(shown)))
+    graphviz.assert_same(graphviz.drawn(graphviz.emitted(shown)), graphviz.complete(shown))
 
 
 @settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(case=cases(ALL - {Feature.INPUTS}))
-def test_pictures_of_random_programs_show_texts_as_texts(case: Case, mermaid: Mermaid) -> None:
+def test_pictures_of_random_programs_show_texts_as_texts(case: Case, parser: Mermaid) -> None:
     shown = from_json(case.text)
-    mermaids.assert_same(mermaid.read(mermaids.emitted(shown)), with_legend(picture(shown)))
-    dot.assert_same(drawn(dot.emitted(shown)), dot.complete(shown))
+    mermaid.assert_same(parser.read(mermaid.emitted(shown)), with_legend(picture(shown)))
+    graphviz.assert_same(graphviz.drawn(graphviz.emitted(shown)), graphviz.complete(shown))
 
 
 @pytest.mark.share(2)

@@ -16,35 +16,10 @@ from typing import NamedTuple
 import pytest
 
 from tests.robustness.forked import Calls, CommandResult
-from tests.robustness.places import Place, archived
+from tests.robustness.places import FLOW, Place, archived
 
-pytestmark = pytest.mark.share(3)
+pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
-FLOW = """\
-# Flow
-
-## 1. One
-
-```bash
-echo one >> log
-```
-
-## 2. Look
-
-Is it good?
-
-- YES: CONTINUE
-- NO: STOP
-
-## 3. Three
-
-```bash
-echo three >> log
-```
-
-- PASS: COMPLETE "Out it goes"
-"""
-PLAIN = "# Plain\n\n## 1. One\n\n```sh\necho one >> log\n```\n\n## 2. Three\n\n```sh\necho three >> log\n```\n"
 DAMAGES: tuple[int | str, ...] = (0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, "\0", "\n", " ", "|")
 """What an altered byte becomes: with these bits turned over, or another one."""
 

@@ -11,6 +11,8 @@ import pytest
 from tests.robustness.forked import CommandResult
 from tests.support.generated import Generated
 
+pytestmark = pytest.mark.process
+
 RUNBOOK = "# T\n\n## 1. Work\n\n```sh\necho worked >> log\n```\n\n## 2. Is it well?\n\n- YES: COMPLETE\n- NO: STOP\n"
 PLAYBOOK = "# T\n\n## ARTIFACTS\n\ntype: markdown\n\n## STEP 1: Write\n\nWrite it.\n\n## STEP 2: Check\n\nCheck it.\n"
 WORKFLOW = """\
@@ -52,10 +54,10 @@ def test_a_file_that_is_a_link_is_not_followed(kind: str, name: str, tmp_path: P
     link = place.state / name
     link.parent.mkdir(parents=True)
     link.symlink_to(victim)
-    said = place.call(*words(kind))
+    result = place.call(*words(kind))
     assert victim.read_text() == "mine\n"
-    if said.code == 2:
-        assert "link" in said.err, said.err
+    if result.code == 2:
+        assert "link" in result.err, result.err
         link.unlink()  # the remedy
     assert place.call("status").code == 0
 
@@ -68,10 +70,10 @@ def test_a_file_elsewhere_that_has_a_second_name_in_the_state_is_left_alone(name
     victim.chmod(0o644)
     place.state.mkdir(parents=True)
     (place.state / name).hardlink_to(victim)
-    said = place.call("run")
+    result = place.call("run")
     assert (victim.read_text(), stat.S_IMODE(victim.stat().st_mode)) == ("mine\n", 0o644)
-    assert said.code == (75 if name == ".gitignore" else 2), said.err
-    assert name != "lock" or "is a link: remove it" in said.err
+    assert result.code == (75 if name == ".gitignore" else 2), result.err
+    assert name != "lock" or "is a link: remove it" in result.err
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in FOLDERS.items() for name in names])
@@ -83,11 +85,11 @@ def test_a_folder_that_is_a_link_is_refused(kind: str, name: str, tmp_path: Path
     link = tmp_path / name
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(elsewhere)
-    said = place.call(*words(kind))
+    result = place.call(*words(kind))
     assert [path.name for path in elsewhere.iterdir()] == ["1.1"]
     assert (elsewhere / "1.1").read_text() == "mine\n"
-    assert said.code == 2
-    assert f"{name} is a link" in said.err
+    assert result.code == 2
+    assert f"{name} is a link" in result.err
     link.unlink()  # the remedy
     assert place.call(*words(kind)).code in (0, 75)
 
@@ -126,9 +128,9 @@ def test_a_directory_that_everybody_may_write_is_refused(tmp_path: Path) -> None
     place = Generated(tmp_path, "runbook", RUNBOOK)
     place.state.mkdir(parents=True)
     place.state.chmod(0o777)
-    said = place.call("run")
-    assert said.code == 2
-    assert "chmod o-w" in said.err
+    result = place.call("run")
+    assert result.code == 2
+    assert "chmod o-w" in result.err
     place.state.chmod(0o775)  # the remedy
     assert place.call("run").code == 75
 
@@ -137,8 +139,8 @@ STRANGER = 65534
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to other users")
 
 
-def told(said: CommandResult) -> str:
-    return said.out + said.err
+def output_of(result: CommandResult) -> str:
+    return result.out + result.err
 
 
 def given_to(path: Path, user: int, group: int, mode: int) -> None:
@@ -150,16 +152,16 @@ def given_to(path: Path, user: int, group: int, mode: int) -> None:
 @ROOT_ONLY
 def test_the_state_of_another_user_is_refused(tmp_path: Path) -> None:
     place = Generated(tmp_path, "runbook", RUNBOOK)
-    assert "WAITING" in told(place.call("run"))
+    assert "WAITING" in output_of(place.call("run"))
     given_to(place.state, STRANGER, STRANGER, 0o755)
-    said = place.call("resume")
-    assert (said.code, "belongs to another user, who can change the run" in told(said)) == (2, True), said
+    result = place.call("resume")
+    assert (result.code, "belongs to another user, who can change the run" in output_of(result)) == (2, True), result
     given_to(place.state, STRANGER, os.getegid(), 0o755)  # its group, to which this user belongs, cannot write
-    assert "belongs to another user" in told(place.call("resume"))
+    assert "belongs to another user" in output_of(place.call("resume"))
     given_to(place.state, STRANGER, os.getegid(), 0o770)  # now it can: two operators share it
-    assert "WAITING" in told(place.call("resume"))
+    assert "WAITING" in output_of(place.call("resume"))
     given_to(place.state, 0, STRANGER, 0o755)
-    assert "WAITING" in told(place.call("resume"))
+    assert "WAITING" in output_of(place.call("resume"))
 
 
 @ROOT_ONLY
@@ -171,8 +173,8 @@ def test_root_may_name_the_state_of_another_user_unless_any_user_could_have_made
         assert place.call("run", "--state-dir", str(state)).code == 75
         given_to(state, STRANGER, STRANGER, 0o755)
         state.parent.chmod(mode)
-        said = place.call("resume", "--state-dir", str(state))
-        assert (said.code, "belongs to another user" in said.err) == (code, code == 2), said
+        result = place.call("resume", "--state-dir", str(state))
+        assert (result.code, "belongs to another user" in result.err) == (code, code == 2), result
 
 
 def test_a_folder_above_that_every_user_can_write_to_is_refused(tmp_path: Path) -> None:
@@ -180,12 +182,12 @@ def test_a_folder_above_that_every_user_can_write_to_is_refused(tmp_path: Path) 
     folder.mkdir(parents=True)
     place = Generated(folder, "runbook", RUNBOOK)
     folder.parent.chmod(0o777)
-    said = place.call("run")
-    assert (said.code, f"chmod o-w {folder.parent}" in told(said)) == (2, True), said
+    result = place.call("run")
+    assert (result.code, f"chmod o-w {folder.parent}" in output_of(result)) == (2, True), result
     folder.parent.chmod(0o1777)  # sticky: no one else can replace what this user has made there
-    assert "WAITING" in told(place.call("run"))
+    assert "WAITING" in output_of(place.call("run"))
     folder.parent.chmod(0o775)
-    assert "WAITING" in told(place.call("resume"))
+    assert "WAITING" in output_of(place.call("resume"))
 
 
 @ROOT_ONLY
@@ -195,7 +197,7 @@ def test_a_folder_that_another_user_made_in_a_sticky_folder_is_refused(tmp_path:
     place = Generated(folder, "runbook", RUNBOOK)
     folder.parent.chmod(0o1777)
     os.chown(folder, STRANGER, STRANGER)
-    said = place.call("run")
-    assert (said.code, "another user" in told(said)) == (2, True), said
+    result = place.call("run")
+    assert (result.code, "another user" in output_of(result)) == (2, True), result
     os.chown(folder, os.geteuid(), -1)
-    assert "WAITING" in told(place.call("run"))
+    assert "WAITING" in output_of(place.call("run"))

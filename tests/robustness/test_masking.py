@@ -1,4 +1,4 @@
-"""No secret is kept or sent on, however a command, an agent or a person writes it (I26)."""
+"""No secret is stored or sent on, however a command, an agent or a person writes it (I26)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ import pytest
 from runtime_shim.values.secrets import masking
 from tests.robustness.places import environment
 from tests.support.generated import Generated
+
+pytestmark = pytest.mark.process
 
 RUNBOOK = """---
 rdc:
@@ -96,13 +98,13 @@ def own(text: str, number: int) -> str:
 
 def everything(place: Generated) -> str:
     """All that a run has left, except for what its commands have printed."""
-    kept = (path for path in (place.folder / ".rdc").rglob("*") if path.is_file())
-    return "\n".join(path.read_bytes().decode("utf-8", "replace") for path in kept)
+    stored = (path for path in (place.folder / ".rdc").rglob("*") if path.is_file())
+    return "\n".join(path.read_bytes().decode("utf-8", "replace") for path in stored)
 
 
 @pytest.mark.parametrize("dump", DUMPS.values(), ids=DUMPS)
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
-@pytest.mark.share(4)
+@pytest.mark.share(10)
 def test_a_later_agent_never_gets_a_secret_that_an_earlier_one_printed_as_json(
     value: tuple[str, list[str]], dump: Callable[[str], str], tmp_path: Path
 ) -> None:
@@ -120,8 +122,8 @@ def hidden_from_later_agents(
     secret, parts = value
     place = Generated(tmp_path, "playbook", PLAYBOOK, target)
     words = ["run", "--agent", AGENT] if target == "python" else [f"AGENT={AGENT}"]
-    said = place.call(*words, TOKEN=secret, SAYS=dump(secret))
-    assert said.code == 0, said
+    result = place.call(*words, TOKEN=secret, SAYS=dump(secret))
+    assert result.code == 0, result
     seen = [(tmp_path / f"seen.{step}").read_text(encoding="utf-8") for step in (2, 4)]
     assert all("***" in text for text in seen)
     for text in (*seen, everything(place)):
@@ -141,8 +143,8 @@ def test_logs_hide_what_commands_print_of_a_secret(value: tuple[str, list[str]],
 def test_logs_hide_secrets_that_overlap_in_the_output(tmp_path: Path) -> None:
     document = RUNBOOK.replace("[TOKEN]", "[TOKEN, OTHER]").replace('"$DUMPED"', '"$TOKEN${OTHER#?????}" "abab$THIRD"')
     place = Generated(tmp_path, "runbook", document.replace("OTHER]", "OTHER, THIRD]"))
-    said = place.call("run", "--logs", TOKEN="shop-user7", OTHER="user7-correct-horse", THIRD="ababac-ababac")
-    assert said.code == 75, said
+    result = place.call("run", "--logs", TOKEN="shop-user7", OTHER="user7-correct-horse", THIRD="ababac-ababac")
+    assert result.code == 75, result
     text = everything(place)
     assert [part for part in ("shop", "user7", "correct", "horse") if part in text] == [], text
 
@@ -165,9 +167,9 @@ def test_secrets_are_hidden_in_any_locale(secret: str, locale: str, tmp_path: Pa
     command: list[str | Path] = [sys.executable, place.script, "run", "--logs"]
     done = subprocess.run(command, cwd=tmp_path, env=environment(**options), capture_output=True, check=False)
     assert done.returncode == 75, done.stderr
-    kept = b"".join(path.read_bytes() for path in place.state.rglob("*") if path.is_file())
-    assert b"***" in kept
-    assert not any(part in kept for part in (b"geheim", b"rter")), kept
+    stored = b"".join(path.read_bytes() for path in place.state.rglob("*") if path.is_file())
+    assert b"***" in stored
+    assert not any(part in stored for part in (b"geheim", b"rter")), stored
 
 
 @pytest.mark.parametrize("code", [r"\u00E9", r"\u00e9", r"\\u00E9", r"\u00{e}9"])
@@ -223,13 +225,13 @@ def test_a_secret_that_cannot_be_hidden_ends_the_run_before_anything_runs(
     target: str, value: str, tmp_path: Path
 ) -> None:
     place = Generated(tmp_path, "runbook", RUNBOOK, target)
-    said = place.call(*(["run"] if target == "python" else []), TOKEN=value)
-    assert said.code == 2, said
+    result = place.call(*(["run"] if target == "python" else []), TOKEN=value)
+    assert result.code == 2, result
     assert not (tmp_path / "ran").exists()
     assert not (place.state / "journal").exists()
-    shown = said.out + said.err
+    shown = result.out + result.err
     assert "TOKEN" in shown
-    assert "four" in shown  # what it needs; how long the value is, is said nowhere
+    assert "four" in shown  # what it needs; how long the value is, is written nowhere
 
 
 @pytest.mark.parametrize(
@@ -237,8 +239,8 @@ def test_a_secret_that_cannot_be_hidden_ends_the_run_before_anything_runs(
 )
 def test_a_secret_of_spaces_is_missing(target: str, value: str, tmp_path: Path) -> None:
     place = Generated(tmp_path, "runbook", RUNBOOK, target)
-    said = place.call(*(["run"] if target == "python" else []), TOKEN=value)
-    assert said.code == 2, said
+    result = place.call(*(["run"] if target == "python" else []), TOKEN=value)
+    assert result.code == 2, result
     assert not (tmp_path / "ran").exists()
 
 

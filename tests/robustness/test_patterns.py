@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.robustness.test_slow_documents import limited
+from tests.robustness.size import limited
 from tests.support.cli import call, document, environment
+
+pytestmark = pytest.mark.process
 
 SLOW = r"\d*" * 12
 DIGITS = "1" * 60 + "x"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from rdc.documents.plan import matcher
-from tests.support import warm
-from tests.support.cli import environment
+from tests.robustness.large import CASES, MAIN, files
+from tests.robustness.size import COMMANDS, limited, measure, timed, write
 
-SECONDS = 8
-"""Of the processor; each of these documents took from 10 to 80."""
+pytestmark = pytest.mark.process
 
 TEXT = "x y " * 125_000
 HEAD = f'---\nname: &t "{TEXT}"\n'
@@ -36,17 +33,7 @@ ALIASED = {
 }
 
 
-def limited(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run rdc with a limit of its time."""
-    return timed(folder, "-m", "rdc", *words)
-
-
-def timed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run Python with a limit of its time."""
-    done = warm.run([sys.executable, *words], cwd=folder, env=environment(), timeout=120, seconds=SECONDS)
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
-
-
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", ALIASED)
 def test_a_long_text_that_aliases_repeat_is_refused_soon(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(ALIASED[name], encoding="utf-8")
@@ -79,7 +66,7 @@ WIDE = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", WIDE)
 def test_a_decision_over_many_substeps_is_compiled_or_refused_soon(name: str, tmp_path: Path) -> None:
     text, code = WIDE[name]
@@ -115,6 +102,7 @@ It is <{{it}}>.
 """
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", NESTED)
 def test_a_field_is_taken_soon_from_many_nested_objects(name: str, tmp_path: Path) -> None:
     answer, field = NESTED[name]
@@ -136,6 +124,7 @@ PATTERNS = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", PATTERNS)
 def test_patterns_of_a_project_are_matched_soon(name: str, tmp_path: Path) -> None:
     pattern, file = PATTERNS[name]
@@ -177,6 +166,7 @@ COMMENTED = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", COMMENTED)
 def test_many_ignore_comments_are_read_soon(name: str, tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text(COMMENTED[name] + ONE)
@@ -207,15 +197,17 @@ CONFIGURED = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", CONFIGURED)
 def test_large_numbers_and_long_keys_of_a_configuration_are_refused_soon(name: str, tmp_path: Path) -> None:
-    text, said = CONFIGURED[name]
+    text, message = CONFIGURED[name]
     (tmp_path / "rdc.toml").write_text(f"{text}\n")
     (tmp_path / "a.runbook.md").write_text(ONE)
     done = limited(tmp_path, "check", "a.runbook.md")
-    assert (done.returncode, said in done.stderr) == (1, True), done.stderr[-500:]
+    assert (done.returncode, message in done.stderr) == (1, True), done.stderr[-500:]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "words",
     [
@@ -238,3 +230,56 @@ def test_many_undeclared_names_in_a_command_are_found_soon(tmp_path: Path) -> No
     (tmp_path / "a.runbook.md").write_text(f"## 1. A\n\n```bash\n{command}```\n")
     done = limited(tmp_path, "check", "--quiet", "a.runbook.md")
     assert (done.returncode, done.stderr.count("warning[RD140]")) == (1, 1), done.stderr[-500:]
+
+
+# --- Documents that are deep, wide or long ----------------------------------------------------------------------------
+
+
+DONE, REFUSED = 0, 1
+
+CHOSEN = [
+    ("steps", "check", DONE),
+    ("steps", "python", DONE),
+    ("steps", "github", REFUSED),
+    ("other-steps", "diff", DONE),
+    ("substeps", "make", DONE),
+    ("loop", "mermaid", DONE),
+    ("retries", "json", DONE),
+    ("dynamic", "dot", DONE),
+    ("chain", "graph", DONE),
+    ("doubled", "check", REFUSED),
+    ("long-message", "github", REFUSED),
+    ("long-command", "make", REFUSED),
+    ("long-title", "dot", DONE),
+    ("long-escapes", "check", REFUSED),
+    ("long-almost-transition", "check", DONE),
+    ("long-path-of-folders", "check", REFUSED),
+    ("nested-items", "check", REFUSED),
+    ("nested-quotes", "python", DONE),
+    ("nested-yaml-lists", "check", REFUSED),
+    ("nested-toml-lists", "check", REFUSED),
+    ("bomb-as-events", "github", REFUSED),
+    ("wrong-targets", "check", REFUSED),
+    ("many-options", "check", REFUSED),
+    ("too-large", "check", REFUSED),
+]
+
+
+@pytest.mark.share(16)
+@pytest.mark.parametrize(("case", "command", "code"), CHOSEN, ids=str)
+def test_it_ends_soon_and_in_bounded_memory(case: str, command: str, code: int, tmp_path: Path) -> None:
+    write(case, tmp_path)
+    found = measure(command, tmp_path)
+    assert found.is_well, found
+    assert found.code == code, found.output[-1000:]
+    assert found.output
+    is_output = COMMANDS[command][0] in ("compile", "graph")
+    assert bool(list(tmp_path.glob("out*"))) == (is_output and code == DONE)
+
+
+def test_the_cases_are_what_they_say() -> None:
+    assert len(files("steps")[MAIN].split("\n## ")) == 10_000
+    assert len(files("chain")) == 1_000 + 2
+    assert len(files("too-large")[MAIN].encode()) == 8 * 1024 * 1024 + 1
+    assert len(files("largest-text")[MAIN].encode()) == 8 * 1024 * 1024
+    assert {case for case, _, _ in CHOSEN} <= set(CASES)

@@ -14,11 +14,9 @@ from pathlib import Path
 import pytest
 
 from runtime_shim.engine.journal import encode
-from tests.robustness.places import PATIENCE, Place, archived, environment
-from tests.robustness.test_disk import end_of, run_words
-from tests.robustness.test_journal_damage import FLOW
+from tests.robustness.places import FLOW, PATIENCE, Place, archived, end_of, environment, run_words
 
-pytestmark = pytest.mark.share(3)
+pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
 
 # --- Clocks -----------------------------------------------------------------------------------------------------------

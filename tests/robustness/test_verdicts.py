@@ -8,6 +8,8 @@ import pytest
 
 from tests.support.generated import Generated
 
+pytestmark = pytest.mark.process
+
 REVIEW = """\
 name: review
 steps:
@@ -36,10 +38,10 @@ QUOTES = {
 def test_a_quoted_verdict_stops_the_run(answer: str, tmp_path: Path) -> None:
     place = Generated(tmp_path, "workflow", REVIEW)
     agent = f"echo $RDC_STEP >> called; [ $RDC_STEP = review ] && printf '{answer}' || echo fine"
-    said = place.call("run", "--agent", agent)
+    result = place.call("run", "--agent", agent)
     called = (tmp_path / "called").read_text().split()
-    assert (said.code, called) == (1, ["review"]), said.err
-    assert "ambiguous" in said.err
+    assert (result.code, called) == (1, ["review"]), result.err
+    assert "ambiguous" in result.err
 
 
 @pytest.mark.parametrize(

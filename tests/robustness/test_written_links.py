@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.support.cli import call, document, spawn
+
+pytestmark = pytest.mark.process
 
 RUNBOOK = "# T\n\n## 1. Work\n\n```bash\ntrue\n```\n"
 CHANGED = "# T\n\n## 1. Work\n\n```bash\nfalse\n```\n"
@@ -24,8 +25,7 @@ def clone(tmp_path: Path) -> Path:
     """A repository with two documents, beside a folder that doesn't belong to it."""
     (tmp_path / "outside").mkdir()
     (folder := tmp_path / "clone").mkdir()
-    subprocess.run(["git", "init", "-q", "."], cwd=folder, check=True)
-    (folder / ".git/hooks").mkdir(exist_ok=True)
+    (folder / ".git/hooks").mkdir(parents=True)
     (folder / "other").mkdir()
     document(folder, "deploy.runbook.md", RUNBOOK)
     document(folder, "new.runbook.md", CHANGED)

@@ -8,6 +8,8 @@ import pytest
 
 from tests.support.process import Place, ask, program, shell
 
+pytestmark = pytest.mark.process
+
 THREE = program(
     {"1": ask("2", "2"), "a b": ask("3", "3"), "2": ask("a b", "a b"), "3": ask("COMPLETE", question="yes/no")}
 )

@@ -38,6 +38,8 @@ from tests.support.runtime_programs import (
     text,
 )
 
+pytestmark = pytest.mark.process
+
 MARKDOWN = text("markdown")
 MOCKS = """\
 # what is answered

@@ -11,6 +11,8 @@ import pytest
 
 from tests.support.process import Place, ask, program, shell
 
+pytestmark = pytest.mark.process
+
 REVIEW = program({"1": shell("echo one >> log", "2"), "2": ask("3"), "3": shell("echo three >> log", "COMPLETE")})
 
 

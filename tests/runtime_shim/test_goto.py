@@ -21,6 +21,8 @@ from tests.support.process import LOOP, Place, ask, kill, program, shell, wait_u
 from tests.support.runtime_programs import ORIGIN, Compiled, Counter, Program, Variable, edge, node, sh, text
 from tests.support.runtime_programs import program as compiled
 
+pytestmark = pytest.mark.process
+
 
 def test_goto_moves_a_run_that_waits_and_says_who_and_why(tmp_path: Path) -> None:
     place = waiting(tmp_path)

@@ -33,6 +33,8 @@ from tests.support.runtime_programs import (
     text,
 )
 
+pytestmark = pytest.mark.process
+
 NASTY = {
     "quotes": "'; touch x #\"; touch x; $(touch x) `touch x` ${IFS} ${{ github.token }}",
     "lines": "a\nb=c\nFOUND=stolen\n::set-output name=x::y\n::add-mask::z\n]]]}}%}{{ 7*7 }}{% raw %}",

@@ -9,6 +9,8 @@ import pytest
 from tests.support.process import Screen
 from tests.support.runtime_programs import Compiled, Input, Variable, node, program, sh
 
+pytestmark = pytest.mark.process
+
 INPUTS = (
     Input("version", pattern="[0-9.]+", description="What to \x1b[31mrelease"),
     Input("where", "choice", options=("blue", "green"), default="blue"),

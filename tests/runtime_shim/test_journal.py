@@ -13,6 +13,8 @@ from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.state import Store, replay
 from tests.support.process import Place, program, shell
 
+pytestmark = pytest.mark.process
+
 RECORDS: list[Record] = [
     {"kind": "begin", "format": 1, "title": 'Größe "x"\n'},
     {"kind": "done", "node": "1", "outcome": "pass", "changed": {"1 r": 1}},

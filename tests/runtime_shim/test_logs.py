@@ -20,6 +20,8 @@ from runtime_shim.operator.logs import LONGEST_LINE, Log
 from tests.runtime_shim.operator import TWO, logs
 from tests.support.process import Place, ask, held_back, kill, program, shell, wait_until
 
+pytestmark = pytest.mark.process
+
 # --- Logs -------------------------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,8 @@ from runtime_shim.engine.program import UsageError
 from runtime_shim.targets.make import FOR_OTHERS, MakeCaller, name_of, values_of
 from tests.support.runtime_programs import Compiled, Input, node, program, sh
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> Compiled:

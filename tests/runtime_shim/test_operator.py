@@ -15,7 +15,7 @@ from tests.support.process import Place, Screen, ask, program, shell, wait_until
 from tests.support.runtime_programs import Ask, Compiled, Keep, Program, edge, node, sh, text
 from tests.support.runtime_programs import program as compiled
 
-pytestmark = pytest.mark.share(3)
+pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
 # --- Who and why ------------------------------------------------------------------------------------------------------
 

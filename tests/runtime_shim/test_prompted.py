@@ -14,6 +14,8 @@ from tests.support.process import Place, Screen, ask, kill, program, shell
 from tests.support.runtime_programs import Compiled, Keep, Variable, edge, node, of, sh, slot
 from tests.support.runtime_programs import program as compiled
 
+pytestmark = pytest.mark.process
+
 # --- Prompted runs ----------------------------------------------------------------------------------------------------
 
 

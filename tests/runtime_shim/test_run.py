@@ -11,6 +11,8 @@ import pytest
 
 from tests.support.process import LOOP, Place, ask, end, program, shell, wait_until
 
+pytestmark = pytest.mark.process
+
 REVIEW = program({"1": shell("echo one >> log", "2"), "2": ask("3"), "3": shell("echo three >> log", "COMPLETE")})
 
 

@@ -13,6 +13,8 @@ from tests.support.process import Place, Table, ask, program, shell
 from tests.support.runtime_programs import Ask, Compiled, Gate, agent, edge, node, text
 from tests.support.runtime_programs import program as compiled
 
+pytestmark = pytest.mark.process
+
 
 def asks(**more: Table) -> Table:
     return program(

@@ -16,6 +16,8 @@ import pytest
 
 from tests.support.process import LOOP, Place, Screen, ask, is_gone, kill, program, shell, wait_until
 
+pytestmark = pytest.mark.process
+
 HANG = "echo $$ > pid; sleep 1000 & echo $! > child; echo ready > ready; wait"
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.support.generated import Generated
 
+pytestmark = pytest.mark.process
+
 RUNBOOK = """\
 # Deploy
 

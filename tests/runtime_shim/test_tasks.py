@@ -31,6 +31,8 @@ from tests.support.runtime_programs import (
     text,
 )
 
+pytestmark = pytest.mark.process
+
 TOOL = program(
     node("0", agent("x"), edge("1", None, kept("reply"))),
     node(

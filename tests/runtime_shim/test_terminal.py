@@ -14,6 +14,8 @@ from runtime_shim.engine.texts import clean
 from runtime_shim.engine.walk import advance
 from tests.support.process import Place, Screen, ask, is_gone, program, shell, wait_until
 
+pytestmark = pytest.mark.process
+
 # A command that expects a key waits a little: it begins before the terminal is handed to it.
 
 

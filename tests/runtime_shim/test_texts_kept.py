@@ -35,6 +35,8 @@ from tests.support.runtime_programs import (
     text,
 )
 
+pytestmark = pytest.mark.process
+
 INPUTS = program(
     node("1", sh("printf '%s|' \"$NAME\" \"${NOTE-unset}\" \"$COUNT\" > got"), variables=(
         Variable("NAME", "name"), Variable("NOTE", "note"), Variable("COUNT", "count"),

@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.process import Place, Table, ask, program, shell
 
+pytestmark = pytest.mark.process
+
 
 def with_command(command: str) -> Table:
     """A program whose second step does something to the state."""

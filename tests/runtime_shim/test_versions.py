@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.process import LOOP, Place, Table, ask, program, shell
 
+pytestmark = pytest.mark.process
+
 REVIEW = program({"1": shell("echo one >> log", "2"), "2": ask("3"), "3": shell("echo three >> log", "COMPLETE")})
 
 

@@ -16,6 +16,8 @@ from runtime_shim.engine.journal import encode
 from tests.support.process import is_gone, kill, wait_until
 from tests.support.runtime_programs import Compiled, Input, Settings, edge, kept, node, of, program, slot, text
 
+pytestmark = pytest.mark.process
+
 HEADING = r"## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n\n"
 WORDS = Reading(("GOOD", "BAD"), "GOOD|BAD")
 ALWAYS = tuple(edge("STOP", word) for word in ("failed", "none"))

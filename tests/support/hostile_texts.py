@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 NASTY = (
     "x",
     "two words",
@@ -118,3 +120,10 @@ SCALARS = [
     "%",
 ]
 """For what YAML, expressions or a shell may take for something else."""
+EVIL = ("'; rm -rf .", "$(touch PWNED)`touch PWNED`", "\x1b]8;;https://x\x07link", "\u2066\u202e txt", "%0a::error::x")
+"""What moves a cursor, turns a line around, or is a command where somebody is careless."""
+
+
+def is_unsafe(character: str) -> bool:
+    """Whether a terminal may do something else than to show a character."""
+    return character not in "\n\t" and unicodedata.category(character) in {"Cc", "Cf"} and character != "\u200b"

@@ -10,6 +10,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from backends.mermaid.chart import NOTES
+from backends.picture.model import Picture
+from backends.registry import load
+from compiler.ir.program import Program
 from tests.support.node import MissingError, Server, sharing
 
 HERE = Path(__file__).parents[1] / "backends" / "mermaid"
@@ -75,6 +79,37 @@ class Mermaid:
 def shown(label: str) -> str:
     """A label as a browser shows it, with its line breaks."""
     return unescape(label.replace("<br>", "\n"))
+
+
+def emitted(drawn: Program, **options: object) -> str:
+    """Return the file of the target for a program."""
+    text = load("mermaid").emit(drawn, {name.replace("_", "-"): value for name, value in options.items()}).text
+    assert text
+    return text
+
+
+def words(text: str) -> str:
+    """A label as people read it: several spaces are one, those without width none, and some signs look alike."""
+    return " ".join(text.replace("\u200b", "").replace("`", "'").replace("~", "∼").split())
+
+
+def assert_same(seen: Seen, drawn: Picture) -> None:
+    """What Mermaid sees is the picture: so many boxes, frames and arrows, with these labels, and nothing else."""
+    notes = [box.label for box in seen.boxes if box.id == NOTES]
+    assert [words(note) for note in notes] == ([words(" ".join(drawn.notes))] if drawn.notes else [])
+    start, *boxes = sorted(
+        (box for box in seen.boxes if box.id != NOTES),
+        key=lambda box: (box.id != "start", int(box.id[1:]) if box.id[1:].isdigit() else 0),
+    )
+    assert [words(box.label) for box in boxes] == [words(" ".join(box.lines)) for box in drawn.boxes]
+    assert start.id == "start"
+    names = {box.node.id: found.id for box, found in zip(drawn.boxes, boxes, strict=True)}
+    first, *arrows = seen.arrows
+    assert (first.source, first.target) == ("start", names[drawn.entry])
+    assert [(arrow.source, arrow.target, words(arrow.label)) for arrow in arrows] == [
+        (names[arrow.source], names[arrow.target], words(" ".join(arrow.lines))) for arrow in drawn.arrows
+    ]
+    assert sorted(words(frame.label) for frame in seen.frames) == sorted(words(frame.title) for frame in drawn.frames)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from typing import IO, Any
 
 from tests.conftest import ROOT
 from tests.support.once import VARIABLE, once
+from tests.support.starts import announce
 
 CACHE = ROOT / ".venv" / "node"
 PACKAGES = ("package.json", "package-lock.json")
@@ -42,6 +43,7 @@ class Server:
 
     def ask(self, question: object) -> dict[str, Any]:
         """The answer to a question."""
+        announce("node")
         self._questions.write(json.dumps(question) + "\n")
         self._questions.flush()
         line = self._answers.readline()

@@ -9,7 +9,8 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,8 @@ VARIABLE = "TESTS_SHARED_FOLDER"
 
 
 def begin(config: pytest.Config) -> None:
-    """Make the folder of this run, which workers inherit."""
-    if not hasattr(config, "workerinput"):
+    """Make the folder of this run, which workers inherit; `make test` makes one for its two runs."""
+    if VARIABLE not in os.environ:
         os.environ[VARIABLE] = tempfile.mkdtemp(prefix="rdc-tests-")
         config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(VARIABLE), ignore_errors=True))
 
@@ -29,6 +30,18 @@ def shared(name: str, make: Callable[[Path], None]) -> Path:
     folder = Path(os.environ[VARIABLE]) / name
     once(folder, lambda: make(folder))
     return folder
+
+
+@contextmanager
+def first(name: str) -> Iterator[None]:
+    """Let one process go ahead; the others wait for it, then all go on together."""
+    ready = Path(os.environ[VARIABLE]) / f"{name}.ready"
+    with ready.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if ready.exists():
+            fcntl.flock(lock, fcntl.LOCK_UN)
+        yield
+        ready.touch()
 
 
 def once(folder: Path, make: Callable[[], None]) -> None:

@@ -32,3 +32,16 @@ def of_case(case: Drawn) -> Picture:
 def both(old: Picture, new: Picture) -> Picture:
     """Two versions in one picture."""
     return overlay(old, new, difference(old, new))
+
+
+def luminance(color: str) -> float:
+    """How light a color is, as WCAG counts it."""
+    channels = [int(color[index : index + 2], 16) / 255 for index in (1, 3, 5)]
+    red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """How well one color can be read on another."""
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)

@@ -1,4 +1,4 @@
-"""Programs from their JSON form."""
+"""Programs from their JSON form, and what that is made of."""
 
 from __future__ import annotations
 
@@ -10,6 +10,26 @@ from compiler.frontends.json.lower import Reader
 from compiler.frontends.json.shapes import Shape
 from compiler.ir.edges import Origin
 from compiler.ir.program import Program
+
+Json = dict[str, Any]
+ORIGIN: Json = {"path": "p.json", "span": {"line": 1, "column": 1, "end_line": 1, "end_column": 2}}
+
+
+def program_of(*nodes: Json, **more: Any) -> Json:
+    """Return a program of these nodes and an end; the first one is the entry."""
+    end = node("end", {"kind": "end", "result": "complete"})
+    sources = [{"path": "p.json", "sha256": "0" * 64}]
+    return {"name": "p", "title": "", "sources": sources, "entry": nodes[0]["id"], "nodes": [*nodes, end], **more}
+
+
+def node(step: str, task: Json, *edges: Json, **more: Any) -> Json:
+    """Return a node."""
+    return {"id": step, "title": "", "origin": ORIGIN, "task": task, "edges": list(edges), **more}
+
+
+def edge(target: str, *effects: Json, guard: tuple[Json, ...] = ()) -> Json:
+    """Return an edge."""
+    return {"guard": list(guard), "effects": list(effects), "target": target}
 
 
 def from_json(text: str) -> Program:

@@ -9,6 +9,8 @@ import pytest
 
 from benchmarks.workers.fleet import Fleet
 
+pytestmark = pytest.mark.process
+
 SHOUTS = """\
 # Texts
 

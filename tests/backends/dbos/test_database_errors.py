@@ -21,6 +21,8 @@ from runtime_shim.engine.program import UsageError
 from runtime_shim.targets.dbos.command_line import DbosCaller
 from runtime_shim.targets.dbos.legs import Legs, network_of
 
+pytestmark = pytest.mark.tool
+
 PASSWORD = "s3cretpass"
 TECHNICAL = re.compile(r"Traceback|SELECT|INSERT|sqlalche|psycopg\.|sqlite3\.|File \"|\wError\b|errno")
 COMMANDS = (["list"], ["status", "r1"], ["start", "--id", "r1"], ["answer", "r1", "2", "yes"], ["cancel", "r1"],

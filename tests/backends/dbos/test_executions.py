@@ -19,6 +19,8 @@ from runtime_shim.targets.dbos.leases import Channel
 from runtime_shim.targets.dbos.legs import Place
 from runtime_shim.targets.dbos.worker import Execution, Parked, Worker
 
+pytestmark = pytest.mark.tool
+
 Message = dict[str, Any]
 
 GIVEN = {"step": "1"}

@@ -15,6 +15,8 @@ from benchmarks.workers.fleet import Fleet, group_is_gone, until
 from tests.conftest import ROOT
 from tests.support.makefiles import children
 
+pytestmark = pytest.mark.process
+
 REVIEW = ROOT / "examples" / "programs" / "parallel-review.program.json"
 
 AGENT = """\

@@ -15,6 +15,8 @@ from benchmarks.workers.fleet import Fleet, WorkerProcess, group_is_gone, until
 from tests.backends.dbos.documents import STUBBORN, WAITS
 from tests.support.makefiles import children
 
+pytestmark = pytest.mark.process
+
 
 def begun(fleet: Fleet, *options: str) -> WorkerProcess:
     """Start a worker and a run, and wait until the run is in its second step."""

@@ -21,6 +21,8 @@ from runtime_shim.targets.dbos.steps import check_state, prepared
 from runtime_shim.targets.dbos.worker import Parked, Worker
 from tests.backends.dbos.forging import MINE, OTHER, add_run, ended, forge, legs_of, status_of, taken
 
+pytestmark = pytest.mark.tool
+
 ODD_RUNS = ("", "..", "../outside", "a/b", "-a", "\x1b[2J")
 ODD_WORKERS = ("../precious", "a/b:1:00000001", "", "version-1")
 BEGIN = {

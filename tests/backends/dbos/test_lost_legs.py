@@ -15,6 +15,8 @@ from benchmarks.workers.fleet import Fleet, group_is_gone, until
 from tests.backends.dbos.documents import STUBBORN, WAITS
 from tests.backends.dbos.forging import OTHER, add_run, forge, legs_of, status_of, taken
 
+pytestmark = pytest.mark.tool
+
 QUEUED = "UPDATE workflow_status SET status = 'ENQUEUED', owner_xid = NULL, started_at_epoch_ms = NULL"
 
 

@@ -11,6 +11,8 @@ from benchmarks.workers.fleet import Fleet
 from tests.backends.dbos.documents import RETRIES
 from tests.backends.dbos.forging import INSERTED, MINE, ended, forge, legs_of, output, status_of, taken
 
+pytestmark = pytest.mark.tool
+
 DONE = {
     "kind": "done", "node": "1", "title": "Before", "attempt": 1, "instances": {}, "outcome": "pass", "how": "",
     "says": "", "seconds": 0.1, "next": "2", "changed": {"1 retries": 1}, "condition": "running",

@@ -13,6 +13,8 @@ import pytest
 from benchmarks.workers.fleet import Fleet, until
 from tests.backends.dbos.documents import ASKS, WAITS
 
+pytestmark = pytest.mark.tool
+
 
 def free_port() -> int:
     """Return a port that no one uses."""

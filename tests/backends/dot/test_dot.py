@@ -13,21 +13,21 @@ from msgspec.structs import replace
 from pygraphviz import AGraph
 
 from backends.base import MARK
-from backends.dot.graph import MOST_SHARED, SHAPES, START, label, name, spread_ends
-from backends.picture.looks import PALETTES, Theme, with_legend
+from backends.dot.graph import MOST_SHARED, SHAPES, START, Graph, label, name, spread_ends
+from backends.picture.looks import PALETTES, Theme, stylesheet
 from backends.picture.model import UNREACHABLE, Picture, picture
 from backends.registry import load
 from compiler.diagnostics.issues import InvalidError
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask, End, Shell
 from compiler.ir.texts import text
-from tests.backends.mermaid.test_mermaid import contrast
 from tests.conftest import ROOT
 from tests.differential.generate.rundown import Drawn, cases
 from tests.differential.generate.rundown import compiled as compiled_case
 from tests.support.documents import compiled
 from tests.support.golden import listed, of
-from tests.support.graphviz import Seen, drawn, seen, words
+from tests.support.graphviz import Seen, assert_same, complete, drawn, emitted, seen
+from tests.support.pictures import both, contrast, of_case, pairs
 from tests.support.sample_programs import (
     FAIL,
     PASS,
@@ -41,30 +41,12 @@ from tests.support.sample_programs import (
     unverified,
 )
 
+pytestmark = pytest.mark.process
+
 GOLDEN = listed(".dot")
 
 
-def emitted(shown: Program, **options: object) -> str:
-    text = load("dot").emit(shown, {name.replace("_", "-"): value for name, value in options.items()}).text
-    assert text
-    return text
-
-
-def complete(shown: Program) -> Picture:
-    """The whole picture of a program, with its legend."""
-    return with_legend(spread_ends(picture(shown)))
-
-
-def assert_same(found: Seen, shown: Picture) -> None:
-    """What Graphviz draws is the picture: so many boxes, frames and arrows, with these labels, and nothing else."""
-    assert sorted(box.label for box in found.boxes) == sorted(
-        ["Start", *(words(" ".join(box.lines)) for box in shown.boxes)]
-    )
-    assert sorted(frame.label for frame in found.frames) == sorted(words(frame.title) for frame in shown.frames)
-    labels = (words(" ".join(arrow.lines)) for arrow in shown.arrows)
-    assert sorted(arrow.label for arrow in found.arrows) == sorted(["", *labels])
-
-
+@pytest.mark.share(4)
 @pytest.mark.parametrize("path", GOLDEN)
 def test_graphviz_draws_the_golden_files(path: str) -> None:
     text = of(path).read_text(encoding="utf-8")
@@ -91,7 +73,6 @@ def test_no_text_leaves_its_label(shown: Program) -> None:
     assert_same(drawn(emitted(shown)), complete(shown))
 
 
-@pytest.mark.share(2)
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_graphviz_draws_the_picture_of_every_runbook(case: Drawn) -> None:
@@ -267,3 +248,73 @@ def test_boxes_that_are_called_as_rdc_calls_things_are_drawn_all_the_same() -> N
     ends = (node("STOP", End("stop")), node("other", shell, to("STOP"), group=frame.id))
     shown = program(*steps, *ends, groups=(frame,))
     assert_same(drawn(emitted(shown)), complete(shown))
+
+
+# --- Two versions in one graph ----------------------------------------------------------------------------------------
+
+
+def graph(shown: Picture) -> Seen:
+    return drawn("\n".join(Graph(spread_ends(shown), "a", ("old → new", "+ added")).lines()))
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(pair=pairs)
+def test_graphviz_draws_both_versions(pair: tuple[Drawn, Drawn]) -> None:
+    shown = both(*map(of_case, pair))
+    assert_same(graph(shown), spread_ends(shown))
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@given(old=hostile_programs(), new=hostile_programs())
+@unverified()
+def test_no_text_of_two_versions_leaves_its_label(old: Program, new: Program) -> None:
+    shown = both(picture(old), picture(new))
+    assert_same(graph(shown), spread_ends(shown))
+
+
+def steps(*commands: str) -> Program:
+    """Steps, each with a way to an end that says nothing."""
+    nodes = [
+        node(str(number), Shell("sh", text(what)), to(str(number + 1), PASS), to("S", FAIL), title=f"Do {what}")
+        for number, what in enumerate(commands, 1)
+    ]
+    return program(*nodes, node(str(len(commands) + 1), End("complete")), node("S", End("stop")))
+
+
+def test_marks_are_told_by_line_and_words() -> None:
+    seen = graph(both(picture(steps("a", "b", "c")), picture(steps("a", "d", "c"))))
+    boxes = {box.label: box for box in seen.boxes}
+    added, removed = boxes["2 Do d + added"], boxes["2 Do b − removed"]
+    assert (added.classes, removed.classes) == (["added"], ["removed"])
+    assert added.shapes[0].get("stroke-width") == "3.5"
+    assert removed.shapes[0].get("stroke-dasharray")
+    arrows = {arrow.label: arrow for arrow in seen.arrows}
+    assert (arrows["+ worked"].classes, arrows["− worked"].classes) == (["added"], ["removed"])
+    assert arrows["− worked"].shapes[0].get("stroke-dasharray") != arrows["failed"].shapes[0].get("stroke-dasharray")
+
+
+def test_ends_beside_steps_came_and_went_with_them() -> None:
+    spread = spread_ends(both(picture(steps("a", "b", "c")), picture(steps("a", "d", "c"))))
+    assert {box.node.id: box.mark for box in spread.boxes if " → " in box.node.id} == {
+        "1 → S": "",
+        "2 → S": "added",
+        "3 → S": "",
+        "old 2 → S": "removed",
+    }
+
+
+def test_there_is_no_link_to_what_is_gone() -> None:
+    shown = both(picture(steps("a", "b")), picture(steps("a")))
+    found = drawn("\n".join(Graph(shown, "a", link_base="https://example.org/").lines()))
+    assert {box.label for box in found.boxes if not box.link} == {"Start", "2 Do b − removed"}
+
+
+def test_marks_adapt_to_dark_pages() -> None:
+    css, kinds = stylesheet("dark"), ("node", "cluster", "edge")
+    assert all(f".{kind}.{mark} " in css for kind in kinds for mark in ("added", "removed", "changed"))
+
+
+def test_what_is_not_marked_is_as_ever() -> None:
+    shown = picture(steps("a", "b"))
+    assert list(Graph(both(shown, shown), "a").lines()) == list(Graph(shown, "a").lines())
+    assert replace(shown.boxes[0], mark="added") != shown.boxes[0]

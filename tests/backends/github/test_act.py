@@ -13,6 +13,8 @@ import pytest
 
 from tests.support.github.act import ActStep, run
 
+pytestmark = pytest.mark.tool
+
 SHA = "9c091bb21b7c1c1d1991bb908d89e4e9dddfe3e0"
 
 

@@ -18,6 +18,8 @@ from tests.support.cli import Result, call, spawn
 from tests.support.makefiles import environment
 from tests.support.stepped import Place, compiled_to
 
+pytestmark = pytest.mark.process
+
 WORKFLOW = """name: ship
 steps:
   - name: build

@@ -26,6 +26,8 @@ from tests.conftest import ROOT
 from tests.support.github import lint
 from tests.support.github.compiling import parsed
 
+pytestmark = pytest.mark.tool
+
 HEADING = r"## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n\n"
 ANSWERS: Mapping[str, Any] = {
     "plan": ["The plan.\nPLAN_READY"],

@@ -32,6 +32,8 @@ from tests.support import actions_engine as engine
 from tests.support.github.compiling import parsed
 from tests.support.github.lint import findings
 
+pytestmark = pytest.mark.tool
+
 HOSTILE = "$(touch $FOLDER/owned) `x` ${{ github.token }}\r\n::set-env name=A::b\nEOF\nrdc\n' \" {{project}}"
 SHOW = 'printf "%s" "$issue/$project" > "$FOLDER/shown"'
 INPUTS = (Input("issue", type="text"), Input("project", default="none"))

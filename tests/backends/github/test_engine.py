@@ -13,6 +13,8 @@ from tests.support import actions_engine as engine
 from tests.support import node
 from tests.support.actions_engine import RejectedError
 
+pytestmark = pytest.mark.tool
+
 # --- Steps ------------------------------------------------------------------------------------------------------------
 
 

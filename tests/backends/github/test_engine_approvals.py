@@ -12,6 +12,8 @@ import pytest
 from tests.backends.github.walking import HEAD, Engine, jobs, steps
 from tests.support.actions_engine import EngineRun, RejectedError
 
+pytestmark = pytest.mark.tool
+
 
 def results(run: EngineRun) -> dict[str, str]:
     """The results of the jobs."""

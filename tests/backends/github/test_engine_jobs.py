@@ -11,6 +11,8 @@ import pytest
 from tests.backends.github.walking import HEAD, MATRIX, Engine, jobs, steps
 from tests.support.actions_engine import RejectedError
 
+pytestmark = pytest.mark.tool
+
 # --- Jobs -------------------------------------------------------------------------------------------------------------
 
 

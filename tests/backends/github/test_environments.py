@@ -15,6 +15,8 @@ from tests.support.actions_engine import EngineRun
 from tests.support.github.compiling import emission, parsed, text_of
 from tests.support.github.ends import end_of
 
+pytestmark = pytest.mark.tool
+
 
 def step(number: int, *printed: str) -> str:
     lines = "".join(f"- {line}\n" for line in printed)

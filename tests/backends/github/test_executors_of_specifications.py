@@ -7,9 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.backends.github.specifications import written
 from tests.support import actions_engine as engine
 from tests.support.cli import call
+
+pytestmark = pytest.mark.tool
 
 FILES = ("GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
 DOCUMENT = """

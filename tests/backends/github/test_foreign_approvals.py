@@ -9,10 +9,14 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from compiler.ir.program import Program
 from tests.backends.github.routed import COMPLETE, STOP, Agent, Ask, Gate, Shell, compiled, node, program, text, to
 from tests.backends.github.routed_runs import OPTIONS, ended, log, run
 from tests.support import actions_engine as engine
+
+pytestmark = pytest.mark.tool
 
 ATTACK = f"""\
 import json, os, sys

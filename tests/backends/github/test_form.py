@@ -11,6 +11,8 @@ from tests.support import actions_engine as engine
 from tests.support.github.compiling import parsed, steps, text_of
 from tests.support.github.lint import findings
 
+pytestmark = pytest.mark.tool
+
 DEFAULTS = "# Deploy\n\n" + "\n".join(
     f"## {number}. {title}\n\n```bash\n{command}\n```\n"
     for number, (title, command) in enumerate(

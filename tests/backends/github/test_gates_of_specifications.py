@@ -11,6 +11,8 @@ import pytest
 from tests.backends.github.specifications import written
 from tests.support import actions_engine as engine
 
+pytestmark = pytest.mark.tool
+
 DOCUMENT = r"""
 workflow: {module: notes, workflow: publish, phase: Release}
 config:

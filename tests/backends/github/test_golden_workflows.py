@@ -17,6 +17,8 @@ from tests.support.github.ends import End, end_of
 from tests.support.github.lint import findings
 from tests.support.golden import INPUTS, NAMES, SECRETS, STOPS, listed, workflows
 
+pytestmark = pytest.mark.tool
+
 WORKFLOWS = listed(".yml")
 
 

@@ -25,6 +25,8 @@ from tests.backends.github.routed import (
 )
 from tests.backends.github.routed_runs import OPTIONS, ended, run
 
+pytestmark = pytest.mark.process
+
 SECRET = "sesame_open*now[1]"
 GIVEN = {**OPTIONS, "secrets": ["KEY"], "steps": {"*": {"secrets": []}, "1": {"secrets": ["KEY"]}}}
 TELL = Shell("sh", text('echo "v=$(cat k)" > "$RDC_OUTPUT"; rm k'))

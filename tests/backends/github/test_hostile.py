@@ -22,6 +22,8 @@ from tests.support.github.ends import end_of
 from tests.support.github.lint import findings
 from tests.support.hostile_texts import SCALARS as HOSTILE
 
+pytestmark = pytest.mark.tool
+
 MODES: list[dict[str, object]] = [
     {},
     {"summary": True},

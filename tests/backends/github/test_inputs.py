@@ -30,6 +30,8 @@ from tests.support.github.compiling import parsed, text_of
 from tests.support.github.ends import end_of
 from tests.support.github.lint import findings
 
+pytestmark = pytest.mark.tool
+
 HOSTILE = (
     "$(touch $FOLDER/owned)",
     "'; touch $FOLDER/owned; '",

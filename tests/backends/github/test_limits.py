@@ -13,6 +13,8 @@ from backends.github.workflow import limits
 from tests.support.github.compiling import emission, parsed, text_of
 from tests.support.github.lint import findings
 
+pytestmark = pytest.mark.process
+
 
 def straight(count: int) -> str:
     return "# Count\n\n" + "\n".join(f"## {n}. Count to {n}\n\n```bash\necho {n}\n```\n" for n in range(1, count + 1))

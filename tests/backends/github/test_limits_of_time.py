@@ -30,6 +30,8 @@ from tests.backends.github.walking import run, written
 from tests.support.github.compiling import parsed, steps
 from tests.support.github.lint import findings
 
+pytestmark = pytest.mark.process
+
 LEFT = '(trap "" TERM; sleep 60) & echo $! > "$FOLDER/pid"; '
 NOTE = 'echo "$RDC_ATTEMPT $STAGE" >> "$FOLDER/tries"; '
 

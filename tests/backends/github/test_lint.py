@@ -15,6 +15,8 @@ from tests.support.github import act, lint
 from tests.support.github.compiling import parsed
 from tests.support.github.lint import findings
 
+pytestmark = pytest.mark.process
+
 CLEAN = """\
 name: Deploy
 on:

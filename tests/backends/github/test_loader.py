@@ -20,6 +20,8 @@ from backends.python.edition import publisher, runtime, runtime_for
 from compiler.text.source import sha256_of
 from runtime_shim.editions import EDITIONS
 
+pytestmark = pytest.mark.process
+
 GOOD = "import sys\nprint('good', sys.argv, flush=True)\n"
 EVIL = "print('evil', flush=True)\n"
 PATH = ".github/rdc/a.py"

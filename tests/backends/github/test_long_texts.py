@@ -11,6 +11,8 @@ from tests.support.github.compiling import text_of
 from tests.support.github.ends import end_of
 from tests.support.github.lint import findings
 
+pytestmark = pytest.mark.tool
+
 LONGEST = 65_535
 """The most characters of all inputs of a run on GitHub."""
 

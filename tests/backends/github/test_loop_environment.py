@@ -10,6 +10,8 @@ from tests.backends.github.continued import ending
 from tests.support import actions_engine as engine
 from tests.support.github.compiling import text_of
 
+pytestmark = pytest.mark.tool
+
 STRAIGHT = """\
 ## 1
 

@@ -41,6 +41,8 @@ from tests.backends.github.routed_runs import AGENT, HOSTILE, ended, log, run
 from tests.support.github import lint
 from tests.support.github.compiling import parsed
 
+pytestmark = pytest.mark.tool
+
 READING = Reading(("OK", "BAD"))
 MATRIX: Mapping[str, Any] = {"agent": AGENT, "parallel": "matrix"}
 JOB = "entries_review"

@@ -12,6 +12,8 @@ import pytest
 from tests.conftest import ROOT
 from tests.support.github.native import AGAIN, REVIEWERS, Native, command, errors, noted, prepared, question, result
 
+pytestmark = pytest.mark.tool
+
 DOCUMENT = (
     command(1, 'echo 1 >> "$LOG"; echo built > product', 'FAIL: STOP "It cannot be built"')
     + question(2, 'NO: STOP "Not wanted"')

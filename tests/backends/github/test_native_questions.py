@@ -16,6 +16,8 @@ from tests.backends.github.routed import node
 from tests.support.github.compiling import emission, parsed
 from tests.support.github.lint import findings
 
+pytestmark = pytest.mark.process
+
 BUILD = "## 1. Build\n\n```bash\nmkdir -p dist && echo built > dist/app\n```\n\n- FAIL: STOP\n\n"
 ASK = "## 2. Ready?\n\nLook at *it*.\n\n- YES: CONTINUE\n- NO: STOP Later\n\n"
 INSTALL = "## 3. Install\n\n```bash\ncat dist/app\n```\n\n- PASS: COMPLETE Installed\n- FAIL: STOP Broken\n"

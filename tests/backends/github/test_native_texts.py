@@ -10,6 +10,8 @@ import pytest
 from tests.support.github.lint import findings
 from tests.support.github.native import Native, command, prepared, question
 
+pytestmark = pytest.mark.process
+
 HOSTILE = [
     "$(touch owned) `touch owned` ${{ github.token }} ${HOME}$LOG '; touch owned; '",
     '"; touch owned; " ##[error]x ::set-output name=started::yes 100%0A \\n \\ %s \u2028\u00e9 \u202e',

@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.github.native import Native, command, errors, noted, prepared, question, result
 
+pytestmark = pytest.mark.tool
+
 SECRET = "s3cret/+*.[x]$\\value"
 SHOW = command(3, '{ find . -path ./.git -prune -o -print | LC_ALL=C sort; } >> "$LOG"', "PASS: COMPLETE")
 

@@ -13,6 +13,8 @@ from tests.backends.github.walking import Engine
 from tests.support.github.compiling import emission, parsed, steps, text_of
 from tests.support.github.lint import findings
 
+pytestmark = pytest.mark.tool
+
 DOCUMENT = """\
 # Deploy
 

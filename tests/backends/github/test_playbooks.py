@@ -22,6 +22,8 @@ from tests.support.github import lint
 from tests.support.github.compiling import beside, parsed
 from tests.support.github.stub import answering
 
+pytestmark = pytest.mark.tool
+
 EXAMPLES = Path(__file__).parents[3] / "examples" / "playbooks"
 TRIAGE = (EXAMPLES / "issue-triage.playbook.md").read_text(encoding="utf-8")
 MOCKED: dict[str, Any] = {"agent": f"{sys.executable} -P -m rdc mock mocks.json"}

@@ -43,6 +43,8 @@ from tests.backends.github.routed_runs import AGENT, HOSTILE, OPTIONS, ended, lo
 from tests.support.github import lint
 from tests.support.github.compiling import parsed
 
+pytestmark = pytest.mark.tool
+
 
 def conditions(workflow: str) -> dict[str, str]:
     """The conditions of all steps."""

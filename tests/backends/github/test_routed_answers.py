@@ -30,6 +30,8 @@ from tests.backends.github.routed import (
 )
 from tests.backends.github.routed_runs import OPTIONS, ended, log, run
 
+pytestmark = pytest.mark.tool
+
 
 def asking() -> Program:
     """One question of each kind, the last one a gate in a loop."""

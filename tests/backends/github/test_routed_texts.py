@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
 from compiler.ir.program import Artifact, Node
@@ -34,6 +35,8 @@ from tests.backends.github.routed import (
 )
 from tests.backends.github.routed_runs import AGENT, HOSTILE, OPTIONS, ended, log, run
 from tests.support.github import lint
+
+pytestmark = pytest.mark.tool
 
 
 def test_texts_of_people_and_agents_stay_texts(tmp_path: Path) -> None:

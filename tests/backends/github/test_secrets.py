@@ -30,6 +30,8 @@ from tests.backends.github.walking import run, written
 from tests.support.github.compiling import parsed
 from tests.support.github.lint import findings
 
+pytestmark = pytest.mark.tool
+
 VALUES = {"KEY": "sesame-open", "OTHER": "other-secret"}
 
 

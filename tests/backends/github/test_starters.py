@@ -12,6 +12,8 @@ from tests.support import actions_engine as engine
 from tests.support.cli import call
 from tests.support.github.compiling import emission, parsed, text_of
 
+pytestmark = pytest.mark.tool
+
 COMMAND = '## 1. Build\n\n```bash\necho ran >> "$LOG"\n```\n'
 ASKING = COMMAND + "\n## 2. Publish?\n\n- YES: CONTINUE\n- NO: STOP\n\n" + COMMAND.replace("1. Build", "3. Publish")
 TRUSTED = ["OWNER", "MEMBER"]

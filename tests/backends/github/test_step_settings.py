@@ -25,6 +25,8 @@ from tests.backends.github.routed import (
 from tests.backends.github.routed_runs import AGENT, ended, log, run
 from tests.support.github.compiling import parsed
 
+pytestmark = pytest.mark.tool
+
 SECRETS = {"A": "secret-a", "B": "secret-b", "C": "secret-c"}
 
 

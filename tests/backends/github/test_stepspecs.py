@@ -21,6 +21,8 @@ from tests.conftest import ROOT
 from tests.support.github.compiling import LOADER
 from tests.support.github.lint import findings
 
+pytestmark = pytest.mark.tool
+
 EXAMPLES = sorted((ROOT / "examples" / "specifications").rglob("*.stepspec.*"))
 HOSTILE = r"""
 workflow: {module: "m ${{ x }}", workflow: "w'; $(touch x) `x`"}

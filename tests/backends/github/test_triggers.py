@@ -15,6 +15,8 @@ from backends.github.options.triggers import EVENTS, TYPES
 from compiler.diagnostics.issues import InvalidError
 from tests.support.github.lint import ACTIONLINT, program
 
+pytestmark = pytest.mark.process
+
 CRONS = {
     "0 0 * * *": "",
     "*/5 * * * *": "",

@@ -41,6 +41,8 @@ from tests.support.github.compiling import steps
 from tests.support.github.ends import end_of
 from tests.support.github.lint import findings
 
+pytestmark = pytest.mark.tool
+
 NAMES = ("A", "B")
 SHOW = 'printf "%s|" "${A-unset}" >> "$FOLDER/shown"'
 

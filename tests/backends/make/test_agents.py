@@ -20,7 +20,7 @@ from tests.conftest import ROOT
 from tests.support.backend_programs import Made, agent, always, node, program, ref, slots, when, words
 from tests.support.makefiles import environment
 
-pytestmark = pytest.mark.share(3)
+pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
 PLAY = """\
 # Two steps

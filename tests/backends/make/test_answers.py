@@ -12,7 +12,7 @@ import pytest
 from tests.backends.make.loops import RUN, Terminal, code, ending
 from tests.support.makefiles import FLOW, PATIENCE, PLAIN, SLOW, Place, environment, kill_all
 
-pytestmark = pytest.mark.share(3)
+pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
 WAITS = (75, "rdc: WAITING 2")
 

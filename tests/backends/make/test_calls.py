@@ -31,6 +31,8 @@ from tests.support.backend_programs import Made, always, ask, gate, node, progra
 from tests.support.github.lint import program as tool
 from tests.support.makefiles import PATIENCE, environment, kill_all
 
+pytestmark = pytest.mark.process
+
 SHOWS = 'printf "%s\\n" "$topic" >> seen; env > environment; [ ! -e slow ] || { echo $$ > began; sleep 60; }'
 HOSTILE = ("$(shell touch x)", "'; touch x; '", '`touch x`"$(touch x)"', "@/etc/passwd", "--help # \\", "a$$b %", "é,b")
 EXAMPLES = sorted(

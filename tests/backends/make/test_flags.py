@@ -11,7 +11,7 @@ import pytest
 from tests.backends.make.loops import RUN, code, ending
 from tests.support.makefiles import FLOW, PLAIN, Place, environment
 
-pytestmark = pytest.mark.share(3)
+pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
 RETRY = """\
 # Retry

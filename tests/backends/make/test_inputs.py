@@ -8,9 +8,13 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from compiler.ir.program import Input, Program, Slot
 from tests.support.backend_programs import Made, node, program, ref, shell, words
 from tests.support.makefiles import PATIENCE, Place, environment
+
+pytestmark = pytest.mark.process
 
 
 def two(*, both: bool = False) -> Program:

@@ -12,7 +12,7 @@ import pytest
 from tests.backends.make.loops import code, ending, holder, is_alive, locks, wait_until
 from tests.support.makefiles import FLOW, PATIENCE, SLOW, Place, environment
 
-pytestmark = pytest.mark.share(3)
+pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
 BUSY = "# Busy\n\n## 1. Be busy\n\n```sh\nmkdir busy || touch overlap; sleep 0.05; rmdir busy; echo done >> log\n```\n"
 HOST = os.uname().nodename

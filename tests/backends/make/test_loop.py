@@ -19,6 +19,8 @@ from tests.support import warm
 from tests.support.golden import INPUTS, NAMES, SECRETS, STOPS
 from tests.support.makefiles import FLOW, PATIENCE, Place, environment, lay
 
+pytestmark = pytest.mark.process
+
 HEADING = "# --- The same in all Makefiles"
 MOST = {"deploy-with-rollback": 230, "release": 250}
 NATIVE = sorted(path for path in (ROOT / "examples").glob("*.runbook.md") if "golden" not in str(path))

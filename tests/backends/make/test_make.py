@@ -22,7 +22,7 @@ from tests.conftest import ROOT
 from tests.support.backend_programs import Made, always, node, program, shell, when
 from tests.support.makefiles import PATIENCE, PLAIN, Place, emitted, environment, last_line, lay
 
-pytestmark = pytest.mark.share(3)
+pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.runbook.md"))
 

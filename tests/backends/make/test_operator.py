@@ -18,7 +18,7 @@ from compiler.ir.program import Program, Variable
 from tests.support.backend_programs import Made, ask, node, program, ref, shell, slots, when, words
 from tests.support.makefiles import FLOW, PATIENCE, PLAIN, Place, environment, last_line
 
-pytestmark = pytest.mark.share(3)
+pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
 EVIL = ["$(shell touch canary)", "${shell touch canary}$$", "'; touch canary; '", "`touch canary`$(touch canary)"]
 EVIL += ['"; touch canary; "', "a & b \\ | 1 end 1 pass 0 0 | %s é", "-n", "=41 by x"]

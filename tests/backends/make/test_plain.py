@@ -21,6 +21,8 @@ from tests.backends.make.texts import PIECES, TEXTS, with_commands
 from tests.conftest import ROOT
 from tests.support.makefiles import PATIENCE, Place, environment
 
+pytestmark = pytest.mark.process
+
 LINE = """\
 # Line
 

@@ -8,11 +8,15 @@ import shlex
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program
 from compiler.ir.texts import text
 from tests.support.backend_programs import Made, always, ask, gate, node, program, ref, slots, when, words
 from tests.support.makefiles import environment
+
+pytestmark = pytest.mark.process
 
 
 def questions() -> Program:

@@ -12,6 +12,8 @@ from compiler.ir.edges import Keep
 from compiler.ir.program import Input, Program, Slot
 from tests.support.backend_programs import Made, ask, gate, node, program, ref, shell, slots, when, words
 
+pytestmark = pytest.mark.process
+
 WRITES = 'printf "v<<END\\nx %s y\\n%s\\nEND\\n" "$A" "$B" > "$RDC_OUTPUT"'
 
 

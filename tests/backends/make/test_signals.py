@@ -13,7 +13,7 @@ import pytest
 from tests.backends.make.loops import Terminal, code, ending, holder, is_alive, locks, wait_until
 from tests.support.makefiles import PATIENCE, Place
 
-pytestmark = pytest.mark.share(3)
+pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
 WAITS = "while [ ! -e got ]; do sleep 0.05; done; sleep 0.1"
 DOCUMENT = f"""\

@@ -20,6 +20,8 @@ from compiler.driver import compile_file
 from tests.support import warm
 from tests.support.makefiles import PATIENCE, environment
 
+pytestmark = pytest.mark.process
+
 DOCUMENT = """
 workflow: {module: notes, workflow: publish}
 config:

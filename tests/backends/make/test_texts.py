@@ -13,7 +13,7 @@ from compiler.ir.program import Input, Program, Variable
 from compiler.ir.tasks import Branch
 from tests.support.backend_programs import Made, always, ask, gate, node, program, ref, shell, slots, when, words
 
-pytestmark = pytest.mark.share(3)
+pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
 # What somebody may reply to an input, a question, or by a command, and what might be taken for something to obey.
 HOSTILE = ["$(touch x)", "'; rm -rf . '", "${{ github.token }}", "a\nb=c", "::set-output name=x::y", "]]]"]

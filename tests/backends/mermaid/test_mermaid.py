@@ -8,55 +8,50 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from msgspec.structs import replace
 
 from backends.base import MARK
-from backends.mermaid.chart import CLASSES, COLORS, MOST_ARROWS, MOST_CHARACTERS, NOTES, SHAPES, chart, is_too_big
+from backends.mermaid.chart import (
+    CLASSES,
+    COLORS,
+    MOST_ARROWS,
+    MOST_CHARACTERS,
+    NOTES,
+    SHAPES,
+    Chart,
+    chart,
+    is_too_big,
+)
 from backends.picture.looks import with_legend
 from backends.picture.model import Picture, picture
-from backends.registry import load
 from compiler.diagnostics.issues import InvalidError
 from compiler.ir.program import Program
 from compiler.ir.tasks import End, Shell
 from compiler.ir.texts import text
+from runtime_shim.targets.github.messages import plain
+from runtime_shim.targets.github.summary import LONGEST_LABEL, draw_flow
 from tests.conftest import ROOT
 from tests.differential.generate.rundown import Drawn, cases
 from tests.differential.generate.rundown import compiled as compiled_case
 from tests.support.documents import compiled
 from tests.support.golden import listed, of
-from tests.support.mermaid import Mermaid, Seen
-from tests.support.sample_programs import FAIL, PASS, every_kind, hostile_programs, node, program, to, unverified
+from tests.support.mermaid import Mermaid, Seen, assert_same, emitted, words
+from tests.support.pictures import both, contrast, of_case, pairs
+from tests.support.sample_programs import (
+    FAIL,
+    HOSTILE,
+    PASS,
+    every_kind,
+    hostile_programs,
+    node,
+    program,
+    to,
+    unverified,
+)
+
+pytestmark = pytest.mark.tool
 
 GOLDEN = listed(".mmd")
-
-
-def emitted(drawn: Program, **options: object) -> str:
-    text = load("mermaid").emit(drawn, {name.replace("_", "-"): value for name, value in options.items()}).text
-    assert text
-    return text
-
-
-def words(text: str) -> str:
-    """A label as people read it: several spaces are one, those without width none, and some signs look alike."""
-    return " ".join(text.replace("\u200b", "").replace("`", "'").replace("~", "∼").split())
-
-
-def assert_same(seen: Seen, drawn: Picture) -> None:
-    """What Mermaid sees is the picture: so many boxes, frames and arrows, with these labels, and nothing else."""
-    notes = [box.label for box in seen.boxes if box.id == NOTES]
-    assert [words(note) for note in notes] == ([words(" ".join(drawn.notes))] if drawn.notes else [])
-    start, *boxes = sorted(
-        (box for box in seen.boxes if box.id != NOTES),
-        key=lambda box: (box.id != "start", int(box.id[1:]) if box.id[1:].isdigit() else 0),
-    )
-    assert [words(box.label) for box in boxes] == [words(" ".join(box.lines)) for box in drawn.boxes]
-    assert start.id == "start"
-    names = {box.node.id: found.id for box, found in zip(drawn.boxes, boxes, strict=True)}
-    first, *arrows = seen.arrows
-    assert (first.source, first.target) == ("start", names[drawn.entry])
-    assert [(arrow.source, arrow.target, words(arrow.label)) for arrow in arrows] == [
-        (names[arrow.source], names[arrow.target], words(" ".join(arrow.lines))) for arrow in drawn.arrows
-    ]
-    assert sorted(words(frame.label) for frame in seen.frames) == sorted(words(frame.title) for frame in drawn.frames)
 
 
 @pytest.mark.share(6)
@@ -74,7 +69,6 @@ def test_no_text_leaves_its_label(drawn: Program, mermaid: Mermaid) -> None:
     assert_same(mermaid.read(emitted(drawn)), with_legend(picture(drawn)))
 
 
-@pytest.mark.share(2)
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_mermaid_sees_the_picture_of_every_runbook(case: Drawn, mermaid: Mermaid) -> None:
@@ -190,17 +184,6 @@ def test_only_addresses_on_the_web_are_linked_to(address: str) -> None:
         emitted(row(1), link_base=address)
 
 
-def luminance(color: str) -> float:
-    channels = [int(color[index : index + 2], 16) / 255 for index in (1, 3, 5)]
-    red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    darker, lighter = sorted((luminance(one), luminance(other)))
-    return (lighter + 0.05) / (darker + 0.05)
-
-
 def test_colors_can_be_read_on_light_and_dark_pages() -> None:
     for color in COLORS.values():
         assert min(contrast(color, "#ffffff"), contrast(color, "#0d1117")) >= 3  # WCAG 1.4.11
@@ -209,3 +192,65 @@ def test_colors_can_be_read_on_light_and_dark_pages() -> None:
         if fill:
             assert text, f"{name} would have the text of the theme on a color of ours"
             assert contrast(fill[1], text[1]) >= 4.5  # WCAG 1.4.3
+
+
+# --- Two versions in one flowchart ------------------------------------------------------------------------------------
+
+
+COMPARED = ("old → new", "+ added  − removed")
+
+
+def read(shown: Picture, mermaid: Mermaid) -> Seen:
+    """What Mermaid sees, without the box of the notes, which are those of the comparison and not the picture's own."""
+    lines = Chart(shown, {}, "a.runbook.md", COMPARED).lines("https://example.org/", source_lines=True)
+    seen = mermaid.read("\n".join((*lines, "")))
+    assert [box.classes for box in seen.boxes if box.id == NOTES] == [["frame"]]
+    return seen._replace(boxes=[box for box in seen.boxes if box.id != NOTES])
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@given(pair=pairs)
+def test_mermaid_sees_both_versions(pair: tuple[Drawn, Drawn], mermaid: Mermaid) -> None:
+    shown = both(*map(of_case, pair))
+    seen = read(shown, mermaid)
+    assert_same(seen, replace(shown, notes=()))
+    marked = {box.label.count("− removed") for box in seen.boxes if "removed" in box.classes}
+    assert marked <= {1}
+    assert not any(box.link for box in seen.boxes if "removed" in box.classes)
+    dotted = [arrow.stroke for arrow, item in zip(seen.arrows[1:], shown.arrows, strict=True) if item.mark == "removed"]
+    assert set(dotted) <= {"dotted"}
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@given(old=hostile_programs(), new=hostile_programs())
+@unverified()
+def test_no_text_of_two_versions_leaves_its_label(old: Program, new: Program, mermaid: Mermaid) -> None:
+    shown = both(picture(old), picture(new))
+    assert_same(read(shown, mermaid), replace(shown, notes=()))
+
+
+# --- The picture in the summary of a run on GitHub --------------------------------------------------------------------
+
+
+MORE = ("%%{init:{'themeCSS':'.node{opacity:0}'}}%%", "#60;img src=x#62; #quot;]", "flow; direction\tLR", "$$x$$ $$$")
+
+
+def test_no_text_leaves_its_label_in_a_summary(mermaid: Mermaid) -> None:
+    """A step and an arrow for each text, in a row, and an end that says it."""
+    texts = [*HOSTILE, *MORE]
+    nodes: dict[str, dict[str, object]] = {}
+    for number, label in enumerate(texts):
+        edges = [{"on": "pass", "go": f"end {number}"}, {"says": label, "go": str(number + 1)}]
+        nodes[str(number)] = {"task": "shell", "title": label, "edges": edges}
+        nodes[f"end {number}"] = {"task": "end", "result": "stop", "message": label}
+    nodes[str(len(texts))] = {"task": "end", "result": "complete", "message": ""}
+    finished = [{"node": str(number), "outcome": "fail"} for number in range(len(texts))]
+    picture = draw_flow({"nodes": nodes}, finished).strip().removeprefix("```mermaid").removesuffix("```")
+    assert "%%{" not in picture
+    seen = mermaid.read(picture)
+    boxes, arrows = ({words(item.label) for item in items} for items in (seen.boxes, seen.arrows))
+    for number, label in enumerate(texts):
+        assert words(plain(f"{number} {label}")[:LONGEST_LABEL]) in boxes
+        assert words(plain(f"STOP {label}")[:LONGEST_LABEL]) in boxes
+        assert words(plain(label)[:LONGEST_LABEL]) in arrows
+    assert len(seen.boxes) == 2 * len(texts) + 1

@@ -21,6 +21,8 @@ from runtime_shim.editions import EDITIONS
 from tests.conftest import ROOT
 from tests.support.interpreters import ENDS, VERSIONS, end_of_support, interpreter
 
+pytestmark = pytest.mark.process
+
 RUFF = Path(sys.executable).with_name("ruff")
 CASES: Mapping[str, tuple[str, str, Mapping[str, object]]] = {
     "script": ("code-review.runbook.md", "python", {"runtime": "script"}),

@@ -34,6 +34,8 @@ from tests.support.plain_table import table
 from tests.support.program_json import from_json
 from tests.support.runtime_programs import Counter, Gate, Parallel, Task, Tool, agent, node, program, sh, text
 
+pytestmark = pytest.mark.process
+
 EXTENSIONS = EDITIONS["agents"].kinds()
 
 SEPARATOR = "# " + "-" * 117

@@ -18,6 +18,8 @@ from tests.support.cli import call, document
 from tests.support.interpreters import ENDS, end_of_support
 from tests.support.process import Screen, is_gone
 
+pytestmark = pytest.mark.process
+
 LOOP = """\
 # Release
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 
 from compiler.analyses.coverage import coverage
@@ -29,39 +28,22 @@ def by_outcomes(program: Program, visits: tuple[Visit, ...], limit: int) -> Path
     return walk(Machine(program), decided_by(given, Verdict.PASS), limit)
 
 
-@pytest.mark.share(2)
 @_quick
 @given(case=cases())
-def test_walks_are_distinct_and_end_and_shorter_ones_come_first(case: Drawn) -> None:
+def test_walks_are_those_of_the_semantics(case: Drawn) -> None:
+    """They are distinct and end, shorter ones first, all of them if it says so; and their outcomes lead to them."""
     program = compiled(case)
     found = enumerate_paths(program, MOST, LONGEST)
-    assert len(found.paths) <= MOST
-    assert len(set(map(str, found.paths))) == len(found.paths)
+    assert len(set(map(str, found.paths))) == len(found.paths) <= MOST
     assert all(Machine(program).end(one.state) for one in found.paths)
     assert all(len(one.visits) <= len(other.visits) <= LONGEST for one, other in pairwise(found.paths))
-
-
-@pytest.mark.share(2)
-@_quick
-@given(case=cases())
-def test_a_complete_enumeration_has_every_walk(case: Drawn) -> None:
-    program = compiled(case)
-    found = enumerate_paths(program, MOST, LONGEST)
+    assert all(by_outcomes(program, one.visits, LONGEST) == one for one in found.paths)
     taken = rundown.walk(replace(case, jumps=()), LONGEST)
     if found.is_complete and taken.end:
         traces = [[(made.step, made.outcome.word == Verdict.PASS) for made in one.visits] for one in found.paths]
         assert [(visit.label, passed) for visit, passed in taken.visits] in traces
 
 
-@_quick
-@given(case=cases())
-def test_outcomes_in_words_lead_to_the_same_walk(case: Drawn) -> None:
-    program = compiled(case)
-    for one in enumerate_paths(program, MOST, LONGEST).paths:
-        assert by_outcomes(program, one.visits, LONGEST) == one
-
-
-@pytest.mark.share(2)
 @_quick
 @given(case=cases())
 def test_what_the_walks_leave_out_is_taken_by_the_path_that_is_shown(case: Drawn) -> None:
@@ -73,14 +55,6 @@ def test_what_the_walks_leave_out_is_taken_by_the_path_that_is_shown(case: Drawn
             assert by_outcomes(program, item.path, len(item.path)).visits == item.path
             again = coverage(program, [Path(item.path, Machine(program).start())])
             assert item.transition not in [other.transition for other in again.untaken]
-
-
-@pytest.mark.share(2)
-@_quick
-@given(case=cases())
-def test_what_cannot_be_taken_is_taken_by_no_walk(case: Drawn) -> None:
-    program = compiled(case)
-    untaken = coverage(program, []).untaken
-    impossible = {item.transition for item in untaken if item.path is None and item.is_certain}
+    impossible = {item.transition for item in coverage(program, []).untaken if item.path is None and item.is_certain}
     every = coverage(program, enumerate_paths(program, 200, LONGEST).paths)
     assert impossible <= {item.transition for item in every.untaken}

@@ -1,7 +1,9 @@
-"""Which edges a run can take, found without running: against the exact exploration, and on programs made by hand."""
+"""Which edges a run can take and how often it visits a node: against the exact exploration, and by hand."""
 
 from __future__ import annotations
 
+import random
+from collections import Counter as Tally
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,100 +16,47 @@ from compiler.analyses import exploration
 from compiler.analyses.domains import find_domains
 from compiler.analyses.enumeration import enumerate_states
 from compiler.analyses.exploration import explore, kept_retries
+from compiler.analyses.values import most_visits
 from compiler.diagnostics.model import Severity
-from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset, Set, Test
-from compiler.ir.program import Counter, Group, Jump, Node, Program, SourceFile, with_jumps, without_jumps
+from compiler.driver import compile_file
+from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Origin, Set, SlotTest, Test
+from compiler.ir.paths import walk
+from compiler.ir.program import Counter, Group, Input, Jump, Node, Program, Slot, SourceFile, with_jumps, without_jumps
 from compiler.ir.semantics import Machine, Outcome
-from compiler.ir.tasks import Branch, End, Shell, Verdict
+from compiler.ir.tasks import Branch, End, Shell, Verdict, alphabet
 from compiler.ir.texts import Text, text
 from compiler.ir.verify import verify
 from compiler.passes import optimize
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
 from compiler.text.source import Span
+from tests.compiler.random_programs import FAIL, PASS, PLACE, programs
 from tests.differential.generate.rundown import Drawn, cases, compiled
 from tests.support.documents import compiled as compiled_text
 from tests.support.documents import findings
-
-PLACE = Origin("x.runbook.md", Span(1, 1, 1, 2))
-PASS, FAIL = OutcomeTest(Verdict.PASS), OutcomeTest(Verdict.FAIL)
 
 _many = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 # --- Programs of all kinds -------------------------------------------------------------------------------------------
 
-COUNTERS = ("a", "b", "c")
-NAMES = ("1", "2", "3", "4", "5")
-SCOPES = {"a": "g", "b": "g", "c": ""}
 
-_counters = st.sampled_from(COUNTERS)
-_numbers = st.integers(0, 3)
-_tests = st.builds(CounterTest, _counters, st.sampled_from(["<", ">=", "="]), _numbers)
-_effects: st.SearchStrategy[Effect] = st.one_of(
-    st.builds(Set, _counters, _numbers),
-    st.builds(Add, _counters, st.sampled_from([1, 2])),
-    st.builds(Add, _counters, _counters),
-    st.builds(AtLeast, _counters, _numbers),
-    st.just(Reset("g")),
-)
-
-
-@st.composite
-def edges(draw: st.DrawFn, targets: tuple[str, ...], outcomes: tuple[Test, ...]) -> Edge:
-    """An edge that may ask for an outcome and for counters."""
-    guard = (*draw(st.lists(st.sampled_from(outcomes), max_size=1) if outcomes else st.just([])),)
-    guard += tuple(draw(st.lists(_tests, max_size=2)))
-    return Edge(guard, tuple(draw(st.lists(_effects, max_size=2))), draw(st.sampled_from(targets)))
-
-
-@st.composite
-def programs(draw: st.DrawFn) -> Program:
-    """Valid programs: steps lead anywhere, branches only to what stands below them."""
-    nodes = []
-    for place, name in enumerate(NAMES):
-        is_branch = draw(st.booleans())
-        below = (*NAMES[place + 1 :], "END")
-        targets = below if is_branch else (*NAMES, "END")
-        chosen = draw(st.lists(edges(targets, () if is_branch else (PASS, FAIL)), max_size=4))
-        last = Edge((), tuple(draw(st.lists(_effects, max_size=1))), draw(st.sampled_from(targets)))
-        task = Branch() if is_branch else Shell("sh", text("true"))
-        nodes.append(Node(name, Text(), PLACE, task, (*chosen, last), draw(st.sampled_from(["", "g"]))))
-    nodes.append(Node("END", Text(), PLACE, End("complete"), ()))
-    counters = tuple(Counter(name, scope, draw(_numbers)) for name, scope in SCOPES.items())
-    group = Group("g", Text(), Text(), "step", "", PLACE)
-    return Program("x", "X", (SourceFile("x", "0"),), "1", tuple(nodes), (group,), counters)
-
-
-@pytest.mark.share(2)
-@_many
-@given(program=programs())
-def test_no_edge_that_a_run_takes_is_impossible(program: Program) -> None:
-    verify(program)
-    agrees_with_exploration(program)
-
-
-@pytest.mark.share(2)
 @_many
 @given(program=programs(), passed=st.lists(st.booleans(), max_size=25))
-def test_any_program_walks_the_same_without_what_is_impossible(program: Program, passed: list[bool]) -> None:
-    narrowed = remove_impossible_edges(program)
-    verify(narrowed)
+def test_a_program_loses_nothing_that_a_run_can_take(program: Program, passed: list[bool]) -> None:
+    verify(program)
+    loses_nothing(program, passed)
     verify(optimize(program))
-    assert walked(narrowed, passed) == walked(program, passed)
 
 
-@pytest.mark.share(2)
-@_many
-@given(case=cases())
-def test_no_transition_of_a_runbook_that_a_run_takes_is_impossible(case: Drawn) -> None:
-    agrees_with_exploration(compiled(case))
-
-
-@pytest.mark.share(2)
 @_many
 @given(case=cases(), passed=st.lists(st.booleans(), max_size=25))
-def test_a_runbook_walks_the_same_without_what_is_impossible(case: Drawn, passed: list[bool]) -> None:
-    program = compiled(case)
+def test_a_runbook_loses_nothing_that_a_run_can_take(case: Drawn, passed: list[bool]) -> None:
+    loses_nothing(compiled(case), passed)
+
+
+def loses_nothing(program: Program, passed: list[bool]) -> None:
+    """No edge that a run takes is impossible, and without the impossible ones each run walks as before."""
+    agrees_with_exploration(program)
     narrowed = remove_impossible_edges(program)
     verify(narrowed)
     assert walked(narrowed, passed) == walked(program, passed)
@@ -361,3 +310,100 @@ def test_a_count_without_its_own_name_is_zero_wherever_else_a_run_waits(case: Dr
     for name, counters in walked(program, passed):
         others = every - kept - {nodes[name].retries}
         assert not any(counters[counter] for counter in others) or isinstance(nodes[name].task, End)
+
+
+# --- How often a run visits each node --------------------------------------------------------------------------------
+
+
+def visited(program: Program, chance: random.Random) -> Tally[str]:
+    """Return how often a random run of at most 60 steps visits each node."""
+    path = walk(Machine(program), lambda node, _: Outcome(chance.choice(alphabet(node.task))), 60)
+    return Tally(made.step for made in path.visits)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(program=programs(), seed=st.integers(0, 1000))
+def test_no_run_visits_a_node_more_often(program: Program, seed: int) -> None:
+    most = most_visits(program)
+    for name, times in visited(program, random.Random(seed)).items():
+        limit = most[name]
+        assert limit is None or times <= limit, (name, most)
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("examples/deploy-with-rollback.runbook.md", {"1": 1, "Rollback": 3}),
+        ("examples/integration-tests.runbook.md", {"2.1": 3, "2.2": 3, "2.3": 3}),  # RETRY of a step with substeps
+        ("examples/code-review.runbook.md", {"1": None, "Ask_for_changes": None}),
+        ("examples/programs/review-loop.program.json", {"write": 4}),  # a counter of rounds
+        ("examples/specifications/checked-code.stepspec.yaml", {"generate": 4, "verify": 3}),
+    ],
+)
+def test_loops_of_documents(path: str, wanted: dict[str, int | None]) -> None:
+    program = compile_file(path).program
+    assert program is not None
+    most = most_visits(program)
+    assert {name: most[name] for name in wanted} == wanted
+
+
+# --- Branches on texts (I17) ------------------------------------------------------------------------------------------
+
+
+HERE = Origin("a.md", Span(1, 1, 1, 2))
+STYLE = Input("style", "choice", options=("formal", "casual"))
+
+
+def is_(text: str, slot: str = "style") -> SlotTest:
+    return SlotTest(slot, "==", text)
+
+
+def not_(text: str, slot: str = "style") -> SlotTest:
+    return SlotTest(slot, "!=", text)
+
+
+def branching(*guards: tuple[SlotTest, ...], inputs: tuple[Input, ...] = (), clears: bool = False) -> Program:
+    effects = (Clear("style"),) if clears else ()
+    edges = tuple(Edge(guard, effects, "end") for guard in guards)
+    nodes = (
+        Node("1", Text(), HERE, Branch(), (*edges, Edge((), (), "end"))),
+        Node("end", Text(), HERE, End("complete"), ()),
+    )
+    return Program("p", "", (SourceFile("a.md", "0" * 64),), "1", nodes, slots=(Slot("style"),), inputs=inputs)
+
+
+def edges_left(found: Program) -> list[int]:
+    """The places of the edges that can be taken."""
+    return list(explore(found).edges["1"])
+
+
+@pytest.mark.parametrize(
+    ("guards", "expected"),
+    [
+        ([(is_("a"),), (is_("b"),)], [0, 1, 2]),
+        ([(is_("a"),), (is_("a"),)], [0, 2]),
+        ([(is_("a"),), (not_("a"),)], [0, 1]),
+        ([(not_("a"),), (is_("a"),), (is_("b"),)], [0, 1]),
+        ([(not_("a"),), (not_("b"),)], [0, 1]),
+        ([(is_("a"), not_("a"))], [1]),
+        ([(is_("a"), is_("b"))], [1]),
+    ],
+)
+def test_an_edge_that_an_earlier_one_rules_out(guards: list[tuple[SlotTest, ...]], expected: list[int]) -> None:
+    assert edges_left(branching(*guards)) == expected
+
+
+def test_what_an_input_cannot_be_is_never_tested_with_success() -> None:
+    assert edges_left(branching((is_("formall"),), inputs=(STYLE,))) == [1]
+    assert edges_left(branching((is_("formal"),), (is_("casual"),), inputs=(STYLE,))) == [0, 1]
+    assert edges_left(branching((is_("yes"),), inputs=(Input("style", "boolean"),))) == [1]
+    assert edges_left(branching((is_(""),), inputs=(Input("style", "boolean", required=False),))) == [0, 1]
+
+
+def test_an_input_that_changes_can_be_anything() -> None:
+    assert edges_left(branching((is_("formall"),), inputs=(STYLE,), clears=True)) == [0, 1]
+
+
+def test_a_test_that_always_holds_is_not_open() -> None:
+    found = explore(branching((is_("a"),), (not_("a"),))).edges["1"]
+    assert [set(tests) for tests in found.values()] == [{is_("a")}, set()]

@@ -17,6 +17,8 @@ from tests.compiler.frontends.sample_format import FORMAT
 from tests.support.cli import environment
 from tests.support.documents import findings
 
+pytestmark = pytest.mark.process
+
 STEPS = "steps: [one]\n"
 RUNBOOK = "## 1. One\n\nDo it.\n"
 

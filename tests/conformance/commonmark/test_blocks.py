@@ -15,6 +15,8 @@ from tests.conformance.commonmark.oracle import LINES, compared, differences
 from tests.conftest import CONFORMANCE, ROOT
 from tests.support.node import MissingError, installed
 
+pytestmark = pytest.mark.tool
+
 EXAMPLE = re.compile(r"^`{32} example\n(.*?)^\.\n.*?^`{32}$", re.DOTALL | re.MULTILINE)
 
 DOCUMENTS = [

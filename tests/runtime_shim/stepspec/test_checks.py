@@ -28,6 +28,8 @@ from runtime_shim.stepspec.evidence import (
 from runtime_shim.stepspec.safe_paths import UnsafeError
 from tests.runtime_shim.stepspec.stages import EXECUTE, compiled, direct, found, stage
 
+pytestmark = pytest.mark.process
+
 # --- Inputs ----------------------------------------------------------------------------------------------------------
 
 

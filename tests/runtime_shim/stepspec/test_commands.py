@@ -13,6 +13,8 @@ from runtime_shim.stepspec.records import timeline
 from tests.differential.oracles.stepspec import read_records
 from tests.support.stepped import CommandResult, Place, compiled_to
 
+pytestmark = pytest.mark.process
+
 GATE = "m:w:b:hitl"
 DOCUMENT: dict[str, Any] = {
     "workflow": {"module": "m", "workflow": "w"},

@@ -22,6 +22,8 @@ from tests.runtime_shim.stepspec.stages import EXECUTE, compiled, direct, found,
 from tests.support.process import ROOT, Screen, is_gone, kill, wait_until
 from tests.support.runtime_programs import Compiled
 
+pytestmark = pytest.mark.process
+
 ALL = (
     stage("inputs", "in.md"),
     stage("context"),

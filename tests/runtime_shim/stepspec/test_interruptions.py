@@ -18,6 +18,8 @@ import pytest
 from tests.support.process import CLOCK
 from tests.support.stepped import Place, compiled_to
 
+pytestmark = pytest.mark.process
+
 EXECUTOR = """
 echo "$RDC_STEP" >> executed
 n=$(grep -c "$RDC_STEP" executed)

@@ -18,6 +18,8 @@ from runtime_shim.stepspec.tool_schemas import BUILT_IN, unfit_arguments
 from runtime_shim.stepspec.tools import BUILT_IN_CALLS, ToolError, built_in_result
 from tests.runtime_shim.stepspec.stages import EXECUTE, compiled, direct, found, stage
 
+pytestmark = pytest.mark.process
+
 # --- Schemas ---------------------------------------------------------------------------------------------------------
 
 SCHEMA = {

@@ -36,7 +36,6 @@ from msgspec import Struct
 
 from rdc.testing.process import Finished
 from rdc.testing.targets.github import OPTIONS, REPOSITORY, Event, events_of, log_of, summaries
-from tests.conftest import WITH_ACT
 from tests.support import warm
 from tests.support.actions_engine import PROGRAMS
 from tests.support.github.api import FACTS, Api
@@ -109,8 +108,6 @@ def run(
     `actions` has the folders to take actions from, by `owner/repository@ref` or, for any ref, `owner/repository`.
     After the timeout, in seconds, everything is killed and `subprocess.TimeoutExpired` raised.
     """
-    test = os.environ.get("PYTEST_CURRENT_TEST", "")
-    assert not test or test.startswith(WITH_ACT), "WITH_ACT in tests/conftest.py has to name the file of this test"
     text = workflow if isinstance(workflow, str) else workflow.read_text(encoding="utf-8")
     reported = {
         **REPOSITORY,

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tests.support import interpreters
+from tests.support.starts import announce
 
 SERVER = Path(__file__).with_name("server.py")
 STEPS = Path(__file__).with_name("steps.py")
@@ -72,6 +73,7 @@ def run(
     read. `loads` is `runtime_shim` or `dbos` where a script imports that. `seconds` is the most that it may take of a
     processor.
     """
+    announce(str(words[0]))
     command, environment = [str(word) for word in words], dict(os.environ if env is None else env)
     if command[0] != sys.executable:
         begins = forking(environment) if command[0] == "make" else environment

@@ -8,7 +8,8 @@ from unittest.mock import Mock
 import pytest
 
 from compiler.diagnostics.model import Severity
-from compiler.driver import compile_file
+from compiler.driver import Settings, compile_file, format_opened, open_file
+from compiler.frontends.common.interface import Formatted
 from compiler.reading import yaml as yaml_text
 from compiler.text import files
 from tests.compiler.frontends.agent_workflow.workflows import compiled, findings, program_of, steps
@@ -315,3 +316,47 @@ def test_options_and_limits(tmp_path: Path) -> None:
         assert (program.limit, program.secrets, program.index()["one"].settings.timeout) == (limit, ("KEY",), 9)
     (tmp_path / "rdc.toml").write_text("max-steps = 3\n", encoding="utf-8")
     assert program_of(compile_file(str(tmp_path / "main.workflow.yaml"))).limit is None
+
+
+# --- The normal form: white space in order, every text and comment as it was ------------------------------------------
+
+
+NORMAL = "name: a\nsteps:\n  - name: one # first\n    prompt: |\n      Do it.\n    end: true\n"
+
+
+def formatted(folder: Path, data: bytes) -> Formatted:
+    (folder / "rdc.toml").touch()
+    (folder / "a.workflow.yaml").write_bytes(data)
+    return format_opened(open_file(str(folder / "a.workflow.yaml")), Settings()).result
+
+
+def test_the_normal_form_stays(tmp_path: Path) -> None:
+    assert formatted(tmp_path, NORMAL.encode()).text == NORMAL
+
+
+def normal_with(old: str, new: str) -> str:
+    return NORMAL.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("written", "normal"),
+    [
+        (NORMAL.replace("\n", "  \n").replace("|  ", "|").replace("Do it.  ", "Do it."), NORMAL),
+        ("\n\n" + NORMAL + "\n\n\n", NORMAL),
+        (NORMAL.rstrip("\n"), NORMAL),
+        (normal_with("steps:", "\n\n\nsteps:"), normal_with("steps:", "\nsteps:")),
+        (normal_with("    end", "\n\n    # why  \n\n    end"), normal_with("    end", "\n    # why\n\n    end")),
+        (NORMAL.replace("\n", "\r\n", 4), NORMAL.replace("\n", "\r\n")),  # the line end that most lines have
+        *((text, text) for text in (normal_with("Do it.", "Do it.  \n\n\n\n      twice"),)),
+        *((text, text) for text in (normal_with("|", "|+").replace("    end", "\n\n    end"),)),
+        (normal_with("|\n      Do it.", '"Do   \n      it."  '), normal_with("|\n      Do it.", '"Do   \n      it."')),
+    ],
+)
+def test_white_space_is_put_in_order(tmp_path: Path, written: str, normal: str) -> None:
+    assert formatted(tmp_path, written.encode()).text == normal
+    assert formatted(tmp_path, normal.encode()).text == normal
+
+
+def test_what_has_errors_is_left_alone(tmp_path: Path) -> None:
+    assert formatted(tmp_path, b"name: a  \nsteps: [\n").text is None
+    assert formatted(tmp_path, b"name: a  \nname: b\nsteps: []\n").text is None

@@ -10,7 +10,7 @@ from compiler.ir.answers import of_reply
 from compiler.ir.semantics import Machine, State
 from compiler.ir.tasks import Agent, Gate, Parallel
 from compiler.ir.verify import verify
-from tests.compiler.frontends.agent_workflow.workflows import compiled, end, program_of, prompt, said
+from tests.compiler.frontends.agent_workflow.workflows import answered, compiled, end, program_of, prompt
 
 LOOP = """
 name: ship it
@@ -101,40 +101,40 @@ def test_what_an_agent_is_told(tmp_path: Path) -> None:
 
 def test_feedback_is_carried_once(tmp_path: Path) -> None:
     machine, state = start(tmp_path)
-    state = said(machine, said(machine, state, "PLANNED"), "written")
+    state = answered(machine, answered(machine, state, "PLANNED"), "written")
     assert (prompt(machine, state), prompt(machine, state, 1)) == (
         HEAD.format("review", "Make the change.") + "Secure?" + last("APPROVED or REJECTED"),
         HEAD.format("review", "Make the change.") + "Good?" + last("APPROVED or REJECTED"),
     )
-    state = said(machine, state, "no: {{x}}\nREJECTED", "APPROVED")
+    state = answered(machine, state, "no: {{x}}\nREJECTED", "APPROVED")
     heading = "What review said, and why this step runs again:\n\n"
     told = f"{heading}no: {{{{x}}}}\nREJECTED\n\nAPPROVED\n\nWrite it."
     assert prompt(machine, state) == HEAD.format("code", "Make the change.") + told
-    state = said(machine, said(machine, state, "written"), "APPROVED", "Fine: APPROVED")
+    state = answered(machine, answered(machine, state, "written"), "APPROVED", "Fine: APPROVED")
     assert state.node == "finish/human"
     state = replied(machine, state, "approved")
     forward = "What review said:\n\nAPPROVED\n\nFine: APPROVED\n\nFinish." + last("AGAIN")
     assert prompt(machine, state) == HEAD.format("finish", "Make the change.") + forward
-    state = replied(machine, said(machine, state, "AGAIN"), "approved")
+    state = replied(machine, answered(machine, state, "AGAIN"), "approved")
     again = "What finish said, and why this step runs again:\n\nAGAIN\n\nFinish." + last("AGAIN")
     assert prompt(machine, state) == HEAD.format("finish", "Make the change.") + again
-    assert end(machine, said(machine, state, "done")) == "complete"
+    assert end(machine, answered(machine, state, "done")) == "complete"
 
 
 def test_the_next_round_has_its_own_feedback(tmp_path: Path) -> None:
     machine, state = start(tmp_path)
-    state = said(machine, said(machine, state, "PLANNED"), "written")
+    state = answered(machine, answered(machine, state, "PLANNED"), "written")
     for reason in ("first", "second"):
-        state = said(machine, state, f"{reason}: REJECTED", "hm")
+        state = answered(machine, state, f"{reason}: REJECTED", "hm")
         assert f"{reason}: REJECTED" in prompt(machine, state)
         assert reason == "first" or "first" not in prompt(machine, state)
-        state = said(machine, state, "written")
+        state = answered(machine, state, "written")
 
 
 def test_ways_that_no_condition_takes_carry_nothing(tmp_path: Path) -> None:
     text = LOOP.replace("prompt: Write it.", "prompt: Write it.\n    conditions: [{keyword: X, goto: review}]")
     machine, state = start(tmp_path, text)
-    state = said(machine, said(machine, state, "PLANNED"), "written")
+    state = answered(machine, answered(machine, state, "PLANNED"), "written")
     assert prompt(machine, state) == HEAD.format("review", "Make the change.") + "Secure?" + last(
         "APPROVED or REJECTED"
     )
@@ -157,7 +157,7 @@ def test_ways_that_no_condition_takes_carry_nothing(tmp_path: Path) -> None:
 def test_ends_say_why(tmp_path: Path, answers: tuple[str | tuple[str, str | None] | None, ...], message: str) -> None:
     machine, state = start(tmp_path)
     for answer in answers:
-        state = said(machine, state, *(answer if isinstance(answer, tuple) else (answer,)))
+        state = answered(machine, state, *(answer if isinstance(answer, tuple) else (answer,)))
     assert end(machine, state) == message
 
 
@@ -176,7 +176,7 @@ def test_the_limit_counts_steps_and_no_gates(tmp_path: Path) -> None:
     text = "name: a\nrdc: {max-steps: 2}\nsteps: [{name: one, human: true, prompt: x, next: one}]\n"
     machine, state = start(tmp_path, text)
     for _ in range(2):
-        state = said(machine, replied(machine, state, "approved"), "x")
+        state = answered(machine, replied(machine, state, "approved"), "x")
     state = replied(machine, state, "approved")
     assert end(machine, state) == "stop one: the limit of 2 steps was reached"
 
@@ -203,4 +203,4 @@ def test_reports_agents_and_names(tmp_path: Path) -> None:
 def test_a_step_may_have_the_name_of_the_end(tmp_path: Path) -> None:
     text = "name: a\nsteps: [{name: COMPLETE, prompt: x, next: STOP}, {name: STOP, prompt: x, end: true}]\n"
     machine, state = start(tmp_path, text)
-    assert end(machine, said(machine, said(machine, state, "x"), "x")) == "complete"
+    assert end(machine, answered(machine, answered(machine, state, "x"), "x")) == "complete"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from compiler.frontends.agent_workflow.verdicts import alternatives
 from compiler.ir.semantics import Machine
-from tests.compiler.frontends.agent_workflow.workflows import compiled, end, program_of, said
+from tests.compiler.frontends.agent_workflow.workflows import answered, compiled, end, program_of
 
 OTHERS = "".join(f"- {{name: {name}, prompt: x, end: true}}\n" for name in ("ship", "fix", "other"))
 
@@ -28,7 +28,7 @@ def machine(step: str) -> Machine:
 def led_to(step: str, *answers: str | None) -> str:
     """The step that a workflow goes on with, or how it ends, in a word: the reason of a stop."""
     run = machine(step)
-    state = said(run, run.start(), *answers)
+    state = answered(run, run.start(), *answers)
     return state.node.rpartition("/")[2] if end(run, state).startswith("stop") else state.node
 
 

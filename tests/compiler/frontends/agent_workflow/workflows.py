@@ -38,7 +38,7 @@ def program_of(compilation: Compilation) -> Program:
     return compilation.program
 
 
-def said(machine: Machine, state: State, *answers: str | None) -> State:
+def answered(machine: Machine, state: State, *answers: str | None) -> State:
     """Where a run goes on when the agents of a step say this; None for no answer."""
     task = machine.nodes[state.node].task
     given = [None if answer is None else answer.encode() for answer in answers]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -193,3 +194,54 @@ def test_a_normal_form_that_means_something_else_is_not_written(monkeypatch: pyt
     monkeypatch.setattr(formatting, "joined", lambda *_: ["# A", "", "## STEP 1: B", "", "Something else"])
     result = formatted("# A\n\n## STEP 1: B\n\nx\n")
     assert (result.text, result.defect) == (None, formatting.DEFECT)
+
+
+# --- Time ------------------------------------------------------------------------------------------------------------
+
+ONE = "# A\n## STEP 1: One\nDo it.\n"
+LINES = {
+    "text": "word " * 8,
+    "inputs": "## INPUTS\n- `a` (",
+    "spaces": "@output(a" + " " * 60 + "b",
+    "braces": "{{" * 30,
+    "names": "{{name}} {{other",
+    "quotes": '@elicit(input, "' + '","' * 20,
+    "markers": '```if a == "b"```',
+    "headings": "## STEP 1: a",
+    "colons": "{{name:",
+    "fences": "`````",
+    "empty": "",
+}
+LONG = {
+    "@elicit(input, {})": "word",
+    "@output(a{})": " ",
+    '@output(a, "{}")': ", ",
+    "@prompt({})": ")",
+    "@tool({}": ",",
+    "@tool(a, b, {})": '{"a":',
+    '```if a == "b"{}': " ",
+    "- `a` ({})": ": ",
+    "{}": "{{a",
+    "@{}(x)": "ab",
+}
+
+
+@pytest.mark.parametrize("form", LONG)
+def test_time_grows_with_the_length_of_a_line_alone(form: str) -> None:
+    filling = LONG[form]
+    line = form.replace("{}", filling * (95_000 // len(filling)), 1)
+    begun = time.perf_counter()
+    formatted(f"# A\n## INPUTS\n{line}\n## STEP 1: One\n{line}\n")
+    assert time.perf_counter() - begun < 5
+
+
+@pytest.mark.share(2)
+@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_time_grows_with_the_size_alone(name: str, end: str) -> None:
+    """The largest playbook is read within seconds, whatever fills it, in many lines or in one."""
+    line = LINES[name] + end
+    text = (ONE + line * (200_000 // max(len(line), 1)))[:199_999]
+    begun = time.perf_counter()
+    formatted(text)
+    assert time.perf_counter() - begun < 5

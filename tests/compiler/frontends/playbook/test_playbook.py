@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,6 @@ from compiler.frontends.playbook.syntax import (
     ToolCall,
 )
 from compiler.text.source import Source, Span
-from tests.compiler.frontends.playbook.test_format_playbook import formatted
 from tests.support.documents import finding
 
 HEAD = "# A\n"
@@ -418,53 +416,3 @@ def test_a_playbook_that_is_wrong_has_no_definition() -> None:
     assert (told["valid"], told["definition"]) == (False, None)
     assert told["errors"] == [{"line": 1, "message": "the playbook has no title"}]
     assert [item["line"] for item in told["warnings"]] == [3]  # type: ignore[attr-defined]
-
-
-LINES = {
-    "text": "word " * 8,
-    "inputs": "## INPUTS\n- `a` (",
-    "spaces": "@output(a" + " " * 60 + "b",
-    "braces": "{{" * 30,
-    "names": "{{name}} {{other",
-    "quotes": '@elicit(input, "' + '","' * 20,
-    "markers": '```if a == "b"```',
-    "headings": "## STEP 1: a",
-    "colons": "{{name:",
-    "fences": "`````",
-    "empty": "",
-}
-
-
-LONG = {
-    "@elicit(input, {})": "word",
-    "@output(a{})": " ",
-    '@output(a, "{}")': ", ",
-    "@prompt({})": ")",
-    "@tool({}": ",",
-    "@tool(a, b, {})": '{"a":',
-    '```if a == "b"{}': " ",
-    "- `a` ({})": ": ",
-    "{}": "{{a",
-    "@{}(x)": "ab",
-}
-
-
-@pytest.mark.parametrize("form", LONG)
-def test_time_grows_with_the_length_of_a_line_alone(form: str) -> None:
-    filling = LONG[form]
-    line = form.replace("{}", filling * (95_000 // len(filling)), 1)
-    begun = time.perf_counter()
-    formatted(f"# A\n## INPUTS\n{line}\n## STEP 1: One\n{line}\n")
-    assert time.perf_counter() - begun < 5
-
-
-@pytest.mark.share(2)
-@pytest.mark.parametrize("name", LINES)
-@pytest.mark.parametrize("end", ["\n", ""])
-def test_time_grows_with_the_size_alone(name: str, end: str) -> None:
-    """The largest playbook is read within seconds, whatever fills it, in many lines or in one."""
-    line = LINES[name] + end
-    text = (ONE + line * (200_000 // max(len(line), 1)))[:199_999]
-    begun = time.perf_counter()
-    formatted(text)
-    assert time.perf_counter() - begun < 5

@@ -15,6 +15,8 @@ from compiler.analyses.warnings import LONGEST
 from rdc.cli import main
 from tests.support.documents import compiled, findings
 
+pytestmark = pytest.mark.process
+
 END = "\ntouch ran"
 
 

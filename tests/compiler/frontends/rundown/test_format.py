@@ -24,10 +24,12 @@ from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Verdict
 from compiler.project.project import Project
 from compiler.text.source import Source
-from tests.compiler.frontends.rundown.test_any_text import EXAMPLES, FRAGMENTS, mutated
+from tests.conftest import ROOT
 from tests.differential.generate.rundown import Drawn, cases
+from tests.support.any_text import FRAGMENTS, mutated
 from tests.support.documents import finding
 
+EXAMPLES = sorted((ROOT / "examples").rglob("*.runbook.md"))
 PAIRS = sorted((Path(__file__).parent / "formatting").glob("*.before.md"))
 
 _texts = st.text() | st.lists(st.sampled_from(FRAGMENTS), max_size=25).flatmap(

@@ -14,7 +14,7 @@ from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.tasks import End, Verdict
 from compiler.ir.verify import verify
 from compiler.passes import optimize
-from tests.compiler.analyses.test_exploration import COUNTERS, NAMES, _effects, programs
+from tests.compiler.random_programs import COUNTERS, EFFECTS, NAMES, programs
 from tests.differential.generate.rundown import Drawn, cases, compiled
 from tests.support.documents import compiled as compiled_text
 
@@ -55,7 +55,6 @@ def walks_alike(program: Program, happens: list[Verdict | int]) -> None:
     assert walked(optimized, names, happens) == walked(program, names, happens)
 
 
-@pytest.mark.share(2)
 @_many
 @given(case=cases(), happens=moves)
 def test_a_runbook_goes_on_alike_wherever_its_operator_takes_it(case: Drawn, happens: list[Verdict | int]) -> None:
@@ -66,7 +65,7 @@ def test_a_runbook_goes_on_alike_wherever_its_operator_takes_it(case: Drawn, hap
 def jumping_programs(draw: st.DrawFn) -> Program:
     """Valid programs with jumps of all kinds, some of them written out; counters are shown, so that none is idle."""
     program = draw(programs())
-    effects = st.lists(_effects, max_size=2).map(tuple)
+    effects = st.lists(EFFECTS, max_size=2).map(tuple)
     steps = draw(st.lists(st.sampled_from((*NAMES, "g")), unique=True, max_size=4))
     entering = st.lists(st.builds(Entering, st.just("g"), effects), max_size=1).map(tuple)
     jumps = tuple(Jump(step, draw(st.sampled_from(NAMES)), draw(entering), draw(effects)) for step in steps)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from compiler.diagnostics.model import Diagnostic
-from compiler.driver import Settings
+from compiler.driver import Settings, open_file
 from compiler.frontends.rundown.check.blocks import shell_text
 from compiler.frontends.rundown.check.rules import check
 from compiler.frontends.rundown.parse.document import parse
 from compiler.text.source import Source
 from rdc.rewrite.fixes import fix_opened
-from tests.rdc.test_fixes import compiled as opened
+from tests.support.cli import document
 from tests.support.documents import compiled
 
 CODES = {"RD053", "RD054", "RD055", "RD056", "RD137", "RD541"}
@@ -113,7 +113,7 @@ def test_other_dollars_are_not_prompts(tmp_path: Path, command: str) -> None:
     ],
 )
 def test_the_fix_keeps_output_from_becoming_a_command(tmp_path: Path, command: str, fixed: str | None) -> None:
-    before = opened(tmp_path, "a.runbook.md", step(command))
+    before = open_file(str(document(tmp_path, "a.runbook.md", step(command))))
     after = fix_opened(before, Settings(), unsafe=True).opened.source
     assert isinstance(after, Source)
     assert after.text == step(command if fixed is None else fixed)

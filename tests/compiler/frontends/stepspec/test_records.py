@@ -20,6 +20,8 @@ from tests.differential.oracles.stepspec import read_records
 from tests.support.specifications import table_of
 from tests.support.stepped import Place, compiled_to
 
+pytestmark = pytest.mark.process
+
 STATUSES = ("pending", "running", "blocked", "failed", "completed")
 LEGAL = {
     ("pending", "running"),

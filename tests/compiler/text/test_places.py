@@ -8,6 +8,7 @@ from typing import Literal
 import pytest
 
 from compiler.frontends.rundown.parse.lines import Header, LineError, parse_header
+from compiler.text.durations import spoken
 from tests.support.documents import compiled, findings
 
 LEAF = "## 1. Do\n\n```bash\ntrue\n```\n"
@@ -44,3 +45,25 @@ def test_separators_are_no_title(text: str, kind: Literal["step", "substep"]) ->
     header = parse_header(text, kind)
     assert isinstance(header, Header)
     assert header.title == ""
+
+
+# --- Lengths of time --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "0 s"),
+        (90, "90 s"),
+        (119, "119 s"),
+        (120, "2 min"),
+        (150, "2 min 30 s"),
+        (600, "10 min"),
+        (3600, "1 h"),
+        (5400, "1 h 30 min"),
+        (3601, "1 h 1 s"),
+        (86_400, "24 h"),
+    ],
+)
+def test_times_are_said_as_people_say_them(seconds: int, said: str) -> None:
+    assert spoken(seconds) == said
