@@ -48,6 +48,8 @@ from tests.differential.oracles import rundown
 from tests.differential.oracles.answers import keywords_of
 from tests.differential.oracles.program import path_of, walk
 
+pytestmark = pytest.mark.process
+
 AnyStep = Step | Substep
 
 

@@ -26,6 +26,8 @@ from tests.differential.oracles.rundown_parts import show_path
 from tests.differential.soak import FORMATS, SLOW, cases
 from tests.support.process import ROOT
 
+pytestmark = pytest.mark.process
+
 SHOWN_ONLY = {"dot", "mermaid", "json"}
 """Targets for reading: nobody runs what they write."""
 

@@ -25,6 +25,8 @@ from tests.support import stepspec_documents
 from tests.support.cli import call, spawn
 from tests.support.pages import blocks
 
+pytestmark = pytest.mark.process
+
 
 def page(name: str) -> str:
     return (ROOT / "docs" / "formats" / name).read_text(encoding="utf-8")

@@ -18,6 +18,8 @@ import pytest
 from rdc import api
 from tests.support.cli import GOOD, UNKNOWN_TARGET, call, document, environment, spawn
 
+pytestmark = pytest.mark.process
+
 ASKING = """# Deploy
 
 ## 1. Build

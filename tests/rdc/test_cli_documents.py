@@ -11,6 +11,8 @@ import pytest
 
 from tests.support.cli import ROOT, Result, call, spawn
 
+pytestmark = pytest.mark.process
+
 SHIP = """name: ship
 steps:
   - name: write

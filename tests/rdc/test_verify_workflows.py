@@ -16,6 +16,8 @@ from rdc.output.generate import emitted
 from tests.rdc.verified import alone, compiled
 from tests.support.cli import GOOD, ROOT, call, document
 
+pytestmark = pytest.mark.process
+
 DOCUMENTS = (".runbook.md", ".playbook.md", ".workflow.yaml", ".stepspec.yaml", ".stepspec.json")
 
 DOCUMENT = """\

@@ -26,6 +26,8 @@ from tests.support.cli import Result, call, environment
 from tests.support.once import shared
 from tests.support.published import commit_all, git, published, wheel
 
+pytestmark = pytest.mark.process
+
 STEM = f"rundown_compiler-{__version__}"
 """How the names of the wheel and of its metadata begin."""
 

@@ -29,6 +29,8 @@ from tests.support.runtime_programs import (
     text,
 )
 
+pytestmark = pytest.mark.process
+
 REVIEW = program(
     node("write", agent("Write it."), edge("review", "pass", kept("plan")), edge("STOP")),
     node(

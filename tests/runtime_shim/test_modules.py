@@ -26,6 +26,8 @@ from tests.runtime_shim.edition_modules import FOLDER, NAMES, WHOLE, text_of, tr
 from tests.support.interpreters import end_of_support
 from tests.support.process import Table, ask, program, shell
 
+pytestmark = pytest.mark.process
+
 PACKAGES = {"dbos", "prometheus_client", "psycopg"}
 """What workers may import, when they need it."""
 

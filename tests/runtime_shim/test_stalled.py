@@ -16,6 +16,8 @@ import pytest
 
 from tests.support.process import Place, ask, program, shell
 
+pytestmark = pytest.mark.process
+
 TWO = program({"1": shell("echo one >> log", "2"), "2": shell("echo two >> log", "COMPLETE")})
 
 

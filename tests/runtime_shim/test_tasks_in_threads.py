@@ -21,6 +21,8 @@ from runtime_shim.tasks.exchange import Call, exchange
 from runtime_shim.tasks.process import Processes
 from tests.support.process import held_back
 
+pytestmark = pytest.mark.process
+
 FOLDER = Path(__file__).parents[2] / "runtime_shim"
 
 

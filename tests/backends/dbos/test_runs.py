@@ -17,6 +17,8 @@ from tests.backends.dbos.fleet import WarmFleet
 from tests.backends.dbos.forging import add_run, legs_of
 from tests.support.process import CLOCK
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def either(request: pytest.FixtureRequest) -> Iterator[Fleet]:

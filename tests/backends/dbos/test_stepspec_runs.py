@@ -16,6 +16,8 @@ from tests.differential.oracles.stepspec import check_records, read_records
 from tests.support import warm
 from tests.support.stepspec_drives import MOST_CALLS, drive_of
 
+pytestmark = pytest.mark.process
+
 
 class Driven:
     """A folder with the worker of a random specification."""

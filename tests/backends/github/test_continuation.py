@@ -16,6 +16,8 @@ from tests.backends.github.walking import Engine
 from tests.support.actions_engine import EngineRun
 from tests.support.github.compiling import parsed, text_of
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, EngineRun]:

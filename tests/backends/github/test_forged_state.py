@@ -24,6 +24,8 @@ from runtime_shim.values.limits import expires_at
 from runtime_shim.values.settings import agreed
 from tests.backends.github.continued import Run, ending
 
+pytestmark = pytest.mark.process
+
 DOCUMENT = """\
 # Deploy
 

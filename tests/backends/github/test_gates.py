@@ -16,6 +16,8 @@ from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
 from tests.support.github.compiling import parsed
 
+pytestmark = pytest.mark.process
+
 NOT_REVIEWED = "no review of the environment approval. No one has decided"
 
 BUILD = 'echo build >> "$LOG"; echo built > result'

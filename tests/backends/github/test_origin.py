@@ -15,6 +15,8 @@ from tests.backends.github.continued import DONE, WORKFLOW, Run, ending, outcome
 from tests.support.github.api import COMMIT, run_of, serving
 from tests.support.github.api import WORKFLOW as PATH
 
+pytestmark = pytest.mark.process
+
 OTHER = {"full_name": "stranger/repository"}
 EARLIER = "ab" * 20
 EVENTS = ["push", "pull_request", "workflow_dispatch"]

@@ -12,6 +12,8 @@ from tests.backends.github.walking import Engine
 from tests.support.github.compiling import parsed, text_of
 from tests.support.github.lint import findings
 
+pytestmark = pytest.mark.process
+
 
 def workflow(folder: Path, agent: str, document: str = DOCUMENT) -> str:
     return text_of(folder, document, {"prompts": "agent", "agent": agent, "checkout": False, "summary": True})

@@ -13,6 +13,8 @@ from runtime_shim.targets.github.api import HaltError
 from tests.backends.github.continued import Run, ending, outcomes
 from tests.support.actions_engine import EngineRun
 
+pytestmark = pytest.mark.process
+
 DOCUMENT = """\
 ## 1
 

@@ -11,6 +11,8 @@ from tests.backends.github.continued import Run, ending, outcomes
 from tests.backends.github.walking import Engine
 from tests.support.github.compiling import text_of
 
+pytestmark = pytest.mark.process
+
 SUMMARY = {"checkout": False, "summary": True}
 
 

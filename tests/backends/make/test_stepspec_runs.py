@@ -17,6 +17,8 @@ from tests.support import warm
 from tests.support.makefiles import PATIENCE, environment, kill_all, lay
 from tests.support.stepspec_drives import MOST_CALLS, drive_of
 
+pytestmark = pytest.mark.process
+
 
 class Driven:
     """A folder with the Makefile of a random specification."""
