@@ -110,14 +110,11 @@ def _built_again(root: str, here: str, options: BuildOptions, reporter: Reporter
 
 
 def _refuse(approved: tuple[str, ...], *, ci: bool, check: bool, takes: bool, others: bool) -> None:
-    context = click.get_current_context()
     if ci and (approved or takes):
         option = "--approve" if approved else "--take-pins"
-        reason = f"{option} does not work in CI (the variable CI is set); use it on your machine"
-        raise click.UsageError(reason, context)
+        raise click.UsageError(f"{option} does not work in CI (the variable CI is set); use it on your machine")
     if check and (approved or takes or others):
-        reason = "--check excludes --approve, --take-pins, --prune and --watch; remove one of them"
-        raise click.UsageError(reason, context)
+        raise click.UsageError("--check excludes --approve, --take-pins, --prune and --watch; remove one of them")
 
 
 def _taken(root: str, here: str, reporter: Reporter) -> tuple[str, ...] | None:
@@ -148,11 +145,9 @@ def _built(root: str, here: str, options: BuildOptions, reporter: Reporter, *, i
         tell("rdc: a compiling process was killed, perhaps because memory ran out; try 'rdc build --jobs 1'")
         return 1
     if not outcome.has_rules:
-        message = "this project builds nothing; add a `[[build]]` to rdc.toml, or run 'rdc init'"
-        raise click.UsageError(message, click.get_current_context())
+        raise click.UsageError("this project builds nothing; add a `[[build]]` to rdc.toml, or run 'rdc init'")
     if outcome.unknown:
-        message = f"there is no new item '{outcome.unknown[0]}'; run 'rdc build' to list new items"
-        raise click.UsageError(message, click.get_current_context())
+        raise click.UsageError(f"there is no new item '{outcome.unknown[0]}'; run 'rdc build' to list new items")
     is_failed = _show(outcome.diagnostics, outcome.sources, here, reporter)
     for path in outcome.written:
         reporter.say(f"wrote {os.path.relpath(path, here)}")
@@ -171,6 +166,4 @@ def _show(found: Sequence[Diagnostic], sources: Mapping[str, Source], here: str,
         return False
     if here != os.getcwd():
         found, sources = renamed(found, sources, partial(os.path.relpath, start=here))
-    report = reporter.gather(found, sources)
-    reporter.show(report)
-    return reporter.fails(report)
+    return reporter.report(found, sources)

@@ -109,7 +109,7 @@ def _misuse_told(word: str) -> Iterator[None]:
     try:
         yield
     except RevisionError as error:
-        raise click.UsageError(f"cannot read {word}: {error}", click.get_current_context()) from None
+        raise click.UsageError(f"cannot read {word}: {error}") from None
 
 
 def _generated(compared: Comparison, compiled: Sequence[Compilation], picture: PictureChoice) -> Generation:

@@ -53,8 +53,7 @@ def _entered(folder: str) -> str:
     place = os.path.realpath(folder)
     root = project_around(place).root
     if root != place:
-        message = f"{folder} is inside the project {root}; run 'rdc init' there"
-        raise click.UsageError(message, click.get_current_context())
+        raise click.UsageError(f"{folder} is inside the project {root}; run 'rdc init' there")
     Path(place).mkdir(parents=True, exist_ok=True)
     os.chdir(place)
     return place

@@ -125,7 +125,8 @@ def _environment(folder: Path) -> dict[str, str]:
 
     The font is linked from a temporary folder, because fontconfig writes files next to fonts.
     """
-    if _has_fonts():
+    folders = (Path(os.path.expanduser(folder)) for folder in FONT_FOLDERS)  # noqa: PTH111 (there may be no home)
+    if sys.platform in ("darwin", "win32") or any(True for folder in folders for _ in folder.rglob("*.[ot]t[cf]")):
         return dict(os.environ)
     theirs = escape(os.environ.get("FONTCONFIG_FILE", "/etc/fonts/fonts.conf"))
     (folder / FONT.name).symlink_to(FONT)
@@ -137,11 +138,6 @@ def _environment(folder: Path) -> dict[str, str]:
         encoding="utf-8",
     )
     return {**os.environ, "FONTCONFIG_FILE": str(configuration)}
-
-
-def _has_fonts() -> bool:
-    folders = (Path(os.path.expanduser(folder)) for folder in FONT_FOLDERS)  # noqa: PTH111 (there may be no home)
-    return sys.platform in ("darwin", "win32") or any(True for folder in folders for _ in folder.rglob("*.[ot]t[cf]"))
 
 
 HYPHENS = "-%2D"

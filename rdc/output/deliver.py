@@ -74,10 +74,9 @@ def write_layout(made: Generation, layout: Layout, *, force: bool, strict: bool)
     found += () if force else broken(layout)
     if has_error(found) or (strict and any(one.severity is Severity.WARNING for one in found)):
         return Written(found)
-    stages = [[File(Path(one.output.path), one.data, one.executable) for one in stage] for stage in layout.stages]
     changed: list[File] = []
     try:
-        late = [[file for file in stage if not is_current(file)] for stage in stages]
+        late = [[one.file for one in stage if not is_current(one.file)] for stage in layout.stages]
         changed = [file for stage in late for file in stage]
         write_all(*late)
     except OSError as error:

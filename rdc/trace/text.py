@@ -16,7 +16,7 @@ from compiler.analyses.coverage import Coverage, Untaken
 from compiler.analyses.values import value_flow
 from compiler.ir.edges import Keep
 from compiler.ir.paths import Path, Visit, usual_limit
-from compiler.ir.program import Input, Node, Program, Settings
+from compiler.ir.program import Input, Program, Settings
 from compiler.ir.semantics import Machine
 from compiler.ir.tasks import Verdict
 from compiler.text import durations
@@ -59,18 +59,15 @@ def show_inputs(program: Program, given: Mapping[str, str], examples: Mapping[st
 def show_facts(program: Program) -> Iterator[str]:
     """Yield a line for each output, with the steps that write and read it, and for each step with times."""
     flow = value_flow(program)
-    for slot in dict.fromkeys(keep.slot for node in program.nodes for keep in _kept_values(node)):
+    effects = (effect for node in program.nodes for edge in node.edges for effect in edge.effects)
+    kept = (effect.slot for effect in effects if isinstance(effect, Keep) and effect.of == "output")
+    for slot in dict.fromkeys(kept):
         written = [node.id for node in program.nodes if slot in flow.writes[node.id]]
         read = [node.id for node in program.nodes if slot in flow.reads[node.id]]
         yield visible(f"{slot}: written by {_listed(written)}, read by {_listed(read)}")
     for node in program.nodes:
         if limits := list(_limits(node.settings)):
             yield visible(f"{node.id}: {', '.join(limits)}")
-
-
-def _kept_values(node: Node) -> Iterator[Keep]:
-    effects = (effect for edge in node.edges for effect in edge.effects)
-    return (effect for effect in effects if isinstance(effect, Keep) and effect.of == "output")
 
 
 def _listed(steps: Sequence[str]) -> str:

@@ -31,7 +31,7 @@ def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsaf
             put(source.data)
         return documents, messages
     if problem := write_rewrites(rewrites, "rdc check --fix"):
-        reporter.show(reporter.gather([problem], {}))
+        reporter.report([problem], {})
         return None
     if rewrites:  # a document may include another fixed one
         documents = [checked(compile_opened(document, settings)) for document in open_documents(files)]

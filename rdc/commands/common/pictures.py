@@ -132,7 +132,7 @@ def _format_of(out: str | None, endings: Mapping[str, str]) -> str | None:
         *others, last = endings
         context = click.get_current_context()
         problem = f"-o {out}: {context.info_name} cannot write {ending} files"
-        raise click.UsageError(f"{problem}; use {', '.join(others)} or {last}, or set --format", context)
+        raise click.UsageError(f"{problem}; use {', '.join(others)} or {last}, or set --format")
     return endings[ending.lower()]
 
 
@@ -149,10 +149,9 @@ def _output_option(formats: Mapping[str, Format]) -> Callable[[Command], Command
 
 
 def _refuse_useless(name: str, picture: PictureChoice) -> None:
-    context = click.get_current_context()
     for option in picture.options:
         if option not in picture.form.options:
             flag = {"legend": "no-legend", "boxes": "steps"}.get(option, option)
-            raise click.UsageError(f"--{flag} has no effect on --format {name}; remove it", context)
+            raise click.UsageError(f"--{flag} has no effect on --format {name}; remove it")
     if picture.out == "-" and picture.form.drawn == "png" and is_terminal():
-        raise click.UsageError("a terminal cannot show a PNG; choose a file with -o", context)
+        raise click.UsageError("a terminal cannot show a PNG; choose a file with -o")
