@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePath
 
 from msgspec import Struct
@@ -51,12 +52,7 @@ def apply_changes(
     last_build: BuildRecords,
     hashes: FileHashes,
 ) -> BuildResult:
-    """Compile the due tasks, then write all files or report the errors.
-
-    Raises:
-        WorkerError: A process that compiled documents was killed.
-        OSError: The lock cannot be read.
-    """
+    """Compile the due tasks, then write all files or report the errors; raises as `build` does."""
     made = {one.task.output: one for one in compiled(root, due, options.jobs)}
     found = {at.output: made[at.output].record if at.output in made else last_build.records[at.output] for at in tasks}
     ours = {path: digest for record in last_build.records.values() for path, digest in record.outputs.items()}
@@ -70,13 +66,13 @@ def apply_changes(
     if options.check:
         left = () if has_error(said) else _left(whole, old)
         is_stale = old != text and not asked.refused
-        said += [*_differences(whole, last_build, old, is_stale=is_stale), *(leftover(*one) for one in left)]
+        said += [*_differences(whole, last_build, old, is_stale=is_stale), *left]
         return BuildResult(said, _sources(whole, loaded, said), total=len(whole.outputs))
     good = _writable(whole, asked, said)
     written = _written(whole, good, None if has_error(said) or old == text else text, said)
     left = () if has_error(said) else _left(whole, old)  # replaced files may have called other files
     removed = _removed(left, said) if options.prune else []
-    kept = () if options.prune else [leftover(*one).message for one in left]
+    kept = () if options.prune else [one.message for one in left]
     if written is not None and not options.ci:
         _note(whole, loaded, {task.output for task in good}, is_settled=not (has_error(said) or kept))
     return BuildResult(said, _sources(whole, loaded, said), written or (), removed, len(whole.outputs), left=kept)
@@ -106,9 +102,11 @@ def _clashes(whole: _Whole) -> Iterator[Diagnostic]:
                 yield Diagnostic("RD525", path, None, message, "use `out` to write one of them to another folder")
 
 
-def _left(whole: _Whole, old: str | None) -> Sequence[tuple[str, str]]:
+def _left(whole: _Whole, old: str | None) -> Sequence[Diagnostic]:
     known = {*whole.ours, *items_in(old or "")}
-    return tuple(leftovers(whole.root, whole.outputs, known, {task.source for task in whole.tasks}))
+    found = leftovers(whole.root, whole.outputs, known, {task.source for task in whole.tasks})
+    remedy = "remove it, or run: rdc build --prune"
+    return [Diagnostic("RD545", path, None, f"{path} is left over: {reason}", remedy) for path, reason in found]
 
 
 def _differences(whole: _Whole, last_build: BuildRecords, lock: str | None, *, is_stale: bool) -> Iterator[Diagnostic]:
@@ -174,8 +172,10 @@ def _written(whole: _Whole, good: Sequence[Task], text: str | None, said: list[D
         said.append(unwritable(LOCK, "it is a link", "remove the link"))
         return None
     try:
-        folder = records.staging(whole.root)
-        write_all(*stages, staging=Path(folder) if folder else None)
+        staging = None
+        with suppress(OSError):
+            staging = Path(records.prepare(whole.root))
+        write_all(*stages, staging=staging)
     except OSError as error:
         said.append(unwritable(str(error.filename), error.strerror or str(error), "run: rdc build"))
         return None
@@ -187,9 +187,9 @@ def _late(whole: _Whole, made: Made) -> dict[str, File]:
     return {path: file for path, file in files.items() if whole.hashes.hash(path) != made.record.outputs[path]}
 
 
-def _removed(left: Sequence[tuple[str, str]], said: list[Diagnostic]) -> list[str]:
+def _removed(left: Sequence[Diagnostic], said: list[Diagnostic]) -> list[str]:
     removed = []
-    for path, _ in left:
+    for path in (one.path for one in left):
         try:
             os.unlink(path)
             removed.append(path)
@@ -227,13 +227,7 @@ def compare(
 ) -> Diagnostic | None:
     """Return the diagnostic of a generated file, or None if it is current.
 
-    Args:
-        path: The file, from the root.
-        source: Its document.
-        wanted: Its expected hash.
-        hashes: The hashes of the present files.
-        before: Its hash after the last build, if known.
-        head: Its expected first lines, if it was compiled now.
+    `wanted` is its expected hash. `before` is its hash after the last build, and `head` its first lines, if known.
     """
     found = hashes.hash(path)
     if found == wanted:
@@ -305,8 +299,3 @@ def _is_named(root: str, path: str, folders: Iterable[str]) -> bool:
             if place.is_file() and place.name != name and name.encode() in place.read_bytes():
                 return True
     return False
-
-
-def leftover(path: str, reason: str) -> Diagnostic:
-    """Return the diagnostic of a leftover file."""
-    return Diagnostic("RD545", path, None, f"{path} is left over: {reason}", "remove it, or run: rdc build --prune")

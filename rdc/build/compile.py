@@ -85,12 +85,7 @@ _SHARES = 8  # tasks per process and batch; small batches let all processes fini
 
 
 def compiled(root: str, tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
-    """Compile documents, in their order.
-
-    Args:
-        root: The root of the project.
-        tasks: The documents to compile.
-        jobs: The maximum number of processes; 0 for one per core.
+    """Compile documents, in their order, with at most `jobs` processes; 0 for one per core.
 
     Raises:
         WorkerError: A process was killed, for example because memory ran out.

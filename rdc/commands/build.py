@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 import click
@@ -71,15 +72,13 @@ def command(
 
 def _watched(root: str, here: str, options: BuildOptions, reporter: Reporter) -> int:
     """Build whenever a file changes, until an interrupt. Only the first build reports that all files are up to date."""
-    try:
+    with suppress(KeyboardInterrupt):
         for number, _ in enumerate(_changes(root)):
             if number == 0:
                 _built(root, here, options, reporter)
                 options = replace(options, approved=(), pins=())  # they are in the lock now, and no longer new
             else:
                 _built_again(root, here, options, reporter)
-    except KeyboardInterrupt:
-        return 0
     return 0
 
 

@@ -79,12 +79,11 @@ def _refuse_for_standard_output(reporter: Reporter, *, check: bool) -> None:
 def _compare(made: Generation, layout: Layout, reporter: Reporter) -> int:
     compared = [compare(laid.output, laid.data) for laid in layout.files]
     stale = [difference for difference in compared if difference]
-    found = [*made.diagnostics, *layout.findings, *(difference.diagnostic for difference in stale)]
+    found = [*made.diagnostics, *layout.findings, *(problem for problem, _ in stale)]
     is_failed = reporter.report(found, made.sources)
     show = put if reporter.form == "text" else tell  # standard output is for tools in the other formats
-    for difference in stale:
-        if difference.diff:
-            show(difference.diff)
+    for diff in (diff for _, diff in stale if diff):
+        show(diff)
     if is_failed:
         return 1
     for group in layout.groups:

@@ -31,10 +31,8 @@ _COMMENT = "// "
 def draw(graph: str, form: Form, theme: str | None = None) -> bytes:
     """Return the picture of a graph from the dot target; raises `DrawingError`.
 
-    Args:
-        graph: The DOT text. The comments at its start are copied to the picture, with the command that draws it.
-        form: The format.
-        theme: The chosen colors. Without a theme, an SVG uses dark colors on dark pages.
+    The comments at its start are copied to the picture, with the command that draws it. Without a theme, an SVG uses
+    dark colors on dark pages.
     """
     head = takewhile(lambda line: line.startswith(_COMMENT), graph.split("\n"))
     notes = [line.removeprefix(_COMMENT) for line in head]

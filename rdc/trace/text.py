@@ -225,16 +225,11 @@ class Turns(Struct, frozen=True):
 
 
 class Run(NamedTuple):
-    """An item that repeats in a row. `place` is the position of the first one."""
+    """An item that repeats in a row. `place` is the position of the first one. Equal runs differ only in that."""
 
     item: str
     times: int
     place: int
-
-    @property
-    def said(self) -> tuple[str, int]:
-        """The key of equal runs, without their position."""
-        return self.item, self.times
 
 
 def folded(sequence: Sequence[str]) -> Iterator[Turns]:
@@ -261,8 +256,8 @@ def _later(runs: Sequence[Run]) -> list[int]:
     nearest: dict[object, int] = {}
     later = [len(runs)] * len(runs)
     for place in range(len(runs) - 1, -1, -1):
-        later[place] = nearest.get(runs[place].said, len(runs))
-        nearest[runs[place].said] = place
+        later[place] = nearest.get(runs[place][:2], len(runs))
+        nearest[runs[place][:2]] = place
     return later
 
 
@@ -270,9 +265,9 @@ def _repeated(runs: Sequence[Run], later: Sequence[int], place: int) -> tuple[in
     """Return the length of the group at a position that saves the most when folded, and its repetitions."""
     best = (1, 1)
     for period in islice(_periods(later, place), MOST_PERIODS):
-        part = [run.said for run in runs[place : place + period]]
+        part = [run[:2] for run in runs[place : place + period]]
         times = 1
-        while [run.said for run in runs[place + times * period : place + (times + 1) * period]] == part:
+        while [run[:2] for run in runs[place + times * period : place + (times + 1) * period]] == part:
             times += 1
         if period * (times - 1) > best[0] * (best[1] - 1):
             best = (period, times)

@@ -35,10 +35,10 @@ def print_one(file: str, made: Generation, reporter: Reporter) -> int:
 
 def write_files(made: Generation, layout: Layout, reporter: Reporter, *, force: bool) -> int:
     """Write all files or none, report the findings, and return the exit code."""
-    written = write_layout(made, layout, force=force, strict=reporter.strict)
-    if reporter.report(written.diagnostics, made.sources):
+    found, changed = write_layout(made, layout, force=force, strict=reporter.strict)
+    if reporter.report(found, made.sources):
         return 1
-    _tell(layout, written.changed, reporter)
+    _tell(layout, changed, reporter)
     return 0
 
 

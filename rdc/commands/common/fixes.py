@@ -14,12 +14,11 @@ from rdc.rewrite.files import show_differences, write_rewrites
 from rdc.rewrite.fixes import fix_documents
 from rdc.terminal.output import many, put
 
-Done = tuple[list[Checked], list[str]]
-"""The documents after fixing, and the success messages."""
 
-
-def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> Done | None:
-    """Fix documents and write them. Report a failure and return None."""
+def fixed(
+    files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool
+) -> tuple[list[Checked], list[str]] | None:
+    """Fix documents and write them. Return them with the success messages, or report a failure and return None."""
     if STANDARD_INPUT in files:
         refuse_for_standard_output(files, reporter.form)
     results, rewrites = fix_documents(open_documents(files), settings, unsafe=unsafe)

@@ -55,13 +55,7 @@ class PictureChoice(Struct, frozen=True):
         return self.out == "-" or (self.out is None and self.form.prints)
 
     def deliver(self, documents: Sequence[Found], made: Generation, reporter: Reporter) -> int:
-        """Draw the outputs if the format is a picture, and print or write them. Return the exit code.
-
-        Args:
-            documents: The documents. By default, pictures are written next to them.
-            made: The target's outputs.
-            reporter: Shows the findings.
-        """
+        """Draw the outputs if the format is a picture, and print or write them. Return the exit code."""
         if self.form.drawn:
             made = drawn(made, [found.path for found in documents], self.form.drawn, self.options.get("theme"))
         if self.is_printed:
@@ -82,12 +76,7 @@ _FORCE = click.option("--force", is_flag=True, help="Overwrite files that rdc di
 
 
 def picture_options(formats: Mapping[str, Format], usual: str) -> Callable[[Command], Command]:
-    """Add the options of pictures to a command, which gets them as its argument `wish`.
-
-    Args:
-        formats: The formats by name.
-        usual: The default if there is no `--format` and OUT has no extension.
-    """
+    """Add the options of pictures to a command, which gets them as its argument `picture`; `usual` is the default."""
     endings = {Path(form.suffix).suffix or form.suffix: name for name, form in formats.items()} | {".gv": "dot"}
 
     def decorate(command: Command) -> Command:
