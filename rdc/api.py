@@ -348,12 +348,19 @@ def _call(words: Sequence[str], folder: str, *, given: str = "", timeout: float 
     try:
         ended = run_process(words, folder, given, timeout)
     except (OSError, ValueError) as error:
-        raise Error(
-            "not-started", f"cannot start rdc in {folder}: {error}", "check the folder and the arguments"
-        ) from None
-    if ended.code in (EXIT_REFUSED, EXIT_INTERNAL):
-        raise _failure(words[0], folder, ended)
-    return ended
+        problem = f"cannot start rdc in {folder}: {error}"
+        raise Error("not-started", problem, "check the folder and the arguments") from None
+    if ended.code not in (EXIT_REFUSED, EXIT_INTERNAL):
+        return ended
+    if ended.refusal:
+        reason, _, remedy = ended.refusal.partition("; ")
+        raise Error("refused", reason, remedy or "look at the run with `rdc.api.runs`")
+    found = check(os.path.normpath(os.path.join(folder, words[0]))).diagnostics
+    if first := next((one for one in found if one.severity is Severity.ERROR), None):
+        place = f"{first.path}:{first.span.line}" if first.span else first.path
+        raise Error("invalid-document", f"{place}: {first.message}", first.help)
+    last = ended.messages.rstrip().rpartition("\n")[2]
+    raise Error("failed", f"rdc run ended with exit code {ended.code}: {last}", "report it with the document")
 
 
 def _read(file: str, place: Sequence[str], folder: str) -> Run:
@@ -362,19 +369,3 @@ def _read(file: str, place: Sequence[str], folder: str) -> Run:
 
     facts = json.loads(_call([file, "status", *place, "--json"], folder).output)
     return run_with(facts, file, place, folder)
-
-
-def _failure(file: str, folder: str, ended: Ended) -> Error:
-    """Return the reason: `rdc run` refused the call, the document has errors, or rdc failed."""
-    if ended.refusal:
-        reason, _, remedy = ended.refusal.partition("; ")
-        return Error("refused", reason, remedy or "look at the run with `rdc.api.runs`")
-    errors = [
-        one for one in check(os.path.normpath(os.path.join(folder, file))).diagnostics if one.severity is Severity.ERROR
-    ]
-    if errors:
-        found = errors[0]
-        place = f"{found.path}:{found.span.line}" if found.span else found.path
-        return Error("invalid-document", f"{place}: {found.message}", found.help)
-    last = ended.messages.rstrip().rpartition("\n")[2]
-    return Error("failed", f"rdc run ended with exit code {ended.code}: {last}", "report it with the document")

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePath
 
 from msgspec import Struct
@@ -14,7 +15,7 @@ from compiler.project.project import CONFIGURATIONS, Project
 from compiler.text.files import is_below, read_source
 from compiler.text.source import Source
 from rdc.build import records
-from rdc.build.compile import Built, Made, compiled
+from rdc.build.compile import Made, compiled
 from rdc.build.lock import Review, items_in, lock_text, read_lock, review
 from rdc.build.records import ABSENT, LOCK, MADE_BY, BuildRecords, FileHashes, Record
 from rdc.documents.find import project_documents
@@ -51,12 +52,7 @@ def apply_changes(
     last_build: BuildRecords,
     hashes: FileHashes,
 ) -> BuildResult:
-    """Compile the due tasks, then write all files or report the errors.
-
-    Raises:
-        WorkerError: A process that compiled documents was killed.
-        OSError: The lock cannot be read.
-    """
+    """Compile the due tasks, then write all files or report the errors; raises as `build` does."""
     made = {one.task.output: one for one in compiled(root, due, options.jobs)}
     found = {at.output: made[at.output].record if at.output in made else last_build.records[at.output] for at in tasks}
     ours = {path: digest for record in last_build.records.values() for path, digest in record.outputs.items()}
@@ -69,13 +65,14 @@ def apply_changes(
     said += asked.findings
     if options.check:
         left = () if has_error(said) else _left(whole, old)
-        said += [*_differences(whole, last_build), *_of_lock(old, text, asked), *(leftover(*one) for one in left)]
+        is_stale = old != text and not asked.refused
+        said += [*_differences(whole, last_build, old, is_stale=is_stale), *left]
         return BuildResult(said, _sources(whole, loaded, said), total=len(whole.outputs))
     good = _writable(whole, asked, said)
     written = _written(whole, good, None if has_error(said) or old == text else text, said)
     left = () if has_error(said) else _left(whole, old)  # replaced files may have called other files
     removed = _removed(left, said) if options.prune else []
-    kept = () if options.prune else [leftover(*one).message for one in left]
+    kept = () if options.prune else [one.message for one in left]
     if written is not None and not options.ci:
         _note(whole, loaded, {task.output for task in good}, is_settled=not (has_error(said) or kept))
     return BuildResult(said, _sources(whole, loaded, said), written or (), removed, len(whole.outputs), left=kept)
@@ -105,37 +102,43 @@ def _clashes(whole: _Whole) -> Iterator[Diagnostic]:
                 yield Diagnostic("RD525", path, None, message, "use `out` to write one of them to another folder")
 
 
-def _left(whole: _Whole, old: str | None) -> Sequence[tuple[str, str]]:
+def _left(whole: _Whole, old: str | None) -> Sequence[Diagnostic]:
     known = {*whole.ours, *items_in(old or "")}
-    return tuple(leftovers(whole.root, whole.outputs, known, {task.source for task in whole.tasks}))
+    found = leftovers(whole.root, whole.outputs, known, {task.source for task in whole.tasks})
+    remedy = "remove it, or run: rdc build --prune"
+    return [Diagnostic("RD545", path, None, f"{path} is left over: {reason}", remedy) for path, reason in found]
 
 
-def _differences(whole: _Whole, last_build: BuildRecords) -> Iterator[Diagnostic]:
+def _differences(whole: _Whole, last_build: BuildRecords, lock: str | None, *, is_stale: bool) -> Iterator[Diagnostic]:
     """Yield the files that differ from their expected contents."""
+    if lock is None:
+        yield Diagnostic("RD544", LOCK, None, f"{LOCK} is missing", "run: rdc build")
+    elif is_stale:
+        yield Diagnostic(
+            "RD512", LOCK, None, f"{LOCK} is stale: it doesn't match the generated files", "run: rdc build"
+        )
     for task in whole.tasks:
         made, before = whole.made.get(task.output), last_build.records.get(task.output)
-        heads = {file.path: first_lines(file.data) for file in made.files} if made else {}
+        heads = (
+            {
+                file.path.as_posix(): file.data.decode(errors="replace").splitlines(keepends=True)[:MARK_LINES]
+                for file in made.files
+            }
+            if made
+            else {}
+        )
         for path, digest in whole.found[task.output].outputs.items():
             earlier = before.outputs.get(path) if before else None
             if different := compare(path, task.source, digest, whole.hashes, earlier, heads.get(path)):
                 yield different
 
 
-def _of_lock(old: str | None, text: str, asked: Review) -> Iterator[Diagnostic]:
-    if old is None:
-        yield Diagnostic("RD544", LOCK, None, f"{LOCK} is missing", "run: rdc build")
-    elif old != text and not asked.refused:
-        problem = f"{LOCK} is stale: it doesn't match the generated files"
-        yield Diagnostic("RD512", LOCK, None, problem, "run: rdc build")
-
-
 def _writable(whole: _Whole, asked: Review, said: list[Diagnostic]) -> list[Task]:
     """Return the tasks whose files may be written: without errors, unapproved items or obstacles."""
     held = set(asked.held)
     documents = [task.source for task in whole.tasks]
-    outputs = [
-        Output(one.task.source, file.path, is_built=True) for one in whole.made.values() for file in _late(whole, one)
-    ]
+    late = [(one.task.source, path) for one in whole.made.values() for path in _late(whole, one)]
+    outputs = [Output(source, path, is_built=True) for source, path in late]
     others = [one for one in outputs if whole.hashes.hash(one.path) != whole.ours.get(one.path)]
     for problem in (*_outside(whole.root, outputs), *obstacles(others, documents, force=False)):
         said.append(problem)
@@ -158,9 +161,9 @@ def _outside(root: str, outputs: Sequence[Output]) -> Iterator[Diagnostic]:
 def _written(whole: _Whole, good: Sequence[Task], text: str | None, said: list[Diagnostic]) -> list[str] | None:
     """Write changed files and the lock, companions before main files. Returns their paths, or None after an error."""
     made = [whole.made[task.output] for task in good if task.output in whole.made]
-    late = {file.path: file for one in made for file in _late(whole, one)}
+    late = {path: file for one in made for path, file in _late(whole, one).items()}
     mains = {one.task.output: late.pop(one.task.output) for one in made if one.task.output in late}
-    stages = [[File(Path(file.path), file.data, file.executable) for file in files.values()] for files in (late, mains)]
+    stages = [[*late.values()], [*mains.values()]]
     if text is not None:
         stages.append([File(Path(LOCK), text.encode())])
     if not any(stages):
@@ -169,21 +172,24 @@ def _written(whole: _Whole, good: Sequence[Task], text: str | None, said: list[D
         said.append(unwritable(LOCK, "it is a link", "remove the link"))
         return None
     try:
-        folder = records.staging(whole.root)
-        write_all(*stages, staging=Path(folder) if folder else None)
+        staging = None
+        with suppress(OSError):
+            staging = Path(records.prepare(whole.root))
+        write_all(*stages, staging=staging)
     except OSError as error:
         said.append(unwritable(str(error.filename), error.strerror or str(error), "run: rdc build"))
         return None
     return [*mains, *late, *([LOCK] if text is not None else ())]
 
 
-def _late(whole: _Whole, made: Made) -> list[Built]:
-    return [file for file in made.files if whole.hashes.hash(file.path) != made.record.outputs[file.path]]
+def _late(whole: _Whole, made: Made) -> dict[str, File]:
+    files = {file.path.as_posix(): file for file in made.files}
+    return {path: file for path, file in files.items() if whole.hashes.hash(path) != made.record.outputs[path]}
 
 
-def _removed(left: Sequence[tuple[str, str]], said: list[Diagnostic]) -> list[str]:
+def _removed(left: Sequence[Diagnostic], said: list[Diagnostic]) -> list[str]:
     removed = []
-    for path, _ in left:
+    for path in (one.path for one in left):
         try:
             os.unlink(path)
             removed.append(path)
@@ -194,15 +200,9 @@ def _removed(left: Sequence[tuple[str, str]], said: list[Diagnostic]) -> list[st
 
 def _note(whole: _Whole, loaded: LoadedRules, good: Collection[str], *, is_settled: bool) -> None:
     """Save the records: the configuration only if it has no errors, the lock only if it is settled."""
-    kept = {
-        output: record for output, record in whole.found.items() if output in good and not has_error(record.diagnostics)
-    }
-    now = FileHashes()
-    inputs = (
-        {}
-        if loaded.diagnostics
-        else {name: now.hash(name) for name in (*CONFIGURATIONS, *([LOCK] if is_settled else ()))}
-    )
+    kept = {path: one for path, one in whole.found.items() if path in good and not has_error(one.diagnostics)}
+    now, settled = FileHashes(), [LOCK] if is_settled else []
+    inputs = {} if loaded.diagnostics else {name: now.hash(name) for name in (*CONFIGURATIONS, *settled)}
     records.save(whole.root, BuildRecords(MADE_BY, inputs, tuple(loaded.rules), kept))
 
 
@@ -227,13 +227,7 @@ def compare(
 ) -> Diagnostic | None:
     """Return the diagnostic of a generated file, or None if it is current.
 
-    Args:
-        path: The file, from the root.
-        source: Its document.
-        wanted: Its expected hash.
-        hashes: The hashes of the present files.
-        before: Its hash after the last build, if known.
-        head: Its expected first lines, if it was compiled now.
+    `wanted` is its expected hash. `before` is its hash after the last build, and `head` its first lines, if known.
     """
     found = hashes.hash(path)
     if found == wanted:
@@ -255,18 +249,12 @@ def _has_head(path: str, head: Sequence[str]) -> bool:
         return False
 
 
-def first_lines(data: bytes) -> list[str]:
-    """Return the lines of a generated file about its sources."""
-    return data.decode(errors="replace").splitlines(keepends=True)[:MARK_LINES]
-
-
 def leftovers(
     root: str, outputs: Collection[str], known: Iterable[str], sources: Collection[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield the generated files that no document produces anymore, each with the reason."""
-    folders = [
-        folder for folder in {os.path.dirname(path): None for path in [*outputs, *known]} if _is_own(root, folder)
-    ]
+    named_folders = dict.fromkeys(os.path.dirname(path) for path in [*outputs, *known])
+    folders = [folder for folder in named_folders if _is_own(root, folder)]
     named = set(known)
     for path in _generated(root, folders, outputs, sources):
         match = _FROM.search(Path(root, path).read_bytes()[:4096].decode(errors="replace"))
@@ -311,8 +299,3 @@ def _is_named(root: str, path: str, folders: Iterable[str]) -> bool:
             if place.is_file() and place.name != name and name.encode() in place.read_bytes():
                 return True
     return False
-
-
-def leftover(path: str, reason: str) -> Diagnostic:
-    """Return the diagnostic of a leftover file."""
-    return Diagnostic("RD545", path, None, f"{path} is left over: {reason}", "remove it, or run: rdc build --prune")

@@ -16,7 +16,7 @@ def build(root: str, options: BuildOptions) -> BuildResult:
 
     Raises:
         WorkerError: A process that compiled documents was killed.
-        OSError: A folder of the project cannot be read.
+        OSError: A folder of the project or the lock cannot be read.
     """
     hashes = FileHashes()
     last_build = BuildRecords() if options.ci else records.load(root)

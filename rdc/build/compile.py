@@ -7,7 +7,6 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from hashlib import sha256
 from multiprocessing import get_context
-from pathlib import PurePath
 
 from msgspec import Struct
 
@@ -23,14 +22,7 @@ from rdc.documents.plan import Task, WorkerError
 from rdc.output.generate import Product, emitted
 from rdc.output.layout import Layout, lay_out, unfit_paths
 from rdc.output.paths import Output
-
-
-class Built(Struct, frozen=True):
-    """A generated file: its path from the root, its bytes, and whether it is executable."""
-
-    path: str
-    data: bytes
-    executable: bool
+from rdc.output.write import File
 
 
 class Made(Struct, frozen=True):
@@ -40,7 +32,7 @@ class Made(Struct, frozen=True):
     """
 
     task: Task
-    files: tuple[Built, ...]
+    files: tuple[File, ...]
     record: Record
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
@@ -56,11 +48,10 @@ def compile_task(root: str, task: Task) -> Made:
     compilation = compile_opened(Opened(task.source, Project(root, disk), located.read()), Settings())
     found, layout, product = _laid_out(task, compilation)
     laid = reversed(layout.files) if product and not has_error(found) else ()  # the main file first
-    files = tuple(Built(PurePath(one.output.path).as_posix(), one.data, one.executable) for one in laid)
-    written = {built.path: built.data for built in files}
-    items: dict[str, list[str]] = {}
-    if files and compilation.program and product:
-        items = items_of(compilation.program, load(task.rule.to), product, written)
+    files = tuple(one.file for one in laid)
+    written = {file.path.as_posix(): file.data for file in files}
+    program = compilation.program
+    items = items_of(program, load(task.rule.to), product, written) if files and program and product else {}
     outputs = {path: sha256(data).hexdigest() for path, data in written.items()}
     unique = tuple(dict.fromkeys(found))
     sources = {one.path for one in found} | {near.path for one in found for near in one.related}
@@ -94,12 +85,7 @@ _SHARES = 8  # tasks per process and batch; small batches let all processes fini
 
 
 def compiled(root: str, tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
-    """Compile documents, in their order.
-
-    Args:
-        root: The root of the project.
-        tasks: The documents to compile.
-        jobs: The maximum number of processes; 0 for one per core.
+    """Compile documents, in their order, with at most `jobs` processes; 0 for one per core.
 
     Raises:
         WorkerError: A process was killed, for example because memory ran out.

@@ -78,11 +78,7 @@ def _quoted(path: str) -> str:
 
 
 def read_lock(root: str) -> str | None:
-    """Return the text of a project's lock, or None if there is none.
-
-    Raises:
-        OSError: It cannot be read.
-    """
+    """Return the text of a project's lock, or None if there is none; raises `OSError` if it cannot be read."""
     try:
         return DISK.read(os.path.join(root, LOCK)).decode(errors="replace")
     except FileNotFoundError:

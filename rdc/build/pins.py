@@ -59,11 +59,7 @@ def _edited(root: str, locked: Mapping[str, list[str]]) -> Iterator[tuple[str, s
 
 
 def take(configuration: str, chosen: Mapping[str, str]) -> None:
-    """Write pins to a valid configuration. Its comments and order stay.
-
-    Raises:
-        OSError: It cannot be written.
-    """
+    """Write pins to a valid configuration. Its comments and order stay. Raises `OSError` if it cannot be written."""
     file = Path(configuration)
     document = tomlkit.parse(file.read_bytes().decode("utf-8-sig"))
     table = document if file.name == CONFIGURATION else document["tool"]["rdc"]

@@ -100,10 +100,9 @@ class FileHashes:
 
     def hash(self, path: str) -> str:
         """Return the hash of a file, `ABSENT` if it does not exist, or `PRESENT` if it can't be read as a file."""
-        known = self._known.get(path)
-        if known is None:
-            known = self._known[path] = self._hash(path)
-        return known
+        if path not in self._known:
+            self._known[path] = self._hash(path)
+        return self._known[path]
 
     def _hash(self, path: str) -> str:
         try:
@@ -112,20 +111,14 @@ class FileHashes:
             return ABSENT
         except OSError:
             return PRESENT
+        digest = sha256()
         try:
-            return self._of_open(descriptor)
+            while data := os.read(descriptor, _CHUNK):
+                digest.update(data)
         except OSError:
             return PRESENT
         finally:
             os.close(descriptor)
-
-    def _of_open(self, descriptor: int) -> str:
-        """Return the hash of an open file. Most files fit in one read."""
-        data = os.read(descriptor, _CHUNK)
-        digest = sha256(data)
-        while len(data) == _CHUNK:
-            data = os.read(descriptor, _CHUNK)
-            digest.update(data)
         return digest.hexdigest()
 
     def is_as(self, noted: Mapping[str, str]) -> bool:
@@ -133,15 +126,11 @@ class FileHashes:
         return all(self._is_as(path, was) for path, was in noted.items())
 
     def _is_as(self, path: str, was: str) -> bool:
-        if was.startswith(LINK):
-            return LINK + self._end(path) == was
-        return bool(self.hash(path)) if was == PRESENT else self.hash(path) == was
-
-    def _end(self, path: str) -> str:
-        """Return the target of a path, looked up only once."""
+        if not was.startswith(LINK):
+            return bool(self.hash(path)) if was == PRESENT else self.hash(path) == was
         if path not in self._ends:
             self._ends[path] = os.path.relpath(os.path.realpath(path))
-        return self._ends[path]
+        return LINK + self._ends[path] == was
 
 
 def load(root: str) -> BuildRecords:
@@ -176,14 +165,6 @@ def save(root: str, last_build: BuildRecords) -> None:
     except OSError:
         with suppress(OSError):
             os.unlink(temporary)
-
-
-def staging(root: str) -> str | None:
-    """Return the folder for temporary files, or None if it can't be created."""
-    try:
-        return prepare(root)
-    except OSError:
-        return None
 
 
 def prepare(root: str) -> str:

@@ -46,18 +46,15 @@ async def _called(server: Sequence[str], request: Request) -> Answer:
     parameters = StdioServerParameters(command=server[0], args=list(server[1:]), env=dict(os.environ))
     async with Client(stdio_client(parameters, errlog=sys.stderr)) as client:
         if request.tool == PROMPT and isinstance(request.arguments.get("id"), str):
-            prompt = await client.get_prompt(request.arguments["id"], _texts(request))
+            given = ((name, value) for name, value in request.arguments.items() if name != "id")
+            texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in given}
+            prompt = await client.get_prompt(request.arguments["id"], texts)
             return Answer("\n\n".join(_parts(message.content for message in prompt.messages)))
         result = await client.call_tool(request.tool, request.arguments)
         text = "\n".join(_parts(result.content))
         if not text and result.structured_content is not None:
             text = json.dumps(result.structured_content, ensure_ascii=False)
         return Answer(text, result.is_error)
-
-
-def _texts(request: Request) -> dict[str, str]:
-    given = ((name, value) for name, value in request.arguments.items() if name != "id")
-    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in given}
 
 
 def _parts(content: Iterable[ContentBlock]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 import click
@@ -71,15 +72,13 @@ def command(
 
 def _watched(root: str, here: str, options: BuildOptions, reporter: Reporter) -> int:
     """Build whenever a file changes, until an interrupt. Only the first build reports that all files are up to date."""
-    try:
+    with suppress(KeyboardInterrupt):
         for number, _ in enumerate(_changes(root)):
             if number == 0:
                 _built(root, here, options, reporter)
                 options = replace(options, approved=(), pins=())  # they are in the lock now, and no longer new
             else:
                 _built_again(root, here, options, reporter)
-    except KeyboardInterrupt:
-        return 0
     return 0
 
 
@@ -110,14 +109,11 @@ def _built_again(root: str, here: str, options: BuildOptions, reporter: Reporter
 
 
 def _refuse(approved: tuple[str, ...], *, ci: bool, check: bool, takes: bool, others: bool) -> None:
-    context = click.get_current_context()
     if ci and (approved or takes):
         option = "--approve" if approved else "--take-pins"
-        reason = f"{option} does not work in CI (the variable CI is set); use it on your machine"
-        raise click.UsageError(reason, context)
+        raise click.UsageError(f"{option} does not work in CI (the variable CI is set); use it on your machine")
     if check and (approved or takes or others):
-        reason = "--check excludes --approve, --take-pins, --prune and --watch; remove one of them"
-        raise click.UsageError(reason, context)
+        raise click.UsageError("--check excludes --approve, --take-pins, --prune and --watch; remove one of them")
 
 
 def _taken(root: str, here: str, reporter: Reporter) -> tuple[str, ...] | None:
@@ -148,11 +144,9 @@ def _built(root: str, here: str, options: BuildOptions, reporter: Reporter, *, i
         tell("rdc: a compiling process was killed, perhaps because memory ran out; try 'rdc build --jobs 1'")
         return 1
     if not outcome.has_rules:
-        message = "this project builds nothing; add a `[[build]]` to rdc.toml, or run 'rdc init'"
-        raise click.UsageError(message, click.get_current_context())
+        raise click.UsageError("this project builds nothing; add a `[[build]]` to rdc.toml, or run 'rdc init'")
     if outcome.unknown:
-        message = f"there is no new item '{outcome.unknown[0]}'; run 'rdc build' to list new items"
-        raise click.UsageError(message, click.get_current_context())
+        raise click.UsageError(f"there is no new item '{outcome.unknown[0]}'; run 'rdc build' to list new items")
     is_failed = _show(outcome.diagnostics, outcome.sources, here, reporter)
     for path in outcome.written:
         reporter.say(f"wrote {os.path.relpath(path, here)}")
@@ -171,6 +165,4 @@ def _show(found: Sequence[Diagnostic], sources: Mapping[str, Source], here: str,
         return False
     if here != os.getcwd():
         found, sources = renamed(found, sources, partial(os.path.relpath, start=here))
-    report = reporter.gather(found, sources)
-    reporter.show(report)
-    return reporter.fails(report)
+    return reporter.report(found, sources)

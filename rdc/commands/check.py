@@ -46,7 +46,7 @@ def command(
     settings = replace(settings, link=not no_link)
     if not (fix or diff):
         if unsafe_fixes:
-            raise click.UsageError("--unsafe-fixes needs --fix or --diff", click.get_current_context())
+            raise click.UsageError("--unsafe-fixes needs --fix or --diff")
         return _report([checked(compile_opened(document, settings)) for document in open_documents(files)], reporter)
 
     from rdc.commands.common.fixes import fixed, shown  # noqa: PLC0415 (few ask for fixes)
@@ -65,14 +65,12 @@ def command(
 
 def _report(documents: Sequence[Checked], reporter: Reporter) -> int:
     """Show the findings, and return the exit code."""
-    report = reporter.gather(
-        (found for one in documents for found in one.diagnostics),
-        {path: source for one in documents for path, source in one.sources.items()},
-    )
-    reporter.show(replace(report, facts=_facts(documents)) if reporter.form == "json" else report)
-    if reporter.form == "text" and not report.diagnostics:
+    found = [each for one in documents for each in one.diagnostics]
+    sources = {path: source for one in documents for path, source in one.sources.items()}
+    is_failed = reporter.report(found, sources, _facts(documents) if reporter.form == "json" else {})
+    if reporter.form == "text" and not found:
         reporter.say(f"no problems in {many(len(documents), 'file')}")
-    return int(reporter.fails(report))
+    return int(is_failed)
 
 
 def _facts(documents: Sequence[Checked]) -> dict[str, object]:

@@ -70,25 +70,21 @@ def command(
 
 
 def _refuse_for_standard_output(reporter: Reporter, *, check: bool) -> None:
-    context = click.get_current_context()
     if check:
-        raise click.UsageError("--check compares files; remove -o -", context)
+        raise click.UsageError("--check compares files; remove -o -")
     if reporter.form != "text":
-        reason = f"-o - and --format {reporter.form} both write to standard output; remove one of them"
-        raise click.UsageError(reason, context)
+        raise click.UsageError(f"-o - and --format {reporter.form} both write to standard output; remove one of them")
 
 
 def _compare(made: Generation, layout: Layout, reporter: Reporter) -> int:
     compared = [compare(laid.output, laid.data) for laid in layout.files]
     stale = [difference for difference in compared if difference]
-    found = [*made.diagnostics, *layout.findings, *(difference.diagnostic for difference in stale)]
-    report = reporter.gather(found, made.sources)
-    reporter.show(report)
+    found = [*made.diagnostics, *layout.findings, *(problem for problem, _ in stale)]
+    is_failed = reporter.report(found, made.sources)
     show = put if reporter.form == "text" else tell  # standard output is for tools in the other formats
-    for difference in stale:
-        if difference.diff:
-            show(difference.diff)
-    if reporter.fails(report):
+    for diff in (diff for _, diff in stale if diff):
+        show(diff)
+    if is_failed:
         return 1
     for group in layout.groups:
         reporter.say(group.is_current)

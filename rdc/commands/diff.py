@@ -41,11 +41,6 @@ class Place(Struct, frozen=True):
     file: str
     revision: str = ""
 
-    @property
-    def beside(self) -> str:
-        """The path that a picture is written next to. For a revision, that is the current folder."""
-        return Path(self.file).name if self.revision else self.file
-
 
 @click.command(name="diff")
 @click.argument("old", metavar="OLD")
@@ -78,7 +73,8 @@ def command(old: str, new: str, picture: PictureChoice, settings: Settings, repo
         code = 0
     else:
         made = _generated(compared, compiled, picture)
-        code = picture.deliver([Found(places[1].beside)], made, reporter)
+        beside = Path(after.file).name if after.revision else after.file  # for a revision, in the current folder
+        code = picture.deliver([Found(beside)], made, reporter)
     return code or int(exits and bool(compared))
 
 
@@ -109,7 +105,7 @@ def _misuse_told(word: str) -> Iterator[None]:
     try:
         yield
     except RevisionError as error:
-        raise click.UsageError(f"cannot read {word}: {error}", click.get_current_context()) from None
+        raise click.UsageError(f"cannot read {word}: {error}") from None
 
 
 def _generated(compared: Comparison, compiled: Sequence[Compilation], picture: PictureChoice) -> Generation:

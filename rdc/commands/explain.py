@@ -37,8 +37,7 @@ def command(code: str | None, *, listing: bool) -> int:
         put("\n".join(f"{code}  {known.severity:7}  {known.name}" for code, known in CODES.items()))
         return 0
     if code is None:
-        problem = "missing argument 'CODE'; to list all codes, run 'rdc explain --list'"
-        raise click.UsageError(problem, click.get_current_context())
+        raise click.UsageError("missing argument 'CODE'; to list all codes, run 'rdc explain --list'")
     address = docs_url()
     text = _headings_in_bold(page(code)) + (f"\n\n{page_of(address, code)}" if address else "")
     if sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines - 1:

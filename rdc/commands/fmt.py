@@ -50,9 +50,12 @@ def command(files: tuple[str, ...], settings: Settings, form: str, *, check: boo
     if diff:
         show_differences(changes, is_text=form == "text")
     if "-" in files and in_place:
-        return _print(formatted[0], status)
+        source, text = formatted[0].opened.source, formatted[0].result.text
+        if isinstance(source, Source) and text is not None:
+            put(source.encode(text))
+        return status
     if in_place and (problem := write_rewrites(changes, "rdc fmt")):
-        reporter.show(reporter.gather([problem], {}))
+        reporter.report([problem], {})
         return max(status, 1)
     _summarize(formatted, changes if in_place else [], len(changes), reporter)
     return status
@@ -62,9 +65,7 @@ def _report(formatted: Sequence[Formatting], unformatted: Sequence[Reformatted],
     """Show why documents stay unchanged, and which would change. Return the exit code."""
     found = [found for one in formatted for found in one.result.diagnostics]
     sources = {path: source for one in formatted for path, source in one.sources.items()}
-    report = reporter.gather([*found, *(one.finding() for one in unformatted)], sources)
-    reporter.show(report)
-    return int(reporter.fails(report))
+    return int(reporter.report([*found, *(one.finding() for one in unformatted)], sources))
 
 
 def _confess(formatted: Sequence[Formatting]) -> int:
@@ -74,13 +75,6 @@ def _confess(formatted: Sequence[Formatting]) -> int:
         problem = f"{path} was not formatted: {reason}; please report this defect of rdc with the document"
         tell(visible(f"rdc: internal error: {problem}"))
     return DEFECT if defects else 0
-
-
-def _print(formatting: Formatting, status: int) -> int:
-    source, text = formatting.opened.source, formatting.result.text
-    if isinstance(source, Source) and text is not None:
-        put(source.encode(text))
-    return status
 
 
 def _summarize(

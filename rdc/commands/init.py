@@ -9,7 +9,7 @@ from compiler.project.project import project_around
 from rdc.commands.build import command as build
 from rdc.commands.common.reporter import Reporter
 from rdc.commands.common.target import complete_target, known_target
-from rdc.init.files import CHECK, KINDS, Started, Wanted, start
+from rdc.init.files import CHECK, KINDS, Wanted, start
 from rdc.terminal.output import tell
 
 
@@ -40,7 +40,13 @@ def command(folder: str, kind: str, target: str, source: str, *, quiet: bool) ->
         started = start(_entered(folder), Wanted(kind, target, source))
     except OSError as error:
         raise click.ClickException(f"cannot start a project: {error.filename}: {error.strerror}") from error
-    _show(started, Reporter(quiet=quiet))
+    reporter = Reporter(quiet=quiet)
+    for path in started.written:
+        reporter.say(f"wrote {path}")
+    for path in started.kept:
+        reporter.say(f"kept {path}")
+    for path, lines in started.lacking:
+        tell(f"add these lines to {path}:\n\n{lines}")
     if any("build]]" in lines for _, lines in started.lacking):
         return 1
     code = build.main(["--quiet"] if quiet else [], prog_name="rdc build", standalone_mode=False)
@@ -53,17 +59,7 @@ def _entered(folder: str) -> str:
     place = os.path.realpath(folder)
     root = project_around(place).root
     if root != place:
-        message = f"{folder} is inside the project {root}; run 'rdc init' there"
-        raise click.UsageError(message, click.get_current_context())
+        raise click.UsageError(f"{folder} is inside the project {root}; run 'rdc init' there")
     Path(place).mkdir(parents=True, exist_ok=True)
     os.chdir(place)
     return place
-
-
-def _show(started: Started, reporter: Reporter) -> None:
-    for path in started.written:
-        reporter.say(f"wrote {path}")
-    for path in started.kept:
-        reporter.say(f"kept {path}")
-    for path, lines in started.lacking:
-        tell(f"add these lines to {path}:\n\n{lines}")

@@ -31,10 +31,11 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
     Exit codes: 0 complete, 1 stopped, 2 usage error or errors in the document, 75 waiting for an answer, 130
     interrupted.
     """
-    compilation, words = compile_file(file, settings), _with_subcommand(arguments)
+    compilation = compile_file(file, settings)
+    has_subcommand = arguments and (not arguments[0].startswith("-") or arguments[0] in ("-h", "--help"))
+    words = list(arguments) if has_subcommand else ["run", *arguments]
     if compilation.program is None or words[0] == "run":  # before anything runs
-        reporter = Reporter(quiet=compilation.program is not None)
-        reporter.show(reporter.gather(compilation.diagnostics, compilation.sources))
+        Reporter(quiet=compilation.program is not None).report(compilation.diagnostics, compilation.sources)
     if compilation.program is None:
         return 2
     home = os.path.relpath(compilation.project.root)
@@ -47,9 +48,3 @@ def _called(file: str, settings: Settings) -> str:
     listed = [(option, [words] if isinstance(words, str) else words or ()) for option, words in given]
     options = [each for option, words in listed for word in words for each in (option, word)]
     return shlex.join(["rdc", "run", *options, file])
-
-
-def _with_subcommand(arguments: tuple[str, ...]) -> list[str]:
-    if arguments and (not arguments[0].startswith("-") or arguments[0] in ("-h", "--help")):
-        return list(arguments)
-    return ["run", *arguments]

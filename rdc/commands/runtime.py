@@ -45,22 +45,21 @@ def command(name: str | None, old: str | None, *, hashes: bool) -> int:
     With --diff, OLD_FILE is a saved runtime, a Python program, a worker or a Makefile of any rdc version. Exit codes: 0
     its runtime is the same, 1 it differs (and prints a unified diff).
     """
-    context = click.get_current_context()
     if hashes == (name is not None) or (old is not None and name is None):
-        raise click.UsageError("give either the NAME of an edition or --sha256", context)
+        raise click.UsageError("give either the NAME of an edition or --sha256")
     if name is None:
         put("\n".join(f"{sha256_of(text)}  {each}" for each, (_, text) in _runtimes().items()))
         return 0
     if old is None:
         put(_runtimes()[name][1].encode())
         return 0
-    return _compare(name, old, context)
+    return _compare(name, old)
 
 
-def _compare(name: str, old: str, context: click.Context) -> int:
+def _compare(name: str, old: str) -> int:
     source = read_source(Path(old), old, old)
     if isinstance(source, FileIssue):
-        raise click.UsageError(f"{old}: {source.message}", context)
+        raise click.UsageError(f"{old}: {source.message}")
     target, after = _runtimes()[name]
     before = target.runtime_in(name, source.text)
     if before == after:

@@ -27,21 +27,16 @@ class Schema(Struct, frozen=True):
         return json.dumps(made, indent=2, sort_keys=True) + "\n"
 
 
-_RECORDS = "compiler.frontends.stepspec.records"
+_RECORDS = ("approvals", "artifacts", "drrs", "events", "evidence", "gates", "manifest", "timeline", "tool_results")
 
 SCHEMAS: dict[str, Schema] = {
     "agent-workflow": Schema("agent workflows", "compiler.frontends.agent_workflow.syntax"),
     "program": Schema("programs as JSON", "compiler.frontends.json.shapes"),
     "project": Schema("rdc.toml", "rdc.documents.table"),
-    "run-approvals": Schema("a run's approvals.json", _RECORDS, ("approvals",)),
-    "run-artifacts": Schema("a run's artifacts.json", _RECORDS, ("artifacts",)),
-    "run-drrs": Schema("a run's drrs.json", _RECORDS, ("drrs",)),
-    "run-events": Schema("a run's events.json", _RECORDS, ("events",)),
-    "run-evidence": Schema("a run's evidence.json", _RECORDS, ("evidence",)),
-    "run-gates": Schema("a run's gates.json", _RECORDS, ("gates",)),
-    "run-manifest": Schema("a run's manifest.json", _RECORDS, ("manifest",)),
-    "run-timeline": Schema("a run's timeline.json", _RECORDS, ("timeline",)),
-    "run-tool-results": Schema("a run's tool_results.json", _RECORDS, ("tool_results",)),
+    **{
+        f"run-{name.replace('_', '-')}": Schema(f"a run's {name}.json", "compiler.frontends.stepspec.records", (name,))
+        for name in _RECORDS
+    },
     "step-specs": Schema("step specifications", "compiler.frontends.stepspec.syntax"),
 }
 

@@ -31,7 +31,8 @@ def command(name: str | None, form: str) -> int:
     if name is not None:
         backend = load(name)
         options = list(listed(backend.options))
-        put(_options_json(backend, options) if form == "json" else _options(backend, options))
+        content = {"version": 1, "target": backend.name, "options": [asdict(option) for option in options]}
+        put(json.dumps(content, indent=2, ensure_ascii=False) if form == "json" else _options(backend, options))
         return 0
     backends = [load(name) for name in names()]
     put(_json(backends) if form == "json" else _table(backends))
@@ -53,11 +54,6 @@ def _options(backend: Backend[Any], options: Sequence[Option]) -> str:
     return "\n".join(lines)
 
 
-def _options_json(backend: Backend[Any], options: Sequence[Option]) -> str:
-    content = {"version": 1, "target": backend.name, "options": [asdict(option) for option in options]}
-    return json.dumps(content, indent=2, ensure_ascii=False)
-
-
 def _table(backends: Sequence[Backend[Any]]) -> str:
     name_width = max(len(backend.name) for backend in backends)
     ending_width = max(len(backend.suffix) for backend in backends)
@@ -69,14 +65,6 @@ def _table(backends: Sequence[Backend[Any]]) -> str:
 
 
 def _json(backends: Sequence[Backend[Any]]) -> str:
-    rows = [
-        {
-            "name": backend.name,
-            "suffix": backend.suffix,
-            "executable": backend.executable,
-            "summary": backend.summary,
-            "features": sorted(backend.features),
-        }
-        for backend in backends
-    ]
+    facts = ("name", "suffix", "executable", "summary")
+    rows = [{name: getattr(one, name) for name in facts} | {"features": sorted(one.features)} for one in backends]
     return json.dumps({"version": 1, "targets": rows}, indent=2)

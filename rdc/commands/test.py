@@ -38,7 +38,7 @@ MOST = 20  # the default of `--init`: the most scenarios that it writes for a do
     type=float,
     default=300,
     show_default=True,
-    callback=lambda context, _, value: _seconds(context, value),
+    callback=lambda *given: _seconds(given[-1]),
     help="The time limit of a run in seconds.",
 )
 @click.option(
@@ -75,7 +75,7 @@ def command(
     if init["starts"]:
         return _start(files, init["paths"] or MOST, settings, reporter, tries=bool(targets) or output != "text")
     if init["paths"]:
-        raise click.UsageError("--paths needs --init", click.get_current_context())
+        raise click.UsageError("--paths needs --init")
     documents = documents_of(files)
     compilations = [compile_file(found.path, settings) for found in documents]
     if not reporter.accepts(compilations):
@@ -90,20 +90,17 @@ def command(
 
 
 def _start(files: Sequence[str], most: int, settings: Settings, reporter: Reporter, *, tries: bool) -> int:
-    context = click.get_current_context()
     if not files:
-        raise click.UsageError("--init changes documents; name the files or folders", context)
+        raise click.UsageError("--init changes documents; name the files or folders")
     if tries:
-        raise click.UsageError("--init runs no scenarios; remove --on and --format", context)
+        raise click.UsageError("--init runs no scenarios; remove --on and --format")
     documents = [open_file(found.path) for found in documents_of(files)]
     compilations = [compile_opened(one, settings) for one in documents]
     if not reporter.accepts(compilations):
         return 1
     pairs = zip(documents, compilations, strict=True)
     additions = [add_scenarios(one, compiled, settings, most) for one, compiled in pairs]
-    report = reporter.gather(write_additions(additions), {})
-    reporter.show(report)
-    if reporter.fails(report):
+    if reporter.report(write_additions(additions), {}):
         return 1
     for line in (line for one in additions for line in one.said):
         reporter.say(line)
@@ -125,10 +122,10 @@ def _tried(compilation: Compilation, targets: Sequence[str], timeout: float) -> 
         with interruptible():
             return list(try_scenarios(compilation, targets, timeout))
     except MissingToolError as error:
-        raise click.UsageError(str(error), click.get_current_context()) from None
+        raise click.UsageError(str(error)) from None
 
 
-def _seconds(context: click.Context, value: float) -> float:
+def _seconds(value: float) -> float:
     if not 0 < value <= LONGEST:  # NaN is also not in this range
-        raise click.UsageError(f"--timeout must be a number of seconds, at most {LONGEST}", context)
+        raise click.UsageError(f"--timeout must be a number of seconds, at most {LONGEST}")
     return value

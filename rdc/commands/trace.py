@@ -73,7 +73,7 @@ def command(
     """
     if every and (given["outcomes"] is not None or given["inputs"]):
         what = "--input" if given["inputs"] else "--outcomes"
-        raise click.UsageError(f"--all tries all outcomes and inputs; remove {what}", click.get_current_context())
+        raise click.UsageError(f"--all tries all outcomes and inputs; remove {what}")
     compilation = compile_file(file, settings)
     if not reporter.accepts([compilation]) or compilation.program is None:
         return 1
@@ -81,7 +81,10 @@ def command(
     if every:
         shown = _every(compilation.program, paths, limit, output)
     else:
-        decide = _decide(given["outcomes"] or "", given["otherwise"] or "pass", compilation.program)
+        try:
+            decide = decided_by(read_outcomes(given["outcomes"] or "", compilation.program), given["otherwise"])
+        except OutcomesError as error:
+            raise click.UsageError(f"--outcomes: {error}") from None
         shown = _one(compilation.program, decide, _inputs(given["inputs"], compilation.program), limit, output)
     put(shown)
     return 0
@@ -98,13 +101,6 @@ def _one(program: Program, decide: Decide, inputs: dict[str, str], limit: int, o
     return "\n".join([*begin, *text.show_visits(program, found), f"=> {text.show_end(machine, found)}"])
 
 
-def _decide(outcomes: str, otherwise: str, program: Program) -> Decide:
-    try:
-        return decided_by(read_outcomes(outcomes, program), otherwise)
-    except OutcomesError as error:
-        raise click.UsageError(f"--outcomes: {error}", click.get_current_context()) from None
-
-
 def _inputs(words: tuple[str, ...], program: Program) -> dict[str, str]:
     """Return the inputs of the command line, which must be valid (I8)."""
     known = {declared.name: declared for declared in program.inputs}
@@ -114,10 +110,10 @@ def _inputs(words: tuple[str, ...], program: Program) -> dict[str, str]:
         if not equals or name not in known:
             problem = f"there is no input '{name}'" if equals else f"'{word}' is not NAME=VALUE"
             listed = f"the inputs are {', '.join(known)}" if known else "the document has no inputs"
-            raise click.UsageError(f"--input: {problem}; {listed}", click.get_current_context())
+            raise click.UsageError(f"--input: {problem}; {listed}")
         declared = known[name]
         if problem := unfit(value, declared.type, declared.options, declared.pattern):
-            raise click.UsageError(f"--input: {name}: {problem}", click.get_current_context())
+            raise click.UsageError(f"--input: {name}: {problem}")
         found[name] = value
     return found
 

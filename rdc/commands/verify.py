@@ -23,13 +23,10 @@ def command(files: tuple[str, ...], *, locked: bool) -> int:
     """
     findings = {path: verify(path) for path in files}
     if locked:
-        findings = {path: _with_lock(path, found) for path, found in findings.items()}
+        for path, found in list(findings.items()):
+            is_worse = found.status in (VerifyStatus.CHANGED, VerifyStatus.UNKNOWN)
+            if not is_worse and (problem := lock_issue(path)):
+                findings[path] = VerifyResult(VerifyStatus.CHANGED, f"{problem}; run: {lock_command(path)}")
     for path, (_, message, line) in findings.items():
         put(visible(f"{path}{f':{line}' if line else ''}: {message}"))
     return worst(findings)
-
-
-def _with_lock(path: str, found: VerifyResult) -> VerifyResult:
-    if found.status in (VerifyStatus.CHANGED, VerifyStatus.UNKNOWN) or not (problem := lock_issue(path)):
-        return found
-    return VerifyResult(VerifyStatus.CHANGED, f"{problem}; run: {lock_command(path)}")

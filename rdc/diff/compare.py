@@ -57,13 +57,14 @@ def difference(old: Picture, new: Picture) -> Difference:
     kept = {pair.new.id for pair in pairs}
     nodes = {pair.new.id: pair for pair in pairs if pair.parts}
     before, after = _reached_ends(old), _reached_ends(new)
+    same, kept_start = {box.node.id: said(box.node) for box in new.boxes}, matching.boxes.get(old.entry)
     gone, come = (*old.notes, *old.values), (*new.notes, *new.values)
     return Difference(
         added=tuple(node for node in nodes_of(new) if node.id not in kept),
         removed=tuple(node for node in nodes_of(old) if node.id not in matching.boxes),
         changed=(*_in_order(new, nodes, _changed_groups(old, new, matching)), *_changed_messages(old, new, matching)),
         renumbered=tuple(pair for pair in pairs if pair.old.id != pair.new.id),
-        start=_start(old, new, matching),
+        start=None if kept_start and same[kept_start] == same[new.entry] else (old.entry, new.entry),
         notes=(tuple(line for line in gone if line not in come), tuple(line for line in come if line not in gone)),
         redirected=tuple(_redirected(old, new, matching)),
         opened=tuple(end for key, end in after.items() if key not in before),
@@ -134,12 +135,6 @@ def _changed_messages(old: Picture, new: Picture, matching: Matching) -> Iterato
 def _reached_ends(drawn: Picture) -> dict[object, End]:
     reached = (box.node for box in drawn.boxes if box.is_reached and not box.node.edges)
     return {said(node): node.task for node in reached if isinstance(node.task, End)}
-
-
-def _start(old: Picture, new: Picture, matching: Matching) -> tuple[str, str] | None:
-    same = {box.node.id: said(box.node) for box in new.boxes}
-    kept = matching.boxes.get(old.entry)
-    return None if kept and same[kept] == same[new.entry] else (old.entry, new.entry)
 
 
 def _redirected(old: Picture, new: Picture, matching: Matching) -> Iterator[Redirection]:

@@ -84,12 +84,8 @@ def _below(folder: str) -> Iterator[str]:
         ]
         for name in files:
             path = _place(above, name)
-            is_document = (
-                any(form.has(name) for form in FRONT_ENDS.values())
-                and not name.startswith(".")
-                and not os.path.islink(path)
-            )
-            if is_document and path not in ignored:
+            is_document = not name.startswith(".") and any(form.has(name) for form in FRONT_ENDS.values())
+            if is_document and not os.path.islink(path) and path not in ignored:
                 yield path
 
 
@@ -99,14 +95,13 @@ def _place(above: str, name: str) -> str:
 
 def _ignored(folder: str) -> frozenset[str]:
     """Return the paths below a folder that git ignores; folders end with `/`. Without git, there are none."""
-    from rdc.documents.git import RevisionError, ignored_files  # noqa: PLC0415 (only folders need git)
+    from rdc.documents.git import IGNORED, RevisionError, files_of  # noqa: PLC0415 (only folders need git)
 
     try:
-        return frozenset(
-            _place(folder, name) + (os.sep if name.endswith("/") else "") for name in ignored_files(folder)
-        )
+        names = files_of(folder, IGNORED)
     except RevisionError:
         return frozenset()
+    return frozenset(_place(folder, name) + (os.sep if name.endswith("/") else "") for name in names)
 
 
 def _unreadable(error: OSError) -> None:

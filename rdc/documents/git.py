@@ -3,7 +3,7 @@
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -15,9 +15,6 @@ from compiler.project.project import CONFIGURATIONS
 LARGEST = 8 * 1024 * 1024 + 1  # the bytes that are read of a file: enough to see that it is too large (D1)
 
 TIME_LIMIT = 60  # in seconds, for a call of git; its configuration may include a pipe that no one writes to
-
-
-_PLAIN = ("-c", "core.fsmonitor=false")  # it could be a program
 
 
 class RevisionError(ValueError):
@@ -35,24 +32,18 @@ class CheckedOut(Struct, frozen=True):
         return os.path.relpath(os.path.realpath(path), self.root)
 
 
-def present_files(folder: Path) -> list[str]:
-    """Return the files below a folder that git tracks or could track, without ignored ones.
+PRESENT = ("--cached", "--others", "--exclude-standard", "--deduplicate")
+"""The files that git tracks or could track, without ignored ones."""
 
-    Raises:
-        RevisionError: There is no git, or the folder is not in a repository.
-    """
-    listed = _git(folder, *_PLAIN, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+IGNORED = ("--others", "--ignored", "--exclude-standard", "--directory")
+"""The paths that git ignores. An ignored folder ends with `/` and hides its content."""
+
+
+def files_of(folder: str | Path, which: Sequence[str]) -> list[str]:
+    """Return the paths below a folder that are `PRESENT` or `IGNORED`; raises `RevisionError` without a repository."""
+    # A file system monitor could be a program.
+    listed = _git(folder, "-c", "core.fsmonitor=false", "ls-files", "-z", *which)
     return list(filter(None, os.fsdecode(listed).split("\0")))
-
-
-def ignored_files(folder: str | Path) -> list[str]:
-    """Return the paths below a folder that git ignores. An ignored folder ends with `/` and hides its content.
-
-    Raises:
-        RevisionError: There is no git, or the folder is not in a repository.
-    """
-    which = ("--others", "--ignored", "--exclude-standard", "--directory")
-    return list(filter(None, os.fsdecode(_git(folder, *_PLAIN, "ls-files", "-z", *which)).split("\0")))
 
 
 def path_of(name: str) -> str:
@@ -81,7 +72,8 @@ def checked_out(revision: str, file: str) -> Iterator[CheckedOut]:
     entries = dict(_entries(_git(top, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", revision)))
     if name not in entries:
         raise RevisionError(f"the revision {revision} has no file `{name}`")
-    wanted = {path: blob for path, blob in entries.items() if path == name or _is_around(path)}
+    around = {path for path in entries if path.endswith(".md") or PurePosixPath(path).name in CONFIGURATIONS}
+    wanted = {path: blob for path, blob in entries.items() if path == name or path in around}
     with tempfile.TemporaryDirectory(prefix="rdc-") as temporary:
         root = Path(os.path.realpath(temporary))
         (root / ".git").mkdir()
@@ -91,10 +83,6 @@ def checked_out(revision: str, file: str) -> Iterator[CheckedOut]:
 
 def _top(folder: Path) -> str:
     return os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
-
-
-def _is_around(path: str) -> bool:
-    return path.endswith(".md") or PurePosixPath(path).name in CONFIGURATIONS
 
 
 def _entries(listed: bytes) -> Iterator[tuple[str, str]]:

@@ -208,15 +208,9 @@ def _below(root: str, named: set[str]) -> Iterator[str]:
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
             if entry.is_dir(follow_symlinks=False):
-                if _is_entered(entry.name, path, named):
+                is_usual = entry.name[0] != "." and entry.name not in SKIPPED
+                is_named = any(f"{literal}/".startswith(f"{path}/") for literal in named)
+                if entry.name != GIT and (is_usual or is_named):
                     folders.append(path)
             elif entry.is_file(follow_symlinks=False):
                 yield path
-
-
-def _is_entered(name: str, path: str, named: set[str]) -> bool:
-    if name == GIT:
-        return False
-    if name[0] != "." and name not in SKIPPED:
-        return True
-    return any(f"{literal}/".startswith(f"{path}/") for literal in named)

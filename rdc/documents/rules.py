@@ -6,11 +6,7 @@ from backends.registry import load
 from compiler.diagnostics.issues import InvalidError, OptionSource, diagnostics
 from compiler.diagnostics.model import Diagnostic, Issue
 from compiler.frontends import all_options, endings
-from compiler.project.configuration import (
-    BUILD,
-    Configuration,
-    read_configuration,
-)
+from compiler.project.configuration import BUILD, Configuration, read_configuration
 from compiler.project.project import Project
 from compiler.text.source import nearest
 from rdc.documents.plan import Rule, files_below, plan

@@ -20,7 +20,7 @@ from compiler.project.configuration import (
     PROJECT,
     REQUIRED_VERSION,
 )
-from compiler.project.options import Level, Option
+from compiler.project.options import Level
 
 
 def _patterns(value: str | list[str]) -> str | list[str]:
@@ -94,7 +94,12 @@ def schema() -> dict[str, Any]:
     kinds: list[type[Options]] = [Build, *(load(name).options for name in BACKENDS)]
     schemas, definitions = models_json_schema([(kind, "validation") for kind in kinds])
     of_build, *of_targets = (schemas[kind, "validation"] for kind in kinds)
-    formats = {option.name: _of_format(option) for option in all_options() if Level.PROJECT in option.levels}
+    # The values of formats' options are only described in words, unless they have fixed choices.
+    formats = {
+        option.name: {"description": option.help, **({"enum": list(option.choices)} if option.choices else {})}
+        for option in all_options()
+        if Level.PROJECT in option.levels
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "rdc.toml",
@@ -124,8 +129,3 @@ def schema() -> dict[str, Any]:
         },
         **definitions,
     }
-
-
-def _of_format(option: Option[Any]) -> dict[str, Any]:
-    """Return the schema of a format's option. Its values are only described in words, unless it has fixed choices."""
-    return {"description": option.help, **({"enum": list(option.choices)} if option.choices else {})}

@@ -31,10 +31,8 @@ _COMMENT = "// "
 def draw(graph: str, form: Form, theme: str | None = None) -> bytes:
     """Return the picture of a graph from the dot target; raises `DrawingError`.
 
-    Args:
-        graph: The DOT text. The comments at its start are copied to the picture, with the command that draws it.
-        form: The format.
-        theme: The chosen colors. Without a theme, an SVG uses dark colors on dark pages.
+    The comments at its start are copied to the picture, with the command that draws it. Without a theme, an SVG uses
+    dark colors on dark pages.
     """
     head = takewhile(lambda line: line.startswith(_COMMENT), graph.split("\n"))
     notes = [line.removeprefix(_COMMENT) for line in head]
@@ -125,7 +123,8 @@ def _environment(folder: Path) -> dict[str, str]:
 
     The font is linked from a temporary folder, because fontconfig writes files next to fonts.
     """
-    if _has_fonts():
+    folders = (Path(os.path.expanduser(folder)) for folder in FONT_FOLDERS)  # noqa: PTH111 (there may be no home)
+    if sys.platform in ("darwin", "win32") or any(True for folder in folders for _ in folder.rglob("*.[ot]t[cf]")):
         return dict(os.environ)
     theirs = escape(os.environ.get("FONTCONFIG_FILE", "/etc/fonts/fonts.conf"))
     (folder / FONT.name).symlink_to(FONT)
@@ -137,11 +136,6 @@ def _environment(folder: Path) -> dict[str, str]:
         encoding="utf-8",
     )
     return {**os.environ, "FONTCONFIG_FILE": str(configuration)}
-
-
-def _has_fonts() -> bool:
-    folders = (Path(os.path.expanduser(folder)) for folder in FONT_FOLDERS)  # noqa: PTH111 (there may be no home)
-    return sys.platform in ("darwin", "win32") or any(True for folder in folders for _ in folder.rglob("*.[ot]t[cf]"))
 
 
 HYPHENS = "-%2D"

@@ -1,6 +1,7 @@
 """The first files of a project: as text, compared with the existing ones, and written (B-7)."""
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -70,11 +71,14 @@ def starters(wanted: Wanted, present: Sequence[str], configuration: str, own: Se
     tables = own or [_rule(wanted)]
     is_new = not own and not plan(tables, present).tasks
     built = plan(tables, [*present, first] if is_new else present).tasks
+    hooks = _template("pre-commit-config.yaml")
+    workflow = _template("rdc.yml").replace("@CHECKOUT@", load("github").pins()["checkout"])
+    workflow = workflow.replace("@SOURCE@", json.dumps(wanted.source))
     return [
         _configuration(wanted, configuration),
         *([Starter((first,), _template(kind.document))] if is_new else ()),
-        _hooks(),
-        _workflow(wanted),
+        Starter((".pre-commit-config.yaml",), hooks, ("rdc-build",), hooks.partition("\n")[2]),
+        Starter((CHECK,), workflow, ("rdc", "build --check"), workflow.partition("    steps:\n")[2]),
         *_dependabot(sorted({task.output for task in built if task.output.startswith(WORKFLOWS)})),
     ]
 
@@ -101,17 +105,6 @@ def _configuration(wanted: Wanted, path: str) -> Starter:
     head = f'required-version = "=={__version__}"\n\n'
     name = "build" if path == CONFIGURATION else "tool.rdc.build"
     return Starter((path,), f"{head}[[build]]\n{table}", (f"[[{name}]]",), f"[[{name}]]\n{table}")
-
-
-def _hooks() -> Starter:
-    text = _template("pre-commit-config.yaml")
-    return Starter((".pre-commit-config.yaml",), text, ("rdc-build",), text.partition("\n")[2])
-
-
-def _workflow(wanted: Wanted) -> Starter:
-    text = _template("rdc.yml").replace("@CHECKOUT@", load("github").pins()["checkout"])
-    text = text.replace("@SOURCE@", json.dumps(wanted.source))
-    return Starter((CHECK,), text, ("rdc", "build --check"), text.partition("    steps:\n")[2])
 
 
 def _dependabot(workflows: Sequence[str]) -> list[Starter]:
@@ -147,7 +140,7 @@ def start(root: str, wanted: Wanted) -> Started:
     path = next(iter(configuration.sources), CONFIGURATION)
     globs = [glob for rule in own for glob in rule.patterns] or patterns(wanted)
     every = starters(wanted, files_below(root, globs), path, own)
-    there = {starter: found for starter in every if (found := _present(starter.paths))}
+    there = {one: found for one in every if (found := next(filter(os.path.lexists, one.paths), ""))}
     new = [File(Path(one.paths[0]), one.text.encode()) for one in every if one not in there]
     write_all(new)
     return Started(
@@ -155,11 +148,6 @@ def start(root: str, wanted: Wanted) -> Started:
         list(there.values()),
         [(found, one.lines) for one, found in there.items() if _lacks(found, one.needs)],
     )
-
-
-def _present(paths: Sequence[str]) -> str | None:
-    """Return the first existing path. A broken link counts as existing."""
-    return next((path for path in paths if Path(path).is_symlink() or Path(path).exists()), None)
 
 
 def _lacks(path: str, needs: Sequence[str]) -> bool:

@@ -58,17 +58,10 @@ def generate(
     given: Mapping[str, object],
     files: Sequence[str] = (),
 ) -> Generation:
-    """Compile documents for a backend.
+    """Compile documents for a backend. Errors in documents are findings, never exceptions.
 
-    Args:
-        documents: The documents.
-        settings: How to read them.
-        backend: The backend.
-        given: Options of the backend that override those in documents and project.
-        files: The generated files. By default they have the names of the documents.
-
-    Returns:
-        The outputs in order. Errors in documents are findings, never exceptions.
+    The options `given` override those in documents and project. By default, the generated `files` have the names of the
+    documents.
 
     Raises:
         InvalidError: An option outside of documents and configuration is wrong.
@@ -102,15 +95,12 @@ def emitted(
     emission = emit(program, {**table.values, **given})
     text, companions = emission.text, emission.companions
     product = None if text is None else Product(text.encode(), companions, emission.reason, emission.items)
-    said = (_placed(finding, table, given) for finding in emission.diagnostics)
-    return Generation((product,), (*found, *compilation.kept(said)), compilation.sources)
-
-
-def _placed(finding: Diagnostic, table: TargetOptions, given: Mapping[str, object]) -> Diagnostic:
-    """Return a backend's finding with the place of its option, unless the command line set the option."""
-    if not isinstance(finding, OptionDiagnostic) or finding.option[:1] in [(name,) for name in given]:
-        return finding
-    return finding.placed(table)
+    words = [(name,) for name in given]  # options of the command line have no place
+    placed = (
+        one.placed(table) if isinstance(one, OptionDiagnostic) and one.option[:1] not in words else one
+        for one in emission.diagnostics
+    )
+    return Generation((product,), (*found, *compilation.kept(placed)), compilation.sources)
 
 
 def _diagnostics(

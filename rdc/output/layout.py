@@ -16,7 +16,7 @@ from compiler.project.project import project_around
 from compiler.text.source import sha256_of
 from rdc.output.generate import Product
 from rdc.output.paths import OF_GITHUB, Output, collisions, has_mark
-from rdc.output.write import is_of_git
+from rdc.output.write import File, is_of_git
 
 
 class PlacedFile(Struct, frozen=True):
@@ -25,6 +25,11 @@ class PlacedFile(Struct, frozen=True):
     output: Output
     data: bytes
     executable: bool
+
+    @property
+    def file(self) -> File:
+        """The file to write."""
+        return File(Path(self.output.path), self.data, self.executable)
 
 
 class Group(Struct, frozen=True):

@@ -15,6 +15,7 @@ from rdc.draw.graphviz import PNG
 from rdc.output.write import unwritable_link
 
 NAME_ANOTHER = "choose another file with -o"
+NO_PERMISSION = "it is read-only, or you have no write permission"
 
 OF_GITHUB = (".github", "workflows")
 """GitHub's folder of workflows. GitHub ignores its subfolders."""
@@ -59,10 +60,7 @@ class Output(Struct, frozen=True):
 def plan(sources: Sequence[Found], out: str | None, suffix: str) -> list[Output]:
     """Return the outputs of a compilation, in the order of the sources.
 
-    Args:
-        sources: The documents.
-        out: A file; or a folder, if it is one, ends in `/` or there are several sources; or None: beside these.
-        suffix: The extension of the target's files, such as `.py`.
+    `out` is a file; or a folder, if it is one, ends in `/` or there are several sources; or None: beside these.
     """
     if out is None:
         return [Output(one.path, str(Path(one.path).parent / output_name(one.path, suffix))) for one in sources]
@@ -100,8 +98,10 @@ def obstacles(outputs: Sequence[Output], sources: Iterable[str], *, force: bool)
                 yield unwritable(str(Path(output.path).parent), "the folder does not exist", "create the folder first")
             elif place.is_dir():
                 yield unwritable(output.path, "it is a folder", output.advice)
-            elif problem := _folder_issue(place.parent):
-                yield unwritable(str(Path(output.path).parent), problem)
+            elif not (there := next(filter(os.path.lexists, (place.parent, *place.parent.parents)))).is_dir():
+                yield unwritable(str(Path(output.path).parent), f"{there.name} is not a folder")
+            elif not os.access(there, os.W_OK | os.X_OK):
+                yield unwritable(str(Path(output.path).parent), NO_PERMISSION)
             elif place.exists():
                 yield from _existing(output, place, documents, force=force)
         except OSError as error:  # for example, a name that is too long
@@ -133,14 +133,6 @@ def _identity(path: str | Path) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     return found.st_dev, found.st_ino
-
-
-def _folder_issue(folder: Path) -> str:
-    """Return why a folder cannot be created or written; "" if it can."""
-    there = next(around for around in (folder, *folder.parents) if os.path.lexists(around))
-    if not there.is_dir():
-        return f"{there.name} is not a folder"
-    return "" if os.access(there, os.W_OK | os.X_OK) else "it is read-only, or you have no write permission"
 
 
 def _existing(output: Output, place: Path, sources: Identities, *, force: bool) -> Iterator[Diagnostic]:

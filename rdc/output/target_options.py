@@ -56,11 +56,7 @@ def check_options(backend: Backend[Any], table: TargetOptions, given: Mapping[st
 
 
 def check_words(backend: Backend[Any], words: Mapping[str, str]) -> Mapping[str, object]:
-    """Return the options of the command line as plain values.
-
-    Raises:
-        InvalidError: One of them is wrong, regardless of tables.
-    """
+    """Return the options of the command line as plain values; raises `InvalidError` if one is wrong in any case."""
     given: Mapping[str, object] = backend.options.from_words(words)
     wrong = [item for item in _issues(backend, given) if item.path and item.path[0] in given]
     if wrong:

@@ -37,7 +37,7 @@ import json
 from msgspec.structs import asdict
 
 from compiler.diagnostics.issues import page_of
-from compiler.diagnostics.model import CODES, Diagnostic, Fix, Severity
+from compiler.diagnostics.model import CODES, Diagnostic, Severity
 from compiler.text.source import Span
 from rdc.report.report import Report
 
@@ -59,30 +59,21 @@ def render(report: Report) -> str:
 
 
 def _diagnostic(diagnostic: Diagnostic, docs_url: str) -> dict[str, object]:
-    code = CODES[diagnostic.code]
+    code, fix = CODES[diagnostic.code], diagnostic.fix
     return {
         "code": diagnostic.code,
         "name": code.name,
         "severity": code.severity,
         "rule": code.rule,
         **({"url": page_of(docs_url, diagnostic.code)} if docs_url else {}),
-        **_place(diagnostic.path, diagnostic.span),
+        "path": diagnostic.path,
+        **_range(diagnostic.span),
         "message": diagnostic.message,
         "help": diagnostic.help,
-        "related": [
-            {**_place(related.path, related.span), "message": related.message} for related in diagnostic.related
-        ],
-        "fix": _fix(diagnostic.fix) if diagnostic.fix else None,
+        "related": [{"path": near.path, **_range(near.span), "message": near.message} for near in diagnostic.related],
+        "fix": fix
+        and {"is_safe": fix.is_safe, "edits": [{**_range(edit.span), "text": edit.text} for edit in fix.edits]},
     }
-
-
-def _fix(fix: Fix) -> dict[str, object]:
-    edits = [{**_range(edit.span), "text": edit.text} for edit in fix.edits]
-    return {"is_safe": fix.is_safe, "edits": edits}
-
-
-def _place(path: str, span: Span | None) -> dict[str, object]:
-    return {"path": path, **_range(span)}
 
 
 def _range(span: Span | None) -> dict[str, object]:

@@ -59,10 +59,6 @@ def renamed(
 
 
 def render(report: Report, form: str) -> str:
-    """Return the report in a format of `FORMATS`, without a final line break; "" if the format has no output.
-
-    Raises:
-        KeyError: The format does not exist.
-    """
+    """Return the report in a format of `FORMATS`, without a final line break; "" if the format has no output."""
     text: str = import_module(FORMATS[form]).render(report)
     return text

@@ -36,7 +36,9 @@ def render(report: Report) -> str:
 
 def _block(diagnostic: Diagnostic, sources: Mapping[str, Source], docs_url: str) -> str:
     color = _COLORS[diagnostic.severity]
-    kind = click.style(f"{diagnostic.severity}[{_linked(diagnostic.code, docs_url)}]", fg=color, bold=True)
+    code = diagnostic.code
+    linked = f"\x1b]8;;{page_of(docs_url, code)}\x1b\\{code}\x1b]8;;\x1b\\" if docs_url else code
+    kind = click.style(f"{diagnostic.severity}[{linked}]", fg=color, bold=True)
     message = click.style(_continued(diagnostic.message, "  "), bold=True)
     spans = [diagnostic.span, *(related.span for related in diagnostic.related)]
     gutter = " " * max((len(str(span.line)) for span in spans if span), default=1)  # as wide as the longest number
@@ -44,18 +46,12 @@ def _block(diagnostic: Diagnostic, sources: Mapping[str, Source], docs_url: str)
     parts += _snippet(sources.get(diagnostic.path), diagnostic.span, gutter, color)
     if diagnostic.help:
         parts.append(f"{gutter} = {_bold('help')}: {_continued(diagnostic.help, gutter + '         ')}")
-    parts.append(f"{gutter} = {_bold('explain')}: rdc explain {diagnostic.code}")
+    parts.append(f"{gutter} = {_bold('explain')}: rdc explain {code}")
     for related in diagnostic.related:
         note = click.style("note", fg="cyan", bold=True)
         parts.append(f"{_place(related.path, related.span)}: {note}: {_continued(related.message, '  ')}")
         parts += _snippet(sources.get(related.path), related.span, gutter, "cyan")
     return "\n".join(parts)
-
-
-def _linked(code: str, docs_url: str) -> str:
-    if not docs_url:
-        return code
-    return f"\x1b]8;;{page_of(docs_url, code)}\x1b\\{code}\x1b]8;;\x1b\\"
 
 
 def _place(path: str, span: Span | None) -> str:

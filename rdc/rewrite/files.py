@@ -12,7 +12,7 @@ from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Formatting
 from compiler.text.regex import Regex
 from compiler.text.source import Source
-from rdc.output.paths import unwritable
+from rdc.output.paths import NO_PERMISSION, unwritable
 from rdc.output.write import File, unwritable_link, write_all
 from rdc.terminal.cells import visible
 from rdc.terminal.output import is_terminal, put, tell
@@ -100,7 +100,7 @@ def write_rewrites(rewrites: Sequence[Rewrite], command: str) -> Diagnostic | No
             if problem := unwritable_link(one.path):
                 return unwritable(one.path, problem, f"use the path of the file itself: {os.path.realpath(one.path)}")
             if not os.access(one.path, os.W_OK):
-                return unwritable(one.path, "it is read-only, or you have no write permission")
+                return unwritable(one.path, NO_PERMISSION)
         write_all([one.file for one in rewrites])
     except OSError as error:
         return unwritable(str(error.filename), error.strerror or str(error))

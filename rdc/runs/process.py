@@ -34,12 +34,7 @@ def run_process(words: Sequence[str], folder: str, given: str = "", timeout: flo
     """Run `rdc run` with these words until it ends, or until the time limit.
 
     No output goes to a pipe, so the run continues after this process ends. A keyboard interrupt interrupts the run too.
-
-    Args:
-        words: The document, the subcommand and its options.
-        folder: The folder of the process.
-        given: Its standard input.
-        timeout: The time limit in seconds. By default, this waits until the end.
+    `given` is the standard input, and `timeout` is in seconds.
     """
     from tempfile import TemporaryFile  # noqa: PLC0415 (slow to import, and `rdc run` itself does without it)
 

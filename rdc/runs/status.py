@@ -42,13 +42,9 @@ def runs_in(folder: str) -> list[Run]:
 
 
 def run_with(facts: Mapping[str, Any], document: str, place: Sequence[str], folder: str) -> Run:
-    """Return the run of a document with the facts that its program shows. If no run has started, its state is `none`.
+    """Return the run of a document with the facts that `rdc run FILE status --json` shows in a folder.
 
-    Args:
-        facts: The output of `rdc run FILE status --json`.
-        document: The path of the document from the folder.
-        place: The options that choose the run.
-        folder: The folder of that command.
+    If no run has started, its state is `none`. `place` are the options that choose the run.
     """
     home = os.path.relpath(open_project(os.path.join(folder, document)).root, os.path.realpath(folder))
     states = _States(folder, os.path.normpath(home))

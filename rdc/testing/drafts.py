@@ -18,7 +18,7 @@ from compiler.frontends.common.drafts import Draft, Writer, entry, indented, wri
 from compiler.ir.answers import usual
 from compiler.ir.paths import Path, usual_limit, walk
 from compiler.ir.patterns import sample
-from compiler.ir.program import Input, Program
+from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
 from compiler.reading.frontmatter import FENCE
 from compiler.scenarios.mock import mock
@@ -83,32 +83,24 @@ def _draft(machine: Machine, path: Path, name: str) -> Draft:
     end = machine.end(path.state)
     assert end is not None  # noqa: S101 (for mypy)
     given = dict(path.inputs)
-    inputs = next((full for full in _tried(machine.program, given) if _leads(machine, path, full)), given)
+    tried = (_full(machine.program, {**values, **given}) for values in ({}, *beginnings(machine.program)))
+    inputs = next((full for full in tried if _leads(machine, path, full)), given)
     steps, arrow, ended = show_path(machine, path).rpartition(" => ")
     about = _shortened(steps, LONGEST_DESCRIPTION) + arrow + _shortened(ended, LONGEST_DESCRIPTION)
     ends: Result = "COMPLETE" if end.result == "complete" else "STOP"
     return Draft(name, about, inputs, frozenset(inputs) - frozenset(given), path, ends)
 
 
-# --- Inputs ----------------------------------------------------------------------------------------------------------
-
-
-def _tried(program: Program, given: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Yield inputs that may lead along the path: the given ones, with examples for missing required ones."""
-    yield _full(program, given)
-    yield from (_full(program, {**values, **given}) for values in beginnings(program))
-
-
 def _full(program: Program, given: Mapping[str, str]) -> dict[str, str]:
+    """Return the given inputs, with examples for missing required ones. Each matches its input's pattern."""
     full = with_examples(program, given)
-    return {one.name: _fitting(one, full[one.name]) for one in program.inputs if one.name in full}
-
-
-def _fitting(declared: Input, value: str) -> str:
-    """Return the value, or one that matches the input's pattern."""
-    if declared.pattern and unfit(value, declared.type, declared.options, declared.pattern):
-        return sample(declared.pattern)
-    return value
+    declared = [one for one in program.inputs if one.name in full]
+    return {
+        one.name: sample(one.pattern)
+        if one.pattern and unfit(full[one.name], one.type, one.options, one.pattern)
+        else full[one.name]
+        for one in declared
+    }
 
 
 def _leads(machine: Machine, path: Path, inputs: Mapping[str, str]) -> bool:
@@ -211,7 +203,11 @@ class _Home(Struct, frozen=True):
         """Return the file with new scenarios."""
         document = self.program.sources[0].path
         entries = [entry(self.program, draft, document, self.writer) for draft in drafts]
-        return (in_file if self.compilation.scenario_file else in_frontmatter)(before, entries)
+        if not self.compilation.scenario_file:
+            return in_frontmatter(before, entries)
+        end = line_end_of(before)
+        joint = "" if not before or before.endswith(("\n", "\r")) else end
+        return before + joint + "".join(f"{line}{end}" for one in entries for line in one)
 
     def read(self, text: str) -> tuple[Scenario, ...] | None:
         """Return the scenarios in a text of this file; None if it has errors."""
@@ -258,18 +254,19 @@ def _passing(home: _Home, text: str, old: Sequence[Scenario], drafts: Sequence[D
     by_name = {one.name: one for one in found[len(old) :]}
     if by_name.keys() != {draft.name for draft in drafts}:
         return None
-    return [draft for draft in drafts if _passes(home.program, by_name[draft.name], draft)]
+    played = [(draft, mock(home.program, by_name[draft.name])) for draft in drafts]
+    machine = Machine(home.program)
+    return [
+        draft
+        for draft, run in played
+        if not run.message
+        and key_of(run.path) == key_of(draft.path)
+        and judge(by_name[draft.name], machine, run.path)[0] is Status.PASSED
+    ]
 
 
 def _plain(scenario: Scenario) -> Scenario:
     return replace(scenario, replies=tuple(replace(event, span=None) for event in scenario.replies))
-
-
-def _passes(program: Program, scenario: Scenario, draft: Draft) -> bool:
-    played = mock(program, scenario)
-    if played.message or key_of(played.path) != key_of(draft.path):
-        return False
-    return judge(scenario, Machine(program), played.path)[0] is Status.PASSED
 
 
 def _said(document: str, file: str, drafted: Drafted, kept: int) -> list[str]:
@@ -307,13 +304,6 @@ def write_additions(additions: Sequence[Addition]) -> list[Diagnostic]:
 # --- Insertion, without changing other bytes --------------------------------------------------------------------------
 
 
-def in_file(text: str, entries: Sequence[Sequence[str]]) -> str:
-    """Add scenarios at the end of a file that only has scenarios."""
-    end = line_end_of(text)
-    joint = "" if not text or text.endswith(("\n", "\r")) else end
-    return text + joint + "".join(f"{line}{end}" for one in entries for line in one)
-
-
 def in_frontmatter(text: str, entries: Sequence[Sequence[str]]) -> str:
     """Add scenarios to the frontmatter of a document after existing ones. Creates the frontmatter if there is none."""
     lines, end = _LINES.findall(text), line_end_of(text)
@@ -326,7 +316,8 @@ def in_frontmatter(text: str, entries: Sequence[Sequence[str]]) -> str:
         place, new = close, [f"{KEY}:", *_block(entries, 2)]
     else:
         place = _behind(lines, key, close)
-        new = _block(entries, _indent(lines[key + 1 : place]))
+        first = next((line for line in lines[key + 1 : place] if not _is_empty(line)), "  ")
+        new = _block(entries, len(first) - len(first.lstrip(" ")) or 2)
     return "".join([*lines[:place], *(f"{line}{end}" for line in new), *lines[place:]])
 
 
@@ -341,11 +332,6 @@ def _behind(lines: Sequence[str], key: int, close: int) -> int:
     while place > key + 1 and _is_empty(lines[place - 1]):
         place -= 1
     return place
-
-
-def _indent(lines: Sequence[str]) -> int:
-    first = next((line for line in lines if not _is_empty(line)), "  ")
-    return len(first) - len(first.lstrip(" ")) or 2
 
 
 def _is_empty(line: str) -> bool:

@@ -34,12 +34,9 @@ class Finished(Struct, frozen=True):
 
 
 def execute(command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float) -> Finished:
-    """Run a command to its end.
+    """Run a command to its end; raises `TargetTestError` if it can't start or takes longer than the timeout.
 
     Output goes to files, because a pipe stays open until all background processes end.
-
-    Raises:
-        TrialError: It took longer than the timeout, in seconds, or could not be started.
     """
     with TemporaryFile() as out, TemporaryFile() as err:
         process = _begun(command, folder, environment, out, err)
@@ -58,10 +55,7 @@ def execute(command: Sequence[str], folder: Path, environment: Mapping[str, str]
 def running(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
     """Run a worker in the background, wait until its output says that it is ready, and kill it at the end.
 
-    If the end comes early, it may first end its own commands.
-
-    Raises:
-        TrialError: It could not be started, or does not get ready.
+    If the end comes early, it may first end its own commands. Raises `TargetTestError` if it does not get ready.
     """
     with TemporaryFile() as err:
         process = _begun(command, folder, environment, err, err)
@@ -121,17 +115,11 @@ def _stop(process: subprocess.Popen[bytes], folder: Path) -> None:
             os.killpg(process.pid, number)
         with suppress(subprocess.TimeoutExpired):
             process.wait(GRACE)
-    for command in _left_behind(folder):
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(command, signal.SIGKILL)
-
-
-def _left_behind(folder: Path) -> Iterator[int]:
-    """Yield the processes with the test's folder in their environment, such as commands that act leaves (on Linux)."""
-    for process in Path("/proc").glob("[0-9]*/environ"):
+    # Commands that act leaves have the test's folder in their environment, which Linux shows.
+    for environment in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):
-            if os.fsencode(folder) in process.read_bytes():
-                yield int(process.parent.name)
+            if os.fsencode(folder) in environment.read_bytes():
+                os.kill(int(environment.parent.name), signal.SIGKILL)
 
 
 @contextmanager
@@ -150,11 +138,7 @@ def interruptible() -> Iterator[None]:
 
 
 def find_tool(*names: str, advice: str) -> str:
-    """Return the path of the first program that is installed, on the path or beside this Python.
-
-    Raises:
-        MissingToolError: None is installed.
-    """
+    """Return the first program that is installed, on the path or beside this Python; raises `MissingToolError`."""
     folders = os.pathsep.join((os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)))
     found = next((path for name in names if (path := shutil.which(name, path=folders))), None)
     if found is None:

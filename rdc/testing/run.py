@@ -78,8 +78,7 @@ class Setting(Struct, frozen=True):
     def lay(self, name: str, emission: Emission, home: Path | None = None) -> Path:
         """Write the output of a target: the main file, and companions as if the main file were in the folder `home`.
 
-        Raises:
-            TrialError: There is no main file, or a companion would be outside the folders of the test.
+        Raises `TargetTestError` if there is no main file, or if a companion would be outside the folders of the test.
         """
         if emission.text is None:
             refusals = (f"{one.message}; {one.help}" for one in emission.diagnostics)
@@ -107,12 +106,12 @@ class Setting(Struct, frozen=True):
         Programs use each answer of a file once, and gates take none of a file that changed.
         """
         if self.replies:
-            return self.write(ANSWERS, "".join(_lines(step, reply) for step, reply in self.replies))
+            return self.write(ANSWERS, "".join(_reply(*reply) for reply in self.replies))
         lines = "".join(f"{answer}\n" for answer in self.answers[part])
         return self.write(f"{ANSWERS}{part or ''}", "\n" * part + lines)
 
 
-def _lines(step: str, reply: str) -> str:
+def _reply(step: str, reply: str) -> str:
     word = "END"
     while word in reply.splitlines():
         word += "_"

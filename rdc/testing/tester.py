@@ -24,7 +24,7 @@ from compiler.scenarios.mock import MockRun, mock
 from compiler.scenarios.model import Goto, Reply, ScenarioAnswer
 from compiler.text.regex import Regex
 from rdc.calls.mock import mock_command
-from rdc.documents.git import RevisionError, present_files
+from rdc.documents.git import PRESENT, RevisionError, files_of
 from rdc.output.target_options import table_of
 from rdc.testing import JUMPING, TARGETS
 from rdc.testing.result import Result, Status, judge, retrace, shows_values
@@ -39,11 +39,7 @@ _PLAIN = Regex(r"[A-Za-z0-9/._-]+")
 
 
 def try_scenarios(compilation: Compilation, targets: Sequence[str], timeout: float) -> Iterator[Result]:
-    """Test each scenario of a valid document, by the semantics and on targets.
-
-    Raises:
-        MissingToolError: A target can't be tested on this machine.
-    """
+    """Test each scenario of a valid document, by the semantics and on targets; raises `MissingToolError`."""
     program = compilation.program
     assert program is not None  # noqa: S101 (for mypy)
     for scenario in compilation.scenarios:
@@ -109,7 +105,10 @@ def _run(base: Result, mock_run: MockRun, compilation: Compilation, timeout: flo
     program, scenario, is_mock = base.program, base.scenario, not mock_run.needs_commands
     *legs, last = _answers(base, mock_run)
     answers = (*legs, () if _speaks(program) else last)  # then the replies have it
-    with tempfile.TemporaryDirectory(prefix="rdc-", dir=plain_folder(), ignore_cleanup_errors=True) as private:
+    # Make doesn't support spaces in paths, so the folder must not have special characters.
+    folders = (tempfile.gettempdir(), "/tmp", "/var/tmp")  # noqa: S108 (a private folder is made there)
+    home = next((folder for folder in folders if _PLAIN.fullmatch(folder) and os.access(folder, os.W_OK)), None)
+    with tempfile.TemporaryDirectory(prefix="rdc-", dir=home, ignore_cleanup_errors=True) as private:
         scratch, workspace = Path(private, "scratch"), Path(private, "workspace")
         scratch.mkdir()
         workspace.mkdir()
@@ -216,19 +215,11 @@ def with_answers(program: Program, folder: Path, said: Sequence[ScenarioAnswer])
 # --- Folders ---------------------------------------------------------------------------------------------------------
 
 
-def plain_folder() -> str | None:
-    """Return a folder for temporary files without special characters, because make doesn't support spaces."""
-    folders = (tempfile.gettempdir(), "/tmp", "/var/tmp")  # noqa: S108 (a private folder is made there)
-    return next((folder for folder in folders if _PLAIN.fullmatch(folder) and os.access(folder, os.W_OK)), None)
-
-
 def copied(root: Path, target: Path) -> Path:
     """Copy a project, and return the folder in the copy that corresponds to the current one.
 
-    Files that Git ignores are left out, as in a workflow. Links stay links; other special files are left out.
-
-    Raises:
-        TrialError: The copy cannot be made.
+    Files that Git ignores are left out, as in a workflow. Links stay links; other special files are left out. Raises
+    `TargetTestError` if the copy cannot be made.
     """
     try:
         for name in _files(root):
@@ -244,7 +235,7 @@ def copied(root: Path, target: Path) -> Path:
 def _files(root: Path) -> Iterator[str]:
     """Yield the files of a project: the files that Git includes, or all files outside a repository."""
     try:
-        yield from present_files(root)
+        yield from files_of(root, PRESENT)
     except RevisionError:
         for folder, folders, names in os.walk(root):
             folders[:] = [name for name in folders if name not in LEFT_OUT]

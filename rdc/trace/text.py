@@ -16,7 +16,7 @@ from compiler.analyses.coverage import Coverage, Untaken
 from compiler.analyses.values import value_flow
 from compiler.ir.edges import Keep
 from compiler.ir.paths import Path, Visit, usual_limit
-from compiler.ir.program import Input, Node, Program, Settings
+from compiler.ir.program import Input, Program, Settings
 from compiler.ir.semantics import Machine
 from compiler.ir.tasks import Verdict
 from compiler.text import durations
@@ -59,18 +59,15 @@ def show_inputs(program: Program, given: Mapping[str, str], examples: Mapping[st
 def show_facts(program: Program) -> Iterator[str]:
     """Yield a line for each output, with the steps that write and read it, and for each step with times."""
     flow = value_flow(program)
-    for slot in dict.fromkeys(keep.slot for node in program.nodes for keep in _kept_values(node)):
+    effects = (effect for node in program.nodes for edge in node.edges for effect in edge.effects)
+    kept = (effect.slot for effect in effects if isinstance(effect, Keep) and effect.of == "output")
+    for slot in dict.fromkeys(kept):
         written = [node.id for node in program.nodes if slot in flow.writes[node.id]]
         read = [node.id for node in program.nodes if slot in flow.reads[node.id]]
         yield visible(f"{slot}: written by {_listed(written)}, read by {_listed(read)}")
     for node in program.nodes:
         if limits := list(_limits(node.settings)):
             yield visible(f"{node.id}: {', '.join(limits)}")
-
-
-def _kept_values(node: Node) -> Iterator[Keep]:
-    effects = (effect for edge in node.edges for effect in edge.effects)
-    return (effect for effect in effects if isinstance(effect, Keep) and effect.of == "output")
 
 
 def _listed(steps: Sequence[str]) -> str:
@@ -228,16 +225,11 @@ class Turns(Struct, frozen=True):
 
 
 class Run(NamedTuple):
-    """An item that repeats in a row. `place` is the position of the first one."""
+    """An item that repeats in a row. `place` is the position of the first one. Equal runs differ only in that."""
 
     item: str
     times: int
     place: int
-
-    @property
-    def said(self) -> tuple[str, int]:
-        """The key of equal runs, without their position."""
-        return self.item, self.times
 
 
 def folded(sequence: Sequence[str]) -> Iterator[Turns]:
@@ -264,8 +256,8 @@ def _later(runs: Sequence[Run]) -> list[int]:
     nearest: dict[object, int] = {}
     later = [len(runs)] * len(runs)
     for place in range(len(runs) - 1, -1, -1):
-        later[place] = nearest.get(runs[place].said, len(runs))
-        nearest[runs[place].said] = place
+        later[place] = nearest.get(runs[place][:2], len(runs))
+        nearest[runs[place][:2]] = place
     return later
 
 
@@ -273,9 +265,9 @@ def _repeated(runs: Sequence[Run], later: Sequence[int], place: int) -> tuple[in
     """Return the length of the group at a position that saves the most when folded, and its repetitions."""
     best = (1, 1)
     for period in islice(_periods(later, place), MOST_PERIODS):
-        part = [run.said for run in runs[place : place + period]]
+        part = [run[:2] for run in runs[place : place + period]]
         times = 1
-        while [run.said for run in runs[place + times * period : place + (times + 1) * period]] == part:
+        while [run[:2] for run in runs[place + times * period : place + (times + 1) * period]] == part:
             times += 1
         if period * (times - 1) > best[0] * (best[1] - 1):
             best = (period, times)

@@ -26,9 +26,7 @@ def generated(documents: Sequence[Found], settings: Settings, target: Target, fi
 def print_one(file: str, made: Generation, reporter: Reporter) -> int:
     """Report the findings, write one document's output to standard output, and return the exit code."""
     several = (_several(file, one.companions) for one in made.products if one and one.companions)
-    report = reporter.gather([*made.diagnostics, *several], made.sources)
-    reporter.show(report)
-    if reporter.fails(report):
+    if reporter.report([*made.diagnostics, *several], made.sources):
         return 1
     for product in made.products:
         put(product.data if product else b"")
@@ -37,12 +35,10 @@ def print_one(file: str, made: Generation, reporter: Reporter) -> int:
 
 def write_files(made: Generation, layout: Layout, reporter: Reporter, *, force: bool) -> int:
     """Write all files or none, report the findings, and return the exit code."""
-    written = write_layout(made, layout, force=force, strict=reporter.strict)
-    report = reporter.gather(written.diagnostics, made.sources)
-    reporter.show(report)
-    if reporter.fails(report):
+    found, changed = write_layout(made, layout, force=force, strict=reporter.strict)
+    if reporter.report(found, made.sources):
         return 1
-    _tell(layout, written.changed, reporter)
+    _tell(layout, changed, reporter)
     return 0
 
 

@@ -27,7 +27,7 @@ def documents_of(arguments: Sequence[str]) -> list[Found]:
     try:
         return find_documents(arguments)
     except NoDocumentsError as error:
-        raise click.UsageError(str(error), click.get_current_context()) from None
+        raise click.UsageError(str(error)) from None
 
 
 def open_documents(arguments: Sequence[str]) -> list[Opened]:
@@ -38,22 +38,20 @@ def open_documents(arguments: Sequence[str]) -> list[Opened]:
 
 def refuse_for_standard_output(files: Sequence[str], form: str) -> None:
     """Reject options that conflict with `-`, which writes the document to standard output."""
-    context = click.get_current_context()
     if len(files) > 1:
-        raise click.UsageError("- writes to standard output; remove the other files", context)
+        raise click.UsageError("- writes to standard output; remove the other files")
     if form != "text":
-        raise click.UsageError(f"- and --format {form} both write to standard output; remove one of them", context)
+        raise click.UsageError(f"- and --format {form} both write to standard output; remove one of them")
 
 
 def refuse_output(documents: Sequence[Found], out: str | None) -> None:
     """Reject an output for the wrong number of documents: standard output takes one, and a folder needs a folder."""
-    context = click.get_current_context()
     folder = next((found.folder for found in documents if found.folder), "")
     if out == "-" and (folder or len(documents) > 1):
         which = f"{folder} is a folder" if folder else f"you gave {len(documents)}"
-        raise click.UsageError(f"-o - accepts only one document, but {which}; choose a folder with -o", context)
+        raise click.UsageError(f"-o - accepts only one document, but {which}; choose a folder with -o")
     if folder and out and not out.endswith("/") and not os.path.isdir(out):  # noqa: PTH112 (it takes any path)
-        raise click.UsageError(f"{folder} is a folder, so the output must be one, too: use -o {out}/", context)
+        raise click.UsageError(f"{folder} is a folder, so the output must be one, too: use -o {out}/")
 
 
 Decorator = Callable[[Command], Command]
@@ -87,12 +85,12 @@ def language_options(command: Command) -> Command:
 def _flag(name: str, option: Option[Any]) -> Decorator:
     """Return the flag of an option. Its value is one string or several, which the front end parses."""
 
-    def readable(context: click.Context, _: click.Parameter, word: Words) -> Words:
+    def readable(_: click.Context, __: click.Parameter, word: Words) -> Words:
         try:
             if word:
                 option.read(word, {})
         except InvalidError as error:
-            raise click.UsageError(f"--{option.name}: {error}", context) from None
+            raise click.UsageError(f"--{option.name}: {error}") from None
         return word
 
     kind = click.Choice(option.choices) if option.choices else None
@@ -107,12 +105,12 @@ def _flag(name: str, option: Option[Any]) -> Decorator:
     )
 
 
-def _known(context: click.Context, _: click.Parameter, name: str | None) -> str | None:
+def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
     if name is None:
         return None
     known = {form.word: form.name for form in FRONT_ENDS.values()}
     if name not in known:
-        raise click.UsageError(f"unknown format '{name}'; use {', '.join(known)}", context)
+        raise click.UsageError(f"unknown format '{name}'; use {', '.join(known)}")
     return known[name]
 
 

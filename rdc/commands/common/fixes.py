@@ -14,12 +14,11 @@ from rdc.rewrite.files import show_differences, write_rewrites
 from rdc.rewrite.fixes import fix_documents
 from rdc.terminal.output import many, put
 
-Done = tuple[list[Checked], list[str]]
-"""The documents after fixing, and the success messages."""
 
-
-def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> Done | None:
-    """Fix documents and write them. Report a failure and return None."""
+def fixed(
+    files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool
+) -> tuple[list[Checked], list[str]] | None:
+    """Fix documents and write them. Return them with the success messages, or report a failure and return None."""
     if STANDARD_INPUT in files:
         refuse_for_standard_output(files, reporter.form)
     results, rewrites = fix_documents(open_documents(files), settings, unsafe=unsafe)
@@ -31,7 +30,7 @@ def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsaf
             put(source.data)
         return documents, messages
     if problem := write_rewrites(rewrites, "rdc check --fix"):
-        reporter.show(reporter.gather([problem], {}))
+        reporter.report([problem], {})
         return None
     if rewrites:  # a document may include another fixed one
         documents = [checked(compile_opened(document, settings)) for document in open_documents(files)]

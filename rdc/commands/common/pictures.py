@@ -55,13 +55,7 @@ class PictureChoice(Struct, frozen=True):
         return self.out == "-" or (self.out is None and self.form.prints)
 
     def deliver(self, documents: Sequence[Found], made: Generation, reporter: Reporter) -> int:
-        """Draw the outputs if the format is a picture, and print or write them. Return the exit code.
-
-        Args:
-            documents: The documents. By default, pictures are written next to them.
-            made: The target's outputs.
-            reporter: Shows the findings.
-        """
+        """Draw the outputs if the format is a picture, and print or write them. Return the exit code."""
         if self.form.drawn:
             made = drawn(made, [found.path for found in documents], self.form.drawn, self.options.get("theme"))
         if self.is_printed:
@@ -82,12 +76,7 @@ _FORCE = click.option("--force", is_flag=True, help="Overwrite files that rdc di
 
 
 def picture_options(formats: Mapping[str, Format], usual: str) -> Callable[[Command], Command]:
-    """Add the options of pictures to a command, which gets them as its argument `wish`.
-
-    Args:
-        formats: The formats by name.
-        usual: The default if there is no `--format` and OUT has no extension.
-    """
+    """Add the options of pictures to a command, which gets them as its argument `picture`; `usual` is the default."""
     endings = {Path(form.suffix).suffix or form.suffix: name for name, form in formats.items()} | {".gv": "dot"}
 
     def decorate(command: Command) -> Command:
@@ -132,7 +121,7 @@ def _format_of(out: str | None, endings: Mapping[str, str]) -> str | None:
         *others, last = endings
         context = click.get_current_context()
         problem = f"-o {out}: {context.info_name} cannot write {ending} files"
-        raise click.UsageError(f"{problem}; use {', '.join(others)} or {last}, or set --format", context)
+        raise click.UsageError(f"{problem}; use {', '.join(others)} or {last}, or set --format")
     return endings[ending.lower()]
 
 
@@ -149,10 +138,9 @@ def _output_option(formats: Mapping[str, Format]) -> Callable[[Command], Command
 
 
 def _refuse_useless(name: str, picture: PictureChoice) -> None:
-    context = click.get_current_context()
     for option in picture.options:
         if option not in picture.form.options:
             flag = {"legend": "no-legend", "boxes": "steps"}.get(option, option)
-            raise click.UsageError(f"--{flag} has no effect on --format {name}; remove it", context)
+            raise click.UsageError(f"--{flag} has no effect on --format {name}; remove it")
     if picture.out == "-" and picture.form.drawn == "png" and is_terminal():
-        raise click.UsageError("a terminal cannot show a PNG; choose a file with -o", context)
+        raise click.UsageError("a terminal cannot show a PNG; choose a file with -o")

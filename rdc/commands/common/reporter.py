@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import click
@@ -34,33 +35,29 @@ class Reporter(Struct, frozen=True):
     strict: bool = False
     quiet: bool = False
 
-    def gather(self, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> Report:
-        """Return the report of these diagnostics, without notes if quiet."""
-        shown = (found for found in diagnostics if not (self.quiet and found.severity is Severity.NOTE))
-        return Report.of(shown, sources)
+    def report(
+        self,
+        diagnostics: Iterable[Diagnostic],
+        sources: Mapping[str, Source],
+        facts: Mapping[str, object] = MappingProxyType({}),
+    ) -> bool:
+        """Show findings, without notes if quiet. Return whether they make the command fail.
 
-    def show(self, report: Report) -> None:
-        """Show a report: text on standard error, other formats on standard output."""
-        if self.form == "text" and not report.diagnostics:
-            return
+        Text goes to standard error, other formats to standard output.
+        """
+        shown = (found for found in diagnostics if not (self.quiet and found.severity is Severity.NOTE))
+        report = replace(Report.of(shown, sources), facts=facts)
         if report.diagnostics and (self.form != "text" or shows_links()):
             report = replace(report, docs_url=docs_url())
-        if text := render(report, self.form):
+        if text := render(report, self.form) if report.diagnostics or self.form != "text" else "":
             (tell if self.form == "text" else put)(text)
-
-    def fails(self, report: Report) -> bool:
-        """Return whether the findings make the command fail."""
         return report.count(Severity.ERROR) > 0 or (self.strict and report.count(Severity.WARNING) > 0)
 
     def accepts(self, compilations: Collection[Compilation]) -> bool:
         """Show what is wrong with these documents, with warnings only if strict. Return whether they are accepted."""
         matters = [one for one in compilations if self.strict or one.program is None]
-        report = self.gather(
-            (found for one in matters for found in one.diagnostics),
-            {path: source for one in matters for path, source in one.sources.items()},
-        )
-        self.show(report)
-        return not self.fails(report)
+        sources = {path: source for one in matters for path, source in one.sources.items()}
+        return not self.report((found for one in matters for found in one.diagnostics), sources)
 
     def say(self, message: str) -> None:
         """Print a success message, unless quiet."""

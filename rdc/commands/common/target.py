@@ -50,8 +50,7 @@ def target_options(command: Command) -> Command:
     def wrapped(*, name: str, options: dict[str, str], prompts: str | None, **rest: object) -> int:
         if prompts is not None:
             if options.get("prompts", prompts) != prompts:
-                problem = "--prompts and -O prompts=... have different values; remove one of them"
-                raise click.UsageError(problem, click.get_current_context())
+                raise click.UsageError("--prompts and -O prompts=... have different values; remove one of them")
             options = {**options, "prompts": prompts}
         return command(target=find_target(name, options), **rest)
 
@@ -86,11 +85,11 @@ def complete_target(_: click.Context, __: click.Parameter, begun: str) -> list[C
     return [CompletionItem(name, help=load(name).summary) for name in names() if name.startswith(begun)]
 
 
-def _pairs(context: click.Context, _: click.Parameter, options: tuple[str, ...]) -> dict[str, str]:
+def _pairs(_: click.Context, __: click.Parameter, options: tuple[str, ...]) -> dict[str, str]:
     pairs = {}
     for option in options:
         key, equals, value = option.partition("=")
         if not (key and equals):
-            raise click.UsageError(f"-O needs KEY=VALUE, not '{option}'", context)
+            raise click.UsageError(f"-O needs KEY=VALUE, not '{option}'")
         pairs[key] = value
     return pairs

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from backends.registry import load
 from compiler.ir.edges import Keep
-from compiler.ir.program import Node, Program
+from compiler.ir.program import Node
 from compiler.ir.tasks import Ask, Shell
 from compiler.ir.texts import text
 from rdc.testing.process import PAUSE, Finished, execute, last_line, running
@@ -26,25 +26,19 @@ def run(setting: Setting) -> Run:
     if find_spec("dbos") is None:
         raise MissingToolError("`dbos` is not installed: pip install dbos==3.4.0, or test another target")
     if setting.is_prompted:
-        setting = replace(setting, program=_asking(setting.program), is_prompted=False)
+        nodes = (_question(node) if isinstance(node.task, Shell) else node for node in setting.program.nodes)
+        setting = replace(setting, program=replace(setting.program, nodes=tuple(nodes)), is_prompted=False)
     test = _TargetTest(setting)
     with running(test.worker, setting.workspace, test.environment):
         return drive(test, setting)
 
 
-def _asking(program: Program) -> Program:
-    """Return the program with questions instead of commands. Workers have no prompted runs."""
-    return replace(
-        program, nodes=tuple(_question(node) if isinstance(node.task, Shell) else node for node in program.nodes)
-    )
-
-
 def _question(node: Node) -> Node:
+    """Return a question instead of a command. Workers have no prompted runs."""
     edges = (
         replace(edge, effects=tuple(each for each in edge.effects if not isinstance(each, Keep))) for edge in node.edges
     )
-    task = Ask("pass_fail", text("Did it pass?"))
-    return replace(node, task=task, edges=tuple(edges), variables=(), constants=())
+    return replace(node, task=Ask("pass_fail", text("Did it pass?")), edges=tuple(edges), variables=(), constants=())
 
 
 class _TargetTest:
@@ -62,12 +56,10 @@ class _TargetTest:
         self.worker = [*self._program, "worker", "--jobs", "1", "--poll", str(PAUSE), *tools, *places]
 
     def begin(self) -> None:
-        """Start the run."""
         given = [f"--input={name}={value}" for name, value in self._setting.inputs.items()]
         self._call("start", "--id", RUN, *given, "--answers", str(self._setting.write_answers()), "--wait")
 
     def move(self, step: str) -> str:
-        """Move the run to a step."""
         self._call("goto", RUN, step)
         return last_line(self._last.err) if self._last.code else ""
 
@@ -86,7 +78,6 @@ class _TargetTest:
                 return
 
     def told(self) -> Run:
-        """Return the run from its status."""
         facts = self._facts()
         if not facts:
             return Run.told((), self._last.err, self._last.code)

@@ -107,7 +107,11 @@ def _workflow(setting: Setting) -> Emission:
 def _steps(program: Program, summary: str) -> Iterator[Step]:
     nodes = {node.id: node for node in program.nodes if not isinstance(node.task, Branch | End)}
     steps = {title: name for name, title in _titles(program).items() if name in nodes}
-    filled = {_with_any_values(title): name for name, title in _titles(program, _VALUE).items() if name in nodes}
+    filled = {
+        re.compile(re.escape(title).replace(_VALUE, ".*")): name
+        for name, title in _titles(program, _VALUE).items()
+        if name in nodes
+    }
     for row in _ROW.finditer(summary):
         whole = _plain(row["title"])
         title = _INSTANCE.sub("", whole)
@@ -128,10 +132,6 @@ def _titles(program: Program, value: str = "") -> dict[str, str]:
         titled = (replace(node, title=text(title)) for node, title in zip(nodes, titles, strict=True))
         program = replace(program, nodes=tuple(titled))
     return {name: _plain(shown) for name, shown in load("github").shown_steps(program).items()}
-
-
-def _with_any_values(title: str) -> re.Pattern[str]:
-    return re.compile(re.escape(title).replace(_VALUE, ".*"))
 
 
 def _word(node: Node | None, shown: str) -> str:

@@ -45,16 +45,13 @@ class _Native(_Makefile):
     """A Makefile that runs by itself. The run is read from its log, and it has no jumps."""
 
     def begin(self) -> None:
-        """Start the run."""
         self._last = self._call("run")
         self._reply(self._setting.answers[0])
 
     def move(self, step: str) -> str:
-        """Reject a jump."""
         raise NotImplementedError(step)
 
     def go_on(self, part: int) -> None:
-        """Answer the questions of another part of the run."""
         self._reply(self._setting.answers[part])
 
     def _reply(self, answers: Iterable[str]) -> None:
@@ -64,7 +61,6 @@ class _Native(_Makefile):
             self._last = self._call(f"REPLY={answer}")
 
     def told(self) -> Run:
-        """Return the run from `status`."""
         ids = {name: step for step, name in load("make").shown_steps(self._setting.program).items()}
         lines = (line.partition(",")[0].split() for line in self._call("status").out.splitlines())
         words = (found for found in lines if len(found) == 2 and found[0] in ids and found[1] in PASS_OR_FAIL)
@@ -83,20 +79,16 @@ class _Calling(_Makefile):
         self._tools = [f"TOOLS={setting.write('tools', lines)}"] if lines else []
 
     def begin(self) -> None:
-        """Start the run."""
         prompted = ["PROMPTED=1"] if self._setting.is_prompted else []
         given = [f"{name}={value}" for name, value in self._setting.inputs.items()]
         self._last = self._call("run", *prompted, *given, *self._tools, f"ANSWERS={self._setting.write_answers()}")
 
     def move(self, step: str) -> str:
-        """Move the run to a step."""
         self._last = self._call("goto", f"STEP={step}")
         return last_line(self._last.out) if self._last.code else ""
 
     def go_on(self, part: int) -> None:
-        """Continue the run."""
         self._last = self._call("resume", *self._tools, f"ANSWERS={self._setting.write_answers(part)}")
 
     def told(self) -> Run:
-        """Return the run from its events."""
         return run_told(self._events, self._setting, self._last.out, self._last.code)

@@ -25,22 +25,18 @@ class _Program:
         self._last = Finished(0, "", "")
 
     def begin(self) -> None:
-        """Start the run."""
         prompted = ["--prompted"] if self._setting.is_prompted else []
         given = [f"--input={name}={value}" for name, value in self._setting.inputs.items()]
         self._call("run", *prompted, *given, "--answers", str(self._setting.write_answers()))
 
     def move(self, step: str) -> str:
-        """Move the run to a step."""
         self._call("goto", step)
         return last_line(self._last.err) if self._last.code else ""
 
     def go_on(self, part: int) -> None:
-        """Continue the run."""
         self._call("resume", "--answers", str(self._setting.write_answers(part)))
 
     def told(self) -> Run:
-        """Return the run from its events."""
         return run_told(self._events, self._setting, self._last.err, self._last.code)
 
     def _call(self, *words: str) -> None:
