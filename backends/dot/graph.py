@@ -88,7 +88,6 @@ class Graph(Struct, frozen=True, dict=True):
         yield "}"
 
     def _defaults(self) -> Iterator[str]:
-        """Yield the default attributes."""
         palette = PALETTES[self.theme]
         text = {"fontname": _FONT, "fontcolor": f'"{palette.page.text}"'}
         page = {"label": label([one_line(self.title), *self.notes]), "labelloc": "t", "fontsize": "18", **text}

@@ -172,7 +172,8 @@ class Steps(Struct, frozen=True, dict=True):
     def _rule(self, node: Node) -> Iterator[str]:
         name, task = self._ids.nodes[node.id], node.task
         title = joined([f"{node.id} ", *node.title.parts])
-        yield f"title-{name} = {assigned(self.text(title, _in_title)).rstrip()}"
+        written = self.text(title, lambda part: visible(f"x{part[:LONGEST_TITLE]}x")[1:-1])
+        yield f"title-{name} = {assigned(written).rstrip()}"
         if isinstance(task, Shell):
             yield from _comments(remarks(node))
             if task.interpreter != self.shell:
@@ -234,10 +235,6 @@ def beyond(program: Program) -> CallReason | None:
     if may_fall(program):
         return CallReason(program.sources[0].path, None, "a counter may fall below zero")
     return None
-
-
-def _in_title(text: str) -> str:
-    return visible(f"x{text[:LONGEST_TITLE]}x")[1:-1]
 
 
 def _comments(lines: Iterable[str]) -> Iterator[str]:

@@ -100,7 +100,6 @@ def _unfit(step: Step) -> str:
 
 
 def _stamp(node: Node) -> str:
-    """Return the stamp of a step: its title in lower case, or its id."""
     words = (re.sub("[^a-z0-9]+", "-", text.lower())[:60].strip("-") for text in (str(node.title), node.id))
     return next(filter(None, words), "step")
 
@@ -167,8 +166,6 @@ class Line(Struct, frozen=True):
 
 
 class _BendError(Exception):
-    """A step that does not fit into a sequence, with the reason."""
-
     def __init__(self, node: Node, clause: str) -> None:
         super().__init__(clause)
         self.node, self.clause = node, clause
@@ -190,8 +187,6 @@ def line_of(program: Program) -> Line | dict[str, str]:
 
 
 class _Path(Struct, frozen=True, dict=True):
-    """The path from a program's first step to its last one."""
-
     program: Program
 
     @cached_property

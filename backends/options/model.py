@@ -21,10 +21,6 @@ Schema = Mapping[str, Any]
 """A JSON Schema, or a part of one."""
 
 
-def _in_kebab_case(field: str) -> str:
-    return field.replace("_", "-")
-
-
 class Options(BaseModel):
     """The options of a target, or a mapping in one. The option `runs-on` is the field `runs_on`.
 
@@ -32,7 +28,9 @@ class Options(BaseModel):
     `InvalidError` for parts of the value. This class itself is for targets without options.
     """
 
-    model_config = ConfigDict(alias_generator=_in_kebab_case, extra="forbid", frozen=True, validate_by_name=True)
+    model_config = ConfigDict(
+        alias_generator=lambda field: field.replace("_", "-"), extra="forbid", frozen=True, validate_by_name=True
+    )
 
     @classmethod
     def validated(cls, values: Mapping[str, object]) -> Self:

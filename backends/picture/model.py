@@ -192,7 +192,6 @@ def _inside(drawn: Picture) -> Mapping[str, list[Box | Frame]]:
 
 
 def _drawn(program: Program) -> Program:
-    """Return the program with only the nodes that are drawn."""
     program = joined_breakdowns(run_passes(without_jumps(program), "remove-impossible-edges", "thread-jumps"))
     first = program.index()[program.entry]
     entry = first.edges[0].target if first.task.kind == "branch" and not first.edges[0].guard else first.id

@@ -198,7 +198,6 @@ def _path_of(name: str) -> str:
 
 
 def _imports(names: Sequence[str]) -> frozenset[tuple[str, str]]:
-    """Return the imports of joined modules: each source ("" for a module itself) and the name."""
     left_out = {f"{_SHIM.name}.{name}" for name in names}
     found = set[tuple[str, str]]()
     for name in names:

@@ -69,7 +69,6 @@ def _ask(task: Ask, words: list[str]) -> Values:
 
 
 def _agent(task: Agent) -> Values:
-    """Return an agent, or an entry of a parallel task."""
     reading = task.reading
     return {"agent": task.agent, "prompt": str(task.prompt)} | given(
         context=task.context,

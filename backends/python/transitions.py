@@ -134,13 +134,7 @@ class Transitions(Struct, dict=True):
         return f"{word}({', '.join(shown)})"
 
 
-def implied_question(transitions: Sequence[str]) -> str:
-    """Return the question that a call's transitions imply for the builder."""
-    return "yes/no" if any(one.startswith(("on_yes=", "on_no=")) for one in transitions) else "pass/fail"
-
-
 def _outcome(edge: Edge) -> str | None:
-    """Return the outcome that an edge is for, or None for all."""
     return next(iter(words_of([edge])), None)
 
 
@@ -154,7 +148,6 @@ def _retries(name: str, step: Step, initial: Mapping[str, int]) -> bool:
 
 
 def _times(step: Step, edge: Edge) -> int:
-    """Return how often an edge retries its step, or 0 for another edge."""
     name = step.node.id
     counter = f"{name} retries"
     if edge.target != name or edge.effects != (Add(counter, 1),):

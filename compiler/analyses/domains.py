@@ -106,7 +106,6 @@ class Domains:
         return values
 
     def _after(self, values: int, effect: Set | Add | AtLeast, zero: int) -> int:
-        """Return the bits of the counter that an effect changes."""
         if isinstance(effect, Set):
             return zero << (effect.value > 0)
         number = effect.amount if isinstance(effect, Add) else effect.value
@@ -193,7 +192,6 @@ def _changes(program: Program) -> Iterator[Set | Add | AtLeast]:
 
 
 def _unchanging(program: Program) -> Iterator[Input]:
-    """Yield the inputs that never change during a run."""
     effects = (effect for node in program.nodes for edge in node.edges for effect in edge.effects)
     jumped = (effect for jump in program.jumps for effect in jump.all_effects)
     changed = {effect.slot for effect in (*effects, *jumped) if isinstance(effect, Keep | Clear)}

@@ -156,7 +156,6 @@ def _duplicate(code: str, source: Source, key: Repeated, effect: str, remedy: st
 
 
 def _without_one(source: Source, first: Span, again: Span) -> Fix | None:
-    """Return the fix that removes one of two equal lines with a key and value, or None."""
     texts = [source.lines[span.line - 1][span.column - 1 :].rstrip() for span in (first, again)]
     if texts[0].removesuffix(",") != texts[1].removesuffix(",") or first.line == again.line:
         return None

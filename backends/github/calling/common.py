@@ -127,7 +127,6 @@ class CallsProgram(Written, frozen=True, dict=True):
 
     @property
     def _reviewed_in(self) -> dict[str, str]:
-        """The approval environment, unless it is the usual one."""
         name = self.options.approval_environment
         return {} if name == USUAL.approval_environment else {"RDC_ENVIRONMENT": name}
 

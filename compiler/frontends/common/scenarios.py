@@ -98,8 +98,6 @@ def _read(source: Source, content: object, spans: Spans, program: Program) -> Fo
 
 
 class _Item(Struct, frozen=True):
-    """A key of a mapping in a scenario, with its value and path."""
-
     name: str
     value: object
     path: KeyPath
@@ -137,7 +135,6 @@ def _items(content: Mapping[str, object], key: str, what: str, issues: list[Issu
 
 
 def _listed_in(item: _Item) -> list[_Item]:
-    """Return an item for each value in a list, or the item itself."""
     if not isinstance(item.value, list):
         return [item]
     return [_Item(item.name, one, (*item.path, str(number))) for number, one in enumerate(item.value)]

@@ -9,7 +9,13 @@ from msgspec import Struct
 from compiler.diagnostics.issues import SourceMap
 from compiler.diagnostics.model import DataPath
 from compiler.frontends.common.names import safe_name
-from compiler.frontends.stepspec.placeholders import needed_paths, placeholders, validated_paths, with_references
+from compiler.frontends.stepspec.placeholders import (
+    input_paths,
+    placeholders,
+    templates,
+    validated_paths,
+    with_references,
+)
 from compiler.frontends.stepspec.syntax import STEPS, Called, Document, Runtime, StepSpec, part, tool_stages
 from compiler.frontends.stepspec.tools import (
     Asked,
@@ -144,7 +150,8 @@ def _stages(spec: StepSpec, runtime: Runtime, number: int) -> Iterator[_Stage]:
     """Yield the stages of an attempt that have something to do, in order."""
     at: DataPath = (STEPS, number)
     guarded = runtime.guardrails
-    needed, checked = needed_paths(spec), validated_paths(spec)
+    needed = list(dict.fromkeys(path for _, path in (*input_paths(spec), *templates(spec))))
+    checked = validated_paths(spec)
     if needed or (guarded and guarded.input):
         yield _stage(spec, "inputs", Stage("inputs", spec.id, paths=_texts(needed)), (*at, "inputs"), "stop")
     if runtime.context:

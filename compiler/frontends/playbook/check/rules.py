@@ -123,7 +123,6 @@ def _input(source: Source, declared: Input) -> Iterator[Diagnostic]:
 
 
 def _unknown_type(source: Source, declared: Input) -> Diagnostic:
-    """Report an unknown type: an error if it is close to a known one, otherwise a warning."""
     known = "the types are string, text, number, boolean and enum"
     if meant := nearest_names(declared.written.lower(), TYPES, 1, 0.8):
         problem = f"there is no type `{declared.written}`; did you mean `{meant[0]}`?"

@@ -17,7 +17,6 @@ from compiler.frontends.playbook.lower.nodes import (
     StepNode,
     arguments_with_references,
     arrange,
-    every_node,
     names_of,
     own_prompt,
     prompt_slot,
@@ -44,7 +43,7 @@ class Lowered(Struct, frozen=True):
 def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secrets: tuple[str, ...] = ()) -> Lowered:
     """Return the program of a playbook without errors; `files` are its prompt files by path as written."""
     steps = arrange(playbook, {path: file.text.strip() for path, file in files.items()})
-    refs = every_node(steps)
+    refs = [ref for step in steps for ref in (step.node, *(node for arm in step.arms for node in arm.nodes))]
     scene = Scene(source.name, names_of(playbook))
     contexts = Contexts(scene.text(playbook.system))
     inputs = tuple(map(_input, playbook.inputs))

@@ -98,7 +98,6 @@ class _Feeder:
             feed(self._parser, line)
 
     def _close(self, before: Line | None) -> None:
-        """Close branches that are still open at the end of a section or document."""
         if self._opened is None:
             raise ValueError("the grammar does not accept a line here")
         self.diagnostics.append(messages.unclosed(self.source, self._opened, before))
@@ -126,8 +125,6 @@ READERS = {"OUTPUT": read_output, "ELICIT": read_elicit, "PROMPT": read_prompt, 
 
 
 class _Content(Struct, frozen=True):
-    """Text with its line numbers."""
-
     text: str
     lines: tuple[int, ...]
 

@@ -135,7 +135,6 @@ def after_else(source: Source, branches: Sequence[Branch]) -> Iterator[Diagnosti
 
 
 def _written(source: Source, line: Line) -> Span | None:
-    """Return the place of the first line that is not blank, or None."""
     if line.kind != "TEXT":
         return line.span
     numbers = (number for number in range(line.number, line.last + 1) if number not in ignoring_lines(source))
