@@ -152,8 +152,6 @@ def _seen(text: str, texts: Sequence[str]) -> str:
     return text if text in texts else texts[-1]
 
 
-# --- Paths ------------------------------------------------------------------------------------------------------------
-
 Inputs = tuple[tuple[str, str], ...]
 """The inputs at the start of a run; others have their defaults."""
 

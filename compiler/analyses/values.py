@@ -120,9 +120,6 @@ def _led_to(program: Program, slot: str, writers: Iterable[Node]) -> set[str]:
     return {*reached_from(starts, lambda name: onward(index[name]))}
 
 
-# --- Commands --------------------------------------------------------------------------------------------------------
-
-
 def _names(task: Shell) -> Names:
     given: set[str] = set()
     used: set[str] = set()

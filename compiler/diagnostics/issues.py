@@ -27,9 +27,6 @@ class InvalidError(ValueError):
         super().__init__("; ".join(issue.message for issue in issues))
 
 
-# --- Options ---------------------------------------------------------------------------------------------------------
-
-
 class OptionSource(Struct, frozen=True):
     """The place of an option, with the diagnostic code for problems there."""
 
@@ -57,9 +54,6 @@ def diagnostics(issues: Iterable[Issue], places: OptionSources, prefix: str = ""
     """
     found = ((nearest(places, tuple(map(str, issue.path))), issue) for issue in issues)
     return [place.finding(prefix + issue.message, issue.help or remedy) for place, issue in found if place]
-
-
-# --- Documents -------------------------------------------------------------------------------------------------------
 
 
 class SourceMap(Struct, frozen=True):
@@ -131,9 +125,6 @@ class Position(Struct, frozen=True):
     def diagnostic(self, code: str, problem: str, remedy: str) -> Diagnostic:
         """Return a diagnostic at this part."""
         return self.places.diagnostic(code, self.path, problem, remedy)
-
-
-# --- Duplicate keys --------------------------------------------------------------------------------------------------
 
 
 def duplicate_keys(code: str, source: Source, keys: Iterable[Repeated], effect: str = "") -> Iterator[Diagnostic]:

@@ -142,8 +142,6 @@ def _parts(argument: object) -> list[Any]:
     return []
 
 
-# --- Samples ----------------------------------------------------------------------------------------------------------
-
 _REPEATED = (_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT)
 _CLASSES = {
     _constants.CATEGORY_DIGIT: "1",

@@ -80,8 +80,6 @@ def _broken(text: str, error: json.JSONDecodeError) -> BrokenJsonError:
     return BrokenJsonError(message, remedy, position)
 
 
-# --- Places of parts -------------------------------------------------------------------------------------------------
-
 DEPTH_KEPT = 4
 """The depth down to which all places are kept, enough for nodes and edges; deeper places are kept on request."""
 

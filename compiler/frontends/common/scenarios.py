@@ -94,9 +94,6 @@ def _read(source: Source, content: object, spans: Spans, program: Program) -> Fo
     return Found(scenarios, found)
 
 
-# --- One scenario ----------------------------------------------------------------------------------------------------
-
-
 class _Item(Struct, frozen=True):
     name: str
     value: object
@@ -175,9 +172,6 @@ def _replies(content: Mapping[str, object], program: Program, issues: list[Issue
                 yield one
             else:
                 issues.append(Issue(one.path, f"a reply to `{item.name}` must be a string"))
-
-
-# --- Values that don't match the document --------------------------------------------------------------------------
 
 
 def _unfit_inputs(program: Program, given: list[_Item], locate: Locate) -> Iterator[InvalidEvent]:

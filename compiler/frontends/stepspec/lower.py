@@ -119,9 +119,6 @@ def _group(step: _Step, origin: Origin) -> Group:
     return Group(step.spec.id, text(step.spec.name or ""), about, "step", "", origin)
 
 
-# --- Steps -----------------------------------------------------------------------------------------------------------
-
-
 def _steps(meaning: Meaning) -> Iterator[_Step]:
     """Yield the steps. A gate of an earlier step isn't asked again."""
     asked: set[str] = set()
@@ -177,9 +174,6 @@ def _stage(spec: StepSpec, name: str, task: Stage, at: DataPath, failed: Literal
 
 def _texts(written: Sequence[str]) -> tuple[Text, ...]:
     return tuple(map(with_references, written))
-
-
-# --- Nodes and edges -------------------------------------------------------------------------------------------------
 
 
 def _nodes(step: _Step, following: str, origin: Callable[[DataPath], Origin]) -> Iterator[Node]:

@@ -149,9 +149,6 @@ def _artifact(source: Source, artifact: Artifact) -> Iterator[Diagnostic]:
         yield Diagnostic("RD712", source.path, artifact.span, problem, remedy, fix=fix)
 
 
-# --- Directives ------------------------------------------------------------------------------------------------------
-
-
 def _step(source: Source, step: Step) -> Iterator[Diagnostic]:
     if step.tool:
         others = [("@elicit", step.elicit), ("@prompt", step.prompt)]

@@ -227,9 +227,6 @@ def _unquoted(text: str) -> str:
     return re.sub(r'\\(["\\])', r"\1", text[1:-1]) if "\\" in text else text[1:-1]
 
 
-# --- Print ------------------------------------------------------------------------------------------------------------
-
-
 def print_transition(transition: Transition) -> str:
     """Return the full text of a transition's list item."""
     modifier = f" {transition.modifier}" if transition.modifier else ""
