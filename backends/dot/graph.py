@@ -216,8 +216,6 @@ def _copy(end: Box, source: Box, mark: Mark, taken: Container[str]) -> Box:
     return replace(end, node=node, lines=end.lines + lost, is_reached=source.is_reached, mark=end.mark or mark)
 
 
-# --- Tooltips ---------------------------------------------------------------------------------------------------------
-
 TOOLTIP_LINES = 12  # the most lines of the task in a tooltip, below the place
 
 TOOLTIP_WIDTH = 100  # in characters; longer lines are truncated
@@ -266,6 +264,3 @@ def attributes(values: Mapping[str, str]) -> str:
 def _quoted(text: str) -> str:
     """Return a string for use in quotes. This is ten times as fast as `translate`."""
     return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-# --- The CSS of an SVG ------------------------------------------------------------------------------------------------

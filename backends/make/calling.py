@@ -154,8 +154,6 @@ def _targets(names: Iterable[tuple[str, str]]) -> dict[str, str]:
     return unlike((step, _ODD.sub("-", f"step-{name}")[:_LONGEST].strip(".-")) for step, name in names)
 
 
-# --- The comments above a target --------------------------------------------------------------------------------------
-
 _YES_NO = {Verdict.PASS.value: "yes", Verdict.FAIL.value: "no"}
 
 

@@ -149,8 +149,6 @@ class Steps(Struct, frozen=True, dict=True):
             case _:
                 return f"{name}: {comment(visible(counter.name))}"
 
-    # --- The rules ----------------------------------------------------------------------------------------------------
-
     @cached_property
     def lines(self) -> list[str]:
         """The lines of all rules."""
@@ -209,8 +207,6 @@ class Steps(Struct, frozen=True, dict=True):
             else f"{escaped(change(part.before))}$({self._ids.counters[part.register]}){escaped(change(part.after))}"
             for part in text.parts
         )
-
-    # --- Limits -------------------------------------------------------------------------------------------------------
 
     def too_large(self) -> Iterator[Diagnostic]:
         """Yield findings about what make could not pass to a shell (RD502)."""

@@ -142,9 +142,6 @@ def _rule(step: Step, stamp: str, before: str, shell: str) -> Iterator[str]:
     yield "\t@touch $@"
 
 
-# --- The order of the steps -------------------------------------------------------------------------------------------
-
-
 class Step(Struct, frozen=True):
     """A command: how often it may be retried, and the message if it stops the run.
 

@@ -72,9 +72,6 @@ def _from_word(kinds: list[Schema], word: str) -> object:
     return value if isinstance(value, (list, dict)) else word
 
 
-# --- JSON Schemas ----------------------------------------------------------------------------------------------------
-
-
 def _alternatives(node: Schema, root: Schema) -> Iterator[Schema]:
     """Yield the parts of a union, or a single type, without references."""
     for part in node.get("anyOf", [node]):
@@ -90,8 +87,6 @@ def _within(kinds: Iterable[Schema], key: str, root: Schema) -> Iterator[Schema]
         if isinstance(node, dict):
             yield from _alternatives(node, root)
 
-
-# --- Issues ----------------------------------------------------------------------------------------------------------
 
 _WISHES = {
     **dict.fromkeys(("int_type", "int_parsing", "int_parsing_size", "int_from_float"), "be a whole number"),
@@ -183,8 +178,6 @@ def _instead(value: object) -> str:
         return f", not {value!r}" if len(value) <= _SHORT else ""
     return f", not {json.dumps(value)}" if value is None or isinstance(value, (int, float)) else ""
 
-
-# --- For people ------------------------------------------------------------------------------------------------------
 
 _KINDS = {"string": "string", "boolean": "true/false", "number": "number"}
 

@@ -226,9 +226,6 @@ def _headings(program: Program) -> dict[str, str]:
     return {first[group.id]: f"{group.id} {group.title}".strip() for group in program.groups if group.id in first}
 
 
-# --- What `about` says ------------------------------------------------------------------------------------------------
-
-
 def _artifact(program: Program, slots: frozenset[str]) -> Values:
     """Return the file that a run leaves (I28)."""
     if program.artifact is None:

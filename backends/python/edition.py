@@ -163,8 +163,6 @@ def sha256_of_text(name: str) -> str:
     return sha256_of(text_of(name))
 
 
-# --- Joining modules --------------------------------------------------------------------------------------------------
-
 _SHIM = Path(__file__).parents[2] / "runtime_shim"
 _HEAD = Regex(
     r'(?P<docstring>"""[\s\S]*?"""\n)'

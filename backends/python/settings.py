@@ -103,9 +103,6 @@ def given(**fields: object) -> Values:
     return {name: value for name, value in fields.items() if value}
 
 
-# --- Effects, tests and references ------------------------------------------------------------------------------------
-
-
 def effect_list(effect: Effect) -> list[Any]:
     """Return an effect as a list: its target, its kind, and its value."""
     match effect:

@@ -267,9 +267,6 @@ def _members(program: Program, groups: Collection[str]) -> tuple[dict[str, list[
     return inside, named
 
 
-# --- Breakpoints ------------------------------------------------------------------------------------------------------
-
-
 def told_steps(program: Program) -> dict[str, tuple[str, ...]]:
     """Return the steps around each step if its name doesn't imply them; none in a program that calls nothing."""
     if not any(type(node.task) in _CALLED for node in program.nodes):

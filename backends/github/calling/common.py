@@ -88,8 +88,6 @@ class CallsProgram(Written, frozen=True, dict=True):
     def _guide(self) -> str:
         return "\n".join(self._explained())
 
-    # --- Around the steps of the document -----------------------------------------------------------------------------
-
     def _begun(self) -> Iterator[Step]:
         """Yield the steps of the first job before the run: they check and load a waiting one, and get inputs."""
         yield from self.calling.written()
