@@ -35,6 +35,7 @@ def native(program: Program, options: MakeOptions) -> Emission:
     refused = tuple(steps.too_large())
     if refused:
         return Emission(None, refused)
+    nested = len(program.sources) - 1
     text = render(
         "make/native.mk",
         FILTERS,
@@ -42,7 +43,7 @@ def native(program: Program, options: MakeOptions) -> Emission:
         mark=MARK,
         version=__version__,
         path=program.sources[0].path,
-        included=_included(len(program.sources) - 1),
+        included=f" with {nested} nested document{'s' * (nested > 1)}" if nested else "",
         sha256=hash_of(program.sources),
         command=canonical_command("make", program, options),
         words=list(steps.words()),
@@ -59,10 +60,6 @@ def native(program: Program, options: MakeOptions) -> Emission:
 def state_of(program: Program, options: MakeOptions) -> str:
     """Return the state directory of a Makefile. One that calls no program adds `.make`."""
     return f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}"
-
-
-def _included(number: int) -> str:
-    return f" with {number} nested document{'s' * (number > 1)}" if number else ""
 
 
 def _identity(program: Program) -> str:

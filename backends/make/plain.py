@@ -143,10 +143,7 @@ def _rule(step: Step, stamp: str, before: str, shell: str) -> Iterator[str]:
 
 
 class Step(Struct, frozen=True):
-    """A command: how often it may be retried, and the message if it stops the run.
-
-    `stop` is None if the run continues after a failure.
-    """
+    """A command: how often it may be retried, and the message if it stops the run; None if the run continues."""
 
     node: Node
     interpreter: str

@@ -18,7 +18,6 @@ CompanionPath = Annotated[str, AfterValidator(check_path)]
 """The type of an option that names a companion."""
 
 Schema = Mapping[str, Any]
-"""A JSON Schema, or a part of one."""
 
 
 class Options(BaseModel):

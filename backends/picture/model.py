@@ -164,10 +164,7 @@ DEEPEST = 11
 
 
 def outline(drawn: Picture) -> Iterator[tuple[int, Box | Frame | None]]:
-    """Yield nested boxes and frames with their depth; None at the end of a frame.
-
-    There is no recursion, because documents can be nested without limit.
-    """
+    """Yield nested boxes and frames with their depth, and None at the end of a frame. It doesn't recurse."""
     inside = _inside(drawn)
     pending: list[tuple[int, Box | Frame | None]] = [(0, item) for item in reversed(inside[""])]
     while pending:

@@ -105,7 +105,7 @@ class Transitions(Struct, dict=True):
         if target in self._unshared and (found := self._end(step.node.id, edge, do)):
             return found
         self.used.add("go")
-        kept = list(takewhile(_is_kept, reversed(do)))[::-1]
+        kept = list(takewhile(lambda effect: isinstance(effect, Keep) and effect.of == "answer", reversed(do)))[::-1]
         do = do[: len(do) - len(kept)]
         guards = {"when": tests_of(edge), "do": effect_lists(do), "keeps": [_kept(one) for one in kept]}
         return f"go({', '.join([shown, *(f'{key}={literal(value)}' for key, value in guards.items() if value)])})"
@@ -157,10 +157,6 @@ def _times(step: Step, edge: Edge) -> int:
             return times
         case _:
             return 0
-
-
-def _is_kept(effect: Effect) -> bool:
-    return isinstance(effect, Keep) and effect.of == "answer"
 
 
 def _kept(effect: Effect) -> str | list[str]:

@@ -128,15 +128,12 @@ class Jobs:
         return self.is_gate(place) or self.is_matrix(place)
 
     def _find_levels(self) -> dict[str, int]:
-        """Return the level of each place: after the places that lead to it, and in a job with its environment.
-
-        An end has no step, so its level doesn't matter.
-        """
+        """Return the level of each place: after the places that lead to it, and in a job with its environment."""
         levels: dict[str, int] = {}
         for place in self.routes.places:
             before = {name for node in place.nodes for name in self._leading.get(node.id, ())}
             level = max((levels[name] + self.is_apart(self.routes.home[name]) for name in before), default=0)
-            while place.kind != "end" and not self._takes(level, place):
+            while place.kind != "end" and not self._takes(level, place):  # an end has no step
                 level += 1
             levels[place.name] = level
         return levels

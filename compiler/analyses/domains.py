@@ -159,10 +159,7 @@ def find_domains(program: Program, also: Collection[str] = ()) -> Domains:
 
 
 def _worth_following(program: Program) -> set[str]:
-    """Return the tested counters, except those that count the visits of one node, as for a RETRY.
-
-    The tests of such a count may or may not hold.
-    """
+    """Return the tested counters, except those that count the visits of one node, whose tests may or may not hold."""
     initial = {counter.name: counter.initial for counter in program.counters}
     testers: dict[str, set[str]] = {}
     others: set[str] = set()
@@ -250,10 +247,7 @@ def _answer(keep: Keep, text: str) -> str:
 
 
 def _fitting(declared: Input, texts: Sequence[str]) -> list[str]:
-    """Return the strings that an input can have.
-
-    The last string represents all others, so it is replaced by one that the input can have.
-    """
+    """Return the strings that an input can have; another one may replace the last, which represents all others."""
     known = [text for text in texts[:-1] if not _unfit(declared, text)]
     others = (text for text in (texts[-1], *declared.options, *SIMPLE) if text not in texts[:-1])
     return known + [text for text in others if not _unfit(declared, text)][:1]

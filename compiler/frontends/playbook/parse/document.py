@@ -184,8 +184,6 @@ class Builder:
         first, last = filled[0], filled[-1] + 1
         return _Content("\n".join(written[first:last]).strip(), tuple(numbers[first:last]))
 
-    # --- Sections beside steps ---------------------------------------------------------------------------------------
-
     def _system(self, tree: Node) -> _Content:
         heading, *text = lines_of(tree)
         if self._systems:
@@ -212,8 +210,6 @@ class Builder:
         self._types.append(line)
         written = line.get("type")
         return Artifact(written if "{{" in written else written.lower(), line.within("type"))
-
-    # --- Steps -------------------------------------------------------------------------------------------------------
 
     def _step(self, tree: Node) -> Step:
         """Return a step; its own lines are the lines around its branches, joined (P14)."""
