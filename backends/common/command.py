@@ -52,7 +52,6 @@ def drawing_command(command: Command, form: str) -> str:
 
 
 def _compiling(words: list[str]) -> Iterator[str]:
-    """Yield the words of the command for the target dot whose output a command draws."""
     given = iter(words[2:])
     yield from ("rdc", "compile")
     for word in given:

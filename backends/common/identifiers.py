@@ -116,6 +116,5 @@ def _end(name: str, result: str, called: Mapping[str, str]) -> str:
 
 
 def _counter(counter: Counter, called: Mapping[str, str]) -> str:
-    """Return the text of a counter's name: its node, and its purpose."""
     node = called.get(counter.of) if counter.role != "instance" or counter.name[:1].isdigit() else ""
     return f"{node} {counter.outcome} {counter.role}" if node else counter.name

@@ -179,7 +179,6 @@ def shown(text: Text) -> str:
 
 
 def _limits(node: Node, counters: set[str]) -> Iterator[int]:
-    """Yield how often the edges of a node lead to another attempt."""
     for edge in node.edges:
         added = {effect.register for effect in edge.effects if isinstance(effect, Add)} & counters
         for test in edge.guard:

@@ -88,7 +88,6 @@ class Graph(Struct, frozen=True, dict=True):
         yield "}"
 
     def _defaults(self) -> Iterator[str]:
-        """Yield the default attributes."""
         palette = PALETTES[self.theme]
         text = {"fontname": _FONT, "fontcolor": f'"{palette.page.text}"'}
         page = {"label": label([one_line(self.title), *self.notes]), "labelloc": "t", "fontsize": "18", **text}
@@ -217,8 +216,6 @@ def _copy(end: Box, source: Box, mark: Mark, taken: Container[str]) -> Box:
     return replace(end, node=node, lines=end.lines + lost, is_reached=source.is_reached, mark=end.mark or mark)
 
 
-# --- Tooltips ---------------------------------------------------------------------------------------------------------
-
 TOOLTIP_LINES = 12  # the most lines of the task in a tooltip, below the place
 
 TOOLTIP_WIDTH = 100  # in characters; longer lines are truncated
@@ -267,6 +264,3 @@ def attributes(values: Mapping[str, str]) -> str:
 def _quoted(text: str) -> str:
     """Return a string for use in quotes. This is ten times as fast as `translate`."""
     return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-# --- The CSS of an SVG ------------------------------------------------------------------------------------------------

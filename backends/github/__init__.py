@@ -138,7 +138,6 @@ def _specified(program: Program, options: GithubOptions) -> Emission:
 
 
 def _checked(workflow: Written, found: Iterable[Diagnostic] = (), why: CallReason | None = None) -> Emission:
-    """Return the workflow if GitHub accepts it, with the diagnostics about it."""
     text = workflow.text()
     refused = tuple(exceeded(workflow, text))
     if refused:

@@ -80,8 +80,6 @@ class MakeBackend(Backend[MakeOptions]):
         return native(optimize(program, jumps=False), options)
 
 
-# --- Names of inputs and secrets --------------------------------------------------------------------------------------
-
 OF_ALL = (
     *("ADOPT", "ANSWERS", "ASSUME", "BY", "EVENTS", "EXPIRE", "FILE", "JSON", "KEEP", "NOTE", "REPLY", "RERUN", "STEP"),
     "VALUE",

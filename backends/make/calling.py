@@ -151,11 +151,8 @@ def _of_stepspec(stepspec: Specification) -> list[Step]:
 
 
 def _targets(names: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the target of each step: `step-` and its name, as make and sh allow it."""
     return unlike((step, _ODD.sub("-", f"step-{name}")[:_LONGEST].strip(".-")) for step, name in names)
 
-
-# --- The comments above a target --------------------------------------------------------------------------------------
 
 _YES_NO = {Verdict.PASS.value: "yes", Verdict.FAIL.value: "no"}
 
@@ -248,7 +245,6 @@ def _transitions(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
 
 
 def _way(label: str, target: Node) -> str:
-    """Return a transition's destination: its label, and an end's message."""
     task = target.task
     if not isinstance(task, End):
         return label or f"go {target.id}"

@@ -170,7 +170,7 @@ class Flow(Struct, frozen=True, dict=True):
     def _effects(self, edge: Edge) -> list[str]:
         """Return the assignments of an edge. Constants share a word."""
         found: list[str] = []
-        for is_constant, group in groupby(self._assignments(edge.effects), key=_is_constant):
+        for is_constant, group in groupby(self._assignments(edge.effects), key=lambda word: not set("$ ") & set(word)):
             words = list(group)
             found += [" ".join(words)] if is_constant else words
         return found
@@ -197,10 +197,6 @@ class Flow(Struct, frozen=True, dict=True):
                 return f"[ ${name} -ge {value} ] || {name}={value}"
             case _:
                 assert_never(effect)
-
-
-def _is_constant(assignment: str) -> bool:
-    return not set("$ ") & set(assignment)
 
 
 def _grouped(done: Sequence[str]) -> str:

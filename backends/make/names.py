@@ -35,7 +35,6 @@ def _printable(text: str) -> str:
 
 
 FILTERS = (comment,)
-"""The filters of the templates."""
 
 
 def file_name(program: Program) -> str:

@@ -35,6 +35,7 @@ def native(program: Program, options: MakeOptions) -> Emission:
     refused = tuple(steps.too_large())
     if refused:
         return Emission(None, refused)
+    nested = len(program.sources) - 1
     text = render(
         "make/native.mk",
         FILTERS,
@@ -42,7 +43,7 @@ def native(program: Program, options: MakeOptions) -> Emission:
         mark=MARK,
         version=__version__,
         path=program.sources[0].path,
-        included=_included(len(program.sources) - 1),
+        included=f" with {nested} nested document{'s' * (nested > 1)}" if nested else "",
         sha256=hash_of(program.sources),
         command=canonical_command("make", program, options),
         words=list(steps.words()),
@@ -59,10 +60,6 @@ def native(program: Program, options: MakeOptions) -> Emission:
 def state_of(program: Program, options: MakeOptions) -> str:
     """Return the state directory of a Makefile. One that calls no program adds `.make`."""
     return f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}"
-
-
-def _included(number: int) -> str:
-    return f" with {number} nested document{'s' * (number > 1)}" if number else ""
 
 
 def _identity(program: Program) -> str:
@@ -149,8 +146,6 @@ class Steps(Struct, frozen=True, dict=True):
             case _:
                 return f"{name}: {comment(visible(counter.name))}"
 
-    # --- The rules ----------------------------------------------------------------------------------------------------
-
     @cached_property
     def lines(self) -> list[str]:
         """The lines of all rules."""
@@ -172,7 +167,8 @@ class Steps(Struct, frozen=True, dict=True):
     def _rule(self, node: Node) -> Iterator[str]:
         name, task = self._ids.nodes[node.id], node.task
         title = joined([f"{node.id} ", *node.title.parts])
-        yield f"title-{name} = {assigned(self.text(title, _in_title)).rstrip()}"
+        written = self.text(title, lambda part: visible(f"x{part[:LONGEST_TITLE]}x")[1:-1])
+        yield f"title-{name} = {assigned(written).rstrip()}"
         if isinstance(task, Shell):
             yield from _comments(remarks(node))
             if task.interpreter != self.shell:
@@ -209,8 +205,6 @@ class Steps(Struct, frozen=True, dict=True):
             for part in text.parts
         )
 
-    # --- Limits -------------------------------------------------------------------------------------------------------
-
     def too_large(self) -> Iterator[Diagnostic]:
         """Yield findings about what make could not pass to a shell (RD502)."""
         path = self.program.sources[0].path
@@ -234,10 +228,6 @@ def beyond(program: Program) -> CallReason | None:
     if may_fall(program):
         return CallReason(program.sources[0].path, None, "a counter may fall below zero")
     return None
-
-
-def _in_title(text: str) -> str:
-    return visible(f"x{text[:LONGEST_TITLE]}x")[1:-1]
 
 
 def _comments(lines: Iterable[str]) -> Iterator[str]:

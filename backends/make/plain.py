@@ -100,7 +100,6 @@ def _unfit(step: Step) -> str:
 
 
 def _stamp(node: Node) -> str:
-    """Return the stamp of a step: its title in lower case, or its id."""
     words = (re.sub("[^a-z0-9]+", "-", text.lower())[:60].strip("-") for text in (str(node.title), node.id))
     return next(filter(None, words), "step")
 
@@ -143,14 +142,8 @@ def _rule(step: Step, stamp: str, before: str, shell: str) -> Iterator[str]:
     yield "\t@touch $@"
 
 
-# --- The order of the steps -------------------------------------------------------------------------------------------
-
-
 class Step(Struct, frozen=True):
-    """A command: how often it may be retried, and the message if it stops the run.
-
-    `stop` is None if the run continues after a failure.
-    """
+    """A command: how often it may be retried, and the message if it stops the run; None if the run continues."""
 
     node: Node
     interpreter: str
@@ -167,8 +160,6 @@ class Line(Struct, frozen=True):
 
 
 class _BendError(Exception):
-    """A step that does not fit into a sequence, with the reason."""
-
     def __init__(self, node: Node, clause: str) -> None:
         super().__init__(clause)
         self.node, self.clause = node, clause
@@ -190,8 +181,6 @@ def line_of(program: Program) -> Line | dict[str, str]:
 
 
 class _Path(Struct, frozen=True, dict=True):
-    """The path from a program's first step to its last one."""
-
     program: Program
 
     @cached_property

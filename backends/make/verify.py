@@ -115,7 +115,6 @@ def loop_in(_name: str, text: str) -> str:
 
 
 def _steps(text: str) -> list[Step]:
-    """Return the steps between the two headings."""
     _, _, rest = text.partition("\n# --- The steps -")
     part, _, _ = rest.partition("\n# --- The call of the program: ")
     _, _, steps = part.partition("\n\n")

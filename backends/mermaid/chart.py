@@ -117,7 +117,6 @@ class Chart:
         return line if origin.path == self.document else f"{escaped(origin.path)}, {line}"
 
     def _members(self) -> dict[str, list[str]]:
-        """Return the ids of all items with a class, by class."""
         members = {"frame": [NOTES]} if self.notes else {}
         for box in self.drawn.boxes:
             for name in of_box(box):

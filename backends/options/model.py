@@ -18,11 +18,6 @@ CompanionPath = Annotated[str, AfterValidator(check_path)]
 """The type of an option that names a companion."""
 
 Schema = Mapping[str, Any]
-"""A JSON Schema, or a part of one."""
-
-
-def _in_kebab_case(field: str) -> str:
-    return field.replace("_", "-")
 
 
 class Options(BaseModel):
@@ -32,7 +27,9 @@ class Options(BaseModel):
     `InvalidError` for parts of the value. This class itself is for targets without options.
     """
 
-    model_config = ConfigDict(alias_generator=_in_kebab_case, extra="forbid", frozen=True, validate_by_name=True)
+    model_config = ConfigDict(
+        alias_generator=lambda field: field.replace("_", "-"), extra="forbid", frozen=True, validate_by_name=True
+    )
 
     @classmethod
     def validated(cls, values: Mapping[str, object]) -> Self:
@@ -74,9 +71,6 @@ def _from_word(kinds: list[Schema], word: str) -> object:
     return value if isinstance(value, (list, dict)) else word
 
 
-# --- JSON Schemas ----------------------------------------------------------------------------------------------------
-
-
 def _alternatives(node: Schema, root: Schema) -> Iterator[Schema]:
     """Yield the parts of a union, or a single type, without references."""
     for part in node.get("anyOf", [node]):
@@ -92,8 +86,6 @@ def _within(kinds: Iterable[Schema], key: str, root: Schema) -> Iterator[Schema]
         if isinstance(node, dict):
             yield from _alternatives(node, root)
 
-
-# --- Issues ----------------------------------------------------------------------------------------------------------
 
 _WISHES = {
     **dict.fromkeys(("int_type", "int_parsing", "int_parsing_size", "int_from_float"), "be a whole number"),
@@ -185,8 +177,6 @@ def _instead(value: object) -> str:
         return f", not {value!r}" if len(value) <= _SHORT else ""
     return f", not {json.dumps(value)}" if value is None or isinstance(value, (int, float)) else ""
 
-
-# --- For people ------------------------------------------------------------------------------------------------------
 
 _KINDS = {"string": "string", "boolean": "true/false", "number": "number"}
 

@@ -245,6 +245,5 @@ def _rules(stage: str, config: Table) -> Iterator[str]:
 
 
 def _indented(value: object) -> Iterator[str]:
-    """Yield the lines of a JSON value; none for an empty one."""
     if value:
         yield from json.dumps(value, indent=2, ensure_ascii=False).split("\n")

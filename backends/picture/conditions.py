@@ -157,7 +157,6 @@ def _words(test: Test, names: Naming, group: str) -> Phrase:
 
 
 def _counter(name: str, names: Naming, group: str) -> Phrase:
-    """Return a counter's purpose, or its name."""
     counter = names.counter(name)
     match counter.role:
         case "retries":

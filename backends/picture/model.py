@@ -164,10 +164,7 @@ DEEPEST = 11
 
 
 def outline(drawn: Picture) -> Iterator[tuple[int, Box | Frame | None]]:
-    """Yield nested boxes and frames with their depth; None at the end of a frame.
-
-    There is no recursion, because documents can be nested without limit.
-    """
+    """Yield nested boxes and frames with their depth, and None at the end of a frame. It doesn't recurse."""
     inside = _inside(drawn)
     pending: list[tuple[int, Box | Frame | None]] = [(0, item) for item in reversed(inside[""])]
     while pending:
@@ -192,7 +189,6 @@ def _inside(drawn: Picture) -> Mapping[str, list[Box | Frame]]:
 
 
 def _drawn(program: Program) -> Program:
-    """Return the program with only the nodes that are drawn."""
     program = joined_breakdowns(run_passes(without_jumps(program), "remove-impossible-edges", "thread-jumps"))
     first = program.index()[program.entry]
     entry = first.edges[0].target if first.task.kind == "branch" and not first.edges[0].guard else first.id

@@ -54,10 +54,7 @@ def between(separator: str, parts: Iterable[Phrase]) -> Phrase:
 
 
 class Naming:
-    """Short names: in the frame of a nested runbook, names omit its path.
-
-    With `is_folded`, a box is a whole step of a specification.
-    """
+    """Short names, without the path of the nested runbook around them. With `is_folded`, a box is a whole step."""
 
     def __init__(self, program: Program, *, is_folded: bool = False) -> None:
         self.is_folded = is_folded

@@ -23,7 +23,7 @@ from backends.python.settings import (
     task_settings,
     word_of,
 )
-from backends.python.transitions import Transitions, implied_question, jumps, told_steps
+from backends.python.transitions import Transitions, jumps, told_steps
 from compiler.ir.program import Context, Input, Program, scope_members
 from compiler.ir.tasks import IDLE, End
 from runtime_shim.engine.program import Builder, functions
@@ -70,7 +70,6 @@ class Calls(Struct):
 
 
 def _value(written: ast.expr | None, known: Mapping[str, Any]) -> Any:  # noqa: ANN401 (any setting)
-    """Return the value of an argument: a literal, or the result of a call."""
     match written:
         case ast.Call(ast.Name(word), arguments, keywords):
             named = {item.arg or "": _value(item.value, known) for item in keywords}
@@ -175,7 +174,8 @@ class _Writer:
         if clears := transitions.clears(step):
             settings["clears"] = clears
         shown = transitions.settings(step, settings.get("question", ""), len(clears))
-        if settings.get("question") == implied_question(shown):
+        implied = "yes/no" if any(one.startswith(("on_yes=", "on_no=")) for one in shown) else "pass/fail"
+        if settings.get("question") == implied:
             del settings["question"]
         return self._call(word_of(task), head, [*settings_of(settings), *shown])
 
@@ -224,9 +224,6 @@ def _entry(entry: Values) -> str:
 def _headings(program: Program) -> dict[str, str]:
     first = {node.group: node.id for node in reversed(program.nodes)}
     return {first[group.id]: f"{group.id} {group.title}".strip() for group in program.groups if group.id in first}
-
-
-# --- What `about` says ------------------------------------------------------------------------------------------------
 
 
 def _artifact(program: Program, slots: frozenset[str]) -> Values:

@@ -163,8 +163,6 @@ def sha256_of_text(name: str) -> str:
     return sha256_of(text_of(name))
 
 
-# --- Joining modules --------------------------------------------------------------------------------------------------
-
 _SHIM = Path(__file__).parents[2] / "runtime_shim"
 _HEAD = Regex(
     r'(?P<docstring>"""[\s\S]*?"""\n)'
@@ -198,7 +196,6 @@ def _path_of(name: str) -> str:
 
 
 def _imports(names: Sequence[str]) -> frozenset[tuple[str, str]]:
-    """Return the imports of joined modules: each source ("" for a module itself) and the name."""
     left_out = {f"{_SHIM.name}.{name}" for name in names}
     found = set[tuple[str, str]]()
     for name in names:

@@ -56,7 +56,7 @@ def facts(program: Program, called: Calls) -> Facts:
 
 
 def _of_steps(program: Program, called: Calls) -> Facts:
-    uses = called.used | _named(called)
+    uses = called.used | set(_SETTING.findall(_STRING.sub('""', "\n".join(called.lines))))
     tasks = [entry for node in program.nodes for entry in getattr(node.task, "entries", (node.task,))]
     agents = [task for task in tasks if type(task) is Agent]
     keywords = {word for task in agents for word in task.reading.keywords}
@@ -75,10 +75,6 @@ def _of_steps(program: Program, called: Calls) -> Facts:
         "excused": excused(program),
         "completions": _completions(program) if agents else [],
     }
-
-
-def _named(called: Calls) -> set[str]:
-    return set(_SETTING.findall(_STRING.sub('""', "\n".join(called.lines))))
 
 
 def _prompted(program: Program) -> list[str]:
@@ -135,7 +131,6 @@ def _gates(program: Program) -> list[str]:
 
 
 FILTERS = (comment, listed, literal, wrapped)
-"""The filters of the templates."""
 
 
 class Content(NamedTuple):

@@ -69,7 +69,6 @@ def _ask(task: Ask, words: list[str]) -> Values:
 
 
 def _agent(task: Agent) -> Values:
-    """Return an agent, or an entry of a parallel task."""
     reading = task.reading
     return {"agent": task.agent, "prompt": str(task.prompt)} | given(
         context=task.context,
@@ -102,9 +101,6 @@ def common_settings(node: Node, slots: Container[str], *, is_stepspec: bool) -> 
 def given(**fields: object) -> Values:
     """Return the fields with a value."""
     return {name: value for name, value in fields.items() if value}
-
-
-# --- Effects, tests and references ------------------------------------------------------------------------------------
 
 
 def effect_list(effect: Effect) -> list[Any]:

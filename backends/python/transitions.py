@@ -105,7 +105,7 @@ class Transitions(Struct, dict=True):
         if target in self._unshared and (found := self._end(step.node.id, edge, do)):
             return found
         self.used.add("go")
-        kept = list(takewhile(_is_kept, reversed(do)))[::-1]
+        kept = list(takewhile(lambda effect: isinstance(effect, Keep) and effect.of == "answer", reversed(do)))[::-1]
         do = do[: len(do) - len(kept)]
         guards = {"when": tests_of(edge), "do": effect_lists(do), "keeps": [_kept(one) for one in kept]}
         return f"go({', '.join([shown, *(f'{key}={literal(value)}' for key, value in guards.items() if value)])})"
@@ -134,13 +134,7 @@ class Transitions(Struct, dict=True):
         return f"{word}({', '.join(shown)})"
 
 
-def implied_question(transitions: Sequence[str]) -> str:
-    """Return the question that a call's transitions imply for the builder."""
-    return "yes/no" if any(one.startswith(("on_yes=", "on_no=")) for one in transitions) else "pass/fail"
-
-
 def _outcome(edge: Edge) -> str | None:
-    """Return the outcome that an edge is for, or None for all."""
     return next(iter(words_of([edge])), None)
 
 
@@ -154,7 +148,6 @@ def _retries(name: str, step: Step, initial: Mapping[str, int]) -> bool:
 
 
 def _times(step: Step, edge: Edge) -> int:
-    """Return how often an edge retries its step, or 0 for another edge."""
     name = step.node.id
     counter = f"{name} retries"
     if edge.target != name or edge.effects != (Add(counter, 1),):
@@ -164,10 +157,6 @@ def _times(step: Step, edge: Edge) -> int:
             return times
         case _:
             return 0
-
-
-def _is_kept(effect: Effect) -> bool:
-    return isinstance(effect, Keep) and effect.of == "answer"
 
 
 def _kept(effect: Effect) -> str | list[str]:
@@ -272,9 +261,6 @@ def _members(program: Program, groups: Collection[str]) -> tuple[dict[str, list[
         for group in named.keys() & _beginnings(node.id):
             named[group].append(node.id)
     return inside, named
-
-
-# --- Breakpoints ------------------------------------------------------------------------------------------------------
 
 
 def told_steps(program: Program) -> dict[str, tuple[str, ...]]:

@@ -287,7 +287,6 @@ class Flow:
         return value if isinstance(value, int) else report
 
     def _changed(self, value: Value | None, register: str, effects: Iterable[Effect]) -> Value | None:
-        """Return the value after some effects, or None if it is not known here."""
         for effect in effects:
             if register not in changed_by(effect, self._scopes):
                 continue
@@ -321,7 +320,6 @@ def _is_plain_stop(node: Node) -> bool:
 
 
 def _groups(node: Node, verdict: str | None) -> list[list[Edge]]:
-    """Return the edges for an outcome. Neighbors with the same destination and effects are grouped."""
     groups: list[list[Edge]] = []
     for edge in node.edges:
         if edge.target == node.id or not may_follow(edge, verdict):

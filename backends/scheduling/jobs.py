@@ -115,8 +115,6 @@ class Jobs:
         self.parts: Sequence[Part] = [self._part(level) for level in range(last + 1)]
         self._certain = {name for part in self.parts for name in self._unavoidable(part)}
 
-    # --- What is apart ------------------------------------------------------------------------------------------------
-
     def is_gate(self, place: Place) -> bool:
         """Return whether people approve a place."""
         return place.kind == "step" and isinstance(place.node.task, Gate)
@@ -129,18 +127,13 @@ class Jobs:
         """Return whether a separate job decides about a place between two parts."""
         return self.is_gate(place) or self.is_matrix(place)
 
-    # --- Levels -------------------------------------------------------------------------------------------------------
-
     def _find_levels(self) -> dict[str, int]:
-        """Return the level of each place: after the places that lead to it, and in a job with its environment.
-
-        An end has no step, so its level doesn't matter.
-        """
+        """Return the level of each place: after the places that lead to it, and in a job with its environment."""
         levels: dict[str, int] = {}
         for place in self.routes.places:
             before = {name for node in place.nodes for name in self._leading.get(node.id, ())}
             level = max((levels[name] + self.is_apart(self.routes.home[name]) for name in before), default=0)
-            while place.kind != "end" and not self._takes(level, place):
+            while place.kind != "end" and not self._takes(level, place):  # an end has no step
                 level += 1
             levels[place.name] = level
         return levels
@@ -168,8 +161,6 @@ class Jobs:
         places = self._at(level)
         questions, matrices = filter(self.is_gate, places), filter(self.is_matrix, places)
         return Part(level, places, tuple(questions), tuple(matrices), self._of_level.get(level, ""))
-
-    # --- When a place, or a part, is reached --------------------------------------------------------------------------
 
     def sources(self, part: Part, place: Place) -> list[tuple[str, str]]:
         """Return the places that may lead to a place (or BEGIN), each with the node that they name.

@@ -106,7 +106,6 @@ class Domains:
         return values
 
     def _after(self, values: int, effect: Set | Add | AtLeast, zero: int) -> int:
-        """Return the bits of the counter that an effect changes."""
         if isinstance(effect, Set):
             return zero << (effect.value > 0)
         number = effect.amount if isinstance(effect, Add) else effect.value
@@ -160,10 +159,7 @@ def find_domains(program: Program, also: Collection[str] = ()) -> Domains:
 
 
 def _worth_following(program: Program) -> set[str]:
-    """Return the tested counters, except those that count the visits of one node, as for a RETRY.
-
-    The tests of such a count may or may not hold.
-    """
+    """Return the tested counters, except those that count the visits of one node, whose tests may or may not hold."""
     initial = {counter.name: counter.initial for counter in program.counters}
     testers: dict[str, set[str]] = {}
     others: set[str] = set()
@@ -193,7 +189,6 @@ def _changes(program: Program) -> Iterator[Set | Add | AtLeast]:
 
 
 def _unchanging(program: Program) -> Iterator[Input]:
-    """Yield the inputs that never change during a run."""
     effects = (effect for node in program.nodes for edge in node.edges for effect in edge.effects)
     jumped = (effect for jump in program.jumps for effect in jump.all_effects)
     changed = {effect.slot for effect in (*effects, *jumped) if isinstance(effect, Keep | Clear)}
@@ -252,10 +247,7 @@ def _answer(keep: Keep, text: str) -> str:
 
 
 def _fitting(declared: Input, texts: Sequence[str]) -> list[str]:
-    """Return the strings that an input can have.
-
-    The last string represents all others, so it is replaced by one that the input can have.
-    """
+    """Return the strings that an input can have; another one may replace the last, which represents all others."""
     known = [text for text in texts[:-1] if not _unfit(declared, text)]
     others = (text for text in (texts[-1], *declared.options, *SIMPLE) if text not in texts[:-1])
     return known + [text for text in others if not _unfit(declared, text)][:1]

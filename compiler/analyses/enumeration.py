@@ -144,15 +144,10 @@ class View:
         """Return the key of a state; counters that only rise or reset are equal beyond `most`."""
         changed = state.counters.changed.items()
         seen = frozenset((name, min(value, self.most)) for name, value in changed if name in self.read)
-        strings = [_seen(state.slots[slot] or "", texts) for slot, texts in self.distinguished.items()]
+        slots = ((state.slots[slot] or "", texts) for slot, texts in self.distinguished.items())
+        strings = [text if text in texts else texts[-1] for text, texts in slots]
         return (state.node, state.done, seen, *strings)
 
-
-def _seen(text: str, texts: Sequence[str]) -> str:
-    return text if text in texts else texts[-1]
-
-
-# --- Paths ------------------------------------------------------------------------------------------------------------
 
 Inputs = tuple[tuple[str, str], ...]
 """The inputs at the start of a run; others have their defaults."""

@@ -138,8 +138,6 @@ class _Search:
             sweep, place = self._now
             heappush(self._pending, (sweep + (self._place[name] <= place), self._place[name]))
 
-    # --- Out of a node ------------------------------------------------------------------------------------------------
-
     def _leaving(self, node: Node) -> Iterable[Choice]:
         values = self.at[node.id]
         if node.id in self._deciding:
@@ -191,8 +189,6 @@ class _Search:
             if split:
                 values &= ~(split.fails & ~split.holds)
         return Choice(place, tuple(undecided), values)
-
-    # --- An operator's jumps ------------------------------------------------------------------------------------------
 
     def _inside(self) -> dict[str, int]:
         """Return the values that a jump can take along from anywhere in each group; "" is the whole program."""

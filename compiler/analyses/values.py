@@ -120,9 +120,6 @@ def _led_to(program: Program, slot: str, writers: Iterable[Node]) -> set[str]:
     return {*reached_from(starts, lambda name: onward(index[name]))}
 
 
-# --- Commands --------------------------------------------------------------------------------------------------------
-
-
 def _names(task: Shell) -> Names:
     given: set[str] = set()
     used: set[str] = set()
@@ -149,14 +146,10 @@ def _sure_writers(program: Program, names: Mapping[str, Names]) -> dict[str, set
 
 
 def _written(node: Node, names: Mapping[str, Names], sure: Mapping[str, set[str]]) -> Iterator[str]:
+    likely = [name for name, found in names.items() if OUTPUT in found.used] or names
     for keep in _kept(node):
-        if keep.of == "answer" or node.id in (sure.get(keep.slot) or _likely_writers(names)):
+        if keep.of == "answer" or node.id in (sure.get(keep.slot) or likely):
             yield keep.slot
-
-
-def _likely_writers(names: Mapping[str, Names]) -> Iterable[str]:
-    """Return the commands that may write an output without a visible writer: those with the file's name, or all."""
-    return [name for name, found in names.items() if OUTPUT in found.used] or names
 
 
 def _referred(node: Node) -> Iterator[str]:

@@ -84,8 +84,6 @@ def _never_firing(program: Program, reached: Collection[str], written: Iterable[
     return [origin for origin in silent if origin not in unreached]
 
 
-# --- Commands ---------------------------------------------------------------------------------------------------------
-
 LONGEST = 127 * 1024
 """The longest command in bytes: Linux accepts 131,071 per argument, and some targets add a name."""
 

@@ -27,9 +27,6 @@ class InvalidError(ValueError):
         super().__init__("; ".join(issue.message for issue in issues))
 
 
-# --- Options ---------------------------------------------------------------------------------------------------------
-
-
 class OptionSource(Struct, frozen=True):
     """The place of an option, with the diagnostic code for problems there."""
 
@@ -57,9 +54,6 @@ def diagnostics(issues: Iterable[Issue], places: OptionSources, prefix: str = ""
     """
     found = ((nearest(places, tuple(map(str, issue.path))), issue) for issue in issues)
     return [place.finding(prefix + issue.message, issue.help or remedy) for place, issue in found if place]
-
-
-# --- Documents -------------------------------------------------------------------------------------------------------
 
 
 class SourceMap(Struct, frozen=True):
@@ -133,9 +127,6 @@ class Position(Struct, frozen=True):
         return self.places.diagnostic(code, self.path, problem, remedy)
 
 
-# --- Duplicate keys --------------------------------------------------------------------------------------------------
-
-
 def duplicate_keys(code: str, source: Source, keys: Iterable[Repeated], effect: str = "") -> Iterator[Diagnostic]:
     """Report the first duplicate keys of a YAML or JSON document; `effect` is appended to each message."""
     return (_duplicate(code, source, key, effect, "remove one of the two") for key in islice(keys, MOST_SHOWN))
@@ -156,7 +147,6 @@ def _duplicate(code: str, source: Source, key: Repeated, effect: str, remedy: st
 
 
 def _without_one(source: Source, first: Span, again: Span) -> Fix | None:
-    """Return the fix that removes one of two equal lines with a key and value, or None."""
     texts = [source.lines[span.line - 1][span.column - 1 :].rstrip() for span in (first, again)]
     if texts[0].removesuffix(",") != texts[1].removesuffix(",") or first.line == again.line:
         return None

@@ -16,9 +16,6 @@ class Origin(Struct, frozen=True, gc=False):
     span: Span
 
 
-# --- Tests -----------------------------------------------------------------------------------------------------------
-
-
 class OutcomeTest(Struct, frozen=True):
     """True if the outcome of the node's task is this word."""
 
@@ -45,9 +42,6 @@ class SlotTest(Struct, frozen=True):
 
 
 Test = OutcomeTest | CounterTest | SlotTest
-
-
-# --- Effects ---------------------------------------------------------------------------------------------------------
 
 
 class Set(Struct, frozen=True):
@@ -121,9 +115,6 @@ def feeding(effects: Iterable[Iterable[Effect]]) -> dict[str, set[str]]:
         if isinstance(effect, Add) and isinstance(effect.amount, str):
             found.setdefault(effect.register, set()).add(effect.amount)
     return found
-
-
-# --- Edges -----------------------------------------------------------------------------------------------------------
 
 
 class Written(Struct, frozen=True):

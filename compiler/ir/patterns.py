@@ -80,7 +80,6 @@ def _overlaps(parsed: Iterable[Any], sample: tuple[str, ...]) -> Iterator[str]:
 
 
 def _flat(parsed: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield the items of a sequence, with groups replaced by their items."""
     for operation, argument in parsed:
         if operation is _constants.SUBPATTERN and not argument[1] and not argument[2]:
             yield from _flat(argument[3])
@@ -126,7 +125,6 @@ def _matches(parsed: Iterable[Any]) -> float:
 
 
 def _varies(operation: object, argument: Any) -> bool:  # noqa: ANN401 (the parser has no types)
-    """Return whether an operation itself can match in several ways."""
     if operation in _REPETITIONS:
         return bool(argument[0] != argument[1])
     if operation is not _constants.BRANCH:
@@ -143,8 +141,6 @@ def _parts(argument: object) -> list[Any]:
         return [part for item in argument for part in _parts(item)]
     return []
 
-
-# --- Samples ----------------------------------------------------------------------------------------------------------
 
 _REPEATED = (_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT)
 _CLASSES = {
@@ -187,7 +183,6 @@ def _part(operation: object, argument: Any) -> str:  # noqa: ANN401 (the parser 
 
 
 def _one_of(items: list[Any]) -> str:
-    """Return a character of a set."""
     if items[0][0] is _constants.NEGATE:
         taken = {_part(operation, argument) for operation, argument in items[1:] if operation is _constants.LITERAL}
         return next((char for char in _TRIED if char not in taken), "")

@@ -156,7 +156,6 @@ Noun = Literal["runbook", "playbook", "workflow", "specification", "program"]
 """The kinds of documents. Functions and jobs in generated files have these names."""
 
 USUAL_KIND: Noun = "runbook"
-"""The default kind of a program."""
 
 
 class Context(Struct, frozen=True):  # I31

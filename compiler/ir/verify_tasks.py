@@ -96,8 +96,6 @@ def setting_issues(program: Program) -> Iterator[Issue]:
             yield Issue(path, problem)
 
 
-# --- Reports ----------------------------------------------------------------------------------------------------------
-
 LONGEST_REPORT = 200  # in characters; a name with its additions must be a valid file name
 
 _REPORT = Regex(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -158,9 +156,6 @@ def _slots_of(parts: Iterable[Test | Effect]) -> set[str]:
     return {part.slot for part in parts if isinstance(part, SlotTest | Keep | Clear)}
 
 
-# --- Contracts --------------------------------------------------------------------------------------------------------
-
-
 def stepspec_issues(program: Program) -> Iterator[Issue]:
     """Check that a contract is well-formed, that its stages fit, and that no edge leads to an earlier step (I32)."""
     for path, task in _tasks(program, Stage):
@@ -212,9 +207,6 @@ def _flow(program: Program, stepspec: StepSpecs) -> Iterator[Issue]:
         targets = (groups.get(edge.target, "") for edge in node.edges)
         if any(places.get(group, len(places)) < places[node.group] for group in targets):
             yield Issue(path, "an edge leads back to an earlier step")
-
-
-# --- Parts of tasks and inputs ----------------------------------------------------------------------------------------
 
 
 def object_issues(written: Text, about: str) -> Iterator[str]:

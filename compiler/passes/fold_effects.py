@@ -55,7 +55,6 @@ def _with_constants(effects: Iterable[Effect]) -> list[Effect]:
 
 
 def _without_overwritten(effects: list[Effect]) -> list[Effect]:
-    """Remove each `Set` that a later one overwrites before a read."""
     kept: list[Effect] = []
     overwritten: set[str] = set()
     for effect in reversed(effects):

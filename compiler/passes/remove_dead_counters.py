@@ -33,7 +33,6 @@ def remove_dead_counters(program: Program) -> Program:
 
 
 def _live(program: Program) -> set[str]:
-    """Return the counters that are read or added to a counter that is read."""
     names = {counter.name for counter in program.counters}
     live = _tested(program)
     if live >= names:  # almost always true

@@ -3,12 +3,13 @@
 from msgspec.structs import replace
 
 from compiler.ir.edges import Edge
-from compiler.ir.program import Jump, Node, Program
+from compiler.ir.program import Jump, Program
 
 
 def thread_jumps(program: Program) -> Program:
     """Return the program with edges that skip branches without a choice; another pass removes these branches."""
-    transitions = {node.id: node.edges[0] for node in program.nodes if _is_pass_through(node)}
+    branches = (node for node in program.nodes if node.task.kind == "branch")
+    transitions = {node.id: node.edges[0] for node in branches if not node.edges[0].guard}
     if not transitions:
         return program
     nodes = list(program.nodes)
@@ -23,10 +24,6 @@ def thread_jumps(program: Program) -> Program:
     jumps = tuple(_led_on(jump, transitions) for jump in program.jumps)
     threaded = replace(program, nodes=tuple(nodes), entry=entry, jumps=jumps)
     return program if threaded == program else threaded
-
-
-def _is_pass_through(node: Node) -> bool:
-    return node.task.kind == "branch" and not node.edges[0].guard
 
 
 def _led_on(jump: Jump, transitions: dict[str, Edge]) -> Jump:

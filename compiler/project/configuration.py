@@ -19,7 +19,6 @@ from compiler.text.source import Source, below
 from compiler.version import __version__
 
 DOCS_URL = "docs-url"
-"""The key of the configuration."""
 
 PATTERN = r"(https?://|file:///)[A-Za-z0-9][!$-&(-;=@-Z_a-z~]*"
 """A web address or a folder's address. It has no query, no quotes, no spaces and no control characters."""

@@ -114,7 +114,6 @@ def _lines_of(comment: Comment) -> tuple[int | None, ...]:
 
 
 def _issue(word: str, *, suggests: bool = True) -> str:
-    """Return why a code cannot be ignored, or "" if it can."""
     code = code_of(word)
     if code is None:
         return f"there is no diagnostic `{word}`{did_you_mean(word, _BY_NAME) if suggests else ''}"

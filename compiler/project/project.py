@@ -110,7 +110,6 @@ class Project(Struct, frozen=True):
         return []
 
     def _name(self, file: str) -> str:
-        """Return a file's path from the project root, with `/`."""
         return os.path.relpath(file, self.root).replace(os.sep, "/")
 
 

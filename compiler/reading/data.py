@@ -121,7 +121,6 @@ def _refuse_others(data: Data, source: Source) -> None:
 
 
 def _issue(value: object) -> str:
-    """Return why a value that is no collection is not valid, or ""."""
     if isinstance(value, str):
         return _text_issue(value)
     if isinstance(value, float):

@@ -55,16 +55,14 @@ class BrokenJsonError(ValueError):
 def load_json(text: str) -> object:
     """Return the plain value of a text; raise `BrokenJsonError`."""
     try:
-        return json.loads(text, parse_int=_integer)
+        return json.loads(
+            text, parse_int=lambda digits: int(digits) if len(digits) <= LONGEST_NUMBER else float(digits)
+        )
     except json.JSONDecodeError as error:
         raise _broken(text, error) from None
     except RecursionError:
         problem = "lists and objects are nested too deeply"
         raise BrokenJsonError(problem, "look for a missing bracket", None) from None
-
-
-def _integer(digits: str) -> float:
-    return int(digits) if len(digits) <= LONGEST_NUMBER else float(digits)
 
 
 def _broken(text: str, error: json.JSONDecodeError) -> BrokenJsonError:
@@ -81,8 +79,6 @@ def _broken(text: str, error: json.JSONDecodeError) -> BrokenJsonError:
         message, remedy = "this string is in single quotes", "use double quotes"
     return BrokenJsonError(message, remedy, position)
 
-
-# --- Places of parts -------------------------------------------------------------------------------------------------
 
 DEPTH_KEPT = 4
 """The depth down to which all places are kept, enough for nodes and edges; deeper places are kept on request."""

@@ -188,7 +188,6 @@ class _Bounds:
 
 
 def _compose(kind: Any, text: str, lines: Lines) -> Node | None:  # noqa: ANN401 (libyaml's loader has its own type)
-    """Return the root node of a text, or None if it is empty."""
     loader, bounds = kind(text), _Bounds()
     loader.descend_resolver, loader.ascend_resolver = bounds.enter, bounds.leave
     loader.resolve = cache(yaml.resolver.Resolver().resolve)  # keys are often repeated

@@ -72,14 +72,12 @@ def mock(program: Program, scenario: Scenario) -> MockRun:
 
 
 def _callee(task: Task) -> str:
-    """Return a name for what a task calls, or ""."""
     if isinstance(task, Tool):
         return f"the tool {task.connection}.{task.tool}"
     return {Agent: "its agent", Parallel: "its agents"}.get(type(task), "")
 
 
 def _unclear(program: Program, scenario: Scenario) -> str:
-    """Return the problem of the first impossible event, or ""."""
     known = jumps_of(program) if scenario.jumps else {}
     for event in scenario.replies:
         if isinstance(event, InvalidEvent):
@@ -136,7 +134,6 @@ def _outcome(machine: Machine, state: State, events: Sequence[Event]) -> tuple[O
 
 
 def _of_calls(node: Node, said: Sequence[ScenarioAnswer]) -> tuple[Outcome | None, str]:
-    """Return the outcome of a step's calls to an agent, a tool, or several agents."""
     answers = [None if one.text is None else one.text.encode() for one in said]
     if isinstance(node.task, Agent):
         return of_agent(node.task, answers[0]), ""

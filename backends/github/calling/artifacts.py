@@ -93,9 +93,6 @@ def taken_artifact(name: str, called: str) -> Step:
     return downloaded(called, "", Expression(f"${{{{ {name} }}}}"), "rdc-artifact")
 
 
-# --- The entries of a matrix ---
-
-
 def entry_kept(job: str, step: str, options: GithubOptions) -> Step:
     """Return the step that uploads an entry's answer, if `step` produced it in this attempt.
 

@@ -88,8 +88,6 @@ class CallsProgram(Written, frozen=True, dict=True):
     def _guide(self) -> str:
         return "\n".join(self._explained())
 
-    # --- Around the steps of the document -----------------------------------------------------------------------------
-
     def _begun(self) -> Iterator[Step]:
         """Yield the steps of the first job before the run: they check and load a waiting one, and get inputs."""
         yield from self.calling.written()
@@ -127,7 +125,6 @@ class CallsProgram(Written, frozen=True, dict=True):
 
     @property
     def _reviewed_in(self) -> dict[str, str]:
-        """The approval environment, unless it is the usual one."""
         name = self.options.approval_environment
         return {} if name == USUAL.approval_environment else {"RDC_ENVIRONMENT": name}
 

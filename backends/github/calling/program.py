@@ -86,11 +86,6 @@ class Calling(Struct, frozen=True, dict=True):
         return called(replace(self.program, name=name), path, "full" if is_full else "basic", "github")
 
     @property
-    def publisher(self) -> str:
-        """The path of the publishing script in the repository."""
-        return posixpath.join(posixpath.dirname(self.place), publish_name())
-
-    @property
     def companions(self) -> tuple[Companion, ...]:
         """The files beside the workflow."""
         if self.is_inline:
@@ -153,7 +148,7 @@ class Calling(Struct, frozen=True, dict=True):
 
     def publish_loader(self, kind: str) -> str:
         """Return the script of the step that publishes."""
-        place = posixpath.join(INLINE, publish_name()) if self.is_inline else self.publisher
+        place = posixpath.join(INLINE if self.is_inline else posixpath.dirname(self.place), publish_name())
         return loader(self.options.python, f"{self._home}{place}", sha256_of(publisher()), kind)
 
     @property

@@ -25,8 +25,6 @@ _MINUTES = 10
 
 
 class _Kind(Struct, frozen=True):
-    """A publication's title and permissions, with the reason for each."""
-
     title: str
     permissions: tuple[tuple[str, str, str], ...]
     takes: str = "Load the last output"

@@ -79,9 +79,6 @@ def of_stepspec(step: SpecifiedStep, stepspec: Specification, options: GithubOpt
     yield from _commanded("Executor", executor)
 
 
-# --- Transitions ------------------------------------------------------------------------------------------------------
-
-
 def transitions(node: Node, nodes: Nodes) -> Iterator[str]:
     """Yield all transitions from a node, each as a comment: `PASS: CONTINUE`, `otherwise: STOP "It is broken"`."""
     for said in dict.fromkeys(f"{when}: {where}" for when, where in _transitions(node, node, nodes, (), "")):

@@ -50,8 +50,6 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
     def _events(self) -> Mapping[str, Any]:
         return with_continuation(self.options.triggers())
 
-    # --- The jobs -----------------------------------------------------------------------------------------------------
-
     @cached_property
     def jobs(self) -> Sequence[Job]:
         """The jobs of the line, each after its gates."""
@@ -115,8 +113,6 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             else asked,
             needs=(before.id, *jobs),
         )
-
-    # --- The steps of a job -------------------------------------------------------------------------------------------
 
     def _steps_of(self, part: LinePart, before: LinePart | None) -> Iterator[Step]:
         if before is None:

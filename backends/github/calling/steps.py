@@ -137,12 +137,8 @@ class Places(Struct, frozen=True, dict=True):
         tests: list[Condition] = []
         for source, name in self.jobs.sources(self.part, place):
             step = OPEN if source == BEGIN else self.ids[source]
-            tests.append(Literal(step, "outputs.next", "==", self.word(name)))
+            tests.append(Literal(step, "outputs.next", "==", self.calling.words[name]))
         return expression(some(*tests), compare) if tests else ""
-
-    def word(self, name: str) -> str:
-        """Return a node's name in conditions."""
-        return self.calling.words[name]
 
     def _node(self, place: Place) -> Step:
         return replace(self._alone(place), condition=self.condition(place), env=self._env([place.node]))

@@ -186,10 +186,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         return self.cut.parts[first : part.level]
 
     def _decided(self, place: Place) -> str:
-        """Return the condition that people decided about a gate.
-
-        A rejection counts only if the run can continue after it.
-        """
+        """Return the condition that people decided; a rejection counts only if the run can continue after it."""
         result = f"needs.{self._gate(place)}.result"
         return f"{result} == 'success'" + (f" || {result} == 'failure'" if self.cut.survives(place) else "")
 

@@ -102,8 +102,6 @@ class Approvals(Runbook, frozen=True, dict=True):
                 remedy = "list the files for later steps in the option `carry`; `false` means none"
                 yield about_option(self.program, ("setup", str(number), "uses"), "RD528", problem, remedy)
 
-    # --- A part -------------------------------------------------------------------------------------------------------
-
     def _part(self, part: Part) -> Job:
         values, is_first = self.values, not isinstance(part, Decided)
         inputs = {} if is_first or not part.commands else values.inputs
@@ -230,8 +228,6 @@ class Approvals(Runbook, frozen=True, dict=True):
                 late=f"-v+{days}d" if is_bsd else f"-d '+{days} days'",
             ),
         )
-
-    # --- Other jobs ---------------------------------------------------------------------------------------------------
 
     def _decide(self, part: Decided) -> Job:
         id_, name, when = self.values.decisions[part], part.environment, self.values.when(part)

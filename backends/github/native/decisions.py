@@ -117,9 +117,6 @@ def _target(node: Node, word: str) -> str:
     return next(edge.target for edge in node.edges if may_follow(edge, word))
 
 
-# --- Why questions are not native -------------------------------------------------------------------------------------
-
-
 def obstacles(program: Program, options: GithubOptions, values: Sequence[str]) -> Iterator[CallReason]:
     """Yield why the questions of a simplified program without slots cannot be native; nothing if they can.
 

@@ -87,10 +87,7 @@ class Ends(Struct, frozen=True):
         )
 
     def _message(self, node: Node) -> str:
-        """Return the message on one line.
-
-        An end in a loop takes it from the loop's output, which has the instance numbers.
-        """
+        """Return the message on one line: in a loop, the loop's output, which has the instance numbers."""
         assert isinstance(node.task, End)  # noqa: S101 (tells mypy)
         plan, names = self.plan, self.plan.ids.nodes
         loops = [place for place in self.plan.places if place.kind == "loop" and node in place.nodes]

@@ -145,7 +145,6 @@ def here_document(variable: str, command: str) -> Iterator[str]:
 
 
 def _arm(loop: Loop, node: Node, choices: Choices) -> Iterator[str]:
-    """Yield the loop's `case` arm for a node."""
     name = loop.ids.nodes[node.id]
     yield f"{name})"
     yield from (INDENT + line for line in _done(loop, node, name, choices))

@@ -76,8 +76,6 @@ class Nodes(Struct, frozen=True, dict=True):
     def _masked(self, *nodes: Node) -> dict[str, str]:
         return self.secrets.masked(*nodes) if self.values else {}
 
-    # --- A node outside of loops --------------------------------------------------------------------------------------
-
     def _node(self, place: Place) -> Step:
         values = self.plan.numbers(place.node)  # (M5)
         node = map_texts(place.node, lambda text: text.known(values)) if values else place.node
@@ -146,8 +144,6 @@ class Nodes(Struct, frozen=True, dict=True):
     def _instances(self, place: Place) -> dict[str, str]:
         numbers = self.plan.instances[place.name]
         return {v.name: str(numbers[v.register]) for v in place.node.variables if v.register in numbers}
-
-    # --- A loop -------------------------------------------------------------------------------------------------------
 
     @cached_property
     def _loops(self) -> Mapping[str, Loop]:

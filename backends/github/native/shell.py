@@ -90,7 +90,7 @@ class Registers(Struct, frozen=True):
                 name = self.variables[register]
                 return [f"{name}=$(({name} + {self.variables[amount] if isinstance(amount, str) else amount}))"]
             case AtLeast(register, value):
-                return [at_least(self.variables[register], value)]
+                return [f"(({self.variables[register]} < {value})) && {self.variables[register]}={value}"]
             case Keep() | Clear():  # a target without slots rejects such a program earlier
                 raise ValueError(f"an effect of the kind {effect.kind} cannot be expressed")
             case _:
@@ -107,8 +107,3 @@ def condition(alternatives: Sequence[Conjunction]) -> str:
     """Return a command that succeeds if any of the conjunctions holds, as one arithmetic expression."""
     terms = ([f"{name} {_OPERATORS[test.operator]} {test.value}" for name, test in tests] for tests in alternatives)
     return f"(({' || '.join(map(' && '.join, terms))}))"
-
-
-def at_least(variable: str, value: int) -> str:
-    """Return a command that raises a variable to a minimum value."""
-    return f"(({variable} < {value})) && {variable}={value}"

@@ -173,7 +173,6 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         )
 
     def _environment(self) -> dict[str, str]:
-        """Return the variables that the option `env` sets for all steps."""
         return {name: as_shown(value) for name, value in self.options.env.items()}
 
 

@@ -160,10 +160,7 @@ def as_words(shown: str, escape: Callable[[str], str] = _in_quotes) -> str:
 
 
 def filled(shown: str) -> str:
-    """Return a string with expressions instead of marks.
-
-    An output is missing until a command sets it. An empty output is not missing.
-    """
+    """Return a string with expressions instead of marks. An output is missing until a command sets it, also to ""."""
     return filled_with(shown, {name: value_expression(name, missing) for name, missing in values_in(shown).items()})
 
 

@@ -261,7 +261,6 @@ def _events(options: GithubOptions, name: str) -> frozenset[str]:
 
 
 def _without_source(program: Program, options: GithubOptions, events: set[str]) -> Iterator[Diagnostic]:
-    """Report required inputs that an event in `on` leaves without a value."""
     for declared in program.inputs:
         if not declared.required or declared.default is not None or isinstance(options.bind.get(declared.name), Bound):
             continue

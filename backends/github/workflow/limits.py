@@ -122,7 +122,6 @@ def _unready(program: Program, options: GithubOptions) -> Iterator[OptionDiagnos
 
 
 def _unpinned(program: Program, options: GithubOptions) -> Iterator[OptionDiagnostic]:
-    """Report actions in the option `setup` whose code can change without notice."""
     for number, step in enumerate(options.setup):
         if step.uses and not _PINNED.fullmatch(step.uses):
             problem = f"the option `setup` uses `{step.uses}` without pinning it to a commit"
@@ -131,7 +130,6 @@ def _unpinned(program: Program, options: GithubOptions) -> Iterator[OptionDiagno
 
 
 def _waits_on_schedule(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
-    """Report a schedule for a workflow that waits for people's replies."""
     asking = [node.id for node in program.nodes if isinstance(node.task, Ask)]
     if not asking or "schedule" not in options.triggers() or options.prompts == "agent":
         return

@@ -66,9 +66,6 @@ def shell_of(interpreter: str, before: str = "", *, noted: bool) -> str:
     )
 
 
-# --- When a step of a plan runs ---------------------------------------------------------------------------------------
-
-
 def when_reached(plan: Plan, place: Place) -> str:
     """Return the expression for when a place is reached; empty if it always is."""
     condition = plan.flow.reached[place.name]

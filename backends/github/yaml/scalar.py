@@ -119,4 +119,3 @@ def shell_scalar(template: str) -> str:
 
 
 FILTERS = (comment, folded, scalar, shell_scalar)
-"""The filters of the templates."""

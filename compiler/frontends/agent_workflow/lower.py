@@ -74,9 +74,6 @@ def lower(workflow: Workflow, places: SourceMap, secrets: tuple[str, ...], max_s
     )
 
 
-# --- Steps -----------------------------------------------------------------------------------------------------------
-
-
 def _nodes(number: int, scene: _Scene) -> Iterator[Node]:
     step = scene.workflow.steps[number]
     origin = scene.origin("steps", number)

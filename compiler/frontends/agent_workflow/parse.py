@@ -39,7 +39,6 @@ _EXAMPLES: Mapping[str, str] = {
     "report": "`report: {name: review, format: …}`",
     "rdc": "`rdc: {secrets: [TOKEN]}`",
 }
-"""Examples of lists and mappings, by key."""
 
 
 class Parsed(NamedTuple):
@@ -188,10 +187,6 @@ def _named(where: Position) -> str:
     return called(where) if isinstance(key, int) else f"`{key}` of {called(where.around)}"
 
 
-def _example(key: str, _: object) -> str:
-    return f", such as {_EXAMPLES[key]}" if key in _EXAMPLES else ""
-
-
 FORM = Form(
     "workflow",
     Codes("RD801", "RD804", "RD805"),
@@ -200,7 +195,7 @@ FORM = Form(
     called,
     _named,
     _VALUES,
-    _example,
+    lambda key, _: f", such as {_EXAMPLES[key]}" if key in _EXAMPLES else "",
     _unknown,
     is_written=True,
 )

@@ -94,12 +94,7 @@ def _read(source: Source, content: object, spans: Spans, program: Program) -> Fo
     return Found(scenarios, found)
 
 
-# --- One scenario ----------------------------------------------------------------------------------------------------
-
-
 class _Item(Struct, frozen=True):
-    """A key of a mapping in a scenario, with its value and path."""
-
     name: str
     value: object
     path: KeyPath
@@ -137,7 +132,6 @@ def _items(content: Mapping[str, object], key: str, what: str, issues: list[Issu
 
 
 def _listed_in(item: _Item) -> list[_Item]:
-    """Return an item for each value in a list, or the item itself."""
     if not isinstance(item.value, list):
         return [item]
     return [_Item(item.name, one, (*item.path, str(number))) for number, one in enumerate(item.value)]
@@ -178,9 +172,6 @@ def _replies(content: Mapping[str, object], program: Program, issues: list[Issue
                 yield one
             else:
                 issues.append(Issue(one.path, f"a reply to `{item.name}` must be a string"))
-
-
-# --- Values that don't match the document --------------------------------------------------------------------------
 
 
 def _unfit_inputs(program: Program, given: list[_Item], locate: Locate) -> Iterator[InvalidEvent]:

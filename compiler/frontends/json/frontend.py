@@ -62,8 +62,6 @@ def format_document(job: Job) -> Formatted:
 
 
 class _Read:
-    """A program, or the errors in it."""
-
     def __init__(self, source: Source) -> None:
         self.source = source
         self.program: Program | None = None
@@ -84,7 +82,6 @@ class _Read:
             self.program = program
 
     def _origin(self, path: DataPath) -> Origin:
-        """Return the origin of a node or an edge: its id, if it has one."""
         places, at = self._layout.values, key_path(path)
         return Origin(self.source.name, places.get((*at, "id")) or places.get(at) or self._places.at(0))
 

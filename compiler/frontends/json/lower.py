@@ -77,8 +77,6 @@ class Reader:
             return self._choice(get_args(kind), value, path)
         return self._plain(kind, value, path)
 
-    # --- Plain values -------------------------------------------------------------------------------------------------
-
     def _plain(self, kind: type, value: object, path: DataPath) -> Any:  # noqa: ANN401
         if kind is str and isinstance(value, str):
             return self._string(value, path)
@@ -109,8 +107,6 @@ class Reader:
         problem = f"{_named(path)} should be {wish}, not {_shown(value)}"
         remedy = f"did you mean `{meant}`?" if meant else f"write {wish} here"
         return self._tell("RD065", Issue(path, problem, remedy, meant=meant))
-
-    # --- Texts and collections ----------------------------------------------------------------------------------------
 
     def _part(self, value: object, path: DataPath) -> Part:
         read = self._string(value, path) if isinstance(value, str) else self._object(shape(Reference), value, path)
@@ -146,8 +142,6 @@ class Reader:
             return self._tell("RD064", Issue(path, f"{_named(path)} has no `kind`", remedy))
         found = next((one for one in shapes if one.tag == value["kind"]), None)
         return self._object(found, value, path) if found else self._choice(tuple(tags), value["kind"], (*path, "kind"))
-
-    # --- Objects ------------------------------------------------------------------------------------------------------
 
     def _object(self, wanted: Shape, value: object, path: DataPath) -> Any:  # noqa: ANN401
         if not isinstance(value, dict):

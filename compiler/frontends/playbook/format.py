@@ -146,7 +146,6 @@ class _Layout:
             yield trimmed(list(self._lines(body)))
 
     def _lines(self, lines: Iterable[Line]) -> Iterator[str]:
-        """Yield the new lines; text loses trailing spaces."""
         for line in lines:
             if line.kind == "TEXT":
                 yield from (text.rstrip() for text in self.source.lines[line.number - 1 : line.last])
@@ -214,7 +213,6 @@ def _marker(line: Line) -> str:
 
 
 def _arguments(more: str) -> list[str] | None:
-    """Return the strings in double quotes, or None if there is anything else between them."""
     between = _ARGUMENT.sub("", more)
     if between.replace(",", "").strip():
         return None

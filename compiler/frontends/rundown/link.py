@@ -21,7 +21,6 @@ Find = Callable[[Source, str], Located | FileIssue]
 """Looks up the document that another document refers to by path."""
 
 Parse = Callable[[Source], Parsed]
-"""Parses and checks one document."""
 
 
 class Document(Struct, frozen=True):

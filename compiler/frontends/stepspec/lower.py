@@ -9,7 +9,13 @@ from msgspec import Struct
 from compiler.diagnostics.issues import SourceMap
 from compiler.diagnostics.model import DataPath
 from compiler.frontends.common.names import safe_name
-from compiler.frontends.stepspec.placeholders import needed_paths, placeholders, validated_paths, with_references
+from compiler.frontends.stepspec.placeholders import (
+    input_paths,
+    placeholders,
+    templates,
+    validated_paths,
+    with_references,
+)
 from compiler.frontends.stepspec.syntax import STEPS, Called, Document, Runtime, StepSpec, part, tool_stages
 from compiler.frontends.stepspec.tools import (
     Asked,
@@ -113,9 +119,6 @@ def _group(step: _Step, origin: Origin) -> Group:
     return Group(step.spec.id, text(step.spec.name or ""), about, "step", "", origin)
 
 
-# --- Steps -----------------------------------------------------------------------------------------------------------
-
-
 def _steps(meaning: Meaning) -> Iterator[_Step]:
     """Yield the steps. A gate of an earlier step isn't asked again."""
     asked: set[str] = set()
@@ -144,7 +147,8 @@ def _stages(spec: StepSpec, runtime: Runtime, number: int) -> Iterator[_Stage]:
     """Yield the stages of an attempt that have something to do, in order."""
     at: DataPath = (STEPS, number)
     guarded = runtime.guardrails
-    needed, checked = needed_paths(spec), validated_paths(spec)
+    needed = list(dict.fromkeys(path for _, path in (*input_paths(spec), *templates(spec))))
+    checked = validated_paths(spec)
     if needed or (guarded and guarded.input):
         yield _stage(spec, "inputs", Stage("inputs", spec.id, paths=_texts(needed)), (*at, "inputs"), "stop")
     if runtime.context:
@@ -170,9 +174,6 @@ def _stage(spec: StepSpec, name: str, task: Stage, at: DataPath, failed: Literal
 
 def _texts(written: Sequence[str]) -> tuple[Text, ...]:
     return tuple(map(with_references, written))
-
-
-# --- Nodes and edges -------------------------------------------------------------------------------------------------
 
 
 def _nodes(step: _Step, following: str, origin: Callable[[DataPath], Origin]) -> Iterator[Node]:

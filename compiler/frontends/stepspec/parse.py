@@ -137,7 +137,6 @@ def _hidden(key: str, value: object) -> str:
 
 
 def _instead(inside: Position, key: str) -> str:
-    """Return the remedy for a safeguard that has no effect here."""
     if key in Policy.model_fields:
         return "move it to `policy` under `hitl` in the configuration"
     if inside.path[:1] == (STEPS,):
@@ -260,7 +259,6 @@ def _beside(own: Configured, site: Configured) -> Configured:
 
 
 def _own(job: Job, data: Data, nothing: Configured) -> Configured:
-    """Return the settings in the document, or in the file that it names."""
     content, places = data.values.get("config"), nothing.places
     if isinstance(content, dict):
         inner = Data(content, below(data.spans, "config"))
@@ -275,7 +273,6 @@ def _own(job: Job, data: Data, nothing: Configured) -> Configured:
 
 
 def _site(job: Job, nothing: Configured) -> Configured | None:
-    """Return the settings of the nearest `config/runtime.yaml`, or None."""
     found = job.project.find_above(job.source, NAMES)
     if len(found) > 1:
         problem = f"{' and '.join(NAMES)} are in the same folder"

@@ -148,11 +148,6 @@ def templates(step: StepSpec) -> Iterator[tuple[Path, str]]:
         yield ("templates", number), template_path(written)
 
 
-def needed_paths(step: StepSpec) -> list[str]:
-    """Return the paths that must exist when the step starts, without duplicates."""
-    return list(dict.fromkeys(path for _, path in (*input_paths(step), *templates(step))))
-
-
 def validated_paths(step: StepSpec) -> list[str]:
     """Return the paths that the validation checks, without duplicates."""
     return list(dict.fromkeys((*step.targets, *(step.outputs or ()))))

@@ -179,8 +179,6 @@ def stages(step: StepSpec) -> Iterator[str]:
     yield from tool_stages(step)
 
 
-# --- Configurations ---------------------------------------------------------------------------------------------------
-
 _VERSION = "https://json-schema.org/draft/2020-12/schema"
 Seconds = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 

@@ -177,7 +177,6 @@ def _spec(spec: StepSpec, phase: str, runtime: Runtime) -> Text:
 
 
 def _config(runtime: Runtime) -> Table:
-    """Return the settings that runs need, without empty ones."""
     both = runtime.guardrails
     sides = {"input": both.input, "output": both.output} if both else {}
     found: Table = {
@@ -232,7 +231,6 @@ def _names(document: Document) -> Iterator[tuple[DataPath, str, str]]:
 
 
 def _unfit(name: str, what: str) -> str:
-    """Return an invalid name as messages show it, or "" if the name is valid."""
     is_fit = name and name == name.strip() and name.isprintable() and len(name) <= LONGEST_NAME
     if what in _LIMITS:
         is_fit = is_fit and not name.startswith("-")

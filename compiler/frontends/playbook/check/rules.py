@@ -123,7 +123,6 @@ def _input(source: Source, declared: Input) -> Iterator[Diagnostic]:
 
 
 def _unknown_type(source: Source, declared: Input) -> Diagnostic:
-    """Report an unknown type: an error if it is close to a known one, otherwise a warning."""
     known = "the types are string, text, number, boolean and enum"
     if meant := nearest_names(declared.written.lower(), TYPES, 1, 0.8):
         problem = f"there is no type `{declared.written}`; did you mean `{meant[0]}`?"
@@ -148,9 +147,6 @@ def _artifact(source: Source, artifact: Artifact) -> Iterator[Diagnostic]:
         remedy = f"use one of {', '.join(ARTIFACTS)}, or a variable such as {{{{format}}}}"
         fix = Fix.respelling(artifact.span, artifact.type, near(artifact.type, ARTIFACTS))
         yield Diagnostic("RD712", source.path, artifact.span, problem, remedy, fix=fix)
-
-
-# --- Directives ------------------------------------------------------------------------------------------------------
 
 
 def _step(source: Source, step: Step) -> Iterator[Diagnostic]:

@@ -17,7 +17,6 @@ from compiler.frontends.playbook.lower.nodes import (
     StepNode,
     arguments_with_references,
     arrange,
-    every_node,
     names_of,
     own_prompt,
     prompt_slot,
@@ -44,7 +43,7 @@ class Lowered(Struct, frozen=True):
 def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secrets: tuple[str, ...] = ()) -> Lowered:
     """Return the program of a playbook without errors; `files` are its prompt files by path as written."""
     steps = arrange(playbook, {path: file.text.strip() for path, file in files.items()})
-    refs = every_node(steps)
+    refs = [ref for step in steps for ref in (step.node, *(node for arm in step.arms for node in arm.nodes))]
     scene = Scene(source.name, names_of(playbook))
     contexts = Contexts(scene.text(playbook.system))
     inputs = tuple(map(_input, playbook.inputs))
@@ -81,9 +80,6 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
     return Lowered(program, tuple(map(scene.at, spans)))
 
 
-# --- Nodes -----------------------------------------------------------------------------------------------------------
-
-
 def _nodes(steps: Sequence[Arranged], contexts: Contexts, scene: Scene) -> Iterator[Node]:
     """Yield the nodes of all steps; each step leads to the next one, and the last step to the end."""
     followers = (*map(_start, steps[1:]), COMPLETE)
@@ -118,9 +114,6 @@ def _calls(node: StepNode, known: Link | None, after: str, contexts: Contexts, s
 
 def _start(step: Arranged) -> str:
     return entry_of(step.node) if step.node.has_output or not step.arms else step.route
-
-
-# --- Registers -------------------------------------------------------------------------------------------------------
 
 
 def _input(declared: syntax.Input) -> Input:
@@ -249,9 +242,6 @@ def _kept(node: StepNode) -> list[Effect]:
     return [Keep(node.slot), *named, Keep(LAST_OUTPUT)]
 
 
-# --- Questions -------------------------------------------------------------------------------------------------------
-
-
 def _elicit(node: StepNode, elicit: Elicit, after: str, scene: Scene) -> Iterator[Node]:
     """Yield the question of a step; the reply is the output unless the step also calls an agent (P11)."""
     options = tuple(dict.fromkeys(filter(None, elicit.options)))
@@ -268,9 +258,6 @@ def _elicit(node: StepNode, elicit: Elicit, after: str, scene: Scene) -> Iterato
         return
     edges = (Edge((), (replied,), _after_question(node)),)
     yield _node(node, f"{node.id}/elicit", task, edges, scene, elicit.span)
-
-
-# --- Prompt references -----------------------------------------------------------------------------------------------
 
 
 def _prompt(node: StepNode, prompt: PromptRef, after: str, scene: Scene) -> Node:

@@ -135,11 +135,6 @@ def _marker(place: int, branch: Branch) -> str:
     return f"elif{place}" if place else "if"
 
 
-def every_node(steps: tuple[Arranged, ...]) -> list[StepNode]:
-    """Return all steps in document order."""
-    return [node for step in steps for node in (step.node, *(item for arm in step.arms for item in arm.nodes))]
-
-
 PARAGRAPH = "\n\n"
 
 
@@ -240,7 +235,6 @@ class Contexts:
         return found
 
     def _of_system(self) -> str:
-        """Return the name of the context with the system text, or "" if there is none."""
         if not self._system:
             return ""
         if not self._taken["system"]:

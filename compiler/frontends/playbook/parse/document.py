@@ -98,7 +98,6 @@ class _Feeder:
             feed(self._parser, line)
 
     def _close(self, before: Line | None) -> None:
-        """Close branches that are still open at the end of a section or document."""
         if self._opened is None:
             raise ValueError("the grammar does not accept a line here")
         self.diagnostics.append(messages.unclosed(self.source, self._opened, before))
@@ -126,8 +125,6 @@ READERS = {"OUTPUT": read_output, "ELICIT": read_elicit, "PROMPT": read_prompt, 
 
 
 class _Content(Struct, frozen=True):
-    """Text with its line numbers."""
-
     text: str
     lines: tuple[int, ...]
 
@@ -187,8 +184,6 @@ class Builder:
         first, last = filled[0], filled[-1] + 1
         return _Content("\n".join(written[first:last]).strip(), tuple(numbers[first:last]))
 
-    # --- Sections beside steps ---------------------------------------------------------------------------------------
-
     def _system(self, tree: Node) -> _Content:
         heading, *text = lines_of(tree)
         if self._systems:
@@ -215,8 +210,6 @@ class Builder:
         self._types.append(line)
         written = line.get("type")
         return Artifact(written if "{{" in written else written.lower(), line.within("type"))
-
-    # --- Steps -------------------------------------------------------------------------------------------------------
 
     def _step(self, tree: Node) -> Step:
         """Return a step; its own lines are the lines around its branches, joined (P14)."""

@@ -23,9 +23,6 @@ def near(word: str, known: Sequence[str]) -> str:
     return nearest_name(word, known) if len(word) <= LONGEST_NAME else ""
 
 
-# --- Branches --------------------------------------------------------------------------------------------------------
-
-
 def nested(source: Source, outer: Line, inner: Line) -> Diagnostic:
     """Return the diagnostic for an `if` inside another `if` (P14)."""
     problem = f"this `if` is inside the `if` of line {outer.number}, and branches cannot be nested"
@@ -135,15 +132,11 @@ def after_else(source: Source, branches: Sequence[Branch]) -> Iterator[Diagnosti
 
 
 def _written(source: Source, line: Line) -> Span | None:
-    """Return the place of the first line that is not blank, or None."""
     if line.kind != "TEXT":
         return line.span
     numbers = (number for number in range(line.number, line.last + 1) if number not in ignoring_lines(source))
     number = next((number for number in numbers if source.lines[number - 1].strip()), None)
     return source.line_span(number) if number else None
-
-
-# --- Parts that count once -------------------------------------------------------------------------------------------
 
 
 def overridden(source: Source, first: Line, again: Line, what: str) -> Diagnostic:

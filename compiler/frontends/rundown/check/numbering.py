@@ -53,7 +53,6 @@ def unclear_references(source: Source, runbook: Runbook, numbering: Numbering) -
 
 
 def _unclear_step(source: Source, said: StepSettings, numbering: Numbering) -> Iterator[Diagnostic]:
-    """Report a key under `steps` that cannot be renumbered."""
     span = said.place().span
     try:
         changes = numbering.path(said.step) != said.step

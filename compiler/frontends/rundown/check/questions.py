@@ -182,7 +182,6 @@ def _numbering(runbook: Runbook, step: AnyStep, *, after: bool) -> Numbering:
 
 
 def _references(runbook: Runbook, numbering: Numbering) -> Iterator[tuple[Span, str]]:
-    """Yield the places of identifiers in headers and jumps, with the new ones."""
     for step in runbook.steps:
         labels = [(step.span, spell(step.id))]
         labels += [(substep.span, f"{spell(step.id)}.{spell(substep.id)}") for substep in step.substeps]
@@ -198,7 +197,6 @@ def _references(runbook: Runbook, numbering: Numbering) -> Iterator[tuple[Span, 
 
 
 def _parts(source: Source, runbook: Runbook, step: AnyStep, lines: Sequence[str]) -> _Parts | None:
-    """Return the parts of a step as they are in the new lines, or None if they are mixed."""
     if step.code is None:
         return None
     start = step.code.span.line

@@ -145,7 +145,6 @@ def _nearest(name: str, declared: Collection[str]) -> str | None:
 
 
 def _places(source: Source) -> dict[str, list[tuple[int, int]]]:
-    """Return the lines and columns of everything in double braces."""
     found: dict[str, list[tuple[int, int]]] = {}
     for number, line in enumerate(source.lines, 1):
         if "{{" in line:
@@ -278,7 +277,6 @@ def _no_step(place: Jump, known: Known, *, suggests: bool) -> Diagnostic:
 
 
 def _meant(target: Target, names: dict[str, str]) -> str:
-    """Return the step that a misspelled name or a title's first word probably means, or ""."""
     wanted = spell(target.step or "").casefold()
     if target.child is not None or wanted.isdigit():
         return ""

@@ -140,7 +140,6 @@ class _Scan:
         return now in "'\\$" and self._match(_QUOTED)
 
     def _inner(self) -> bool:
-        """Read the next piece of a string without commands."""
         frame, now = self.frames[-1], self.text[self.place]
         if self._next(_ENDS[frame.opens]):
             self.place += len(_ENDS[frame.opens])
@@ -169,7 +168,6 @@ class _Scan:
         return True
 
     def _expanded(self, start: int, end: int) -> bool:
-        """Note the names in a text that only has expansions."""
         for match in _EXPANDED.finditer(self.text, start, end):
             if not match["default"] and (name := match["braced"] or match["name"]):
                 self.reads.append((name, match.start()))
@@ -256,7 +254,6 @@ class _Scan:
         return end >= 0
 
     def _skip_bodies(self) -> bool:
-        """Skip the here-documents that the last line started."""
         for word, is_indented, is_quoted in self.bodies:
             indent = r"\t*" if is_indented else ""
             match = re.compile(rf"^{indent}{re.escape(word)}$\n?", re.MULTILINE).search(self.text, self.place)
@@ -280,7 +277,6 @@ class _Scan:
         self.before = ""
 
     def _command(self) -> Command:
-        """Return the command that is being read."""
         frame = self.frames[-1]
         if frame.command is None:
             inside = tuple(each.part for each in self.frames if each.opens not in _ENDS and each.part)

@@ -86,7 +86,6 @@ def _unnoticed(commands: Sequence[Command]) -> Iterator[str]:
 
 
 def _is_decided(one: Command) -> bool:
-    """Return whether `&&`, `||`, `!` or `&` handles a failure."""
     return one.is_negated or one.after in ("&&", "||", "&") or one.before in ("&&", "||")
 
 
@@ -326,7 +325,6 @@ def _prefixes(block: Block) -> Iterator[str]:
 
 
 def _lost_settings(source: Source, one: _Read, following: _Read) -> Iterator[Diagnostic]:
-    """Warn about a block that ends with a `cd`, or only changes its shell."""
     own = [each for each in one.block.commands if "$(" not in each.inside]
     if not own or any(each.inside for each in own):
         return

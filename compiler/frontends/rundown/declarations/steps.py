@@ -88,9 +88,6 @@ def _env_issues(inside: str, env: object, path: KeyPath) -> Iterator[Issue]:
             yield Issue(place, f"{inside}: the value of `{name}` is not a valid string: {problem}", "quote it")
 
 
-# --- Settings for targets --------------------------------------------------------------------------------------------
-
-
 def table_for_targets(content: object, places: OptionSources) -> TargetOptions | None:
     """Return the settings under `steps` that are for targets, or None if there are none."""
     steps = content if isinstance(content, Mapping) else {}

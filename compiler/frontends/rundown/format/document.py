@@ -137,8 +137,6 @@ def _formatted(
 
 
 def _kept(source: Source) -> Rewrite:
-    """Return a rewrite that keeps every line, except for a modifier to remove."""
-
     def rewrite(piece: Piece) -> str | None:
         block = piece.block
         is_changed = block and block.type == "TRANSITION" and block.text not in source.lines[block.line - 1]

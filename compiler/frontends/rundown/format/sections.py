@@ -76,7 +76,6 @@ def _head(source: Source, blocks: Sequence[Block], begin: int, end: int) -> Iter
 
 
 def _pieces(source: Source, blocks: Iterable[Block], begin: int) -> Iterator[Piece]:
-    """Yield the blocks from line `begin` on as pieces, and the lines between them."""
     line = begin
     for block in blocks:
         if block.type == "TITLE":  # a late title keeps its place

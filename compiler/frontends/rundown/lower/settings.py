@@ -84,9 +84,6 @@ def _with(node: Node, holds: Effective) -> Node:
     return replace(node, settings=Settings(timeout, delay, backoff), constants=constants)
 
 
-# --- What is wrong ---------------------------------------------------------------------------------------------------
-
-
 def _unknown(outline: Outline) -> Iterator[Diagnostic]:
     """Report settings for unknown steps, except for steps in runbooks that are not linked."""
     known = [*(leaf.id for leaf in outline.leaves), *outline.parents]

@@ -214,7 +214,6 @@ class TreeBuilder:
         return transition
 
     def _body(self, tree: Node) -> tuple[Code | None, tuple[Reference, ...]]:
-        """Return the step's code block, or its runbooks."""
         blocks = [block for block in tree.children if block.type not in TEXTS]
         if not blocks or blocks[0].type != "CODE":
             return None, tuple([Reference(block.text, block.span) for block in blocks])

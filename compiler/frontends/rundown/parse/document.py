@@ -92,7 +92,6 @@ def parse_scanned(scanned: Scanned, wanted: Layout | None) -> Parsed:
 
 
 def _hints(scanned: Scanned) -> Iterator[Diagnostic]:
-    """Warn about text that was probably meant differently."""
     source, written, blocks = scanned.source, scanned.written, scanned.blocks
     yield from swallowed_lines(source, written)
     meant = list(meant_transitions(source, blocks))

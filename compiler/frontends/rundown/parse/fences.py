@@ -178,7 +178,6 @@ def blocks_not_run(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnost
 
 
 def _shells(source: Source, block: Block) -> Iterator[Shown]:
-    """Yield the shell blocks in a text, except within other blocks and comments."""
     end = ""  # the mark that ends the block or comment
     for number, line in enumerate(source.lines[block.line - 1 : block.end_line], block.line):
         fence = _FENCE.fullmatch(line) if "```" in line or "~~~" in line else None

@@ -145,7 +145,6 @@ def _transition(text: str) -> Transition | LineError:
 
 
 def _parse(text: str, start: str) -> Node | LineError:
-    """Return the tree of a line, or the error of its first invalid token or number."""
     try:
         tree: Any = load("rundown_line", "step", "substep", "transition", lexer="contextual").parse(text, start=start)
     except UnexpectedCharacters as error:
@@ -226,9 +225,6 @@ def _message(token: Token | None) -> str:
 
 def _unquoted(text: str) -> str:
     return re.sub(r'\\(["\\])', r"\1", text[1:-1]) if "\\" in text else text[1:-1]
-
-
-# --- Print ------------------------------------------------------------------------------------------------------------
 
 
 def print_transition(transition: Transition) -> str:

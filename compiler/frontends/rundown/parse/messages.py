@@ -78,7 +78,6 @@ def transition_diagnostic(source: Source, block: Block, error: LineError) -> Dia
 
 
 def _shown(word: str) -> str:
-    """Return a word in backticks, or the code point of an invisible one."""
     return f"`{word}`" if word.isprintable() and word.strip() else f"character U+{ord(word[0]):04X}"
 
 

@@ -72,7 +72,6 @@ def settle_outline(source: Source, blocks: Iterable[Block]) -> tuple[list[Block]
 
 
 def _diagnostic(source: Source, block: Block) -> Diagnostic | None:
-    """Return the problem of a block that is invalid anywhere in a document, or None."""
     if block.closed:
         return _heading_diagnostic(source, block)
     if block.mark:
