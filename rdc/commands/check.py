@@ -8,10 +8,17 @@ import click
 from msgspec.structs import replace
 
 from compiler.driver import Settings, compile_opened
+from compiler.text.source import Source
 from rdc.api import Checked, checked
-from rdc.commands.common.documents import documents_argument, language_options, open_documents
+from rdc.commands.common.documents import (
+    documents_argument,
+    language_options,
+    open_documents,
+    refuse_for_standard_output,
+)
 from rdc.commands.common.reporter import Reporter, reporting_options
-from rdc.terminal.output import many
+from rdc.documents.find import STANDARD_INPUT
+from rdc.terminal.output import many, put
 
 
 @click.command(name="check")
@@ -49,8 +56,6 @@ def command(
             raise click.UsageError("--unsafe-fixes needs --fix or --diff")
         return _report([checked(compile_opened(document, settings)) for document in open_documents(files)], reporter)
 
-    from rdc.commands.common.fixes import fixed, shown  # noqa: PLC0415 (few ask for fixes)
-
     if diff:
         return _report(shown(files, settings, reporter, unsafe=unsafe_fixes), reporter)
     done = fixed(files, settings, reporter, unsafe=unsafe_fixes)
@@ -82,3 +87,38 @@ def _facts(documents: Sequence[Checked]) -> dict[str, object]:
     if len(documents) == 1:
         return {name: facts for name, by_path in found.items() for facts in by_path.values()}
     return {f"{name}s": by_path for name, by_path in found.items()}
+
+
+def fixed(
+    files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool
+) -> tuple[list[Checked], list[str]] | None:
+    """Fix documents and write them. Return them with the success messages, or report a failure and return None."""
+    from rdc.rewrite import files as rewritten  # noqa: PLC0415 (few ask for fixes)
+    from rdc.rewrite import fixes
+
+    if STANDARD_INPUT in files:
+        refuse_for_standard_output(files, reporter.form)
+    results, rewrites = fixes.fix_documents(open_documents(files), settings, unsafe=unsafe)
+    messages = [f"fixed {many(one.count, 'problem')} in {one.opened.path}" for one in results if one.count]
+    documents = [checked(one.compilation) for one in results]
+    if STANDARD_INPUT in files:
+        source = results[0].opened.source
+        if isinstance(source, Source):
+            put(source.data)
+        return documents, messages
+    if problem := rewritten.write_rewrites(rewrites, "rdc check --fix"):
+        reporter.report([problem], {})
+        return None
+    if rewrites:  # a document may include another fixed one
+        documents = [checked(compile_opened(document, settings)) for document in open_documents(files)]
+    return documents, messages
+
+
+def shown(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> list[Checked]:
+    """Show the fixes without applying them, and return the unchanged documents."""
+    from rdc.rewrite import files as rewritten  # noqa: PLC0415 (few ask for fixes)
+    from rdc.rewrite import fixes
+
+    results, rewrites = fixes.fix_documents(open_documents(files), settings, unsafe=unsafe)
+    rewritten.show_differences(rewrites, is_text=reporter.form == "text")
+    return [checked(one.original) for one in results]

@@ -109,7 +109,7 @@ def test_a_document_of_the_other_layout_is_reordered(tmp_path: Path) -> None:
 
 
 def test_a_defect_writes_nothing_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("compiler.frontends.rundown.format.document.same_meaning", lambda *_: False)
+    monkeypatch.setattr("compiler.frontends.rundown.format.document.is_equivalent", lambda *_: False)
     path = document(tmp_path, "a.runbook.md", UNTIDY)
     result = call("fmt", "a.runbook.md", cwd=tmp_path)
     assert result.code == 70

@@ -45,7 +45,7 @@ def random_program(chance: Random) -> Program:
     return program(
         *(random_node(chance, number, task) for number, task in enumerate(tasks)),
         slots=SLOTS,
-        registers=tuple(Counter(name, "s") for name in COUNTERS),
+        counters=tuple(Counter(name, "s") for name in COUNTERS),
         message=of("a is ", slot("a", before="[", after="]", missing="unset")),
     )
 

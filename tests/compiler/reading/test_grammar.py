@@ -79,7 +79,7 @@ def test_each_rule_has_its_clause_beside_it(path: Path) -> None:
 def test_lark_reads_the_grammars_themselves() -> None:
     """Nothing is computed from them in advance, and no module has a driver or tables of its own."""
     names = {path.name for path in (ROOT / "grammars").iterdir() if path.name != "__pycache__"}
-    assert {Path(name).suffix for name in names - {"__init__.py"}} == {".lark"}
+    assert {Path(name).suffix for name in names - {"__init__.py", "py.typed"}} == {".lark"}
     assert all(isinstance(parser, Lark) for parser in (blocks.grammar(), playbook.grammar()))
     assert blocks.grammar() is blocks.grammar(), "a process builds it once"
 

@@ -225,7 +225,7 @@ def test_a_scenario_that_cannot_be_edited_is_left_alone() -> None:
 
 
 def test_a_result_with_another_meaning_is_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formatting, "same_meaning", lambda *_: False)
+    monkeypatch.setattr(formatting, "is_equivalent", lambda *_: False)
     result = formatted("## 1. A\n- PASS: STOP\n")
     assert (result.text, bool(result.defect)) == (None, True)
 
