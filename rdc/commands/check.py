@@ -56,9 +56,7 @@ def command(
             raise click.UsageError("--unsafe-fixes needs --fix or --diff")
         return _report([checked(compile_opened(document, settings)) for document in open_documents(files)], reporter)
 
-    if diff:
-        return _report(shown(files, settings, reporter, unsafe=unsafe_fixes), reporter)
-    done = fixed(files, settings, reporter, unsafe=unsafe_fixes)
+    done = _fixed(files, settings, reporter, unsafe=unsafe_fixes, diff=diff)
     if done is None:
         return 1
     documents, messages = done
@@ -89,16 +87,19 @@ def _facts(documents: Sequence[Checked]) -> dict[str, object]:
     return {f"{name}s": by_path for name, by_path in found.items()}
 
 
-def fixed(
-    files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool
+def _fixed(
+    files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool, diff: bool
 ) -> tuple[list[Checked], list[str]] | None:
-    """Fix documents and write them. Return them with the success messages, or report a failure and return None."""
-    from rdc.rewrite import files as rewritten  # noqa: PLC0415 (few ask for fixes)
-    from rdc.rewrite import fixes
+    """Fix documents and write them, or show the fixes. Return the documents with messages, or None after a failure."""
+    from rdc.rewrite.files import show_differences, write_rewrites  # noqa: PLC0415 (few ask for fixes)
+    from rdc.rewrite.fixes import fix_documents  # noqa: PLC0415
 
-    if STANDARD_INPUT in files:
+    if STANDARD_INPUT in files and not diff:
         refuse_for_standard_output(files, reporter.form)
-    results, rewrites = fixes.fix_documents(open_documents(files), settings, unsafe=unsafe)
+    results, rewrites = fix_documents(open_documents(files), settings, unsafe=unsafe)
+    if diff:
+        show_differences(rewrites, is_text=reporter.form == "text")
+        return [checked(one.original) for one in results], []
     messages = [f"fixed {many(one.count, 'problem')} in {one.opened.path}" for one in results if one.count]
     documents = [checked(one.compilation) for one in results]
     if STANDARD_INPUT in files:
@@ -106,19 +107,9 @@ def fixed(
         if isinstance(source, Source):
             put(source.data)
         return documents, messages
-    if problem := rewritten.write_rewrites(rewrites, "rdc check --fix"):
+    if problem := write_rewrites(rewrites, "rdc check --fix"):
         reporter.report([problem], {})
         return None
     if rewrites:  # a document may include another fixed one
         documents = [checked(compile_opened(document, settings)) for document in open_documents(files)]
     return documents, messages
-
-
-def shown(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> list[Checked]:
-    """Show the fixes without applying them, and return the unchanged documents."""
-    from rdc.rewrite import files as rewritten  # noqa: PLC0415 (few ask for fixes)
-    from rdc.rewrite import fixes
-
-    results, rewrites = fixes.fix_documents(open_documents(files), settings, unsafe=unsafe)
-    rewritten.show_differences(rewrites, is_text=reporter.form == "text")
-    return [checked(one.original) for one in results]
