@@ -65,7 +65,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--whole", action="store_true", help="run all cases of all tests, as `make soak` does")
     parser.addoption("--most", type=int, default=20, help="the most examples of a test of hypothesis, but of `--whole`")
     parser.addoption(
-        "--kind", choices=("unit", "other"), help="run only unit tests, or only tests that start processes"
+        "--kind", choices=("quick", "other"), help="run only unit tests, or only tests that start processes"
     )
 
 
@@ -83,7 +83,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Leave out the modules of the other kind, which saves their imports."""
     kind: str | None = config.getoption("kind")
     if kind and collection_path.suffix == ".py" and collection_path.name.startswith("test_"):
-        return starts.is_unit(collection_path) != (kind == "unit")
+        return starts.is_quick(collection_path) != (kind == "quick")
     return None
 
 

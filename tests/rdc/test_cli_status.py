@@ -8,11 +8,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from rdc.runs.process import Ended
 from tests.support import warm
 from tests.support.cli import call, environment, spawn
 
@@ -50,11 +50,13 @@ steps:
 def _forked(monkeypatch: pytest.MonkeyPatch) -> None:
     """The calls with which `rdc status` asks for each run are forked."""
 
-    def run(words: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
-        assert words[:2] == [sys.executable, "-P"]
-        return warm.run([sys.executable, *words[2:]], cwd=Path.cwd(), env=environment())
+    def run(words: list[str], folder: str) -> Ended:
+        done = warm.run(
+            [sys.executable, "-m", "rdc", "run", "--", *words], cwd=Path(folder).absolute(), env=environment()
+        )
+        return Ended(done.returncode, done.stdout, done.stderr.decode())
 
-    monkeypatch.setattr("rdc.runs.status.subprocess", SimpleNamespace(run=run, DEVNULL=subprocess.DEVNULL))
+    monkeypatch.setattr("rdc.runs.status.run_process", run)
 
 
 def document(folder: Path, name: str = "deploy", command: str = "true") -> str:

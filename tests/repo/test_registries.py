@@ -1,4 +1,4 @@
-"""Registries agree with the tree, and each thing has one place: readers, issues, diagnostics, the walk, mocks."""
+"""Registries agree with the tree, and each thing has one place: readers, issues, diagnostics and mocks."""
 
 from __future__ import annotations
 

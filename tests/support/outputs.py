@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from backends.make.verify import Pinned, verify_caller, verify_loop
-from backends.python.edition import edition_of, has_jumps, optimized
+from backends.python.edition import optimized
 from backends.python.verify import split, verify_text
 from backends.registry import load
 from compiler.ir.program import Program
@@ -39,9 +39,8 @@ def _check_program(program: Program, text: str, wanted: dict[str, Any]) -> None:
 
 
 def check_dbos(program: Program, text: str) -> None:
-    """The runbook of a worker has jumps only in an edition whose operators can move runs."""
-    edition = edition_of(program, is_full=False)
-    _check_program(program, text, table(optimize(program, jumps=has_jumps(edition))))
+    """The runbook of a worker is that of a program whose operators can move runs."""
+    _check_program(program, text, table(optimize(program)))
 
 
 def head(text: str) -> str:

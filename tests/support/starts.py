@@ -36,7 +36,7 @@ def announce(program: str) -> None:
     sys.audit(EVENT, program)
 
 
-def is_unit(module: Path) -> bool:
+def is_quick(module: Path) -> bool:
     """Whether a module of tests has none of the marks."""
     return not MARKED.search(module.read_text(encoding="utf-8"))
 
@@ -69,12 +69,12 @@ class Guard:
     """The plugin that fails a unit test when it starts a process, whatever the test makes of the exception."""
 
     def __init__(self) -> None:
-        self._is_unit = False
+        self._is_quick = False
         self._started = ""
         sys.addaudithook(self._hear)
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if self._is_unit and event in EVENTS:
+        if self._is_quick and event in EVENTS:
             self._started = f"{event} {arguments[0] if arguments else ''}".strip()
             self._fail()
 
@@ -84,15 +84,15 @@ class Guard:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Listen while a test and its fixtures run, and have the compiler match patterns in this process."""
-        self._is_unit = not any(item.get_closest_marker(mark) for mark in MARKS)
+        self._is_quick = not any(item.get_closest_marker(mark) for mark in MARKS)
         with ExitStack() as stack:
-            if self._is_unit:
+            if self._is_quick:
                 for module in (fitting, answers):
                     stack.enter_context(patch.object(module, "in_time", match_here))
             try:
                 return (yield)
             finally:
-                self._is_unit = False
+                self._is_quick = False
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self) -> Iterator[None]:

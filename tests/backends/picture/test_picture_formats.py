@@ -152,7 +152,7 @@ def playbook(name: str) -> Program:
     return program
 
 
-def ways(drawn: Picture) -> set[str]:
+def branches(drawn: Picture) -> set[str]:
     return {f"{arrow.source} {arrow.says} {arrow.target}" for arrow in drawn.arrows}
 
 
@@ -168,7 +168,7 @@ def test_branches_have_their_conditions_as_they_are_written() -> None:
         '2 if kind == "bug" 2a',
         '2 elif kind == "feature" 2b',
         "2 otherwise 2/else",
-    } < ways(picture(playbook("issue-triage")))
+    } < branches(picture(playbook("issue-triage")))
 
 
 def test_boxes_name_what_an_author_named(tmp_path: Path) -> None:

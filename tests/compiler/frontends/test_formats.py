@@ -109,7 +109,7 @@ def test_messages_call_a_document_as_its_format_does(folder: Path, reference: st
 
 SCRIPT = """
 import sys
-from compiler.text.files import Refusal
+from compiler.text.files import FileIssue
 from compiler.frontends import FRONT_ENDS
 from compiler.project.project import open_project
 from compiler.text.source import Source

@@ -98,12 +98,12 @@ def fits(workflow: Workflow, path: Path, text: str) -> bool:
         return False
     edge, target = path.edge, workflow.nodes[path.edge.target]
     action = re.sub(r", skips the approvals? .*", "", text.removeprefix(f"{condition}: "))
-    way, _, message = action.partition(' "')
+    place, _, message = action.partition(' "')
     if isinstance(target.task, End) and message and bare(edge.label) != bare(action):
         return bare(shown(target.task.message)).startswith(bare(message.rstrip('"').rstrip("…")))
-    way = re.sub(r"^(?:to|next|GOTO) ", "", way if isinstance(target.task, End) else action)
-    ends = isinstance(target.task, End) and way.lower() in (target.task.result, "end")
-    return ends or bare(way) in {
+    place = re.sub(r"^(?:to|next|GOTO) ", "", place if isinstance(target.task, End) else action)
+    ends = isinstance(target.task, End) and place.lower() in (target.task.result, "end")
+    return ends or bare(place) in {
         bare(edge.label),
         bare(re.sub("^(?:to|next|GOTO) ", "", edge.label)),
         bare(edge.target),
