@@ -56,14 +56,14 @@ demo: $(DEMO)/bin/rdc ## Check, compile, run, kill, resume and complete a real r
 	@PATH="$(CURDIR)/$(DEMO)/bin:$$PATH" sh examples/demo.sh
 
 quick: $(READY) ## Run the unit tests, which start no process, in less than a minute
-	$(PYTEST) -n 2 --kind quick
+	$(PYTEST) -n 2 --kind quick --snapshot-warn-unused
 
 test: $(READY) ## Run lint, types and all tests
 	@$(MAKE) --no-print-directory -j 2 lint cases
 
 cases: $(READY)
 	@shared=$$(mktemp -d) && trap 'rm -rf "$$shared"' EXIT && export TESTS_SHARED_FOLDER="$$shared" && set -x && \
-		$(PYTEST) -n 2 --kind quick && $(PYTEST) -n $(WORKERS) --kind other
+		$(PYTEST) -n 2 --kind quick --snapshot-warn-unused && $(PYTEST) -n $(WORKERS) --kind other
 
 lint: $(READY) ## Check style, spelling and types
 	$(BIN)/typos
