@@ -42,21 +42,21 @@ def test_published_case(document: Path, tmp_path: Path) -> None:
     base = str(document).removesuffix(".playbook.md")
     expected = json.loads(next(Path(base + end) for end in EXPECTED if Path(base + end).is_file()).read_text())
     result = call("check", "--format", "json", str(document), cwd=tmp_path)
-    told = json.loads(result.out)["playbook"]
-    assert told["valid"] == expected["valid"]
+    message = json.loads(result.out)["playbook"]
+    assert message["valid"] == expected["valid"]
     assert result.code == (0 if expected["valid"] else 1)
-    assert without_nothing(told["definition"]) == without_nothing(expected["definition"])
-    assert sorted(item["line"] for item in told["warnings"]) == sorted(item["line"] for item in expected["warnings"])
-    assert len(told["errors"]) >= len(expected["errors"])
+    assert without_nothing(message["definition"]) == without_nothing(expected["definition"])
+    assert sorted(item["line"] for item in message["warnings"]) == sorted(item["line"] for item in expected["warnings"])
+    assert len(message["errors"]) >= len(expected["errors"])
     for item in expected["errors"]:
-        assert any(item.get("line", one.get("line")) == one.get("line") for one in told["errors"])
+        assert any(item.get("line", one.get("line")) == one.get("line") for one in message["errors"])
 
 
 def without_nothing(value: Any) -> Any:
     """A value without fields that say nothing: absent, empty and zero are the same."""
     if isinstance(value, Mapping):
-        kept = {key: without_nothing(inner) for key, inner in value.items()}
-        return {key: inner for key, inner in kept.items() if inner not in (None, "", 0, False, [], {})}
+        stored = {key: without_nothing(inner) for key, inner in value.items()}
+        return {key: inner for key, inner in stored.items() if inner not in (None, "", 0, False, [], {})}
     return [without_nothing(item) for item in value] if isinstance(value, list) else value
 
 
@@ -65,12 +65,12 @@ def test_several_playbooks_are_told_by_their_paths(tmp_path: Path) -> None:
     for name in ("a.playbook.md", "b.playbook.md"):
         (tmp_path / name).write_text(text.replace("A", name[0]), encoding="utf-8")
     (tmp_path / "c.runbook.md").write_text("## 1. One\n\nDo it.\n", encoding="utf-8")
-    told = json.loads(call("check", "--format", "json", ".", cwd=tmp_path).out)
-    assert {path: one["definition"]["title"] for path, one in told["playbooks"].items()} == {
+    message = json.loads(call("check", "--format", "json", ".", cwd=tmp_path).out)
+    assert {path: one["definition"]["title"] for path, one in message["playbooks"].items()} == {
         "a.playbook.md": "a",
         "b.playbook.md": "b",
     }
-    assert "playbook" not in told
+    assert "playbook" not in message
     assert "playbook" not in json.loads(call("check", "--format", "json", "c.runbook.md", cwd=tmp_path).out)
 
 
@@ -119,10 +119,12 @@ def warned(warnings: Any, definition: Any, text: str) -> set[int]:
 
     It warns of conditions on the output of their own step too, which is known to them (P14).
     """
-    told = [
+    message = [
         item for item in warnings if "step number" not in item["message"] and "expected step" not in item["message"]
     ]
-    return {item["line"] for item in told if not is_own(definition, item["line"], text.split("\n")[item["line"] - 1])}
+    return {
+        item["line"] for item in message if not is_own(definition, item["line"], text.split("\n")[item["line"] - 1])
+    }
 
 
 def is_own(definition: Any, number: int, marker: str) -> bool:

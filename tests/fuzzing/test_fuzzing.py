@@ -26,9 +26,9 @@ KEPT = sorted(path for folder in ("corpus", "found") for path in (HERE / folder)
 @pytest.mark.parametrize("name", ENTRIES)
 @pytest.mark.share(2)
 def test_kept_inputs_break_nothing(name: str) -> None:
-    kept = [path for path in KEPT if path.parent.name == name]
-    assert kept
-    for path in kept:
+    stored = [path for path in KEPT if path.parent.name == name]
+    assert stored
+    for path in stored:
         print(path.relative_to(ROOT))  # the last one that is shown is the one that breaks something
         ENTRIES[name].run(path.read_bytes())
 

@@ -97,8 +97,8 @@ def generated() -> Mapping[str, str]:
     second time.
     """
     found = (path for name in NAMES + PROGRAMS for path in (emitted() / name).glob("*") if path.is_file())
-    kept = (path for path in found if path.suffix != ".json" or path.stem in AS_JSON)
-    files = {path.relative_to(emitted()).as_posix(): path for path in kept} | dict(workflows())
+    stored = (path for path in found if path.suffix != ".json" or path.stem in AS_JSON)
+    files = {path.relative_to(emitted()).as_posix(): path for path in stored} | dict(workflows())
     ordered = sorted(files, key=lambda path: ((NAMES + PROGRAMS).index(path.partition("/")[0]), len(path), path))
     return {path: files[path].read_bytes().decode() for path in ordered}
 

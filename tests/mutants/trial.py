@@ -62,9 +62,9 @@ def verdict(mutant: Mutant, expected: Seen) -> tuple[str, str]:
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, encoding="utf-8", errors="replace") as answer:
-        said = answer.read()
+        output = answer.read()
     os.waitpid(child, 0)
-    found, _, message = said.partition(" ")
+    found, _, message = output.partition(" ")
     return (found, message) if found else ("crash", "the process was killed")
 
 

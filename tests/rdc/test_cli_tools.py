@@ -17,7 +17,7 @@ import pytest
 from rdc.cli import main
 from tests.support import warm
 from tests.support.process import is_gone, wait_until
-from tests.support.runtime_programs import Compiled, Tool, agent, edge, kept, node, of, program, slot, text
+from tests.support.runtime_programs import Compiled, Tool, agent, edge, node, of, program, slot, stored, text
 
 pytestmark = pytest.mark.process
 
@@ -186,7 +186,7 @@ def test_a_run_mocks_with_it_as_its_agent_and_its_tool(tmp_path: Path) -> None:
         tmp_path,
         program(
             node("1", Tool("web", "get", text("{}")), edge("STOP", "pass"), edge("2")),
-            node("2", agent("x"), edge("COMPLETE", "pass", kept("output")), edge("STOP")),
+            node("2", agent("x"), edge("COMPLETE", "pass", stored("output")), edge("STOP")),
             slots=("output",),
             message=of(slot("output")),
         ),

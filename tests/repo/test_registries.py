@@ -170,7 +170,7 @@ def test_common_messages_speak_of_no_format() -> None:
     for path in MODULES:
         if not any(path.is_relative_to(folder) for folder in own):
             plain = {text: text.lower().replace(".runbook.md", "") for text in texts(path)}  # names of files may end so
-            found = {text for text, said in plain.items() if "runbook" in said or "rd goto" in said}
+            found = {text for text, output in plain.items() if "runbook" in output or "rd goto" in output}
             assert found <= OF_RUNBOOKS, shown(path)
 
 

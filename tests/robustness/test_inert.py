@@ -75,9 +75,13 @@ class Hostile(NamedTuple):
         """A home, a cache and a place for temporary files of its own."""
         for name in ("home", "cache", "temporary"):
             (self.folder / name).mkdir(exist_ok=True)
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTHON", "RDC_"))}
+        stored = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTHON", "RDC_"))}
         own = {"HOME": "home", "XDG_CACHE_HOME": "cache", "TMPDIR": "temporary"}
-        return {**kept, **{name: str(self.folder / path) for name, path in own.items()}, "PYTHONDONTWRITEBYTECODE": "1"}
+        return {
+            **stored,
+            **{name: str(self.folder / path) for name, path in own.items()},
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a command in the project, and see that nothing left its mark and that rdc keeps no cache."""

@@ -118,8 +118,8 @@ def test_what_is_declared_given_and_handed_on_stays_text(
     assert (tmp_path / "said").read_bytes().decode() == f"{TEXT}\n"
     assert [path.name for path in tmp_path.rglob("*") if path.name in {"x", "PWNED"}] == []
     assert sorted({character for character in said if is_unsafe(character)}) == []
-    kept = b"".join(path.read_bytes() for path in (tmp_path / ".rdc").rglob("*") if path.is_file())
-    assert SECRET.encode() not in kept
+    stored = b"".join(path.read_bytes() for path in (tmp_path / ".rdc").rglob("*") if path.is_file())
+    assert SECRET.encode() not in stored
 
 
 @pytest.mark.parametrize("words", [["trace"], ["graph", "--format", "dot", "-o", "-"], ["test"]])

@@ -20,24 +20,24 @@ from tests.support.runtime_programs import (
     Variable,
     agent,
     edge,
-    kept,
     node,
     of,
     program,
     sh,
     slot,
+    stored,
     text,
 )
 
 pytestmark = pytest.mark.process
 
 REVIEW = program(
-    node("write", agent("Write it."), edge("review", "pass", kept("plan")), edge("STOP")),
+    node("write", agent("Write it."), edge("review", "pass", stored("plan")), edge("STOP")),
     node(
         "review",
         agent(of("Review:\n", slot("plan", missing="nothing")), "OK", "REJECT", kind="critic"),
-        edge("COMPLETE", "OK", kept("verdict")),
-        edge("STOP", None, kept("verdict")),
+        edge("COMPLETE", "OK", stored("verdict")),
+        edge("STOP", None, stored("verdict")),
     ),
     slots=("plan", "verdict"),
     message=of("reviewed: ", slot("verdict")),
@@ -82,8 +82,8 @@ def test_which_command_is_called(
     tmp_path: Path, words: tuple[str, ...], environment: dict[str, Any], message: str
 ) -> None:
     two = program(
-        node("1", agent("x"), edge("2", None, kept("a"))),
-        node("2", agent("y", kind="critic"), edge("COMPLETE", None, kept("b"))),
+        node("1", agent("x"), edge("2", None, stored("a"))),
+        node("2", agent("y", kind="critic"), edge("COMPLETE", None, stored("b"))),
         slots=("a", "b"),
         message=of(slot("a"), " ", slot("b")),
     )
@@ -300,7 +300,7 @@ def test_slot_is_cleared_and_gives_no_variable(tmp_path: Path) -> None:
         tmp_path,
         program(
             node("0", look, edge("1"), variables=variables),
-            node("1", agent("x"), edge("2", None, kept("plan"))),
+            node("1", agent("x"), edge("2", None, stored("plan"))),
             node("2", look, edge("3", None, Clear("plan")), variables=variables),
             node("3", look, variables=variables),
             slots=("plan",),

@@ -30,11 +30,11 @@ from tests.support.runtime_programs import (
     Tool,
     agent,
     edge,
-    kept,
     node,
     of,
     program,
     slot,
+    stored,
     text,
 )
 
@@ -57,9 +57,11 @@ tools:
 
 def two(kind: Text = MARKDOWN) -> Program:
     """Two agents, the second of which sees what the first one answered; the last answer is left as a file."""
-    first, last = (edge(to, "pass", kept(f"output {n}"), kept("last output")) for n, to in ((1, "2"), (2, "COMPLETE")))
+    first, last = (
+        edge(to, "pass", stored(f"output {n}"), stored("last output")) for n, to in ((1, "2"), (2, "COMPLETE"))
+    )
     return program(
-        node("1", agent("Write."), replace(first, effects=(*first.effects, kept("draft"))), edge("STOP")),
+        node("1", agent("Write."), replace(first, effects=(*first.effects, stored("draft"))), edge("STOP")),
         node("2", agent(of("Improve: ", slot("draft"))), last, edge("STOP")),
         slots=("output 1", "draft", "output 2", "last output"), artifact=Artifact("last output", kind),
     )  # fmt: skip
@@ -136,7 +138,7 @@ def test_a_pause_is_interrupted_and_the_last_attempt_counts(tmp_path: Path) -> N
 def test_of_several_agents_only_those_that_failed_are_called_again(tmp_path: Path) -> None:
     both = Parallel((agent("a"), agent("b")), "all")
     place = Compiled(
-        tmp_path, program(node("1", both, edge("COMPLETE", "pass", kept("all")), edge("STOP")), slots=("all",))
+        tmp_path, program(node("1", both, edge("COMPLETE", "pass", stored("all")), edge("STOP")), slots=("all",))
     )
     place.later()
     command = 'cat > /dev/null; echo $RDC_STEP >> calls; test $RDC_STEP = 1_0 -o $RDC_ATTEMPT = 2 && echo "$RDC_STEP"'
@@ -220,9 +222,9 @@ def test_what_a_file_of_mocks_lacks_names_the_step(tmp_path: Path) -> None:
 
 ASKING = program(
     node("1/prompt", Tool("library", "prompt", text('{"id": "x"}'), optional=True),
-         edge("1", "pass", kept("prompt 1")), edge("1")),
+         edge("1", "pass", stored("prompt 1")), edge("1")),
     node("1", agent(of(slot("prompt 1", after="\n\n"), "Go.")),
-         edge("COMPLETE", "pass", kept("output 1")), edge("STOP")),
+         edge("COMPLETE", "pass", stored("output 1")), edge("STOP")),
     slots=("prompt 1", "output 1"),
 )  # fmt: skip
 

@@ -22,23 +22,23 @@ from tests.support.runtime_programs import (
     Tool,
     agent,
     edge,
-    kept,
     node,
     of,
     program,
     sh,
     slot,
+    stored,
     text,
 )
 
 pytestmark = pytest.mark.process
 
 TOOL = program(
-    node("0", agent("x"), edge("1", None, kept("reply"))),
+    node("0", agent("x"), edge("1", None, stored("reply"))),
     node(
         "1",
         Tool("github", "search", of('{"query": "', slot("reply", missing="none"), '", "n": 1.50}')),
-        edge("COMPLETE", "pass", kept("found")),
+        edge("COMPLETE", "pass", stored("found")),
         edge("STOP"),
     ),
     slots=("reply", "found"),
@@ -49,7 +49,7 @@ REVIEWS = Parallel(
     failing=("BAD",),
 )
 PARALLEL = program(
-    node("review", REVIEWS, edge("COMPLETE", "OK", kept("all")), edge("STOP", None, kept("all"))), slots=("all",)
+    node("review", REVIEWS, edge("COMPLETE", "OK", stored("all")), edge("STOP", None, stored("all"))), slots=("all",)
 )
 
 
@@ -201,14 +201,14 @@ def test_gate_waits_for_a_person(tmp_path: Path) -> None:
 
 
 QUESTIONS = program(
-    node("c", Ask("confirm", text("Sure?")), edge("i", "yes", kept("c")), edge("STOP", None, kept("c"))),
-    node("i", Ask("input", text("Name?")), edge("s", None, kept("i"))),
+    node("c", Ask("confirm", text("Sure?")), edge("i", "yes", stored("c")), edge("STOP", None, stored("c"))),
+    node("i", Ask("input", text("Name?")), edge("s", None, stored("i"))),
     node(
         "s",
         Ask("select", text("Which?"), options=(text("Blue"), of("as ", slot("i")), text("2"))),
-        edge("COMPLETE", "as <i>", kept("s")),
-        edge("COMPLETE", "2", kept("s")),
-        edge("STOP", None, kept("s")),
+        edge("COMPLETE", "as <i>", stored("s")),
+        edge("COMPLETE", "2", stored("s")),
+        edge("STOP", None, stored("s")),
     ),
     slots=("c", "i", "s"),
 )
@@ -288,9 +288,9 @@ def test_questions_at_the_terminal(tmp_path: Path) -> None:
 
 
 EVERYTHING = program(
-    node("1", agent("one"), edge("2", "pass", kept("a")), edge("STOP")),
-    node("2", REVIEWS, edge("3", "OK", kept("b")), edge("STOP")),
-    node("3", Tool("t", "x", of('{"a": "', slot("a"), '"}')), edge("4", "pass", kept("c")), edge("STOP")),
+    node("1", agent("one"), edge("2", "pass", stored("a")), edge("STOP")),
+    node("2", REVIEWS, edge("3", "OK", stored("b")), edge("STOP")),
+    node("3", Tool("t", "x", of('{"a": "', slot("a"), '"}')), edge("4", "pass", stored("c")), edge("STOP")),
     node("4", sh('echo "V=$RDC_ATTEMPT" > "$RDC_OUTPUT"'), edge("COMPLETE", "pass", Keep("d", "output", "V"))
          , edge("STOP")),
     slots=("a", "b", "c", "d"),

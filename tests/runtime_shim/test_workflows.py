@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from compiler.ir.tasks import Agent, Gate, Parallel, Reading
 from runtime_shim.engine.journal import encode
 from tests.support.process import is_gone, kill, wait_until
-from tests.support.runtime_programs import Compiled, Input, Settings, edge, kept, node, of, program, slot, text
+from tests.support.runtime_programs import Compiled, Input, Settings, edge, node, of, program, slot, stored, text
 
 pytestmark = pytest.mark.process
 
@@ -293,7 +293,7 @@ def test_a_link_leads_to_no_other_file_of_answers(tmp_path: Path) -> None:
 # --- The task and the limit -------------------------------------------------------------------------------------------
 
 TASK = program(
-    node("do", Agent("", of(slot("task"))), edge("COMPLETE", "pass", kept("reply")), edge("STOP")),
+    node("do", Agent("", of(slot("task"))), edge("COMPLETE", "pass", stored("reply")), edge("STOP")),
     slots=("task", "reply"),
     inputs=(Input("task", "text", default="the usual", required=False),),
     message=of(slot("reply")),

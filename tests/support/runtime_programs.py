@@ -45,12 +45,12 @@ __all__ = [
     "agent",
     "edge",
     "joined",
-    "kept",
     "node",
     "of",
     "program",
     "sh",
     "slot",
+    "stored",
     "text",
 ]  # fmt: skip
 
@@ -88,7 +88,7 @@ def of(*parts: str | Reference) -> Text:
     return joined(parts)
 
 
-def kept(name: str) -> Keep:
+def stored(name: str) -> Keep:
     """The effect that keeps the text of the outcome."""
     return Keep(name)
 

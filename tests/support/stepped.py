@@ -30,9 +30,9 @@ class Place:
 
     def __call__(self, *words: str) -> CommandResult:
         done = warm.run([sys.executable, self._program, *words], cwd=self.folder, loads="runtime_shim")
-        said = CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
-        assert "Traceback" not in said.err
-        return said
+        output = CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
+        assert "Traceback" not in output.err
+        return output
 
     def record(self, name: str) -> Any:
         (path,) = self.folder.glob(f".rdc/*/run-*/{name}.json")

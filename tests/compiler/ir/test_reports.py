@@ -84,10 +84,10 @@ def test_names_that_differ_pass() -> None:
 
 def test_they_are_written_only_where_they_are() -> None:
     plain = replace(walk(("a", agent("")), ("x", both(""))), folder="")
-    told = json.loads(to_json(plain))
-    assert not {"kind", "folder"} & {*told}
-    entries = [entry for one in told["nodes"] for entry in one["task"].get("entries", ())]
-    assert not any("report" in part for part in [*(one["task"] for one in told["nodes"]), *entries])
+    expected_message = json.loads(to_json(plain))
+    assert not {"kind", "folder"} & {*expected_message}
+    entries = [entry for one in expected_message["nodes"] for entry in one["task"].get("entries", ())]
+    assert not any("report" in part for part in [*(one["task"] for one in expected_message["nodes"]), *entries])
     made = replace(walk(("a", agent("plan")), ("x", both("all"))), kind="workflow")
     assert from_json(to_json(made)) == made
     validator().validate(json.loads(to_json(made)))
@@ -119,6 +119,6 @@ def test_generated_files_use_the_word_of_the_document(kind: Noun) -> None:
     for target, options in (("python", {}), ("make", {}), ("github", {"agent": "cat"})):
         emitted = load(target).emit(made, options).text
         assert emitted
-        said = emitted.replace(made.sources[0].path, "")
-        assert ("runbook" in said) == (kind == "runbook" and target != "make"), target
+        output = emitted.replace(made.sources[0].path, "")
+        assert ("runbook" in output) == (kind == "runbook" and target != "make"), target
     assert kind in schema()["properties"]["kind"]["enum"]

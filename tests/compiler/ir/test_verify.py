@@ -199,7 +199,7 @@ def test_each_rule_has_a_test_and_a_line_on_the_page() -> None:
     page = (ROOT / "docs" / "reference" / "program-rules.md").read_text(encoding="utf-8")
     parts = re.split(r"^- \*\*(I\d+)", page, flags=re.MULTILINE)[1:]
     lines = dict(zip(parts[::2], parts[1::2], strict=True))
-    assert [number for number, said in lines.items() if "*checked" in said.lower()] == sorted(
+    assert [number for number, output in lines.items() if "*checked" in output.lower()] == sorted(
         RULES, key=list(lines).index
     )
     assert BREAKING.keys() == RULES.keys()
@@ -231,9 +231,9 @@ def test_a_broken_rule_is_named_with_the_document_and_survives_a_process() -> No
     program = at_node(id="2", edges=())(from_json(random_case(1).text), 0)
     with pytest.raises(InvalidProgramError) as caught:
         verify(replace(program, entry="2"), "thread-jumps")
-    said = str(pickle.loads(pickle.dumps(caught.value)))
-    assert said == str(caught.value)
-    assert "p.json has a broken graph after thread-jumps. This is a bug in rdc; please report it" in said
+    output = str(pickle.loads(pickle.dumps(caught.value)))
+    assert output == str(caught.value)
+    assert "p.json has a broken graph after thread-jumps. This is a bug in rdc; please report it" in output
 
 
 # --- Passes -----------------------------------------------------------------------------------------------------------

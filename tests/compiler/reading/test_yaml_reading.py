@@ -177,9 +177,9 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("text", "told"), BROKEN.items())
-def test_errors_in_yaml_say_what_to_do(text: str, told: tuple[int, str, str]) -> None:
-    line, problem, remedy = told
+@pytest.mark.parametrize(("text", "message"), BROKEN.items())
+def test_errors_in_yaml_say_what_to_do(text: str, message: tuple[int, str, str]) -> None:
+    line, problem, remedy = message
     with pytest.raises(UnreadableError) as caught:
         read_mapping(text)
     assert caught.value.line == line

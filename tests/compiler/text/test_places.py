@@ -51,7 +51,7 @@ def test_separators_are_no_title(text: str, kind: Literal["step", "substep"]) ->
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "output"),
     [
         (0, "0 s"),
         (90, "90 s"),
@@ -65,5 +65,5 @@ def test_separators_are_no_title(text: str, kind: Literal["step", "substep"]) ->
         (86_400, "24 h"),
     ],
 )
-def test_times_are_said_as_people_say_them(seconds: int, said: str) -> None:
-    assert spoken(seconds) == said
+def test_times_are_said_as_people_say_them(seconds: int, output: str) -> None:
+    assert spoken(seconds) == output

@@ -138,9 +138,9 @@ class _Run:
             place_of = options.index(options[int(reply or 0) % len(options)])
             reply, word = options[place_of], row(elicit.options[place_of])
         question = Question(self.fill(elicit.question), str(reply), None, options)
-        kept = str(reply).strip(WHITE) if elicit.kind == "input" else str(reply)
-        self.visits.append(Visit(step, 1, (), question, word, kept, {}, {}))
-        return kept
+        stored = str(reply).strip(WHITE) if elicit.kind == "input" else str(reply)
+        self.visits.append(Visit(step, 1, (), question, word, stored, {}, {}))
+        return stored
 
     # --- Branches (P14) -----------------------------------------------------------------------------------------------
 

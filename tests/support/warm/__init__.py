@@ -93,11 +93,11 @@ class _Server:
 
     def __init__(self, options: Sequence[str], loads: str, environment: Mapping[str, str]) -> None:
         self._channel, theirs = socket.socketpair()
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(DECIDED_AT_THE_START)}
+        stored = {name: value for name, value in os.environ.items() if not name.startswith(DECIDED_AT_THE_START)}
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, *options, str(SERVER), str(theirs.fileno()), interpreters.kept_code(), loads],
-                env={**kept, **environment},
+                env={**stored, **environment},
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,  # as programs have: an interpreter looks what it is. Nothing is written there
@@ -123,7 +123,7 @@ class _Server:
             self._channel.sendall(request)
             child = self._number()
             try:
-                said = _read(readers, deadline)
+                output = _read(readers, deadline)
                 self._channel.settimeout(max(deadline - time.monotonic(), 0.001))
                 status = self._number()
             except TimeoutError:
@@ -132,7 +132,7 @@ class _Server:
                 self._number()
                 raise subprocess.TimeoutExpired(words, timeout) from None
             self._channel.settimeout(None)
-        return subprocess.CompletedProcess(words, os.waitstatus_to_exitcode(status), *said)
+        return subprocess.CompletedProcess(words, os.waitstatus_to_exitcode(status), *output)
 
     def _number(self) -> int:
         """What the process answers; it has ended where that is nothing."""
@@ -163,9 +163,9 @@ def _given(text: bytes) -> Iterator[IO[bytes]]:
 
 def _read(files: Sequence[IO[bytes]], deadline: float) -> list[bytes]:
     """All that comes by pipes until nobody can write there any more."""
-    said = {file.fileno(): bytearray() for file in files}
+    output = {file.fileno(): bytearray() for file in files}
     with selectors.DefaultSelector() as selector:
-        for number in said:
+        for number in output:
             selector.register(number, selectors.EVENT_READ)
         while selector.get_map():
             ready = selector.select(max(deadline - time.monotonic(), 0))
@@ -173,10 +173,10 @@ def _read(files: Sequence[IO[bytes]], deadline: float) -> list[bytes]:
                 raise TimeoutError
             for key, _ in ready:
                 part = os.read(key.fd, 1 << 16)
-                said[key.fd] += part
+                output[key.fd] += part
                 if not part:
                     selector.unregister(key.fd)
-    return [bytes(text) for text in said.values()]
+    return [bytes(text) for text in output.values()]
 
 
 @cache

@@ -200,12 +200,12 @@ def perform(words: list[str]) -> None:
     codes.run([code], program)
 
 
-def main(folder: str, kept: str, loads: str) -> None:
+def main(folder: str, stored: str, loads: str) -> None:
     """Load what is needed, then serve; a child goes on from there as an interpreter that has just begun."""
     for name in STANDARD:
         import_module(name)
     server.LOADED[loads]()
-    texts = Texts(kept)
+    texts = Texts(stored)
     gc.freeze()
     caller, words, environment = serve(Path(folder), texts)
     gc.disable()  # a call ends soon

@@ -188,7 +188,7 @@ def test_what_is_wrong_is_said_where_it_is(
     tmp_path: Path, old: str, new: str, place: str, message: str, remedy: str
 ) -> None:
     seen = found(tmp_path, old, new)
-    assert any(one == place and message in said and remedy in advice for one, said, advice in seen), seen
+    assert any(one == place and message in output and remedy in advice for one, output, advice in seen), seen
 
 
 @pytest.mark.parametrize(

@@ -82,9 +82,9 @@ def test_a_default_is_taken_as_it_is_written(written: str, tmp_path: Path) -> No
     ],
 )
 def test_errors_in_inputs(inputs: str, place: str, message: str | None, tmp_path: Path) -> None:
-    found, said, help_ = problem(tmp_path, f"inputs: {inputs}")
+    found, output, help_ = problem(tmp_path, f"inputs: {inputs}")
     assert found == place
-    assert message is None or said == message
+    assert message is None or output == message
     assert help_
 
 
@@ -115,8 +115,8 @@ FREE = (
 @pytest.mark.parametrize("declared", ["inputs: {NAME: {}}", "outputs: [NAME]", "secrets: [NAME]"])
 def test_names_that_tools_use_are_for_no_value_from_elsewhere(declared: str, tmp_path: Path) -> None:
     for name in RESERVED:
-        code, said, _ = problem(tmp_path, declared.replace("NAME", name))
-        assert (code.split()[0], said.startswith(f"`{name}` cannot be the name of ")) == ("RD013", True), said
+        code, output, _ = problem(tmp_path, declared.replace("NAME", name))
+        assert (code.split()[0], output.startswith(f"`{name}` cannot be the name of ")) == ("RD013", True), output
     for name in FREE:
         assert program_of(tmp_path, declared.replace("NAME", name), "## 1. A\n\n" + COMMAND.format("true")).nodes
 

@@ -78,8 +78,8 @@ def test_the_help_says_where_to_close_and_how_to_keep_the_line(tmp_path: Path) -
     assert found.help.endswith(
         "~~~~ on a separate line; if the line belongs to the block, open and close the block with ~~~~~~"
     )
-    kept = BUILD + "~~~~~~text\nx\n~~~~~sh\n~~~~~\n~~~~~~\n"
-    assert findings(compiled(tmp_path, kept)) == []
+    stored = BUILD + "~~~~~~text\nx\n~~~~~sh\n~~~~~\n~~~~~~\n"
+    assert findings(compiled(tmp_path, stored)) == []
 
 
 def test_a_block_without_an_end_is_the_error_that_it_was(tmp_path: Path) -> None:

@@ -43,8 +43,8 @@ def test_a_variable_that_a_later_block_reads_is_reported(tmp_path: Path, first: 
     (found,) = lost(tmp_path, text)
     assert found.message == "the variable V ends with this block, because each block runs in its own shell"
     assert "`rdc: {outputs: [V]}`" in found.help
-    said = ["V is set here", "this block reads V, but doesn't set it"]
-    assert [place.message for place in found.related] == said
+    output = ["V is set here", "this block reads V, but doesn't set it"]
+    assert [place.message for place in found.related] == output
     lines = text.splitlines()
     places = [lines[place.span.line - 1] for place in found.related]
     assert found.span

@@ -74,9 +74,9 @@ steps:
     ],
 )
 def test_errors_in_settings(steps: str, place: str, message: str | None, tmp_path: Path) -> None:
-    found, said, help_ = problem(tmp_path, f"steps: {steps}", STEPS)
+    found, output, help_ = problem(tmp_path, f"steps: {steps}", STEPS)
     assert found == f"RD013 {place}"
-    assert message is None or said == message
+    assert message is None or output == message
     assert help_
 
 
@@ -85,16 +85,16 @@ def test_a_plain_number_is_refused_with_what_to_write(tmp_path: Path) -> None:
 
 
 def test_a_variable_of_a_step_has_no_name_of_an_input(tmp_path: Path) -> None:
-    _, said, _ = problem(tmp_path, "steps: {2: {env: {id: b}}}\noutputs: [id]", STEPS)
-    assert said == "`env` sets `id`, but there is an input or output with that name"
+    _, output, _ = problem(tmp_path, "steps: {2: {env: {id: b}}}\noutputs: [id]", STEPS)
+    assert output == "`env` sets `id`, but there is an input or output with that name"
 
 
 @pytest.mark.parametrize("step", ["1", '"*"'])
 def test_a_delay_is_not_waited_where_a_step_begins_again(step: str, tmp_path: Path) -> None:
     body = "## 1. A\n- FAIL: RETRY 2\n### 1.1 B\n" + OUTPUT
-    place, said, _ = problem(tmp_path, f"steps: {{{step}: {{retry-delay: 5s}}}}", body)
+    place, output, _ = problem(tmp_path, f"steps: {{{step}: {{retry-delay: 5s}}}}", body)
     assert place.startswith("RD015 3:")
-    assert "no effect on step 1" in said
+    assert "no effect on step 1" in output
 
 
 # --- Nested runbooks -------------------------------------------------------------------------------------------------

@@ -168,7 +168,7 @@ def walk(tmp_path: Path, text: str, config: str = "{}", **words: str) -> tuple[l
     """The steps of a run in order, and its end; `words` are the outcomes of steps, one after the other."""
     program = program_of(steps(tmp_path, text, config))
     machine = Machine(program)
-    given = {name.replace("_", "/"): iter(said.split()) for name, said in words.items()}
+    given = {name.replace("_", "/"): iter(output.split()) for name, output in words.items()}
     state = machine.start({item.name: "x" for item in program.inputs})
     seen = []
     while (end := machine.end(state)) is None:

@@ -59,7 +59,7 @@ def test_the_first_rule_that_applies_decides(tmp_path: Path, policy: str, phase:
     """
     found = gates(program_of(compiled(tmp_path, text)))
     assert list(found) == (["m:big-deploy:a:hitl"] if reason else [])
-    assert all(said.startswith(reason) for said in found.values())
+    assert all(output.startswith(reason) for output in found.values())
 
 
 def test_a_step_without_a_phase_has_that_of_the_workflow(tmp_path: Path) -> None:
