@@ -72,12 +72,12 @@ def _at_most(number: int | None) -> str:
 
 def of_run(program: Program) -> Iterator[str]:
     """Yield lines on the decisions of people in a run, and on the number of its calls of agents and tools."""
-    said: list[str] = []
+    output: list[str] = []
     if asking := [node.id for node in program.nodes if isinstance(node.task, Ask | Gate)]:
-        said.append(f"A person decides: {', '.join(asking)}.")
+        output.append(f"A person decides: {', '.join(asking)}.")
     if calls := [f"{called} ({_at_most(most)})" for called, most in most_calls(program, _called).items()]:
-        said.append(f"Calls {listed(calls)}.")
-    return wrapped(said)
+        output.append(f"Calls {listed(calls)}.")
+    return wrapped(output)
 
 
 def excused(program: Program) -> list[str]:
@@ -109,8 +109,8 @@ def wrapped(sentences: Iterable[str]) -> Iterator[str]:
 
 def broken(text: str, width: int) -> list[str]:
     """Return the lines of a text, without line breaks in code spans."""
-    kept = _SPAN.sub(lambda span: span[0].replace(" ", _SPACE), text)
-    return [line.replace(_SPACE, " ") for line in wrap(kept, width, break_long_words=False, break_on_hyphens=False)]
+    stored = _SPAN.sub(lambda span: span[0].replace(" ", _SPACE), text)
+    return [line.replace(_SPACE, " ") for line in wrap(stored, width, break_long_words=False, break_on_hyphens=False)]
 
 
 def _called(node: Node) -> list[str]:

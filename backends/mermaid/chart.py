@@ -87,8 +87,8 @@ class Chart:
         yield f"  start --> {self.boxes[self.drawn.entry]}"
         for arrow in self.drawn.arrows:
             lines = arrow.lines
-            says = f"|{label(lines)}|" if lines else ""
-            yield f"  {self.boxes[arrow.source]} {line_of(arrow)}{says} {self.boxes[arrow.target]}"
+            words = f"|{label(lines)}|" if lines else ""
+            yield f"  {self.boxes[arrow.source]} {line_of(arrow)}{words} {self.boxes[arrow.target]}"
         for box in self.drawn.boxes if link_base else ():
             if box.mark != "removed" and box.node.origin.path:  # in the document, unlike samples of the legend
                 place = label([f"{box.node.origin.path}:{box.node.origin.span.line}"])

@@ -70,13 +70,13 @@ def arrows(nodes: Iterable[Node], names: Naming, leads: Directions) -> Iterator[
             if not (words or transition.said) and len(words_of(transition.edges)) > 1:
                 words = ("then",)
             effects = (effect for edge in transition.edges for effect in edge.effects)
-            kept = (effect.slot for effect in effects if isinstance(effect, Keep))
-            passes = not names.carried.isdisjoint(kept)  # the answer is kept for a single later step
-            said = words
+            stored = (effect.slot for effect in effects if isinstance(effect, Keep))
+            passes = not names.carried.isdisjoint(stored)  # the answer is kept for a single later step
+            output = words
             if transition.said or passes:
-                said = between(" · ", (words, transition.said, ("with its answer",) if passes else ()))
+                output = between(" · ", (words, transition.said, ("with its answer",) if passes else ()))
             target = transition.target
-            yield Arrow(node.id, target, said, leads(node.id, target), passes=passes)
+            yield Arrow(node.id, target, output, leads(node.id, target), passes=passes)
 
 
 def _outcomes(node: Node, transition: _Transition, names: Naming, *, is_only: bool) -> Phrase:
@@ -100,14 +100,14 @@ def _merged(node: Node, names: Naming) -> list[_Transition]:
     latest: dict[object, _Transition] = {}
     plain: dict[object, _Transition] = {}
     for edge in node.edges:
-        said = action(edge, names, node.group) if edge.effects else ()
-        key = (said, words_of([edge]) if conditions(edge, names) else None)
+        output = action(edge, names, node.group) if edge.effects else ()
+        key = (output, words_of([edge]) if conditions(edge, names) else None)
         is_plain = len(edge.guard) == 1 and _is_plain(edge)
         transition = latest.get(key)
         if (is_plain or not edge.guard) and (transition is None or transition.target != edge.target):
             transition = plain.get((key, edge.target))
         if transition is None or transition.target != edge.target:
-            transition = latest[key] = _Transition(edge.target, said, [])
+            transition = latest[key] = _Transition(edge.target, output, [])
             transitions.append(transition)
             if is_plain:
                 plain[key, edge.target] = transition
@@ -127,8 +127,8 @@ def _when(node: Node, edges: Sequence[Edge], names: Naming) -> Phrase:
     words = words_of(edges)
     is_plain_retry = retry_limit(edges[0], names) is not None and words == (Verdict.FAIL.value,)
     is_all = set(words) == set(alphabet(node.task))
-    said = () if is_plain_retry or is_all else _listed(node, words)
-    return between(" · ", (said, condition(edges, names, node.group)))
+    output = () if is_plain_retry or is_all else _listed(node, words)
+    return between(" · ", (output, condition(edges, names, node.group)))
 
 
 def _listed(node: Node, words: Iterable[str]) -> Phrase:
@@ -136,8 +136,8 @@ def _listed(node: Node, words: Iterable[str]) -> Phrase:
     found = {word: outcome(node.task, word) for word in words}
     if agents_of(node.task) and found.keys() >= set(UNREAD):
         unread = Term(", ".join(str(found[word]) for word in found if word in UNREAD), "no clear answer")
-        found = {word: said for word, said in found.items() if word not in UNREAD} | {UNREAD[0]: unread}
-    return between(", ", ((said,) for said in found.values()))
+        found = {word: output for word, output in found.items() if word not in UNREAD} | {UNREAD[0]: unread}
+    return between(", ", ((output,) for output in found.values()))
 
 
 def _rest(node: Node, names: Naming) -> Phrase:

@@ -62,14 +62,14 @@ def _own_action(edge: Edge, names: Naming, group: str) -> Phrase:
     advanced = [counter for counter in added if counter.role == "instance"]
     if not advanced:
         return ()
-    said = edge.written[-1].action if edge.written else ""  # the last action written leads there
-    said = said.removeprefix("GOTO ")  # the arrow shows the destination
+    output = edge.written[-1].action if edge.written else ""  # the last action written leads there
+    output = output.removeprefix("GOTO ")  # the arrow shows the destination
     for counter in advanced:
         node = names.called(counter.of, group)
-        if node.shown and said.endswith(f" {node}"):
-            said = said.removesuffix(node.shown)
-            return (Term(said, said.replace("NEXT", "the next")), node)
-    return (Term(said, said.replace("NEXT", "the next one")),) if said else ()
+        if node.shown and output.endswith(f" {node}"):
+            output = output.removesuffix(node.shown)
+            return (Term(output, output.replace("NEXT", "the next")), node)
+    return (Term(output, output.replace("NEXT", "the next one")),) if output else ()
 
 
 def _counted(effect: CounterEffect, names: Naming) -> Phrase:
@@ -106,8 +106,8 @@ def condition(edges: Sequence[Edge], names: Naming, group: str) -> Phrase:
     marks = [_mark(test, names) for guard in guards for test in guard]
     if all(marks) and len(marks) == len(edges):
         return _any_of([mark for mark in marks if mark], names, group)
-    said = (between(" and ", (_words(test, names, group) for test in guard)) for guard in guards)
-    return between(" or ", dict.fromkeys(said))
+    output = (between(" and ", (_words(test, names, group) for test in guard)) for guard in guards)
+    return between(" or ", dict.fromkeys(output))
 
 
 def conditions(edge: Edge, names: Naming) -> list[Test]:

@@ -193,8 +193,8 @@ def _drawn(program: Program) -> Program:
     first = program.index()[program.entry]
     entry = first.edges[0].target if first.task.kind == "branch" and not first.edges[0].guard else first.id
     nodes = [node.id for node in program.nodes if type(node.task) not in IDLE]
-    kept = led_to(program, [entry, *nodes])
-    return replace(program, entry=entry, nodes=tuple(node for node in program.nodes if node.id in kept))
+    stored = led_to(program, [entry, *nodes])
+    return replace(program, entry=entry, nodes=tuple(node for node in program.nodes if node.id in stored))
 
 
 def _box(node: Node, names: Naming, placement: Placement, is_reached: bool) -> Box:
@@ -235,8 +235,8 @@ def joined_attempts(program: Program) -> Program:
     for index, node in enumerate(program.nodes):
         found = branches.get(_failures(node))
         if found is not None:
-            kept = (edge for edge in node.edges if _FAIL not in edge.guard)
-            node = replace(node, edges=(*kept, Edge((_FAIL,), (), found.id)))  # noqa: PLW2901 (a changed copy)
+            stored = (edge for edge in node.edges if _FAIL not in edge.guard)
+            node = replace(node, edges=(*stored, Edge((_FAIL,), (), found.id)))  # noqa: PLW2901 (a changed copy)
         nodes.append(node)
         nodes += [branch for key, branch in branches.items() if last[key] == index]
     return replace(program, nodes=tuple(nodes))
@@ -295,8 +295,8 @@ def joined_breakdowns(program: Program) -> Program:
             instead |= dict.fromkeys(ends, ends[0])
     if not instead:
         return program
-    kept = (node for node in program.nodes if instead.get(node.id, node.id) == node.id)
-    return replace(program, nodes=tuple(_joined(node, instead) for node in kept))
+    stored = (node for node in program.nodes if instead.get(node.id, node.id) == node.id)
+    return replace(program, nodes=tuple(_joined(node, instead) for node in stored))
 
 
 def _without_verdict(node: Node) -> list[str]:

@@ -44,11 +44,11 @@ Phrase = tuple[str | Called | Term, ...]
 
 def between(separator: str, parts: Iterable[Phrase]) -> Phrase:
     """Return the non-empty parts, joined by a separator."""
-    said = [part for part in parts if part]
-    if len(said) < 2:  # true in almost all cases
-        return said[0] if said else ()
+    output = [part for part in parts if part]
+    if len(output) < 2:  # true in almost all cases
+        return output[0] if output else ()
     found: list[str | Called | Term] = []
-    for part in said:
+    for part in output:
         found += (separator, *part)
     return tuple(found[1:])
 

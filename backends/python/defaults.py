@@ -44,18 +44,18 @@ class Step(Struct, frozen=True):
         pairs = node.variables if slots and isinstance(node.task, CALLING) else ()
         variables = {item.name: item.register for item in pairs if item.register in slots}
         outputs = sorted(output_names(node.edges)) if slots and node.task.kind == "shell" else []
-        kept = _kept(edges, variables, outputs) if outputs else []
-        if kept:
-            edges = tuple(replace(edge, effects=edge.effects[len(kept) :]) for edge in edges)
-        return cls(original, node, edges, found, variables, outputs, kept)
+        stored = _kept(edges, variables, outputs) if outputs else []
+        if stored:
+            edges = tuple(replace(edge, effects=edge.effects[len(stored) :]) for edge in edges)
+        return cls(original, node, edges, found, variables, outputs, stored)
 
 
 def _kept(edges: Sequence[Edge], variables: Mapping[str, str], outputs: Sequence[str]) -> list[str] | None:
     firsts = [edge.effects[: len(outputs)] for edge in edges]
     first = firsts[0] if firsts else ()
-    kept = [effect.name for effect in first if isinstance(effect, Keep) and effect.of == "output"]
-    keeps = tuple(Keep(variables.get(name, name), "output", name) for name in kept)
-    return kept if sorted(kept) == outputs and all(each == keeps for each in firsts) else None
+    stored = [effect.name for effect in first if isinstance(effect, Keep) and effect.of == "output"]
+    keeps = tuple(Keep(variables.get(name, name), "output", name) for name in stored)
+    return stored if sorted(stored) == outputs and all(each == keeps for each in firsts) else None
 
 
 class Common(Struct, frozen=True):
@@ -104,9 +104,9 @@ class Common(Struct, frozen=True):
         common = {mark: place for mark, place in self.known.items() if mark in shown}
         # The first of two marks with the same start counts, so their order must stay.
         is_ordered = any(one.startswith(other) for one, other in permutations(marks, 2))
-        said = {mark: place for mark, place in marks.items() if is_ordered or common.get(mark) != place}
-        said |= {mark: None for mark in common if mark not in marks}
-        return {"placeholders": said} if said else {}
+        output = {mark: place for mark, place in marks.items() if is_ordered or common.get(mark) != place}
+        output |= {mark: None for mark in common if mark not in marks}
+        return {"placeholders": output} if output else {}
 
     def shown(self) -> list[str]:
         """Return the settings of `about` that all steps see."""

@@ -113,8 +113,8 @@ def _tools(name: str, calls: list[Values], parts: Parts) -> Iterator[Values]:
             stages[part.task.place] = id_.removeprefix(f"{name}/")
     for place, call in enumerate(calls):
         own = stages.get(place, call["name"])
-        said = {key: value for key, value in call.items() if value != CALL.get(key)}
-        yield said if own == call["name"] else {**said, "as": own}
+        output = {key: value for key, value in call.items() if value != CALL.get(key)}
+        yield output if own == call["name"] else {**output, "as": own}
 
 
 def _inputs(spec: Values, stage: Node | None) -> Values:

@@ -145,7 +145,7 @@ class Jobs:
             going_on = (name for name in self.routes.exits[place.name] if not self.routes.nodes[name].is_end)
             found = {self._environment(self.routes.home[name]) for name in going_on}
             wanted = {level: "", level + 1: found.pop() if len(found) == 1 else ""}
-        if any(self._of_level.get(number, said) != said for number, said in wanted.items()):
+        if any(self._of_level.get(number, output) != output for number, output in wanted.items()):
             return False
         self._of_level |= wanted
         return True

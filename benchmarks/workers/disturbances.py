@@ -73,9 +73,11 @@ def _lease(fleet: Fleet, at: Place) -> Iterator[Found]:
             "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
         )
     runs.until_over(40)
-    said = [line for one in (worker, other) for line in one.text.splitlines() if "took over" in line or "error" in line]
+    output = [
+        line for one in (worker, other) for line in one.text.splitlines() if "took over" in line or "error" in line
+    ]
     yield Found("pg_terminate_backend on all leases, three times in a step", summary(fleet, runs))
-    yield Found("  output of the workers", "; ".join(said) or "nothing")
+    yield Found("  output of the workers", "; ".join(output) or "nothing")
     yield Found("  workers alive", str(sum(one.process.poll() is None for one in (worker, other))))
 
 
@@ -155,12 +157,12 @@ def _filled(fleet: Fleet, folder: Path) -> Iterator[Found]:
             while True:
                 file.write(b"0" * 4096)
         time.sleep(6)
-        said = fleet.call("start", "--id", "more")
+        output = fleet.call("start", "--id", "more")
         alive = worker.process.poll() is None
         filler.unlink()
         again = worker if alive else fleet.worker()
         runs.until_over(60, answer)
-        yield Found("disk full under load: `start`", f"exit code {said.code}: {said.text.strip()}")
+        yield Found("disk full under load: `start`", f"exit code {output.code}: {output.text.strip()}")
         yield Found("  the worker", "alive" if alive else f"ended with {worker.process.returncode}")
         lines = [line for line in again.text.splitlines() if "full" in line or "space" in line or "error" in line]
         yield Found("  its output", "; ".join(lines[:2]))

@@ -132,9 +132,9 @@ class Fleet:
     def compile_file(self, source: Path, *options: str) -> None:
         """Compile a document."""
         command = [sys.executable, "-m", "rdc", "compile", str(source), "--to", "dbos", "-o", str(self.script)]
-        said = self.run([*command, *options], self.folder, self.environment)
-        if said.code:
-            raise RuntimeError(said.text)
+        output = self.run([*command, *options], self.folder, self.environment)
+        if output.code:
+            raise RuntimeError(output.text)
 
     def worker(
         self, *options: str, poll: str = "0.05", folder: Path | None = None, ready: bool = True, **environment: str
@@ -184,9 +184,9 @@ class Fleet:
 
     def start(self, run: str, *options: str) -> str:
         """Start a run."""
-        said = self.call("start", "--id", run, *options)
-        if said.code:
-            raise RuntimeError(said.text)
+        output = self.call("start", "--id", run, *options)
+        if output.code:
+            raise RuntimeError(output.text)
         return run
 
     def state(self, run: str) -> str:

@@ -54,9 +54,9 @@ def _parked(fleet: Fleet, count: int, seconds: float) -> Iterator[Found]:
     yield _idle(worker.process.pid, count, seconds)
     for words in (["list", "--waiting"], ["status", "r7"], ["answer", "r7", "2", "yes"]):
         since = time.monotonic()
-        said = fleet.call(*words)
+        output = fleet.call(*words)
         yield Found(
-            f"`{' '.join(words)}` beside {count:,} runs", f"{time.monotonic() - since:.2f} s, exit code {said.code}"
+            f"`{' '.join(words)}` beside {count:,} runs", f"{time.monotonic() - since:.2f} s, exit code {output.code}"
         )
     since = time.monotonic()
     fleet.until("r7", "complete")

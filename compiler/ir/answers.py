@@ -19,8 +19,8 @@ Answer = bytes | None
 
 def of_agent(task: Agent, answer: Answer) -> Outcome:
     """Return the outcome of an agent call (I11, I12)."""
-    said = None if answer is None else decoded(answer)
-    return Outcome(_word(task, said, task.reading.failing), said or "")
+    output = None if answer is None else decoded(answer)
+    return Outcome(_word(task, output, task.reading.failing), output or "")
 
 
 def of_tool(answer: Answer) -> Outcome:
@@ -30,9 +30,9 @@ def of_tool(answer: Answer) -> Outcome:
 
 def of_parallel(task: Parallel, answers: Sequence[Answer]) -> Outcome:
     """Return the outcome of a parallel step. The answers are in the order of its entries (I14)."""
-    said = [None if answer is None else decoded(answer) for answer in answers]
-    words = [_word(entry, one, task.failing) for entry, one in zip(task.entries, said, strict=True)]
-    return Outcome(joined_word(words, task.joining), joined_answer(said))
+    output = [None if answer is None else decoded(answer) for answer in answers]
+    words = [_word(entry, one, task.failing) for entry, one in zip(task.entries, output, strict=True)]
+    return Outcome(joined_word(words, task.joining), joined_answer(output))
 
 
 def of_reply(task: Ask | Gate, reply: str, options: Sequence[str] = ()) -> Outcome | None:

@@ -154,8 +154,8 @@ def _of_effect(effect: Effect) -> Sequence[Feature]:
         case Reset() | Set() | Add() | AtLeast():
             return ()
         case Keep(of=of, extract=extract):
-            kept = Feature.OUTPUTS if of == "output" else Feature.TEXTS
-            return (kept, Feature.EXTRACTS) if extract is not None else (kept,)
+            stored = Feature.OUTPUTS if of == "output" else Feature.TEXTS
+            return (stored, Feature.EXTRACTS) if extract is not None else (stored,)
         case Clear():
             return (Feature.TEXTS,)
         case _:

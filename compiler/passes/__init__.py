@@ -43,8 +43,8 @@ def optimize(program: Program, *, jumps: bool = True) -> Program:
     if not program.jumps:
         return program
     plain = plain_targets(program)
-    said = (jump for jump in program.jumps if jump.entering or jump.effects or plain.get(jump.id) != jump.target)
-    return replace(program, jumps=tuple(said))
+    output = (jump for jump in program.jumps if jump.entering or jump.effects or plain.get(jump.id) != jump.target)
+    return replace(program, jumps=tuple(output))
 
 
 def run_passes(program: Program, *names: str) -> Program:

@@ -55,7 +55,7 @@ def _with_constants(effects: Iterable[Effect]) -> list[Effect]:
 
 
 def _without_overwritten(effects: list[Effect]) -> list[Effect]:
-    kept: list[Effect] = []
+    stored: list[Effect] = []
     overwritten: set[str] = set()
     for effect in reversed(effects):
         match effect:
@@ -71,5 +71,5 @@ def _without_overwritten(effects: list[Effect]) -> list[Effect]:
                 pass  # doesn't read a counter
             case _:
                 assert_never(effect)
-        kept.append(effect)
-    return kept[::-1]
+        stored.append(effect)
+    return stored[::-1]

@@ -28,18 +28,18 @@ def _narrowed(node: Node, possible: Mapping[int, frozenset[Test]]) -> Node:
 
     Edges that keep a value declare which names a command may set (I9), so the last edge with a name stays too.
     """
-    kept = {place: _relaxed(node.edges[place], tests) for place, tests in possible.items()}
+    stored = {place: _relaxed(node.edges[place], tests) for place, tests in possible.items()}
     words: set[str | None] = {*alphabet(node.task)} or {None}
-    missing = words.difference(*(_plain_words(edge, words) for edge in kept.values()))
+    missing = words.difference(*(_plain_words(edge, words) for edge in stored.values()))
     for place, edge in enumerate(node.edges):
         if missing and not missing.isdisjoint(_plain_words(edge, words)):
-            kept.setdefault(place, edge)
-    named = {*output_names(kept.values())}
+            stored.setdefault(place, edge)
+    named = {*output_names(stored.values())}
     for place, edge in enumerate(node.edges):
         if not named.issuperset(names := output_names([edge])):
-            kept[place] = edge
+            stored[place] = edge
             named.update(names)
-    edges = tuple(kept[place] for place in sorted(kept))
+    edges = tuple(stored[place] for place in sorted(stored))
     return node if edges == node.edges else replace(node, edges=edges)
 
 

@@ -57,32 +57,34 @@ def apply_changes(
     found = {at.output: made[at.output].record if at.output in made else last_build.records[at.output] for at in tasks}
     ours = {path: digest for record in last_build.records.values() for path, digest in record.outputs.items()}
     whole = _Whole(root, tasks, found, made, hashes, ours)
-    said = [*loaded.diagnostics, *_said(whole, strict=options.strict)]
+    printed = [*loaded.diagnostics, *_said(whole, strict=options.strict)]
     old, text = read_lock(root), lock_text(found.values())
     asked = review(old, text, whole.outputs, options.approved, options.pins, ci=options.ci)
     if asked.unknown:
-        return BuildResult(said, _sources(whole, loaded, said), unknown=asked.unknown)
-    said += asked.findings
+        return BuildResult(printed, _sources(whole, loaded, printed), unknown=asked.unknown)
+    printed += asked.findings
     if options.check:
-        left = () if has_error(said) else _left(whole, old)
+        left = () if has_error(printed) else _left(whole, old)
         is_stale = old != text and not asked.refused
-        said += [*_differences(whole, last_build, old, is_stale=is_stale), *left]
-        return BuildResult(said, _sources(whole, loaded, said), total=len(whole.outputs))
-    good = _writable(whole, asked, said)
-    written = _written(whole, good, None if has_error(said) or old == text else text, said)
-    left = () if has_error(said) else _left(whole, old)  # replaced files may have called other files
-    removed = _removed(left, said) if options.prune else []
-    kept = () if options.prune else [one.message for one in left]
+        printed += [*_differences(whole, last_build, old, is_stale=is_stale), *left]
+        return BuildResult(printed, _sources(whole, loaded, printed), total=len(whole.outputs))
+    good = _writable(whole, asked, printed)
+    written = _written(whole, good, None if has_error(printed) or old == text else text, printed)
+    left = () if has_error(printed) else _left(whole, old)  # replaced files may have called other files
+    removed = _removed(left, printed) if options.prune else []
+    stored = () if options.prune else [one.message for one in left]
     if written is not None and not options.ci:
-        _note(whole, loaded, {task.output for task in good}, is_settled=not (has_error(said) or kept))
-    return BuildResult(said, _sources(whole, loaded, said), written or (), removed, len(whole.outputs), left=kept)
+        _note(whole, loaded, {task.output for task in good}, is_settled=not (has_error(printed) or stored))
+    return BuildResult(
+        printed, _sources(whole, loaded, printed), written or (), removed, len(whole.outputs), left=stored
+    )
 
 
 def _said(whole: _Whole, *, strict: bool) -> Iterator[Diagnostic]:
     for task in whole.tasks:
         made = whole.made.get(task.output)
-        said = made.diagnostics if made else whole.found[task.output].diagnostics
-        yield from (one for one in said if one.severity is not Severity.NOTE)  # `rdc check` shows notes
+        printed = made.diagnostics if made else whole.found[task.output].diagnostics
+        yield from (one for one in printed if one.severity is not Severity.NOTE)  # `rdc check` shows notes
     yield from _clashes(whole)
     if strict:
         sources = {task.source for task in whole.tasks}
@@ -200,10 +202,10 @@ def _removed(left: Sequence[Diagnostic], said: list[Diagnostic]) -> list[str]:
 
 def _note(whole: _Whole, loaded: LoadedRules, good: Collection[str], *, is_settled: bool) -> None:
     """Save the records: the configuration only if it has no errors, the lock only if it is settled."""
-    kept = {path: one for path, one in whole.found.items() if path in good and not has_error(one.diagnostics)}
+    stored = {path: one for path, one in whole.found.items() if path in good and not has_error(one.diagnostics)}
     now, settled = FileHashes(), [LOCK] if is_settled else []
     inputs = {} if loaded.diagnostics else {name: now.hash(name) for name in (*CONFIGURATIONS, *settled)}
-    records.save(whole.root, BuildRecords(MADE_BY, inputs, tuple(loaded.rules), kept))
+    records.save(whole.root, BuildRecords(MADE_BY, inputs, tuple(loaded.rules), stored))
 
 
 def _sources(whole: _Whole, loaded: LoadedRules, said: Sequence[Diagnostic]) -> dict[str, Source]:

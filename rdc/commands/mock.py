@@ -29,13 +29,13 @@ def command(file: str, call: tuple[str, str, int] | None) -> int:
     Exit codes: 0 an answer, 1 a failing answer or none, 2 usage error; those of an executor are in the file.
     """
     try:
-        said = answer(file, sys.stdin.buffer.read(), os.environ, call)
+        output = answer(file, sys.stdin.buffer.read(), os.environ, call)
     except UsageError as error:
-        said = MockResult(1, b"", str(error))
+        output = MockResult(1, b"", str(error))
     except OSError as error:
-        said = MockResult(2, b"", f"{error.filename}: {error.strerror}")
-    if said.message:
-        tell(clean(said.message))
-    elif said.output:
-        put(said.output + b"\n")
-    return said.code
+        output = MockResult(2, b"", f"{error.filename}: {error.strerror}")
+    if output.message:
+        tell(clean(output.message))
+    elif output.output:
+        put(output.output + b"\n")
+    return output.code

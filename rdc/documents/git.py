@@ -111,14 +111,14 @@ def _write(root: Path, name: str, wanted: Mapping[str, str], blobs: Iterable[byt
 def _git(folder: str | Path, *words: str) -> bytes:
     with _running(folder, *words) as git:
         try:
-            said, complaint = git.communicate(timeout=TIME_LIMIT)
+            output, complaint = git.communicate(timeout=TIME_LIMIT)
         except subprocess.TimeoutExpired:
             git.kill()
             raise RevisionError(f"git took more than {TIME_LIMIT} seconds") from None
     if git.returncode:
         reason = complaint.decode(errors="replace").strip() or "git failed"
         raise RevisionError(reason.splitlines()[0].removeprefix("fatal: "))
-    return said
+    return output
 
 
 def _blobs(folder: str | Path, names: Iterable[str]) -> Iterator[bytes]:
@@ -157,8 +157,8 @@ def _running(folder: str | Path, *words: str) -> subprocess.Popen[bytes]:
     A partial clone could run a configured program to fetch files. A hook of git sets the repository in the environment.
     Files next to documents can look like a repository without a working tree.
     """
-    kept = {name: value for name, value in os.environ.items() if name not in {"GIT_DIR", "GIT_WORK_TREE"}}
-    environment = {**kept, "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
+    stored = {name: value for name, value in os.environ.items() if name not in {"GIT_DIR", "GIT_WORK_TREE"}}
+    environment = {**stored, "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
     command = ["git", "-c", "safe.bareRepository=explicit", "-C", str(folder), *words]
     pipe = subprocess.PIPE
     stderr = subprocess.DEVNULL if words[0] == "cat-file" else pipe

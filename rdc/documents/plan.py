@@ -129,8 +129,8 @@ def _collisions(tasks: Sequence[Task]) -> Iterator[Diagnostic]:
         other = first.setdefault(task.output.casefold(), task)
         if other is task:
             continue
-        said = f"this `[[build]]` writes {other.source} to {other.output}"
-        related = (Related(other.rule.path, other.rule.span, said),) if other.rule.span else ()
+        printed = f"this `[[build]]` writes {other.source} to {other.output}"
+        related = (Related(other.rule.path, other.rule.span, printed),) if other.rule.span else ()
         message = f"{other.source} and {task.source} would both be written to {task.output}"
         remedy = "use `{name}` or `{dir}` in `out`, or exclude a document with `!PATTERN`"
         yield Diagnostic("RD513", task.rule.path, task.rule.span, message, remedy, related)

@@ -16,9 +16,9 @@ _REMEDY = 'write `[[build]]` with `source = "docs/**/*.md"`, `to = "github"` and
 
 def named_documents(project: Project) -> list[str]:
     """Return the documents that the `[[build]]` tables of a project match, by path from its root."""
-    said, _ = rules(read_configuration(project, all_options()))
-    files = files_below(project.root, [pattern for rule in said for pattern in rule.patterns]) if said else []
-    return list(dict.fromkeys(task.source for task in plan(said, files).tasks))
+    output, _ = rules(read_configuration(project, all_options()))
+    files = files_below(project.root, [pattern for rule in output for pattern in rule.patterns]) if output else []
+    return list(dict.fromkeys(task.source for task in plan(output, files).tasks))
 
 
 def rules(configuration: Configuration) -> tuple[list[Rule], list[Diagnostic]]:
@@ -45,14 +45,14 @@ def _rule(item: object, place: OptionSource) -> Rule:
 
     from rdc.documents.table import Build  # noqa: PLC0415 (it imports pydantic)
 
-    said = Build.validated(item)
-    backend = load(said.to)
+    output = Build.validated(item)
+    backend = load(output.to)
     try:
-        backend.options.validated(said.options)
+        backend.options.validated(output.options)
     except InvalidError as error:  # a document may have the missing options
-        wrong = [one for one in error.issues if one.path[:1] in [(name,) for name in said.options]]
+        wrong = [one for one in error.issues if one.path[:1] in [(name,) for name in output.options]]
         if wrong:
-            told = (Issue(("options", *one.path), f"target {said.to}: {one.message}") for one in wrong)
-            raise InvalidError(*told) from None
-    patterns = (said.source,) if isinstance(said.source, str) else tuple(said.source)
-    return Rule(patterns, said.to, backend.suffix, endings(), said.out, said.options, place.path, place.span)
+            message = (Issue(("options", *one.path), f"target {output.to}: {one.message}") for one in wrong)
+            raise InvalidError(*message) from None
+    patterns = (output.source,) if isinstance(output.source, str) else tuple(output.source)
+    return Rule(patterns, output.to, backend.suffix, endings(), output.out, output.options, place.path, place.span)

@@ -94,10 +94,10 @@ def render(graph: str, form: str) -> bytes:
         raise DrawingError(f"Graphviz took longer than {TIME_LIMIT} seconds", _ELSEWHERE) from None
     except OSError as error:
         raise DrawingError(f"cannot run {command[0]}: {error.strerror}", _ELSEWHERE) from None
-    said = done.stderr.decode(errors="replace").strip().split("\n")
-    errors = [line for line in said if line.startswith("Error:")]  # Graphviz may still draw the rest
+    output = done.stderr.decode(errors="replace").strip().split("\n")
+    errors = [line for line in output if line.startswith("Error:")]  # Graphviz may still draw the rest
     if done.returncode or errors or not done.stdout:
-        reason = (errors or said)[-1] or f"exit code {done.returncode}"
+        reason = (errors or output)[-1] or f"exit code {done.returncode}"
         raise DrawingError(f"Graphviz failed: {reason}", _ELSEWHERE)
     return done.stdout
 

@@ -151,8 +151,8 @@ def _compared(path: str, text: str, compilation: Compilation, command: Command) 
     if command.is_drawn:
         return _of_drawing(text, wanted, command)
     if wanted == text:
-        told = f"matches {command.source}, compiled with rdc {__version__}"
-        return _beside(Output(command.source, path), product.companions, told)
+        message = f"matches {command.source}, compiled with rdc {__version__}"
+        return _beside(Output(command.source, path), product.companions, message)
     return VerifyResult.changed(first_difference(text, wanted), f"differs from the output of {command.source}")
 
 
@@ -171,14 +171,14 @@ def _of_drawing(text: str, graph: str, command: Command) -> VerifyResult:
     return VerifyResult.changed(first_difference(text, wanted), f"differs from the picture of {command.source}")
 
 
-def _beside(main: Output, companions: tuple[Companion, ...], told: str) -> VerifyResult:
+def _beside(main: Output, companions: tuple[Companion, ...], message: str) -> VerifyResult:
     """Compare the companion files of a proven file with their expected content."""
     names = [placed_file(main, companion).output.path for companion in companions]
     for path, companion in zip(names, companions, strict=True):
         if changed := changed_beside(_read(path), companion.text):
             return changed
     so = f", and so {'do' if names[1:] else 'does'} {listed(names)}" if names else ""
-    return VerifyResult(VerifyStatus.PROVEN, f"{told}{so}")
+    return VerifyResult(VerifyStatus.PROVEN, f"{message}{so}")
 
 
 def _sources(path: str, named: str) -> Iterator[Path]:

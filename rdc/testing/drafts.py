@@ -127,13 +127,13 @@ def _names(machine: Machine, path: Path, usually: Collection[str]) -> Iterator[s
         if made.outcome.word != usual(nodes[made.step].task).word
     ]
     runs = [run for turns in folded(off) for run in turns.items for _ in range(turns.times)]
-    said = [run.item + (f" ×{run.times}" if run.times > 1 else "") for run in runs]
-    more = [f"{len(said) - MOST_NAMED} more"] if len(said) > MOST_NAMED else []
+    output = [run.item + (f" ×{run.times}" if run.times > 1 else "") for run in runs]
+    more = [f"{len(output) - MOST_NAMED} more"] if len(output) > MOST_NAMED else []
     given = [f"{name}={value}" for name, value in path.inputs]
     parts = [
         "completes" if end and end.result == "complete" else "stops",
         *_listed("with", given[:MOST_NAMED]),
-        *_listed("after", [*said[:MOST_NAMED], *more]),
+        *_listed("after", [*output[:MOST_NAMED], *more]),
     ]
     name = _shortened(" ".join(parts), LONGEST_NAME)
     yield name
@@ -235,15 +235,15 @@ def add_scenarios(opened: Opened, compilation: Compilation, settings: Settings, 
     drafted = draft_scenarios(program, compilation.scenarios, writer, most)
     written = before.text if before else ""
     old = home.read(written) if before else ()
-    kept = _passing(home, written, old or (), drafted.drafts)
-    if kept is None or old is None:
+    stored = _passing(home, written, old or (), drafted.drafts)
+    if stored is None or old is None:
         return Addition(home.path, before, diagnostic=unwritable(home.path, "rdc cannot add to its scenarios", _FORM))
-    said = tuple(_said(opened.path, home.path, drafted, len(kept)))
-    if not kept:
-        return Addition(home.path, before, said=said)
-    text = home.text(written, kept)
+    output = tuple(_said(opened.path, home.path, drafted, len(stored)))
+    if not stored:
+        return Addition(home.path, before, said=output)
+    text = home.text(written, stored)
     data = before.encode(text) if before else text.encode()
-    return Addition(home.path, before, File(pathlib.Path(home.path), data), said)
+    return Addition(home.path, before, File(pathlib.Path(home.path), data), output)
 
 
 def _passing(home: _Home, text: str, old: Sequence[Scenario], drafts: Sequence[Draft]) -> list[Draft] | None:
@@ -271,19 +271,19 @@ def _plain(scenario: Scenario) -> Scenario:
 
 def _said(document: str, file: str, drafted: Drafted, kept: int) -> list[str]:
     """Yield messages about the written scenarios and the remaining paths."""
-    said = [f"wrote {many(kept, 'scenario')} to {file}"] if kept else []
+    output = [f"wrote {many(kept, 'scenario')} to {file}"] if kept else []
     if dropped := len(drafted.drafts) - kept:
         verb = "needs" if dropped == 1 else "need"
-        said.append(f"{document}: {many(dropped, 'path')} {verb} answers that rdc can't make up; write them by hand")
+        output.append(f"{document}: {many(dropped, 'path')} {verb} answers that rdc can't make up; write them by hand")
     if drafted.left:
         least = "" if drafted.complete else "at least "
         verb = "has" if drafted.left == 1 else "have"
-        said.append(f"{document}: {least}{many(drafted.left, 'more path')} {verb} no scenario; --paths N writes more")
+        output.append(f"{document}: {least}{many(drafted.left, 'more path')} {verb} no scenario; --paths N writes more")
     elif drafted.drafts and not drafted.complete:
-        said.append(f"{document}: there may be longer paths without a scenario")
+        output.append(f"{document}: there may be longer paths without a scenario")
     if not drafted.drafts:
-        said.append(f"{document}: every path that rdc finds has a scenario")
-    return said
+        output.append(f"{document}: every path that rdc finds has a scenario")
+    return output
 
 
 def write_additions(additions: Sequence[Addition]) -> list[Diagnostic]:

@@ -75,9 +75,9 @@ def running(command: Sequence[str], folder: Path, environment: Mapping[str, str]
 
 def _await(process: subprocess.Popen[bytes], err: IO[bytes]) -> None:
     deadline = time.monotonic() + PATIENCE
-    while "is ready" not in (said := _text(err)):
+    while "is ready" not in (output := _text(err)):
         if process.poll() is not None or time.monotonic() > deadline:
-            raise TargetTestError(f"the worker does not start: {last_line(said)}")
+            raise TargetTestError(f"the worker does not start: {last_line(output)}")
         time.sleep(PAUSE)
 
 

@@ -52,8 +52,8 @@ def judge(scenario: Scenario, machine: Machine, path: Path) -> tuple[Status, str
     for name, wanted in scenario.outputs.items():
         found = _output(name, path)
         if (found or "").strip() != wanted.strip():
-            said = "is missing" if found is None else f"is “{_shortened(found)}”"
-            return Status.FAILED, ended, f"the output `{name}` {said}; expected “{_shortened(wanted)}”"
+            output = "is missing" if found is None else f"is “{_shortened(found)}”"
+            return Status.FAILED, ended, f"the output `{name}` {output}; expected “{_shortened(wanted)}”"
     return Status.PASSED, ended, ""
 
 
@@ -65,8 +65,8 @@ def _output(name: str, path: Path) -> str | None:
     """Return the output of a run with a name, or the answer of a step with this name; otherwise None."""
     if name in path.state.slots:
         return path.state.slots[name]
-    said = (made.outcome for made in reversed(path.visits) if made.step == name)
-    return next((outcome.text for outcome in said if outcome.word != "fail"), None)
+    output = (made.outcome for made in reversed(path.visits) if made.step == name)
+    return next((outcome.text for outcome in output if outcome.word != "fail"), None)
 
 
 def _shortened(text: str) -> str:
@@ -117,21 +117,21 @@ def _ends_otherwise(machine: Machine, path: Path, run: Run, *, has_all_values: b
     if run.result == "WAITING":
         return f"the run waits at step {path.state.node}, but the scenario has no answer left"
     end = machine.end(path.state)
-    said = f"{run.result} {run.message}".rstrip()
+    output = f"{run.result} {run.message}".rstrip()
     if end is None:
-        return f"the target ends with {said}; expected step {path.state.node}"
+        return f"the target ends with {output}; expected step {path.state.node}"
     expected = _shown(end)
     if not has_all_values and shows_values(machine, path.state.node):
-        said, expected = run.result, end.result.upper()
-    return "" if _words(said) == _words(expected) else f"the target ends with {said}; expected {expected}"
+        output, expected = run.result, end.result.upper()
+    return "" if _words(output) == _words(expected) else f"the target ends with {output}; expected {expected}"
 
 
 def shows_values(machine: Machine, name: str) -> bool:
     """Return whether the message of an end contains an output or answer."""
     task = machine.nodes[name].task
     effects = (effect for node in machine.program.nodes for edge in node.edges for effect in edge.effects)
-    kept = {effect.slot for effect in effects if isinstance(effect, Keep)}
-    return isinstance(task, End) and any(item.register in kept for item in task.message.references)
+    stored = {effect.slot for effect in effects if isinstance(effect, Keep)}
+    return isinstance(task, End) and any(item.register in stored for item in task.message.references)
 
 
 def _words(text: str) -> list[str]:

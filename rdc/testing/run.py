@@ -152,9 +152,9 @@ class Run(Struct, frozen=True):
         for line in reversed(lines):
             if found := _END.match(line):
                 return cls(steps, found["result"], found["message"] or "")
-        said = lines[-1] if lines else "it printed nothing"
+        printed = lines[-1] if lines else "it printed nothing"
         ended = f"exit code {code}" if code >= 0 else f"ended by signal {-code}"
-        return cls(steps, "", f"{said} ({ended})")
+        return cls(steps, "", f"{printed} ({ended})")
 
 
 ENDS = ("COMPLETE", "STOP")

@@ -174,8 +174,8 @@ def with_stubs(program: Program, folder: Path, outcomes: Sequence[Outcome]) -> P
     lines = [outcome.word for outcome in outcomes]
     for number, outcome in enumerate(outcomes):
         if outcome.values:
-            said = "".join(f"{name}={value}\n" for name, value in outcome.values)
-            (folder / f"values.{number}").write_bytes(said.encode())
+            output = "".join(f"{name}={value}\n" for name, value in outcome.values)
+            (folder / f"values.{number}").write_bytes(output.encode())
             lines[number] += f" values.{number}"
     (folder / "outcomes").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     script = folder / "stub.sh"

@@ -79,6 +79,16 @@ def test_the_number_of_words_to_review_only_falls() -> None:
     assert risen == {}, "write it as design/english.md does"
 
 
+VAGUE = re.compile(r"\b(?:said|told|kept|says)\b")
+"""Words that name nothing: write `output`, `message` or `stored`."""
+
+MOST_VAGUE = 1_005
+
+
+def test_the_number_of_words_that_name_nothing_only_falls() -> None:
+    assert sum(len(VAGUE.findall(text)) for text in texts().values()) <= MOST_VAGUE
+
+
 if __name__ == "__main__":
     KNOWN.write_text(json.dumps(counted(), indent=1) + "\n", encoding="utf-8")
     sys.exit(0)

@@ -63,14 +63,14 @@ def fuzz(name: str, scratch: Path, seconds: float, seed: int) -> bool:
 
 def minimize(name: str, scratch: Path) -> int:
     """Makes the corpus the fewest inputs that reach what it and the scratch folder reach; exit code 0 if it could."""
-    small, kept = scratch / f"{name}.small", CORPUS / name
+    small, stored = scratch / f"{name}.small", CORPUS / name
     shutil.rmtree(small, ignore_errors=True)
     small.mkdir()
-    folders = [str(folder) for folder in (kept, scratch / name) if folder.is_dir()]
+    folders = [str(folder) for folder in (stored, scratch / name) if folder.is_dir()]
     code, log = run_worker(name, scratch, "-set_cover_merge=1", "-use_counters=0", *LIMITS, str(small), *folders)
     if code == 0:
-        shutil.rmtree(kept, ignore_errors=True)
-        shutil.move(small, kept)
+        shutil.rmtree(stored, ignore_errors=True)
+        shutil.move(small, stored)
     print(log[-500:])
     return code
 

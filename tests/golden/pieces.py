@@ -42,9 +42,9 @@ class Shared:
 
     def _shown(self, suffix: str, match: re.Match[str]) -> str:
         title, text = match["title"], match["text"]
-        kept = hashed(text).strip() if title == "runtime" else f"golden/{self._kept(suffix, title, text)}"
+        stored = hashed(text).strip() if title == "runtime" else f"golden/{self._kept(suffix, title, text)}"
         indent = " " * (len(text) - len(text.lstrip(" ")))
-        return f"{match.string[match.start() : match.start('text')]}{indent}# --- {kept}\n"
+        return f"{match.string[match.start() : match.start('text')]}{indent}# --- {stored}\n"
 
     def _kept(self, suffix: str, title: str, text: str) -> str:
         stem = f"{SHARED}/{suffix}/{title.lower().replace(' ', '-')}"

@@ -101,7 +101,7 @@ def test_what_is_declared_given_and_handed_on_stays_text(
     (tmp_path / "rdc.toml").touch()
     (tmp_path / "main.runbook.md").write_text(document(), encoding="utf-8")
     (tmp_path / "text").write_bytes(TEXT.encode())
-    said = ""
+    output = ""
     for words, code in ((["run"], 75), (["answer", "2", "yes"], 0), (["resume"], 0), (["status"], 0)):
         done = subprocess.run(
             command(tmp_path, words),
@@ -112,12 +112,12 @@ def test_what_is_declared_given_and_handed_on_stays_text(
             timeout=LIMIT,
             check=False,
         )
-        said += (done.stdout + done.stderr).decode()
-        assert (done.returncode == 0) == (code == 0), said[-2000:]
+        output += (done.stdout + done.stderr).decode()
+        assert (done.returncode == 0) == (code == 0), output[-2000:]
     assert (tmp_path / "seen").read_bytes().decode().split("\n")[:4] == [LINE, f"{LINE} 2", FIXED, LINE]
     assert (tmp_path / "said").read_bytes().decode() == f"{TEXT}\n"
     assert [path.name for path in tmp_path.rglob("*") if path.name in {"x", "PWNED"}] == []
-    assert sorted({character for character in said if is_unsafe(character)}) == []
+    assert sorted({character for character in output if is_unsafe(character)}) == []
     stored = b"".join(path.read_bytes() for path in (tmp_path / ".rdc").rglob("*") if path.is_file())
     assert SECRET.encode() not in stored
 

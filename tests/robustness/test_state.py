@@ -48,7 +48,7 @@ def with_clock(place: Place, clock: str) -> None:
 
 def runs_twice(place: Place, **variables: str) -> None:
     """Run a program in three calls and once more, and see that it walked as before and kept the journals of both."""
-    kept: list[bytes] = []
+    stored: list[bytes] = []
     for _ in range(3):
         place.write_log([])
         begun = place.call("run", **variables)
@@ -58,10 +58,10 @@ def runs_twice(place: Place, **variables: str) -> None:
         assert (status.code, "one" in status.out.lower() or "pass 1" in status.out) == (0, True), status
         assert place.call(*run_words(place, "resume"), **variables).code == 0
         assert place.log() == ["one", "three"]
-        kept.append(place.journal.read_bytes())
+        stored.append(place.journal.read_bytes())
         assert place.call("reset", **variables).code == 0
     history = [archived(path) for path in (place.state / "history").iterdir()]
-    assert sorted(history) == sorted(kept)
+    assert sorted(history) == sorted(stored)
 
 
 @pytest.mark.parametrize("clock", PYTHON_CLOCKS)

@@ -53,8 +53,8 @@ def interpreter(version: str) -> str | None:
     if f"{sys.version_info.major}.{sys.version_info.minor}" == version:
         found.insert(0, sys.executable)
     for candidate in filter(None, found):
-        says = [candidate, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
-        shown = subprocess.run(says, capture_output=True, text=True, check=False)
+        text = [candidate, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+        shown = subprocess.run(text, capture_output=True, text=True, check=False)
         if shown.stdout.strip() == version:
             return candidate
     return None

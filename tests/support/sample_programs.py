@@ -118,46 +118,55 @@ def every_kind() -> Program:
 @st.composite
 def hostile_programs(draw: st.DrawFn) -> Program:
     """A program in which every text is hostile, those that a front end would refuse included."""
-    said = [draw(hostile_texts) for _ in range(24)]
+    output = [draw(hostile_texts) for _ in range(24)]
     made = program(
         node(
-            f"a{said[0]}",
+            f"a{output[0]}",
             Shell("bash", text("true")),
-            to("b", PASS, label=said[1]),
+            to("b", PASS, label=output[1]),
             to("s", FAIL),
-            title=said[2],
+            title=output[2],
             group="g",
         ),
-        node("b", Ask("yes_no", text(said[3])), to("c", PASS), to("c", FAIL), group="g/r"),
+        node("b", Ask("yes_no", text(output[3])), to("c", PASS), to("c", FAIL), group="g/r"),
         node(
             "c",
-            Agent(said[4], Text(), Reading((said[5],))),
-            to("e", OutcomeTest(said[5])),
-            to("s", SlotTest(said[6], "!=", said[7])),
+            Agent(output[4], Text(), Reading((output[5],))),
+            to("e", OutcomeTest(output[5])),
+            to("s", SlotTest(output[6], "!=", output[7])),
             to("d"),
         ),
         node(
             "d",
-            Parallel((Agent(said[12], Text((Reference(said[6]),))), Agent("", text(said[13]), Reading((said[14],))))),
-            to("f", OutcomeTest(said[14]), CounterTest(said[15], ">=", 1), effects=(Keep(said[6], extract=said[16]),)),
-            to("f", effects=(Add(said[15], 1), Clear(said[6]), Reset(said[15]))),
+            Parallel(
+                (Agent(output[12], Text((Reference(output[6]),))), Agent("", text(output[13]), Reading((output[14],))))
+            ),
+            to(
+                "f",
+                OutcomeTest(output[14]),
+                CounterTest(output[15], ">=", 1),
+                effects=(Keep(output[6], extract=output[16]),),
+            ),
+            to("f", effects=(Add(output[15], 1), Clear(output[6]), Reset(output[15]))),
         ),
-        node("f", Gate(said[17], text(said[18])), to("h", OutcomeTest("approved")), to("s")),
-        node("h", Tool(said[19], said[20], Text((Reference(said[6], said[21]),))), to("i")),
+        node("f", Gate(output[17], text(output[18])), to("h", OutcomeTest("approved")), to("s")),
+        node("h", Tool(output[19], output[20], Text((Reference(output[6], output[21]),))), to("i")),
         node(
             "i",
-            Ask("select", text(said[3]), options=(text(said[22]), text("x"))),
-            to("e", OutcomeTest(said[22])),
+            Ask("select", text(output[3]), options=(text(output[22]), text("x"))),
+            to("e", OutcomeTest(output[22])),
             to("s"),
         ),
-        node("e", End("complete", text(said[8]))),
-        node("s", End("stop", text(said[9]))),
-        groups=(group("g", said[10]), group("g/r", said[11], "runbook", "g")),
+        node("e", End("complete", text(output[8]))),
+        node("s", End("stop", text(output[9]))),
+        groups=(group("g", output[10]), group("g/r", output[11], "runbook", "g")),
     )
     return replace(
         made,
-        counters=(Counter(said[15], said[15], 0, draw(st.sampled_from(["", "mark", "retries"])), said[1], said[2]),),
-        slots=(Slot(said[6]),),
-        inputs=(Input(said[6], "choice", said[8], said[9], (said[23],)),),
+        counters=(
+            Counter(output[15], output[15], 0, draw(st.sampled_from(["", "mark", "retries"])), output[1], output[2]),
+        ),
+        slots=(Slot(output[6]),),
+        inputs=(Input(output[6], "choice", output[8], output[9], (output[23],)),),
         limit=3,
     )

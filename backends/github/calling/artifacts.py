@@ -77,10 +77,10 @@ def _closed(name: str) -> str:
     return f"${{{{ !cancelled() && steps.close.outputs.{name} }}}}"
 
 
-def last_output(name: str, says: str, options: GithubOptions) -> Step:
+def last_output(name: str, text: str, options: GithubOptions) -> Step:
     """Return the step that uploads the file that a run leaves, named by its type (I28)."""
     called = Expression("${{ steps.close.outputs.artifact }}")
-    return replace(uploaded(name, "steps.close.outputs.artifact", called, "rdc-artifact", options), comments=(says,))
+    return replace(uploaded(name, "steps.close.outputs.artifact", called, "rdc-artifact", options), comments=(text,))
 
 
 def outputs(options: GithubOptions) -> Step:
@@ -98,10 +98,10 @@ def entry_kept(job: str, step: str, options: GithubOptions) -> Step:
 
     GitHub replaces an artifact by deleting it first. So an artifact of an earlier attempt stays: it must not be lost.
     """
-    says = ("Saves only the answer. The agent's changes in the workspace are lost.",)
+    text = ("Saves only the answer. The agent's changes in the workspace are lost.",)
     name = Expression(f"rdc-{job}-${{{{ matrix.entry }}}}")
     return replace(
-        uploaded("Save this agent's answer", f"steps.{step}.outputs.kept", name, "rdc-entry", options), comments=says
+        uploaded("Save this agent's answer", f"steps.{step}.outputs.kept", name, "rdc-entry", options), comments=text
     )
 
 
@@ -113,8 +113,8 @@ def entry_again(job: str) -> Step:
     name = Expression(f"rdc-{job}-${{{{ matrix.entry }}}}")
     step = downloaded("Load this agent's earlier answer", "github.run_attempt != '1'", name, "rdc-entry")
     inputs = {"pattern": name, "path": step.inputs["path"], "merge-multiple": Expression("true")}
-    says = ("For a re-run. If there is no earlier answer, the agent is called.",)
-    return replace(step, inputs=inputs, comments=says)
+    text = ("For a re-run. If there is no earlier answer, the agent is called.",)
+    return replace(step, inputs=inputs, comments=text)
 
 
 def entries_taken(job: str, place: str, count: int) -> Iterator[Step]:

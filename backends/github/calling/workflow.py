@@ -217,8 +217,8 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         yield from self._installed(node for place in part.own for node in place.nodes)
         yield from self._places(part).steps()
         if self._proposes and part in self.cut.completing():
-            says = ("Compares with the commit that was checked out, and leaves out files that git ignores.",)
-            yield Step("Collect the changes", comments=says, env={"CALL": "changes"}, run=CALLS)
+            text = ("Compares with the commit that was checked out, and leaves out files that git ignores.",)
+            yield Step("Collect the changes", comments=text, env={"CALL": "changes"}, run=CALLS)
         yield from self._closed(part)
 
     def _taken(self, part: Part) -> Iterator[Step]:
@@ -305,11 +305,11 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         if talks and self.options.transcript:
             yield artifacts.transcript("" if not self.cut.is_cut else f"-{self._id_of(part)}", self.options)
         if self._leaves and part in self.cut.completing():
-            says = "The file has the document's name, with the extension of its type."
+            text = "The file has the document's name, with the extension of its type."
             if self._proposes:
-                says = "For the job that opens the pull request. That job has no secrets."
+                text = "For the job that opens the pull request. That job has no secrets."
             name = "Save the changes" if self._proposes else "Save the last output"
-            yield artifacts.last_output(name, says, self.options)
+            yield artifacts.last_output(name, text, self.options)
 
     # --- Jobs that decide ---------------------------------------------------------------------------------------------
 

@@ -102,9 +102,9 @@ def script(loop: Loop, functions: str) -> str:
     choices = Choices(loop, frozenset(node.id for node in loop.place.nodes))
     for node in loop.place.nodes:
         lines += [INDENT * 2 + line for line in _arm(loop, node, choices)]
-    told = ["rdc_next", *(loop.ids.counters[name] for name in loop.reports), *["rdc_message"] * _has_end(loop)]
+    message = ["rdc_next", *(loop.ids.counters[name] for name in loop.reports), *["rdc_message"] * _has_end(loop)]
     lines += [f"{INDENT}esac", "done"]
-    lines += [f'echo "{name.removeprefix("rdc_")}=${name}" >> "$GITHUB_OUTPUT" || exit' for name in told]
+    lines += [f'echo "{name.removeprefix("rdc_")}=${name}" >> "$GITHUB_OUTPUT" || exit' for name in message]
     return "\n".join(lines) + "\n"
 
 
@@ -123,8 +123,10 @@ def environment(loop: Loop) -> dict[str, str]:
             texts |= {} if fits_script(command) else {f"RDC_COMMAND_{name}": command}
             if prompt := prompt_of(node.task):
                 texts[f"RDC_PROMPT_{name}"] = prompt
-            said = enumerate(variables(each).items(), 1)
-            texts |= {f"RDC_SAID_{name}_{at}": f"{key}={value}" for at, (key, value) in said if not fits_script(value)}
+            output = enumerate(variables(each).items(), 1)
+            texts |= {
+                f"RDC_SAID_{name}_{at}": f"{key}={value}" for at, (key, value) in output if not fits_script(value)
+            }
         elif isinstance(node.task, End):
             texts[f"RDC_MESSAGE_{name}"] = " ".join(str(node.task.message).split())
     return texts
@@ -204,9 +206,9 @@ def _prompted(loop: Loop, node: Node, prompt: str) -> Iterator[str]:
 def _given(loop: Loop, node: Node) -> str:
     """Return the assignments before a node's command (M4)."""
     given = [f"{variable.name}=${loop.ids.counters[variable.register]} " for variable in node.variables]
-    kept = [f"-u {name}" for name in loop.own if name not in loop.secrets[node.id]]
-    if kept:
-        given.append(f"rdc_without='{' '.join(kept)}' ")
+    stored = [f"-u {name}" for name in loop.own if name not in loop.secrets[node.id]]
+    if stored:
+        given.append(f"rdc_without='{' '.join(stored)}' ")
     if node.settings.timeout:
         given.append(f"rdc_limit={node.settings.timeout} ")
     if node.retries:

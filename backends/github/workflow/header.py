@@ -19,14 +19,14 @@ _LONGEST = 100  # characters of a command; the steps have the whole command
 
 def facts(program: Program, options: GithubOptions, jobs: Sequence[Job], approved: Iterable[str]) -> Iterator[str]:
     """Yield the lines about a workflow's jobs. Reviewers of an environment decide about the `approved` nodes."""
-    said = [
+    output = [
         *_surroundings(program, options, jobs),
         *_calls(program, options),
         *_decisions(program, options, frozenset(approved)),
     ]
     if len(jobs) == 1 and not any("inputs.resume" in step.condition for step in jobs[0].steps):
-        said.append("A re-run starts from the beginning.")
-    yield from wrapped(said)
+        output.append("A re-run starts from the beginning.")
+    yield from wrapped(output)
 
 
 def _surroundings(program: Program, options: GithubOptions, jobs: Sequence[Job]) -> Iterator[str]:

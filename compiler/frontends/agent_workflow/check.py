@@ -123,15 +123,20 @@ def _files(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic]:
     nodes = [file for number, step in steps for file in _files_of(number, step, step.name, "name")]
     named = ((number, step, ("report", "name") if step.report else ("name",)) for number, step in steps)
     reports = [file for number, step, key in named for file in _files_of(number, step, step.report_name, *key)]
-    told: set[tuple[str, str]] = set()
+    message: set[tuple[str, str]] = set()
     for kind, files in (("steps", nodes), ("reports", reports)):
         first: dict[str, _File] = {}
         for file in files:
             before = first.setdefault(file.name.casefold(), file)
             pair = (before.step.name, file.step.name)
-            if before is file or not file.name or pair in told or (before.step is not file.step and len({*pair}) == 1):
+            if (
+                before is file
+                or not file.name
+                or pair in message
+                or (before.step is not file.step and len({*pair}) == 1)
+            ):
                 continue  # two steps with the same name have their own diagnostic
-            told.add(pair)
+            message.add(pair)
             both = "" if before.name == file.name else f"`{_shown(before.name)}` and "
             problem = f"two {kind} would use the same file: {both}`{_shown(file.name)}`"
             yield places.diagnostic("RD808", file.path, problem, "rename one of them", (before.path, "the other one"))

@@ -133,18 +133,18 @@ def _read(content: object, places: OptionSources) -> Nodes:
     if not isinstance(content, Mapping):
         remedy = 'write `steps: {"2": {timeout: 10m}}`'
         raise InvalidError(Issue((), "`steps` must be a mapping of steps to settings", remedy))
-    said = {str(node): value for node, value in content.items()}
-    if found := [issue for node, value in said.items() for issue in _issues(node, value)]:
+    output = {str(node): value for node, value in content.items()}
+    if found := [issue for node, value in output.items() for issue in _issues(node, value)]:
         raise InvalidError(*found)
     limits = tuple(
         TimeLimit(node, read_duration(value[TIMEOUT]) or 0, nearest(places, (node, TIMEOUT)))
-        for node, value in said.items()
+        for node, value in output.items()
         if TIMEOUT in value
     )
-    rest = {node: {key: each for key, each in value.items() if key != TIMEOUT} for node, value in said.items()}
-    kept = {node: value for node, value in rest.items() if value}
+    rest = {node: {key: each for key, each in value.items() if key != TIMEOUT} for node, value in output.items()}
+    stored = {node: value for node, value in rest.items() if value}
     return Nodes(
-        limits, TargetOptions(kept, {path: place for path, place in places.items() if not path or path[0] in kept})
+        limits, TargetOptions(stored, {path: place for path, place in places.items() if not path or path[0] in stored})
     )
 
 

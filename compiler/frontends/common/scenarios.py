@@ -103,15 +103,15 @@ class _Item(Struct, frozen=True):
 def _script(program: Program, content: Mapping[str, object], locate: Locate) -> Script:
     issues: list[Issue] = []
     inputs, outputs = (_texts(content, key, issues) for key in ("inputs", "outputs"))
-    said = [*_said(content, "agents", issues), *_said(content, "tools", issues)]
+    output = [*_said(content, "agents", issues), *_said(content, "tools", issues)]
     replies = list(_replies(content, program, issues))
     if issues:
         raise InvalidError(*issues)
-    unclear = (*_unfit_inputs(program, inputs, locate), *_unknown(program, said, replies, outputs, locate))
+    unclear = (*_unfit_inputs(program, inputs, locate), *_unknown(program, output, replies, outputs, locate))
     events: list[Event] = [*unclear]
     events += [
         ScenarioAnswer(item.name, item.value if isinstance(item.value, str) else None, locate(item.path))
-        for item in said
+        for item in output
     ]
     events += [Reply(item.name or None, str(item.value), (), locate(item.path)) for item in replies]
     return Script(tuple(events), inputs=_plain(inputs), outputs=_plain(outputs))
@@ -181,8 +181,8 @@ def _unfit_inputs(program: Program, given: list[_Item], locate: Locate) -> Itera
         if known is None:
             yield InvalidEvent(f"there is no input `{item.name}`", locate(item.path), _listed("inputs", list(declared)))
         elif problem := unfit(str(item.value), known.type, known.options, known.pattern):
-            said = f"the value of input `{item.name}` is not valid: {problem}"
-            yield InvalidEvent(said, locate(item.path), "change the value")
+            output = f"the value of input `{item.name}` is not valid: {problem}"
+            yield InvalidEvent(output, locate(item.path), "change the value")
     names = {item.name for item in given}
     for missing in (one for one in program.inputs if one.required and one.default is None and one.name not in names):
         remedy = f"add it under `inputs`: `{missing.name}: …`"

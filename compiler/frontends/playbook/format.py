@@ -32,8 +32,8 @@ def format_document(job: Job) -> Formatted:
         return Formatted(None, made.errors)
     is_named = _is_named_elsewhere(job, made)
     playbook = made.parsed.playbook
-    kept = Numbering(playbook, {step.span.line: step.label for step in _labeled(playbook)})
-    numbering = kept if is_named else new_numbers(playbook)
+    stored = Numbering(playbook, {step.span.line: step.label for step in _labeled(playbook)})
+    numbering = stored if is_named else new_numbers(playbook)
     layout = _Layout(source, numbering)
     lines = joined(chunk for part in made.parsed.tree.children for chunk in layout.part(part))
     text = _text(source, made.frontmatter.next_line, lines)

@@ -210,14 +210,14 @@ def _step(step: Step, sources: dict[str, str]) -> dict[str, object]:
 
 def _branch(step: Step, place: int, branch: Branch, sources: dict[str, str]) -> dict[str, object]:
     condition = branch.condition
-    said = condition and {
+    printed = condition and {
         "variable": condition.variable,
         "operator": condition.operator,
         "value": condition.value,
         "source": sources.get(condition.variable, "input"),
     }
     named = [_step(item, sources) for item in branch.steps if item.label]
-    return {"condition": said, "steps": named or _unnamed(step, place, branch.steps[0], sources)}
+    return {"condition": printed, "steps": named or _unnamed(step, place, branch.steps[0], sources)}
 
 
 def _unnamed(step: Step, place: int, only: Step, sources: dict[str, str]) -> list[dict[str, object]]:

@@ -57,8 +57,8 @@ def compile_document(job: Job) -> Result:
     settings: Mapping[str, Effective] = {}
     if main:
         settings, misplaced = held_against(outline(main, linked))
-        told = {(item.path, item.span) for item in found}
-        found += [item for item in misplaced if (item.path, item.span) not in told]
+        message = {(item.path, item.span) for item in found}
+        found += [item for item in misplaced if (item.path, item.span) not in message]
     if main is None or has_error(found):
         return Result(None, tuple(found), linked.sources, linked.options)
     lowered = lower(main, linked.documents)
@@ -74,8 +74,8 @@ def compile_document(job: Job) -> Result:
 
 
 def _with_steps(options: Options, frames: Iterable[Frame]) -> Options:
-    said = [(frame.scope, frame.document.runbook.declared.for_targets) for frame in frames]
-    tables = [(inclusion, table) for inclusion, table in said if table]
+    output = [(frame.scope, frame.document.runbook.declared.for_targets) for frame in frames]
+    tables = [(inclusion, table) for inclusion, table in output if table]
     if not any(inclusion for inclusion, _ in tables):
         return options
     return replace(options, targets={**options.targets, STEPS: joined_tables(tables)})

@@ -51,11 +51,11 @@ _OF_EMPTY = frozenset({"RD854", "RD856", "RD859", "RD860", "RD870"})
 def check(parsed: Parsed, configured: Configured, called: Called, *, is_linked: bool) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a specification. Parts that the models rejected are skipped."""
     wrong = (item for item in (*parsed.diagnostics, *configured.diagnostics) if item.severity is Severity.ERROR)
-    told = {(item.path, item.span) for item in wrong}
+    message = {(item.path, item.span) for item in wrong}
     document = parsed.document
     if document is not None:
         found = _findings(document, parsed, configured, called, is_linked=is_linked)
-        yield from (item for item in found if item.code not in _OF_EMPTY or (item.path, item.span) not in told)
+        yield from (item for item in found if item.code not in _OF_EMPTY or (item.path, item.span) not in message)
 
 
 def _findings(
@@ -119,8 +119,8 @@ def _paths(scene: Scene) -> Iterator[Diagnostic]:
             shown = f"`{written}`" if path == written else f"`{written}`, which is `{path}`,"
             remedy = "write a path relative to the folder where you start the run, with `/` and without `..`"
             yield scene.finding("RD860", inner, f"the path {shown} {problem}", remedy)
-    said = (scene.step.inputs or {}).get(TARGETS)
-    if said is not None and (not isinstance(said, list) or any(not isinstance(one, str) for one in said)):
+    printed = (scene.step.inputs or {}).get(TARGETS)
+    if printed is not None and (not isinstance(printed, list) or any(not isinstance(one, str) for one in printed)):
         problem = f"`{TARGETS}` is not a list of paths"
         yield scene.finding("RD855", ("inputs", TARGETS), problem, "write a list of paths")
 
@@ -252,8 +252,8 @@ def _tools(scene: Scene, *, is_linked: bool) -> Iterator[Diagnostic]:
         is_known = schema and not unfit_schema(schema) and not any(names_in(arguments))
         if is_known and (problem := unfit_arguments(schema, arguments)):
             remedy = f"correct `args`; {call.name} takes {', '.join(schema.get('properties', {}))}"
-            said = f"the arguments of {call.name} are not valid: {problem.removeprefix('the arguments: ')}"
-            yield scene.finding("RD864", (*at, "args"), said, remedy)
+            printed = f"the arguments of {call.name} are not valid: {problem.removeprefix('the arguments: ')}"
+            yield scene.finding("RD864", (*at, "args"), printed, remedy)
 
 
 def configured_findings(runtime: Runtime, places: SourceMap) -> Iterator[Diagnostic]:
@@ -273,8 +273,8 @@ def configured_findings(runtime: Runtime, places: SourceMap) -> Iterator[Diagnos
                 "RD855", (*at, "arguments"), problem, "describe them with `type`, `properties` and `required`"
             )
     guardrails = runtime.guardrails
-    for side, said in (("input", guardrails and guardrails.input), ("output", guardrails and guardrails.output)):
-        for number, pattern in enumerate((said and said.patterns) or ()):
+    for side, printed in (("input", guardrails and guardrails.input), ("output", guardrails and guardrails.output)):
+        for number, pattern in enumerate((printed and printed.patterns) or ()):
             at = _at(places, above, ("guardrails", side, "patterns", number))
             if problem := pattern_issue(pattern) or ("" if pattern else "is empty"):
                 remedy = "correct the pattern; don't nest unlimited repetitions, as in `(a+)+`"

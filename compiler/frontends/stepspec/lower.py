@@ -128,9 +128,9 @@ def _steps(meaning: Meaning) -> Iterator[_Step]:
             if gate.gate not in asked:
                 gates.setdefault(gate.gate, gate)
         asked.update(gates)
-        said = spec.retries
-        most = said.max if said and said.max is not None else meaning.runtime.max_retries or 0
-        delay = (said and said.backoff_seconds) or 0
+        output = spec.retries
+        most = output.max if output and output.max is not None else meaning.runtime.max_retries or 0
+        delay = (output and output.backoff_seconds) or 0
         counter = f"{spec.id} retries" if most else None
         stages = tuple(_stages(spec, meaning.runtime, number))
         yield _Step(spec, (STEPS, number), tuple(gates.values()), stages, most, delay, counter)
@@ -196,8 +196,8 @@ def _nodes(step: _Step, following: str, origin: Callable[[DataPath], Origin]) ->
         yield Node(
             stage.id, stage.title, origin(stage.at), stage.task, transitions, spec.id, (), step.counter, settings
         )
-    for word, said in (("rejected", "was rejected"), ("failed", "failed"))[not step.gates :]:
-        end = End("stop", text(f"step {spec.id} {said}"))
+    for word, output in (("rejected", "was rejected"), ("failed", "failed"))[not step.gates :]:
+        end = End("stop", text(f"step {spec.id} {output}"))
         yield Node(part(spec.id, word), Text(), origin(step.at), end, ())
 
 

@@ -145,10 +145,10 @@ def phase_of(spec: StepSpec, document: Document) -> str:
 
 
 def _spec(spec: StepSpec, phase: str, runtime: Runtime) -> Text:
-    said = spec.retries
-    most = said.max if said and said.max is not None else runtime.max_retries
-    kept = [spec.id, spec.title, phase, spec.validation, *(f"{call.name}{call.gate}" for call in spec.tools or ())]
-    is_filled_at_once = not any("{" in text for text in kept if text)  # the usual case, and several times as fast
+    output = spec.retries
+    most = output.max if output and output.max is not None else runtime.max_retries
+    stored = [spec.id, spec.title, phase, spec.validation, *(f"{call.name}{call.gate}" for call in spec.tools or ())]
+    is_filled_at_once = not any("{" in text for text in stored if text)  # the usual case, and several times as fast
     filled = (lambda value: value) if is_filled_at_once else with_json_references
     table = {
         "id": spec.id,
@@ -171,7 +171,7 @@ def _spec(spec: StepSpec, phase: str, runtime: Runtime) -> Text:
         "validation": spec.validation or "",
         "evidence": spec.level or "none",
         "human_gate": spec.human_gate or "optional",
-        "retries": {"max": most or 0, "backoff_seconds": (said and said.backoff_seconds) or 0},
+        "retries": {"max": most or 0, "backoff_seconds": (output and output.backoff_seconds) or 0},
     }
     return with_json_references(table) if is_filled_at_once else json_text(table)
 
@@ -184,9 +184,9 @@ def _config(runtime: Runtime) -> Table:
         "executor": runtime.executor,
         "context": runtime.context,
         "guardrails": {
-            side: {"blocklist": said.blocklist or [], "patterns": said.patterns or []}
-            for side, said in sides.items()
-            if said
+            side: {"blocklist": output.blocklist or [], "patterns": output.patterns or []}
+            for side, output in sides.items()
+            if output
         },
         "tools": {name: tool.model_dump(exclude_none=True) for name, tool in (runtime.tools or {}).items()},
     }

@@ -126,15 +126,15 @@ def _format_of(out: str | None, endings: Mapping[str, str]) -> str | None:
 
 
 def _format_option(formats: Mapping[str, Format], usual: str) -> Callable[[Command], Command]:
-    says = f"The format. By default, the extension of OUT decides; without an extension, it is {usual}."
-    return click.option("--format", "wanted", type=click.Choice(list(formats)), help=says)
+    text = f"The format. By default, the extension of OUT decides; without an extension, it is {usual}."
+    return click.option("--format", "wanted", type=click.Choice(list(formats)), help=text)
 
 
 def _output_option(formats: Mapping[str, Format]) -> Callable[[Command], Command]:
     printed = " and ".join(name for name, form in formats.items() if form.prints)
     place = f"{printed} go to standard output, and pictures are" if printed else "the file is"
-    says = f"The output file or folder; - for standard output. By default, {place} written next to the document."
-    return click.option("-o", "--output", "out", metavar="OUT", type=click.Path(), help=says)
+    text = f"The output file or folder; - for standard output. By default, {place} written next to the document."
+    return click.option("-o", "--output", "out", metavar="OUT", type=click.Path(), help=text)
 
 
 def _refuse_useless(name: str, picture: PictureChoice) -> None:

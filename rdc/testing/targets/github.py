@@ -79,7 +79,9 @@ def run(setting: Setting) -> Run:
     command = [tool, "workflow_dispatch", *OPTIONS, f"--workflows={path}", *absent, *_words(setting)]
     done = execute(command, home, environment, setting.timeout)
     ours = {SUMMARY, *(name for name, part in named if part["name"].partition(":")[0] in OURS)}
-    summary = "".join(said for step, said in summaries(events_of(done.out)) if step in ours)  # commands write them, too
+    summary = "".join(
+        printed for step, printed in summaries(events_of(done.out)) if step in ours
+    )  # commands write them, too
     result = _HEADING.search(summary)
     if result is None:
         return Run((), "", (log_of(done).strip().splitlines() or ["act printed nothing"])[-1])
@@ -97,10 +99,10 @@ def _words(setting: Setting) -> Iterator[str]:
 
 
 def _workflow(setting: Setting) -> Emission:
-    kept = {} if setting.is_mock else {key: setting.options[key] for key in KEPT if key in setting.options}
+    stored = {} if setting.is_mock else {key: setting.options[key] for key in KEPT if key in setting.options}
     calls = {"agent": setting.mocks.get(""), "tools": setting.tools}
     whole = {"checkout": False, "runtime": "inline"} if setting.is_mock else {}
-    options = {**kept, **calls, **whole, "prompts": "answers", "python": sys.executable, "summary": True}
+    options = {**stored, **calls, **whole, "prompts": "answers", "python": sys.executable, "summary": True}
     return load("github").emit(setting.program, options)
 
 
@@ -157,7 +159,7 @@ def summaries(events: Sequence[Event]) -> list[tuple[str, str]]:
 
 def log_of(done: Finished) -> str:
     """Return the log for people, without colors, and without complaints about Docker or a missing repository."""
-    told = [event for event in events_of(done.out) if event["level"] != "debug"]
-    told += [event for event in events_of(done.err) if event["level"] == "error"]
-    texts = [str(event["raw"] if "raw" in event else event["msg"]) for event in told]
+    message = [event for event in events_of(done.out) if event["level"] != "debug"]
+    message += [event for event in events_of(done.err) if event["level"] == "error"]
+    texts = [str(event["raw"] if "raw" in event else event["msg"]) for event in message]
     return "".join(click.unstyle(text).removesuffix("\n") + "\n" for text in texts)

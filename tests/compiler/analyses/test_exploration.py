@@ -120,8 +120,8 @@ def test_an_outcome_that_arrives_by_another_way_is_asked_for(tmp_path: Path) -> 
     assert len(guards(found, "1")) == 1, "a jump from outside restarts the step"
     found = narrowed(tmp_path, GOES_AWAY.format(more="").replace("1.1 B\n- FAIL: GOTO 3", "1.1 B\n- FAIL: GOTO 1.2"))
     assert len(guards(found, "1")) == 2
-    kept = GOES_AWAY.replace("1.2 C", "1.2 C\n- FAIL: GOTO 1.1").replace("FAIL: GOTO Fix", "FAIL: GOTO 1.2")
-    assert len(guards(narrowed(tmp_path, kept.format(more="")), "1")) == 1, "1.1 has passed where 1.2 follows"
+    stored = GOES_AWAY.replace("1.2 C", "1.2 C\n- FAIL: GOTO 1.1").replace("FAIL: GOTO Fix", "FAIL: GOTO 1.2")
+    assert len(guards(narrowed(tmp_path, stored.format(more="")), "1")) == 1, "1.1 has passed where 1.2 follows"
 
 
 def test_a_step_that_only_an_impossible_transition_leads_to_is_unreachable(tmp_path: Path) -> None:
@@ -305,10 +305,10 @@ def test_a_count_that_is_zero_elsewhere_needs_no_name_of_its_own(monkeypatch: py
 @given(case=cases(), passed=st.lists(st.booleans(), max_size=40))
 def test_a_count_without_its_own_name_is_zero_wherever_else_a_run_waits(case: Drawn, passed: list[bool]) -> None:
     program = without_jumps(compiled(case))
-    nodes, kept = program.index(), kept_retries(program)
+    nodes, stored = program.index(), kept_retries(program)
     every = {node.retries for node in program.nodes if node.retries}
     for name, counters in walked(program, passed):
-        others = every - kept - {nodes[name].retries}
+        others = every - stored - {nodes[name].retries}
         assert not any(counters[counter] for counter in others) or isinstance(nodes[name].task, End)
 
 

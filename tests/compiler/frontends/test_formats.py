@@ -87,22 +87,22 @@ def test_a_project_sets_the_options_of_all_formats(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reference", "told"),
+    ("reference", "message"),
     [
         ("b.md", "there is no {} `b.md` in this folder or in the project root"),
         ("/b.md", "use a relative path to a {} inside the project (the folder with `.git` or `rdc.toml`)"),
     ],
     ids=["missing", "outside"],
 )
-def test_messages_call_a_document_as_its_format_does(folder: Path, reference: str, told: str) -> None:
+def test_messages_call_a_document_as_its_format_does(folder: Path, reference: str, message: str) -> None:
     project = open_project(str(folder / "a.steps.yml"))
     for noun in ({}, {"noun": FORMAT.noun}):
         refused = project.find(Source.from_text("a.steps.yml", STEPS), reference, **noun)
         assert isinstance(refused, FileIssue)
-        assert told.format(noun.get("noun", "document")) in (refused.message, refused.help)
+        assert message.format(noun.get("noun", "document")) in (refused.message, refused.help)
     (folder / "a.runbook.md").write_text(f"## 1. One\n\n- {reference.replace('.md', '.runbook.md')}\n")
     (found,) = compile_file(str(folder / "a.runbook.md")).diagnostics
-    assert told.format("runbook").replace("b.md", "b.runbook.md") in (found.message, found.help)
+    assert message.format("runbook").replace("b.md", "b.runbook.md") in (found.message, found.help)
 
 
 # --- The command line -------------------------------------------------------------------------------------------------
@@ -147,13 +147,13 @@ def test_a_flag_is_in_the_help_and_completed(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--voice", "shrill"), "invalid value for '--voice': 'shrill' is not one of 'loud', 'quiet'"),
         (("--limit", "few"), "--limit: `limit` is a number, not 'few'"),
     ],
     ids=["choice", "read"],
 )
-def test_a_word_that_is_no_value_is_wrong_use(folder: Path, words: tuple[str, str], told: str) -> None:
+def test_a_word_that_is_no_value_is_wrong_use(folder: Path, words: tuple[str, str], message: str) -> None:
     code, _, err = rdc(folder, "check", *words, "a.steps.yml")
-    assert (code, err) == (2, f"rdc: {told} (see 'rdc check --help')\n")
+    assert (code, err) == (2, f"rdc: {message} (see 'rdc check --help')\n")

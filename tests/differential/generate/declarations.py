@@ -188,8 +188,8 @@ def _showing_part(draw: st.DrawFn, step: AnyStep) -> AnyStep:
         return replace(step, body=replace(step.body, prompt=text))
     if place == "message":
         own = step.transitions
-        says = Transitions(_saying(own.on_pass, text), _saying(own.on_fail, text), own.optimistic)
-        return replace(step, transitions=says)
+        words = Transitions(_saying(own.on_pass, text), _saying(own.on_fail, text), own.optimistic)
+        return replace(step, transitions=words)
     return step
 
 

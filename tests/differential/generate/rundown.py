@@ -265,8 +265,8 @@ def lines(draw: st.DrawFn) -> Drawn:
             for child in range(1, pick(draw, (1, 1, 1, 3)))
         )
         body = Substeps(children) if children else line_leaves(draw)
-        says = Transitions() if children else line_transitions(draw, is_last=place == count)
-        found.append(Step(str(place), body, says, pick(draw, TITLES)))
+        text = Transitions() if children else line_transitions(draw, is_last=place == count)
+        found.append(Step(str(place), body, text, pick(draw, TITLES)))
     return Drawn(Runbook(tuple(found), pick(draw, TITLES)), {}, styles(draw), outcomes(draw), pick(draw, MAINS))
 
 
@@ -305,8 +305,8 @@ def questions(draw: st.DrawFn) -> Drawn:
             name == str(asked) or (name.isdecimal() and pick(draw, (True, True, False, False, False))),
         )
         body = Leaf(pick(draw, PROMPTS) or "Go on?") if is_question else line_leaves(draw)
-        says = forward_transitions(draw, later, is_question=is_question)
-        found.append(Step(name, body, says, pick(draw, TITLES)))
+        text = forward_transitions(draw, later, is_question=is_question)
+        found.append(Step(name, body, text, pick(draw, TITLES)))
     return Drawn(Runbook(tuple(found), pick(draw, TITLES)), {}, styles(draw), outcomes(draw), pick(draw, MAINS))
 
 

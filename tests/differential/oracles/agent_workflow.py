@@ -75,10 +75,10 @@ class _Run:
         parts = [head, *([f"Task:\n{task}\n"] if task is not None else [])]
         text = "\n".join(parts) + "\n"
         if carried:
-            source, said = carried
+            source, output = carried
             names = [other.name for other in self.flow.steps]
             again = ", and why this step runs again" if names.index(source) >= names.index(step.name) else ""
-            text += f"What {source} said{again}:{PARAGRAPH}{said}{PARAGRAPH}"
+            text += f"What {source} said{again}:{PARAGRAPH}{output}{PARAGRAPH}"
         text += own
         if step.report:
             text += f"{PARAGRAPH}A report like this is expected:{PARAGRAPH}{step.report.format}"

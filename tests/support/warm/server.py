@@ -131,12 +131,12 @@ def perform(words: list[str], code: Code) -> None:
         sys.excepthook(type(code), code, None)
         codes.end(1)
         return
-    path, kept = Path(words[0]).absolute(), sys.argv[2]
+    path, stored = Path(words[0]).absolute(), sys.argv[2]
     sys.argv, sys.path[0] = words, str(path.parent)
     program = ModuleType("__main__")
     program.__dict__.update(__file__=str(path), __builtins__=__builtins__)
     if codes.BESIDE in path.read_bytes():
-        program.__dict__["compile"] = codes.compiling(kept)
+        program.__dict__["compile"] = codes.compiling(stored)
     sys.modules["__main__"] = program
     codes.run(code, program)
 

@@ -59,13 +59,13 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
     slots = tuple(dict.fromkeys((*(item.name for item in inputs), *named, *read)))
     name = safe_name(stem(source.name, ".md", ".playbook"), "playbook")
     others = sorted({file.name: file for file in files.values()}.items())
-    kept, outer = frozenset(slots), [step.node for step in steps if step.arms]
+    stored, outer = frozenset(slots), [step.node for step in steps if step.arms]
     program = Program(
         name=name,
         title=playbook.title,
         sources=tuple(SourceFile(item.name, item.sha256) for item in (source, *(file for _, file in others))),
         entry=_start(steps[0]),
-        nodes=tuple(_trimmed(node, kept) for node in nodes),
+        nodes=tuple(_trimmed(node, stored) for node in nodes),
         groups=tuple(Group(node.id, text(node.title), Text(), "step", "", scene.at(node.step.span)) for node in outer),
         slots=tuple(map(Slot, slots)),
         jumps=tuple(Jump(ref.id, entry_of(ref)) for ref in refs if ref.has_output and entry_of(ref) != ref.id),

@@ -277,15 +277,15 @@ def lines_of(tree: Node) -> list[Line]:
 
 def joining_empty_lines(source: Source, numbers: Sequence[int]) -> list[int]:
     """Return the numbers of a step's lines, keeping one empty line where removing a directive joined several (P9)."""
-    kept: list[int] = []
+    stored: list[int] = []
     empty: list[int] = []
     for number in numbers:
         if source.lines[number - 1].strip():
-            kept += [*_joined(empty), number]
+            stored += [*_joined(empty), number]
             empty = []
         else:
             empty.append(number)
-    return kept + empty
+    return stored + empty
 
 
 def _joined(numbers: list[int]) -> list[int]:

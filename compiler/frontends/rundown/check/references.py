@@ -48,8 +48,8 @@ def almost_references(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         written_here, lines = list(_texts(step)), _lines(step)
         meant = {whole for text in written_here for whole in NAMED.findall(text)}
         block = step.code.text if step.code and not step.code.interpreter else ""
-        said = {match[0]: match[1] for text in (*written_here, block) for match in _ANY.finditer(text)}
-        for whole, name in said.items():
+        output = {match[0]: match[1] for text in (*written_here, block) for match in _ANY.finditer(text)}
+        for whole, name in output.items():
             if name in declared:
                 continue
             if close := _nearest(name.strip(), declared):
@@ -82,10 +82,10 @@ def _undeclared(path: str, span: Span | None, whole: str, runbook: Runbook) -> D
 def references_in_settings(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """Report references and variables in values under `env`, which commands get unchanged (E3)."""
     declared = runbook.declared.slots
-    values = [(said, key, text) for said in runbook.declared.steps for key, text in said.env.items()]
+    values = [(output, key, text) for output in runbook.declared.steps for key, text in output.env.items()]
     known = {*declared, *(key for _, key, _ in values)}
-    for said, key, text in values:
-        span, meant = said.place("env", key).span, frozenset(NAMED.findall(text))
+    for output, key, text in values:
+        span, meant = output.place("env", key).span, frozenset(NAMED.findall(text))
         for match in _ANY.finditer(text):
             name = match[1].strip()
             if name in declared:

@@ -145,8 +145,8 @@ def _read(document: str, declared: Declarations | None, content: Mapping[str, ob
         raise InvalidError(Issue(("commands",), "`commands` must be a list of strings"))
     if not isinstance(inputs, Mapping):
         raise InvalidError(Issue(("inputs",), "`inputs` must be a mapping of names to values"))
-    script, said = _script(document, lines, locate)
-    given = [*(Given(str(name), value, locate(("inputs", str(name)))) for name, value in inputs.items()), *said]
+    script, output = _script(document, lines, locate)
+    given = [*(Given(str(name), value, locate(("inputs", str(name)))) for name, value in inputs.items()), *output]
     problems = tuple(unfit_inputs(declared, given, locate(("commands", "0")))) if declared else ()
     fitting = {item.name: item.value for item in given if isinstance(item.value, str)}
     return replace(script, replies=(*problems, *script.replies), inputs=fitting)
@@ -256,8 +256,8 @@ def unfit_inputs(declared: Declarations, given: Sequence[Given], begin: Span | N
             continue
         known, problem = inputs[one.name], text_issue(one.value)
         if problem := problem or unfit(str(one.value), known.type, known.options, known.pattern):
-            said = f"the value of input `{one.name}` is not valid: {problem}"
-            yield InvalidEvent(said, one.span, "change the value")
+            output = f"the value of input `{one.name}` is not valid: {problem}"
+            yield InvalidEvent(output, one.span, "change the value")
     missing = [name for name, item in inputs.items() if item.required and item.default is None]
     for name in missing:
         if name not in {item.name for item in given}:

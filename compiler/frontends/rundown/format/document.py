@@ -171,7 +171,8 @@ def _meaning(source: Source, runbook: Runbook) -> tuple[object, ...]:
     metadata = {key: value for key, value in runbook.metadata.items() if key not in {"scenarios", "rdc"}}
     head = runbook.title, runbook.description, runbook.prose, repr(metadata), repr(_options(runbook))
     settings = [
-        (said.step, said.timeout, said.delay, said.backoff, *said.env.items()) for said in runbook.declared.steps
+        (output.step, output.timeout, output.delay, output.backoff, *output.env.items())
+        for output in runbook.declared.steps
     ]
     return program, *head, runbook.scenarios, settings
 
@@ -180,8 +181,8 @@ def _options(runbook: Runbook) -> object:
     options = runbook.metadata.get("rdc")
     if not isinstance(options, Mapping):
         return options
-    said = list(options["steps"].values()) if isinstance(options.get("steps"), Mapping) else None
-    return {key: said if key == "steps" else value for key, value in options.items()}
+    output = list(options["steps"].values()) if isinstance(options.get("steps"), Mapping) else None
+    return {key: output if key == "steps" else value for key, value in options.items()}
 
 
 def _content(source: Source, sections: Sequence[Section]) -> Iterator[tuple[str, str]]:

@@ -142,10 +142,10 @@ def _settled(steps: Sequence[Section], written: Layout | None, wanted: Layout) -
             continue
         late = list(_late(node, written, wanted))
         step = next((number for number in reversed(range(index)) if steps[number].level == "STEP"), index)
-        kept = [piece for piece in node.pieces if piece not in late]
+        stored = [piece for piece in node.pieces if piece not in late]
         if (written, wanted) == ("after-header", "after-body"):
-            kept = [_without_modifier(piece) for piece in kept]
-        settled[index] = replace(node, pieces=tuple(kept))
+            stored = [_without_modifier(piece) for piece in stored]
+        settled[index] = replace(node, pieces=tuple(stored))
         settled[step] = _with_late(settled[step], late)
     return settled
 

@@ -40,13 +40,13 @@ class Effective(Struct, frozen=True):
         """Return the settings within an inner step. Of two documents, the one that includes the other wins."""
         numbers: dict[str, AppliedSetting[int]] = {}
         env: dict[str, AppliedSetting[str]] = {}
-        for said in settings:
-            own = {"timeout": said.timeout, "retry-delay": said.delay, "retry-backoff": said.backoff}
+        for output in settings:
+            own = {"timeout": output.timeout, "retry-delay": output.delay, "retry-backoff": output.backoff}
             for key, value in own.items():
                 if value is not None:
-                    numbers.setdefault(key, AppliedSetting(value, said.place(key), step))
-            for name, text in said.env.items():
-                env.setdefault(name, AppliedSetting(text, said.place("env", name), step))
+                    numbers.setdefault(key, AppliedSetting(value, output.place(key), step))
+            for name, text in output.env.items():
+                env.setdefault(name, AppliedSetting(text, output.place("env", name), step))
         return Effective({**self.numbers, **numbers}, {**self.env, **env})
 
 

@@ -246,8 +246,8 @@ def _step_transitions_below(children: tuple[Substep, ...]) -> tuple[tuple[Subste
         return children, ()
     last = children[-1]
     own = tuple(item for item in last.transitions if item.modifier)
-    kept = tuple(item for item in last.transitions if not item.modifier)
-    return (*children[:-1], replace(last, transitions=kept)), own
+    stored = tuple(item for item in last.transitions if not item.modifier)
+    return (*children[:-1], replace(last, transitions=stored)), own
 
 
 def _lost_transitions(source: Source, step: Identifier, children: Sequence[Substep]) -> Diagnostic | None:

@@ -275,16 +275,16 @@ def test_the_help_for_an_unknown_name_has_the_name_that_was_meant(line: str, hel
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    ("line", "label"),
     [
         ("{{a}}", "`{{a}}` is not replaced: there is no input or @output `a`"),
         ("{{1}}", "`{{1}}` is not replaced: a number is not a name"),
         ("@prompt({{a}})", "the run stops at this step: there is no input or @output `a`"),
     ],
 )
-def test_what_becomes_of_a_placeholder_that_has_no_value(line: str, says: str) -> None:
+def test_what_becomes_of_a_placeholder_that_has_no_value(line: str, label: str) -> None:
     (found,) = read(source(f"{ONE}{line}\n")).found
-    assert (found.message, "@output(1)" in found.help) == (says, False)
+    assert (found.message, "@output(1)" in found.help) == (label, False)
 
 
 def test_the_whole_tree_has_its_places() -> None:

@@ -193,11 +193,11 @@ def test_findings_in_the_configuration_have_their_places(tmp_path: Path, config:
 
 def test_everything_is_told_at_once_and_near_misses_are_named(tmp_path: Path) -> None:
     made = steps(tmp_path, "- {id: a, human_gat: x, tools: [{name: readfile}]}\n- {naem: b}\n- {id: a}")
-    said = " ".join(item.message for item in made.diagnostics)
+    output = " ".join(item.message for item in made.diagnostics)
     assert findings(made) == ["RD873 4:11", "RD865 4:34", "RD854 5:3", "RD853 5:4", "RD857 6:4"]
-    assert "`human_gate`?" in said
-    assert "`readFile`?" in said
-    assert "`name`?" in said
+    assert "`human_gate`?" in output
+    assert "`readFile`?" in output
+    assert "`name`?" in output
 
 
 @pytest.mark.parametrize(
@@ -339,22 +339,22 @@ def test_hostile_json_gets_a_diagnostic(tmp_path: Path, text: str) -> None:
 
 def test_what_is_told_of_a_configuration_speaks_of_it(tmp_path: Path) -> None:
     made = steps(tmp_path, "- {id: a}", "{max_retris: 1, tools: {input: {comand: x, command: y}}}")
-    said = [f"{item.message} {item.help}" for item in made.diagnostics]
-    assert [one.partition(",")[0].partition(" in ")[2] for one in said] == ["the configuration", "the tool `input`"]
-    assert "command, arguments, risk" in said[1]
+    output = [f"{item.message} {item.help}" for item in made.diagnostics]
+    assert [one.partition(",")[0].partition(" in ")[2] for one in output] == ["the configuration", "the tool `input`"]
+    assert "command, arguments, risk" in output[1]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "output"),
     [
         ("step_specs: [{id: a, inputs: {x: .nan}}]", "a number is infinite or not a number"),
         ("step_specs: [", "the specification is not valid YAML: "),
         ("a: 1\n--- b\n", "the specification is not valid YAML: a second document starts here"),
     ],
 )
-def test_what_cannot_be_read_is_told_in_whole_sentences(tmp_path: Path, text: str, said: str) -> None:
+def test_what_cannot_be_read_is_told_in_whole_sentences(tmp_path: Path, text: str, output: str) -> None:
     message = compiled(tmp_path, text).diagnostics[0].message
-    assert message.startswith(said) or message.endswith(f": {said}")
+    assert message.startswith(output) or message.endswith(f": {output}")
 
 
 def test_values_that_are_given_are_checked_as_those_of_the_configuration(tmp_path: Path) -> None:
