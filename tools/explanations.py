@@ -113,7 +113,7 @@ def write(shown: Section, folder: Path) -> None:
 def reported(code: str, output: str) -> re.Match[str]:
     """The first diagnostic with this code in the output of rdc, and its help."""
     found = next((match for match in REPORTED.finditer(output) if match["code"] == code), None)
-    assert found, f"{code} has no help:\n{output}"
+    assert found, f"the example of {code} doesn't report it with a help:\n{output}"
     return found
 
 

@@ -11,7 +11,8 @@ from backends.base import MARK, CallReason, Emission
 from backends.common.command import canonical_command
 from backends.common.remarks import hash_of, remarks
 from backends.common.templates import render
-from backends.make.flow import Flow, assigned, block, definitions, escaped, prints, recipe, usual
+from backends.make.escaping import assigned, block, definitions, escaped, prints, recipe, usual
+from backends.make.flow import Flow
 from backends.make.names import FILTERS, Identifiers, comment, file_name, visible, visible_lines
 from backends.make.options import MakeOptions
 from compiler.analyses.domains import may_fall

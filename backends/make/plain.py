@@ -12,18 +12,8 @@ from backends.base import MARK, Emission
 from backends.common.command import canonical_command
 from backends.common.remarks import listed, remarks
 from backends.common.templates import quoted, render
-from backends.make.flow import (
-    EMPTY,
-    assigned,
-    block,
-    definitions,
-    escaped,
-    own_retries,
-    prints,
-    recipe,
-    retries_of,
-    usual,
-)
+from backends.make.escaping import EMPTY, assigned, block, definitions, escaped, prints, recipe, usual
+from backends.make.flow import own_retries, retries_of
 from backends.make.names import FILTERS, comment, unlike, visible
 from backends.make.native import state_of
 from backends.make.options import MakeOptions

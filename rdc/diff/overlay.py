@@ -9,7 +9,7 @@ from backends.picture.captions import wrapped
 from backends.picture.model import Box, Frame, Picture
 from backends.picture.naming import free
 from compiler.ir.program import Group, Node
-from rdc.diff.compare import Difference, said
+from rdc.diff.difference import Difference, said
 
 SIGNS: Mapping[Mark, str] = {"added": "+", "removed": "−", "changed": "~"}
 

@@ -19,9 +19,9 @@ from compiler.ir.program import Group, Node, Program, SourceFile
 from compiler.ir.tasks import End
 from compiler.ir.texts import Text
 from compiler.project.options import TargetOptions
-from rdc.diff.changes import Change, spelled
-from rdc.diff.compare import difference
+from rdc.diff.difference import difference
 from rdc.diff.overlay import LEGEND, overlay
+from rdc.diff.steps import Change, spelled
 from rdc.terminal.cells import visible
 
 _UNSHOWN = ("title", "kind")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.frontends.rundown.check.silent import hides_failures
+from compiler.frontends.rundown.check.unnoticed_failures import hides_failures
 from tests.support.cli import call
 from tests.support.generated import Generated
 

@@ -15,8 +15,8 @@ from backends.picture.model import Box, Picture, outline, picture
 from compiler.driver import compile_file
 from compiler.ir.tasks import End, Shell
 from compiler.ir.texts import text
-from rdc.diff.changes import MOST_ALIKE
-from rdc.diff.compare import Difference, difference
+from rdc.diff.difference import Difference, difference
+from rdc.diff.steps import MOST_ALIKE
 from tests.differential.generate.rundown import Drawn, cases, compiled
 from tests.support.pictures import both, drawn, of_case, pairs
 from tests.support.sample_programs import node, program, to

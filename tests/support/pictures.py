@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from backends.picture.model import Picture, picture
-from rdc.diff.compare import difference
+from rdc.diff.difference import difference
 from rdc.diff.overlay import overlay
 from tests.differential.generate.rundown import Drawn, cases
 from tests.differential.generate.rundown import compiled as compiled_case

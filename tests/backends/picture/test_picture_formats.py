@@ -12,7 +12,7 @@ from backends.picture.model import Picture, picture
 from backends.registry import load
 from compiler.driver import compile_file
 from compiler.ir.program import Program
-from rdc.diff.compare import difference
+from rdc.diff.difference import difference
 from runtime_shim.targets.naming import split_name
 from tests.conftest import ROOT
 from tests.support.pictures import drawn

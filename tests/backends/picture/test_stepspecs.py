@@ -7,7 +7,7 @@ from backends.picture.captions import LONGEST_COMMAND
 from backends.picture.model import Picture, picture
 from backends.registry import load
 from compiler.ir.tasks import End
-from rdc.diff.compare import difference
+from rdc.diff.difference import difference
 from runtime_shim.stepspec import attempt
 from tests.support.graphviz import drawn
 from tests.support.sample_programs import node, program

@@ -13,7 +13,7 @@ from compiler.frontends.rundown.check.references import (
     references_in_commands,
     references_in_settings,
 )
-from compiler.frontends.rundown.check.silent import check_lost_state, check_silent
+from compiler.frontends.rundown.check.unnoticed_failures import check_lost_state, check_silent
 from compiler.frontends.rundown.link import references
 from compiler.frontends.rundown.lower.frames import step_refs
 from compiler.frontends.rundown.lower.values import unknown_steps

@@ -13,7 +13,7 @@ from backends.picture.model import Box, Frame, Picture, outline
 from backends.picture.naming import Called, Term
 from compiler.ir.program import Group, Node
 from compiler.ir.tasks import Branch, End
-from rdc.diff.changes import Change, group_parts, match_nodes, node_parts, told
+from rdc.diff.steps import Change, group_parts, match_nodes, node_parts, told
 
 
 class Redirection(Struct, frozen=True):
