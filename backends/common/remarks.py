@@ -109,8 +109,8 @@ def wrapped(sentences: Iterable[str]) -> Iterator[str]:
 
 def broken(text: str, width: int) -> list[str]:
     """Return the lines of a text, without line breaks in code spans."""
-    stored = _SPAN.sub(lambda span: span[0].replace(" ", _SPACE), text)
-    return [line.replace(_SPACE, " ") for line in wrap(stored, width, break_long_words=False, break_on_hyphens=False)]
+    joined = _SPAN.sub(lambda span: span[0].replace(" ", _SPACE), text)
+    return [line.replace(_SPACE, " ") for line in wrap(joined, width, break_long_words=False, break_on_hyphens=False)]
 
 
 def _called(node: Node) -> list[str]:

@@ -249,8 +249,8 @@ def _way(label: str, target: Node) -> str:
     if not isinstance(task, End):
         return label or f"go {target.id}"
     result, message = task.result.upper(), shown(task.message)
-    output = result if label.upper() == result else f"{label} {result}".strip()
-    return f'{output} "{message}"' if message else output
+    outcome = result if label.upper() == result else f"{label} {result}".strip()
+    return f'{outcome} "{message}"' if message else outcome
 
 
 def _lines(text: str) -> Iterator[str]:

@@ -225,13 +225,13 @@ def own_retries(program: Program) -> dict[str, str]:
     wanted = [(node, node.retries) for node in program.nodes if node.retries]
     if not wanted:
         return {}
-    named, stored, nodes = _named_elsewhere(program), kept_retries(program), program.index()
+    named, retries, nodes = _named_elsewhere(program), kept_retries(program), program.index()
     initial = {counter.name: counter.initial for counter in program.counters}
     members = scope_members(program.counters)
     return {
         node.id: counter
         for node, counter in wanted
-        if counter not in stored
+        if counter not in retries
         and initial[counter] == 0
         and named.get(counter, set()) <= {node.id}
         and all(_keeps_to_it(node, counter, edge, members, nodes) for edge in node.edges)

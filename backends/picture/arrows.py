@@ -72,11 +72,11 @@ def arrows(nodes: Iterable[Node], names: Naming, leads: Directions) -> Iterator[
             effects = (effect for edge in transition.edges for effect in edge.effects)
             stored = (effect.slot for effect in effects if isinstance(effect, Keep))
             passes = not names.carried.isdisjoint(stored)  # the answer is kept for a single later step
-            output = words
+            label = words
             if transition.said or passes:
-                output = between(" · ", (words, transition.said, ("with its answer",) if passes else ()))
+                label = between(" · ", (words, transition.said, ("with its answer",) if passes else ()))
             target = transition.target
-            yield Arrow(node.id, target, output, leads(node.id, target), passes=passes)
+            yield Arrow(node.id, target, label, leads(node.id, target), passes=passes)
 
 
 def _outcomes(node: Node, transition: _Transition, names: Naming, *, is_only: bool) -> Phrase:
@@ -100,14 +100,14 @@ def _merged(node: Node, names: Naming) -> list[_Transition]:
     latest: dict[object, _Transition] = {}
     plain: dict[object, _Transition] = {}
     for edge in node.edges:
-        output = action(edge, names, node.group) if edge.effects else ()
-        key = (output, words_of([edge]) if conditions(edge, names) else None)
+        label = action(edge, names, node.group) if edge.effects else ()
+        key = (label, words_of([edge]) if conditions(edge, names) else None)
         is_plain = len(edge.guard) == 1 and _is_plain(edge)
         transition = latest.get(key)
         if (is_plain or not edge.guard) and (transition is None or transition.target != edge.target):
             transition = plain.get((key, edge.target))
         if transition is None or transition.target != edge.target:
-            transition = latest[key] = _Transition(edge.target, output, [])
+            transition = latest[key] = _Transition(edge.target, label, [])
             transitions.append(transition)
             if is_plain:
                 plain[key, edge.target] = transition
@@ -127,8 +127,8 @@ def _when(node: Node, edges: Sequence[Edge], names: Naming) -> Phrase:
     words = words_of(edges)
     is_plain_retry = retry_limit(edges[0], names) is not None and words == (Verdict.FAIL.value,)
     is_all = set(words) == set(alphabet(node.task))
-    output = () if is_plain_retry or is_all else _listed(node, words)
-    return between(" · ", (output, condition(edges, names, node.group)))
+    label = () if is_plain_retry or is_all else _listed(node, words)
+    return between(" · ", (label, condition(edges, names, node.group)))
 
 
 def _listed(node: Node, words: Iterable[str]) -> Phrase:
@@ -136,8 +136,8 @@ def _listed(node: Node, words: Iterable[str]) -> Phrase:
     found = {word: outcome(node.task, word) for word in words}
     if agents_of(node.task) and found.keys() >= set(UNREAD):
         unread = Term(", ".join(str(found[word]) for word in found if word in UNREAD), "no clear answer")
-        found = {word: output for word, output in found.items() if word not in UNREAD} | {UNREAD[0]: unread}
-    return between(", ", ((output,) for output in found.values()))
+        found = {word: label for word, label in found.items() if word not in UNREAD} | {UNREAD[0]: unread}
+    return between(", ", ((label,) for label in found.values()))
 
 
 def _rest(node: Node, names: Naming) -> Phrase:

@@ -32,7 +32,7 @@ def caption(node: Node, names: Naming) -> Lines:
     """Return the text in a node's box."""
     if node.group in names.stepspec.steps and isinstance(node.task, Stage | Gate):
         lines_of = step_lines if names.is_folded and isinstance(node.task, Stage) else stage_lines
-        return tuple(line for output in lines_of(node, names.stepspec) for line in wrapped(output, WIDEST))
+        return tuple(line for text in lines_of(node, names.stepspec) for line in wrapped(text, WIDEST))
     return _heading(node, names) + tuple(_settings(node.settings)) + tuple(kept_texts(node, names))
 
 

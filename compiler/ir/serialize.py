@@ -85,11 +85,11 @@ def _written(value: Any) -> Any:  # noqa: ANN401 (any part of the model, and wha
     if kind is tuple:
         return [_written(item) for item in value]
     names = zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True)
-    output = {key: _written(getattr(value, name)) for key, name in names}
+    mapping = {key: _written(getattr(value, name)) for key, name in names}
     for name in UNWRITTEN.get(kind, ()):
-        if not output[name]:
-            del output[name]
-    return output
+        if not mapping[name]:
+            del mapping[name]
+    return mapping
 
 
 _UNSEEN = Regex("[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")

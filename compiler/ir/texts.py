@@ -109,8 +109,8 @@ def to_plain(value: Text) -> str | list[str | dict[str, str]]:
 
 
 def _sparse(reference: Reference) -> dict[str, str]:
-    output = {name: getattr(reference, name) for name in ("written", "missing", "before", "after")}
-    return {"register": reference.register, **{name: value for name, value in output.items() if value}}
+    fields = {name: getattr(reference, name) for name in ("written", "missing", "before", "after")}
+    return {"register": reference.register, **{name: value for name, value in fields.items() if value}}
 
 
 _IDENTIFIER = Regex(r"[A-Za-z_][A-Za-z0-9_]*")

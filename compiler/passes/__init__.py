@@ -43,8 +43,8 @@ def optimize(program: Program, *, jumps: bool = True) -> Program:
     if not program.jumps:
         return program
     plain = plain_targets(program)
-    output = (jump for jump in program.jumps if jump.entering or jump.effects or plain.get(jump.id) != jump.target)
-    return replace(program, jumps=tuple(output))
+    needed = (jump for jump in program.jumps if jump.entering or jump.effects or plain.get(jump.id) != jump.target)
+    return replace(program, jumps=tuple(needed))
 
 
 def run_passes(program: Program, *names: str) -> Program:

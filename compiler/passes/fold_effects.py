@@ -55,7 +55,7 @@ def _with_constants(effects: Iterable[Effect]) -> list[Effect]:
 
 
 def _without_overwritten(effects: list[Effect]) -> list[Effect]:
-    stored: list[Effect] = []
+    remaining: list[Effect] = []
     overwritten: set[str] = set()
     for effect in reversed(effects):
         match effect:
@@ -71,5 +71,5 @@ def _without_overwritten(effects: list[Effect]) -> list[Effect]:
                 pass  # doesn't read a counter
             case _:
                 assert_never(effect)
-        stored.append(effect)
-    return stored[::-1]
+        remaining.append(effect)
+    return remaining[::-1]

@@ -28,18 +28,18 @@ def _narrowed(node: Node, possible: Mapping[int, frozenset[Test]]) -> Node:
 
     Edges that keep a value declare which names a command may set (I9), so the last edge with a name stays too.
     """
-    stored = {place: _relaxed(node.edges[place], tests) for place, tests in possible.items()}
+    remaining = {place: _relaxed(node.edges[place], tests) for place, tests in possible.items()}
     words: set[str | None] = {*alphabet(node.task)} or {None}
-    missing = words.difference(*(_plain_words(edge, words) for edge in stored.values()))
+    missing = words.difference(*(_plain_words(edge, words) for edge in remaining.values()))
     for place, edge in enumerate(node.edges):
         if missing and not missing.isdisjoint(_plain_words(edge, words)):
-            stored.setdefault(place, edge)
-    named = {*output_names(stored.values())}
+            remaining.setdefault(place, edge)
+    named = {*output_names(remaining.values())}
     for place, edge in enumerate(node.edges):
         if not named.issuperset(names := output_names([edge])):
-            stored[place] = edge
+            remaining[place] = edge
             named.update(names)
-    edges = tuple(stored[place] for place in sorted(stored))
+    edges = tuple(remaining[place] for place in sorted(remaining))
     return node if edges == node.edges else replace(node, edges=edges)
 
 

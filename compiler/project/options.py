@@ -34,8 +34,8 @@ class TargetOptions(Struct, frozen=True):
 
     def over(self, other: TargetOptions) -> TargetOptions:
         """Return the options of both tables; an option in this table replaces the other one completely."""
-        stored = {path: place for path, place in other.places.items() if not path or path[0] not in self.values}
-        return TargetOptions({**other.values, **self.values}, {**stored, **self.places})
+        remaining = {path: place for path, place in other.places.items() if not path or path[0] not in self.values}
+        return TargetOptions({**other.values, **self.values}, {**remaining, **self.places})
 
 
 class Options(Struct, frozen=True):

@@ -66,7 +66,7 @@ def load_json(text: str) -> object:
 
 
 def _broken(text: str, error: json.JSONDecodeError) -> BrokenJsonError:
-    message, remedy = next((output for start, output in _MESSAGES.items() if error.msg.startswith(start)), _ESCAPE)
+    message, remedy = next((words for start, words in _MESSAGES.items() if error.msg.startswith(start)), _ESCAPE)
     position, here = error.pos, text[error.pos : error.pos + 2]
     before = _TRAILING_COMMA.search(text, max(0, position - 1000), position)
     if here[:1] in ("]", "}") and before:

@@ -167,8 +167,8 @@ def _next(left: Sequence[Event], node: Node) -> list[Event]:
 def _of_entries(left: Sequence[Event], node: Node, task: Parallel) -> list[Event]:
     """Return the answers of a parallel step's entries in order; nothing if an answer is missing."""
     names = [f"{node.id}_{index}" for index in range(len(task.entries))]
-    output = {
+    events = {
         name: [event for event in left if isinstance(event, ScenarioAnswer) and event.step == name][:1]
         for name in names
     }
-    return [event for name in names for event in output[name]] if all(output.values()) else []
+    return [event for name in names for event in events[name]] if all(events.values()) else []

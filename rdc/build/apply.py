@@ -57,34 +57,34 @@ def apply_changes(
     found = {at.output: made[at.output].record if at.output in made else last_build.records[at.output] for at in tasks}
     ours = {path: digest for record in last_build.records.values() for path, digest in record.outputs.items()}
     whole = _Whole(root, tasks, found, made, hashes, ours)
-    printed = [*loaded.diagnostics, *_said(whole, strict=options.strict)]
+    findings = [*loaded.diagnostics, *_said(whole, strict=options.strict)]
     old, text = read_lock(root), lock_text(found.values())
     asked = review(old, text, whole.outputs, options.approved, options.pins, ci=options.ci)
     if asked.unknown:
-        return BuildResult(printed, _sources(whole, loaded, printed), unknown=asked.unknown)
-    printed += asked.findings
+        return BuildResult(findings, _sources(whole, loaded, findings), unknown=asked.unknown)
+    findings += asked.findings
     if options.check:
-        left = () if has_error(printed) else _left(whole, old)
+        left = () if has_error(findings) else _left(whole, old)
         is_stale = old != text and not asked.refused
-        printed += [*_differences(whole, last_build, old, is_stale=is_stale), *left]
-        return BuildResult(printed, _sources(whole, loaded, printed), total=len(whole.outputs))
-    good = _writable(whole, asked, printed)
-    written = _written(whole, good, None if has_error(printed) or old == text else text, printed)
-    left = () if has_error(printed) else _left(whole, old)  # replaced files may have called other files
-    removed = _removed(left, printed) if options.prune else []
-    stored = () if options.prune else [one.message for one in left]
+        findings += [*_differences(whole, last_build, old, is_stale=is_stale), *left]
+        return BuildResult(findings, _sources(whole, loaded, findings), total=len(whole.outputs))
+    good = _writable(whole, asked, findings)
+    written = _written(whole, good, None if has_error(findings) or old == text else text, findings)
+    left = () if has_error(findings) else _left(whole, old)  # replaced files may have called other files
+    removed = _removed(left, findings) if options.prune else []
+    leftover = () if options.prune else [one.message for one in left]
     if written is not None and not options.ci:
-        _note(whole, loaded, {task.output for task in good}, is_settled=not (has_error(printed) or stored))
+        _note(whole, loaded, {task.output for task in good}, is_settled=not (has_error(findings) or leftover))
     return BuildResult(
-        printed, _sources(whole, loaded, printed), written or (), removed, len(whole.outputs), left=stored
+        findings, _sources(whole, loaded, findings), written or (), removed, len(whole.outputs), left=leftover
     )
 
 
 def _said(whole: _Whole, *, strict: bool) -> Iterator[Diagnostic]:
     for task in whole.tasks:
         made = whole.made.get(task.output)
-        printed = made.diagnostics if made else whole.found[task.output].diagnostics
-        yield from (one for one in printed if one.severity is not Severity.NOTE)  # `rdc check` shows notes
+        findings = made.diagnostics if made else whole.found[task.output].diagnostics
+        yield from (one for one in findings if one.severity is not Severity.NOTE)  # `rdc check` shows notes
     yield from _clashes(whole)
     if strict:
         sources = {task.source for task in whole.tasks}

@@ -172,8 +172,8 @@ def _next(mocks: MockAnswers, given: bytes, environment: Mapping[str, str]) -> A
         own = counts.pop(run, {})
         number = own.get(key, 0)
         reply = mocks.due(kind, name, number, environment.get("RDC_STEP", name))  # a missing one doesn't count
-        stored = dict(list(counts.items())[1 - MOST_RUNS :])
-        text = json.dumps({**stored, run: {**own, key: number + 1}})
+        recent = dict(list(counts.items())[1 - MOST_RUNS :])
+        text = json.dumps({**recent, run: {**own, key: number + 1}})
         file.seek(0)
         file.write(text)
         file.truncate()

@@ -29,13 +29,13 @@ def command(file: str, call: tuple[str, str, int] | None) -> int:
     Exit codes: 0 an answer, 1 a failing answer or none, 2 usage error; those of an executor are in the file.
     """
     try:
-        output = answer(file, sys.stdin.buffer.read(), os.environ, call)
+        result = answer(file, sys.stdin.buffer.read(), os.environ, call)
     except UsageError as error:
-        output = MockResult(1, b"", str(error))
+        result = MockResult(1, b"", str(error))
     except OSError as error:
-        output = MockResult(2, b"", f"{error.filename}: {error.strerror}")
-    if output.message:
-        tell(clean(output.message))
-    elif output.output:
-        put(output.output + b"\n")
-    return output.code
+        result = MockResult(2, b"", f"{error.filename}: {error.strerror}")
+    if result.message:
+        tell(clean(result.message))
+    elif result.output:
+        put(result.output + b"\n")
+    return result.code

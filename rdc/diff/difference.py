@@ -54,13 +54,13 @@ def difference(old: Picture, new: Picture) -> Difference:
     """Compare two versions of a program by their pictures."""
     matching = match(old, new)
     pairs = list(_pairs(old, new, matching))
-    stored = {pair.new.id for pair in pairs}
+    matched = {pair.new.id for pair in pairs}
     nodes = {pair.new.id: pair for pair in pairs if pair.parts}
     before, after = _reached_ends(old), _reached_ends(new)
     same, kept_start = {box.node.id: said(box.node) for box in new.boxes}, matching.boxes.get(old.entry)
     gone, come = (*old.notes, *old.values), (*new.notes, *new.values)
     return Difference(
-        added=tuple(node for node in nodes_of(new) if node.id not in stored),
+        added=tuple(node for node in nodes_of(new) if node.id not in matched),
         removed=tuple(node for node in nodes_of(old) if node.id not in matching.boxes),
         changed=(*_in_order(new, nodes, _changed_groups(old, new, matching)), *_changed_messages(old, new, matching)),
         renumbered=tuple(pair for pair in pairs if pair.old.id != pair.new.id),

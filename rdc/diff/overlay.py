@@ -53,9 +53,9 @@ def _marked_frames(new: Picture, found: Difference) -> Iterator[Frame]:
 def _notes(new: Picture, found: Difference) -> Iterator[tuple[Mark, str]]:
     parts = {change.new.id: ", ".join(change.parts) for change in found.changed if isinstance(change.new, Node)}
     nodes = {box.node.id: box.node for box in new.boxes}
-    stored = {said(nodes[name]) for name in found.matched.values()}
+    matched = {said(nodes[name]) for name in found.matched.values()}
     for box in new.boxes:
-        if said(box.node) not in stored:
+        if said(box.node) not in matched:
             yield "added", ""
         elif box.node.id in parts:
             yield "changed", parts[box.node.id]
@@ -97,10 +97,10 @@ def _with_removed(old: Picture, boxes: list[Box], found: Difference, names: Mapp
 
 def _new_arrows(new: Picture, found: Difference) -> Iterator[Arrow]:
     """Yield the arrows of the new version. Arrows of added boxes are added."""
-    stored = set(found.matched.values())
+    matched = set(found.matched.values())
     come = {move.after for move in found.redirected}
     for arrow in new.arrows:
-        is_new = arrow.source not in stored or arrow in come
+        is_new = arrow.source not in matched or arrow in come
         yield replace(arrow, said=(f"{SIGNS['added']} ", *arrow.said), mark="added") if is_new else arrow
 
 
@@ -108,6 +108,6 @@ def _old_arrows(old: Picture, found: Difference, names: Mapping[str, str]) -> It
     gone = {move.before for move in found.redirected}
     for arrow in old.arrows:
         if arrow.source not in found.matched or arrow in gone:
-            output = (f"{SIGNS['removed']} ", *arrow.said)
+            label = (f"{SIGNS['removed']} ", *arrow.said)
             source, target = names[arrow.source], names[arrow.target]
-            yield replace(arrow, source=source, target=target, said=output, mark="removed", passes=False)
+            yield replace(arrow, source=source, target=target, said=label, mark="removed", passes=False)

@@ -16,9 +16,9 @@ _REMEDY = 'write `[[build]]` with `source = "docs/**/*.md"`, `to = "github"` and
 
 def named_documents(project: Project) -> list[str]:
     """Return the documents that the `[[build]]` tables of a project match, by path from its root."""
-    output, _ = rules(read_configuration(project, all_options()))
-    files = files_below(project.root, [pattern for rule in output for pattern in rule.patterns]) if output else []
-    return list(dict.fromkeys(task.source for task in plan(output, files).tasks))
+    declared, _ = rules(read_configuration(project, all_options()))
+    files = files_below(project.root, [pattern for rule in declared for pattern in rule.patterns]) if declared else []
+    return list(dict.fromkeys(task.source for task in plan(declared, files).tasks))
 
 
 def rules(configuration: Configuration) -> tuple[list[Rule], list[Diagnostic]]:
@@ -45,14 +45,14 @@ def _rule(item: object, place: OptionSource) -> Rule:
 
     from rdc.documents.table import Build  # noqa: PLC0415 (it imports pydantic)
 
-    output = Build.validated(item)
-    backend = load(output.to)
+    table = Build.validated(item)
+    backend = load(table.to)
     try:
-        backend.options.validated(output.options)
+        backend.options.validated(table.options)
     except InvalidError as error:  # a document may have the missing options
-        wrong = [one for one in error.issues if one.path[:1] in [(name,) for name in output.options]]
+        wrong = [one for one in error.issues if one.path[:1] in [(name,) for name in table.options]]
         if wrong:
-            message = (Issue(("options", *one.path), f"target {output.to}: {one.message}") for one in wrong)
-            raise InvalidError(*message) from None
-    patterns = (output.source,) if isinstance(output.source, str) else tuple(output.source)
-    return Rule(patterns, output.to, backend.suffix, endings(), output.out, output.options, place.path, place.span)
+            issues = (Issue(("options", *one.path), f"target {table.to}: {one.message}") for one in wrong)
+            raise InvalidError(*issues) from None
+    patterns = (table.source,) if isinstance(table.source, str) else tuple(table.source)
+    return Rule(patterns, table.to, backend.suffix, endings(), table.out, table.options, place.path, place.span)

@@ -45,7 +45,7 @@ def read_outcomes(text: str, program: Program) -> dict[str, tuple[Outcome, ...]]
     found: dict[str, tuple[Outcome, ...]] = {}
     for word in words:
         name, given = _split(word, known)
-        found[name] = found.get(name, ()) + tuple(_outcome(word, output, known[name]) for output in _parts(given, ","))
+        found[name] = found.get(name, ()) + tuple(_outcome(word, part, known[name]) for part in _parts(given, ","))
     return found
 
 

@@ -60,8 +60,8 @@ def show_facts(program: Program) -> Iterator[str]:
     """Yield a line for each output, with the steps that write and read it, and for each step with times."""
     flow = value_flow(program)
     effects = (effect for node in program.nodes for edge in node.edges for effect in edge.effects)
-    stored = (effect.slot for effect in effects if isinstance(effect, Keep) and effect.of == "output")
-    for slot in dict.fromkeys(stored):
+    slots = (effect.slot for effect in effects if isinstance(effect, Keep) and effect.of == "output")
+    for slot in dict.fromkeys(slots):
         written = [node.id for node in program.nodes if slot in flow.writes[node.id]]
         read = [node.id for node in program.nodes if slot in flow.reads[node.id]]
         yield visible(f"{slot}: written by {_listed(written)}, read by {_listed(read)}")
@@ -135,11 +135,11 @@ def show_paths(machine: Machine, paths: Sequence[Path]) -> list[str]:
 
 def show_path(machine: Machine, path: Path, *, with_answers: bool = False) -> str:
     """Return a path in one line. Repetitions are shown once: `1 fail ×3`, `(1 pass, 2 fail) ×3`."""
-    output = []
+    visits = []
     for made in path.visits:
         word = spoken(machine.nodes[made.step].task, made.outcome.word).lower()
-        output.append(f"{made.step} {word}{_kept(made) if with_answers else ''}")
-    turns = ", ".join(visible(_turns(found, path)) for found in folded(output))
+        visits.append(f"{made.step} {word}{_kept(made) if with_answers else ''}")
+    turns = ", ".join(visible(_turns(found, path)) for found in folded(visits))
     given = "".join(visible(f"{name}={value}: ") for name, value in path.inputs)
     return f"{given}{turns} => {show_end(machine, path)}"
 
@@ -147,17 +147,17 @@ def show_path(machine: Machine, path: Path, *, with_answers: bool = False) -> st
 def _kept(made: Visit) -> str:
     if not any(isinstance(effect, Keep) for edge in made.edges for effect in edge.effects):
         return ""
-    output = [made.outcome.text, *(f"{name}={value}" for name, value in made.outcome.values)]
-    return f" ({', '.join(filter(None, output))})" if any(output) else ""
+    texts = [made.outcome.text, *(f"{name}={value}" for name, value in made.outcome.values)]
+    return f" ({', '.join(filter(None, texts))})" if any(texts) else ""
 
 
 def _turns(found: Turns, path: Path) -> str:
     """Return repeated visits. A single visit also shows its attempt and instance."""
     shown = []
-    for output, times, place in found.items:
+    for visit, times, place in found.items:
         made = path.visits[place]
         is_single = times == found.times == 1
-        shown.append(f"{_name(made) if is_single else made.step}{output.removeprefix(made.step)}{_times(times)}")
+        shown.append(f"{_name(made) if is_single else made.step}{visit.removeprefix(made.step)}{_times(times)}")
     together = ", ".join(shown)
     return f"({together}){_times(found.times)}" if found.times > 1 else together
 

@@ -81,8 +81,8 @@ def of_stepspec(step: SpecifiedStep, stepspec: Specification, options: GithubOpt
 
 def transitions(node: Node, nodes: Nodes) -> Iterator[str]:
     """Yield all transitions from a node, each as a comment: `PASS: CONTINUE`, `otherwise: STOP "It is broken"`."""
-    for output in dict.fromkeys(f"{when}: {where}" for when, where in _transitions(node, node, nodes, (), "")):
-        yield comment(output, LONGEST)
+    for remark in dict.fromkeys(f"{when}: {where}" for when, where in _transitions(node, node, nodes, (), "")):
+        yield comment(remark, LONGEST)
 
 
 def _transitions(
@@ -114,8 +114,8 @@ def _destination(start: Node, edge: Edge, nodes: Nodes) -> str:
         return edge.label or f"GOTO {target.id}"
     result, message = target.task.result.upper(), " ".join(as_written(str(target.task.message)).split())
     words = edge.label.upper() if edge.label.upper() in {"COMPLETE", "STOP", "END"} else edge.label
-    output = words if words and words != "END" else result
-    return output + (f' "{message}"' if message else "") + _skipped(start, target.task, nodes)
+    remark = words if words and words != "END" else result
+    return remark + (f' "{message}"' if message else "") + _skipped(start, target.task, nodes)
 
 
 def _skipped(start: Node, end: End, nodes: Nodes) -> str:

@@ -278,11 +278,11 @@ class Approvals(Runbook, frozen=True, dict=True):
 
 
 def _rerun(ids: Iterable[str]) -> Job:
-    output = "Completed steps would run again. Start a new run of this workflow instead."
+    reason = "Completed steps would run again. Start a new run of this workflow instead."
     return Job(
         id="rerun",
         name="Start the workflow again instead",
-        steps=(Step("Refuse to run jobs again", run=f"echo '::error::{output}'\nexit 1\n"),),
+        steps=(Step("Refuse to run jobs again", run=f"echo '::error::{reason}'\nexit 1\n"),),
         needs=tuple(ids),
         condition="${{ !cancelled() && github.run_attempt != 1 }}",
         timeout=_MINUTES,

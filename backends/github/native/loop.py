@@ -102,9 +102,9 @@ def script(loop: Loop, functions: str) -> str:
     choices = Choices(loop, frozenset(node.id for node in loop.place.nodes))
     for node in loop.place.nodes:
         lines += [INDENT * 2 + line for line in _arm(loop, node, choices)]
-    message = ["rdc_next", *(loop.ids.counters[name] for name in loop.reports), *["rdc_message"] * _has_end(loop)]
+    names = ["rdc_next", *(loop.ids.counters[name] for name in loop.reports), *["rdc_message"] * _has_end(loop)]
     lines += [f"{INDENT}esac", "done"]
-    lines += [f'echo "{name.removeprefix("rdc_")}=${name}" >> "$GITHUB_OUTPUT" || exit' for name in message]
+    lines += [f'echo "{name.removeprefix("rdc_")}=${name}" >> "$GITHUB_OUTPUT" || exit' for name in names]
     return "\n".join(lines) + "\n"
 
 
@@ -123,10 +123,8 @@ def environment(loop: Loop) -> dict[str, str]:
             texts |= {} if fits_script(command) else {f"RDC_COMMAND_{name}": command}
             if prompt := prompt_of(node.task):
                 texts[f"RDC_PROMPT_{name}"] = prompt
-            output = enumerate(variables(each).items(), 1)
-            texts |= {
-                f"RDC_SAID_{name}_{at}": f"{key}={value}" for at, (key, value) in output if not fits_script(value)
-            }
+            pairs = enumerate(variables(each).items(), 1)
+            texts |= {f"RDC_SAID_{name}_{at}": f"{key}={value}" for at, (key, value) in pairs if not fits_script(value)}
         elif isinstance(node.task, End):
             texts[f"RDC_MESSAGE_{name}"] = " ".join(str(node.task.message).split())
     return texts
@@ -206,9 +204,9 @@ def _prompted(loop: Loop, node: Node, prompt: str) -> Iterator[str]:
 def _given(loop: Loop, node: Node) -> str:
     """Return the assignments before a node's command (M4)."""
     given = [f"{variable.name}=${loop.ids.counters[variable.register]} " for variable in node.variables]
-    stored = [f"-u {name}" for name in loop.own if name not in loop.secrets[node.id]]
-    if stored:
-        given.append(f"rdc_without='{' '.join(stored)}' ")
+    hidden = [f"-u {name}" for name in loop.own if name not in loop.secrets[node.id]]
+    if hidden:
+        given.append(f"rdc_without='{' '.join(hidden)}' ")
     if node.settings.timeout:
         given.append(f"rdc_limit={node.settings.timeout} ")
     if node.retries:

@@ -355,7 +355,7 @@ class GithubOptions(Options):
 
     def all_secrets(self) -> dict[str, str]:
         """Return the secret for each variable, including secrets that only `steps` names."""
-        named = (name for output in self.steps.values() for name in output.secrets or ())
+        named = (name for setting in self.steps.values() for name in setting.secrets or ())
         return {**{name: name for name in named}, **self.secret_names()}
 
     def triggers(self) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def setting_of(node: Node, program: Program, options: GithubOptions, name: str) 
     """Return a node's own setting, or the one of the steps and runbooks around it; "" for none."""
     if not options.steps:
         return ""
-    found = (getattr(output, name) for output in _said(node, options, program.parents))
+    found = (getattr(setting, name) for setting in _said(node, options, program.parents))
     return next((value for value in found if value), "")
 
 
@@ -62,8 +62,8 @@ def variables(node: Node) -> dict[str, str]:
     """Return the variables that a node sets (I25), and its id and title if its command uses them."""
     found = {constant.name: constant.value for constant in node.constants}
     if isinstance(node.task, Shell):
-        message = {"RDC_STEP": node.id, "RDC_TITLE": " ".join(str(node.title).split())}
-        found |= {name: text for name, text in message.items() if name in str(node.task.command)}
+        facts = {"RDC_STEP": node.id, "RDC_TITLE": " ".join(str(node.title).split())}
+        found |= {name: text for name, text in facts.items() if name in str(node.task.command)}
     return found
 
 
@@ -127,10 +127,10 @@ class StepSecrets:
 
     def _of_caller(self, node: Node, caller: Caller | None) -> list[str]:
         """Return the secrets that a node gets when it calls a command: the node's own, and the command's."""
-        named = [name for output in _said(node, self._options, self._parents) for name in output.secrets or ()]
+        named = [name for setting in _said(node, self._options, self._parents) for name in setting.secrets or ()]
         if isinstance(caller, Called):
             return [*caller.secrets, *named]
-        names_some = any(output.secrets is not None for output in self._options.steps.values())
+        names_some = any(setting.secrets is not None for setting in self._options.steps.values())
         return named if names_some else [*self._program.secrets, *self._options.secret_names()]
 
 
@@ -141,17 +141,17 @@ def unfit_nodes(program: Program, options: GithubOptions, *, native: bool = Fals
     if any(isinstance(node.task, approved) for node in program.nodes):
         yield from _shared(program, options)
     for node in program.nodes:
-        output = options.steps.get(node.id)
-        if output and output.approval_environment and not (native and isinstance(node.task, Ask)):
+        setting = options.steps.get(node.id)
+        if setting and setting.approval_environment and not (native and isinstance(node.task, Ask)):
             problem = f"`steps` sets an `approval-environment` for step {node.id}, which reviewers don't answer"
             yield about_option(program, ("steps", node.id), "RD013", problem, "remove it")
         asks_people = isinstance(node.task, Gate) or (isinstance(node.task, Ask) and options.prompts != "agent")
-        if output is None or not asks_people:
+        if setting is None or not asks_people:
             continue
-        if output.secrets:
+        if setting.secrets:
             problem = f"`steps` gives secrets to step {node.id}, which only asks people and runs no command"
             yield about_option(program, ("steps", node.id), "RD013", problem, "move them to the step that follows")
-        if output.environment and isinstance(node.task, approved):
+        if setting.environment and isinstance(node.task, approved):
             problem = f"`steps` sets an environment for step {node.id}, but people approve it in `approval-environment`"
             remedy = "move it to the step that follows, or use `approval-environment`"
             yield about_option(program, ("steps", node.id), "RD013", problem, remedy)
@@ -177,10 +177,13 @@ def unfit_secrets(program: Program, options: GithubOptions) -> Iterator[Diagnost
 
 def _shared(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     """Report other jobs in the approval environment: a review that starts such a job would also approve a gate."""
-    deciding = {options.approval_environment, *(output.approval_environment or "" for output in options.steps.values())}
+    deciding = {
+        options.approval_environment,
+        *(setting.approval_environment or "" for setting in options.steps.values()),
+    }
     approves = {name.casefold() for name in deciding}
     named: dict[KeyPath, str | None] = {("environment",): options.environment}
-    named |= {("steps", name): output.environment for name, output in options.steps.items()}
+    named |= {("steps", name): setting.environment for name, setting in options.steps.items()}
     for option, environment in named.items():
         if environment and environment.casefold() in approves:
             problem = f"other jobs would run in {environment}, the environment for decisions"

@@ -238,8 +238,8 @@ def with_secrets(events: Mapping[str, Any], stored: Mapping[str, str]) -> Mappin
 
 def _with(events: Mapping[str, Any], event: str, **inputs: object) -> dict[str, Any]:
     """Return the events with more inputs of one of them."""
-    output = events.get(event) or {}
-    return {**events, event: {**output, "inputs": {**(output.get("inputs") or {}), **inputs}}}
+    trigger = events.get(event) or {}
+    return {**events, event: {**trigger, "inputs": {**(trigger.get("inputs") or {}), **inputs}}}
 
 
 def lines(events: Mapping[str, Any]) -> str:

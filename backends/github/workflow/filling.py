@@ -117,8 +117,8 @@ def _in_quotes(text: str) -> str:
 
 def in_log(prompt: str) -> str:
     """Return a prompt as lines for the log. None of them can be a command to the runner, which starts with `::`."""
-    stored = f"\n\t{_OPENS}{_CLOSES}" if is_marked(prompt) else "\n\t"
-    shown = "".join(character if character.isprintable() or character in stored else " " for character in prompt)
+    allowed = f"\n\t{_OPENS}{_CLOSES}" if is_marked(prompt) else "\n\t"
+    shown = "".join(character if character.isprintable() or character in allowed else " " for character in prompt)
     return "\n".join(line.rstrip() for line in shown.strip("\n").split("\n")).replace("##[", "## [")
 
 

@@ -160,10 +160,10 @@ def with_declared(events: Mapping[str, Any], inputs: tuple[Input, ...]) -> dict[
     names = input_names(inputs, events)
     for event in GIVING:
         if event in found and inputs:
-            output = dict(found[event] or {})
-            is_continued = event == "workflow_dispatch" and "resume" in (output.get("inputs") or {})
+            declaration = dict(found[event] or {})
+            is_continued = event == "workflow_dispatch" and "resume" in (declaration.get("inputs") or {})
             own = {names[declared.name]: _declared(declared, event, is_continued) for declared in inputs}
-            found[event] = output | {"inputs": {**(output.get("inputs") or {}), **own}}
+            found[event] = declaration | {"inputs": {**(declaration.get("inputs") or {}), **own}}
     return found
 
 
@@ -174,18 +174,18 @@ def _declared(declared: Input, event: str, is_continued: bool) -> dict[str, Any]
     is a string for a similar reason: a form preselects the first option. A called workflow has no choices. A run that
     continues another gets no inputs, so GitHub must not require any; the first step requires them instead.
     """
-    output: dict[str, Any] = {"description": label(declared.description or declared.name), "type": "string"}
+    declaration: dict[str, Any] = {"description": label(declared.description or declared.name), "type": "string"}
     has_value = declared.required or declared.default is not None
     if declared.type == "boolean" and has_value:
-        output["type"] = "boolean"
+        declaration["type"] = "boolean"
     is_form = event == "workflow_dispatch" and has_value
     if declared.type == "choice" and is_form and not any(OPEN in item for item in declared.options):
-        output |= {"type": "choice", "options": list(declared.options)}
+        declaration |= {"type": "choice", "options": list(declared.options)}
     if declared.default is not None and OPEN not in declared.default and "\0" not in declared.default:
-        output["default"] = declared.default == "true" if output["type"] == "boolean" else declared.default
+        declaration["default"] = declared.default == "true" if declaration["type"] == "boolean" else declared.default
     elif declared.required and declared.default is None and not is_continued:
-        output["required"] = True
-    return output
+        declaration["required"] = True
+    return declaration
 
 
 _CLASS = r"\[[A-Za-z0-9_.@+/ ](?:[A-Za-z0-9_.@+/ ]|-(?=[A-Za-z0-9\]]))*\]"

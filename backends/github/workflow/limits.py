@@ -106,7 +106,7 @@ def _unready(program: Program, options: GithubOptions) -> Iterator[OptionDiagnos
         if path[0] == "tools" or not (called_by_name or _AGENTS.intersection(name.split()[:1])):
             continue
         own = caller if isinstance(caller, Called) else Called(run=name)
-        shared = isinstance(caller, str) or any(output.secrets for output in options.steps.values())
+        shared = isinstance(caller, str) or any(setting.secrets for setting in options.steps.values())
         has_key = own.secrets or (shared and (program.secrets or options.all_secrets())) or not called_by_name
         lacks = [
             *(["set-up that installs it"] if not (own.setup or options.setup) else []),
@@ -170,8 +170,8 @@ def exceeded(workflow: Written, text: str) -> Iterator[Diagnostic]:
         for step in job.steps:
             for problem, remedy, about in _step(step):
                 node = nodes.get(about)
-                output = problem if node else f"{problem}, in the step {step.name}"
-                yield about_node(node, "RD521", output, remedy) if node else _too_large(workflow, output)
+                message = problem if node else f"{problem}, in the step {step.name}"
+                yield about_node(node, "RD521", message, remedy) if node else _too_large(workflow, message)
 
 
 def _inputs(workflow: Written) -> Iterator[Diagnostic]:
@@ -183,7 +183,9 @@ def _inputs(workflow: Written) -> Iterator[Diagnostic]:
         problem = f"`workflow_dispatch` would have {len(inputs)} inputs{added}; GitHub's limit is {MOST_INPUTS}"
         remedy = f"remove {len(inputs) - MOST_INPUTS} of them, or combine some"
         yield about_option(workflow.program, at, "RD521", problem, remedy)
-    defaults = {name: output.get("default", "") if isinstance(output, dict) else "" for name, output in inputs.items()}
+    defaults = {
+        name: declared.get("default", "") if isinstance(declared, dict) else "" for name, declared in inputs.items()
+    }
     size = len(json.dumps(defaults, ensure_ascii=False))
     if size > LONGEST_INPUTS:
         problem = f"the defaults of `workflow_dispatch` have {size:,} characters; GitHub's limit is {LONGEST_INPUTS:,}"
