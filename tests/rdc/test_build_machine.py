@@ -1,4 +1,4 @@
-"""Random sequences of edits, builds and kills against a model: what the next build leaves is always right (B-3)."""
+"""Random sequences of edits, builds and kills against a model: what the next build leaves is always right."""
 
 from __future__ import annotations
 

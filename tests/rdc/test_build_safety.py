@@ -1,4 +1,4 @@
-"""`rdc build` on all cores, and when things go wrong: killed workers, full disks, links, damaged caches (B-3, B-4)."""
+"""`rdc build` on all cores, and when things go wrong: killed workers, full disks, links, damaged caches."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ OF_ENGINE = {"nodes", "registers", "edges", "on", "do"}
 
 
 def test_only_the_builders_make_what_the_engine_runs() -> None:
-    """The target prints calls from the graph (S8). A table of its own would be a second way to the engine."""
+    """The target prints calls from the graph. A table of its own would be a second way to the engine."""
     for path in MODULES:
         if path.is_relative_to(ROOT / "backends" / "python") or path.is_relative_to(ROOT / "rdc" / "commands"):
             dicts = [node for node in nodes(path) if isinstance(node, ast.Dict)]
@@ -64,7 +64,7 @@ def test_only_the_builders_make_what_the_engine_runs() -> None:
 
 
 def test_one_walk_is_in_programs_and_in_checks_of_their_journals() -> None:
-    """A journal from an artifact is replayed as the engine ran it (S8)."""
+    """A journal from an artifact is replayed as the engine ran it."""
     walking = {"choose", "follow"}
     defined = {
         (shown(path), function.name) for path in MODULES for function in functions(path) if function.name in walking
@@ -352,12 +352,12 @@ def test_names_of_codes_are_unique_and_in_kebab_case() -> None:
 
 @pytest.mark.parametrize("name", EDITIONS)
 def test_no_edition_has_mocks(name: str) -> None:
-    """Programs don't mock: `rdc mock` answers instead of what they call (S7)."""
+    """Programs don't mock: `rdc mock` answers instead of what they call."""
     assert not [line for line in runtime(name).splitlines() if "mock" in line.lower()]
 
 
 def test_one_module_answers_in_mock_runs_and_in_tests_of_scenarios() -> None:
-    """`rdc run --mock` and `rdc test` call `rdc mock`, by the command that one function makes (S7)."""
+    """`rdc run --mock` and `rdc test` call `rdc mock`, by the command that one function makes."""
     texts = {shown(path): path.read_text(encoding="utf-8") for path in (ROOT / "rdc").rglob("*.py")}
     calling = {path for path, text in texts.items() if "mock_command(" in text}
     assert calling == {"rdc/calls/mock.py", "rdc/calls/mock_option.py", "rdc/testing/tester.py"}

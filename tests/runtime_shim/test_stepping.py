@@ -1,4 +1,4 @@
-"""A program that is called step by step: `open`, then `step PLACE…`, with the exit codes for who calls (rule 1)."""
+"""A program that is called step by step: `open`, then `step PLACE…`, with the exit codes for who calls."""
 
 from __future__ import annotations
 
