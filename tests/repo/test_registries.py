@@ -25,6 +25,7 @@ from rdc.commands import load as load_command
 from runtime_shim.editions import EDITIONS
 from tests.conftest import ROOT
 from tests.repo.modules import MODULES, functions, imports, nodes, shown, users_of
+from tests.support.outputs import CHECKS
 
 # --- The runtime -----------------------------------------------------------------------------------------------------
 
@@ -217,6 +218,7 @@ def test_backend_has_all_that_belongs_to_it(name: str) -> None:
     page = ROOT / "docs" / PAGES.get(name, f"targets/{name}.md")
     assert page.is_file(), f"there is no {shown(page)}"
     assert golden_files(backend.suffix)
+    assert name in CHECKS, "tests/support/outputs.py has no check of its outputs"
 
 
 def test_passes_and_their_modules_are_the_same() -> None:
