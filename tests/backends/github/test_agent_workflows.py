@@ -21,7 +21,7 @@ from runtime_shim.engine.program import UsageError
 from runtime_shim.publish import publisher
 from runtime_shim.targets.github.changes import changed_files
 from runtime_shim.tasks.recipes import RECIPES
-from tests.backends.github.routed_runs import AGENT, ended, log, run
+from tests.backends.github.routed import AGENT, ended, log, run
 from tests.conftest import ROOT
 from tests.support.github import lint
 from tests.support.github.compiling import parsed

@@ -1,15 +1,16 @@
-"""The second engine does what GitHub does with jobs, environments, inputs, actions, and its API."""
+"""The second engine does what GitHub does with jobs, environments, reviewers, re-runs, artifacts, and its API."""
 
 from __future__ import annotations
 
 import json
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.backends.github.walking import HEAD, MATRIX, Engine, jobs, steps
-from tests.support.actions_engine import RejectedError
+from tests.support.actions_engine import EngineRun, RejectedError
 
 pytestmark = pytest.mark.tool
 
@@ -257,3 +258,277 @@ jobs:
     reviews = json.loads(run.jobs["two"].log)
     reported = [(review["state"], review["environments"][0]["name"], review["user"]["type"]) for review in reviews]
     assert reported == ([] if decision == "refused" else [(decision, "production", "User")])
+
+
+# --- The second engine does what GitHub does with reviewers, re-runs, artifacts by id, and `gh` -----------------------
+
+
+def results(run: EngineRun) -> dict[str, str]:
+    """The results of the jobs."""
+    return {name: job.result for name, job in run.jobs.items()}
+
+
+# --- Environments -----------------------------------------------------------------------------------------------------
+
+WAITS = jobs("""
+    first:
+      outputs: {color: "${{ steps.a.outputs.color }}"}
+      steps: [{id: a, run: 'echo "color=red" >> "$GITHUB_OUTPUT"'}]
+    decide:
+      name: Paint it ${{ needs.first.outputs.color }}?
+      needs: first
+      environment: approval
+      outputs: {started: "${{ steps.a.outputs.started }}"}
+      steps: [{id: a, run: 'echo "started=yes" >> "$GITHUB_OUTPUT"'}]
+    last:
+      needs: decide
+      steps: []
+    rejected:
+      needs: decide
+      if: failure() && needs.decide.outputs.started != 'yes'
+      steps: [{run: exit 1}]
+    """)
+
+
+@pytest.mark.parametrize(
+    ("decision", "result", "reviews"),
+    [
+        ("approved", "success", ["approved"]),
+        ("late", "success", ["approved"]),
+        ("bypassed", "success", []),
+        ("rejected", "failure", ["rejected"]),
+        ("refused", "failure", []),
+    ],
+)
+def test_a_job_waits_for_a_decision(
+    walk: Engine, tmp_path: Path, decision: str, result: str, reviews: list[str]
+) -> None:
+    run = walk(WAITS, environments={"approval": [decision]})
+    assert run.jobs["decide"].name == "Paint it red?"
+    assert run.jobs["decide"].outputs == ({"started": "yes"} if result == "success" else {})
+    is_in = result == "success"
+    assert results(run) == {
+        "first": "success",
+        "decide": result,
+        "last": "success" if is_in else "skipped",
+        "rejected": "skipped" if is_in else "failure",
+    }
+    assert [review["state"] for review in record(tmp_path)["approvals"]] == reviews
+
+
+def record(folder: Path, run: int = 1) -> dict[str, Any]:
+    """What the engine keeps of a run."""
+    found: dict[str, Any] = json.loads((folder / "history" / str(run) / "run.json").read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("given", [{}, {"unprotected": ["approval"]}])
+def test_every_job_is_let_into_an_environment_without_reviewers(walk: Engine, given: dict[str, list[str]]) -> None:
+    assert results(walk(WAITS, **given))["last"] == "success"
+
+
+def test_names_of_environments_have_no_case(walk: Engine, tmp_path: Path) -> None:
+    assert results(walk(WAITS, environments={"Approval": ["rejected"]}))["last"] == "skipped"
+    assert record(tmp_path)["approvals"][0]["environments"][0]["name"] == "Approval"
+    assert (
+        walk(asked("environments/approval", ".name"), environments={"Approval": ["approved"]}).log == "Approval\n; 0\n"
+    )
+
+
+def test_a_run_is_canceled_while_a_job_waits(walk: Engine) -> None:
+    text = WAITS + textwrap.indent("always: {needs: decide, if: always(), runs-on: x, steps: [{run: 'true'}]}\n", "  ")
+    run = walk(text, environments={"approval": []}, cancel="decide")
+    assert results(run) == {
+        "first": "success",
+        "decide": "cancelled",
+        "last": "skipped",
+        "rejected": "skipped",
+        "always": "success",
+    }
+    assert run.conclusion == "cancelled"
+
+
+# --- Further attempts -------------------------------------------------------------------------------------------------
+
+ATTEMPTS = jobs("""
+    a:
+      outputs: {attempt: "${{ steps.a.outputs.attempt }}"}
+      steps: [{id: a, run: 'echo "attempt=$GITHUB_RUN_ATTEMPT" >> "$GITHUB_OUTPUT"'}]
+    b:
+      needs: a
+      steps: [{run: 'echo "b has ${{ needs.a.outputs.attempt }}"; test "$GITHUB_RUN_ATTEMPT" -gt 2'}]
+    c:
+      needs: b
+      steps: [{run: 'echo "c at ${{ github.run_attempt }}"'}]
+    d:
+      steps: [{run: 'echo "d at ${{ github.run_attempt }}"'}]
+    """)
+
+
+def test_a_further_attempt_is_what_people_ask_for(walk: Engine) -> None:
+    assert walk(ATTEMPTS).log.splitlines()[:1] == ["b has 1"]
+    run = walk(ATTEMPTS, rerun=True)
+    assert (results(run)["b"], run.jobs["b"].log.splitlines()[0], run.jobs["d"].log) == (
+        "failure",
+        "b has 1",
+        "d at 1\n",
+    )
+    run = walk(ATTEMPTS, rerun="d")
+    assert (run.jobs["a"].outputs, run.jobs["b"].result, run.jobs["d"].log) == (
+        {"attempt": "1"},
+        "failure",
+        "d at 3\n",
+    )
+    run = walk(ATTEMPTS, rerun="all")
+    assert run.log == "b has 4\nc at 4\nd at 4\n"
+    assert walk(ATTEMPTS, rerun="a").log == "b has 5\nc at 5\nd at 4\n"
+
+
+def test_what_was_canceled_is_run_again_with_what_has_failed(walk: Engine) -> None:
+    assert results(walk(WAITS, environments={"approval": []}, cancel="decide"))["decide"] == "cancelled"
+    run = walk(WAITS, environments={"approval": ["approved"]}, rerun=True)
+    assert (results(run)["decide"], results(run)["last"]) == ("success", "success")
+
+
+def test_reviews_of_all_attempts_are_reviews_of_the_run(walk: Engine, tmp_path: Path) -> None:
+    walk(WAITS, environments={"approval": ["rejected"]})
+    walk(WAITS, environments={"approval": ["approved"]}, rerun=True)
+    assert [review["state"] for review in record(tmp_path)["approvals"]] == ["rejected", "approved"]
+    assert record(tmp_path)["run"]["run_attempt"] == 2
+    walk(WAITS, environments={"approval": ["rejected"]}, run_id=2)
+    assert [review["state"] for review in record(tmp_path, 2)["approvals"]] == ["rejected"]
+
+
+# --- Artifacts --------------------------------------------------------------------------------------------------------
+
+KEEP = """\
+- run: echo SAID > kept
+- {id: keep, uses: actions/upload-artifact@v7, with: {name: NAME, path: kept, overwrite: true}}
+"""
+LOAD = '- {uses: actions/download-artifact@v8, with: {artifact-ids: "ID", path: in}}\n- run: cat in/*\n'
+
+
+def test_an_artifact_is_found_by_its_id(walk: Engine) -> None:
+    first = KEEP.replace("SAID", "one").replace("NAME", "a")
+    second = KEEP.replace("SAID", "two").replace("NAME", "b").replace("id: keep", "id: other")
+    run = walk(steps(first + second + LOAD.replace("ID", "${{ steps.keep.outputs.artifact-id }}")))
+    assert (run.conclusion, run.log) == ("success", "one\n")
+    assert [step.outputs["artifact-id"] for step in run.jobs["one"].steps if step.id in {"keep", "other"}] == ["1", "2"]
+    run = walk(steps(LOAD.replace("ID", "2")), run_id=2)
+    assert "None of the provided artifact IDs were found" in run.log, "it belongs to another run"
+
+
+def test_an_artifact_that_is_overwritten_has_another_id(walk: Engine) -> None:
+    again = KEEP.replace("SAID", "two").replace("id: keep", "id: other")
+    text = (KEEP.replace("SAID", "one") + again).replace("NAME", "a")
+    for step, printed in (("keep", "None of the provided"), ("other", "two\n")):
+        run = walk(steps(text + LOAD.replace("ID", f"${{{{ steps.{step}.outputs.artifact-id }}}}")))
+        assert printed in run.log
+
+
+def test_without_an_id_all_artifacts_would_be_loaded(walk: Engine) -> None:
+    with pytest.raises(RejectedError, match="download of all artifacts"):
+        walk(steps(LOAD.replace("ID", "")))
+
+
+def test_artifacts_are_gone_when_an_approval_comes_too_late(walk: Engine) -> None:
+    text = (
+        HEAD
+        + """\
+jobs:
+  first:
+    runs-on: ubuntu-latest
+    outputs: {id: "${{ steps.keep.outputs.artifact-id }}"}
+    steps:
+      - run: echo x > kept
+      - {id: keep, uses: actions/upload-artifact@v7, with: {path: kept}}
+  last:
+    needs: first
+    runs-on: ubuntu-latest
+    environment: approval
+    steps:
+      - {uses: actions/download-artifact@v8, with: {artifact-ids: "${{ needs.first.outputs.id }}"}}
+"""
+    )
+    assert results(walk(text, environments={"approval": ["approved"]}))["last"] == "success"
+    assert results(walk(text, environments={"approval": ["late"]}, run_id=2))["last"] == "failure"
+
+
+# --- The API and gh ---------------------------------------------------------------------------------------------------
+
+RULES = ".protection_rules[].type"
+REVIEWS = '.[] | select(.state == "approved") | .environments[].name'
+
+
+def asked(path: str, filter_: str = "", permissions: str = "actions: read", token: str = "${{ github.token }}") -> str:
+    """A workflow whose job asks by gh, and says what it answers and ends with."""
+    jq = f" --jq '{filter_}'" if filter_ else ""
+    return f"""{HEAD}permissions: {{{permissions}}}
+jobs:
+  decide:
+    runs-on: ubuntu-latest
+    environment: approval
+    steps:
+      - env: {{GH_TOKEN: "{token}"}}
+        run: |
+          gh api "repos/$GITHUB_REPOSITORY/{path}"{jq}
+          echo "; $?"
+        shell: bash {{0}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "printed"),
+    [
+        ({"environments": {"approval": ["approved"]}}, "required_reviewers\nbranch_policy\n; 0\n"),
+        ({"unprotected": ["approval"]}, "branch_policy\n; 0\n"),
+        ({"unprotected": ["approval"], "failing": {"approvals": 503}}, "branch_policy\n; 0\n"),
+    ],
+)
+def test_gh_tells_who_protects_an_environment(walk: Engine, given: dict[str, Any], printed: str) -> None:
+    assert walk(asked("environments/approval", RULES), **given).log == printed
+
+
+@pytest.mark.parametrize(
+    ("decision", "printed"), [("approved", "approval\n; 0\n"), ("bypassed", "; 0\n"), ("late", "approval\n; 0\n")]
+)
+def test_gh_tells_who_has_approved(walk: Engine, decision: str, printed: str) -> None:
+    run = walk(asked("actions/runs/$GITHUB_RUN_ID/approvals", REVIEWS), environments={"approval": [decision]})
+    assert run.log == printed
+
+
+@pytest.mark.parametrize(
+    ("status", "printed"),
+    [
+        (503, "gh: It is broken (HTTP 503)\n; 1\n"),
+        (0, "error connecting to api.github.com\n; 1\n"),
+        (200, "; 1\n"),
+    ],
+)
+def test_gh_ends_with_1_when_the_api_does_not_answer(walk: Engine, status: int, printed: str) -> None:
+    run = walk(
+        asked("actions/runs/$GITHUB_RUN_ID/approvals", REVIEWS),
+        environments={"approval": ["approved"]},
+        failing={"approvals": status},
+    )
+    assert run.log.endswith(printed)
+    assert "approval\n" not in run.log
+
+
+def test_gh_may_ask_what_its_token_may(walk: Engine) -> None:
+    def printed(*words: str, **more: str) -> str:
+        return walk(asked(*words, **more)).log
+
+    assert printed("environments/other", RULES).endswith("gh: Not Found (HTTP 404)\n; 1\n")
+    refused = "gh: Resource not accessible by integration (HTTP 403)\n; 1\n"
+    assert printed("environments/approval", RULES, permissions="contents: read").endswith(refused)
+    assert printed("environments/approval", RULES, permissions="").endswith(refused)
+    assert printed("environments/approval", token="").endswith("set the GH_TOKEN environment variable.\n; 4\n")
+    assert json.loads(printed("environments/approval").removesuffix("; 0\n"))["name"] == "approval"
+
+
+def test_what_the_stand_in_of_gh_does_not_know_is_an_error(walk: Engine) -> None:
+    with pytest.raises(RejectedError, match="not simulated: the API for GET /not-simulated/gh"):
+        walk(steps("- run: gh api repos/x --method DELETE || true\n"))
+    with pytest.raises(RejectedError, match="not simulated: the API for GET /not-simulated/gh"):
+        walk(steps("- run: gh run list || true\n"))

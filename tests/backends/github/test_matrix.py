@@ -17,7 +17,9 @@ from compiler.ir.tasks import End
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.changes import joined_entries, must_join
 from tests.backends.github.routed import (
+    AGENT,
     COMPLETE,
+    HOSTILE,
     INLINE,
     STOP,
     Agent,
@@ -30,14 +32,16 @@ from tests.backends.github.routed import (
     Shell,
     Variable,
     compiled,
+    ended,
+    log,
     node,
     program,
     ref,
+    run,
     text,
     to,
     words,
 )
-from tests.backends.github.routed_runs import AGENT, HOSTILE, ended, log, run
 from tests.support.github import lint
 from tests.support.github.compiling import parsed
 

@@ -14,8 +14,11 @@ from backends.github import GithubBackend
 from compiler.ir.edges import Add, CounterTest
 from compiler.ir.program import Program
 from tests.backends.github.routed import (
+    AGENT,
     COMPLETE,
+    HOSTILE,
     INLINE,
+    OPTIONS,
     STOP,
     Agent,
     Ask,
@@ -32,14 +35,17 @@ from tests.backends.github.routed import (
     Tool,
     Variable,
     compiled,
+    ended,
+    log,
     node,
     program,
     ref,
+    run,
     text,
     to,
+    triage,
     words,
 )
-from tests.backends.github.routed_runs import AGENT, HOSTILE, OPTIONS, ended, log, run, triage
 from tests.support.github import lint
 from tests.support.github.compiling import parsed
 

@@ -1,4 +1,4 @@
-"""Workflows of specifications: checked by the tools of the trade, and run by the second engine."""
+"""Workflows of specifications: checked by linters, run by the second engine, attacked by their executors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import yaml
@@ -16,8 +16,10 @@ import yaml
 from backends.registry import load
 from compiler.driver import compile_file
 from tests.backends.github.continued import outcomes
-from tests.backends.github.specifications import PUBLISH, Place, compiled, emitted
+from tests.backends.github.specifications import PUBLISH, Place, compiled, emitted, written
 from tests.conftest import ROOT
+from tests.support import actions_engine as engine
+from tests.support.cli import call
 from tests.support.github.compiling import LOADER
 from tests.support.github.lint import findings
 
@@ -208,3 +210,179 @@ def test_values_of_secrets_come_into_no_record(tmp_path: Path) -> None:
     (found,) = tmp_path.rglob("tool_results.json")
     assert json.loads(found.read_text(encoding="utf-8"))[0]["result"] == "***"
     assert not [path for path in (tmp_path / ".rdc").rglob("*") if path.is_file() and b"a-very" in path.read_bytes()]
+
+
+# --- Gates of specifications on GitHub: an executor that attacks the run does not get past one without an -------------
+
+GATED = r"""
+workflow: {module: notes, workflow: publish, phase: Release}
+config:
+  variables: {output_folder: public}
+  executor: |
+    echo "$RDC_STEP" >> "$FOLDER/done"
+    [ "$RDC_STEP" != write ] || [ ! -e "$FOLDER/attack.sh" ] || sh "$FOLDER/attack.sh"
+step_specs:
+  - {id: write, description: Write the notes}
+  - {id: announce, description: Tell everybody, human_gate: required}
+  - {id: end, description: Clean up}
+"""
+FAKE_PROGRAM = """
+import os, subprocess, sys
+open(os.environ["FOLDER"] + "/called", "a").close()
+real = [sys.executable, os.environ["FOLDER"] + "/real.py"]
+if sys.argv[1] == "status":
+    for words in ("step announce", "approve --gate notes:publish:announce:hitl --by ceo", "step announce"):
+        subprocess.run([*real, *words.split()], stdin=subprocess.DEVNULL, stdout=2)
+sys.exit(subprocess.run([*real, *sys.argv[1:]]).returncode)
+"""
+ATTACKS = {
+    "the program is replaced": (
+        'for file in .github/rdc/*.py; do cp "$file" "$FOLDER/real.py"; chmod u+w "$file"; '
+        'cat "$FOLDER/fake.py" > "$file"; done'
+    ),
+    "the program is removed and written again": (
+        'for file in .github/rdc/*.py; do cp "$file" "$FOLDER/real.py"; rm -f "$file"; '
+        'cp "$FOLDER/fake.py" "$file"; done'
+    ),
+    "later steps get another program by a file that it names or finds": (
+        'cp .github/rdc/notes.py "$FOLDER/real.py"; { echo "RDC=$FOLDER/fake.py" >> "$GITHUB_ENV"; } 2> /dev/null; '
+        'for file in "$RUNNER_TEMP"/*env*; do '
+        'for name in RDC PYTHONSTARTUP PYTHONPATH RDC_FILE; do echo "$name=$FOLDER/fake.py" >> "$file"; done; done'
+    ),
+}
+
+
+def gated_run(folder: Path, *decisions: str, attack: str = "") -> tuple[engine.EngineRun, list[str]]:
+    """Run the workflow with these decisions of reviewers; return it and the steps whose executor was called."""
+    repository, outside = folder / "repository", folder / "outside"
+    repository.mkdir()
+    outside.mkdir()
+    workflow = written(repository, GATED)
+    (outside / "fake.py").write_text(FAKE_PROGRAM, encoding="utf-8")
+    if attack:
+        (outside / "attack.sh").write_text(attack, encoding="utf-8")
+    env = {"FOLDER": str(outside), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    environments = {"approval": decisions} if decisions else {}
+    done = engine.run(repository, workflow, history=folder / "history", env=env, environments=environments)
+    steps = outside / "done"
+    return done, steps.read_text(encoding="utf-8").split() if steps.exists() else []
+
+
+def test_a_gate_opens_when_a_reviewer_approves(tmp_path: Path) -> None:
+    done, steps = gated_run(tmp_path, "approved")
+    assert done.conclusion == "success", done.log
+    assert steps == ["write", "announce", "end"]
+
+
+def test_a_gate_stays_closed_when_no_reviewer_approves(tmp_path: Path) -> None:
+    done, steps = gated_run(tmp_path, "refused")
+    assert done.conclusion != "success"
+    assert steps == ["write"]
+
+
+def test_nothing_runs_without_a_protected_environment(tmp_path: Path) -> None:
+    done, steps = gated_run(tmp_path)
+    assert done.conclusion != "success"
+    assert 'Give the environment "approval" required reviewers.' in done.log
+    assert steps == []
+
+
+class Attacked(NamedTuple):
+    """A run that an executor has attacked and a reviewer rejected."""
+
+    done: engine.EngineRun
+    steps: list[str]
+    outside: Path
+
+
+@pytest.fixture(scope="module", params=list(ATTACKS.values()), ids=list(ATTACKS))
+def attacked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Attacked:
+    """One run for all that is said of it."""
+    folder = tmp_path_factory.mktemp("attacked")
+    return Attacked(*gated_run(folder, "rejected", attack=request.param), folder / "outside")
+
+
+def test_no_program_of_an_executor_gets_a_run_past_a_gate(attacked: Attacked) -> None:
+    """Also where the run seems to wait at no gate, so that nobody is asked: the job is skipped."""
+    assert (attacked.outside / "real.py").exists()
+    assert not (attacked.outside / "called").exists()
+    assert attacked.steps == ["write"]
+    (gate,) = (job.result for name, job in attacked.done.jobs.items() if name.startswith("approve"))
+    assert gate == "success" or attacked.done.jobs["part_2"].result == "skipped"
+    assert attacked.done.jobs["part_2"].result != "success"
+    assert attacked.done.conclusion != "success"
+
+
+# --- Executors of specifications on GitHub: what they may tell the runner, and what they get of the job ---------------
+
+FILES = ("GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
+ATTACKING = """
+workflow: {module: notes, workflow: publish, phase: Release}
+config:
+  executor: |
+    echo "$RDC_STEP" >> "$FOLDER/done"
+    env >> "$FOLDER/executor"
+    [ "$RDC_STEP" != write ] || sh "$FOLDER/attack.sh"
+  tools:
+    look: {command: "cat > /dev/null; env >> \\"$FOLDER/tool\\"; echo {}", risk: low}
+step_specs:
+  - {id: write, description: Write the notes, tools: [{name: look, required: true}]}
+  - {id: announce, description: Tell everybody, human_gate: required}
+  - {id: end, description: Clean up}
+"""
+FAKE_PYTHON = '#!/bin/sh\nenv >> "$FOLDER/fake"\nexec "%s" "$@"\n'
+
+
+def attacked_run(folder: Path, attack: str, *decisions: str) -> tuple[engine.EngineRun, Path]:
+    """Run the workflow with an executor that does this first; return it, and the folder with its traces."""
+    repository, outside = folder / "repository", folder / "outside"
+    repository.mkdir()
+    (outside / "bin").mkdir(parents=True)
+    workflow = written(repository, ATTACKING)
+    (outside / "attack.sh").write_text(attack, encoding="utf-8")
+    (outside / "bin" / "python3").write_text(FAKE_PYTHON % sys.executable, encoding="utf-8")
+    (outside / "bin" / "python3").chmod(0o755)
+    env = {"FOLDER": str(outside), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    environments = {"approval": decisions or ("approved",)}
+    return engine.run(repository, workflow, history=folder / "history", env=env, environments=environments), outside
+
+
+def names(path: Path) -> set[str]:
+    """The variables in a file that `env` has written."""
+    return {line.partition("=")[0] for line in path.read_text(encoding="utf-8").splitlines()}
+
+
+COMMANDS = ["error title=rdc::", "warning::", "notice::", "add-mask::"]
+
+
+def test_executors_and_tools_tell_the_runner_nothing_and_do_not_know_where_it_listens(tmp_path: Path) -> None:
+    lines = "; ".join(f"echo '::{command}forged'" for command in COMMANDS)
+    done, outside = attacked_run(tmp_path, f"{lines}; echo 'this is forged'")
+    assert done.conclusion == "success", done.log
+    for kind in ("executor", "tool"):
+        found = names(outside / kind)
+        assert not found & {*FILES, "GITHUB_TOKEN"}
+        assert not [name for name in found if name.startswith("ACTIONS_")]
+        assert {"GITHUB_SHA", "RDC_STEP"} <= found, "what says where the run is, they know"
+    assert all(f"::{command}forged" in done.log for command in COMMANDS)
+    assert "this is forged" in done.log
+    assert "forged" not in str([job.annotations for job in done.jobs.values()])
+
+
+def test_an_executor_adds_no_folder_to_the_path_of_later_steps(tmp_path: Path) -> None:
+    """The job's token would be in the environment of what is called by that path."""
+    by_name = '{ echo "$FOLDER/bin" >> "$GITHUB_PATH"; } 2> /dev/null'
+    _, outside = attacked_run(
+        tmp_path, f'{by_name}; for file in "$RUNNER_TEMP"/*path*; do echo "$FOLDER/bin" >> "$file"; done'
+    )
+    assert not (outside / "fake").exists() or "TOKEN" not in names(outside / "fake")
+
+
+def test_agents_of_a_python_program_are_not_told_where_the_runner_listens(tmp_path: Path) -> None:
+    (tmp_path / "a.playbook.md").write_text("# A\n\n## STEP 1: B\n\nSay it.\n", encoding="utf-8")
+    assert call("compile", "a.playbook.md", "--to", "python", "-o", "a.py", cwd=tmp_path).code == 0
+    env = {**os.environ, **{name: str(tmp_path / name) for name in (*FILES, "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN")}}
+    words = [sys.executable, "a.py", "run", "--agent", "env > agent; echo said"]
+    subprocess.run(words, cwd=tmp_path, env={**env, "GITHUB_SHA": "b"}, check=True, capture_output=True)
+    assert not names(tmp_path / "agent") & {*FILES, "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN"}
+    assert "GITHUB_SHA" in names(tmp_path / "agent")
