@@ -65,7 +65,6 @@ BETWEEN = ("/", "?", "#", "/?", "/#", "/x?y=", "@/", ":/", "[", "/[", "%zz/", " 
 
 
 def hides_the_password(message: str, start: str) -> bool:
-    """Whether no part of a password is in a message."""
     return PASSWORD not in message and not re.search(rf"ann|:{start or 42}\b", message)
 
 
@@ -254,7 +253,6 @@ def pooled(server: str) -> Iterator[int]:
 
 
 def copied(source: socket.socket, target: socket.socket, change: object) -> None:
-    """Copy what comes, changed."""
     assert callable(change)
     with suppress(OSError):
         while data := source.recv(1 << 16):

@@ -21,6 +21,7 @@ from tests.differential.drivers.process import Done
 from tests.differential.oracles.stepspec import check_records, read_records
 from tests.support import warm
 from tests.support.makefiles import children
+from tests.support.runbooks import command, question
 from tests.support.stepspec_drives import MOST_CALLS, drive_of
 
 pytestmark = pytest.mark.process
@@ -38,7 +39,6 @@ because it is small
 
 
 def agent(folder: Path, text: str = AGENT) -> str:
-    """Write an agent, and return its command."""
     path = folder / "agent.sh"
     path.write_text(text)
     return f"sh {path}"
@@ -104,23 +104,9 @@ def test_parallel_agents_end_with_a_killed_helper(sqlite_fleet: Fleet, tmp_path:
     assert [group for group in groups if not group_is_gone(group)] == []
 
 
-PAUSES = """\
----
-rdc:
-  steps:
-    "1": {retry-delay: 3s}
----
-# Pauses
-
-## 1. Try
-
-```bash
-echo try >> "tries-$RDC_RUN_ID"; test -e fine
-```
-
-- PASS: COMPLETE
-- FAIL: RETRY 2 STOP
-"""
+PAUSES = '---\nrdc:\n  steps:\n    "1": {retry-delay: 3s}\n---\n# Pauses\n\n' + command(
+    "1. Try", 'echo try >> "tries-$RDC_RUN_ID"; test -e fine', "PASS: COMPLETE", "FAIL: RETRY 2 STOP"
+)
 
 
 @pytest.mark.soak
@@ -200,7 +186,6 @@ def test_values_travel_in_the_database_and_secrets_do_not(fleet: Fleet, tmp_path
 
 
 def dumped(fleet: Fleet, folder: Path) -> str:
-    """Return all rows of the tables."""
     if fleet.url.startswith("sqlite"):
         return "".join(path.read_bytes().decode("latin-1") for path in folder.glob("runs.sqlite*") if path.is_file())
     import psycopg  # noqa: PLC0415
@@ -213,21 +198,7 @@ def dumped(fleet: Fleet, folder: Path) -> str:
     return str(rows)
 
 
-STOPS = """\
-# Stops
-
-## 1. Try
-
-```bash
-echo try >> tries; test -e fine
-```
-
-## 2. After
-
-```bash
-true
-```
-"""
+STOPS = "# Stops\n\n" + command("1. Try", "echo try >> tries; test -e fine") + command("2. After", "true")
 
 
 SPECIFICATION = """\
@@ -286,32 +257,18 @@ def test_the_helper_of_another_edition_has_all_commands(sqlite_fleet: Fleet, tmp
 
 # --- Difficult texts --------------------------------------------------------------------------------------------------
 
-SHOUTS = """\
-# Texts
-
-## 1. Shout
-
-```bash
-printf 'a\\0b \\355\\240\\200 \\377 \\342\\200\\250 "q" '\\''s'\\'' \\\\ \\\\u0000 %%s ? :name \\033[0m\\r\\n'
-exit 1
-```
-
-- PASS: CONTINUE
-- FAIL: CONTINUE
-
-## 2. Check
-
-Is it fine?
-
-- YES: CONTINUE
-- NO: STOP
-
-## 3. End
-
-```bash
-true
-```
-"""
+SHOUTS = (
+    "# Texts\n\n"
+    + command(
+        "1. Shout",
+        'printf \'a\\0b \\355\\240\\200 \\377 \\342\\200\\250 "q" '
+        "'\\''s'\\'' \\\\ \\\\u0000 %%s ? :name \\033[0m\\r\\n'\nexit 1",
+        "PASS: CONTINUE",
+        "FAIL: CONTINUE",
+    )
+    + question("2. Check", "Is it fine?", "YES: CONTINUE", "NO: STOP")
+    + command("3. End", "true")
+)
 NOTE = "\\u0000 'q' \"Q\" %s ? :name \\ é ☃ 𝄞; DROP TABLE workflow_status --"
 
 
@@ -381,7 +338,6 @@ class Driven:
         self.place = folder / ".rdc" / program.name / RUN
 
     def call(self, *words: str) -> Done:
-        """Call the program."""
         done = warm.run([*self.words, *words, *DATABASE], cwd=self.folder)
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -397,7 +353,6 @@ class Driven:
         return facts
 
     def drive(self) -> str:
-        """Drive the run to its end."""
         self.call("start", "--id", RUN)
         facts = self.facts()
         for _ in range(MOST_CALLS):

@@ -37,13 +37,11 @@ BEGIN = {
 
 @pytest.fixture
 def legs(queued: Fleet) -> Iterator[Legs]:
-    """The legs of a program with the queued run r1."""
     with legs_of(queued) as found:
         yield found
 
 
 def worker_of(legs: Legs) -> Worker:
-    """Return a worker that is not started."""
     ((queue, version),) = legs.rows(
         "SELECT queue_name, application_version FROM workflow_status WHERE workflow_uuid = 'r1.1'"
     )

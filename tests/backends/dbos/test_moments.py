@@ -44,7 +44,6 @@ ADDS_LEG = f"""
 
 
 def when(fleet: Fleet, moment: str, does: str) -> None:
-    """Let a worker write at a moment."""
     forge(fleet, f"CREATE TRIGGER worker {moment} BEGIN {does} END")
 
 

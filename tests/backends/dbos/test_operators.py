@@ -17,7 +17,6 @@ pytestmark = pytest.mark.tool
 
 
 def free_port() -> int:
-    """Return a port that no one uses."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
         return port
@@ -73,7 +72,6 @@ def test_old_runs_are_deleted_with_their_files(fleet: Fleet, tmp_path: Path) -> 
 
 
 def age(fleet: Fleet, *runs: str) -> None:
-    """Let runs be two hours older."""
     query = "UPDATE workflow_status SET updated_at = updated_at - 7200000 WHERE workflow_uuid LIKE '{}.%'"
     if fleet.url.startswith("sqlite"):
         with closing(sqlite3.connect(fleet.url.partition("///")[2], isolation_level=None)) as connection:

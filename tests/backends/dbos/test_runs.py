@@ -22,7 +22,6 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def either(request: pytest.FixtureRequest) -> Iterator[Fleet]:
-    """A worker for each kind of database."""
     if request.param == "sqlite":
         yield request.getfixturevalue("serving")
         return
@@ -71,7 +70,6 @@ def test_a_run_waits_for_a_person_and_goes_on(either: Fleet, tmp_path: Path) -> 
 
 
 def listed(fleet: Fleet, run: str, *words: str) -> dict[str, Any]:
-    """A run as it is listed, or nothing."""
     rows = json.loads(fleet.call("list", "--json", *words).out)
     return next((row for row in rows if row["run"] == run), {})
 

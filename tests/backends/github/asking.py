@@ -6,43 +6,18 @@ import re
 from pathlib import Path
 
 from tests.support.actions_engine import EngineRun
+from tests.support.runbooks import command, question
 
-DOCUMENT = """\
-# Deploy
-
-## 1. Build
-
-```bash
-echo build >> "$LOG"; echo built > result
-```
-
-## 2. Agree
-
-Is it good?
-
-- YES: CONTINUE
-- NO: GOTO Withdraw
-
-## 3. Install
-
-```bash
-echo "install $(cat result)" >> "$LOG"
-```
-
-- PASS: COMPLETE "It is there"
-
-## Withdraw
-
-```bash
-echo "withdraw $(cat result)" >> "$LOG"
-```
-
-- PASS: STOP "Not wanted"
-"""
+DOCUMENT = (
+    "# Deploy\n\n"
+    + command("1. Build", 'echo build >> "$LOG"; echo built > result')
+    + question("2. Agree", "Is it good?", "YES: CONTINUE", "NO: GOTO Withdraw")
+    + command("3. Install", 'echo "install $(cat result)" >> "$LOG"', 'PASS: COMPLETE "It is there"')
+    + command("Withdraw", 'echo "withdraw $(cat result)" >> "$LOG"', 'PASS: STOP "Not wanted"')
+)
 
 
 def done(folder: Path) -> list[str]:
-    """What the commands have logged."""
     return (folder / "log").read_text(encoding="utf-8").splitlines()
 
 

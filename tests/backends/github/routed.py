@@ -32,17 +32,14 @@ def to(target: str, *guard: Test | str, do: Sequence[Effect] = ()) -> Edge:
 
 
 def node(name: str, task: Task, *edges: Edge, title: str = "", **other: Any) -> Node:
-    """A node of the document."""
     return Node(name, text(title or f"Step {name}"), ORIGIN, task, edges, **other)
 
 
 def ref(register: str, missing: str = "", before: str = "", after: str = "") -> Reference:
-    """A reference that its author wrote in braces."""
     return Reference(register, f"{{{{{register}}}}}", missing, before, after)
 
 
 def words(*parts: str | Reference) -> Text:
-    """A text."""
     return joined(parts)
 
 
@@ -83,7 +80,6 @@ class Workflow(str):
     files: tuple[Companion, ...]
 
     def put_into(self, repository: Path) -> None:
-        """Write these files into a repository."""
         for file in self.files:
             path = Path(os.path.normpath(repository / ".github" / "workflows" / file.path))
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -95,7 +91,6 @@ INLINE: Mapping[str, object] = {"checkout": False, "runtime": "inline"}
 
 
 def compiled(made: Program, options: Mapping[str, object] | None = None) -> Workflow:
-    """The workflow of a program."""
     found = GithubBackend().emit(made, options or {})
     assert found.text, found.diagnostics
     workflow = Workflow(found.text)
@@ -173,7 +168,6 @@ def log(folder: Path) -> list[list[Any]]:
 
 
 def ended(done: engine.EngineRun) -> str:
-    """The last line that tells how the run ended."""
     return str(re.findall(r"^rdc: (.*)$", done.log, re.MULTILINE)[-1])
 
 

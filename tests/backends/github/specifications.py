@@ -65,7 +65,6 @@ class Place:
         self.workflow = written(self.folder, document, **options)
 
     def run(self, *decisions: str, number: int = 1, **inputs: str) -> engine.EngineRun:
-        """Run it; people decide so at its gates."""
         return engine.run(
             self.folder,
             self.workflow,
@@ -76,10 +75,8 @@ class Place:
         )
 
     def artifacts(self, number: int = 1) -> Path:
-        """The folder with the artifacts of a run."""
         return self.history / str(number) / "artifacts"
 
     def records(self, name: str, number: int = 1) -> Any:
-        """The content of a file of the run's records."""
         *_, path = sorted(self.artifacts(number).glob(f"rdc-transcript*/run-*/{name}.json"))
         return json.loads(path.read_text(encoding="utf-8"))

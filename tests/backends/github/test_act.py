@@ -19,7 +19,6 @@ SHA = "9c091bb21b7c1c1d1991bb908d89e4e9dddfe3e0"
 
 
 def workflow(steps: str, job: str = "", inputs: str = "") -> str:
-    """A workflow of one job."""
     head = f"name: T\non:\n  workflow_dispatch:\n{textwrap.indent(inputs, '    ')}jobs:\n  one:\n"
     body = f"runs-on: ubuntu-latest\n{textwrap.dedent(job)}steps:\n{textwrap.indent(textwrap.dedent(steps), '  ')}"
     return head + textwrap.indent(body, "    ")

@@ -59,12 +59,10 @@ class Ship:
 
     @property
     def called(self) -> list[str]:
-        """The steps that called an agent."""
         return (self.folder / "called").read_text(encoding="utf-8").split()
 
     @property
     def next(self) -> list[str]:
-        """The commands that the status offers."""
         found: list[str] = json.loads(self("status", "--json").out)["next"]
         return found
 
@@ -172,13 +170,11 @@ def test_the_name_of_a_step_with_two_gates_opens_none(tmp_path: Path) -> None:
 
 
 def made(folder: Path, *words: str) -> Result:
-    """Run make."""
     done = warm.run(["make", *words], cwd=folder, env=environment({}))
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def makefile(folder: Path, name: str, text: str) -> None:
-    """Write a Makefile of a document."""
     (folder / "rdc.toml").touch()
     (folder / name).write_text(text, encoding="utf-8")
     printed = call("compile", name, "--to", "make", "-o", "Makefile", cwd=folder)
@@ -186,7 +182,6 @@ def makefile(folder: Path, name: str, text: str) -> None:
 
 
 def lines(folder: Path) -> list[str]:
-    """The steps whose work was done."""
     path = folder / "called"
     return path.read_text(encoding="utf-8").split() if path.exists() else []
 

@@ -230,7 +230,6 @@ def test_no_tool_finds_anything(tmp_path: Path) -> None:
 
 
 def repository(folder: Path) -> str:
-    """A repository with a commit; its name."""
     folder.mkdir(exist_ok=True)
     (folder / "old.txt").write_text("old\n")
     (folder / "gone.txt").write_text("gone\n")
@@ -244,7 +243,6 @@ def repository(folder: Path) -> str:
 
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A workspace in which an agent has been."""
     folder = tmp_path / "workspace"
     folder.mkdir()
     monkeypatch.setenv("GITHUB_SHA", repository(folder))

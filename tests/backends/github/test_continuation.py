@@ -33,7 +33,6 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, EngineRun]:
 
 @pytest.fixture
 def run(first: tuple[Run, EngineRun], tmp_path: Path) -> Run:
-    """A copy of that run, to be continued."""
     return first[0].copy(tmp_path)
 
 

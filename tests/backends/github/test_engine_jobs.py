@@ -264,7 +264,6 @@ jobs:
 
 
 def results(run: EngineRun) -> dict[str, str]:
-    """The results of the jobs."""
     return {name: job.result for name, job in run.jobs.items()}
 
 
@@ -317,7 +316,6 @@ def test_a_job_waits_for_a_decision(
 
 
 def record(folder: Path, run: int = 1) -> dict[str, Any]:
-    """What the engine keeps of a run."""
     found: dict[str, Any] = json.loads((folder / "history" / str(run) / "run.json").read_text(encoding="utf-8"))
     return found
 

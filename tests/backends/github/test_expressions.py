@@ -31,39 +31,15 @@ from backends.scheduling.condition import (
 from compiler.diagnostics.issues import InvalidError
 from tests.support.github.compiling import emission, parsed
 from tests.support.hostile_texts import SCALARS as HOSTILE
+from tests.support.runbooks import command, question
 
-DOCUMENT = """\
-# Deploy
-
-## 1. Build
-
-```bash
-true
-```
-
-## 2. Agree
-
-Is it good?
-
-- YES: CONTINUE
-- NO: STOP
-
-## 3. Again
-
-```bash
-false
-```
-
-- FAIL: RETRY 2 GOTO Fix
-
-## Fix
-
-```bash
-echo "${{ github.ref_name }}"
-```
-
-- PASS: STOP
-"""
+DOCUMENT = (
+    "# Deploy\n\n"
+    + command("1. Build", "true")
+    + question("2. Agree", "Is it good?", "YES: CONTINUE", "NO: STOP")
+    + command("3. Again", "false", "FAIL: RETRY 2 GOTO Fix")
+    + command("Fix", 'echo "${{ github.ref_name }}"', "PASS: STOP")
+)
 
 TRUSTED = ["${{ github.ref }}", "x-${{ github.ref_name }}", "$(${{github.actor}})", "'${{ github.sha }}'"]
 OTHERS = ["${{", "${{ secrets.X }}", "${{ github.event.issue.title }} ${{ github.ref }}"]

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from backends.github.native.shell import may_use
+from tests.backends.github.walking import written
 from tests.conftest import ROOT
 from tests.support import actions_engine as engine
 from tests.support.github import act
@@ -17,6 +18,7 @@ from tests.support.github.compiling import LOADER, parsed, steps, text_of
 from tests.support.github.ends import End, end_of
 from tests.support.github.lint import findings
 from tests.support.golden import INPUTS, NAMES, SECRETS, STOPS, listed, workflows
+from tests.support.runbooks import command, question
 
 pytestmark = pytest.mark.tool
 
@@ -100,7 +102,6 @@ def _document(nodes: list[tuple[str, str]]) -> str:
 
 
 def _acts(text: str) -> dict[str, tuple[str, str]]:
-    """What each step does and when, by its id."""
     return {step["id"]: (step.get("if", ""), step["run"]) for step in steps(text) if "id" in step}
 
 
@@ -144,23 +145,7 @@ TITLES = [
     "a $",
     "a ' b",
 ]
-LOOP = """## 1. TITLE
-
-```bash
-true
-```
-
-- FAIL: GOTO 2
-
-## 2. Again
-
-```bash
-true
-```
-
-- PASS: GOTO 1
-- FAIL: COMPLETE
-"""
+LOOP = command("1. TITLE", "true", "FAIL: GOTO 2") + command("2. Again", "true", "PASS: GOTO 1", "FAIL: COMPLETE")
 
 
 @pytest.mark.parametrize("title", TITLES)
@@ -168,9 +153,7 @@ true
 def test_titles_of_groups_are_data(title: str, tmp_path: Path) -> None:
     document = LOOP.replace("TITLE", title).replace("- FAIL: GOTO 2\n", "- FAIL: GOTO 2\n- PASS: COMPLETE\n")
     text = text_of(tmp_path, document, {"checkout": False})
-    path = tmp_path / "flow.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([written(tmp_path, text)]) == []
     run = engine.run(tmp_path, text, history=tmp_path / "h")
     assert run.conclusion == "success"
     assert not list(tmp_path.rglob("x"))
@@ -195,9 +178,7 @@ def test_titles_of_steps_in_a_loop_may_be_words_of_the_shell(tmp_path: Path) -> 
         f'## {number}. {title}\n\n```bash\necho {number} >> "$LOG"\n```\n\n' for number, title in enumerate(titles, 1)
     ]
     text = text_of(tmp_path, "".join(nodes) + "- PASS: COMPLETE\n- FAIL: GOTO 1\n")
-    path = tmp_path / "x.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([written(tmp_path, text)]) == []
     run = engine.run(tmp_path, text, history=tmp_path / "h", env={"LOG": str(tmp_path / "log")})
     assert run.conclusion == "success", run.log
     assert (tmp_path / "log").read_text().split() == [str(number) for number in range(1, 11)]
@@ -205,24 +186,11 @@ def test_titles_of_steps_in_a_loop_may_be_words_of_the_shell(tmp_path: Path) -> 
     assert all(f"##[group]{title}\n" in run.log or f"::group::{title}\n" in run.log for title in titles)
 
 
-LOOPED = """\
-## 1. Roll out
-
-### 1.1 Move
-
-```bash
-true
-```
-
-- FAIL: COMPLETE "Nothing is left"
-
-### 1.2 Look
-
-Is it good?
-
-- YES: STOP "It is out"
-- NO: GOTO 1.1
-"""
+LOOPED = (
+    "## 1. Roll out\n\n"
+    + command("### 1.1 Move", "true", 'FAIL: COMPLETE "Nothing is left"')
+    + question("### 1.2 Look", "Is it good?", 'YES: STOP "It is out"', "NO: GOTO 1.1")
+)
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,6 @@ def two() -> Program:
 
 
 def decided(folder: Path, workflow: Workflow, *decisions: str, **more: Any) -> EngineRun:
-    """Run a workflow about whose gates people decide so."""
     (folder / "repository").mkdir(exist_ok=True)
     workflow.put_into(folder / "repository")
     env = {"LOG": str(folder / "log")}
@@ -81,7 +80,6 @@ def decided(folder: Path, workflow: Workflow, *decisions: str, **more: Any) -> E
 
 
 def results(ran: EngineRun) -> dict[str, str]:
-    """The results of the jobs."""
     return {name: job.result for name, job in ran.jobs.items()}
 
 
@@ -177,7 +175,6 @@ def test_a_secret_handed_to_another_job_is_refused(tmp_path: Path) -> None:
 
 
 def review(state: str, environment: str, comment: str = "") -> dict[str, object]:
-    """A review as GitHub's API lists it."""
     return {"state": state, "comment": comment, "environments": [{"name": environment}], "user": {"login": "octocat"}}
 
 
@@ -245,7 +242,6 @@ def two_gates() -> Program:
 
 
 def attacked(folder: Path, made: Program, number: int, records: Sequence[object], *decisions: str) -> engine.EngineRun:
-    """A run whose command forges these records."""
     (folder / "attack.py").write_text(ATTACK, encoding="utf-8")
     (folder / "forged.json").write_text(json.dumps(records), encoding="utf-8")
     protected = {"approval": decisions}

@@ -173,7 +173,6 @@ CHOICES: Mapping[str, tuple[object, ...]] = {
 
 
 def random_options(chance: random.Random) -> dict[str, object]:
-    """Return some options with random values."""
     names = chance.sample(sorted(CHOICES), chance.randint(1, 7))
     return {name: chance.choice(CHOICES[name]) for name in names}
 

@@ -52,9 +52,7 @@ def refusals(folder: Path, document: str, options: Mapping[str, object] | None =
 def test_500_steps_are_within_the_limits(tmp_path: Path) -> None:
     text = text_of(tmp_path, straight(500))
     assert len(text) < limits.LARGEST_FILE // 4
-    path = tmp_path / "count.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([written(tmp_path, text)]) == []
 
 
 def test_too_many_steps(tmp_path: Path) -> None:
@@ -138,9 +136,7 @@ def test_identifiers_are_what_github_takes(tmp_path: Path) -> None:
     document = (
         f"## 1\n\n```bash\ntrue\n```\n\n- PASS: GOTO {names[0]}\n\n{steps}\n## {names[-1]}\n\n```bash\ntrue\n```\n"
     )
-    path = tmp_path / "names.yml"
-    path.write_text(text_of(tmp_path, document), encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([written(tmp_path, text_of(tmp_path, document))]) == []
 
 
 COMMAND = "## 1\n\n```bash\ntrue\n```\n"
@@ -157,9 +153,7 @@ def test_25_inputs_are_within_the_limits(tmp_path: Path) -> None:
     text = text_of(tmp_path, COMMAND, by_hand(25))
     assert len(parsed(text)["on"]["workflow_dispatch"]["inputs"]) == 25
     assert len(parsed(text_of(tmp_path, PROMPT, by_hand(23)))["on"]["workflow_dispatch"]["inputs"]) == 25
-    path = tmp_path / "inputs.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([written(tmp_path, text)]) == []
 
 
 def test_too_many_inputs(tmp_path: Path) -> None:

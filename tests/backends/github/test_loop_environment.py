@@ -9,25 +9,11 @@ import pytest
 from tests.backends.github.continued import ending
 from tests.support import actions_engine as engine
 from tests.support.github.compiling import text_of
+from tests.support.runbooks import command
 
 pytestmark = pytest.mark.tool
 
-STRAIGHT = """\
-## 1
-
-```bash
-FIRST
-```
-
-- PASS: CONTINUE
-- FAIL: CONTINUE
-
-## 2
-
-```bash
-SECOND
-```
-"""
+STRAIGHT = command("1", "FIRST", "PASS: CONTINUE", "FAIL: CONTINUE") + command("2", "SECOND")
 LOOP = STRAIGHT + "\n- PASS: CONTINUE\n- FAIL: GOTO 1\n"
 AFTER = "\n## 3\n\n```bash\nTHIRD\n```\n"
 
@@ -40,7 +26,6 @@ def run(folder: Path, text: str) -> engine.EngineRun:
 
 
 def lines(folder: Path, document: str, first: str, second: str, **options: object) -> list[str]:
-    """What the commands of a document have logged."""
     folder.mkdir()
     text = text_of(
         folder,

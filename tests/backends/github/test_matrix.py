@@ -42,6 +42,7 @@ from tests.backends.github.routed import (
     to,
     words,
 )
+from tests.backends.github.walking import written
 from tests.support.github import lint
 from tests.support.github.compiling import parsed
 
@@ -80,12 +81,10 @@ def reviewed(*agents: Agent, check: Any = "all", first: Any = None, **settings: 
 
 
 def artifact(folder: Path, index: int, job: str = JOB, number: int = 1) -> Path:
-    """The file that an entry has kept."""
     return folder / "history" / str(number) / "artifacts" / f"rdc-{job}-{index}" / "entry"
 
 
 def asked(folder: Path) -> list[str]:
-    """The steps whose agents were called."""
     return [step for step, *_ in log(folder)]
 
 
@@ -397,9 +396,7 @@ HOSTILE_TITLE = "${{ github.token }} ' \" # : {{x}}"
 def test_hostile_names_of_agents_and_titles_stay_texts(tmp_path: Path) -> None:
     agents = [Agent(name, text("?"), READING) for name in HOSTILE]
     workflow = compiled(reviewed(*agents, title=HOSTILE_TITLE), MATRIX)
-    path = tmp_path / "workflow.yml"
-    path.write_text(workflow, encoding="utf-8")
-    assert lint.findings([path]) == []
+    assert lint.findings([written(tmp_path, workflow)]) == []
     shown = [row["agent"] for row in parsed(workflow)["jobs"][JOB]["strategy"]["matrix"]["include"]]
     visible = ["".join(c if c.isprintable() else " " for c in name) for name in HOSTILE]
     assert shown == [" ".join(name.split()).replace("${{", "$ {{") for name in visible]

@@ -44,7 +44,6 @@ ENDS = {
 
 
 def ended(native: Native, name: str) -> None:
-    """Run a workflow to one of the ends."""
     decisions, given, conclusion, log, fragment = ENDS[name]
     if "cancel" in given:
         first = next(iter(native.jobs))

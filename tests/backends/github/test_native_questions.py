@@ -35,7 +35,6 @@ def compiled(folder: Path, document: str = DOCUMENT, **options: object) -> Emiss
 
 
 def jobs_of(folder: Path, document: str = DOCUMENT, **options: object) -> Mapping[str, Any]:
-    """The jobs of a workflow."""
     made = compiled(folder, document, **options)
     assert made.text, made.diagnostics
     jobs: Mapping[str, Any] = parsed(made.text)["jobs"]
@@ -252,7 +251,6 @@ def asks(folder: Path, text: str = "{{what}}") -> Native:
 
 
 def run_it(native: Native, value: str, decision: str) -> str:
-    """Run it with a value; gives the summary."""
     folder = native.folder
     (folder / "value").write_bytes(f"what<<END-OF-IT\n{value}\nEND-OF-IT\n".encode())
     env = {"VALUE": str(folder / "value"), "SHOWN": str(folder / "shown")}

@@ -9,23 +9,16 @@ import pytest
 
 from backends.github import GithubBackend
 from compiler.diagnostics.issues import InvalidError
-from tests.backends.github.walking import Engine
+from tests.backends.github.walking import Engine, written
 from tests.support import actions_engine as engine
 from tests.support.cli import call
 from tests.support.github.compiling import emission, parsed, steps, text_of
 from tests.support.github.lint import findings
+from tests.support.runbooks import command
 
 pytestmark = pytest.mark.tool
 
-DOCUMENT = """\
-# Deploy
-
-## 1. Build
-
-```bash
-echo "$PORT $TOKEN" > "$OUT"
-```
-"""
+DOCUMENT = "# Deploy\n\n" + command("1. Build", 'echo "$PORT $TOKEN" > "$OUT"')
 
 COMMIT = "e797f83bcb11b83ae66e0230d6156d7c80228e7c"
 EVERYTHING = {
@@ -50,9 +43,7 @@ EVERYTHING = {
 
 def test_all_options_at_once(tmp_path: Path) -> None:
     text = text_of(tmp_path, DOCUMENT, EVERYTHING)
-    path = tmp_path / "deploy.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([written(tmp_path, text)]) == []
     workflow = parsed(text)
     job = workflow["jobs"]["runbook"]
     assert workflow["on"] == EVERYTHING["on"]
@@ -218,9 +209,7 @@ CALLED = {"workflow_call": None, "workflow_dispatch": None}
 def test_the_group_of_a_run(document: str, options: dict[str, object], group: str, tmp_path: Path) -> None:
     """One run at a time, but a workflow that is called does not wait for its caller."""
     text = text_of(tmp_path, document, options)
-    path = tmp_path / "main.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([written(tmp_path, text)]) == []
     concurrency = parsed(text)["concurrency"]
     assert {key: value for key, value in concurrency.items() if key != "group"} == {"cancel-in-progress": False}
     assert concurrency["group"].rpartition("/")[2] == group, "the folder of a test has any name"
@@ -228,9 +217,7 @@ def test_the_group_of_a_run(document: str, options: dict[str, object], group: st
 
 def test_runs_may_wait_in_a_queue(tmp_path: Path) -> None:
     text = text_of(tmp_path, DOCUMENT, {"concurrency": {"group": "x", "queue": "max"}})
-    path = tmp_path / "main.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([written(tmp_path, text)]) == []
     assert parsed(text)["concurrency"] == {"group": "x", "cancel-in-progress": False, "queue": "max"}
 
 
@@ -244,9 +231,7 @@ def test_emoji_in_names(tmp_path: Path) -> None:
 def test_an_action_without_inputs_is_a_step_like_any_other(tmp_path: Path) -> None:
     uses = f"actions/setup-python@{COMMIT}"
     text = text_of(tmp_path, DOCUMENT, {"setup": [{"uses": uses}, {"run": "true"}]})
-    path = tmp_path / "deploy.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([written(tmp_path, text)]) == []
     assert steps(text)[1] == {"name": uses, "uses": uses}
 
 
@@ -357,15 +342,14 @@ def test_an_agent_that_nothing_installs(options: dict[str, object], fragment: st
     (tmp_path / "note.workflow.yaml").write_text(AGENT, encoding="utf-8")
     lines = [f"  {name} = {toml(value)}" for name, value in options.items()]
     (tmp_path / "rdc.toml").write_text("\n".join(["[github]", *lines, ""]), encoding="utf-8")
-    for command in (["check"], ["compile", "--to", "github"]):
-        result = call(*command, "note.workflow.yaml", cwd=tmp_path)
+    for words in (["check"], ["compile", "--to", "github"]):
+        result = call(*words, "note.workflow.yaml", cwd=tmp_path)
         assert ("RD550" in result.err) == bool(fragment), result.err
         assert fragment in result.err
         assert result.code == 0
 
 
 def toml(value: object) -> str:
-    """A value for a configuration."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name} = {toml(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list):

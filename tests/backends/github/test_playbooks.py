@@ -17,6 +17,7 @@ from backends.github import GithubBackend
 from compiler.diagnostics.issues import InvalidError
 from compiler.driver import compile_file
 from runtime_shim.publish import publisher
+from tests.backends.github.walking import written
 from tests.support import actions_engine as engine
 from tests.support.github import lint
 from tests.support.github.compiling import beside, parsed
@@ -80,7 +81,6 @@ def run(
 
 
 def left(folder: Path, name: str, number: int = 1) -> Path:
-    """The folder of an artifact."""
     return folder / "history" / str(number) / "artifacts" / name
 
 
@@ -298,8 +298,7 @@ def test_nothing_hostile_becomes_more_than_a_text(tmp_path: Path) -> None:
     assert HOSTILE.strip() in first, "the issue"
     assert HOSTILE.replace("{{project}}", "our project").strip() in first, "the document"
     assert HOSTILE.strip() in second, "the answer"
-    (tmp_path / "hostile.yml").write_text(text, encoding="utf-8")
-    assert lint.findings([tmp_path / "hostile.yml"]) == []
+    assert lint.findings([written(tmp_path, text)]) == []
 
 
 # --- What is published -----------------------------------------------------------------------------------------------

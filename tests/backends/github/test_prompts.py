@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.backends.github.asking import DOCUMENT, done, headings
-from tests.backends.github.walking import Engine
+from tests.backends.github.walking import Engine, written
 from tests.support.github.compiling import parsed, text_of
 from tests.support.github.lint import findings
 
@@ -81,9 +81,7 @@ def test_a_prompt_is_in_the_log_and_is_no_command_to_the_runner(
     shell: str, ending: str, summary: bool, tmp_path: Path, walk: Engine
 ) -> None:
     text = text_of(tmp_path, looking(shell, ending), {"checkout": False, "summary": summary})
-    path = tmp_path / "deploy.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([written(tmp_path, text)]) == []
     ran = walk(text)
     assert ran.exit_code == (ending == ASK), ran.log
     assert "Watch db1, $(touch owned) and ${{ github.token }}." in ran.log

@@ -53,7 +53,6 @@ pytestmark = pytest.mark.tool
 
 
 def conditions(workflow: str) -> dict[str, str]:
-    """The conditions of all steps."""
     jobs = parsed(workflow)["jobs"].values()
     return {step["name"]: step["if"] for job in jobs for step in job["steps"] if "if" in step}
 

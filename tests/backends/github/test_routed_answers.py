@@ -41,6 +41,7 @@ from tests.backends.github.routed import (
     to,
     words,
 )
+from tests.backends.github.walking import written
 from tests.support.github import lint
 
 pytestmark = pytest.mark.tool
@@ -291,8 +292,7 @@ def test_a_complete_run_leaves_its_artifact_and_does_without_optional_tools(tmp_
     )
     made = replace(made, artifact=Artifact("r", words(ref("kind"))))
     workflow = compiled(made, {"agent": AGENT})
-    (tmp_path / "w.yml").write_text(workflow, encoding="utf-8")
-    assert lint.findings([tmp_path / "w.yml"]) == []
+    assert lint.findings([written(tmp_path, workflow)]) == []
     printed = "a\n${{ github.token }}\n::error::x"
     done = run(tmp_path, workflow, {"1": [printed]})
     assert (ended(done), done.conclusion) == ("COMPLETE", "success"), done.log

@@ -31,34 +31,19 @@ from tests.backends.github.routed import (
     words,
 )
 from tests.support.actions_engine import EngineRun
+from tests.support.runbooks import command, question
 
 pytestmark = pytest.mark.process
 
-DOCUMENT = """\
-## 1
-
-```bash
-COMMAND
-```
-
-## 2
-
-Go on?
-
-- YES: CONTINUE
-- NO: STOP
-
-## 3
-
-```bash
-cat greeting >> "$LOG"
-```
-"""
+DOCUMENT = (
+    command("1", "COMMAND")
+    + question("2", "Go on?", "YES: CONTINUE", "NO: STOP")
+    + command("3", 'cat greeting >> "$LOG"')
+)
 LONG = "c0rrect-horse-battery"
 
 
 def waits(folder: Path, command: str, document: str = DOCUMENT, **options: object) -> tuple[Run, EngineRun]:
-    """Run a command before a question."""
     run = Run(folder, document.replace("COMMAND", command), options)
     run.secrets = {"DEPLOY_TOKEN": "s3cret", "KEY": f"{{\n  {LONG}\n}}\n"}
     return run, run()
@@ -93,7 +78,6 @@ FORMS: dict[str, bytes] = {
 
 
 def keep(folder: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep a run with one file in its workspace."""
     for name in ("workspace", "state"):
         (folder / name).mkdir(exist_ok=True)
     (folder / "state/journal").touch()
@@ -157,36 +141,12 @@ def test_output_comes_as_it_is_written(tmp_path: Path) -> None:
 
 # --- Results that are unknown -----------------------------------------------------------------------------------------
 
-UNKNOWN = """\
-## 1
-
-```bash
-echo one >> "$LOG"
-BREAK
-```
-
-## 2
-
-```bash
-echo two >> "$LOG"
-```
-
-- PASS: CONTINUE
-- FAIL: GOTO Restore
-
-## 3
-
-Go on?
-
-- YES: CONTINUE
-- NO: STOP
-
-## Restore
-
-```bash
-echo restore >> "$LOG"
-```
-"""
+UNKNOWN = (
+    command("1", 'echo one >> "$LOG"\nBREAK')
+    + command("2", 'echo two >> "$LOG"', "PASS: CONTINUE", "FAIL: GOTO Restore")
+    + question("3", "Go on?", "YES: CONTINUE", "NO: STOP")
+    + command("Restore", 'echo restore >> "$LOG"')
+)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +177,6 @@ TELL = Shell("sh", text('echo "v=$(cat k)" > "$RDC_OUTPUT"; rm k'))
 
 
 def saved(folder: Path) -> bytes:
-    """All that a run has left as artifacts."""
     files = [path for path in (folder / "history").rglob("*") if path.is_file()]
     return b"".join(gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes() for path in files)
 

@@ -17,6 +17,7 @@ from backends.registry import load
 from compiler.driver import compile_file
 from tests.backends.github.continued import outcomes
 from tests.backends.github.specifications import PUBLISH, Place, compiled, emitted, written
+from tests.backends.github.walking import written as stored
 from tests.conftest import ROOT
 from tests.support import actions_engine as engine
 from tests.support.cli import call
@@ -44,9 +45,7 @@ step_specs:
 @pytest.mark.share(2)
 def test_what_a_document_says_stays_a_text_in_workflows(tmp_path: Path) -> None:
     text = emitted(compiled(tmp_path, HOSTILE)).text or ""
-    path = tmp_path / "hostile.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([stored(tmp_path, text)]) == []
     workflow = yaml.load(text, LOADER)
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     assert not any("${{" in step.get("run", "") for step in steps)
@@ -297,7 +296,6 @@ class Attacked(NamedTuple):
 
 @pytest.fixture(scope="module", params=list(ATTACKS.values()), ids=list(ATTACKS))
 def attacked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Attacked:
-    """One run for all that is said of it."""
     folder = tmp_path_factory.mktemp("attacked")
     return Attacked(*gated_run(folder, "rejected", attack=request.param), folder / "outside")
 
@@ -348,7 +346,6 @@ def attacked_run(folder: Path, attack: str, *decisions: str) -> tuple[engine.Eng
 
 
 def names(path: Path) -> set[str]:
-    """The variables in a file that `env` has written."""
     return {line.partition("=")[0] for line in path.read_text(encoding="utf-8").splitlines()}
 
 

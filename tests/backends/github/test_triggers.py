@@ -109,7 +109,6 @@ PERMISSIONS = {
 
 
 def problem(options: Mapping[str, object]) -> str:
-    """What rdc says of options; "" for valid ones."""
     try:
         GithubBackend().options.validated(options)
     except InvalidError as error:

@@ -10,6 +10,7 @@ import pytest
 from tests.backends.github.continued import Run, ending, outcomes
 from tests.backends.github.walking import Engine
 from tests.support.github.compiling import text_of
+from tests.support.runbooks import command, question
 
 pytestmark = pytest.mark.process
 
@@ -17,56 +18,20 @@ SUMMARY = {"checkout": False, "summary": True}
 
 
 def test_outputs_of_a_command_in_a_loop_do_not_touch_those_of_the_loop(tmp_path: Path, walk: Engine) -> None:
-    document = """\
-## 1. Build
-
-```bash
-printf 'version=1.2' >> "$GITHUB_OUTPUT"; test -f ok
-```
-
-- FAIL: GOTO Fix
-
-## 2. Deploy
-
-```bash
-echo deployed >> "$LOG"
-```
-
-- PASS: COMPLETE Deployed
-
-## Fix
-
-```bash
-touch ok
-```
-
-- PASS: GOTO 1
-- FAIL: GOTO 1
-"""
+    document = (
+        command("1. Build", "printf 'version=1.2' >> \"$GITHUB_OUTPUT\"; test -f ok", "FAIL: GOTO Fix")
+        + command("2. Deploy", 'echo deployed >> "$LOG"', "PASS: COMPLETE Deployed")
+        + command("Fix", "touch ok", "PASS: GOTO 1", "FAIL: GOTO 1")
+    )
     ran = walk(text_of(tmp_path, document, SUMMARY), env={"LOG": str(tmp_path / "log")})
     assert ending(ran) == "COMPLETE Deployed"
     assert (tmp_path / "log").read_text(encoding="utf-8") == "deployed\n"
 
 
 def test_a_loop_that_is_killed_is_no_end(tmp_path: Path, walk: Engine) -> None:
-    document = """\
-## 1. Die
-
-```bash
-kill -9 $PPID; sleep 1
-```
-
-- PASS: COMPLETE
-- FAIL: GOTO 2
-
-## 2. Again
-
-```bash
-true
-```
-
-- PASS: GOTO 1
-"""
+    document = command("1. Die", "kill -9 $PPID; sleep 1", "PASS: COMPLETE", "FAIL: GOTO 2") + command(
+        "2. Again", "true", "PASS: GOTO 1"
+    )
     text = text_of(tmp_path, document, SUMMARY)
     ran = walk(text)
     assert ran.exit_code
@@ -103,63 +68,22 @@ def test_names_of_steps_are_no_names_of_files(name: str, tmp_path: Path) -> None
 
 
 def test_a_command_in_a_loop_sees_its_own_variables(tmp_path: Path, walk: Engine) -> None:
-    document = """\
-## 1. Show
-
-```bash
-echo "$next $step $code $outcome $N" >> "$LOG"
-```
-
-- PASS: COMPLETE
-- FAIL: GOTO 2
-
-## 2. Never
-
-```bash
-true
-```
-
-- PASS: GOTO 1
-"""
+    document = command(
+        "1. Show", 'echo "$next $step $code $outcome $N" >> "$LOG"', "PASS: COMPLETE", "FAIL: GOTO 2"
+    ) + command("2. Never", "true", "PASS: GOTO 1")
     values = {"next": "v2", "step": "kg", "code": "abc", "outcome": "good", "N": "7"}
     text = text_of(tmp_path, document, {"checkout": False, "summary": True, "env": values})
     walk(text, env={"LOG": str(tmp_path / "log")})
     assert (tmp_path / "log").read_text(encoding="utf-8") == "v2 kg abc good 7\n"
 
 
-NAMED = """\
-## 1. Build
-
-```bash
-true
-```
-
-- FAIL: GOTO Drain
-
-## Drain the hot node
-
-### Drain.1 Look at it
-
-```bash
-true
-```
-
-### Drain.Off switch
-
-```bash
-true
-```
-
-- PASS: GOTO Again
-
-## Again and again
-
-```bash
-true
-```
-
-- FAIL: GOTO Drain.Off
-"""
+NAMED = (
+    command("1. Build", "true", "FAIL: GOTO Drain")
+    + "## Drain the hot node\n\n"
+    + command("### Drain.1 Look at it", "true")
+    + command("### Drain.Off switch", "true", "PASS: GOTO Again")
+    + command("Again and again", "true", "FAIL: GOTO Drain.Off")
+)
 
 
 def test_titles_read_as_they_were_written(tmp_path: Path) -> None:
@@ -174,30 +98,12 @@ def test_titles_read_as_they_were_written(tmp_path: Path) -> None:
 def test_conditions_name_steps_as_the_program_does_whose_nodes_are_in_another_order(
     tmp_path: Path, walk: Engine
 ) -> None:
-    document = """\
-## 1. Is it needed?
-
-Look at the list.
-
-- YES: GOTO 3.{n}
-- NO: RETRY 1 COMPLETE "Not now"
-
-## 2. Say it
-
-```bash
-echo never >> "$LOG"
-```
-
-## 3. Deploy
-
-### 3.{n} Deploy it
-
-```bash
-echo deployed >> "$LOG"
-```
-
-- PASS: COMPLETE Deployed
-"""
+    document = (
+        question("1. Is it needed?", "Look at the list.", "YES: GOTO 3.{n}", 'NO: RETRY 1 COMPLETE "Not now"')
+        + command("2. Say it", 'echo never >> "$LOG"')
+        + "## 3. Deploy\n\n"
+        + command("### 3.{n} Deploy it", 'echo deployed >> "$LOG"', "PASS: COMPLETE Deployed")
+    )
     options = {"checkout": False, "summary": True, "prompts": "agent", "agent": "echo YES", "runtime": "inline"}
     text = text_of(tmp_path, document, options)
     ran = walk(text, env={"LOG": str(tmp_path / "log")})

@@ -36,7 +36,6 @@ two:
 
 
 def steps(text: str) -> str:
-    """A workflow of one job with these steps."""
     body = textwrap.indent(textwrap.dedent(text), "      ")
     return f"{HEAD}jobs:\n  one:\n    runs-on: ubuntu-latest\n    steps:\n{body}"
 
@@ -62,7 +61,6 @@ def run(folder: Path, workflow: str, number: int = 1, **more: Any) -> EngineRun:
 
 
 def written(folder: Path, workflow: str) -> Path:
-    """Write a workflow into a file."""
     path = folder / "workflow.yml"
     path.write_text(workflow, encoding="utf-8")
     return path

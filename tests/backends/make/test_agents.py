@@ -61,7 +61,6 @@ WORKFLOW = ROOT / "tests" / "backends" / "github" / "implementation.program.json
 
 
 def play(folder: Path, document: str, **options: str) -> Made:
-    """A folder with the Makefile of a playbook."""
     path = folder / "main.playbook.md"
     (folder / "rdc.toml").touch()
     path.write_text(document, encoding="utf-8")
@@ -69,7 +68,6 @@ def play(folder: Path, document: str, **options: str) -> Made:
 
 
 def compiled(path: Path) -> Program:
-    """The program of a playbook."""
     found = compile_file(str(path))
     assert found.program, found.diagnostics
     return found.program
@@ -259,7 +257,6 @@ def usual(tmp_path: Path) -> Made:
 
 
 def reports(made: Made) -> dict[str, bytes]:
-    """The reports of a run, each heading as `#`."""
     (folder,) = (made.folder / ".rdc").glob("*.implementation/reports")
     return {path.name: re.sub(HEADING, b"# ", path.read_bytes()) for path in sorted(folder.iterdir())}
 

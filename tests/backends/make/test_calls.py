@@ -42,7 +42,6 @@ EXAMPLES = sorted(
 
 @cache
 def compiled(path: Path) -> Program:
-    """The program of an example."""
     found = compile_file(str(path)).program
     assert found
     return found
@@ -386,7 +385,6 @@ def test_each_step_has_a_target_whatever_it_is_called(tmp_path: Path) -> None:
 
 
 def start(made: Made, *given: str) -> subprocess.Popen[bytes]:
-    """Start make, and wait until its slow command runs."""
     (made.folder / "slow").touch()
     process = subprocess.Popen(
         ["make", *given], cwd=made.folder, env=environment({}), stdin=subprocess.DEVNULL,
@@ -401,7 +399,6 @@ def start(made: Made, *given: str) -> subprocess.Popen[bytes]:
 
 
 def is_gone(pid: int) -> bool:
-    """Whether a process has ended, within a while."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         try:

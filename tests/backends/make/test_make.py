@@ -52,7 +52,6 @@ NEWER = {
 
 @cache
 def example_makefiles() -> dict[str, str]:
-    """The Makefiles of the examples."""
     programs = {path.name: compile_file(str(path)).program for path in EXAMPLES}
     return {name: emitted(program) for name, program in programs.items() if program}
 
@@ -113,7 +112,6 @@ HOSTILE += ["endef", "trailing \\", "%s %d $@ $< $$ $1 {N}"]
 
 
 def quoted(message: str) -> str:
-    """A message as it stands in a document."""
     escaped = message.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

@@ -18,6 +18,7 @@ from compiler.ir.program import Input, Program, Slot
 from compiler.ir.texts import text
 from tests.support.backend_programs import Made, always, ask, gate, node, program, ref, shell, slots, when, words
 from tests.support.makefiles import PATIENCE, Place, environment
+from tests.support.runbooks import command
 
 pytestmark = pytest.mark.process
 
@@ -55,8 +56,8 @@ def test_what_is_printed_for_a_step_that_waits_can_be_pasted(tmp_path: Path) -> 
             assert answer.endswith(" < FILE")
             answer = answer.replace("FILE", step)
             (tmp_path / step).write_text(given[step], encoding="utf-8")
-        for command in (answer if step != "co" else lines[1], resume):
-            printed = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment({}),
+        for each in (answer if step != "co" else lines[1], resume):
+            printed = subprocess.run(["sh", "-c", each], cwd=tmp_path, env=environment({}),
                                   stdin=subprocess.DEVNULL, capture_output=True, check=False)  # fmt: skip
         if step == "g":
             break
@@ -168,20 +169,9 @@ def test_a_missing_input_is_asked_for_at_a_terminal(tmp_path: Path) -> None:
     assert "input b: a value is required; set it with b=VALUE" in made.end("a=x")
 
 
-REGION = """---
-rdc:
-  inputs:
-    REGION: {default: eu}
-    stage: {default: test}
----
-# Shows
-
-## 1. Show
-
-```sh
-printf "%s\\n" "$REGION $stage $TAG" > seen
-```
-"""
+REGION = "---\nrdc:\n  inputs:\n    REGION: {default: eu}\n    stage: {default: test}\n---\n# Shows\n\n" + command(
+    "1. Show", 'printf "%s\\n" "$REGION $stage $TAG" > seen', shell="sh"
+)
 
 
 def test_make_warns_of_a_variable_that_is_nearly_an_input(tmp_path: Path) -> None:

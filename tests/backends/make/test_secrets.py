@@ -18,7 +18,6 @@ WRITES = 'printf "v<<END\\nx %s y\\n%s\\nEND\\n" "$A" "$B" > "$RDC_OUTPUT"'
 
 
 def leaking() -> Program:
-    """Everything by which a secret can come into a file."""
     keep = Keep("v", of="output", name="v")
     return program(
         node("1", shell(WRITES), when("pass", "2", keep), when("fail", "stop")),

@@ -12,45 +12,23 @@ import pytest
 
 from tests.backends.make.loops import Terminal, code, ending, holder, is_alive, locks, wait_until
 from tests.support.makefiles import FLOW, PATIENCE, SLOW, Place, environment
+from tests.support.runbooks import command
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
 WAITS = "while [ ! -e got ]; do sleep 0.05; done; sleep 0.1"
-DOCUMENT = f"""\
-# Slow
-
-## 1. Build
-
-```bash
-echo build >> log
-```
-
-## 2. Wait
-
-```bash
-trap 'echo got >> got' INT TERM HUP
-echo $$ >> began
-[ -e quick ] && exit 0
-{WAITS}
-[ -e quick ] || exit 1
-```
-
-- FAIL: RETRY 3 GOTO 4
-
-## 3. Ship
-
-```bash
-echo ship >> log
-```
-
-- PASS: COMPLETE "Done"
-
-## 4. Handle it
-
-```bash
-echo handled >> log
-```
-"""
+DOCUMENT = (
+    "# Slow\n\n"
+    + command("1. Build", "echo build >> log")
+    + command(
+        "2. Wait",
+        "trap 'echo got >> got' INT TERM HUP\necho $$ >> began\n[ -e quick ] && exit 0\n"
+        f"{WAITS}\n[ -e quick ] || exit 1",
+        "FAIL: RETRY 3 GOTO 4",
+    )
+    + command("3. Ship", "echo ship >> log", 'PASS: COMPLETE "Done"')
+    + command("4. Handle it", "echo handled >> log")
+)
 ALONE = {"INT": signal.SIGINT, "TERM": signal.SIGTERM, "HUP": signal.SIGHUP}
 
 
@@ -217,14 +195,12 @@ HOST = os.uname().nodename
 
 
 def gone() -> int:
-    """The number of a process that is gone."""
     dead = subprocess.Popen(["true"])
     dead.wait()
     return dead.pid
 
 
 def lock(place: Place, target: str) -> Path:
-    """Lay a lock."""
     (place.folder / ".rdc" / "main.make").mkdir(parents=True, mode=0o700)
     path = place.folder / ".rdc" / "main.make" / "lock"
     path.symlink_to(target)

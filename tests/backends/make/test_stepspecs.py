@@ -58,7 +58,6 @@ class Place:
             (folder / companion.path).write_text(companion.text, encoding="utf-8")
 
     def make(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run make to its end."""
         return subprocess.run(
             ["make", *words],
             cwd=self.folder,
@@ -71,11 +70,9 @@ class Place:
         )
 
     def last(self, *words: str, **variables: str) -> str:
-        """Run make; the last line on standard output."""
         return (self.make(*words, **variables).stdout.splitlines() or [""])[-1]
 
     def records(self, name: str) -> Any:
-        """What a file of the run's records holds."""
         (path,) = self.folder.glob(f".rdc/notes/run-*/{name}.json")
         return json.loads(path.read_text(encoding="utf-8"))
 
@@ -165,7 +162,6 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
 
 
 def help_of(place: Place) -> list[str]:
-    """The lines of `make help`."""
     return [line.strip() for line in place.make("help").stdout.splitlines() if line.strip()]
 
 
@@ -236,7 +232,6 @@ class Driven:
         return (printed.splitlines() or [""])[-1]
 
     def drive(self, *, kills: bool) -> str:
-        """Drive the run to its end."""
         last = self.make("run", kills=kills)
         for _ in range(MOST_CALLS):
             if last == "rdc: COMPLETE":

@@ -113,7 +113,6 @@ INPUTS = (
 
 
 def shows_inputs() -> Program:
-    """A program that shows its inputs at its end."""
     parts = [part for item in INPUTS for part in (ref(item.name, missing="-"), ";")]
     return program(
         node("1", shell(": ")), message=words(*parts), slots=slots(*(item.name for item in INPUTS)), inputs=INPUTS

@@ -11,6 +11,5 @@ from tests.support.mermaid import Mermaid, running
 
 @pytest.fixture(scope="session")
 def mermaid() -> Iterator[Mermaid]:
-    """The real parser."""
     with running() as parser:
         yield parser

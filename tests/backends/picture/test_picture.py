@@ -29,12 +29,10 @@ def drawn(folder: Path, text: str, files: dict[str, str] | None = None) -> Pictu
 
 
 def arrows(seen: Picture) -> list[str]:
-    """The arrows as `source label target`."""
     return [f"{a.source} {' '.join(a.lines)} -> {a.target}" for a in seen.arrows]
 
 
 def nesting(seen: Picture) -> list[str]:
-    """The outline, a line for each box and frame."""
     return [
         "  " * depth + (f"[{item.title}]" if isinstance(item, Frame) else " ".join(item.lines))
         for depth, item in outline(seen)

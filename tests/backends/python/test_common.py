@@ -27,6 +27,7 @@ from runtime_shim.engine.program import built
 from runtime_shim.values.defaults import implied
 from tests.conftest import ROOT
 from tests.support.plain_table import Table, table
+from tests.support.runbooks import command
 
 EXTENSIONS = EDITIONS["agents"].kinds()
 
@@ -109,29 +110,15 @@ def test_the_calls_build_what_the_graph_says(program: Program) -> None:
 
 # --- What is text -----------------------------------------------------------------------------------------------------
 
-RUNBOOK = """\
----
-rdc:
-  inputs:
-    version: {}
-  outputs: [host]
----
-## 1. Find a host for {{version}}
-
-```sh
-echo "host=web" >> "$RDC_OUTPUT"
-```
-
-- FAIL: RETRY 2 STOP "No host"
-
-## 2. Update {{host}}
-
-```sh
-echo "$version" '{{host}}'
-```
-
-- PASS: COMPLETE "{{host}} has {{version}}"
-"""
+RUNBOOK = (
+    "---\nrdc:\n  inputs:\n    version: {}\n  outputs: [host]\n---\n"
+    + command(
+        "1. Find a host for {{version}}", 'echo "host=web" >> "$RDC_OUTPUT"', 'FAIL: RETRY 2 STOP "No host"', shell="sh"
+    )
+    + command(
+        "2. Update {{host}}", "echo \"$version\" '{{host}}'", 'PASS: COMPLETE "{{host}} has {{version}}"', shell="sh"
+    )
+)
 
 
 def of_document(path: Path) -> tuple[Table, str]:
@@ -265,7 +252,6 @@ def test_no_program_imports_anything_twice(target: str, options: dict[str, objec
 
 
 def header(path: Path, target: str = "python") -> str:
-    """The comments above the imports, as one line."""
     program = compile_file(str(path)).program
     assert program is not None
     text = load(target).emit(program, {}).text or ""

@@ -125,7 +125,6 @@ def test_no_text_becomes_metadata_of_the_script(tmp_path: Path) -> None:
 
 
 def document(folder: Path, body: str, **options: object) -> str:
-    """The Python file that a document becomes."""
     path = folder / "main.runbook.md"
     path.write_text(body, encoding="utf-8")
     made = compile_file(str(path)).program
@@ -218,7 +217,6 @@ def test_jumps_are_left_out_where_no_operator_can_jump() -> None:
 
 @pytest.fixture
 def shared(tmp_path: Path) -> tuple[Path, Path]:
-    """A program and the runtime beside it."""
     emission = emitted(program(node("1", sh("echo done"))), runtime="shared")
     (companion,) = emission.companions
     (tmp_path / "program.py").write_text(emission.text or "", encoding="utf-8")

@@ -17,68 +17,30 @@ from compiler.driver import compile_file
 from tests.support.cli import call, document
 from tests.support.interpreters import ENDS, end_of_support
 from tests.support.process import Screen, is_gone
+from tests.support.runbooks import command, question
 
 pytestmark = pytest.mark.process
 
-LOOP = """\
-# Release
+LOOP = (
+    "# Release\n\n"
+    + command(
+        "1. Try",
+        'echo "attempt $RDC_ATTEMPT" >> log\n[ "$RDC_ATTEMPT" = 3 ]',
+        "PASS: CONTINUE",
+        'FAIL: RETRY 3 STOP "never"',
+    )
+    + question("2. Ready?", "Look at the dashboard.", "YES: CONTINUE", "NO: GOTO 1")
+    + question("3. Ship", "Careful.")
+    + command("### 3.1 Tag", 'echo "tag $RDC_STEP $RDC_TITLE ${RDC_RUN_ID%-*}" >> log')
+    + command(
+        "### 3.2 Push", "echo push >> log; exit $BROKEN", 'PASS: COMPLETE "out"', 'FAIL: STOP "not out"', shell="sh"
+    )
+)
 
-## 1. Try
-
-```bash
-echo "attempt $RDC_ATTEMPT" >> log
-[ "$RDC_ATTEMPT" = 3 ]
-```
-
-- PASS: CONTINUE
-- FAIL: RETRY 3 STOP "never"
-
-## 2. Ready?
-
-Look at the dashboard.
-
-- YES: CONTINUE
-- NO: GOTO 1
-
-## 3. Ship
-
-Careful.
-
-### 3.1 Tag
-
-```bash
-echo "tag $RDC_STEP $RDC_TITLE ${RDC_RUN_ID%-*}" >> log
-```
-
-### 3.2 Push
-
-```sh
-echo push >> log; exit $BROKEN
-```
-
-- PASS: COMPLETE "out"
-- FAIL: STOP "not out"
-"""
-
-SLOW = """\
-# Slow
-
-## 1. Wait
-
-```bash
-sleep 60 & echo $! > pid; wait
-```
-
-## 2. Never
-
-```bash
-touch never
-```
-"""
+SLOW = "# Slow\n\n" + command("1. Wait", "sleep 60 & echo $! > pid; wait") + command("2. Never", "touch never")
 
 
 def script(folder: Path, text: str = LOOP) -> Path:
-    """Compile a script."""
     document(folder, "release.runbook.md", text)
     done = call("compile", "release.runbook.md", "--to", "python", "-O", "runtime=script", cwd=folder)
     assert done.code == 0, done.err
@@ -163,7 +125,6 @@ def begun(path: Path, *before: str) -> subprocess.Popen[str]:
 
 
 def wait_until_gone(pid: int) -> None:
-    """Wait until a process is gone."""
     deadline = time.monotonic() + 15
     while not is_gone(pid):
         assert time.monotonic() < deadline
@@ -292,7 +253,6 @@ def test_what_was_typed_before_a_question_is_no_answer(tmp_path: Path) -> None:
 
 
 def written(path: Path) -> int:
-    """The number in a file, once it is there."""
     deadline = time.monotonic() + 15
     while not (path.exists() and path.read_text().endswith("\n")):
         assert time.monotonic() < deadline
