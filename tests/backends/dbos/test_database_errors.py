@@ -156,7 +156,7 @@ def test_a_server_that_is_not_there(words: Fleet) -> None:
 
 
 @pytest.mark.soak
-def test_a_server_that_refuses(words: Fleet, postgres: str, tmp_path: Path) -> None:
+def test_a_server_that_refuses(words: Fleet, postgres: str) -> None:
     import psycopg  # noqa: PLC0415
 
     with psycopg.connect(postgres, autocommit=True) as connection:

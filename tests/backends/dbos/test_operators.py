@@ -181,10 +181,8 @@ def test_a_worker_says_which_runs_it_cannot_take(fleet: Fleet) -> None:
     fleet.compile(ASKS)
     fleet.start("r1")
     fleet.start("r2")
-    shown = fleet.call("status", "r1")
-    assert (shown.code, "No worker of the run's version is running" in shown.out) == (3, True)
-    version = fleet.call("status", "r1", "--json").out
-    assert '"served": false' in version
+    assert fleet.call("status", "r1").code == 3
+    assert '"served": false' in fleet.call("status", "r1", "--json").out
 
     fleet.compile(NEW)
     worker = fleet.worker()
@@ -202,7 +200,7 @@ def test_a_worker_says_which_runs_it_cannot_take(fleet: Fleet) -> None:
 
 
 @pytest.mark.soak
-def test_a_step_that_is_gone_cannot_be_adopted(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+def test_a_step_that_is_gone_cannot_be_adopted(sqlite_fleet: Fleet) -> None:
     sqlite_fleet.compile(ASKS)
     sqlite_fleet.worker()
     sqlite_fleet.start("r1")

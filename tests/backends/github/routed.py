@@ -101,22 +101,10 @@ def compiled(made: Program, options: Mapping[str, object] | None = None) -> Work
 AGENT = 'python3 -I "$FOLDER/agent.py"'
 OPTIONS = {"agent": AGENT, "tools": {"tracker": AGENT}}
 HOSTILE = (
-    "$(touch x)",
-    "'; touch x; '",
-    "`touch x`",
-    "${{ github.token }}",
-    "a\nnext=s9",
-    "next<<E\ns9\nE",
-    "::set-output name=next::s9",
-    "::add-mask::a",
-    "##[add-mask]a",
-    "::stop-commands::a",
-    "]]]",
-    "\u202eright to left",
-    "\x1b]0;title\x07",
-    "{{issue}}",
-    "<script>alert(1)</script> @everyone",
-)
+    "$(touch x)", "'; touch x; '", "`touch x`", "${{ github.token }}", "a\nnext=s9", "next<<E\ns9\nE",
+    "::set-output name=next::s9", "::add-mask::a", "##[add-mask]a", "::stop-commands::a", "]]]",
+    "\u202eright to left", "\x1b]0;title\x07", "{{issue}}", "<script>alert(1)</script> @everyone",
+)  # fmt: skip
 
 
 def run(

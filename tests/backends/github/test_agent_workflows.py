@@ -314,18 +314,14 @@ def test_changes_are_proposed_by_a_job_without_agents_and_secrets(monkeypatch: p
 @pytest.mark.parametrize(
     "change",
     [
-        {"path": "../x", "mode": "100644", "text": ""},
-        {"path": "/x", "mode": "100644", "text": ""},
+        {"path": "../x", "mode": "100644", "text": ""}, {"path": "/x", "mode": "100644", "text": ""},
         {"path": ".git/config", "mode": "100644", "text": ""},
         {"path": ".GitHub/Workflows/x.yml", "mode": "100644", "text": ""},
         {"path": "a", "mode": "120000", "text": "/etc/passwd"},
-        {"path": "a", "mode": "100644", "text": "", "base64": ""},
-        {"path": "a", "mode": "100644"},
-        {"path": "a", "deleted": 1},
-        {"path": "a\n", "deleted": True},
-        [],
+        {"path": "a", "mode": "100644", "text": "", "base64": ""}, {"path": "a", "mode": "100644"},
+        {"path": "a", "deleted": 1}, {"path": "a\n", "deleted": True}, [],
     ],
-)
+)  # fmt: skip
 def test_nothing_of_the_changes_is_trusted(change: object) -> None:
     with pytest.raises(publisher.UsageError):
         publisher.checked(json.dumps([change]).encode())

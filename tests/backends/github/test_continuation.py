@@ -55,14 +55,9 @@ def test_each_question_is_answered_after_it_was_shown_and_no_continuation_is_rep
     assert ending(last) == "STOP Not wanted"
     rows = re.findall(r"^\| (\d\. [\w ]+)\?? \| (\d) \| (\w+) \|", last.summary, re.MULTILINE)
     assert rows == [
-        ("1. Build", "1", "PASS"),
-        ("2. Count", "1", "FAIL"),
-        ("2. Count", "2", "PASS"),
-        ("3. Agree", "1", "YES"),
-        ("4. Install", "1", "PASS"),
-        ("5. Does it work", "1", "NO"),
-        ("3. Agree", "1", "NO"),
-    ], "the table has what ran before"
+        ("1. Build", "1", "PASS"), ("2. Count", "1", "FAIL"), ("2. Count", "2", "PASS"), ("3. Agree", "1", "YES"),
+        ("4. Install", "1", "PASS"), ("5. Does it work", "1", "NO"), ("3. Agree", "1", "NO"),
+    ], "the table has what ran before"  # fmt: skip
     assert run.done() == [*DONE, "1 install hello ran built"]
 
 

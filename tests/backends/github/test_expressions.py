@@ -207,21 +207,12 @@ def test_comments_and_labels_stay_on_their_line(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "written"),
     [
-        ("echo build", "echo build"),
-        ("1. Run tests", "1. Run tests"),
-        ("yes", "'yes'"),
-        ("1e3", "'1e3'"),
-        ("", "''"),
-        ("it's: so", "'it''s: so'"),
-        ("a\nb\n", "|\n  a\n  b"),
-        ("a\nb", "|-\n  a\n  b"),
-        ("a\n\nb\n\n", "|+\n  a\n\n  b\n"),
-        ("  a\nb", "|2-\n    a\n  b"),
-        ("a\u202eb", '"a\\u202eb"'),
-        ("a\rb", '"a\\rb"'),
-        ("x\x00y", '"x\\u0000y"'),
+        ("echo build", "echo build"), ("1. Run tests", "1. Run tests"), ("yes", "'yes'"), ("1e3", "'1e3'"),
+        ("", "''"), ("it's: so", "'it''s: so'"), ("a\nb\n", "|\n  a\n  b"), ("a\nb", "|-\n  a\n  b"),
+        ("a\n\nb\n\n", "|+\n  a\n\n  b\n"), ("  a\nb", "|2-\n    a\n  b"), ("a\u202eb", '"a\\u202eb"'),
+        ("a\rb", '"a\\rb"'), ("x\x00y", '"x\\u0000y"'),
     ],
-)
+)  # fmt: skip
 def test_texts_are_written_as_people_would(text: str, written: str) -> None:
     assert scalar(text, 2) == written
 

@@ -78,14 +78,10 @@ def test_a_file_that_does_not_belong_there_is_refused(run: Run, name: str) -> No
 @pytest.mark.parametrize(
     "member",
     [
-        ("../out", tarfile.REGTYPE, ""),
-        ("/tmp/out", tarfile.REGTYPE, ""),
-        ("a/../../out", tarfile.REGTYPE, ""),
-        ("device", tarfile.CHRTYPE, ""),
-        ("hard", tarfile.LNKTYPE, "/etc/passwd"),
-        ("pipe", tarfile.FIFOTYPE, ""),
+        ("../out", tarfile.REGTYPE, ""), ("/tmp/out", tarfile.REGTYPE, ""), ("a/../../out", tarfile.REGTYPE, ""),
+        ("device", tarfile.CHRTYPE, ""), ("hard", tarfile.LNKTYPE, "/etc/passwd"), ("pipe", tarfile.FIFOTYPE, ""),
     ],
-)
+)  # fmt: skip
 def test_an_archive_holds_only_files_folders_and_links_of_the_workspace(
     tmp_path: Path, member: tuple[str, bytes, str]
 ) -> None:

@@ -46,29 +46,18 @@ def test_variables_of_rdc_are_there_where_a_command_names_them(tmp_path: Path) -
 
 
 SEEN = [
-    "",
-    "echo a",
-    "mkdir -p x && cp a b",
-    "echo a 2>&1 | tee x",
-    "if [ -f x ]; then cat x; else true; fi",
+    "", "echo a", "mkdir -p x && cp a b", "echo a 2>&1 | tee x", "if [ -f x ]; then cat x; else true; fi",
     "(cd x; ls)",
-]
+]  # fmt: skip
 UNSEEN = [
     *["make", "echo a; make", "echo a\nmake", "echo a &&\nmake", "false ||make", "echo a>b;make", "echo a#b; make"],
     *["A=1 echo", "$X", "echo $(make)", "echo `make`", "cat <(make)", "cat <<E\n$(make)\nE", "xargs make", "./echo"],
     *[
-        "env",
-        "export",
-        "echo ${!X*}",
-        "cat /proc/self/env*",
-        "eval echo",
-        ". ./x",
-        "echo 'a",
-        "f() { make; }; f",
+        "env", "export", "echo ${!X*}", "cat /proc/self/env*", "eval echo", ". ./x", "echo 'a", "f() { make; }; f",
         "> x make",
     ],
     *["echo a # it's\nmake\necho b # it's", "# see \\\nmake", 'echo a;# "\nmake\n# "'],
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", SEEN)
@@ -139,12 +128,8 @@ def test_a_step_that_is_inserted_changes_no_other_but_by_its_name(place: int, su
 
 
 TITLES = [
-    'a $HOME `touch x` "b" $(touch x) ${N}',
-    "it's 100%0A::error::x",
-    "a ::warning title=a::b",
-    "a $",
-    "a ' b",
-]
+    'a $HOME `touch x` "b" $(touch x) ${N}', "it's 100%0A::error::x", "a ::warning title=a::b", "a $", "a ' b",
+]  # fmt: skip
 LOOP = command("1. TITLE", "true", "FAIL: GOTO 2") + command("2. Again", "true", "PASS: GOTO 1", "FAIL: COMPLETE")
 
 
@@ -163,17 +148,9 @@ def test_titles_of_groups_are_data(title: str, tmp_path: Path) -> None:
 
 def test_titles_of_steps_in_a_loop_may_be_words_of_the_shell(tmp_path: Path) -> None:
     titles = [
-        "Esac",
-        "Done",
-        "Test",
-        "Time",
-        "It's",
-        "In $x `y`",
-        "C:\\dir",
-        "Ends \\",
-        "It\u2019s",
+        "Esac", "Done", "Test", "Time", "It's", "In $x `y`", "C:\\dir", "Ends \\", "It\u2019s",
         "Say \u201c$x\u201d",
-    ]
+    ]  # fmt: skip
     nodes = [
         f'## {number}. {title}\n\n```bash\necho {number} >> "$LOG"\n```\n\n' for number, title in enumerate(titles, 1)
     ]
@@ -200,15 +177,10 @@ LOOPED = (
 def test_a_loop_says_what_follows_and_who_is_asked(prompts: str, who: str, tmp_path: Path) -> None:
     text = text_of(tmp_path, LOOPED, {"prompts": prompts, "agent": "cat"})
     printed = [
-        "      # 1.1. Move",
-        "      #   PASS: GOTO 1.2",
-        '      #   FAIL: COMPLETE "Nothing is left"',
-        "      # 1.2. Look",
-        f"      #   {who}",
-        '      #   YES: STOP "It is out"',
-        "      #   NO: GOTO 1.1",
+        "      # 1.1. Move", "      #   PASS: GOTO 1.2", '      #   FAIL: COMPLETE "Nothing is left"',
+        "      # 1.2. Look", f"      #   {who}", '      #   YES: STOP "It is out"', "      #   NO: GOTO 1.1",
         "      - name: 'Loop: 1. Roll out'",
-    ]
+    ]  # fmt: skip
     assert "\n".join(printed) in text
 
 
@@ -277,7 +249,7 @@ def test_no_script_holds_an_expression() -> None:
             assert not any("${{" in step.get("run", "") for step in job["steps"]), path
 
 
-def test_a_straight_runbook_has_no_helpers(tmp_path: Path) -> None:
+def test_a_straight_runbook_has_no_helpers() -> None:
     """Its steps are nothing but their names, prompts and commands."""
     text = workflows()["nightly-cleanup/nightly-cleanup.yml"].read_text(encoding="utf-8")
     steps = yaml.load(text, LOADER)["jobs"]["runbook"]["steps"]

@@ -107,18 +107,9 @@ def test_a_command_gets_each_text_as_it_was_written(shape: str, tag: str, text: 
 
 
 TITLES = [
-    "${{ github.token }}",
-    "`touch canary`",
-    "$(touch canary)",
-    "'; touch canary; '",
-    "\\",
-    "yes",
-    "1e3",
-    "| table |",
-    "EOF",
-    "::set-output name=a::b",
-    "🚀 – é",
-]
+    "${{ github.token }}", "`touch canary`", "$(touch canary)", "'; touch canary; '", "\\", "yes", "1e3",
+    "| table |", "EOF", "::set-output name=a::b", "🚀 – é",
+]  # fmt: skip
 
 
 def test_titles_prompts_and_messages_are_data(tmp_path: Path, walk: Engine) -> None:

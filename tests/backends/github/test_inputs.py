@@ -38,22 +38,10 @@ from tests.support.github.lint import findings
 pytestmark = pytest.mark.tool
 
 HOSTILE = (
-    "$(touch $FOLDER/owned)",
-    "'; touch $FOLDER/owned; '",
-    "`touch $FOLDER/owned`",
-    "${{ github.token }}",
-    "::set-env name=A::b",
-    "##[add-mask]a",
-    "rdc",
-    "rdc_\u2028rdc__",
-    "rdc<<EOF",
-    "100% %0A::error::x",
-    "{{OTHER}}",
-    " space ",
-    "-n",
-    "*",
-    "\\",
-)
+    "$(touch $FOLDER/owned)", "'; touch $FOLDER/owned; '", "`touch $FOLDER/owned`", "${{ github.token }}",
+    "::set-env name=A::b", "##[add-mask]a", "rdc", "rdc_\u2028rdc__", "rdc<<EOF", "100% %0A::error::x",
+    "{{OTHER}}", " space ", "-n", "*", "\\",
+)  # fmt: skip
 SHOW = 'printf "%s=%s|" "$RDC_STEP" "${NAME-unset}" >> "$FOLDER/shown"'
 
 

@@ -33,6 +33,7 @@ from tests.backends.github.routed import (
 from tests.backends.github.walking import run, written
 from tests.support.github.compiling import emission, parsed, steps, text_of
 from tests.support.github.lint import findings
+from tests.support.runbooks import command
 
 pytestmark = pytest.mark.process
 
@@ -79,9 +80,25 @@ def test_an_expression_that_is_too_long(tmp_path: Path) -> None:
     )
 
 
-def test_a_message_may_be_longer_than_a_variable(tmp_path: Path) -> None:
-    document = '## 1. A\n\n```bash\ntrue\n```\n\n- FAIL: STOP "${{ %s"\n'
-    assert text_of(tmp_path, document % ("x" * limits.LONGEST_VARIABLE))
+WITHIN: dict[str, tuple[str, dict[str, object]]] = {
+    "a message that is longer than a variable": (
+        command("1. A", "true", 'FAIL: STOP "${{ %s"' % ("x" * limits.LONGEST_VARIABLE)),
+        {},
+    ),
+    "many steps with a message each": (
+        "".join(command(f"{n}. Step", "true", f'FAIL: STOP "step {n} failed, call the team"') for n in range(1, 451)),
+        {},
+    ),
+    "inputs that say nothing": (
+        "## 1\n\n```bash\ntrue\n```\n",
+        {"on": {"workflow_dispatch": {"inputs": {"a": None, "b": "text"}}}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("document", "options"), WITHIN.values(), ids=WITHIN)
+def test_what_is_within_the_limits(document: str, options: dict[str, object], tmp_path: Path) -> None:
+    assert text_of(tmp_path, document, options)
 
 
 def test_a_question_may_be_as_long_as_people_read(tmp_path: Path) -> None:
@@ -107,13 +124,6 @@ def test_a_block_that_is_too_long_is_named_with_what_opens_the_expression(ending
     assert printed.startswith("`${{ secrets.* }}` in line 2 of the block makes all of it an expression")
     without = block.replace("${{", "$")
     assert text_of(tmp_path, f"## 1\n\n```bash\n{without}{rest}"), "the remedy helps"
-
-
-def test_many_steps_with_a_message_each(tmp_path: Path) -> None:
-    steps = (
-        f'## {n}. Step\n\n```bash\ntrue\n```\n\n- FAIL: STOP "step {n} failed, call the team"\n' for n in range(1, 451)
-    )
-    assert text_of(tmp_path, "\n".join(steps))
 
 
 def long_commands(count: int) -> str:
@@ -167,10 +177,6 @@ def test_inputs_that_are_too_long(tmp_path: Path) -> None:
     (printed,) = refusals(tmp_path, COMMAND, by_hand(2, default="x" * 33_000))
     assert "the defaults of `workflow_dispatch` have 66,0" in printed
     assert text_of(tmp_path, COMMAND, by_hand(2, default="é" * 32_000))
-
-
-def test_inputs_need_not_say_anything(tmp_path: Path) -> None:
-    assert text_of(tmp_path, COMMAND, {"on": {"workflow_dispatch": {"inputs": {"a": None, "b": "text"}}}})
 
 
 @pytest.mark.parametrize("name", ["answers", "resume"])

@@ -42,20 +42,16 @@ SHOW = 'printf "%s\\n" "$A" "${B-none}" >> "$LOG"'
 @pytest.mark.parametrize(
     "first",
     [
-        'echo "A=plain" >> "$GITHUB_ENV"',
-        'printf "A=no line break" >> "$GITHUB_ENV"',
+        'echo "A=plain" >> "$GITHUB_ENV"', 'printf "A=no line break" >> "$GITHUB_ENV"',
         'echo "A=with = and << in it" >> "$GITHUB_ENV"',
         'printf "A<<END\\none\\n\\n two\\nEND\\nB=both\\n" >> "$GITHUB_ENV"',
-        'printf "A<<E=F\\nx\\nE=F\\n" >> "$GITHUB_ENV"',
-        'printf "A<<END\\nEND\\nB=empty\\n" >> "$GITHUB_ENV"',
+        'printf "A<<E=F\\nx\\nE=F\\n" >> "$GITHUB_ENV"', 'printf "A<<END\\nEND\\nB=empty\\n" >> "$GITHUB_ENV"',
         'printf "A=first\\nA=last\\n" >> "$GITHUB_ENV"',
         "printf 'A=$(touch canary)`touch canary`'\"'\"'; touch canary; \\\\\\n' >> \"$GITHUB_ENV\"",
-        'printf "A<<END\\nB=not this\\nrdc\\nB<<rdc\\nEND\\n" >> "$GITHUB_ENV"',
-        'echo "A=*" >> "$GITHUB_ENV"',
-        "printf 'A=\\303\\274\\001\\t\\n' >> \"$GITHUB_ENV\"",
-        'echo "A=1" >> "$GITHUB_ENV"; exit 1',
+        'printf "A<<END\\nB=not this\\nrdc\\nB<<rdc\\nEND\\n" >> "$GITHUB_ENV"', 'echo "A=*" >> "$GITHUB_ENV"',
+        "printf 'A=\\303\\274\\001\\t\\n' >> \"$GITHUB_ENV\"", 'echo "A=1" >> "$GITHUB_ENV"; exit 1',
     ],
-)
+)  # fmt: skip
 def test_a_step_of_a_loop_sees_what_a_step_would_see(tmp_path: Path, first: str) -> None:
     native = lines(tmp_path / "native", STRAIGHT, first, SHOW)
     looped = lines(tmp_path / "looped", LOOP + AFTER, first, SHOW)

@@ -46,19 +46,14 @@ def test_all_options_at_once(tmp_path: Path) -> None:
     assert findings([written(tmp_path, text)]) == []
     workflow = parsed(text)
     job = workflow["jobs"]["runbook"]
-    assert workflow["on"] == EVERYTHING["on"]
-    assert workflow["concurrency"] == {"group": "deploy-${{ github.ref }}", "cancel-in-progress": True}
-    assert job["runs-on"] == ["self-hosted", "linux"]
-    assert job["timeout-minutes"] == 30
-    assert job["environment"] == "production"
-    assert job["permissions"] == {"contents": "read", "id-token": "write"}
+    assert all(workflow[name] == EVERYTHING[name] for name in ("on", "concurrency"))
+    for name in ("runs-on", "timeout-minutes", "environment", "permissions"):
+        assert job[name] == EVERYTHING[name]
     assert job["env"]["PORT"] == 8080
     assert job["env"]["WORD"] == "yes", "a text stays a text"
     assert "TOKEN" not in job["env"], "secrets are for the steps, not for what surrounds them"
-    assert [step["env"].get("TOKEN") for step in job["steps"] if "env" in step] == [
-        None,
-        "${{ secrets.DEPLOY_TOKEN }}",
-    ]
+    given = [step["env"].get("TOKEN") for step in job["steps"] if "env" in step]
+    assert given == [None, "${{ secrets.DEPLOY_TOKEN }}"]
     assert [step["name"] for step in job["steps"]] == ["Check out", "Python", "Tools", "1. Build"]
 
 
@@ -130,10 +125,7 @@ def test_an_action_that_is_not_pinned_is_warned_of(tmp_path: Path) -> None:
         ({"env": {"NODE_OPTIONS": "${{ github.ref }}"}}, "`NODE_OPTIONS` may run as code"),
         ({"env": {"PS4": "${{ github.ref }}"}}, "`PS4` may run as code"),
         ({"setup": [{"run": "eval $X_CMD", "env": {"X_CMD": "${{ github.ref }}"}}]}, "`X_CMD` may run as code"),
-        (
-            {"setup": [{"uses": f"a/b@{COMMIT}", "with": {"script": "${{ github.ref }}"}}]},
-            "`script` may run as code",
-        ),
+        ({"setup": [{"uses": f"a/b@{COMMIT}", "with": {"script": "${{ github.ref }}"}}]}, "`script` may run as code"),
         ({"env": {"A": "1"}, "secrets": ["A"]}, "remove one of them"),
         ({"timeout-minutes": 0}, "timeout-minutes"),
         ({"prompts": "agent"}, "needs a command in the option `agent`"),
@@ -172,14 +164,10 @@ def test_setup_steps_are_as_github_has_them(tmp_path: Path, walk: Engine) -> Non
 @pytest.mark.parametrize(
     "value",
     [
-        "foo: ${{ github.ref }}",
-        "- ${{ github.ref }}",
-        "a #b ${{ github.ref }}",
-        "x-${{ github.ref }}\n    container: evil/image",
-        "'${{ github.ref }}'",
-        "${{ github.ref }} ",
+        "foo: ${{ github.ref }}", "- ${{ github.ref }}", "a #b ${{ github.ref }}",
+        "x-${{ github.ref }}\n    container: evil/image", "'${{ github.ref }}'", "${{ github.ref }} ",
     ],
-)
+)  # fmt: skip
 def test_values_with_facts_are_quoted_where_they_must_be(value: str, tmp_path: Path) -> None:
     setup = {"uses": f"actions/setup-python@{COMMIT}", "with": {"python-version": value}}
     options = {"env": {"A": value}, "concurrency": {"group": value}, "setup": [setup]}
@@ -215,24 +203,16 @@ def test_the_group_of_a_run(document: str, options: dict[str, object], group: st
     assert concurrency["group"].rpartition("/")[2] == group, "the folder of a test has any name"
 
 
-def test_runs_may_wait_in_a_queue(tmp_path: Path) -> None:
-    text = text_of(tmp_path, DOCUMENT, {"concurrency": {"group": "x", "queue": "max"}})
+def test_runs_wait_in_a_queue_names_have_emoji_and_an_action_without_inputs_is_a_step(tmp_path: Path) -> None:
+    uses = f"actions/setup-python@{COMMIT}"
+    options = {"on": {"push": {"branches": ["release-🚀"]}}, "setup": [{"uses": uses}, {"run": "true"}]}
+    text = text_of(tmp_path, DOCUMENT, {**options, "concurrency": {"group": "x", "queue": "max"}})
     assert findings([written(tmp_path, text)]) == []
     assert parsed(text)["concurrency"] == {"group": "x", "cancel-in-progress": False, "queue": "max"}
-
-
-def test_emoji_in_names(tmp_path: Path) -> None:
-    options = {"on": {"push": {"branches": ["release-🚀"]}}, "runs-on": ["größer-🚀"]}
-    workflow = parsed(text_of(tmp_path, DOCUMENT, options))
-    assert workflow["on"]["push"]["branches"] == ["release-🚀"]
-    assert workflow["jobs"]["runbook"]["runs-on"] == ["größer-🚀"]
-
-
-def test_an_action_without_inputs_is_a_step_like_any_other(tmp_path: Path) -> None:
-    uses = f"actions/setup-python@{COMMIT}"
-    text = text_of(tmp_path, DOCUMENT, {"setup": [{"uses": uses}, {"run": "true"}]})
-    assert findings([written(tmp_path, text)]) == []
+    assert parsed(text)["on"]["push"]["branches"] == ["release-🚀"]
     assert steps(text)[1] == {"name": uses, "uses": uses}
+    workflow = parsed(text_of(tmp_path, DOCUMENT, {"runs-on": ["größer-🚀"]}))
+    assert workflow["jobs"]["runbook"]["runs-on"] == ["größer-🚀"]
 
 
 # --- Who may start a workflow by a comment, and with what a called agent starts ---------------------------------------
@@ -246,15 +226,11 @@ AGENT = "name: Note\nsteps:\n  - name: draft\n    prompt: Write.\n    end: true\
 @pytest.mark.parametrize(
     ("event", "subject"),
     [
-        ("issue_comment", "comment"),
-        ("discussion_comment", "comment"),
-        ("pull_request_review_comment", "comment"),
-        ("pull_request_review", "review"),
-        ("issues", "issue"),
-        ("discussion", "discussion"),
-        ("pull_request", "pull_request"),
+        ("issue_comment", "comment"), ("discussion_comment", "comment"),
+        ("pull_request_review_comment", "comment"), ("pull_request_review", "review"), ("issues", "issue"),
+        ("discussion", "discussion"), ("pull_request", "pull_request"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("others", [[], ["workflow_dispatch"]], ids=["alone", "beside others"])
 def test_only_these_authors_start_a_run(others: list[str], event: str, subject: str, tmp_path: Path) -> None:
     options = {"on": [event, *others], "if-author": TRUSTED, "checkout": False, "prompts": "environment"}
@@ -367,16 +343,11 @@ def test_a_document_may_ignore_these_warnings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("out", "is_fine"),
     [
-        (".github/workflows/a.yml", True),
-        (".github/workflows/", True),
-        (".github/workflow/x/a.yml", True),
-        ("workflows/x/a.yml", True),
-        (".github/workflows/x/a.yml", False),
-        (".github/workflows/x/", False),
-        (".github/workflows/x/y/a.yml", False),
-        ("other/../.github/workflows/x/a.yml", False),
+        (".github/workflows/a.yml", True), (".github/workflows/", True), (".github/workflow/x/a.yml", True),
+        ("workflows/x/a.yml", True), (".github/workflows/x/a.yml", False), (".github/workflows/x/", False),
+        (".github/workflows/x/y/a.yml", False), ("other/../.github/workflows/x/a.yml", False),
     ],
-)
+)  # fmt: skip
 def test_github_ignores_workflows_in_subfolders(out: str, is_fine: bool, tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text(COMMAND, encoding="utf-8")
     for folder in (".github/workflows/x/y", ".github/workflow/x", "workflows/x", "other"):

@@ -368,18 +368,13 @@ def test_what_is_published_spells_no_name_by_its_characters_and_hides_nothing_of
 
 
 REFERENCES = (
-    "https://GITHUB.com/o/r/issues/3",
-    "https://github.com/o/r/pulls/3",
-    "[x](https://github.com/o/r/issues\\/3)",
-    "https://github.com/o/r/PULL/3/files",
-    "https://github.com/o/r/issues//3",
-    "https://git.example.org/o/r/issues/3",
-    "https://git.example.org:8443/o/r/pull/3",
-    "https://acme.ghe.com/o/r/discussions/3",
-    "http://git/o/r/commit/0123abc",
+    "https://GITHUB.com/o/r/issues/3", "https://github.com/o/r/pulls/3", "[x](https://github.com/o/r/issues\\/3)",
+    "https://github.com/o/r/PULL/3/files", "https://github.com/o/r/issues//3",
+    "https://git.example.org/o/r/issues/3", "https://git.example.org:8443/o/r/pull/3",
+    "https://acme.ghe.com/o/r/discussions/3", "http://git/o/r/commit/0123abc",
     "https://github.com/o/r/pull/3/commits/0123abcdef",
     "Closes https://git.example.org/o/r/Issues/3#issuecomment-1",
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("reference", REFERENCES)

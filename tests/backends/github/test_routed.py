@@ -141,13 +141,9 @@ def test_comments_say_where_a_step_leads() -> None:
     )
     workflow = compiled(made, OPTIONS)
     transitions = [
-        'OK, x == "one two": GOTO d',
-        "OK, otherwise: GOTO c",
-        'none, x == "one two": GOTO d',
-        "none, otherwise: GOTO c",
-        "BAD: GOTO c",
-        'otherwise: STOP "It failed."',
-    ]
+        'OK, x == "one two": GOTO d', "OK, otherwise: GOTO c", 'none, x == "one two": GOTO d',
+        "none, otherwise: GOTO c", "BAD: GOTO c", 'otherwise: STOP "It failed."',
+    ]  # fmt: skip
     assert "".join(f"      # {transition}\n" for transition in transitions) + "      - name: a Step a\n" in workflow
     assert "      # PASS: GOTO d\n      # FAIL: COMPLETE\n      - name: c Step c\n" in workflow
 
@@ -276,12 +272,8 @@ def test_inputs_are_typed_and_reach_commands(tmp_path: Path) -> None:
     workflow = compiled(shown_inputs())
     declared = parsed(workflow)["on"]["workflow_dispatch"]["inputs"]
     assert {name: printed["type"] for name, printed in declared.items()} == {
-        "one_line": "string",
-        "number": "string",
-        "flag": "boolean",
-        "kind": "choice",
-        "code": "string",
-    }
+        "one_line": "string", "number": "string", "flag": "boolean", "kind": "choice", "code": "string",
+    }  # fmt: skip
     run(tmp_path, workflow, {}, inputs={"one_line": "it's $HOME", "flag": "false"})
     assert (tmp_path / "values").read_text() == "it's $HOME\n1.50\nfalse\nb\nunset\n"
 

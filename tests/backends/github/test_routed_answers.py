@@ -216,12 +216,8 @@ def test_agents_get_nothing_that_the_runner_believes(tmp_path: Path) -> None:
     assert ended(done) == "COMPLETE"
     (_, _, env) = log(tmp_path)[0]
     assert {name: env[name] for name in env if name.startswith("RDC_")} == {
-        "RDC_STEP": "1",
-        "RDC_TITLE": "Step 1",
-        "RDC_RUN_ID": "1",
-        "RDC_ATTEMPT": "1",
-        "RDC_AGENT_TYPE": "type",
-    }
+        "RDC_STEP": "1", "RDC_TITLE": "Step 1", "RDC_RUN_ID": "1", "RDC_ATTEMPT": "1", "RDC_AGENT_TYPE": "type",
+    }  # fmt: skip
     assert env["OWN"] == "1"
     forbidden = {"TOKEN", "OUTPUT", "ENV", "PATH", "STEP_SUMMARY", "STATE"}
     assert not {f"GITHUB_{name}" for name in forbidden} & set(env)

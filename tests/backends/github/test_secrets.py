@@ -114,7 +114,7 @@ def test_a_fork_is_told_that_it_has_none(tmp_path: Path) -> None:
     assert shown(tmp_path) == ""
 
 
-def test_secrets_of_an_environment_are_looked_for_there(tmp_path: Path) -> None:
+def test_secrets_of_an_environment_are_looked_for_there() -> None:
     for made in (NATIVE, ROUTED):
         options = {
             **AGENT,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import subprocess
 from pathlib import Path
 
@@ -250,10 +249,3 @@ def test_commands_at_a_terminal_read_what_is_typed(tmp_path: Path) -> None:
     terminal.type("Ann\n", after="name: ")
     assert terminal.end() == "rdc: COMPLETE"
     assert place.lines("log") == ["Ann"]
-
-
-def test_hints_name_the_file(tmp_path: Path) -> None:
-    place = Place(tmp_path, FLOW)
-    (tmp_path / "Makefile").rename(tmp_path / "deploy.mk")
-    hint = re.findall("to answer: (.*?yes)", place.make("-f", "deploy.mk").stderr)[0]
-    assert shlex.split(hint)[:3] == ["make", "-f", "deploy.mk"]

@@ -28,23 +28,12 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.runbook.md"))
 
 # What makes of GNU make after 3.81 know, and since when.
 NEWER = {
-    r"\.ONESHELL": "3.82",
-    r"\.RECIPEPREFIX": "3.82",
-    r"^\s*(override\s+)?undefine\b": "3.82",
-    r"\bprivate\s+\S+\s*[:+?]?=": "3.82",
-    r"^\s*define\s+\S+\s*[:+?!]*=": "3.82",
-    r"^[^\t$]*\s!=": "4.0",
-    r"(?<!:)::=": "4.0",
-    r"\$[({]file\s": "4.0",
-    r"\$[({]guile\s": "4.0",
-    r"^-?load\s": "4.0",
-    r"^[^\t]*&:": "4.3",
-    r"\.EXTRA_PREREQS|\.SHELLSTATUS": "4.2",
-    r"\$[({]intcmp\s": "4.4",
-    r"\$[({]let\s": "4.4",
-    r"\.WAIT\b|\.NOTINTERMEDIATE": "4.4",
-    r"\+:=|:::=": "4.4",
-}
+    r"\.ONESHELL": "3.82", r"\.RECIPEPREFIX": "3.82", r"^\s*(override\s+)?undefine\b": "3.82",
+    r"\bprivate\s+\S+\s*[:+?]?=": "3.82", r"^\s*define\s+\S+\s*[:+?!]*=": "3.82", r"^[^\t$]*\s!=": "4.0",
+    r"(?<!:)::=": "4.0", r"\$[({]file\s": "4.0", r"\$[({]guile\s": "4.0", r"^-?load\s": "4.0", r"^[^\t]*&:": "4.3",
+    r"\.EXTRA_PREREQS|\.SHELLSTATUS": "4.2", r"\$[({]intcmp\s": "4.4", r"\$[({]let\s": "4.4",
+    r"\.WAIT\b|\.NOTINTERMEDIATE": "4.4", r"\+:=|:::=": "4.4",
+}  # fmt: skip
 
 
 # --- The file ---------------------------------------------------------------------------------------------------------
@@ -100,14 +89,9 @@ def test_each_text_of_a_document_arrives_as_it_was_written(text: str) -> None:
 
 HOSTILE = ["$(shell touch canary)", "${shell touch canary}", "$(info x)$(eval run: ; touch canary)", "$(touch canary)"]
 HOSTILE += [
-    "`touch canary`",
-    ";touch canary",
-    "'; touch canary; '",
-    '"; touch canary; "',
-    "a: ; touch canary",
-    "# x",
+    "`touch canary`", ";touch canary", "'; touch canary; '", '"; touch canary; "', "a: ; touch canary", "# x",
     "#<",
-]
+]  # fmt: skip
 HOSTILE += ["endef", "trailing \\", "%s %d $@ $< $$ $1 {N}"]
 
 
@@ -303,7 +287,7 @@ def test_shells_can_read_the_loop(words: list[str], tmp_path: Path) -> None:
     assert (checked.returncode, checked.stdout + checked.stderr) == (0, b"")
 
 
-def test_a_flow_that_no_shell_could_be_given_is_refused(tmp_path: Path) -> None:
+def test_a_flow_that_no_shell_could_be_given_is_refused() -> None:
     nodes = [node(str(n), shell("true"), when("pass", str(n + 1)), when("fail", "stop")) for n in range(1, 5001)]
     found = MakeBackend().emit(program(*nodes, node("5001", shell("true"))), {})
     assert (found.text, [each.code for each in found.diagnostics]) == (None, ["RD502"])

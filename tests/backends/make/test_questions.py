@@ -73,23 +73,9 @@ def test_what_is_printed_for_a_step_that_waits_can_be_pasted(tmp_path: Path) -> 
 def test_answers_come_from_a_file_and_a_gate_is_opened_by_name_only(tmp_path: Path) -> None:
     made = Made(tmp_path, questions())
     lines = [
-        "co no",
-        "pass",
-        "in<<END",
-        "\f",
-        " two",
-        " ",
-        "lines # x\u2003 \v",
-        "",
-        "END",
-        "yes",
-        "approved",
-        "se<<END",
-        "<two",
-        " ",
-        "lines # x\u2003>",
-        "END",
-    ]
+        "co no", "pass", "in<<END", "\f", " two", " ", "lines # x\u2003 \v", "", "END", "yes", "approved",
+        "se<<END", "<two", " ", "lines # x\u2003>", "END",
+    ]  # fmt: skip
     (tmp_path / "answers").write_text("\ufeff" + "\r\n".join([*lines, "h rejected", ""]), encoding="utf-8")
     assert (
         made.end("ANSWERS=answers")

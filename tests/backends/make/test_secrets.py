@@ -57,18 +57,6 @@ def test_nothing_that_is_kept_has_a_secret(values: tuple[str, str], tmp_path: Pa
     assert not list(tmp_path.rglob("canary*"))
 
 
-HOSTILE = [
-    "",
-    "a b",
-    "$(touch canary)`touch canary`$$HOME",
-    'it\'s "x" \\',
-    "é\n\nendef\ndefine x",
-    "=\n",
-    "x" * 5000,
-    "-u",
-]
-
-
 @pytest.mark.parametrize("name", ["BY", "NOTE", "PROMPTED", "NOTIFY", "AS", "ALL", "KEEP", "ANSWERS"])
 def test_names_of_what_an_operator_gives_are_refused(name: str) -> None:
     first = node("1", shell("true"))

@@ -24,13 +24,9 @@ ASKS = (
     + command("Other Do something else", "echo other >> log", shell="sh")
 )
 EVIL = [
-    "$(touch canary)",
-    "`touch canary`",
-    "x;touch canary",
-    "'$(touch canary)'",
-    "x}$(touch canary)",
+    "$(touch canary)", "`touch canary`", "x;touch canary", "'$(touch canary)'", "x}$(touch canary)",
     "a[$(touch canary)]",
-]
+]  # fmt: skip
 NUMBERS = ["", "-1", "+1", "0x1", "08", "1 1", "1.5", "999999999999999", "1" * 400, "*", "?", "N", *EVIL]
 STEPS = ["", "1", "{N}", "{N}.1 {N}.2", "*", "{N}.*", "[{]N}.2", "other", "Other Other", "../x", "-n", *EVIL]
 

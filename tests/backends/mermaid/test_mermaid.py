@@ -52,6 +52,11 @@ from tests.support.sample_programs import (
 pytestmark = pytest.mark.tool
 
 GOLDEN = listed(".mmd")
+TWO_WAYS = program(
+    node("1", Shell("sh", text("true")), to("C", PASS), to("S", FAIL)),
+    node("C", End("complete")),
+    node("S", End("stop")),
+)
 
 
 @pytest.mark.share(6)
@@ -93,12 +98,7 @@ def test_every_kind_of_box_has_a_shape_of_its_own(mermaid: Mermaid) -> None:
 
 
 def test_ends_of_arrows_differ_in_line_and_color(mermaid: Mermaid) -> None:
-    drawn = program(
-        node("1", Shell("sh", text("true")), to("C", PASS), to("S", FAIL)),
-        node("C", End("complete")),
-        node("S", End("stop")),
-    )
-    _, passed, failed, *_ = mermaid.read(emitted(drawn)).arrows
+    _, passed, failed, *_ = mermaid.read(emitted(TWO_WAYS)).arrows
     assert (passed.label, passed.stroke, passed.style[0]) == ("worked", "normal", f"stroke:{COLORS['complete']}")
     assert (failed.label, failed.stroke, failed.style[0]) == ("failed", "dotted", f"stroke:{COLORS['stop']}")
 
@@ -116,12 +116,7 @@ def test_the_diagram_in_the_documentation_is_current(tmp_path: Path) -> None:
 
 
 def test_a_chart_has_the_ids_that_it_is_given_and_takes_further_lines(mermaid: Mermaid) -> None:
-    drawn = program(
-        node("1", Shell("sh", text("true")), to("C", PASS), to("S", FAIL)),
-        node("C", End("complete")),
-        node("S", End("stop")),
-    )
-    shown = chart(drawn, {"1": "s1", "C": "n1"})
+    shown = chart(TWO_WAYS, {"1": "s1", "C": "n1"})
     assert shown.startswith("flowchart TD\n")
     assert "%%" not in shown
     boxes = {box.id: box for box in mermaid.read(shown + "  class s1,n1 passed\n  class n2 failed\n").boxes}

@@ -40,35 +40,45 @@ def nesting(seen: Picture) -> list[str]:
     ]
 
 
-def test_outcomes_are_labeled_and_those_with_one_target_are_one(tmp_path: Path) -> None:
-    seen = drawn(tmp_path, "## 1. A\n- FAIL: CONTINUE\n## 2. B\n- YES: COMPLETE\n- NO: STOP\n")
-    assert arrows(seen) == ["1 then -> 2", "2 yes -> COMPLETE", "2 no -> STOP"]
+ARROWS = {
+    "outcomes with one target are one": (
+        "## 1. A\n- FAIL: CONTINUE\n## 2. B\n- YES: COMPLETE\n- NO: STOP\n",
+        ["1 then -> 2", "2 yes -> COMPLETE", "2 no -> STOP"],
+    ),
+    "a retry has its count": (
+        "## 1. A\n- PASS: RETRY 2 COMPLETE\n- FAIL: RETRY 3 COMPLETE\n",
+        ["1 ↻ worked · again, up to 2 times -> 1", "1 then -> COMPLETE", "1 ↻ again, up to 3 times -> 1"],
+    ),
+    "the next instance is named": (
+        "## {N}. A\n- PASS: GOTO NEXT\n- FAIL: STOP\n",
+        ["{N} ↻ worked · the next one -> {N}", "{N} failed -> STOP"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("document", "expected"), ARROWS.values(), ids=ARROWS)
+def test_arrows_are_labeled(document: str, expected: list[str], tmp_path: Path) -> None:
+    assert arrows(drawn(tmp_path, document)) == expected
+
+
+def test_many_marks_are_the_first_and_the_last(tmp_path: Path) -> None:
+    checks = "".join(f"### 1.{number} A\n- FAIL: CONTINUE\n" for number in range(1, 41))
+    seen = drawn(tmp_path, "## 1. Checks\n- FAIL: GOTO Fix\n" + checks + "## Fix\n")
+    assert "1 any of 1.1 … 1.40 failed -> Fix" in arrows(seen)
 
 
 def test_a_named_step_reads_as_its_author_wrote_it(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. Ask\n## Drain the hot node\n## Fix both\n### Fix.Undo the change\n### Fix.1 Go\n")
     assert nesting(seen)[1:] == [
-        f"Drain the hot node {UNREACHABLE}",
-        "[Fix both]",
-        f"  Fix.Undo the change {UNREACHABLE}",
-        f"  Fix.1 Go {UNREACHABLE}",
-        "COMPLETE",
-        "STOP",
-    ]
+        f"Drain the hot node {UNREACHABLE}", "[Fix both]", f"  Fix.Undo the change {UNREACHABLE}",
+        f"  Fix.1 Go {UNREACHABLE}", "COMPLETE", "STOP",
+    ]  # fmt: skip
 
 
-AWAY = """\
-## 1. Check
-- PASS: CONTINUE
-- FAIL: GOTO Fix
-### 1.1 A
-- FAIL: GOTO 3
-### 1.2 B
-{0}
-## 2. C
-## 3. D
-## Fix
-"""
+AWAY = "## 1. Check\n- PASS: CONTINUE\n- FAIL: GOTO Fix\n### 1.1 A\n- FAIL: GOTO 3\n### 1.2 B\n{0}\n"
+AWAY += "## 2. C\n## 3. D\n## Fix\n"
+AGGREGATION = "## 1. Checks\n- PASS{0}: COMPLETE\n- FAIL{1}: GOTO Fix\n### 1.1 A\n- {2}: CONTINUE\n"
+AGGREGATION += "### 1.2 B\n- {2}: CONTINUE\n### 1.3 C\n## Fix\n"
 
 
 def test_a_way_that_no_run_can_take_is_not_drawn(tmp_path: Path) -> None:
@@ -80,15 +90,6 @@ def test_a_step_that_only_an_impossible_way_leads_to_is_unreachable(tmp_path: Pa
     seen = drawn(tmp_path, AWAY.format("- PASS: CONTINUE\n- FAIL: GOTO 3\n"))
     assert [box.node.id for box in seen.boxes if not box.is_reached] == ["Fix"]
     assert {box.lines[-1] for box in seen.boxes if not box.is_reached} == {UNREACHABLE}
-
-
-def test_a_retry_is_one_arrow_with_its_count(tmp_path: Path) -> None:
-    seen = drawn(tmp_path, "## 1. A\n- PASS: RETRY 2 COMPLETE\n- FAIL: RETRY 3 COMPLETE\n")
-    assert arrows(seen) == [
-        "1 ↻ worked · again, up to 2 times -> 1",
-        "1 then -> COMPLETE",
-        "1 ↻ again, up to 3 times -> 1",
-    ]
 
 
 def test_an_arrow_leads_where_it_ends_whatever_its_outcome(tmp_path: Path) -> None:
@@ -107,24 +108,6 @@ def test_a_jump_to_an_earlier_step_that_is_no_loop_leads_onward(tmp_path: Path) 
     assert {arrow.leads for arrow in seen.arrows if (arrow.source, arrow.target) == ("Fix", "3")} == {"onward"}
 
 
-def test_the_next_instance_is_named(tmp_path: Path) -> None:
-    seen = drawn(tmp_path, "## {N}. A\n- PASS: GOTO NEXT\n- FAIL: STOP\n")
-    assert arrows(seen)[0] == "{N} ↻ worked · the next one -> {N}"
-
-
-AGGREGATION = """\
-## 1. Checks
-- PASS{0}: COMPLETE
-- FAIL{1}: GOTO Fix
-### 1.1 A
-- {2}: CONTINUE
-### 1.2 B
-- {2}: CONTINUE
-### 1.3 C
-## Fix
-"""
-
-
 def test_marks_become_one_condition(tmp_path: Path) -> None:
     seen = drawn(tmp_path, AGGREGATION.format("", "", "FAIL"))
     assert "1 any of 1.1, 1.2 failed -> Fix" in arrows(seen)
@@ -133,12 +116,6 @@ def test_marks_become_one_condition(tmp_path: Path) -> None:
     seen = drawn(tmp_path, AGGREGATION.format(" ANY", " ALL", "PASS"))
     assert "1 any of 1.1, 1.2 worked -> COMPLETE" in arrows(seen)
     assert "1 none worked -> Fix" in arrows(seen)
-
-
-def test_many_marks_are_the_first_and_the_last(tmp_path: Path) -> None:
-    checks = "".join(f"### 1.{number} A\n- FAIL: CONTINUE\n" for number in range(1, 41))
-    seen = drawn(tmp_path, "## 1. Checks\n- FAIL: GOTO Fix\n" + checks + "## Fix\n")
-    assert "1 any of 1.1 … 1.40 failed -> Fix" in arrows(seen)
 
 
 def test_a_retry_of_a_step_is_a_question(tmp_path: Path) -> None:
@@ -229,6 +206,9 @@ def test_a_run_begins_behind_a_branch_that_chooses_nothing() -> None:
 # --- What runbooks do not have --------------------------------------------------------------------------------------
 
 
+ENDS = (node("a", End("complete")), node("b", End("stop")))
+
+
 def example(name: str) -> Picture:
     found = compile_file(str(ROOT / "examples" / "programs" / f"{name}.program.json")).program
     assert found
@@ -251,16 +231,10 @@ def test_words_of_agents_stand_on_arrows() -> None:
 
 def test_words_of_a_parallel_step_and_a_gate_stand_on_arrows() -> None:
     assert arrows(example("parallel-review")) == [
-        "review TRIVIAL -> merge",
-        "review APPROVE -> gate",
-        "review REJECT -> rejected",
-        "review otherwise -> unclear",
-        "gate approved -> merge",
-        "gate rejected -> rejected",
-        "merge worked -> merged",
-        "merge ↻ again, up to 3 times -> merge",
-        "merge otherwise -> unclear",
-    ]
+        "review TRIVIAL -> merge", "review APPROVE -> gate", "review REJECT -> rejected",
+        "review otherwise -> unclear", "gate approved -> merge", "gate rejected -> rejected",
+        "merge worked -> merged", "merge ↻ again, up to 3 times -> merge", "merge otherwise -> unclear",
+    ]  # fmt: skip
 
 
 def test_boxes_say_who_does_it_and_which_texts_go_through_it() -> None:
@@ -286,25 +260,22 @@ def test_conditions_on_texts_and_options_stand_on_arrows() -> None:
     ]
     asked = Ask("select", text("Where?"), options=(text("eu"), text("us"), text("no")))
     eu, rest = to("a", OutcomeTest("eu")), to("b")
-    ends = (node("a", End("complete")), node("b", End("stop")))
-    assert arrows(picture(program(node("1", asked, eu, rest), *ends))) == ["1 eu -> a", "1 us, no -> b"]
+    assert arrows(picture(program(node("1", asked, eu, rest), *ENDS))) == ["1 eu -> a", "1 us, no -> b"]
 
 
 def test_an_edge_without_a_guard_says_what_is_left_for_it() -> None:
-    ends = (node("a", End("complete")), node("b", End("stop")))
     shell = Shell("sh", text("true"))
-    seen = program(node("1", shell, to("a", OutcomeTest("pass")), to("b")), *ends)
+    seen = program(node("1", shell, to("a", OutcomeTest("pass")), to("b")), *ENDS)
     assert arrows(picture(seen)) == ["1 worked -> a", "1 failed -> b"]
     counted = to("a", OutcomeTest("fail"), CounterTest("n", "<", 2))
-    seen = program(node("1", shell, to("a", OutcomeTest("pass")), counted, to("b")), *ends)
+    seen = program(node("1", shell, to("a", OutcomeTest("pass")), counted, to("b")), *ENDS)
     assert arrows(picture(seen))[-1] == "1 otherwise -> b"
 
 
 def test_words_that_an_author_chose_stay_as_they_are() -> None:
     reviewer = Agent("", Text(), Reading(("pass", "Done")))
-    ends = (node("a", End("complete")), node("b", End("stop")))
     edges = (to("a", OutcomeTest("pass")), to("a", OutcomeTest("Done")), to("b", OutcomeTest("failed")), to("b"))
-    assert arrows(picture(program(node("1", reviewer, *edges), *ends))) == [
+    assert arrows(picture(program(node("1", reviewer, *edges), *ENDS))) == [
         "1 pass, Done -> a",
         "1 failed or otherwise -> b",
     ]
@@ -320,10 +291,9 @@ def test_inputs_and_the_limit_stand_in_the_notes() -> None:
 
 def test_a_name_that_looks_like_a_mark_is_none() -> None:
     """Only the role of a counter says that it is one."""
-    ends = (node("a", End("complete")), node("b", End("stop")))
     noted = to("1", OutcomeTest("fail"), effects=(Set("2 failed", 1),))
     first = node("0", Shell("sh", text("true")), noted, to("1"))
-    seen = program(first, node("1", Branch(), to("a", CounterTest("2 failed", ">=", 1)), to("b")), *ends)
+    seen = program(first, node("1", Branch(), to("a", CounterTest("2 failed", ">=", 1)), to("b")), *ENDS)
     plain, marked = Counter("2 failed", ""), Counter("2 failed", "", 0, "mark", "9", "fail")
     assert "1 2 failed ≥ 1 -> a" in arrows(picture(replace(seen, counters=(plain,))))
     assert "1 9 failed -> a" in arrows(picture(replace(seen, counters=(marked,))))
@@ -331,6 +301,5 @@ def test_a_name_that_looks_like_a_mark_is_none() -> None:
 
 def test_a_label_is_not_read() -> None:
     """What an author wrote is shown where the next instance begins, and is never taken apart for more."""
-    ends = (node("a", End("complete")), node("b", End("stop")))
-    seen = program(node("1", Shell("sh", text("true")), to("a", label="NEXT: x, y")), *ends)
+    seen = program(node("1", Shell("sh", text("true")), to("a", label="NEXT: x, y")), *ENDS)
     assert arrows(picture(seen)) == ["1  -> a"]

@@ -177,7 +177,7 @@ def test_branches_have_their_conditions_as_they_are_written() -> None:
     } < branches(picture(playbook("issue-triage")))
 
 
-def test_boxes_name_what_an_author_named(tmp_path: Path) -> None:
+def test_boxes_name_what_an_author_named() -> None:
     drawn = picture(playbook("changelog-entry"))
     lines = {box.node.id: " ".join(box.lines) for box in drawn.boxes}
     assert lines["1"] == "1 Find what users notice agent reads product, commits writes changes"
@@ -200,16 +200,12 @@ def test_one_more_step_changes_no_other(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
-        ("2/else", ("2", "Title, else")),
-        ("2/if", ("2", "Title, if")),
-        ("2/elif1", ("2", "Title, elif")),
-        ("2~2/elif12", ("2~2", "Title, elif 12")),
-        ("2/elicit", ("2", "Title, question")),
-        ("2/prompt", ("2", "Title, prompt")),
-        ("2a", ("2a", "Title")),
+        ("2/else", ("2", "Title, else")), ("2/if", ("2", "Title, if")), ("2/elif1", ("2", "Title, elif")),
+        ("2~2/elif12", ("2~2", "Title, elif 12")), ("2/elicit", ("2", "Title, question")),
+        ("2/prompt", ("2", "Title, prompt")), ("2a", ("2a", "Title")),
         ("2/lint.runbook.md/1", ("2/lint.runbook.md/1", "Title")),
     ],
-)
+)  # fmt: skip
 def test_what_has_no_name_of_its_own_is_called_by_the_step_it_belongs_to(name: str, shown: tuple[str, str]) -> None:
     assert split_name(name, "Title") == shown
     assert split_name(name, "") == (name, "")
@@ -273,16 +269,10 @@ def test_a_folded_step_is_one_box_with_its_tools_files_and_attempts() -> None:
     boxes = {box.node.id: box for box in found.boxes if not isinstance(box.node.task, End)}
     assert list(boxes) == ["step-01", "bmm:prd:step-02:hitl", "tool:publish:step-02", "step-02", "step-03"]
     assert boxes["step-02"].lines == (
-        "step-02 draft-prd",
-        "executor, or a person",
-        "tool getCurrentTime, low risk,",
-        "optional",
-        "tool publish, high risk, required",
-        "reads {output_folder}/product-",
-        "brief.md,",
-        "templates/prd.template.md",
-        "writes {output_folder}/prd.md",
-    )
+        "step-02 draft-prd", "executor, or a person", "tool getCurrentTime, low risk,", "optional",
+        "tool publish, high risk, required", "reads {output_folder}/product-", "brief.md,",
+        "templates/prd.template.md", "writes {output_folder}/prd.md",
+    )  # fmt: skip
     assert found.frames == ()
     leaving = [f"{' '.join(one.lines)} -> {one.target}" for one in found.arrows if one.source == "step-02"]
     assert leaving == ["worked -> step-03", "↻ again, once, after 2 s -> step-02", "failed -> step-02/failed"]

@@ -68,30 +68,24 @@ def test_it_walks_to_the_end_and_leaves_nothing_but_what_commands_leave(tmp_path
     assert "1 Try - attempt 3\n    PASS" in done.stderr
 
 
-def test_a_step_that_fails_ends_it_by_stop(tmp_path: Path) -> None:
-    path = script(tmp_path)
-    (tmp_path / "answers").write_text("yes\n")
-    done = run(path, "--answers", "answers", broken=7)
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "rdc: STOP not out")
-
-
-def test_a_question_that_nobody_answers_ends_it(tmp_path: Path) -> None:
-    done = run(script(tmp_path))
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == "rdc: error: 2 needs an answer; run at a terminal or use --answers FILE"
-
-
 @pytest.mark.parametrize(
-    ("content", "message"),
-    [("perhaps\n", "answers:1: expected pass, fail, yes or no"), ("3.1 yes\n", "answers:1: 3.1 takes no answer")],
+    ("answers", "code", "message"),
+    [
+        ("yes\n", 1, "rdc: STOP not out"),
+        (None, 2, "rdc: error: 2 needs an answer; run at a terminal or use --answers FILE"),
+        ("perhaps\n", 2, "answers:1: expected pass, fail, yes or no"),
+        ("3.1 yes\n", 2, "answers:1: 3.1 takes no answer"),
+    ],
 )
-def test_answers_that_fit_nothing_are_refused_before_anything_runs(tmp_path: Path, content: str, message: str) -> None:
+def test_a_failure_or_answers_that_do_not_fit_end_it(
+    tmp_path: Path, answers: str | None, code: int, message: str
+) -> None:
     path = script(tmp_path)
-    (tmp_path / "answers").write_text(content)
-    done = run(path, "--answers", "answers")
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert not (tmp_path / "log").exists()
+    if answers:
+        (tmp_path / "answers").write_text(answers)
+    done = run(path, *["--answers", "answers"] * bool(answers), broken=7)
+    assert (done.returncode, message in done.stderr.splitlines()[-1]) == (code, True), done.stderr
+    assert (tmp_path / "log").exists() == (answers in ("yes\n", None)), "answers are checked before anything runs"
 
 
 def test_a_person_answers_at_the_terminal(tmp_path: Path) -> None:
@@ -131,30 +125,15 @@ def wait_until_gone(pid: int) -> None:
         time.sleep(0.02)
 
 
-def test_sigterm_ends_it_with_all_that_its_command_began(tmp_path: Path) -> None:
-    process = begun(script(tmp_path, SLOW))
-    pid = written(tmp_path / "pid")
-    process.terminate()
-    assert process.wait(15) == 130
-    assert not (tmp_path / "never").exists()
-    wait_until_gone(pid)
-
-
-def test_sigterm_after_another_signal_ends_the_command(tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", ["TERM", "INT TERM", "INT"])
+def test_a_signal_ends_it_with_all_that_its_command_began(names: str, tmp_path: Path) -> None:
     """Systems that cancel a job send SIGINT and then SIGTERM."""
     process = begun(script(tmp_path, SLOW))
     pid = written(tmp_path / "pid")
-    process.send_signal(signal.SIGINT)
-    process.terminate()
+    for name in names.split():
+        process.send_signal(signal.Signals[f"SIG{name}"])
     assert process.wait(15) == 130
-    wait_until_gone(pid)
-
-
-def test_sigint_ends_what_its_command_has_in_the_background(tmp_path: Path) -> None:
-    process = begun(script(tmp_path, SLOW))
-    pid = written(tmp_path / "pid")
-    process.send_signal(signal.SIGINT)
-    assert process.wait(15) == 130
+    assert not (tmp_path / "never").exists()
     wait_until_gone(pid)
 
 
