@@ -50,26 +50,21 @@ def test_a_step_of_a_killed_worker_is_not_repeated(fleet: Fleet) -> None:
 
 
 @pytest.mark.soak
-def test_an_interrupted_step_is_repeated_if_a_person_says_so(fleet: Fleet, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("decision", "state", "last"), [("rerun", "complete", ["waits", "after"]), ("fail", "stop", [])]
+)
+def test_a_person_decides_about_an_interrupted_step(
+    fleet: Fleet, tmp_path: Path, decision: str, state: str, last: list[str]
+) -> None:
     begun(fleet).kill()
     fleet.worker()
     fleet.until("r1", "interrupted", seconds=12)
     (tmp_path / "go").touch()
-    assert fleet.call("answer", "r1", "2", "rerun").code == 0
-    fleet.until("r1", "complete")
-    assert fleet.lines("steps") == ["before", "waits", "waits", "after"]
-
-
-@pytest.mark.soak
-def test_an_interrupted_step_fails_if_a_person_says_so(sqlite_fleet: Fleet) -> None:
-    begun(sqlite_fleet).kill()
-    sqlite_fleet.worker()
-    sqlite_fleet.until("r1", "interrupted", seconds=12)
-    assert sqlite_fleet.call("answer", "r1", "2", "fail", "--note", "saw it").code == 0
-    sqlite_fleet.until("r1", "stop")
-    shown = sqlite_fleet.call("status", "r1")
-    assert (shown.code, "FAIL  2 Waits" in shown.out, "saw it" in shown.out) == (1, True, True)
-    assert sqlite_fleet.lines("steps") == ["before", "waits"]
+    assert fleet.call("answer", "r1", "2", decision, "--note", "saw it").code == 0
+    fleet.until("r1", state)
+    shown = fleet.call("status", "r1")
+    assert ("FAIL  2 Waits" in shown.out, "saw it" in shown.out) == (decision == "fail", True), shown.out
+    assert fleet.lines("steps") == ["before", "waits", *last]
 
 
 @pytest.mark.soak

@@ -96,12 +96,12 @@ def test_of_many_answers_in_one_moment_one_is_taken(serving: Fleet, count: int) 
     (serving.folder / f"{run}.go").touch()
     serving.start(run)
     serving.until(run, "waiting")
-    outputs = serving.at_once(count, "answer", run, "2", "yes", "--by", "person-NUMBER")
-    taken = [number for number, each in enumerate(outputs) if each.code == 0]
-    assert len(taken) == 1, outputs
+    replies = serving.at_once(count, "answer", run, "2", "yes", "--by", "person-NUMBER")
+    taken = [number for number, each in enumerate(replies) if each.code == 0]
+    assert len(taken) == 1, replies
     serving.until(run, "complete")
     assert f"by person-{taken[0]}" in serving.call("status", run).out
-    refused = [each.err for each in outputs if each.code]
+    refused = [each.err for each in replies if each.code]
     reasons = (f"answered or moved {run} first", "wait, or cancel it", f"{run} has ended", "no step is waiting")
     assert all(any(reason in text for reason in reasons) for text in refused), refused
     late = serving.call("answer", run, "2", "yes")
@@ -121,6 +121,16 @@ def test_a_waiting_run_is_moved(serving: Fleet) -> None:
     assert (refused.code, "complete" in refused.err) == (2, True), refused.err
 
 
+def test_a_waiting_run_is_canceled(serving: Fleet) -> None:
+    serving.start("c2")
+    serving.until("c2", "waiting")
+    assert serving.call("cancel", "c2", "--by", "cid").code == 0
+    shown = serving.call("status", "c2")
+    assert (shown.code, "by cid" in shown.out, serving.state("c2")) == (1, True, "canceled"), shown.out
+    assert serving.call("answer", "c2", "2", "yes").code == 2
+    assert serving.lines("c2.steps") == ["before"]
+
+
 def test_a_cancelled_run_ends_its_command_within_two_seconds(serving: Fleet) -> None:
     serving.start("c1")
     serving.until("c1", "waiting")
@@ -137,17 +147,6 @@ def test_a_cancelled_run_ends_its_command_within_two_seconds(serving: Fleet) -> 
     again = serving.call("cancel", "c1")
     assert (again.code, "has ended" in again.err) == (2, True)
     assert serving.lines("c1.steps") == ["before"]
-
-
-def test_a_waiting_run_is_cancelled(serving: Fleet) -> None:
-    serving.start("c2")
-    serving.until("c2", "waiting")
-    assert serving.call("cancel", "c2", "--by", "cid").code == 0
-    shown = serving.call("status", "c2")
-    assert (shown.code, "by cid" in shown.out) == (1, True), shown.out
-    assert serving.state("c2") == "canceled"
-    assert serving.call("answer", "c2", "2", "yes").code == 2
-    assert serving.lines("c2.steps") == ["before"]
 
 
 def test_the_clock_of_the_worker_decides_without_a_call(serving: Fleet, tmp_path: Path) -> None:

@@ -38,8 +38,8 @@ from tests.support.github.ends import end_of
 pytestmark = pytest.mark.tool
 
 
-def step(number: int, *printed: str) -> str:
-    lines = "".join(f"- {line}\n" for line in printed)
+def step(number: int, *transitions: str) -> str:
+    lines = "".join(f"- {line}\n" for line in transitions)
     return f'## {number}. Step\n\n```bash\necho "{number} $A $B" >> "$LOG"\n```\n\n{lines}\n'
 
 
@@ -62,16 +62,12 @@ def walked(
     return text, run, log.read_text(encoding="utf-8").splitlines()
 
 
-def test_an_environment_of_a_step_is_a_job_and_each_step_gets_its_secrets(tmp_path: Path) -> None:
-    text, run, log = walked(tmp_path, THREE, SECRETS, {"production": ["approved"]})
-    assert log == ["1  secret-b", "2 secret-a secret-b", "3  secret-b"]
+@pytest.mark.parametrize("decision", ["approved", "rejected"])
+def test_an_environment_of_a_step_is_a_job_and_each_step_gets_its_secrets(decision: str, tmp_path: Path) -> None:
+    text, run, log = walked(tmp_path, THREE, SECRETS, {"production": [decision]})
     assert [job.get("environment") for job in parsed(text)["jobs"].values()] == [None, "production", None]
-    assert run.conclusion == "success"
-
-
-def test_a_step_whose_environment_is_refused_stops_the_run(tmp_path: Path) -> None:
-    _, run, log = walked(tmp_path, THREE, SECRETS, {"production": ["rejected"]})
-    assert (run.conclusion, log) == ("failure", ["1  secret-b"])
+    all_steps = ["1  secret-b", "2 secret-a secret-b", "3  secret-b"]
+    assert (run.conclusion, log) == (("success", all_steps) if decision == "approved" else ("failure", all_steps[:1]))
 
 
 def test_no_job_knows_the_secrets_of_another_but_to_hide_them(tmp_path: Path) -> None:
@@ -202,17 +198,14 @@ def test_each_step_gets_the_secrets_that_are_named_for_it(is_loop: bool, tmp_pat
     assert {name: call[2].get(name) for name in VALUES} == {"A": "secret-a", "B": None, "C": "secret-c"}
 
 
-def test_an_environment_cuts_the_run_into_jobs(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("decision", "end"), [("approved", ("success", ["1  ", "2  ", "4  "])), ("rejected", ("failure", ["1  "]))]
+)
+def test_an_environment_cuts_the_run_into_jobs(decision: str, end: tuple[str, list[str]], tmp_path: Path) -> None:
     text = compiled(row(), {"agent": AGENT, "steps": {"2": {"environment": "production"}}})
     assert [job.get("environment") for job in parsed(text)["jobs"].values()] == [None, "production", None]
-    done = run(tmp_path, text, {}, environments={"production": ["approved"]})
-    assert (done.conclusion, shown(tmp_path)) == ("success", ["1  ", "2  ", "4  "]), done.log
-
-
-def test_a_refused_environment_stops_the_run(tmp_path: Path) -> None:
-    text = compiled(row(), {"agent": AGENT, "steps": {"2": {"environment": "production"}}})
-    done = run(tmp_path, text, {}, environments={"production": ["rejected"]})
-    assert (done.conclusion, shown(tmp_path)) == ("failure", ["1  "])
+    done = run(tmp_path, text, {}, environments={"production": [decision]})
+    assert (done.conclusion, shown(tmp_path)) == end, done.log
 
 
 def test_a_run_that_waited_goes_on_behind_an_environment(tmp_path: Path) -> None:

@@ -176,12 +176,12 @@ LOOPED = (
 )
 def test_a_loop_says_what_follows_and_who_is_asked(prompts: str, who: str, tmp_path: Path) -> None:
     text = text_of(tmp_path, LOOPED, {"prompts": prompts, "agent": "cat"})
-    printed = [
+    lines = [
         "      # 1.1. Move", "      #   PASS: GOTO 1.2", '      #   FAIL: COMPLETE "Nothing is left"',
         "      # 1.2. Look", f"      #   {who}", '      #   YES: STOP "It is out"', "      #   NO: GOTO 1.1",
         "      - name: 'Loop: 1. Roll out'",
     ]  # fmt: skip
-    assert "\n".join(printed) in text
+    assert "\n".join(lines) in text
 
 
 def test_a_job_behind_a_prompt_says_so(tmp_path: Path) -> None:

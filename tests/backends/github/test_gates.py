@@ -259,7 +259,7 @@ def refused(folder: Path, done: engine.EngineRun, fragment: str) -> None:
 
 def test_the_approval_of_another_run_opens_no_gate(tmp_path: Path) -> None:
     run(tmp_path, compiled(one_gate(), OPTIONS), {}, 1, environments={"approval": ["approved"]})
-    assert [printed for _, printed, _ in log(tmp_path)] == ["Publish"]
+    assert [prompt for _, prompt, _ in log(tmp_path)] == ["Publish"]
     (tmp_path / "log").unlink()
     forged = [{"node": "1", **FINE, "next": "2"}, {"node": "2", **APPROVED, "next": "3", "approval": "1"}]
     done = attacked(tmp_path, one_gate(), 2, forged, "rejected")
@@ -296,4 +296,4 @@ def test_an_approval_counts_in_runs_that_continue_one_another_and_of_no_other_wo
     assert "Run 1 cannot be continued: it is not a run of" in done.log
     path.write_text(record, encoding="utf-8")
     done = run(tmp_path, workflow, None, 4, inputs=last, environments={"approval": []})
-    assert [printed for _, printed, _ in log(tmp_path)] == ["One", "Publish"], done.log
+    assert [prompt for _, prompt, _ in log(tmp_path)] == ["One", "Publish"], done.log

@@ -57,9 +57,9 @@ def test_500_steps_are_within_the_limits(tmp_path: Path) -> None:
 
 
 def test_too_many_steps(tmp_path: Path) -> None:
-    (printed,) = refusals(tmp_path, straight(1200))
-    assert "1,201 steps" in printed
-    assert "before step 601" in printed
+    (refusal,) = refusals(tmp_path, straight(1200))
+    assert "1,201 steps" in refusal
+    assert "before step 601" in refusal
 
 
 def test_too_many_steps_that_call_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,16 +67,16 @@ def test_too_many_steps_that_call_the_program(tmp_path: Path, monkeypatch: pytes
     document = straight(30) + "\n## 31. Ask\n\nIs it good?\n"
     steps = max(len(job["steps"]) for job in parsed(text_of(tmp_path, document))["jobs"].values())
     monkeypatch.setattr(limits, "MOST_STEPS", 20)
-    (printed,) = refusals(tmp_path, document)
-    assert f"a job would have {steps} steps; GitHub shows at most 20" in printed
+    (refusal,) = refusals(tmp_path, document)
+    assert f"a job would have {steps} steps; GitHub shows at most 20" in refusal
 
 
 def test_an_expression_that_is_too_long(tmp_path: Path) -> None:
     """Each of many steps jumps to the same one, whose condition names them all."""
     steps = "\n".join(f"## {n}\n\n```bash\ntrue\n```\n\n- FAIL: GOTO Fix\n" for n in range(1, 801))
-    printed = refusals(tmp_path, f"{steps}\n## Fix\n\n```bash\ntrue\n```\n")
+    refused = refusals(tmp_path, f"{steps}\n## Fix\n\n```bash\ntrue\n```\n")
     assert any(
-        "an expression would have" in text and "reduce the transitions that lead to it" in text for text in printed
+        "an expression would have" in text and "reduce the transitions that lead to it" in text for text in refused
     )
 
 
@@ -109,9 +109,9 @@ def test_a_question_may_be_as_long_as_people_read(tmp_path: Path) -> None:
 
 def test_a_text_with_what_opens_an_expression_counts_as_one(tmp_path: Path) -> None:
     """GitHub makes one expression of the whole text."""
-    (printed,) = refusals(tmp_path, "## 1\n\n```bash\n: '${{ %s'\n```\n" % ("x" * limits.LONGEST_EXPRESSION))
-    assert printed.startswith("`${{` in the block makes all of it an expression, which would have 21,008 characters;")
-    assert "remove `${{` there, or move the text to a file" in printed
+    (refusal,) = refusals(tmp_path, "## 1\n\n```bash\n: '${{ %s'\n```\n" % ("x" * limits.LONGEST_EXPRESSION))
+    assert refusal.startswith("`${{` in the block makes all of it an expression, which would have 21,008 characters;")
+    assert "remove `${{` there, or move the text to a file" in refusal
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_a_text_with_what_opens_an_expression_counts_as_one(tmp_path: Path) -> N
 def test_a_block_that_is_too_long_is_named_with_what_opens_the_expression(ending: str, tmp_path: Path) -> None:
     lines = ["echo a", "# masked: ${{ secrets.* }} and ${{ y }}", *["echo 'a notice'"] * 2_000]
     block, rest = "\n".join(lines), f"\n```\n{ending}"
-    (printed,) = refusals(tmp_path, f"## 1\n\n```bash\n{block}{rest}")
-    assert printed.startswith("`${{ secrets.* }}` in line 2 of the block makes all of it an expression")
+    (refusal,) = refusals(tmp_path, f"## 1\n\n```bash\n{block}{rest}")
+    assert refusal.startswith("`${{ secrets.* }}` in line 2 of the block makes all of it an expression")
     without = block.replace("${{", "$")
     assert text_of(tmp_path, f"## 1\n\n```bash\n{without}{rest}"), "the remedy helps"
 
@@ -133,8 +133,8 @@ def long_commands(count: int) -> str:
 
 def test_native_commands_may_be_as_long_as_a_file(tmp_path: Path) -> None:
     assert text_of(tmp_path, long_commands(1))
-    (printed,) = refusals(tmp_path, long_commands(5))
-    assert "bytes; GitHub's limit is 524,288" in printed
+    (refusal,) = refusals(tmp_path, long_commands(5))
+    assert "bytes; GitHub's limit is 524,288" in refusal
 
 
 def test_identifiers_are_what_github_takes(tmp_path: Path) -> None:
@@ -153,10 +153,8 @@ COMMAND = "## 1\n\n```bash\ntrue\n```\n"
 PROMPT = COMMAND + "\n## 2\n\nIs it good?\n"
 
 
-def by_hand(count: int, **printed: object) -> dict[str, object]:
-    return {
-        "on": {"workflow_dispatch": {"inputs": {f"input_{n}": {"type": "string", **printed} for n in range(count)}}}
-    }
+def by_hand(count: int, **facts: object) -> dict[str, object]:
+    return {"on": {"workflow_dispatch": {"inputs": {f"input_{n}": {"type": "string", **facts} for n in range(count)}}}}
 
 
 def test_25_inputs_are_within_the_limits(tmp_path: Path) -> None:
@@ -167,15 +165,15 @@ def test_25_inputs_are_within_the_limits(tmp_path: Path) -> None:
 
 
 def test_too_many_inputs(tmp_path: Path) -> None:
-    (printed,) = refusals(tmp_path, COMMAND, by_hand(30))
-    assert printed.startswith("`workflow_dispatch` would have 30 inputs; GitHub's limit is 25; remove 5 of them")
-    (printed,) = refusals(tmp_path, PROMPT, by_hand(24))
-    assert printed.startswith("`workflow_dispatch` would have 26 inputs (2 of them for replies); GitHub's limit is 25")
+    (refusal,) = refusals(tmp_path, COMMAND, by_hand(30))
+    assert refusal.startswith("`workflow_dispatch` would have 30 inputs; GitHub's limit is 25; remove 5 of them")
+    (refusal,) = refusals(tmp_path, PROMPT, by_hand(24))
+    assert refusal.startswith("`workflow_dispatch` would have 26 inputs (2 of them for replies); GitHub's limit is 25")
 
 
 def test_inputs_that_are_too_long(tmp_path: Path) -> None:
-    (printed,) = refusals(tmp_path, COMMAND, by_hand(2, default="x" * 33_000))
-    assert "the defaults of `workflow_dispatch` have 66,0" in printed
+    (refusal,) = refusals(tmp_path, COMMAND, by_hand(2, default="x" * 33_000))
+    assert "the defaults of `workflow_dispatch` have 66,0" in refusal
     assert text_of(tmp_path, COMMAND, by_hand(2, default="é" * 32_000))
 
 
@@ -256,8 +254,8 @@ def test_attempts_are_ended_with_all_they_have_begun(back: str, summary: bool, t
     assert findings([written(tmp_path, workflow)]) == []
     done = run(tmp_path, workflow)
     assert done.conclusion == "success", done.log
-    printed = "a 'b' ${{ github.token }} $(c)\nd"
-    assert (tmp_path / "tries").read_text() == f"1 {printed}\n2 {printed}\n"
+    stage = "a 'b' ${{ github.token }} $(c)\nd"
+    assert (tmp_path / "tries").read_text() == f"1 {stage}\n2 {stage}\n"
     assert done.log.count("timeout after 1 s") == 1
     assert done.log.count("Waiting 1 s") == 1
 

@@ -197,12 +197,12 @@ CASES: Mapping[str, list[list[str | None]]] = {
 @pytest.mark.parametrize("check", ["all", "any"])
 @pytest.mark.parametrize("case", CASES)
 def test_the_outcome_is_that_of_one_step(case: str, check: str, tmp_path: Path) -> None:
-    printed = {f"review_{index}": answers for index, answers in enumerate(CASES[case])}
+    replies = {f"review_{index}": answers for index, answers in enumerate(CASES[case])}
     shown = []
     for kind in ("step", "matrix"):
         folder = tmp_path / kind
         folder.mkdir()
-        done = run(folder, compiled(reviewed(check=check), {**MATRIX, "parallel": kind}), printed)
+        done = run(folder, compiled(reviewed(check=check), {**MATRIX, "parallel": kind}), replies)
         rows = [row.rsplit("|", 2)[0] for row in done.summary.splitlines() if row.startswith("|")]
         saved = folder / "said"
         given = [[step, prompt, env["RDC_ENTRY"], env["RDC_AGENT_TYPE"]] for step, prompt, env in log(folder)[1:]]
@@ -413,13 +413,13 @@ def test_of_an_entry_its_answer_is_kept_alone_as_a_text(tmp_path: Path) -> None:
         "agents": {"editor": {"run": agent, "secrets": ["KEY"]}},
         "parallel": "matrix",
     }
-    printed = "\n".join(HOSTILE).encode("utf-8", "replace").decode().strip()
+    reply = "\n".join(HOSTILE).encode("utf-8", "replace").decode().strip()
     secrets = {"KEY": "the-secret-key", "OTHER": "the-other-key"}
-    answers = {"review_0": [printed + "\nOK"], "review_1": ["the-secret-key OK"]}
+    answers = {"review_0": [reply + "\nOK"], "review_1": ["the-secret-key OK"]}
     workflow = compiled(reviewed(*agents, title=HOSTILE_TITLE, first=first), options)
     done = run(tmp_path, workflow, answers, secrets=secrets)
     assert ended(done) == "COMPLETE"
-    assert (tmp_path / "said").read_text() == printed + "\nOK\n\n*** OK"
+    assert (tmp_path / "said").read_text() == reply + "\nOK\n\n*** OK"
     assert json.loads(artifact(tmp_path, 1).read_text())["answer"] == "*** OK"
     assert (tmp_path / "files").read_text() == "drafted\n"
     assert not list(tmp_path.rglob("x"))

@@ -141,37 +141,26 @@ ROW = question(1, 'NO: STOP "Not first"') + question(2, 'NO: STOP "Not second"')
 
 @pytest.mark.share(2)
 @pytest.mark.parametrize(
-    ("decisions", "log", "fragment"),
+    ("name", "decisions", "log", "fragment"),
     [
-        (["approved", "approved"], "135", "COMPLETE Both"),
-        (["approved", "rejected"], "13", "STOP Not second"),
-        (["approved", "bypassed"], "13", REVIEWERS),
-        (["approved", "late"], "13", "download artifact"),
+        ("two", "approved approved", "135", "COMPLETE Both"),
+        ("two", "approved rejected", "13", "STOP Not second"),
+        ("two", "approved bypassed", "13", REVIEWERS),
+        ("two", "approved late", "13", "download artifact"),
+        ("row", "approved approved", "3", "COMPLETE Both"),
+        ("row", "rejected", "", "STOP Not first"),
+        ("row", "approved bypassed", "", REVIEWERS),
     ],
 )
-def test_an_approval_counts_for_one_question(decisions: list[str], log: str, fragment: str, tmp_path: Path) -> None:
-    native = prepared(tmp_path, TWO)
-    run = native(*decisions)
+def test_an_approval_counts_for_one_question(
+    name: str, decisions: str, log: str, fragment: str, tmp_path: Path
+) -> None:
+    native = prepared(tmp_path, {"two": TWO, "row": ROW}[name])
+    assert ("upload-artifact" in native.text) == (name == "two"), "questions in a row have no workspace"
+    run = native(*decisions.split())
     assert "".join(native.log) == log
     assert fragment in run.summary + errors(run) + run.log
     assert ("STOP" in run.summary) == fragment.startswith("STOP")
-
-
-@pytest.mark.share(2)
-@pytest.mark.parametrize(
-    ("decisions", "log", "fragment"),
-    [
-        (["approved", "approved"], "3", "COMPLETE Both"),
-        (["rejected"], "", "STOP Not first"),
-        (["approved", "bypassed"], "", REVIEWERS),
-    ],
-)
-def test_questions_in_a_row_have_no_workspace(decisions: list[str], log: str, fragment: str, tmp_path: Path) -> None:
-    native = prepared(tmp_path, ROW)
-    assert "upload-artifact" not in native.text
-    run = native(*decisions)
-    assert "".join(native.log) == log
-    assert fragment in run.summary + errors(run)
 
 
 @pytest.mark.share(2)

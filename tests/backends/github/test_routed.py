@@ -81,7 +81,9 @@ def test_no_tool_finds_anything(tmp_path: Path) -> None:
 def test_conditions_compare_nothing_but_names_that_rdc_made() -> None:
     found = conditions(compiled(triage(), OPTIONS))
     assert {
-        name: printed for name, printed in found.items() if "steps.close" not in printed and "cancelled" not in printed
+        name: condition
+        for name, condition in found.items()
+        if "steps.close" not in condition and "cancelled" not in condition
     } == {
         "2a. Step 2a": "steps.s1.outputs.next == '2a'",
         "2b. Step 2b": "steps.s1.outputs.next == '2b'",
@@ -94,7 +96,7 @@ def test_a_straight_program_has_no_conditions() -> None:
         node("2", Tool("tracker", "x", text("{}")), to("3", "pass"), to(STOP, "fail")),
         node("3", Shell("sh", text("true")), to(COMPLETE, "pass"), to(STOP, "fail")),
     )
-    assert not any("next" in printed for printed in conditions(compiled(straight, OPTIONS)).values())
+    assert not any("next" in condition for condition in conditions(compiled(straight, OPTIONS)).values())
 
 
 def test_commands_stand_in_their_steps_and_prompts_beside_them() -> None:
@@ -271,7 +273,7 @@ def shown_inputs() -> Program:
 def test_inputs_are_typed_and_reach_commands(tmp_path: Path) -> None:
     workflow = compiled(shown_inputs())
     declared = parsed(workflow)["on"]["workflow_dispatch"]["inputs"]
-    assert {name: printed["type"] for name, printed in declared.items()} == {
+    assert {name: each["type"] for name, each in declared.items()} == {
         "one_line": "string", "number": "string", "flag": "boolean", "kind": "choice", "code": "string",
     }  # fmt: skip
     run(tmp_path, workflow, {}, inputs={"one_line": "it's $HOME", "flag": "false"})
@@ -281,14 +283,14 @@ def test_inputs_are_typed_and_reach_commands(tmp_path: Path) -> None:
 def test_unfit_inputs_are_refused_before_anything_runs(tmp_path: Path) -> None:
     given = {"number": "1,5", "one_line": "a\nb", "code": "A"}
     done = run(tmp_path, compiled(shown_inputs()), {}, inputs=given)
-    printed = [
+    reasons = [
         "input one_line: it has more than one line",
         "input number: it is not a decimal number",
         "input code: it does not match [a-z]+",
     ]
     assert done.conclusion == "failure"
     assert not (tmp_path / "values").exists()
-    assert done.jobs["runbook"].annotations[:3] == tuple(("error", "rdc", reason) for reason in printed)
+    assert done.jobs["runbook"].annotations[:3] == tuple(("error", "rdc", reason) for reason in reasons)
     outcomes = {step.name: step.outcome for step in done.jobs["runbook"].steps}
     assert (outcomes["Open the run"], outcomes["1. Step 1"]) == ("failure", "skipped")
 
@@ -315,7 +317,7 @@ def test_a_choice_that_need_not_be_made_is_not_made_by_the_form() -> None:
     inputs = [Input("x", "choice", options=options, required=False), Input("y", "choice", options=options)]
     made = program(node("1", Shell("sh", text("true")), to(COMPLETE)), inputs=inputs)
     declared = parsed(compiled(made))["on"]["workflow_dispatch"]["inputs"]
-    assert {name: printed["type"] for name, printed in declared.items()} == {"x": "string", "y": "choice"}
+    assert {name: each["type"] for name, each in declared.items()} == {"x": "string", "y": "choice"}
 
 
 # --- Names -----------------------------------------------------------------------------------------------------------

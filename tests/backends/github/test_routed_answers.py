@@ -289,13 +289,13 @@ def test_a_complete_run_leaves_its_artifact_and_does_without_optional_tools(tmp_
     made = replace(made, artifact=Artifact("r", words(ref("kind"))))
     workflow = compiled(made, {"agent": AGENT})
     assert lint.findings([written(tmp_path, workflow)]) == []
-    printed = "a\n${{ github.token }}\n::error::x"
-    done = run(tmp_path, workflow, {"1": [printed]})
+    answer = "a\n${{ github.token }}\n::error::x"
+    done = run(tmp_path, workflow, {"1": [answer]})
     assert (ended(done), done.conclusion) == ("COMPLETE", "success"), done.log
     assert "no command is set; use --tool library=COMMAND" in done.log
     assert [entry[1] for entry in log(tmp_path)] == ["Draw "]
     (left,) = (path for path in (tmp_path / "history").rglob("a.mmd") if path.is_file())
-    assert (left.read_text(), left.parent.name) == (printed, "a.mmd")
+    assert (left.read_text(), left.parent.name) == (answer, "a.mmd")
     done = run(tmp_path, workflow, {"1": [None]}, 2)
     assert ended(done).startswith("STOP")
     assert len(list((tmp_path / "history").rglob("a.mmd"))) == 2, "the folder and the file of the first run"

@@ -267,23 +267,15 @@ def gated_run(folder: Path, *decisions: str, attack: str = "") -> tuple[engine.E
     return done, steps.read_text(encoding="utf-8").split() if steps.exists() else []
 
 
-def test_a_gate_opens_when_a_reviewer_approves(tmp_path: Path) -> None:
-    done, steps = gated_run(tmp_path, "approved")
-    assert done.conclusion == "success", done.log
-    assert steps == ["write", "announce", "end"]
-
-
-def test_a_gate_stays_closed_when_no_reviewer_approves(tmp_path: Path) -> None:
-    done, steps = gated_run(tmp_path, "refused")
-    assert done.conclusion != "success"
-    assert steps == ["write"]
-
-
-def test_nothing_runs_without_a_protected_environment(tmp_path: Path) -> None:
-    done, steps = gated_run(tmp_path)
-    assert done.conclusion != "success"
-    assert 'Give the environment "approval" required reviewers.' in done.log
-    assert steps == []
+@pytest.mark.parametrize(
+    ("decisions", "wanted"), [(["approved"], ["write", "announce", "end"]), (["refused"], ["write"]), ([], [])]
+)
+def test_a_gate_opens_only_when_a_reviewer_of_the_environment_approves(
+    decisions: list[str], wanted: list[str], tmp_path: Path
+) -> None:
+    done, steps = gated_run(tmp_path, *decisions)
+    assert (done.conclusion == "success", steps) == (decisions == ["approved"], wanted), done.log
+    assert ('Give the environment "approval" required reviewers.' in done.log) == (not decisions)
 
 
 class Attacked(NamedTuple):

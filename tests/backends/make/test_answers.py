@@ -45,8 +45,10 @@ def test_a_question_is_shown_and_its_answer_comes_with_the_next_call(waiting: Pl
     assert [line.split()[0] for line in waiting.lines("log")] == ["build", "ship"]
 
 
-def test_no_stops_the_run_with_its_message(waiting: Place) -> None:
+def test_no_stops_the_run_with_its_message_and_make_starts_a_new_one(waiting: Place) -> None:
     assert ending(waiting.make("REPLY=no")) == (1, "rdc: STOP It is bad")
+    assert ending(waiting.make()) == WAITS
+    assert waiting.lines("log") == ["build", "build"]
 
 
 @pytest.mark.parametrize(
@@ -122,12 +124,6 @@ def test_make_starts_a_new_run_after_the_last_one_is_over(document: str, tmp_pat
     assert [line.split()[0] for line in place.lines("log")] == ["build", "ship"] * 2
     runs = {line.split()[1] for line in place.lines("log") if " " in line}
     assert len(runs) == (0 if document == PLAIN else len(runs))
-
-
-def test_make_starts_a_new_run_after_a_stop(waiting: Place) -> None:
-    assert code(waiting.make("REPLY=no")) == 1
-    assert ending(waiting.make()) == WAITS
-    assert waiting.lines("log") == ["build", "build"]
 
 
 def test_status_shows_completed_steps_and_where_the_run_stands(waiting: Place) -> None:

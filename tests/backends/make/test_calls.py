@@ -233,8 +233,8 @@ def test_what_a_call_does_not_take_is_refused_by_its_name(made: Made) -> None:
 
 def test_what_only_other_makefiles_take_is_refused_by_its_name(made: Made) -> None:
     for name, *words_of in (["PROMPTED", "run", "topic=x"], ["AS", "resume"], ["AGENT", "step-1"], ["BREAK", "status"]):
-        shown_by_make = f"rdc: error: this Makefile does not take {name}; leave it out, or set it in make's environment"
-        assert made.end(*words_of, f"{name}=1") == shown_by_make
+        refusal = f"rdc: error: this Makefile does not take {name}; leave it out, or set it in make's environment"
+        assert made.end(*words_of, f"{name}=1") == refusal
     assert not (made.folder / ".rdc").exists()
 
 

@@ -46,22 +46,22 @@ def test_what_is_printed_for_a_step_that_waits_can_be_pasted(tmp_path: Path) -> 
     name = "it's.mk"
     (tmp_path / "Makefile").rename(tmp_path / name)
     given = {"in": "< x'$(touch pwned)`touch pwned`", "se": "<< x'$(touch pwned)`touch pwned`>"}
-    printed = made.make("-f", name)
+    done = made.make("-f", name)
     for _ in range(6):
-        lines = re.findall("^rdc: to (?:answer|continue): (.*)$", printed.stdout.decode(), re.MULTILINE)
+        lines = re.findall("^rdc: to (?:answer|continue): (.*)$", done.stdout.decode(), re.MULTILINE)
         answer, *_, resume = lines
         assert len(lines) == (2 if "REPLY=-" in answer else 3)
-        step = printed.stdout.decode().split()[-1]
+        step = done.stdout.decode().split()[-1]
         if step in given:
             assert answer.endswith(" < FILE")
             answer = answer.replace("FILE", step)
             (tmp_path / step).write_text(given[step], encoding="utf-8")
         for each in (answer if step != "co" else lines[1], resume):
-            printed = subprocess.run(["sh", "-c", each], cwd=tmp_path, env=environment({}),
+            done = subprocess.run(["sh", "-c", each], cwd=tmp_path, env=environment({}),
                                   stdin=subprocess.DEVNULL, capture_output=True, check=False)  # fmt: skip
         if step == "g":
             break
-    assert printed.stdout.decode().endswith("rdc: WAITING h\n")
+    assert done.stdout.decode().endswith("rdc: WAITING h\n")
     assert (
         made.end("-f", name, "answer", "STEP=h", "REPLY=rejected")
         == f"rdc: to continue: make -f {shlex.quote(name)} resume"
@@ -85,9 +85,9 @@ def test_answers_come_from_a_file_and_a_gate_is_opened_by_name_only(tmp_path: Pa
     made.make("clean")
     assert made.end("ANSWERS=answers") == "rdc: WAITING g"
     assert made.end("resume", "ANSWERS=answers", "HUMAN=1").startswith("rdc: COMPLETE pass;yes;no;two lines # x")
-    stored = json.loads(made.make("status", "JSON=1").stdout)["slots"]
-    printed = "two\n \nlines # x\u2003"
-    assert (stored["d"], stored["e"]) == (printed, f"<{printed}>")
+    values = json.loads(made.make("status", "JSON=1").stdout)["slots"]
+    reply = "two\n \nlines # x\u2003"
+    assert (values["d"], values["e"]) == (reply, f"<{reply}>")
 
 
 def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:
@@ -172,10 +172,7 @@ def test_make_warns_of_a_variable_that_is_nearly_an_input(tmp_path: Path) -> Non
     assert not (tmp_path / "canary").exists()
 
 
-def test_make_does_not_warn_of_other_variables(tmp_path: Path) -> None:
-    place = Place(tmp_path, REGION)
+@pytest.mark.parametrize("words", ["TAG=1 REGION=us stage=live V=1 RE=1", "ANSWERS=x", "", "REGION=us REGIONS=all"])
+def test_make_does_not_warn_of_other_variables(words: str, tmp_path: Path) -> None:
     (tmp_path / "x").touch()
-    assert "warning" not in place.make("TAG=1", "REGION=us", "stage=live", "V=1", "RE=1").stderr
-    assert "warning" not in place.make("ANSWERS=x").stderr
-    assert "warning" not in place.make(REGOIN="us").stderr
-    assert "warning" not in place.make("REGION=us", "REGIONS=all").stderr
+    assert "warning" not in Place(tmp_path, REGION).make(*words.split(), **({} if words else {"REGOIN": "us"})).stderr

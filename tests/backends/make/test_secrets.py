@@ -49,9 +49,9 @@ def test_nothing_that_is_kept_has_a_secret(values: tuple[str, str], tmp_path: Pa
     made.make("goto", "STEP=3", f"NOTE={line}", **given)
     end = made.make("resume", "HUMAN=1", "NOTIFY=cat > noticed", **given).stdout.decode()
     hidden = {part for value in values for part in (value, *value.replace("\r", "").split("\n")) if len(part) > 3}
-    stored = [path for path in (tmp_path / ".rdc").rglob("*") if path.is_file()] + [tmp_path / "noticed"]
+    files = [path for path in (tmp_path / ".rdc").rglob("*") if path.is_file()] + [tmp_path / "noticed"]
     shown = [end, made.make("status").stdout.decode(), made.make("history").stdout.decode()]
-    for text in [*shown, *(path.read_bytes().decode() for path in stored)]:
+    for text in [*shown, *(path.read_bytes().decode() for path in files)]:
         assert not [part for part in hidden if part in text], text
     assert "reply ***" in end
     assert not list(tmp_path.rglob("canary*"))

@@ -118,11 +118,30 @@ def test_marks_become_one_condition(tmp_path: Path) -> None:
     assert "1 none worked -> Fix" in arrows(seen)
 
 
-def test_a_retry_of_a_step_is_a_question(tmp_path: Path) -> None:
-    seen = drawn(tmp_path, "## 1. Test\n- FAIL: RETRY 2\n### 1.1 A\n### 1.2 B\n")
-    assert nesting(seen)[:4] == [f"[1 Test · {LOOP}]", "  1.1 A", "  1.2 B", "  1: again?"]
-    assert "1/FAIL ↻ again, up to 2 times -> 1.1" in arrows(seen)
-    assert "1/FAIL otherwise -> STOP" in arrows(seen)
+NESTINGS = {
+    "a retry of a step is a question": (
+        "## 1. Test\n- FAIL: RETRY 2\n### 1.1 A\n### 1.2 B\n",
+        [f"[1 Test · {LOOP}]", "  1.1 A", "  1.2 B", "  1: again?"],
+        ["1/FAIL ↻ again, up to 2 times -> 1.1", "1/FAIL otherwise -> STOP"],
+    ),
+    "a loop has a frame where one can hold it": (
+        "## 1. A\n## 2. B\n## 3. C\n- FAIL: GOTO 2\n",
+        ["1 A", f"[{LOOP}]", "  2 B", "  3 C"],
+        [],
+    ),
+    "a loop that cuts a step in two has only an arrow back": (
+        "## 1. A\n### 1.1 B\n### 1.2 C\n## 2. D\n- FAIL: GOTO 1.2\n",
+        ["[1 A]", "  1.1 B", "  1.2 C", "2 D"],
+        ["2 ↻ failed -> 1.2"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("document", "first", "among"), NESTINGS.values(), ids=NESTINGS)
+def test_loops_are_frames_and_arrows(document: str, first: list[str], among: list[str], tmp_path: Path) -> None:
+    seen = drawn(tmp_path, document)
+    assert nesting(seen)[:4] == first
+    assert set(among) <= {*arrows(seen)}, arrows(seen)
 
 
 def test_nested_runbooks_are_frames_in_frames(tmp_path: Path) -> None:
@@ -132,17 +151,6 @@ def test_nested_runbooks_are_frames_in_frames(tmp_path: Path) -> None:
     assert seen.entry == "1/ci/lint.runbook.md/1"
     assert "1/ci/lint.runbook.md/1/COMPLETE  -> 2" in arrows(seen)
     assert "1/ci/lint.runbook.md/STOP  -> STOP" in arrows(seen)
-
-
-def test_a_loop_has_a_frame_where_one_can_hold_it(tmp_path: Path) -> None:
-    seen = drawn(tmp_path, "## 1. A\n## 2. B\n## 3. C\n- FAIL: GOTO 2\n")
-    assert nesting(seen)[:4] == ["1 A", f"[{LOOP}]", "  2 B", "  3 C"]
-
-
-def test_a_loop_that_cuts_a_step_in_two_has_only_an_arrow_back(tmp_path: Path) -> None:
-    seen = drawn(tmp_path, "## 1. A\n### 1.1 B\n### 1.2 C\n## 2. D\n- FAIL: GOTO 1.2\n")
-    assert nesting(seen)[:4] == ["[1 A]", "  1.1 B", "  1.2 C", "2 D"]
-    assert [(arrow.source, arrow.target) for arrow in seen.arrows if arrow.leads == "back"] == [("2", "1.2")]
 
 
 def test_steps_that_nothing_reaches_are_marked_and_what_only_lowering_made_is_left_out(tmp_path: Path) -> None:

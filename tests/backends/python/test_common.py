@@ -284,16 +284,12 @@ def test_the_header_explains_the_settings_of_the_program(name: str, target: str)
     assert lacks not in text
 
 
-def test_the_header_names_the_outcomes_that_end_with_exit_code_0() -> None:
-    text = header(EXAMPLES / "workflows/security-audit.workflow.yaml")
+def test_the_header_names_the_outcomes_that_end_with_exit_code_0_and_the_programs_of_checks() -> None:
     ends = "`audit` (TASK_DONE), `triage` (TASK_DONE) and `report` (TASK_DONE, other outcomes)."
+    text = header(EXAMPLES / "workflows/security-audit.workflow.yaml")
     assert f"Exit code 0 means COMPLETE, which follows after {ends}" in text
-
-
-def test_programs_of_checks_are_needed() -> None:
     text = header(EXAMPLES / "specifications/checked-code.stepspec.yaml")
     assert "Python 3.9 or newer. Uses mypy and ruff if they are installed." in text
-    assert "Python 3.9 or newer and git." in header(EXAMPLES / "specifications/publish-notes.stepspec.yaml")
 
 
 def test_workers_of_a_project_with_a_name_share_no_runs(tmp_path: Path) -> None:
