@@ -132,34 +132,13 @@ def test_a_pause_takes_no_thread_and_no_helper(fleet: Fleet) -> None:
         fleet.until(f"r{number}", "complete")
 
 
-VALUES = """\
----
-rdc:
-  inputs:
-    REGION: {type: choice, options: [eu, us], default: eu}
-  secrets: [DEPLOY_TOKEN]
-  outputs: [ADDRESS]
----
-# Values in {{REGION}}
-
-## 1. Find
-
-```bash
-echo "token: $DEPLOY_TOKEN"
-echo "ADDRESS=$REGION.example.org" >> "$RDC_OUTPUT"
-```
-
-## 2. Is {{ADDRESS}} right?
-
-- YES: CONTINUE
-- NO: STOP "{{ADDRESS}} is wrong"
-
-## 3. Use {{ADDRESS}}
-
-```bash
-echo "$ADDRESS" > used; test "$DEPLOY_TOKEN" = topsecretvalue
-```
-"""
+VALUES = (
+    "---\nrdc:\n  inputs:\n    REGION: {type: choice, options: [eu, us], default: eu}\n"
+    "  secrets: [DEPLOY_TOKEN]\n  outputs: [ADDRESS]\n---\n# Values in {{REGION}}\n\n"
+    + command("1. Find", 'echo "token: $DEPLOY_TOKEN"\necho "ADDRESS=$REGION.example.org" >> "$RDC_OUTPUT"')
+    + question("2. Is {{ADDRESS}} right?", "", "YES: CONTINUE", 'NO: STOP "{{ADDRESS}} is wrong"')
+    + command("3. Use {{ADDRESS}}", 'echo "$ADDRESS" > used; test "$DEPLOY_TOKEN" = topsecretvalue')
+)
 
 
 @pytest.mark.soak
@@ -292,18 +271,10 @@ def test_outputs_and_notes_survive(fleet: Fleet) -> None:
     assert "\0" not in shown.out
 
 
-ELICITS = """\
-# Long
-
-## STEP 1: Text
-
-@elicit(input, "Which text?")
-@output(text)
-
-## STEP 2: Again
-
-Say this again: {{text}}
-"""
+ELICITS = (
+    '# Long\n\n## STEP 1: Text\n\n@elicit(input, "Which text?")\n@output(text)\n\n'
+    "## STEP 2: Again\n\nSay this again: {{text}}\n"
+)
 
 
 @pytest.mark.soak

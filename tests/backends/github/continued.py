@@ -1,4 +1,4 @@
-"""Workflows whose runs wait: run and continued by the second engine."""
+"""Runbooks with questions, run by the second engine and continued in further runs."""
 
 from __future__ import annotations
 
@@ -99,3 +99,24 @@ def ending(ran: EngineRun) -> str:
 
 def outcomes(ran: EngineRun) -> dict[str, str]:
     return {step.name: step.outcome for job in ran.jobs.values() for step in job.steps}
+
+
+# --- A runbook with a question between its commands -----------------------------------------------------------------
+
+AGREE = (
+    "# Deploy\n\n"
+    + command("1. Build", 'echo build >> "$LOG"; echo built > result')
+    + question("2. Agree", "Is it good?", "YES: CONTINUE", "NO: GOTO Withdraw")
+    + command("3. Install", 'echo "install $(cat result)" >> "$LOG"', 'PASS: COMPLETE "It is there"')
+    + command("Withdraw", 'echo "withdraw $(cat result)" >> "$LOG"', 'PASS: STOP "Not wanted"')
+)
+
+
+def done(folder: Path) -> list[str]:
+    return (folder / "log").read_text(encoding="utf-8").splitlines()
+
+
+def headings(ran: EngineRun) -> list[str]:
+    """How a run has ended, without the parts that waited for an approval."""
+    found = re.findall(r"^### (.*)$", ran.summary, re.MULTILINE)
+    return [line for line in found if not line.startswith("WAITING ")]

@@ -192,7 +192,7 @@ def test_a_further_attempt_repeats_no_completed_step(tmp_path: Path, walk: Engin
     assert mark.read_text(encoding="utf-8") == "published\n"
 
 
-# --- Only a run of this workflow on this branch is continued: GitHub is asked before anything of it is fe -------------
+# --- Which runs may be continued --------------------------------------------------------------------------------------
 
 OTHER = {"full_name": "stranger/repository"}
 EARLIER = "ab" * 20

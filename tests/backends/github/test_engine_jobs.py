@@ -25,24 +25,11 @@ def results(run: EngineRun) -> dict[str, str]:
 def test_a_job_below_a_skipped_one_is_skipped_however_far_below(walk: Engine) -> None:
     run = walk(
         jobs("""
-        a:
-          if: false
-          steps: []
-        b:
-          needs: a
-          if: always() && needs.a.result == 'skipped' && needs.a.outputs.x == ''
-          steps: []
-        c:
-          needs: b
-          steps: []
-        d:
-          needs: b
-          if: needs.b.result == 'success'
-          steps: []
-        e:
-          needs: [a, b]
-          if: "!failure() && contains(needs.*.result, 'success')"
-          steps: []
+        a: {if: false}
+        b: {needs: a, if: "always() && needs.a.result == 'skipped' && needs.a.outputs.x == ''"}
+        c: {needs: b}
+        d: {needs: b, if: needs.b.result == 'success'}
+        e: {needs: [a, b], if: "!failure() && contains(needs.*.result, 'success')"}
         """)
     )
     assert results(run) == {"a": "skipped", "b": "success", "c": "skipped", "d": "skipped", "e": "success"}
@@ -52,20 +39,10 @@ def test_a_job_below_a_skipped_one_is_skipped_however_far_below(walk: Engine) ->
 def test_a_failure_counts_for_all_jobs_below(walk: Engine) -> None:
     run = walk(
         jobs("""
-        c:
-          needs: b
-          if: failure()
-          steps: []
-        b:
-          needs: [a]
-          if: always()
-          steps: []
-        a:
-          steps: [{run: exit 1}]
-        d:
-          needs: [c]
-          if: needs.c.result == 'success'
-          steps: []
+        c: {needs: b, if: failure()}
+        b: {needs: [a], if: always()}
+        a: {steps: [{run: exit 1}]}
+        d: {needs: [c], if: needs.c.result == 'success'}
         """)
     )
     assert results(run) == {"a": "failure", "b": "success", "c": "success", "d": "skipped"}
@@ -90,17 +67,9 @@ def test_a_re_run_does_what_has_failed_and_what_needs_that(walk: Engine) -> None
 
 def test_environments_let_in_whom_people_approve(walk: Engine) -> None:
     text = jobs("""
-        a:
-          environment: production
-          steps: []
-        b:
-          needs: a
-          if: always()
-          environment: {name: production}
-          steps: []
-        c:
-          environment: nobody-protects-it
-          steps: []
+        a: {environment: production}
+        b: {needs: a, if: always(), environment: {name: production}}
+        c: {environment: nobody-protects-it}
         """)
     for decisions, expected in (
         (["approved", "rejected"], ["success", "failure"]),
@@ -255,9 +224,6 @@ jobs:
     assert reported == ([] if decision == "refused" else [(decision, "production", "User")])
 
 
-# --- The second engine does what GitHub does with reviewers, re-runs, artifacts by id, and `gh` -----------------------
-
-
 # --- Environments -----------------------------------------------------------------------------------------------------
 
 WAITS = jobs("""
@@ -270,13 +236,8 @@ WAITS = jobs("""
       environment: approval
       outputs: {started: "${{ steps.a.outputs.started }}"}
       steps: [{id: a, run: 'echo "started=yes" >> "$GITHUB_OUTPUT"'}]
-    last:
-      needs: decide
-      steps: []
-    rejected:
-      needs: decide
-      if: failure() && needs.decide.outputs.started != 'yes'
-      steps: [{run: exit 1}]
+    last: {needs: decide}
+    rejected: {needs: decide, if: "failure() && needs.decide.outputs.started != 'yes'", steps: [{run: exit 1}]}
     """)
 
 
@@ -342,11 +303,8 @@ ATTEMPTS = jobs("""
     b:
       needs: a
       steps: [{run: 'echo "b has ${{ needs.a.outputs.attempt }}"; test "$GITHUB_RUN_ATTEMPT" -gt 2'}]
-    c:
-      needs: b
-      steps: [{run: 'echo "c at ${{ github.run_attempt }}"'}]
-    d:
-      steps: [{run: 'echo "d at ${{ github.run_attempt }}"'}]
+    c: {needs: b, steps: [{run: 'echo "c at ${{ github.run_attempt }}"'}]}
+    d: {steps: [{run: 'echo "d at ${{ github.run_attempt }}"'}]}
     """)
 
 
@@ -410,24 +368,16 @@ def test_without_an_id_all_artifacts_would_be_loaded(walk: Engine) -> None:
 
 
 def test_artifacts_are_gone_when_an_approval_comes_too_late(walk: Engine) -> None:
-    text = (
-        HEAD
-        + """\
-jobs:
-  first:
-    runs-on: ubuntu-latest
-    outputs: {id: "${{ steps.keep.outputs.artifact-id }}"}
-    steps:
-      - run: echo x > kept
-      - {id: keep, uses: actions/upload-artifact@v7, with: {path: kept}}
-  last:
-    needs: first
-    runs-on: ubuntu-latest
-    environment: approval
-    steps:
-      - {uses: actions/download-artifact@v8, with: {artifact-ids: "${{ needs.first.outputs.id }}"}}
-"""
-    )
+    text = jobs("""
+        first:
+          outputs: {id: "${{ steps.keep.outputs.artifact-id }}"}
+          steps: [{run: echo x > kept}, {id: keep, uses: actions/upload-artifact@v7, with: {path: kept}}]
+        last:
+          needs: first
+          environment: approval
+          steps:
+            - {uses: actions/download-artifact@v8, with: {artifact-ids: "${{ needs.first.outputs.id }}"}}
+        """)
     assert results(walk(text, environments={"approval": ["approved"]}))["last"] == "success"
     assert results(walk(text, environments={"approval": ["late"]}, run_id=2))["last"] == "failure"
 

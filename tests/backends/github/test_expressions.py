@@ -167,7 +167,7 @@ def test_what_all_have_in_common_is_written_once() -> None:
     assert list(literals(every(a, some(b, c)))) == [a, b, c]
 
 
-# --- Texts as YAML scalars: what is read back is what was written, and nothing in it is an expression -----------------
+# --- YAML scalars -----------------------------------------------------------------------------------------------------
 
 # All that can stand in a document: no NUL, no lone surrogates (D1).
 CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")

@@ -191,7 +191,7 @@ def test_a_job_behind_a_prompt_says_so(tmp_path: Path) -> None:
     assert (jobs["do_it"]["name"], jobs["do_it"]["needs"]) == ("2. Do it", ["decide_1"])
 
 
-# --- The golden workflows: no tool finds anything in them, and each runs to the end that the program has --------------
+# --- The golden workflows ---------------------------------------------------------------------------------------------
 
 WORKFLOWS = listed(".yml")
 

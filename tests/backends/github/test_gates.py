@@ -12,7 +12,7 @@ import pytest
 
 from compiler.ir.program import Program
 from runtime_shim.targets.github.api import Api, HaltError, next_decision, reviews
-from tests.backends.github.asking import done, headings
+from tests.backends.github.continued import done, headings
 from tests.backends.github.routed import (
     COMPLETE,
     INLINE,
@@ -191,7 +191,7 @@ def test_only_reviews_of_the_environment_count(monkeypatch: pytest.MonkeyPatch) 
         next_decision(left, "approval")
 
 
-# --- A gate needs an approval of its own: one of another run, or of another gate, opens nothing, whatever -------------
+# --- Approvals of another run or gate ---------------------------------------------------------------------------------
 
 ATTACK = f"""\
 import json, os, sys

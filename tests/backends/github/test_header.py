@@ -139,7 +139,7 @@ def test_long_lists_have_several_lines(tmp_path: Path) -> None:
     assert all(f"{name}" in " ".join(header) for name in names)
 
 
-# --- Every comment of a workflow is true: of each example, with random sets of options --------------------------------
+# --- Comments of random workflows -------------------------------------------------------------------------------------
 
 CHOICES: Mapping[str, tuple[object, ...]] = {
     "runs-on": ("ubuntu-22.04", ["self-hosted", "linux"], "macos-15"),

@@ -22,6 +22,7 @@ from tests.support.github.compiling import text_of
 from tests.support.github.ends import end_of
 from tests.support.github.lint import findings
 from tests.support.hostile_texts import SCALARS as HOSTILE
+from tests.support.runbooks import command
 
 pytestmark = pytest.mark.tool
 
@@ -97,8 +98,8 @@ ARGUMENTS = st.lists(
 def test_a_command_gets_each_text_as_it_was_written(shape: str, tag: str, text: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        command = f'printf %s {shlex.quote(text)} > "$OUT"'
-        document = SHAPES[shape].format(tag=tag, command=command)
+        script = f'printf %s {shlex.quote(text)} > "$OUT"'
+        document = SHAPES[shape].format(tag=tag, command=script)
         workflow = text_of(folder, document, {"checkout": False, "summary": True})
         ran = engine.run(folder, workflow, history=folder / "history", env={"OUT": str(folder / "out")})
         assert ran.exit_code == 0, ran.log
@@ -143,7 +144,7 @@ def test_a_block_of_prose_in_an_inline_program_has_no_escapes(tmp_path: Path) ->
     assert all(r"\x7b" not in block for block in re.findall(r'\br"""(?:\\.|.)*?"""', text, re.DOTALL))
 
 
-# --- Messages with values: they pass the linters, and no process gets a long text as a variable, which Li -------------
+# --- Messages with values, and long ones ------------------------------------------------------------------------------
 
 LONGEST = 65_535
 """The most characters of all inputs of a run on GitHub."""
@@ -195,29 +196,8 @@ MESSAGES = (
     "$(touch x) `id` '{{HOST}}' $VALUE_1 ${{{{ github.token }}}} 100%s \\\\n {{VERSION}}!",
     "Only {{HOST}}",
 )
-TWO = """\
----
-rdc:
-  inputs: {{HOST: {{description: A host, default: db1}}, VERSION: {{description: A version, default: '%s\\'}}}}
----
-## 1. Ask {{{{HOST}}}} for {{{{VERSION}}}}
-
-```sh
-{command}
-```
-
-- FAIL: GOTO 2
-- PASS: COMPLETE "{first}"
-
-## 2. Again
-
-```bash
-false
-```
-
-- FAIL: STOP "{first}"
-- PASS: STOP "{second}"
-"""
+TWO = "---\nrdc:\n  inputs: {HOST: {description: A host, default: db1}, "
+TWO += "VERSION: {description: A version, default: '%s\\'}}\n---\n"
 
 
 @pytest.mark.parametrize("summary", [True, False])
@@ -225,18 +205,20 @@ def test_messages_with_several_values_are_clean_and_exact(summary: bool, tmp_pat
     """Half of the workflows are looked at by the linters, for each end and each message."""
     paths = []
     for number, first in enumerate(MESSAGES):
-        command = "true" if (number % 2 == 0) == summary else "false"
+        script = "true" if (number % 2 == 0) == summary else "false"
         paths.append(tmp_path / f"{number}.yml")
-        check_message(first, command, paths[-1], walk, summary=summary)
+        check_message(first, script, paths[-1], walk, summary=summary)
     assert findings(paths[summary::2]) == []
 
 
-def check_message(first: str, command: str, path: Path, walk: Engine, *, summary: bool) -> None:
+def check_message(first: str, script: str, path: Path, walk: Engine, *, summary: bool) -> None:
     message = first.replace("{{{{", "{{").replace("}}}}", "}}")
-    document = TWO.format(command=command, first=message, second=f"{message} and {{{{HOST}}}}")
+    asks = "1. Ask {{HOST}} for {{VERSION}}"
+    document = TWO + command(asks, script, "FAIL: GOTO 2", f'PASS: COMPLETE "{message}"', shell="sh")
+    document += command("2. Again", "false", f'FAIL: STOP "{message}"', f'PASS: STOP "{message} and {{{{HOST}}}}"')
     workflow = text_of(path.parent, document, {"checkout": False, "summary": summary})
     path.write_text(workflow, encoding="utf-8")
     run = walk(workflow)
     expected = message.replace("\\\\", "\\").replace("{{HOST}}", "db1").replace("{{VERSION}}", "%s\\")
     assert end_of(workflow, run).message == expected
-    assert run.conclusion == ("success" if command == "true" else "failure")
+    assert run.conclusion == ("success" if script == "true" else "failure")

@@ -211,7 +211,7 @@ def test_inputs_reach_callers(tmp_path: Path) -> None:
     assert findings([written(tmp_path, emission.text)]) == []
 
 
-# --- The option `bind`: inputs from events, fixed values and commands (E1) --------------------------------------------
+# --- The option `bind` ------------------------------------------------------------------------------------------------
 
 HOSTILE_BODY = "$(touch $FOLDER/owned) `x` ${{ github.token }}\r\n::set-env name=A::b\nEOF\nrdc\n' \" {{project}}"
 SHOWS = 'printf "%s" "$issue/$project" > "$FOLDER/shown"'

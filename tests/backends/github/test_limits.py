@@ -216,7 +216,7 @@ def test_variables_of_rdc_cannot_be_set(options: dict[str, object], tmp_path: Pa
     assert text_of(tmp_path, COMMAND, options), "native steps don't set them"
 
 
-# --- Time limits, delays and fixed variables of native steps (E3, I21, I22, I25) --------------------------------------
+# --- Time limits, delays and fixed variables --------------------------------------------------------------------------
 
 LEFT = '(trap "" TERM; sleep 60) & echo $! > "$FOLDER/pid"; '
 NOTE = 'echo "$RDC_ATTEMPT $STAGE" >> "$FOLDER/tries"; '

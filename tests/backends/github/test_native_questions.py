@@ -218,7 +218,7 @@ def test_without_questions_the_option_changes_nothing(tmp_path: Path) -> None:
     assert with_option[with_option.index("\nname:") :] == without[without.index("\nname:") :]
 
 
-# --- What authors and commands write reaches the page of a run as text: nothing of it is run, and nothing -------------
+# --- Texts of authors and commands ------------------------------------------------------------------------------------
 
 VALUES = [
     "$(touch owned) `touch owned` ${{ github.token }} ${HOME}$LOG '; touch owned; '",

@@ -215,7 +215,7 @@ def test_runs_wait_in_a_queue_names_have_emoji_and_an_action_without_inputs_is_a
     assert workflow["jobs"]["runbook"]["runs-on"] == ["größer-🚀"]
 
 
-# --- Who may start a workflow by a comment, and with what a called agent starts ---------------------------------------
+# --- Who may start a workflow, and what an agent needs ----------------------------------------------------------------
 
 COMMAND = '## 1. Build\n\n```bash\necho ran >> "$LOG"\n```\n'
 ASKING = COMMAND + "\n## 2. Publish?\n\n- YES: CONTINUE\n- NO: STOP\n\n" + COMMAND.replace("1. Build", "3. Publish")

@@ -160,7 +160,7 @@ def test_no_agent_answers_for_a_person_in_a_loop_that_has_both(tmp_path: Path) -
     assert [step for step, *_ in log(tmp_path)] == ["1"]
 
 
-# --- What people and agents say stays text in a workflow, its secrets are masked, and a rejection is one --------------
+# --- Texts of people and agents ---------------------------------------------------------------------------------------
 
 
 def test_texts_of_people_and_agents_stay_texts(tmp_path: Path) -> None:

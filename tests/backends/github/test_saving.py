@@ -169,7 +169,7 @@ def test_answers_that_cannot_be_read_are_not_a_no(tmp_path: Path) -> None:
     assert run.done() == ["one"]
 
 
-# --- What a command hands to later steps behind their backs: a secret, or lines in the files of the runne -------------
+# --- What a command hands to later steps ------------------------------------------------------------------------------
 
 HANDED = "sesame_open*now[1]"
 GIVEN = {**OPTIONS, "secrets": ["KEY"], "steps": {"*": {"secrets": []}, "1": {"secrets": ["KEY"]}}}

@@ -13,18 +13,88 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
+from backends.base import Emission
 from backends.registry import load
 from compiler.driver import compile_file
+from compiler.ir.program import Program
 from tests.backends.github.continued import outcomes
-from tests.backends.github.specifications import PUBLISH, Place, compiled, emitted, written
 from tests.backends.github.walking import written as stored
 from tests.conftest import ROOT
 from tests.support import actions_engine as engine
 from tests.support.cli import call
-from tests.support.github.compiling import LOADER
+from tests.support.github.compiling import LOADER, beside
 from tests.support.github.lint import findings
 
 pytestmark = pytest.mark.tool
+
+PUBLISH = """
+workflow: {module: notes, workflow: publish, phase: Release}
+config:
+  variables: {output_folder: public}
+  executor: |
+    mkdir -p public && echo "$RDC_STEP" >> public/log && echo "$RDC_STEP" > "public/$RDC_STEP.md"
+    [ ! -e fail-$RDC_STEP ] && [ "$RDC_STEP" != broken ]
+  tools:
+    announce: {command: "cat > /dev/null; echo announced", risk: high}
+step_specs:
+  - id: write
+    description: Write the notes
+    outputs: ["{output_folder}/write.md"]
+  - id: announce
+    description: Tell everybody
+    inputs: {artifacts: ["{output_folder}/log"]}
+    outputs: ["{output_folder}/announce.md"]
+    tools: [{name: announce, required: true}]
+    human_gate: required
+  - id: end
+    description: Clean up
+"""
+
+
+def compiled(folder: Path, document: str = PUBLISH, name: str = "notes.stepspec.yaml") -> Program:
+    (folder / "rdc.toml").touch()
+    (folder / name).write_text(document, encoding="utf-8")
+    found = compile_file(str(folder / name))
+    assert found.program, found.diagnostics
+    return found.program
+
+
+def emitted(program: Program, **options: Any) -> Emission:
+    found = load("github").emit(program, options)
+    assert found.text, found.diagnostics
+    return found
+
+
+def written(folder: Path, document: str = PUBLISH, **options: Any) -> str:
+    """The workflow of a document, with its companions in a folder that is the repository."""
+    return beside(folder, emitted(compiled(folder, document), **options))
+
+
+class Place:
+    """A repository with the workflow of a document, and its runs, whose artifacts stay."""
+
+    def __init__(self, folder: Path, document: str = PUBLISH, **options: Any) -> None:
+        self.folder, self.history = folder / "repository", folder / "history"
+        self.folder.mkdir()
+        self.workflow = written(self.folder, document, **options)
+
+    def run(self, *decisions: str, number: int = 1, **inputs: str) -> engine.EngineRun:
+        return engine.run(
+            self.folder,
+            self.workflow,
+            history=self.history,
+            environments={"approval": decisions},
+            run_id=number,
+            inputs=inputs,
+        )
+
+    def artifacts(self, number: int = 1) -> Path:
+        return self.history / str(number) / "artifacts"
+
+    def records(self, name: str, number: int = 1) -> Any:
+        *_, path = sorted(self.artifacts(number).glob(f"rdc-transcript*/run-*/{name}.json"))
+        return json.loads(path.read_text(encoding="utf-8"))
+
 
 EXAMPLES = sorted((ROOT / "examples" / "specifications").rglob("*.stepspec.*"))
 HOSTILE = r"""
@@ -211,7 +281,7 @@ def test_values_of_secrets_come_into_no_record(tmp_path: Path) -> None:
     assert not [path for path in (tmp_path / ".rdc").rglob("*") if path.is_file() and b"a-very" in path.read_bytes()]
 
 
-# --- Gates of specifications on GitHub: an executor that attacks the run does not get past one without an -------------
+# --- An executor that attacks a gate ----------------------------------------------------------------------------------
 
 GATED = r"""
 workflow: {module: notes, workflow: publish, phase: Release}
@@ -303,7 +373,7 @@ def test_no_program_of_an_executor_gets_a_run_past_a_gate(attacked: Attacked) ->
     assert attacked.done.conclusion != "success"
 
 
-# --- Executors of specifications on GitHub: what they may tell the runner, and what they get of the job ---------------
+# --- What executors may tell the runner, and what they get ------------------------------------------------------------
 
 FILES = ("GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
 ATTACKING = """

@@ -41,9 +41,14 @@ def steps(text: str) -> str:
 
 
 def jobs(text: str) -> str:
-    """A workflow of these jobs; one without steps has a step that does nothing."""
+    """A workflow of these jobs, in blocks or each on a line; one without steps has a step that does nothing."""
     lines = []
     for line in textwrap.dedent(text).strip().splitlines():
+        name, is_flow, rest = line.partition(": {")
+        if is_flow and not line.startswith(" "):
+            own = "" if "steps: " in rest else "steps: [], "
+            lines.append(f"  {name}: {{runs-on: ubuntu-latest, {own}{rest}")
+            continue
         lines.append(f"  {line}")
         if not line.startswith(" "):
             lines.append("    runs-on: ubuntu-latest")
