@@ -118,9 +118,8 @@ def test_a_run_stays_at_its_host(fleet: Fleet) -> None:
     fleet.until("r1", "waiting")
     assert fleet.call("answer", "r1", "2", "yes").code == 0
     fleet.until("r1", "complete")
-    queues = {
-        row[0] for row in fleet.rows("SELECT queue_name FROM workflow_status WHERE parent_workflow_id IS NOT NULL")
-    }
+    rows = fleet.rows("SELECT queue_name FROM workflow_status WHERE parent_workflow_id IS NOT NULL")
+    queues = {row[0] for row in rows}
     assert all(queue is None or f"@{socket.gethostname()}" in queue for queue in queues), queues
     assert queues
 

@@ -276,9 +276,7 @@ def test_another_run_is_refused(facts: Mapping[str, object], problem: str, monke
         (200, json.dumps(run_of(1, head_sha=None)), "GitHub gave an unexpected answer about run 1"),
     ],
 )
-def test_without_a_clear_answer_no_run_goes_on(
-    status: int, body: str, problem: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_needs_a_clear_answer(status: int, body: str, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(HaltError, match=problem):
         asked_of(monkeypatch, status, body)
 

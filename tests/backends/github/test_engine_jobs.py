@@ -251,9 +251,7 @@ WAITS = jobs("""
         ("refused", "failure", []),
     ],
 )
-def test_a_job_waits_for_a_decision(
-    walk: Engine, tmp_path: Path, decision: str, result: str, reviews: list[str]
-) -> None:
+def test_a_job_waits(walk: Engine, tmp_path: Path, decision: str, result: str, reviews: list[str]) -> None:
     run = walk(WAITS, environments={"approval": [decision]})
     assert run.jobs["decide"].name == "Paint it red?"
     assert run.jobs["decide"].outputs == ({"started": "yes"} if result == "success" else {})
@@ -431,9 +429,7 @@ def test_gh_tells_who_protects_an_environment(walk: Engine, given: dict[str, Any
         ({**APPROVED, "failing": {"approvals": 200}}, "; 1\n"),
     ],
 )
-def test_gh_tells_who_has_approved_and_ends_with_1_without_an_answer(
-    walk: Engine, given: dict[str, Any], printed: str
-) -> None:
+def test_gh_tells_who_has_approved(walk: Engine, given: dict[str, Any], printed: str) -> None:
     log = walk(asked("actions/runs/$GITHUB_RUN_ID/approvals", REVIEWS), **given).log
     assert log.endswith(printed) if "failing" in given else log == printed
     assert ("approval\n" in log) == ("approval\n" in printed)

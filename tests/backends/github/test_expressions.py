@@ -99,9 +99,8 @@ def test_no_script_and_no_command_holds_an_expression_whatever_the_options(optio
 @pytest.mark.parametrize("name", ["github.ref", "github.ref_name", "github.sha"])
 def test_trusted_contexts_are_data_in_variables_and_inputs(name: str, tmp_path: Path) -> None:
     group = f"x-${{{{ {name} }}}}"
-    text = emission(
-        tmp_path, DOCUMENT, {"env": {"REF": group}, "setup": [{"uses": ACTION, "with": {"key": group}}]}
-    ).text
+    options = {"env": {"REF": group}, "setup": [{"uses": ACTION, "with": {"key": group}}]}
+    text = emission(tmp_path, DOCUMENT, options).text
     assert text
     job = parsed(text)["jobs"]["runbook"]
     assert job["env"]["REF"] == group

@@ -82,9 +82,7 @@ def test_a_file_that_does_not_belong_there_is_refused(run: Run, name: str) -> No
         ("device", tarfile.CHRTYPE, ""), ("hard", tarfile.LNKTYPE, "/etc/passwd"), ("pipe", tarfile.FIFOTYPE, ""),
     ],
 )  # fmt: skip
-def test_an_archive_holds_only_files_folders_and_links_of_the_workspace(
-    tmp_path: Path, member: tuple[str, bytes, str]
-) -> None:
+def test_an_archive_has_only_files_folders_and_links(tmp_path: Path, member: tuple[str, bytes, str]) -> None:
     archive = tmp_path / "workspace.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
         info = tarfile.TarInfo(member[0])

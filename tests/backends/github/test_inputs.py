@@ -56,11 +56,9 @@ def variables(*inputs: Input) -> tuple[Variable, ...]:
 def row(*inputs: Input) -> Program:
     """Two commands that show the first input, the second one in a loop, and an end that says it."""
     last = End("complete", words("Done with ", ref(inputs[0].name, f"{{{{{inputs[0].name}}}}}"), "."))
-    shell = text(SHOW.replace("NAME", inputs[0].name).replace("$RDC_STEP", "1"))
-    loop = text(
-        SHOW.replace("NAME", inputs[0].name).replace("$RDC_STEP", "2")
-        + '\n[ -e "$FOLDER/again" ] || ! touch "$FOLDER/again"'
-    )
+    shows = SHOW.replace("NAME", inputs[0].name)
+    shell = text(shows.replace("$RDC_STEP", "1"))
+    loop = text(shows.replace("$RDC_STEP", "2") + '\n[ -e "$FOLDER/again" ] || ! touch "$FOLDER/again"')
     mine = variables(*inputs)
     return program(
         node("1", Shell("bash", shell), to("2", "pass"), to(STOP, "fail"), variables=mine),
@@ -180,9 +178,8 @@ def test_comments_show_a_message_as_it_is_written(tmp_path: Path) -> None:
 
 
 def test_inputs_are_read_by_bash_and_reviewed_by_people(tmp_path: Path) -> None:
-    text_of_workflow = compiled(
-        row(Input("VERSION", pattern=r"v[0-9]+"), Input("DRY", type="boolean", default="false"))
-    )
+    made = row(Input("VERSION", pattern=r"v[0-9]+"), Input("DRY", type="boolean", default="false"))
+    text_of_workflow = compiled(made)
     assert "python" not in text_of_workflow
     assert len(text_of_workflow.splitlines()) < 200
     assert findings([written(tmp_path, text_of_workflow)]) == []
@@ -364,9 +361,8 @@ def test_a_fixed_value_and_a_truth_value(tmp_path: Path) -> None:
     declared = Input("DRY", type="boolean")
     shows = Shell("sh", text('echo "$DRY" >> "$FOLDER/shown"'))
     made = program(node("1", shows, to(COMPLETE), variables=(Variable("DRY", "DRY"),)), inputs=[declared])
-    workflow = compiled(
-        made, {"on": ["workflow_dispatch", "pull_request"], "bind": {"DRY": "event.pull_request.draft"}}
-    )
+    on = ["workflow_dispatch", "pull_request"]
+    workflow = compiled(made, {"on": on, "bind": {"DRY": "event.pull_request.draft"}})
     for number, draft in enumerate([True, False], 1):
         run(tmp_path, workflow, number, event="pull_request", payload={"pull_request": {"draft": draft}})
     run(tmp_path, workflow, 3, inputs={"DRY": "false"})

@@ -201,9 +201,7 @@ SCHEDULE = {"on": {"schedule": [{"cron": "0 3 * * *"}]}}
         (COMMAND, {}, []),
     ],
 )
-def test_a_schedule_with_prompts_is_warned_of(
-    document: str, options: dict[str, object], codes: list[str], tmp_path: Path
-) -> None:
+def test_a_schedule_with_prompts(document: str, options: dict[str, object], codes: list[str], tmp_path: Path) -> None:
     made = emission(tmp_path, document, {**SCHEDULE, **options})
     assert made.text
     assert [finding.code for finding in made.diagnostics] == codes

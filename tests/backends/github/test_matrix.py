@@ -239,10 +239,8 @@ def test_a_run_that_leaves_the_job_passes_over_what_comes_after(apart: Any) -> N
         node("2", apart, to(STOP)),
         node("3", Agent("", text("!")), to(COMPLETE)),
     )
-    (step,) = (
-        step for step in parsed(compiled(made, MATRIX))["jobs"]["part_1"]["steps"] if step["name"] == "3. Step 3"
-    )
-    assert step["if"] == "steps.s1.outputs.next == '3'"
+    steps = {step["name"]: step for step in parsed(compiled(made, MATRIX))["jobs"]["part_1"]["steps"]}
+    assert steps["3. Step 3"]["if"] == "steps.s1.outputs.next == '3'"
 
 
 @pytest.mark.share(3)

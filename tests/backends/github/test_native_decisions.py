@@ -152,9 +152,7 @@ ROW = question(1, 'NO: STOP "Not first"') + question(2, 'NO: STOP "Not second"')
         ("row", "approved bypassed", "", REVIEWERS),
     ],
 )
-def test_an_approval_counts_for_one_question(
-    name: str, decisions: str, log: str, fragment: str, tmp_path: Path
-) -> None:
+def test_an_approval_counts_once(name: str, decisions: str, log: str, fragment: str, tmp_path: Path) -> None:
     native = prepared(tmp_path, {"two": TWO, "row": ROW}[name])
     assert ("upload-artifact" in native.text) == (name == "two"), "questions in a row have no workspace"
     run = native(*decisions.split())

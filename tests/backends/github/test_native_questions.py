@@ -161,9 +161,7 @@ def test_a_question_may_have_an_environment_of_its_own(tmp_path: Path) -> None:
         (False, "", ["Check out", "3. Install"]),
     ],
 )
-def test_the_workspace_is_carried_as_the_option_says(
-    carry: object, first: str, last: list[str], tmp_path: Path
-) -> None:
+def test_the_option_says_what_is_carried(carry: object, first: str, last: list[str], tmp_path: Path) -> None:
     jobs = jobs_of(tmp_path, carry=carry)
     assert names(jobs["install"])[:2] == last
     assert [step["run"] for step in jobs["build"]["steps"] if step["name"].startswith("Pack")] == [first] * bool(first)

@@ -159,10 +159,8 @@ def test_each_step_stands_for_itself_and_branches_by_a_label(tmp_path: Path) -> 
 
 def test_an_agent_is_called_by_name(tmp_path: Path) -> None:
     text = workflow(tmp_path, agent="claude-code", agent_model="opus")
-    assert steps_of(text)["1. Classify"]["env"]["RDC_OPTIONS"].split("\n")[:2] == [
-        "--agent=claude-code",
-        "--agent-model=opus",
-    ]
+    options = steps_of(text)["1. Classify"]["env"]["RDC_OPTIONS"]
+    assert options.split("\n")[:2] == ["--agent=claude-code", "--agent-model=opus"]
 
 
 def test_only_steps_that_call_an_agent_have_its_secrets(tmp_path: Path) -> None:
@@ -322,10 +320,8 @@ def published(
         asked.append((method, path))
         assert authorization.startswith("Bearer ")
         path = path.removeprefix("/repos/owner/repository")
-        known: dict[str, object] = {
-            "": {"default_branch": "main"},
-            "/git/ref/heads/main": {"object": {"sha": "0" * 40}},
-        }
+        known: dict[str, object] = {"": {"default_branch": "main"}}
+        known["/git/ref/heads/main"] = {"object": {"sha": "0" * 40}}
         if method == "GET":
             return (200, known[path]) if path in known else (404, {})
         return 201, {"number": 5}

@@ -195,9 +195,7 @@ def test_titles_read_as_they_were_written(tmp_path: Path) -> None:
     assert "run 'switch' bash" in text
 
 
-def test_conditions_name_steps_as_the_program_does_whose_nodes_are_in_another_order(
-    tmp_path: Path, walk: Engine
-) -> None:
+def test_conditions_name_steps_as_the_program_does(tmp_path: Path, walk: Engine) -> None:
     document = (
         question("1. Is it needed?", "Look at the list.", "YES: GOTO 3.{n}", 'NO: RETRY 1 COMPLETE "Not now"')
         + command("2. Say it", 'echo never >> "$LOG"')

@@ -62,12 +62,7 @@ def conditions(workflow: str) -> dict[str, str]:
 
 def test_no_tool_finds_anything(tmp_path: Path) -> None:
     texts = program(
-        *(
-            node(
-                str(number), Agent("", words(*HOSTILE[number::3], ref("x"))), to(str(number + 1)), title=HOSTILE[number]
-            )
-            for number in range(3)
-        ),
+        *(node(str(n), Agent("", words(*HOSTILE[n::3], ref("x"))), to(str(n + 1)), title=HOSTILE[n]) for n in range(3)),
         node("3", Ask("select", text("Which?"), options=tuple(map(text, HOSTILE))), to(COMPLETE)),
         slots={"x": "\0 and ::set-output name=x::y"},
     )
@@ -80,14 +75,8 @@ def test_no_tool_finds_anything(tmp_path: Path) -> None:
 
 def test_conditions_compare_nothing_but_names_that_rdc_made() -> None:
     found = conditions(compiled(triage(), OPTIONS))
-    assert {
-        name: condition
-        for name, condition in found.items()
-        if "steps.close" not in condition and "cancelled" not in condition
-    } == {
-        "2a. Step 2a": "steps.s1.outputs.next == '2a'",
-        "2b. Step 2b": "steps.s1.outputs.next == '2b'",
-    }
+    chosen = {name: each for name, each in found.items() if "steps.close" not in each and "cancelled" not in each}
+    assert chosen == {f"{name}. Step {name}": f"steps.s1.outputs.next == '{name}'" for name in ("2a", "2b")}
 
 
 def test_a_straight_program_has_no_conditions() -> None:
@@ -109,12 +98,8 @@ def test_commands_stand_in_their_steps_and_prompts_beside_them() -> None:
 
 
 def test_steps_get_the_secrets_of_what_they_call() -> None:
-    options = {
-        "agent": {"run": AGENT, "secrets": ["KEY"]},
-        "tools": {"tracker": {"run": AGENT}},
-        "secrets": ["KEY", "DEPLOY"],
-    }
-    jobs = parsed(compiled(triage(), options))["jobs"]
+    options = {"agent": {"run": AGENT, "secrets": ["KEY"]}, "tools": {"tracker": {"run": AGENT}}}
+    jobs = parsed(compiled(triage(), {**options, "secrets": ["KEY", "DEPLOY"]}))["jobs"]
     found = {step["name"][:2]: set(step.get("env", ())) & {"KEY", "DEPLOY"} for step in jobs["part_1"]["steps"]}
     assert found["1."] == {"KEY"}
     assert found["2a"] == {"KEY", "DEPLOY"}
@@ -331,11 +316,8 @@ def test_an_entry_of_a_loop_and_a_step_have_prompts_of_their_own() -> None:
     )
     steps = parsed(compiled(made, OPTIONS))["jobs"]["runbook"]["steps"]
     (loop,) = (step["env"]["STEP"] for step in steps if step["name"].startswith("Loop"))
-    assert [line for line in loop.splitlines() if line.split()[-1] in {"one", "own", "zero"}] == [
-        "    zero",
-        "    one",
-        "  own",
-    ]
+    prompts = [line for line in loop.splitlines() if line.split()[-1] in {"one", "own", "zero"}]
+    assert prompts == ["    zero", "    one", "  own"]
 
 
 NAMES = ("open", "close", "check", "changes", "kept", "reviews", "Done", "done", "STOP", "...", "é", "1.2", "1 2", "_")

@@ -87,9 +87,7 @@ def keep(folder: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("content", FORMS.values(), ids=FORMS)
-def test_a_short_secret_in_any_form_is_not_saved(
-    content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_secret_in_any_form_is_not_saved(content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(HaltError, match="the file file contains a secret"):
         keep(tmp_path, content, monkeypatch)
     assert not (tmp_path / "kept/workspace.tar.gz").exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -94,7 +94,7 @@ def problem(options: Mapping[str, object]) -> str:
     return ""
 
 
-def refused_files(folder: Path, documents: list[dict[str, object]]) -> list[bool]:
+def refused_files(folder: Path, documents: Sequence[Mapping[str, object]]) -> list[bool]:
     """Whether actionlint finds something in each workflow."""
     jobs = {"a": {"runs-on": "ubuntu-latest", "steps": [{"run": "echo a"}]}}
     for number, document in enumerate(documents):
@@ -143,9 +143,7 @@ def test_permissions_that_github_refuses(scope: str, access: str) -> None:
 
 
 def test_actionlint_agrees_about_permissions(tmp_path: Path) -> None:
-    documents: list[dict[str, object]] = [
-        {"on": "push", "permissions": {scope: access}} for scope, access in PERMISSIONS
-    ]
+    documents = [{"on": "push", "permissions": {scope: access}} for scope, access in PERMISSIONS]
     assert refused_files(tmp_path, documents) == [bool(fragment) for fragment in PERMISSIONS.values()]
 
 

@@ -194,9 +194,8 @@ def test_a_command_runs_as_its_shell_would_run_it(command: str, tag: str, tmp_pa
     place, alone = tmp_path / "place", tmp_path / "alone"
     place.mkdir()
     alone.mkdir()
-    lay(
-        place, program(node("1", shell(command, tag)), node("2", shell("true", "bash")), node("3", shell("true", "sh")))
-    )
+    others = (node("2", shell("true", "bash")), node("3", shell("true", "sh")))
+    lay(place, program(node("1", shell(command, tag)), *others))
     wanted = subprocess.run([tag, "-c", command], cwd=alone, env=environment({}), capture_output=True, check=False)
     expected = (alone / "out").read_bytes() if (alone / "out").exists() else None
     for words in (["-n"], ["-n", "step-1"], [], ["step-1"]):

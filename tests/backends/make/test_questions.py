@@ -64,10 +64,8 @@ def test_what_is_printed_for_a_step_that_waits_can_be_pasted(tmp_path: Path) -> 
         if step == "g":
             break
     assert done.stdout.decode().endswith("rdc: WAITING h\n")
-    assert (
-        made.end("-f", name, "answer", "STEP=h", "REPLY=rejected")
-        == f"rdc: to continue: make -f {shlex.quote(name)} resume"
-    )
+    last = made.end("-f", name, "answer", "STEP=h", "REPLY=rejected")
+    assert last == f"rdc: to continue: make -f {shlex.quote(name)} resume"
     assert made.end("-f", name, "resume") == f"rdc: COMPLETE pass;yes;no;{given['in']};<{given['in']}>;"
     assert not (tmp_path / "pwned").exists()
 
@@ -79,10 +77,8 @@ def test_answers_come_from_a_file_and_a_gate_is_opened_by_name_only(tmp_path: Pa
         "se<<END", "<two", " ", "lines # x\u2003>", "END",
     ]  # fmt: skip
     (tmp_path / "answers").write_text("\ufeff" + "\r\n".join([*lines, "h rejected", ""]), encoding="utf-8")
-    assert (
-        made.end("ANSWERS=answers")
-        == "rdc: error: line 12 of answers: <two lines # x >: expected one of <two lines # x >, other"
-    )
+    refused = "rdc: error: line 12 of answers: <two lines # x >: expected one of <two lines # x >, other"
+    assert made.end("ANSWERS=answers") == refused
     (tmp_path / "answers").write_text("\n".join([*lines, "h rejected", ""]), encoding="utf-8")
     made.make("clean")
     assert made.end("ANSWERS=answers") == "rdc: WAITING g"

@@ -82,9 +82,8 @@ def test_mermaid_sees_the_picture_of_every_runbook(case: Drawn, mermaid: Mermaid
 
 
 def test_hostile_paths_stay_in_their_comments(tmp_path: Path, mermaid: Mermaid) -> None:
-    drawn = compiled(
-        tmp_path, "## 1. A\n- x{y}%%{init}%%.runbook.md\n", {"x{y}%%{init}%%.runbook.md": "## 1. B\n"}
-    ).program
+    name = "x{y}%%{init}%%.runbook.md"
+    drawn = compiled(tmp_path, f"## 1. A\n- {name}\n", {name: "## 1. B\n"}).program
     assert drawn
     text = emitted(drawn)
     assert "%%{" not in text
@@ -165,9 +164,8 @@ def test_titles_without_end_are_cut() -> None:
 def test_boxes_link_to_their_source_lines_if_asked(mermaid: Mermaid) -> None:
     text = emitted(row(1), link_base="https://example.org/blob/main")
     assert 'click n1 href "https://example.org/blob/main/a.runbook.md#L7" "a.runbook.md#58;#8203;7" _blank' in text
-    assert [box.link for box in mermaid.read(text).boxes if box.id == "n1"] == [
-        "https://example.org/blob/main/a.runbook.md#L7"
-    ]
+    (link,) = (box.link for box in mermaid.read(text).boxes if box.id == "n1")
+    assert link == "https://example.org/blob/main/a.runbook.md#L7"
     assert "click" not in emitted(row(1))
 
 

@@ -155,10 +155,8 @@ def test_nested_runbooks_are_frames_in_frames(tmp_path: Path) -> None:
 
 def test_steps_that_nothing_reaches_are_marked_and_what_only_lowering_made_is_left_out(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. A\n- PASS: COMPLETE\n## 2. Never\n- FAIL: STOP x\n")
-    assert [" ".join(box.lines) for box in seen.boxes if not box.is_reached] == [
-        f"2 Never {UNREACHABLE}",
-        f"STOP x {UNREACHABLE}",
-    ]
+    marked = [" ".join(box.lines) for box in seen.boxes if not box.is_reached]
+    assert marked == [f"2 Never {UNREACHABLE}", f"STOP x {UNREACHABLE}"]
     assert all(not isinstance(box.node.task, Branch) or box.is_reached for box in seen.boxes)
 
 
@@ -261,11 +259,8 @@ def test_boxes_say_who_does_it_and_which_texts_go_through_it() -> None:
 
 def test_conditions_on_texts_and_options_stand_on_arrows() -> None:
     seen = example("choose-region")
-    assert arrows(seen)[:3] == [
-        "is it given region is not “ask” -> deploy",
-        "is it given otherwise -> choose",
-        "choose  -> deploy",
-    ]
+    first = ["is it given region is not “ask” -> deploy", "is it given otherwise -> choose", "choose  -> deploy"]
+    assert arrows(seen)[:3] == first
     asked = Ask("select", text("Where?"), options=(text("eu"), text("us"), text("no")))
     eu, rest = to("a", OutcomeTest("eu")), to("b")
     assert arrows(picture(program(node("1", asked, eu, rest), *ENDS))) == ["1 eu -> a", "1 us, no -> b"]
@@ -283,17 +278,13 @@ def test_an_edge_without_a_guard_says_what_is_left_for_it() -> None:
 def test_words_that_an_author_chose_stay_as_they_are() -> None:
     reviewer = Agent("", Text(), Reading(("pass", "Done")))
     edges = (to("a", OutcomeTest("pass")), to("a", OutcomeTest("Done")), to("b", OutcomeTest("failed")), to("b"))
-    assert arrows(picture(program(node("1", reviewer, *edges), *ENDS))) == [
-        "1 pass, Done -> a",
-        "1 failed or otherwise -> b",
-    ]
+    found = arrows(picture(program(node("1", reviewer, *edges), *ENDS)))
+    assert found == ["1 pass, Done -> a", "1 failed or otherwise -> b"]
 
 
 def test_inputs_and_the_limit_stand_in_the_notes() -> None:
-    assert example("review-loop").notes == (
-        "input task: text, default Announce the new version",
-        "runs at most 20 steps",
-    )
+    notes = ("input task: text, default Announce the new version", "runs at most 20 steps")
+    assert example("review-loop").notes == notes
     assert example("choose-region").notes[1] == "input region: choice of eu, us, ask, default ask"
 
 

@@ -222,16 +222,9 @@ def captions(*specs: Table, config: Table) -> dict[str, tuple[str, ...]]:
 
 def test_each_stage_says_what_it_is_and_what_it_looks_at() -> None:
     found = captions(BRIEF, DRAFT, CHECK, config=GUARDED)
-    assert found["bmm:prd:step-02:hitl"] == (
-        "a person approves step-02 draft-",
-        "prd",
-        "required",
-    )
-    assert found["step-02/inputs"] == (
-        "check the inputs",
-        "{output_folder}/product-brief.md",
-        "templates/prd.template.md",
-    )
+    assert found["bmm:prd:step-02:hitl"] == ("a person approves step-02 draft-", "prd", "required")
+    files = ("{output_folder}/product-brief.md", "templates/prd.template.md")
+    assert found["step-02/inputs"] == ("check the inputs", *files)
     assert found["step-02/context"] == ("get the context", "from ./context.sh")
     assert found["step-02/getCurrentTime"] == ("tool getCurrentTime", "low risk, optional")
     assert found["step-02/publish"] == ("tool publish", "high risk, required")

@@ -77,9 +77,7 @@ def test_it_walks_to_the_end_and_leaves_nothing_but_what_commands_leave(tmp_path
         ("3.1 yes\n", 2, "answers:1: 3.1 takes no answer"),
     ],
 )
-def test_a_failure_or_answers_that_do_not_fit_end_it(
-    tmp_path: Path, answers: str | None, code: int, message: str
-) -> None:
+def test_answers_that_do_not_fit_end_it(tmp_path: Path, answers: str | None, code: int, message: str) -> None:
     path = script(tmp_path)
     if answers:
         (tmp_path / "answers").write_text(answers)
@@ -162,9 +160,7 @@ TRAPS = SLOW.replace(
         ("terminal", "TERM", 0), ("terminal", "HUP", 3), ("terminal", "QUIT", 0), ("key", "INT", 0), ("key", "QUIT", 3),
     ],
 )  # fmt: skip
-def test_a_signal_or_key_reaches_the_command_once_and_begins_no_other(
-    tmp_path: Path, where: str, name: str, code: int
-) -> None:
+def test_a_signal_or_key_reaches_the_command_once(tmp_path: Path, where: str, name: str, code: int) -> None:
     """At a terminal a signal comes to the process in one case, and to its group in the other."""
     path = script(tmp_path, TRAPS.replace("CODE", str(code)).replace("NAME", name))
     number = signal.Signals[f"SIG{name}"]
