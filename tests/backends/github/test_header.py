@@ -75,32 +75,25 @@ def test_the_header_names_the_programs_that_checks_need_and_breaks_no_command(tm
     assert re.search(r"\n# Calls `echo a .*` ×1\.\n", found)
 
 
-@pytest.mark.parametrize(
-    ("options", "fact"),
-    [
-        ({"runs-on": "macos-15"}, "Runs on: macos-15. "),
-        ({"runs-on": ["self-hosted", "linux"]}, "Runs on: self-hosted, linux. "),
-        ({}, "Secrets: none. Token: contents read. A re-run starts from the beginning."),
-        ({"permissions": {}, "checkout": False}, "Token: none. "),
-        ({"permissions": {"issues": "write", "contents": "read"}}, "issues write"),
-        ({"secrets": {"TOKEN": "DEPLOY_TOKEN"}}, "Secrets: DEPLOY_TOKEN. "),
-        ({"secrets": ["A"], "steps": {"1": {"secrets": ["B"]}}}, "Secrets: B. "),
-        ({"environment": "production"}, "Environment: production. "),
-        ({"steps": {"1": {"environment": "staging"}}}, "Environment: staging. "),
-    ],
-)
-def test_surroundings(options: dict[str, object], fact: str, tmp_path: Path) -> None:
-    assert fact in printed(tmp_path, BUILD, options)
-
-
-def test_text_that_looks_like_a_secret_is_none(tmp_path: Path) -> None:
-    document = "## 1. Show\n\n```bash\necho '${{ secrets.LOOKS }}' ${{ github.token }}\n```\n"
-    assert "Secrets: none. " in printed(tmp_path, document, {})
+LOOKS = "## 1. Show\n\n```bash\necho '${{ secrets.LOOKS }}' ${{ github.token }}\n```\n"
 
 
 @pytest.mark.parametrize(
     ("document", "options", "fact"),
     [
+        (BUILD, {"runs-on": "macos-15"}, "Runs on: macos-15. "),
+        (BUILD, {"runs-on": ["self-hosted", "linux"]}, "Runs on: self-hosted, linux. "),
+        (BUILD, {}, "Secrets: none. Token: contents read. A re-run starts from the beginning."),
+        (BUILD, {"permissions": {}, "checkout": False}, "Token: none. "),
+        (BUILD, {"permissions": {"issues": "write", "contents": "read"}}, "issues write"),
+        (BUILD, {"secrets": {"TOKEN": "DEPLOY_TOKEN"}}, "Secrets: DEPLOY_TOKEN. "),
+        (BUILD, {"secrets": ["A"], "steps": {"1": {"secrets": ["B"]}}}, "Secrets: B. "),
+        (BUILD, {"environment": "production"}, "Environment: production. "),
+        (BUILD, {"steps": {"1": {"environment": "staging"}}}, "Environment: staging. "),
+        (LOOKS, {}, "Secrets: none. "),
+        (BUILD + ASK, {"prompts": "answers"}, "A person answers: 2."),
+        (BUILD + ASK, {"prompts": "environment"}, "A person decides: 2."),
+        (BUILD + ASK, {"prompts": "agent", "agent": "./judge"}, "Calls ./judge ×1. The agent decides: 2."),
         (TWO, {"agent": "llm"}, "Calls llm ×2."),
         (TWO, {"agent": "llm", "agent-model": "m 1"}, "Calls `llm -m 'm 1'` ×2."),
         (TWO, {"agent": "llm", "agent-retries": 2}, "Calls llm ×6."),
@@ -112,22 +105,12 @@ def test_text_that_looks_like_a_secret_is_none(tmp_path: Path) -> None:
         (AGENT, {"agent": "llm", "max-steps": 0, "agent-calls": 9}, "Calls llm ×9. "),
     ],
 )
-def test_calls(document: str, options: dict[str, object], fact: str, tmp_path: Path) -> None:
-    assert fact in printed(tmp_path, document, options, "note.workflow.yaml")
-
-
-@pytest.mark.parametrize(
-    ("options", "fact"),
-    [
-        ({"prompts": "answers"}, "A person answers: 2."),
-        ({"prompts": "environment"}, "A person decides: 2."),
-        ({"prompts": "agent", "agent": "./judge"}, "Calls ./judge ×1. The agent decides: 2."),
-    ],
-)
-def test_decisions(options: dict[str, object], fact: str, tmp_path: Path) -> None:
-    found = printed(tmp_path, BUILD + ASK, options)
+def test_facts(document: str, options: dict[str, object], fact: str, tmp_path: Path) -> None:
+    name = "note.workflow.yaml" if document in (TWO, AGENT) else "main.runbook.md"
+    found = printed(tmp_path, document, options, name)
     assert fact in found
-    assert ("A re-run starts from the beginning." in found) == (options["prompts"] == "agent")
+    if "prompts" in options:
+        assert ("A re-run starts from the beginning." in found) == (options["prompts"] == "agent")
 
 
 def test_long_lists_have_several_lines(tmp_path: Path) -> None:
