@@ -9,7 +9,7 @@ import pytest
 
 from tests.backends.github.continued import AGREE, Run, done, ending, headings, outcomes
 from tests.backends.github.walking import Engine, written
-from tests.support.github.compiling import parsed, text_of
+from tests.support.github.compiling import parsed, steps, text_of
 from tests.support.github.lint import findings
 from tests.support.runbooks import command, question
 
@@ -106,9 +106,7 @@ def test_a_value_of_an_event_or_an_output_stays_a_name(tmp_path: Path) -> None:
 
 
 def test_a_command_without_a_prompt_is_as_the_author_wrote_it(tmp_path: Path) -> None:
-    (step,) = parsed(text_of(tmp_path, "## 1. A\n\n```bash\necho a\n```\n", {"checkout": False}))["jobs"]["runbook"][
-        "steps"
-    ]
+    (step,) = steps(text_of(tmp_path, command("1. A", "echo a"), {"checkout": False}))
     assert (step["run"], "env" in step) == ("echo a", False)
 
 

@@ -158,9 +158,8 @@ def test_no_expression_stands_in_a_script_and_secrets_stand_in_steps_that_need_t
 
 
 def test_each_step_is_a_native_one_with_its_comment_and_its_time(tmp_path: Path) -> None:
-    text = emitted(
-        compiled(tmp_path, PUBLISH.replace("human_gate: required", "retries: {max: 2, backoff_seconds: 30}"))
-    ).text
+    document = PUBLISH.replace("human_gate: required", "retries: {max: 2, backoff_seconds: 30}")
+    text = emitted(compiled(tmp_path, document)).text
     assert text
     assert "CALL: step announce\n" in text
     assert "timeout-minutes: 92 # limit of an attempt 30m × 3 + 2\n" in text  # two pauses of 30 s, and a minute

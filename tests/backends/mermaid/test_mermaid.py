@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -35,7 +36,7 @@ from tests.differential.generate.rundown import Drawn, cases
 from tests.differential.generate.rundown import compiled as compiled_case
 from tests.support.documents import compiled
 from tests.support.golden import listed, of
-from tests.support.mermaid import Mermaid, Seen, assert_same, emitted, words
+from tests.support.mermaid import Mermaid, Seen, assert_same, emitted, running, words
 from tests.support.pictures import both, contrast, of_case, pairs
 from tests.support.sample_programs import (
     FAIL,
@@ -57,6 +58,13 @@ TWO_WAYS = program(
     node("C", End("complete")),
     node("S", End("stop")),
 )
+
+
+@pytest.fixture(scope="session")
+def mermaid() -> Iterator[Mermaid]:
+    """The real parser."""
+    with running() as parser:
+        yield parser
 
 
 @pytest.mark.share(6)

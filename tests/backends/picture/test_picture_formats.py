@@ -36,9 +36,8 @@ def legend(shown: Picture) -> tuple[list[str], list[str]]:
     whole = with_legend(shown)
     boxes, arrows = whole.boxes[len(shown.boxes) :], whole.arrows[len(shown.arrows) :]
     assert {box.frame for box in boxes} == {"legend"}
-    return [" ".join(box.lines) for box in boxes], [
-        f"{arrow.leads} {' '.join(arrow.lines)}".strip() for arrow in arrows
-    ]
+    labels = [f"{arrow.leads} {' '.join(arrow.lines)}".strip() for arrow in arrows]
+    return [" ".join(box.lines) for box in boxes], labels
 
 
 def test_only_what_is_in_use_is_explained(tmp_path: Path) -> None:
@@ -191,9 +190,8 @@ def test_one_more_step_changes_no_other(tmp_path: Path) -> None:
     found = difference(picture(program_of(tmp_path, old)), picture(program_of(tmp_path, new)))
     assert [node.id for node in found.added] == ["1"]
     assert found.changed == ()
-    changed = difference(
-        picture(program_of(tmp_path, old)), picture(program_of(tmp_path, old.replace("Do two", "Do it")))
-    )
+    other = program_of(tmp_path, old.replace("Do two", "Do it"))
+    changed = difference(picture(program_of(tmp_path, old)), picture(other))
     assert [(change.new.id, change.parts) for change in changed.changed] == [("2", ("prompt",))]
 
 
