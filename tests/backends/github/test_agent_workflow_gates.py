@@ -22,20 +22,9 @@ pytestmark = pytest.mark.process
 
 WORKFLOW = """name: ship
 steps:
-  - name: build
-    agent: builder
-    prompt: Build it.
-    next: release
-  - name: release
-    agent: publisher
-    human: true
-    prompt: Release it.
-    next: announce
-  - name: announce
-    agent: publisher
-    human: true
-    prompt: Announce it.
-    end: true
+  - {name: build, agent: builder, prompt: Build it., next: release}
+  - {name: release, agent: publisher, human: true, prompt: Release it., next: announce}
+  - {name: announce, agent: publisher, human: true, prompt: Announce it., end: true}
 """
 AGENT = "cat > /dev/null; echo $RDC_STEP >> called; echo ok"
 TOOL = {"name": "push", "args": {}, "required": True, "risk": "high"}

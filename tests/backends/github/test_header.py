@@ -25,16 +25,12 @@ ASK = "## 2. Publish?\n\n- YES: CONTINUE\n- NO: STOP\n\n"
 AGENT = """\
 name: Note
 steps:
-  - name: draft
-    prompt: Write.
-    next: review
+  - {name: draft, prompt: Write., next: review}
   - name: review
     agent: critic
     prompt: Good? End with GOOD or AGAIN.
     report: {name: r, format: X, validation: GOOD|AGAIN}
-    conditions:
-      - {keyword: GOOD, goto: finish}
-      - {keyword: AGAIN, goto: draft}
+    conditions: [{keyword: GOOD, goto: finish}, {keyword: AGAIN, goto: draft}]
   - {name: finish, prompt: Repeat it., end: true}
 """
 TWO = "name: Two\nsteps:\n  - {name: a, prompt: A., next: b}\n  - {name: b, prompt: B., end: true}\n"

@@ -22,10 +22,7 @@ name: Deploy
 on:
   workflow_dispatch:
     inputs:
-      version:
-        description: What to deploy
-        type: string
-        required: true
+      version: {description: What to deploy, type: string, required: true}
 permissions: {}
 concurrency:
   group: ${{ github.workflow }}-${{ github.ref }}
@@ -127,9 +124,7 @@ name: Shared
 on:
   workflow_dispatch:
 permissions: {}
-concurrency:
-  group: shared
-  cancel-in-progress: false
+concurrency: {group: shared, cancel-in-progress: false}
 jobs:
   one:
     name: One
@@ -137,25 +132,17 @@ jobs:
     timeout-minutes: 5
     steps:
       - name: Open
+        env: {CALL: open}
         run: &rdc |
           # a script of several lines
           echo "called $CALL"
-        env:
-          CALL: open
-      - name: Close
-        run: *rdc
-        env:
-          CALL: close
+      - {name: Close, run: *rdc , env: {CALL: close}}
   two:
     name: Two
     runs-on: ubuntu-latest
     timeout-minutes: 5
     needs: one
-    steps:
-      - name: Other
-        run: *rdc
-        env:
-          CALL: other
+    steps: [{name: Other, run: *rdc , env: {CALL: other}}]
 """
 CALLED = ["called open", "called close", "called other"]
 

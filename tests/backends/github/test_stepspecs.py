@@ -37,17 +37,14 @@ config:
   tools:
     announce: {command: "cat > /dev/null; echo announced", risk: high}
 step_specs:
-  - id: write
-    description: Write the notes
-    outputs: ["{output_folder}/write.md"]
+  - {id: write, description: Write the notes, outputs: ["{output_folder}/write.md"]}
   - id: announce
     description: Tell everybody
     inputs: {artifacts: ["{output_folder}/log"]}
     outputs: ["{output_folder}/announce.md"]
     tools: [{name: announce, required: true}]
     human_gate: required
-  - id: end
-    description: Clean up
+  - {id: end, description: Clean up}
 """
 
 

@@ -86,18 +86,12 @@ def test_a_sample_looks_like_its_boxes() -> None:
 SHIP = """
 name: ship
 steps:
-  - name: write
-    prompt: x
-    report: {name: w, format: f, validation: DONE}
-    next: review
+  - {name: write, prompt: x, report: {name: w, format: f, validation: DONE}, next: review}
   - name: review
     parallel: [{agent: security, prompt: x}, {agent: "a|b {c}", prompt: y}]
     check: all
     conditions: [{keyword: GOOD, goto: last}, {keyword: BAD, goto: write}]
-  - name: last
-    human: true
-    prompt: x
-    end: true
+  - {name: last, human: true, prompt: x, end: true}
 """
 
 
