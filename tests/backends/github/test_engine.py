@@ -187,10 +187,7 @@ def test_what_is_masked_is_hidden_in_summaries_and_is_no_output_of_a_job(walk: E
           echo kept=this >> "$GITHUB_OUTPUT"; echo "hidden=$SECRET" >> "$GITHUB_OUTPUT"
           echo "about $SECRET" >> "$GITHUB_STEP_SUMMARY"
         env: {{SECRET: "${{{{ secrets.NAME }}}}"}}
-  b:
-    needs: a
-    runs-on: ubuntu-latest
-    steps: [{{run: "echo '${{{{ toJSON(needs.a.outputs) }}}}'"}}]
+  b: {{needs: a, runs-on: ubuntu-latest, steps: [{{run: "echo '${{{{ toJSON(needs.a.outputs) }}}}'"}}]}}
 """,
         secrets={"NAME": "p4ss"},
     )

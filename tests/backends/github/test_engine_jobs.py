@@ -208,10 +208,7 @@ def test_the_api_tells_who_has_reviewed(walk: Engine, decision: str) -> None:
     text = f"""{HEAD}permissions: {{actions: read}}
 env: {{PATHS: 1/approvals}}
 jobs:
-  one:
-    runs-on: ubuntu-latest
-    environment: production
-    steps: [{{run: 'true'}}]
+  one: {{runs-on: ubuntu-latest, environment: production, steps: [{{run: 'true'}}]}}
   two:
     runs-on: ubuntu-latest
     needs: one

@@ -89,12 +89,11 @@ def _acts(text: str) -> dict[str, tuple[str, str]]:
     return {step["id"]: (step.get("if", ""), step["run"]) for step in steps(text) if "id" in step}
 
 
+KIND = {"type": "choice", "options": ["a", "1"], "default": None, "required": True}
 TRIGGERS: dict[str, object] = {
     "schedule": [{"cron": "0 3 * * *"}, {"cron": "30 4 * * MON"}],
     "push": {"branches": ["main", "release/**", "yes", "[ab]"], "tags": ["1"]},
-    "workflow_dispatch": {
-        "inputs": {"kind": {"type": "choice", "options": ["a", "1"], "default": None, "required": True}}
-    },
+    "workflow_dispatch": {"inputs": {"kind": KIND}},
 }
 
 
