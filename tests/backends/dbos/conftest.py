@@ -38,7 +38,6 @@ def postgres() -> Iterator[str]:
 
 @pytest.fixture
 def postgres_database(postgres: str, tmp_path: Path) -> str:
-    """The address of a new database in PostgreSQL."""
     return new_database(postgres, tmp_path.name)
 
 
@@ -53,7 +52,6 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture(scope="session")
 def nursery() -> Iterator[Nursery]:
-    """What forks workers that have loaded DBOS."""
     with Nursery() as found:
         yield found
 
@@ -81,7 +79,6 @@ def serving() -> Iterator[Fleet]:
 
 
 def serve(folder: Path) -> None:
-    """Start a worker that ends with the tests."""
     with WarmFleet(folder, f"sqlite:///{folder}/runs.sqlite") as fleet:
         fleet.compile(WORK)
         words = [sys.executable, str(fleet.script), "worker", "--poll", "0.05", "--jobs", "20"]
@@ -120,20 +117,17 @@ def start_a_run(folder: Path) -> None:
 
 @pytest.fixture
 def words(tmp_path: Path, nursery: Nursery) -> Iterator[Fleet]:
-    """A program of questions without a database."""
     with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/none.sqlite", nursery) as fleet:
         fleet.script = shared.shared("a-program", compile_questions) / "worker.py"
         yield fleet
 
 
 def compile_questions(folder: Path) -> None:
-    """Compile a program."""
     with WarmFleet(folder, "sqlite:///none") as fleet:
         fleet.compile(ASKS)
 
 
 def new_database(server: str, name: str) -> str:
-    """Create a database, and return its address."""
     import psycopg  # noqa: PLC0415 (only with a server)
 
     name = name.lower().replace("_", "")[-60:]

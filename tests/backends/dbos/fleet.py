@@ -15,6 +15,5 @@ class WarmFleet(Fleet):
     def run(
         self, command: list[str], folder: Path, environment: Mapping[str, str], given: bytes = b""
     ) -> CommandResult:
-        """Run a program of Python to its end."""
         done = warm.run(command, cwd=folder, env=environment, input=given)
         return CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -20,14 +20,12 @@ INSERTED = "INSERT INTO operation_outputs (workflow_uuid, function_id, function_
 
 
 def forge(fleet: Fleet, query: str, *values: object) -> None:
-    """Change rows without rdc."""
     with closing(sqlite3.connect(fleet.url.partition("///")[2], timeout=20, isolation_level=None)) as connection:
         connection.execute(query, values)
 
 
 @contextmanager
 def legs_of(fleet: Fleet, run: str = "r1") -> Iterator[Legs]:
-    """Give the legs of the program that has a run."""
     ((application,),) = fleet.rows(f"SELECT application_name FROM workflow_status WHERE workflow_uuid = '{run}.1'")
     legs = Legs(fleet.url, application)
     yield legs
@@ -48,7 +46,6 @@ def add_run(
 
 
 def taken(fleet: Fleet, leg: str, worker: str) -> None:
-    """Let a worker have a leg."""
     query = "UPDATE workflow_status SET status = 'PENDING', executor_id = ?, owner_xid = ? WHERE workflow_uuid = ?"
     forge(fleet, query, worker, worker, leg)
 

@@ -65,7 +65,6 @@ BETWEEN = ("/", "?", "#", "/?", "/#", "/x?y=", "@/", ":/", "[", "/[", "%zz/", " 
 
 
 def hides_the_password(message: str, start: str) -> bool:
-    """Whether no part of a password is in a message."""
     return PASSWORD not in message and not re.search(rf"ann|:{start or 42}\b", message)
 
 
@@ -157,7 +156,7 @@ def test_a_server_that_is_not_there(words: Fleet) -> None:
 
 
 @pytest.mark.soak
-def test_a_server_that_refuses(words: Fleet, postgres: str, tmp_path: Path) -> None:
+def test_a_server_that_refuses(words: Fleet, postgres: str) -> None:
     import psycopg  # noqa: PLC0415
 
     with psycopg.connect(postgres, autocommit=True) as connection:
@@ -254,7 +253,6 @@ def pooled(server: str) -> Iterator[int]:
 
 
 def copied(source: socket.socket, target: socket.socket, change: object) -> None:
-    """Copy what comes, changed."""
     assert callable(change)
     with suppress(OSError):
         while data := source.recv(1 << 16):

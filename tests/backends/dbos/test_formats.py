@@ -1,19 +1,28 @@
-"""Programs of all formats at workers: parallel agents, tools, gates, values, reports, pauses and specifications."""
+"""Programs of all formats at workers, texts that databases find difficult, and random specifications."""
 
 from __future__ import annotations
 
 import json
 import os
 import signal
+import sys
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from backends.registry import load
 from benchmarks.workers.fleet import Fleet, group_is_gone, until
 from tests.conftest import ROOT
+from tests.differential.drivers.dbos import DATABASE, RUN, missing, settled, working
+from tests.differential.drivers.process import Done
+from tests.differential.oracles.stepspec import check_records, read_records
+from tests.support import warm
 from tests.support.makefiles import children
+from tests.support.runbooks import command, question
+from tests.support.stepspec_drives import MOST_CALLS, drive_of
 
 pytestmark = pytest.mark.process
 
@@ -30,7 +39,6 @@ because it is small
 
 
 def agent(folder: Path, text: str = AGENT) -> str:
-    """Write an agent, and return its command."""
     path = folder / "agent.sh"
     path.write_text(text)
     return f"sh {path}"
@@ -96,23 +104,9 @@ def test_parallel_agents_end_with_a_killed_helper(sqlite_fleet: Fleet, tmp_path:
     assert [group for group in groups if not group_is_gone(group)] == []
 
 
-PAUSES = """\
----
-rdc:
-  steps:
-    "1": {retry-delay: 3s}
----
-# Pauses
-
-## 1. Try
-
-```bash
-echo try >> "tries-$RDC_RUN_ID"; test -e fine
-```
-
-- PASS: COMPLETE
-- FAIL: RETRY 2 STOP
-"""
+PAUSES = '---\nrdc:\n  steps:\n    "1": {retry-delay: 3s}\n---\n# Pauses\n\n' + command(
+    "1. Try", 'echo try >> "tries-$RDC_RUN_ID"; test -e fine', "PASS: COMPLETE", "FAIL: RETRY 2 STOP"
+)
 
 
 @pytest.mark.soak
@@ -138,34 +132,13 @@ def test_a_pause_takes_no_thread_and_no_helper(fleet: Fleet) -> None:
         fleet.until(f"r{number}", "complete")
 
 
-VALUES = """\
----
-rdc:
-  inputs:
-    REGION: {type: choice, options: [eu, us], default: eu}
-  secrets: [DEPLOY_TOKEN]
-  outputs: [ADDRESS]
----
-# Values in {{REGION}}
-
-## 1. Find
-
-```bash
-echo "token: $DEPLOY_TOKEN"
-echo "ADDRESS=$REGION.example.org" >> "$RDC_OUTPUT"
-```
-
-## 2. Is {{ADDRESS}} right?
-
-- YES: CONTINUE
-- NO: STOP "{{ADDRESS}} is wrong"
-
-## 3. Use {{ADDRESS}}
-
-```bash
-echo "$ADDRESS" > used; test "$DEPLOY_TOKEN" = topsecretvalue
-```
-"""
+VALUES = (
+    "---\nrdc:\n  inputs:\n    REGION: {type: choice, options: [eu, us], default: eu}\n"
+    "  secrets: [DEPLOY_TOKEN]\n  outputs: [ADDRESS]\n---\n# Values in {{REGION}}\n\n"
+    + command("1. Find", 'echo "token: $DEPLOY_TOKEN"\necho "ADDRESS=$REGION.example.org" >> "$RDC_OUTPUT"')
+    + question("2. Is {{ADDRESS}} right?", "", "YES: CONTINUE", 'NO: STOP "{{ADDRESS}} is wrong"')
+    + command("3. Use {{ADDRESS}}", 'echo "$ADDRESS" > used; test "$DEPLOY_TOKEN" = topsecretvalue')
+)
 
 
 @pytest.mark.soak
@@ -192,7 +165,6 @@ def test_values_travel_in_the_database_and_secrets_do_not(fleet: Fleet, tmp_path
 
 
 def dumped(fleet: Fleet, folder: Path) -> str:
-    """Return all rows of the tables."""
     if fleet.url.startswith("sqlite"):
         return "".join(path.read_bytes().decode("latin-1") for path in folder.glob("runs.sqlite*") if path.is_file())
     import psycopg  # noqa: PLC0415
@@ -205,21 +177,7 @@ def dumped(fleet: Fleet, folder: Path) -> str:
     return str(rows)
 
 
-STOPS = """\
-# Stops
-
-## 1. Try
-
-```bash
-echo try >> tries; test -e fine
-```
-
-## 2. After
-
-```bash
-true
-```
-"""
+STOPS = "# Stops\n\n" + command("1. Try", "echo try >> tries; test -e fine") + command("2. After", "true")
 
 
 SPECIFICATION = """\
@@ -274,3 +232,120 @@ def test_the_helper_of_another_edition_has_all_commands(sqlite_fleet: Fleet, tmp
     sqlite_fleet.worker("--notify", f"sh {script}")
     assert sqlite_fleet.call("start", "--id", "r1", "--wait").code == 0
     until(lambda: sqlite_fleet.lines("notices"))
+
+
+# --- Difficult texts --------------------------------------------------------------------------------------------------
+
+SHOUTS = (
+    "# Texts\n\n"
+    + command(
+        "1. Shout",
+        'printf \'a\\0b \\355\\240\\200 \\377 \\342\\200\\250 "q" '
+        "'\\''s'\\'' \\\\ \\\\u0000 %%s ? :name \\033[0m\\r\\n'\nexit 1",
+        "PASS: CONTINUE",
+        "FAIL: CONTINUE",
+    )
+    + question("2. Check", "Is it fine?", "YES: CONTINUE", "NO: STOP")
+    + command("3. End", "true")
+)
+NOTE = "\\u0000 'q' \"Q\" %s ? :name \\ é ☃ 𝄞; DROP TABLE workflow_status --"
+
+
+@pytest.mark.soak
+def test_outputs_and_notes_survive(fleet: Fleet) -> None:
+    fleet.compile(SHOUTS)
+    fleet.worker()
+    fleet.start("r1")
+    fleet.until("r1", "waiting")
+    reply = fleet.call("answer", "r1", "2", "yes", "--by", "Ann 'O\" %s", "--note", NOTE)
+    assert reply.code == 0, reply.text
+    fleet.until("r1", "complete")
+    done = json.loads(fleet.call("status", "r1", "--json").out)["finished"]
+    output = done[0]["output"]
+    assert output.startswith("a\0b ")
+    assert "\"q\" 's' \\ \\u0000 %s ? :name \033[0m" in output
+    assert done[1]["by"] == "Ann 'O\" %s"
+    assert done[1]["note"] == NOTE
+    shown = fleet.call("status", "r1")
+    assert "\033" not in shown.out
+    assert "\0" not in shown.out
+
+
+ELICITS = (
+    '# Long\n\n## STEP 1: Text\n\n@elicit(input, "Which text?")\n@output(text)\n\n'
+    "## STEP 2: Again\n\nSay this again: {{text}}\n"
+)
+
+
+@pytest.mark.soak
+def test_a_long_answer_survives(fleet: Fleet, tmp_path: Path) -> None:
+    agent = tmp_path / "agent.sh"
+    agent.write_text("cat > prompt\nhead -c 700000 prompt | tail -c 600000\n")
+    fleet.compile(ELICITS, "job.playbook.md")
+    fleet.worker("--agent", f"sh {agent}")
+    fleet.start("r1")
+    fleet.until("r1", "waiting")
+    text = ("'\"\\ ☃ %s \\u0000 " * 80_000).encode()[:1_000_000].decode(errors="ignore").strip()
+    reply = fleet.call("answer", "r1", "1", "-", input=text.encode())
+    assert reply.code == 0, reply.text[:2000]
+    fleet.until("r1", "complete", seconds=30)
+    prompt = (tmp_path / "prompt").read_text()
+    assert text in prompt
+    shown = fleet.call("status", "r1", "--json")
+    assert shown.code == 0
+
+
+# --- Random specifications --------------------------------------------------------------------------------------------
+
+
+class Driven:
+    """A folder with the worker of a random specification."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.folder = folder
+        program, self.gated, self.most = drive_of(folder, seed)
+        (folder / "worker.py").write_text(load("dbos").emit(program, {}).text or "", encoding="utf-8")
+        self.words = [sys.executable, "worker.py"]
+        self.place = folder / ".rdc" / program.name / RUN
+
+    def call(self, *words: str) -> Done:
+        done = warm.run([*self.words, *words, *DATABASE], cwd=self.folder)
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def records(self) -> Path:
+        """The folder of the records, whose name has their form whatever the run is called."""
+        (found,) = self.place.glob("run-*")
+        return found
+
+    def facts(self) -> dict[str, Any]:
+        """The status of the run when no worker has it; its records are checked then."""
+        facts = settled(self.call)
+        check_records(read_records(self.records()), self.gated, self.most)
+        return facts
+
+    def drive(self) -> str:
+        self.call("start", "--id", RUN)
+        facts = self.facts()
+        for _ in range(MOST_CALLS):
+            if facts["state"] == "complete":
+                break
+            if facts["state"] == "waiting":
+                done = self.call("approve", RUN, "--gate", facts["step"], "--by", "alice")
+            else:
+                done = self.call("resume", RUN)
+            assert done.code == 0, done.printed
+            facts = self.facts()
+        return str(facts["state"])
+
+
+@pytest.mark.share(12)
+@pytest.mark.parametrize("seed", range(12))
+def test_a_worker_drives_a_specification_to_its_end(seed: int, tmp_path: Path) -> None:
+    if lacking := missing():
+        pytest.skip(lacking)
+    driven = Driven(tmp_path, seed)
+    with working(driven.words, tmp_path, None) as printed:
+        assert driven.drive() == "complete"
+    assert "Traceback" not in "".join(printed)
+    manifest = json.loads((driven.records() / "manifest.json").read_text(encoding="utf-8"))
+    assert {step["status"] for step in manifest["steps"]} == {"completed"}

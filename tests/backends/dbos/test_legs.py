@@ -1,17 +1,20 @@
-"""The rows of legs: takeovers, and rows that rdc does not write."""
+"""The rows of legs: takeovers, rows that rdc does not write, and workers that lose a leg or share a queue."""
 
 from __future__ import annotations
 
 import fcntl
 import io
+import json
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from benchmarks.workers.fleet import Fleet
+from benchmarks.workers.fleet import Fleet, group_is_gone, until
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.state import State
@@ -19,6 +22,7 @@ from runtime_shim.targets.dbos.engine import Duties, Metrics
 from runtime_shim.targets.dbos.legs import Legs, Place
 from runtime_shim.targets.dbos.steps import check_state, prepared
 from runtime_shim.targets.dbos.worker import Parked, Worker
+from tests.backends.dbos.documents import STUBBORN, WAITS
 from tests.backends.dbos.forging import MINE, OTHER, add_run, ended, forge, legs_of, status_of, taken
 
 pytestmark = pytest.mark.tool
@@ -33,13 +37,11 @@ BEGIN = {
 
 @pytest.fixture
 def legs(queued: Fleet) -> Iterator[Legs]:
-    """The legs of a program with the queued run r1."""
     with legs_of(queued) as found:
         yield found
 
 
 def worker_of(legs: Legs) -> Worker:
-    """Return a worker that is not started."""
     ((queue, version),) = legs.rows(
         "SELECT queue_name, application_version FROM workflow_status WHERE workflow_uuid = 'r1.1'"
     )
@@ -129,10 +131,8 @@ def test_prune_deletes_nothing_outside_the_folder_of_a_run(queued: Fleet, legs: 
     forge(queued, "UPDATE workflow_status SET updated_at = updated_at - 7200000")
     reply = queued.call("prune", "--older-than", "1h")
     assert (reply.code, reply.out) == (0, "Deleted 1 run.\n"), reply.text
-    left = [
-        path for path in ("r1", "other", "../outside", "../../precious") if (queued.folder / ".rdc/job" / path).exists()
-    ]
-    assert left == ["other", "../outside", "../../precious"]
+    left = {path: (queued.folder / ".rdc/job" / path).exists() for path in ("other", "../outside", "../../precious")}
+    assert (all(left.values()), (queued.folder / ".rdc/job/r1").exists()) == (True, False), left
 
 
 def test_lists_have_no_runs_with_odd_names_and_no_controls(queued: Fleet, legs: Legs) -> None:
@@ -180,3 +180,122 @@ def test_recorded_processes_are_ignored(queued: Fleet, legs: Legs) -> None:
     ended(queued, "r1.1", {"state": "interrupted", "step": "1"}, running, process)
     records, _ = legs.journal("r1", 1)
     assert [(record["n"], record["kind"]) for record in records] == [(0, "begin"), (1, "resume")]
+
+
+# --- Workers that lose a leg ------------------------------------------------------------------------------------------
+
+QUEUED = "UPDATE workflow_status SET status = 'ENQUEUED', owner_xid = NULL, started_at_epoch_ms = NULL"
+
+
+@pytest.mark.soak
+def test_a_worker_that_loses_legs_ends_their_commands_and_stops_at_once(sqlite_fleet: Fleet) -> None:
+    sqlite_fleet.compile(STUBBORN)  # its helper needs some time to end
+    worker = sqlite_fleet.worker()
+    sqlite_fleet.start("r1")
+    (group,) = map(int, until(lambda: sqlite_fleet.lines("pids")))
+    with legs_of(sqlite_fleet) as legs:
+        gets_it_again(sqlite_fleet, group)
+        add_run(legs, "r2")
+        (group,) = map(int, until(lambda: sqlite_fleet.lines("pids")[1:]))
+        with another_gets_it(sqlite_fleet):
+            until(lambda: group_is_gone(group), 4)
+            asked = time.monotonic()
+            assert worker.stop() == 0
+            assert time.monotonic() - asked < 3
+            assert status_of(legs, "r2") == [("PENDING", OTHER)]
+    assert sqlite_fleet.lines("steps") == ["before", "waits"] * 2
+
+
+def gets_it_again(fleet: Fleet, group: int) -> None:
+    """Let a worker lose the run r1 and get it again: the second execution finds that a step was interrupted."""
+    forge(fleet, f"{QUEUED} WHERE workflow_uuid = 'r1.1'")
+    fleet.until("r1", "interrupted", seconds=10)
+    assert group_is_gone(group)
+    assert fleet.lines("steps") == ["before", "waits"]
+    facts = json.loads(fleet.call("status", "r1", "--json").out)
+    assert [one["step"] for one in facts["finished"]] == ["1"]
+
+
+@contextmanager
+def another_gets_it(fleet: Fleet) -> Iterator[None]:
+    """Let a living worker take the run r2 at the moment when its command ends."""
+    with (fleet.folder / "runs.sqlite.workers" / OTHER).open("w") as lease:
+        fcntl.flock(lease, fcntl.LOCK_EX)
+        taken(fleet, "r2.1", OTHER)
+        (fleet.folder / "go").touch()
+        yield
+
+
+@pytest.mark.soak
+def test_each_worker_has_its_own_number_of_jobs(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+    sqlite_fleet.compile(WAITS)
+    sqlite_fleet.worker("--jobs", "1")
+    assert sqlite_fleet.worker("--jobs", "6").stop() == 0
+    sqlite_fleet.start("r1")
+    with legs_of(sqlite_fleet) as legs:
+        add_run(legs, "r2")
+    until(lambda: sqlite_fleet.lines("pids"))
+    time.sleep(0.5)  # ten looks at the queue
+    assert len(sqlite_fleet.lines("pids")) == 1
+    (tmp_path / "go").touch()
+    for run in ("r1", "r2"):
+        sqlite_fleet.until(run, "complete")
+
+
+@pytest.mark.soak
+def test_a_worker_uses_all_its_jobs_beside_one_with_fewer(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+    sqlite_fleet.compile(WAITS)
+    sqlite_fleet.worker("--jobs", "3")
+    assert sqlite_fleet.worker("--jobs", "1").stop() == 0
+    sqlite_fleet.start("r1")
+    with legs_of(sqlite_fleet) as legs:
+        for run in ("r2", "r3", "r4"):
+            add_run(legs, run)
+    until(lambda: len(sqlite_fleet.lines("pids")) == 3)
+    time.sleep(0.5)
+    assert len(sqlite_fleet.lines("pids")) == 3
+    (tmp_path / "go").touch()
+    sqlite_fleet.until("r4", "complete")
+
+
+@pytest.mark.soak
+def test_a_run_whose_step_could_not_be_recorded_is_complete_later(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+    sqlite_fleet.compile(WAITS)
+    worker = sqlite_fleet.worker()
+    sqlite_fleet.start("r1")
+    until(lambda: sqlite_fleet.lines("pids"))
+    assert sqlite_fleet.state("r1") == "running"
+    forge(sqlite_fleet, "CREATE TRIGGER is_full BEFORE UPDATE ON workflow_status "
+                        "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END")  # fmt: skip
+    forge(sqlite_fleet, "ALTER TABLE operation_outputs RENAME TO hidden")
+    (tmp_path / "go").touch()
+    worker.says("run r1 will be tried again", 10)
+    worker.says("no space is left", 10)
+    time.sleep(2.5)  # another round
+    assert sqlite_fleet.state("r1") == "running"
+    forge(sqlite_fleet, "ALTER TABLE hidden RENAME TO operation_outputs")
+    forge(sqlite_fleet, "DROP TRIGGER is_full")
+    sqlite_fleet.until("r1", "interrupted", seconds=15)
+    assert sqlite_fleet.call("answer", "r1", "2", "pass").code == 0
+    sqlite_fleet.until("r1", "complete")
+    assert sqlite_fleet.lines("steps") == ["before", "waits", "after"]
+
+
+@pytest.mark.soak
+def test_a_run_is_adopted_beside_a_worker_of_the_old_version(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+    sqlite_fleet.compile(WAITS)
+    old = sqlite_fleet.worker()
+    sqlite_fleet.start("r1")
+    (group,) = map(int, until(lambda: sqlite_fleet.lines("pids")))
+    sqlite_fleet.compile(WAITS.replace("echo after", "echo later"))
+    assert sqlite_fleet.call("resume", "r1", "--adopt").code == 0
+    until(lambda: group_is_gone(group), 4)
+    sqlite_fleet.worker()
+    sqlite_fleet.until("r1", "interrupted", seconds=10)
+    facts = json.loads(sqlite_fleet.call("status", "r1", "--json").out)
+    assert [one["step"] for one in facts["finished"]] == ["1"]
+    (tmp_path / "go").touch()
+    assert sqlite_fleet.call("answer", "r1", "2", "rerun").code == 0
+    sqlite_fleet.until("r1", "complete")
+    assert sqlite_fleet.lines("steps") == ["before", "waits", "waits", "later"]
+    assert old.stop() == 0

@@ -1,23 +1,34 @@
-"""Commands of operators beside status and answer: prune, goto, start and its options, and metrics."""
+"""Commands of operators, also at the moment when a worker writes (triggers are the worker), and executions of legs."""
 
 from __future__ import annotations
 
+import io
+import json
 import socket
 import sqlite3
+import subprocess
 import urllib.request
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from benchmarks.workers.fleet import Fleet, until
-from tests.backends.dbos.documents import ASKS, WAITS
+from benchmarks.workers.fleet import Fleet, group_is_gone, until
+from runtime_shim.engine.display import Display
+from runtime_shim.engine.signals import started_at
+from runtime_shim.targets.dbos.engine import Duties, Metrics
+from runtime_shim.targets.dbos.leases import Channel
+from runtime_shim.targets.dbos.legs import Place
+from runtime_shim.targets.dbos.worker import Execution, Parked, Worker
+from tests.backends.dbos.documents import ASKS, RETRIES, WAITS
+from tests.backends.dbos.forging import INSERTED, MINE, ended, forge, legs_of, output, status_of, taken
 
 pytestmark = pytest.mark.tool
 
 
 def free_port() -> int:
-    """Return a port that no one uses."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
         return port
@@ -73,7 +84,6 @@ def test_old_runs_are_deleted_with_their_files(fleet: Fleet, tmp_path: Path) -> 
 
 
 def age(fleet: Fleet, *runs: str) -> None:
-    """Let runs be two hours older."""
     query = "UPDATE workflow_status SET updated_at = updated_at - 7200000 WHERE workflow_uuid LIKE '{}.%'"
     if fleet.url.startswith("sqlite"):
         with closing(sqlite3.connect(fleet.url.partition("///")[2], isolation_level=None)) as connection:
@@ -108,9 +118,8 @@ def test_a_run_stays_at_its_host(fleet: Fleet) -> None:
     fleet.until("r1", "waiting")
     assert fleet.call("answer", "r1", "2", "yes").code == 0
     fleet.until("r1", "complete")
-    queues = {
-        row[0] for row in fleet.rows("SELECT queue_name FROM workflow_status WHERE parent_workflow_id IS NOT NULL")
-    }
+    rows = fleet.rows("SELECT queue_name FROM workflow_status WHERE parent_workflow_id IS NOT NULL")
+    queues = {row[0] for row in rows}
     assert all(queue is None or f"@{socket.gethostname()}" in queue for queue in queues), queues
     assert queues
 
@@ -183,10 +192,8 @@ def test_a_worker_says_which_runs_it_cannot_take(fleet: Fleet) -> None:
     fleet.compile(ASKS)
     fleet.start("r1")
     fleet.start("r2")
-    shown = fleet.call("status", "r1")
-    assert (shown.code, "No worker of the run's version is running" in shown.out) == (3, True)
-    version = fleet.call("status", "r1", "--json").out
-    assert '"served": false' in version
+    assert fleet.call("status", "r1").code == 3
+    assert '"served": false' in fleet.call("status", "r1", "--json").out
 
     fleet.compile(NEW)
     worker = fleet.worker()
@@ -204,7 +211,7 @@ def test_a_worker_says_which_runs_it_cannot_take(fleet: Fleet) -> None:
 
 
 @pytest.mark.soak
-def test_a_step_that_is_gone_cannot_be_adopted(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+def test_a_step_that_is_gone_cannot_be_adopted(sqlite_fleet: Fleet) -> None:
     sqlite_fleet.compile(ASKS)
     sqlite_fleet.worker()
     sqlite_fleet.start("r1")
@@ -216,3 +223,248 @@ def test_a_step_that_is_gone_cannot_be_adopted(sqlite_fleet: Fleet, tmp_path: Pa
     reply = sqlite_fleet.call("cancel", "r1", "--note", "gone")
     assert reply.code == 0, reply.err
     assert sqlite_fleet.state("r1") == "canceled"
+
+
+# --- At the moment when a worker writes -------------------------------------------------------------------------------
+
+DONE = {
+    "kind": "done", "node": "1", "title": "Before", "attempt": 1, "instances": {}, "outcome": "pass", "how": "",
+    "says": "", "seconds": 0.1, "next": "2", "changed": {"1 retries": 1}, "condition": "running",
+}  # fmt: skip
+RUNNING = {"kind": "resume", "condition": "running", "time": "2026-11-27T13:25:22.005651Z"}
+
+COLUMNS = "name, application_name, application_version, queue_name, serialization, created_at, updated_at"
+ADDS_LEG = f"""
+    INSERT OR IGNORE INTO workflow_input (workflow_uuid, inputs, retention_timestamp)
+    SELECT 'r1.2', replace(inputs, '"r1",1,', '"r1",2,'), 0 FROM workflow_input WHERE workflow_uuid = 'r1.1';
+    UPDATE workflow_input SET inputs = '{{"positionalArgs":["r1",2,{{"records":[],"step":"1"}}],"namedArgs":{{}}}}'
+    WHERE workflow_uuid = 'r1.2';
+    INSERT OR IGNORE INTO workflow_status (workflow_uuid, parent_workflow_id, status, {COLUMNS})
+    SELECT 'r1.2', 'r1.1', 'ENQUEUED', {COLUMNS} FROM workflow_status WHERE workflow_uuid = 'r1.1';
+"""
+"""A worker hands the run over to the next leg."""
+
+
+def when(fleet: Fleet, moment: str, does: str) -> None:
+    forge(fleet, f"CREATE TRIGGER worker {moment} BEGIN {does} END")
+
+
+def test_a_wrong_signature_cancels_nothing(queued: Fleet) -> None:
+    for words in (["--by", "a\tb"], ["--note", " "]):
+        reply = queued.call("cancel", "r1", *words)
+        assert (reply.code, f"{words[0]} takes one line" in reply.err) == (2, True), reply.text
+        assert queued.state("r1") == "queued"
+    assert queued.call("cancel", "r1", "--by", "ann").code == 0
+    assert queued.state("r1") == "canceled"
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "AFTER UPDATE ON workflow_status WHEN NEW.status = 'CANCELLED' AND NEW.workflow_uuid = 'r1.1'",
+        "BEFORE INSERT ON workflow_status WHEN NEW.status = 'SUCCESS' AND NEW.workflow_uuid = 'r1.2'",
+    ],
+    ids=["before the leg is canceled", "after the leg is canceled"],
+)
+def test_a_run_that_is_canceled_while_a_worker_adds_a_leg_has_no_active_leg(queued: Fleet, moment: str) -> None:
+    taken(queued, "r1.1", MINE)
+    when(queued, moment, ADDS_LEG)
+    reply = queued.call("cancel", "r1", "--by", "ann")
+    assert (reply.code, "r1 is canceled" in reply.err) == (0, True), reply.text
+    with legs_of(queued) as legs:
+        assert [status for status, _ in status_of(legs, "r1")] == ["CANCELLED", "CANCELLED", "SUCCESS"]
+    assert queued.state("r1") == "canceled"
+    assert "by ann" in queued.call("status", "r1").out
+
+
+def test_a_run_whose_leg_was_canceled_without_a_successor_can_be_resumed(queued: Fleet) -> None:
+    with legs_of(queued) as legs:
+        legs.cancel(legs.of_run("r1")[0])
+        shown = queued.call("status", "r1")
+        assert (shown.code, "HALTED at 1 Before" in shown.out) == (75, True), shown.text
+        assert "worker.py resume r1\n" in shown.out
+        assert json.loads(queued.call("status", "r1", "--json").out)["next"] == [shown.out.split("  ")[-1].strip()]
+        assert queued.call("list", "--waiting").out.splitlines()[1].split()[:2] == ["r1", "HALTED"]
+        reply = queued.call("resume", "r1")
+        assert (reply.code, "r1 continues" in reply.err) == (0, True), reply.text
+        assert [status for status, _ in status_of(legs, "r1")] == ["CANCELLED", "ENQUEUED"]
+
+
+def test_the_status_of_an_interrupted_run_has_the_reason(queued: Fleet) -> None:
+    result = {"state": "interrupted", "step": "1", "message": "the helper process was killed"}
+    ended(queued, "r1.1", result, RUNNING)
+    shown = queued.call("status", "r1")
+    assert (shown.code, "INTERRUPTED at 1 Before" in shown.out) == (75, True), shown.text
+    assert "The worker could not continue: the helper process was killed" in shown.out
+    assert "answer r1 1 rerun" in shown.out
+
+
+def test_an_adopted_run_keeps_the_records_that_its_worker_made_before_it_was_canceled(queued: Fleet) -> None:
+    taken(queued, "r1.1", MINE)
+    record = (
+        f"{INSERTED} ('r1.1', 1, '1', '{output({'record': RUNNING})}'), ('r1.1', 2, '2', '{output({'record': DONE})}');"
+    )
+    when(queued, "BEFORE UPDATE ON workflow_status WHEN NEW.status = 'CANCELLED'", record)
+    queued.compile(RETRIES + "\n## 3. Later\n\n```bash\necho later >> steps\n```\n")
+    reply = queued.call("resume", "r1", "--adopt")
+    assert (reply.code, "r1 continues" in reply.err) == (0, True), reply.text
+    with legs_of(queued) as legs:
+        assert [status for status, _ in status_of(legs, "r1")] == ["CANCELLED", "DELAYED"]
+        records, _ = legs.journal("r1", 2)
+    assert [record["kind"] for record in records] == ["begin", "resume", "done", "adopt"]
+    assert (records[-1]["condition"], records[-1]["registers"]) == ("running", {"1 retries": 1})
+    facts = json.loads(queued.call("status", "r1", "--json").out)
+    assert ([one["step"] for one in facts["finished"]], facts["step"], facts["state"]) == (["1"], "2", "paused")
+
+
+def test_documents_in_one_database_do_not_see_the_runs_of_each_other(queued: Fleet, tmp_path: Path) -> None:
+    script = queued.script
+    queued.script = tmp_path / "other.py"
+    queued.compile(RETRIES.replace("# Retry", "# Other"), "other.runbook.md")
+    assert queued.call("list", "--all").out == "There are no runs.\n"
+    forge(queued, "UPDATE workflow_status SET updated_at = 0")
+    for words in (["status"], ["cancel"], ["answer", "1", "pass"]):
+        reply = queued.call(words[0], "r1", *words[1:])
+        assert (reply.code, "there is no run r1 in" in reply.err) == (2, True), (words, reply.text)
+    reply = queued.call("start", "--id", "r1")
+    assert (reply.code, "run r1 already exists in" in reply.err) == (2, True), reply.text
+    assert queued.call("prune", "--older-than", "1h").out == "Deleted 0 runs.\n"
+    assert queued.call("start", "--id", "r2").code == 0
+    queued.script = script
+    assert [line.split()[0] for line in queued.call("list").out.splitlines()] == ["RUN", "r1"]
+    with legs_of(queued) as legs:
+        assert status_of(legs, "r1") == [("ENQUEUED", "")]
+        assert legs.others("r1") == 0
+        assert [count for _, count, _ in legs.queued()] == [1]
+
+
+# --- Executions of legs -----------------------------------------------------------------------------------------------
+
+Message = dict[str, Any]
+
+GIVEN = {"step": "1"}
+STORED = {"record": {"kind": "done", "node": "1", "next": "2"}}
+COMPLETE = {"end": {"state": "complete", "step": "2"}}
+
+
+class NotMineError(BaseException):
+    """DBOS raises such an error if it cannot store a record since another execution has the leg."""
+
+
+class Engine:
+    """Stores messages. `before_storing` is called once, and returns whether another execution has the leg by then."""
+
+    def __init__(self) -> None:
+        self.stored: list[Message] = []
+        self.before_storing: Callable[[], bool] = bool
+
+    def record(self, _step: str, receive: Callable[[], Message]) -> Message:
+        message = receive()
+        look, self.before_storing = self.before_storing, bool
+        if look():
+            raise NotMineError
+        self.stored.append(message)
+        return message
+
+
+class Database:
+    """Has runs without records."""
+
+    is_sqlite, path = True, ""
+
+    def __init__(self) -> None:
+        self.gone: set[str] = set()
+
+    def journal(self, _run: str, _number: int) -> tuple[list[Any], Message]:
+        return [], {}
+
+    def lost(self, names: list[str], _worker: str) -> set[str]:
+        return {*names} & self.gone
+
+
+class Helpers:
+    """Starts helpers that send their messages at once, and no more. They are dead if the last one is not their end."""
+
+    def __init__(self, messages: tuple[list[Message], ...]) -> None:
+        self._messages = iter(messages)
+        self.started: list[Channel] = []
+
+    def start(self) -> Channel:
+        ours, theirs = socket.socketpair()
+        self.started.append(Channel(theirs))
+        for message in next(self._messages):
+            self.started[-1].send(message)
+        theirs.shutdown(socket.SHUT_WR)
+        return Channel(ours)
+
+
+@contextmanager
+def worker(*messages: list[Message]) -> Iterator[Any]:
+    """Give a worker that is not started, and whose helpers send these messages."""
+    database: Any = Database()
+    helpers: Any = Helpers(messages)
+    found: Any = Worker(database, Place("q", "v"), Duties(1, 1.0, False), Display(io.StringIO()), helpers)
+    found.engine, found.metrics = Engine(), Metrics("")
+    yield found
+    for helper in helpers.started:
+        helper.close()
+
+
+def received(helper: Channel) -> list[str]:
+    """Return the kinds of the messages that a helper received."""
+    found = []
+    while message := helper.receive(0.05):
+        found += [*message][:1]
+    return found
+
+
+@contextmanager
+def command() -> Iterator[tuple[int, Message]]:
+    """Give the process group of a command, and the message that reports it."""
+    with subprocess.Popen(["sleep", "60"], process_group=0) as process:
+        about = {"kind": "process", "node": "1", "pid": process.pid, "since": started_at(process.pid)}
+        yield process.pid, {"process": about}
+        process.kill()
+
+
+def test_a_worker_that_gets_a_leg_again_acknowledges_only_stored_records() -> None:
+    with worker([STORED], [COMPLETE]) as mine:
+        mine.engine.before_storing = lambda: bool(Execution(mine, "r1", 1).go(GIVEN))
+        with pytest.raises(Parked):
+            Execution(mine, "r1", 1).go(GIVEN)
+        assert mine.engine.stored == [COMPLETE]
+        assert [received(helper) for helper in mine.helpers.started] == [["run", "end"], ["run"]]
+        assert mine.channels == {}
+
+
+def test_the_end_of_a_first_execution_leaves_the_second_its_helper() -> None:
+    with worker([STORED], [STORED]) as mine:
+        first, second = Execution(mine, "r1", 1), Execution(mine, "r1", 1)
+        mine.engine.before_storing = lambda: bool(second._next("1"))
+        with pytest.raises(Parked):
+            first.go(GIVEN)
+        assert mine.channels == {"r1.1": second._channel}
+
+
+def test_a_helper_of_a_lost_leg_ends_without_a_record() -> None:
+    with worker([{"end": {"state": "interrupted", "step": "1"}}]) as mine:
+        mine.database.gone = {"r1.1"}
+        with pytest.raises(Parked):
+            Execution(mine, "r1", 1).go(GIVEN)
+        assert mine.engine.stored == []
+        assert mine._parked == []
+
+
+def test_all_parallel_commands_of_a_killed_helper_are_ended() -> None:
+    with command() as (one, first), command() as (two, second), worker([first, second]) as mine:
+        result = Execution(mine, "r1", 1).go(GIVEN)
+        assert [group for group in (one, two) if not group_is_gone(group)] == []
+        assert result == {"state": "interrupted", "step": "1", "message": "the helper process was killed"}
+        assert mine.engine.stored == [{"end": result}]
+
+
+def test_commands_of_an_earlier_step_are_left_alone_when_a_helper_is_killed() -> None:
+    """A command may have left a server in its group, and its pid may be that of another process by now."""
+    with command() as (group, about), worker([about, STORED]) as mine:
+        assert Execution(mine, "r1", 1).go(GIVEN)["state"] == "interrupted"
+        assert not group_is_gone(group)

@@ -104,15 +104,8 @@ def test_every_kind_of_box_has_an_outline_of_its_own() -> None:
     looks = {str(SHAPES[kind]) for kind in SHAPES.keys() - {"check", "complete", "stop", "start"}}
     assert len(looks) == 5
     graph = AGraph(string=emitted(every_kind()))
-    assert [graph.get_node(number).attr["shape"] for number in "1234567"] == [
-        "box",
-        "hexagon",
-        "box",
-        "component",
-        "box",
-        "hexagon",
-        "diamond",
-    ]
+    shapes = [graph.get_node(number).attr["shape"] for number in "1234567"]
+    assert shapes == ["box", "hexagon", "box", "component", "box", "hexagon", "diamond"]
     assert ["rounded" in graph.get_node(name).attr["style"] for name in ("3", "5", "STOP")] == [True] * 3
     assert [graph.get_node(name).attr["penwidth"] for name in ("3", "STOP")] == ["", "2.5"]
 
@@ -141,16 +134,12 @@ def test_the_ends_of_arrows_differ_in_line_and_color_whatever_the_outcome() -> N
     assert (failed.label, failed.classes, failed.shapes[0].get("stroke-dasharray")) == ("failed", ["complete"], None)
 
 
-def test_a_retry_is_one_arrow_that_leads_back_to_its_box(tmp_path: Path) -> None:
-    shown = compiled(tmp_path, "## 1. A\n- FAIL: RETRY 3 STOP\n").program
+def test_a_retry_leads_back_to_its_box_and_what_no_run_reaches_is_grey(tmp_path: Path) -> None:
+    shown = compiled(tmp_path, "## 1. A\n- PASS: COMPLETE\n- FAIL: RETRY 3 STOP\n## 2. B\n").program
     assert shown
-    assert [arrow.label for arrow in drawn(emitted(shown)).arrows if arrow.name == "1->1"] == ["↻ again, up to 3 times"]
-
-
-def test_what_no_run_reaches_is_grey_and_says_so(tmp_path: Path) -> None:
-    shown = compiled(tmp_path, "## 1. A\n- PASS: COMPLETE\n- FAIL: COMPLETE\n## 2. B\n").program
-    assert shown
-    grey = [box for box in drawn(emitted(shown)).boxes if box.classes == ["unreachable"]]
+    found = drawn(emitted(shown))
+    assert [arrow.label for arrow in found.arrows if arrow.name == "1->1"] == ["↻ again, up to 3 times"]
+    grey = [box for box in found.boxes if box.classes == ["unreachable"]]
     assert f"2 B {UNREACHABLE}" in [box.label for box in grey]
     assert all(UNREACHABLE in box.label for box in grey)
 

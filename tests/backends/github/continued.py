@@ -1,4 +1,4 @@
-"""Workflows whose runs wait: run and continued by the second engine."""
+"""Runbooks with questions, run by the second engine and continued in further runs."""
 
 from __future__ import annotations
 
@@ -14,50 +14,27 @@ from compiler.driver import compile_file
 from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
 from tests.support.github.compiling import beside
+from tests.support.runbooks import command, question
 
 WORKFLOW = "owner/repository/.github/workflows/runbook.yml@refs/heads/main"
 
-DOCUMENT = """\
-# Deploy
-
-## 1. Build
-
-```bash
-echo "$RDC_RUN_ID build" >> "$LOG"
-mkdir -p out/.hidden && echo built > out/.hidden/result && ln -s result out/.hidden/link
-printf '#!/bin/sh\\necho ran\\n' > out/tool && chmod +x out/tool
-echo hello > greeting
-```
-
-## 2. Count
-
-```bash
-echo "$RDC_RUN_ID count $RDC_ATTEMPT" >> "$LOG"
-[ "$RDC_ATTEMPT" = 2 ]
-```
-
-- FAIL: RETRY 3 STOP
-
-## 3. Agree
-
-Is the build good?
-
-- YES: CONTINUE
-- NO: STOP "Not wanted"
-
-## 4. Install
-
-```bash
-echo "$RDC_RUN_ID install $(cat greeting) $(./out/tool) $(cat out/.hidden/link)" >> "$LOG"
-```
-
-## 5. Does it work?
-
-Look at the page.
-
-- YES: COMPLETE "All is well"
-- NO: GOTO 3
-"""
+DOCUMENT = (
+    "# Deploy\n\n"
+    + command(
+        "1. Build",
+        'echo "$RDC_RUN_ID build" >> "$LOG"\n'
+        "mkdir -p out/.hidden && echo built > out/.hidden/result && ln -s result out/.hidden/link\n"
+        "printf '#!/bin/sh\\necho ran\\n' > out/tool && chmod +x out/tool\necho hello > greeting",
+    )
+    + command(
+        "2. Count", 'echo "$RDC_RUN_ID count $RDC_ATTEMPT" >> "$LOG"\n[ "$RDC_ATTEMPT" = 2 ]', "FAIL: RETRY 3 STOP"
+    )
+    + question("3. Agree", "Is the build good?", "YES: CONTINUE", 'NO: STOP "Not wanted"')
+    + command(
+        "4. Install", 'echo "$RDC_RUN_ID install $(cat greeting) $(./out/tool) $(cat out/.hidden/link)" >> "$LOG"'
+    )
+    + question("5. Does it work?", "Look at the page.", 'YES: COMPLETE "All is well"', "NO: GOTO 3")
+)
 
 
 DONE = ["1 build", "1 count 1", "1 count 2"]
@@ -103,27 +80,43 @@ class Run:
         )
 
     def saved(self, number: int = 1) -> Path:
-        """The files that a run has saved."""
         return self.place / "history" / str(number) / "artifacts" / "rdc-state"
 
     def alter(self, number: int, **facts: object) -> None:
-        """Have GitHub tell other facts about a run."""
         path = self.place / "history" / str(number) / "run.json"
         record = json.loads(path.read_text(encoding="utf-8"))
         record["run"].update(facts)
         path.write_text(json.dumps(record), encoding="utf-8")
 
     def done(self) -> list[str]:
-        """What the commands have logged, in all runs."""
         path = self.place / "log"
         return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
 def ending(ran: EngineRun) -> str:
-    """How a run ended, by the heading of its summary."""
     return str(next(iter(re.findall(r"^### (.*)$", ran.summary, re.MULTILINE)), ""))
 
 
 def outcomes(ran: EngineRun) -> dict[str, str]:
-    """The outcomes of all steps by their names."""
     return {step.name: step.outcome for job in ran.jobs.values() for step in job.steps}
+
+
+# --- A runbook with a question between its commands -----------------------------------------------------------------
+
+AGREE = (
+    "# Deploy\n\n"
+    + command("1. Build", 'echo build >> "$LOG"; echo built > result')
+    + question("2. Agree", "Is it good?", "YES: CONTINUE", "NO: GOTO Withdraw")
+    + command("3. Install", 'echo "install $(cat result)" >> "$LOG"', 'PASS: COMPLETE "It is there"')
+    + command("Withdraw", 'echo "withdraw $(cat result)" >> "$LOG"', 'PASS: STOP "Not wanted"')
+)
+
+
+def done(folder: Path) -> list[str]:
+    return (folder / "log").read_text(encoding="utf-8").splitlines()
+
+
+def headings(ran: EngineRun) -> list[str]:
+    """How a run has ended, without the parts that waited for an approval."""
+    found = re.findall(r"^### (.*)$", ran.summary, re.MULTILINE)
+    return [line for line in found if not line.startswith("WAITING ")]

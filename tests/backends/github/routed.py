@@ -1,8 +1,11 @@
-"""Programs made by hand for the workflow target: every task, test and effect."""
+"""Programs made by hand for the workflow target, and runs of their workflows, whose agents a stub answers."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, 
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import verify
 from compiler.text.source import Span
+from tests.support import actions_engine as engine
 
 ORIGIN = Origin("a.playbook.md", Span(7, 1, 7, 2))
 
@@ -28,17 +32,14 @@ def to(target: str, *guard: Test | str, do: Sequence[Effect] = ()) -> Edge:
 
 
 def node(name: str, task: Task, *edges: Edge, title: str = "", **other: Any) -> Node:
-    """A node of the document."""
     return Node(name, text(title or f"Step {name}"), ORIGIN, task, edges, **other)
 
 
 def ref(register: str, missing: str = "", before: str = "", after: str = "") -> Reference:
-    """A reference that its author wrote in braces."""
     return Reference(register, f"{{{{{register}}}}}", missing, before, after)
 
 
 def words(*parts: str | Reference) -> Text:
-    """A text."""
     return joined(parts)
 
 
@@ -79,7 +80,6 @@ class Workflow(str):
     files: tuple[Companion, ...]
 
     def put_into(self, repository: Path) -> None:
-        """Write these files into a repository."""
         for file in self.files:
             path = Path(os.path.normpath(repository / ".github" / "workflows" / file.path))
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,6 @@ INLINE: Mapping[str, object] = {"checkout": False, "runtime": "inline"}
 
 
 def compiled(made: Program, options: Mapping[str, object] | None = None) -> Workflow:
-    """The workflow of a program."""
     found = GithubBackend().emit(made, options or {})
     assert found.text, found.diagnostics
     workflow = Workflow(found.text)
@@ -99,32 +98,105 @@ def compiled(made: Program, options: Mapping[str, object] | None = None) -> Work
     return workflow
 
 
+AGENT = 'python3 -I "$FOLDER/agent.py"'
+OPTIONS = {"agent": AGENT, "tools": {"tracker": AGENT}}
+HOSTILE = (
+    "$(touch x)", "'; touch x; '", "`touch x`", "${{ github.token }}", "a\nnext=s9", "next<<E\ns9\nE",
+    "::set-output name=next::s9", "::add-mask::a", "##[add-mask]a", "::stop-commands::a", "]]]",
+    "\u202eright to left", "\x1b]0;title\x07", "{{issue}}", "<script>alert(1)</script> @everyone",
+)  # fmt: skip
+
+
+def run(
+    folder: Path,
+    workflow: str,
+    answers: Mapping[str, object] | None = None,
+    number: int = 1,
+    repository: Path | None = None,
+    **more: Any,
+) -> engine.EngineRun:
+    """Run a workflow whose agents answer by a list for each step, and note what they were given.
+
+    What belongs to the stub is in the repository, or beside one that is given.
+    """
+    if answers is not None:
+        (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
+    (folder / "agent.py").write_text(STUB, encoding="utf-8")
+    env = {"FOLDER": str(folder), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    place = repository or folder / "repository"
+    place.mkdir(exist_ok=True)
+    if isinstance(workflow, Workflow):
+        workflow.put_into(place)
+    return engine.run(place, workflow, history=folder / "history", env=env, run_id=number, **more)
+
+
+STUB = """
+import json, os, sys
+from pathlib import Path
+folder = Path(os.environ["FOLDER"])
+step = os.environ["RDC_STEP"]
+given = sys.stdin.buffer.read().decode()
+with (folder / "log").open("a") as log:
+    log.write(json.dumps([step, given, dict(os.environ)]) + "\\n")
+answers = json.loads((folder / "answers.json").read_text()).get(step, ["done"])
+count = folder / ("calls_" + step)
+number = len(count.read_text()) if count.exists() else 0
+count.write_text("." * (number + 1))
+said = answers[min(number, len(answers) - 1)]
+if said is None:
+    sys.exit(3)
+sys.stdout.buffer.write(said.encode("utf-8", "surrogatepass"))
+"""
+
+
+def log(folder: Path) -> list[list[Any]]:
+    """What the agents were given: the step, the text, the environment."""
+    path = folder / "log"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def ended(done: engine.EngineRun) -> str:
+    return str(re.findall(r"^rdc: (.*)$", done.log, re.MULTILINE)[-1])
+
+
+def triage(**more: Any) -> Program:
+    """An agent whose answer decides among branches, a command that gives a value, a tool, a parallel loop, a gate."""
+    review = Reading(("OK", "BAD"))
+    return program(
+        node(
+            "1",
+            Agent("", words("Classify: ", ref("issue"))),
+            to("2", "pass", do=[Keep("kind", extract="kind")]),
+            to(STOP, "fail"),
+        ),
+        node("2", Branch(), to("2a", SlotTest("kind", "==", "bug")), to("2b")),
+        node(
+            "2a",
+            Shell("bash", text('printf "%s" "$ISSUE" > "$FOLDER/issue"\necho "note=from 2a" >> "$RDC_OUTPUT"')),
+            to("3", "pass", do=[Keep("note", "output", "note")]),
+            to(STOP, "fail"),
+            variables=(Variable("ISSUE", "issue"),),
+        ),
+        node("2b", Tool("tracker", "close", words('{"issue": "', ref("issue"), '"}')), to("3", do=[Keep("note")])),
+        node(
+            "3",
+            Parallel((Agent("", words("A ", ref("note"))), Agent("", text("B")))),
+            to("4", "pass", do=[Keep("said")]),
+            to("3b", "fail"),
+        ),
+        node("3b", Agent("", text("Again"), review), to("3", "OK", do=[Clear("note")]), to(STOP)),
+        node(
+            "4", Gate("production", words("Sure about ", ref("kind"), "?")), to("5", "approved"), to(STOP, "rejected")
+        ),
+        node("5", Agent("", words("Publish ", ref("said"))), to(COMPLETE, "pass"), to(STOP, "fail")),
+        slots=("kind", "note", "said"),
+        inputs=(Input("issue", "text"),),
+        **more,
+    )
+
+
 __all__ = [
-    "COMPLETE",
-    "INLINE",
-    "STOP",
-    "Agent",
-    "Ask",
-    "Branch",
-    "Clear",
-    "Counter",
-    "End",
-    "Gate",
-    "Input",
-    "Keep",
-    "Parallel",
-    "Reading",
-    "Settings",
-    "Shell",
-    "SlotTest",
-    "Tool",
-    "Variable",
-    "Workflow",
-    "compiled",
-    "node",
-    "program",
-    "ref",
-    "text",
-    "to",
-    "words",
-]
+    "AGENT", "COMPLETE", "HOSTILE", "INLINE", "OPTIONS", "STOP", "Agent", "Ask", "Branch", "Clear", "Counter",
+    "End", "Gate", "Input", "Keep", "Parallel", "Reading", "Settings", "Shell", "SlotTest", "Tool", "Variable",
+    "Workflow", "compiled", "ended", "log", "node", "program", "ref", "run", "text", "to", "triage", "words",
+]  # fmt: skip

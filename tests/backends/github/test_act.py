@@ -19,7 +19,6 @@ SHA = "9c091bb21b7c1c1d1991bb908d89e4e9dddfe3e0"
 
 
 def workflow(steps: str, job: str = "", inputs: str = "") -> str:
-    """A workflow of one job."""
     head = f"name: T\non:\n  workflow_dispatch:\n{textwrap.indent(inputs, '    ')}jobs:\n  one:\n"
     body = f"runs-on: ubuntu-latest\n{textwrap.dedent(job)}steps:\n{textwrap.indent(textwrap.dedent(steps), '  ')}"
     return head + textwrap.indent(body, "    ")
@@ -41,31 +40,20 @@ def test_outcomes_outputs_and_summary_of_steps_and_jobs(tmp_path: Path) -> None:
                   printf 'y<<E\n1\n2\nE\n' >>"$GITHUB_OUTPUT"
                   echo '# One ✓' >>"$GITHUB_STEP_SUMMARY"
                   printf '\033[31mred\033[0m, no end of line'; sleep 0.2
-              - name: allowed to fail
-                id: b
-                continue-on-error: true
-                run: |
-                  echo 'two' >>"$GITHUB_STEP_SUMMARY"
-                  exit 3
+              - {name: allowed to fail, id: b, continue-on-error: true, run: echo two >>$GITHUB_STEP_SUMMARY; exit 3}
               - name: compared
                 if: steps.a.outputs.x >= 1 && steps.a.outputs.x < 10 && steps.b.outcome == 'failure'
                 run: echo "b concludes with ${{ steps.b.conclusion }}"; exit 4
-              - name: follows
-                run: echo never
-              - name: always
-                if: ${{ !cancelled() }}
-                env: {STATUS: "${{ job.status }}"}
-                run: echo "the status is $STATUS"; sleep 0.2
+              - {name: follows, run: echo never}
+              - {name: always, if: "${{ !cancelled() }}", env: {STATUS: "${{ job.status }}"},
+                 run: 'echo "the status is $STATUS"; sleep 0.2'}
           two:
             needs: one
             if: always() && needs.one.result == 'failure' && needs.one.outputs.x == 3
             environment: production
             runs-on: ubuntu-latest
             steps: [{name: alone, run: test ! -e here}]
-          three:
-            needs: one
-            runs-on: ubuntu-latest
-            steps: [{run: echo never}]
+          three: {needs: one, runs-on: ubuntu-latest, steps: [{run: echo never}]}
     """
     done = run(tmp_path, textwrap.dedent(text))
     assert done.exit_code == 1

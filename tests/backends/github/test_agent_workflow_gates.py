@@ -22,20 +22,9 @@ pytestmark = pytest.mark.process
 
 WORKFLOW = """name: ship
 steps:
-  - name: build
-    agent: builder
-    prompt: Build it.
-    next: release
-  - name: release
-    agent: publisher
-    human: true
-    prompt: Release it.
-    next: announce
-  - name: announce
-    agent: publisher
-    human: true
-    prompt: Announce it.
-    end: true
+  - {name: build, agent: builder, prompt: Build it., next: release}
+  - {name: release, agent: publisher, human: true, prompt: Release it., next: announce}
+  - {name: announce, agent: publisher, human: true, prompt: Announce it., end: true}
 """
 AGENT = "cat > /dev/null; echo $RDC_STEP >> called; echo ok"
 TOOL = {"name": "push", "args": {}, "required": True, "risk": "high"}
@@ -59,12 +48,10 @@ class Ship:
 
     @property
     def called(self) -> list[str]:
-        """The steps that called an agent."""
         return (self.folder / "called").read_text(encoding="utf-8").split()
 
     @property
     def next(self) -> list[str]:
-        """The commands that the status offers."""
         found: list[str] = json.loads(self("status", "--json").out)["next"]
         return found
 
@@ -96,11 +83,11 @@ def test_a_gate_is_approved_by_the_name_of_its_step(ship: Ship) -> None:
 
 
 def test_a_gate_is_rejected_by_the_name_of_its_step_and_the_hint_does_not_reopen_it(ship: Ship) -> None:
-    printed = ship("answer", "release", "rejected")
-    assert printed.code == 0
-    assert "STOP step release was rejected" in printed.err
-    assert "resume" not in printed.err
-    assert "to start a new run: " in printed.err
+    done = ship("answer", "release", "rejected")
+    assert done.code == 0
+    assert "STOP step release was rejected" in done.err
+    assert "resume" not in done.err
+    assert "to start a new run: " in done.err
     assert [command.split()[-1] for command in ship.next] == ["run"]
     assert ship("resume", "--agent", AGENT).code == 1
     assert ship.called == ["build"]
@@ -147,9 +134,9 @@ def specification(*steps: dict[str, Any]) -> dict[str, Any]:
 def test_a_gate_of_a_specification_is_named_by_its_step(tmp_path: Path) -> None:
     place = Place(tmp_path, compiled_to(tmp_path, specification({"id": "a", "human_gate": "required"})))
     assert place("run").code == 75
-    printed = place("answer", "a", "rejected")
-    assert printed.code == 0
-    assert "to ask for this approval again: " in printed.err
+    done = place("answer", "a", "rejected")
+    assert done.code == 0
+    assert "to ask for this approval again: " in done.err
     assert place("resume").code == 75
     assert place("approve", "--gate", "a", "--by", "ada").code == 0
     assert place("resume").code == 0
@@ -161,10 +148,10 @@ def test_the_name_of_a_step_with_two_gates_opens_none(tmp_path: Path) -> None:
     place = Place(tmp_path, compiled_to(tmp_path, specification(step)))
     assert place("run").code == 75
     for words in (("answer", "a", "approved"), ("approve", "--gate", "a")):
-        printed = place(*words)
-        assert printed.code == 2
-        assert "a has several gates; name one: " in printed.err
-        assert "tool:push:a" in printed.err
+        done = place(*words)
+        assert done.code == 2
+        assert "a has several gates; name one: " in done.err
+        assert "tool:push:a" in done.err
     assert place.record("approvals") == []
 
 
@@ -172,21 +159,18 @@ def test_the_name_of_a_step_with_two_gates_opens_none(tmp_path: Path) -> None:
 
 
 def made(folder: Path, *words: str) -> Result:
-    """Run make."""
     done = warm.run(["make", *words], cwd=folder, env=environment({}))
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def makefile(folder: Path, name: str, text: str) -> None:
-    """Write a Makefile of a document."""
     (folder / "rdc.toml").touch()
     (folder / name).write_text(text, encoding="utf-8")
-    printed = call("compile", name, "--to", "make", "-o", "Makefile", cwd=folder)
-    assert printed.code == 0, printed.err
+    done = call("compile", name, "--to", "make", "-o", "Makefile", cwd=folder)
+    assert done.code == 0, done.err
 
 
 def lines(folder: Path) -> list[str]:
-    """The steps whose work was done."""
     path = folder / "called"
     return path.read_text(encoding="utf-8").split() if path.exists() else []
 
@@ -212,34 +196,29 @@ GATED = [{"id": step, "human_gate": "required"} for step in ("a", "b")]
 
 
 @pytest.mark.parametrize(
-    "words",
-    [("run", "HUMAN=yes"), ("-j4", "-k", "HUMAN=1"), ("HUMAN=1", "RDC_OPENS=", "RDC_ONCE=human")],
+    ("words", "again", "done"),
+    [
+        (["run", "HUMAN=yes"], "HUMAN=1", ["a", "b"]),
+        (["-j4", "-k", "HUMAN=1"], "HUMAN=1", ["a", "b"]),
+        (["HUMAN=1", "RDC_OPENS=", "RDC_ONCE=human"], "HUMAN=1", ["a", "b"]),
+        (["HUMAN=0"], "HUMAN=", []),
+    ],
 )
-def test_one_call_of_make_opens_one_gate_of_a_specification(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_one_call_of_make_opens_one_gate_of_a_specification_unless_the_value_is_false(
+    tmp_path: Path, words: list[str], again: str, done: list[str]
+) -> None:
     makefile(tmp_path, "s.stepspec.json", json.dumps(specification(*GATED)))
     assert made(tmp_path, *words).code != 0
-    assert lines(tmp_path) == ["a"]
-    assert made(tmp_path, "resume", "HUMAN=1").code == 0
-    assert lines(tmp_path) == ["a", "b"]
+    assert lines(tmp_path) == done[:1]
+    assert (made(tmp_path, "resume", again).code == 0) == bool(done)
+    assert lines(tmp_path) == done
 
 
-def test_a_false_value_opens_no_gate_of_a_specification(tmp_path: Path) -> None:
-    makefile(tmp_path, "s.stepspec.json", json.dumps(specification(*GATED)))
-    assert made(tmp_path, "HUMAN=0").code != 0
-    assert made(tmp_path, "resume", "HUMAN=").code != 0
-    assert lines(tmp_path) == []
-
-
-def test_a_false_value_opens_no_gate_of_a_workflow(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("value", "done"), [("NO", ["build"]), ("1", ["build", "release"])])
+def test_one_call_of_make_opens_one_gate_of_a_workflow(tmp_path: Path, value: str, done: list[str]) -> None:
     makefile(tmp_path, "ship.workflow.yaml", WORKFLOW)
-    made(tmp_path, f"AGENT={AGENT}", "HUMAN=NO")
-    assert lines(tmp_path) == ["build"]
-
-
-def test_one_call_of_make_opens_one_gate_of_a_workflow(tmp_path: Path) -> None:
-    makefile(tmp_path, "ship.workflow.yaml", WORKFLOW)
-    made(tmp_path, f"AGENT={AGENT}", "HUMAN=1")
-    assert lines(tmp_path) == ["build", "release"]
+    made(tmp_path, f"AGENT={AGENT}", f"HUMAN={value}")
+    assert lines(tmp_path) == done
 
 
 # --- Examples ---------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from runtime_shim.engine.program import UsageError
 from runtime_shim.publish import publisher
 from runtime_shim.targets.github.changes import changed_files
 from runtime_shim.tasks.recipes import RECIPES
-from tests.backends.github.routed_runs import AGENT, ended, log, run
+from tests.backends.github.routed import AGENT, ended, log, run
 from tests.conftest import ROOT
 from tests.support.github import lint
 from tests.support.github.compiling import parsed
@@ -95,10 +95,8 @@ def test_the_usual_workflow(tmp_path: Path) -> None:
     assert "why this step runs again:\n\nNo.\nREJECTED\n\nFine: APPROVED\n\nDo what" in again
     last = done.jobs["part_2"]
     (summary,) = [step.summary for step in last.steps if "Reports" in step.summary]
-    assert (
-        "Reports, in the directory `reports` of the artifact: `implement.md`, `plan.md`, `review.md`, `review_0.md`,"
-        in summary
-    )
+    names = "`implement.md`, `plan.md`, `review.md`, `review_0.md`,"
+    assert f"Reports, in the directory `reports` of the artifact: {names}" in summary
 
 
 def test_a_rejection_ends_a_run_whose_entries_are_shown_by_index_and_publishes_nothing(tmp_path: Path) -> None:
@@ -167,9 +165,8 @@ def test_an_agent_that_lies_is_read_to_its_last_line_and_commands_nothing(tmp_pa
     assert "\x1b" not in done.log
     assert "\u202e" not in done.log
     assert saved(tmp_path)["review_0.md"].startswith("# ::error::pwned\n")
-    assert not any(
-        "pwned" in step.summary or "> APPROVED" in step.summary for job in done.jobs.values() for step in job.steps
-    )
+    summaries = "".join(step.summary for job in done.jobs.values() for step in job.steps)
+    assert not {word for word in ("pwned", "> APPROVED") if word in summaries}
 
 
 def test_the_limit_is_that_of_the_options(tmp_path: Path) -> None:
@@ -230,7 +227,6 @@ def test_no_tool_finds_anything(tmp_path: Path) -> None:
 
 
 def repository(folder: Path) -> str:
-    """A repository with a commit; its name."""
     folder.mkdir(exist_ok=True)
     (folder / "old.txt").write_text("old\n")
     (folder / "gone.txt").write_text("gone\n")
@@ -244,7 +240,6 @@ def repository(folder: Path) -> str:
 
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A workspace in which an agent has been."""
     folder = tmp_path / "workspace"
     folder.mkdir()
     monkeypatch.setenv("GITHUB_SHA", repository(folder))
@@ -316,18 +311,14 @@ def test_changes_are_proposed_by_a_job_without_agents_and_secrets(monkeypatch: p
 @pytest.mark.parametrize(
     "change",
     [
-        {"path": "../x", "mode": "100644", "text": ""},
-        {"path": "/x", "mode": "100644", "text": ""},
+        {"path": "../x", "mode": "100644", "text": ""}, {"path": "/x", "mode": "100644", "text": ""},
         {"path": ".git/config", "mode": "100644", "text": ""},
         {"path": ".GitHub/Workflows/x.yml", "mode": "100644", "text": ""},
         {"path": "a", "mode": "120000", "text": "/etc/passwd"},
-        {"path": "a", "mode": "100644", "text": "", "base64": ""},
-        {"path": "a", "mode": "100644"},
-        {"path": "a", "deleted": 1},
-        {"path": "a\n", "deleted": True},
-        [],
+        {"path": "a", "mode": "100644", "text": "", "base64": ""}, {"path": "a", "mode": "100644"},
+        {"path": "a", "deleted": 1}, {"path": "a\n", "deleted": True}, [],
     ],
-)
+)  # fmt: skip
 def test_nothing_of_the_changes_is_trusted(change: object) -> None:
     with pytest.raises(publisher.UsageError):
         publisher.checked(json.dumps([change]).encode())

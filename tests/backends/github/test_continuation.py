@@ -1,19 +1,24 @@
-"""A run that waits for an answer goes on in another run: with its workspace, its id, and nothing done twice."""
+"""A run that waits for an answer continues in another run of the same workflow and branch, and repeats no step."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from runtime_shim.targets.github.api import HaltError
+from runtime_shim.targets.github import api
+from runtime_shim.targets.github.api import HaltError, check_run
 from runtime_shim.targets.github.saved_run import check_kept
-from tests.backends.github.continued import DOCUMENT, DONE, Run, ending, outcomes
+from tests.backends.github.continued import DOCUMENT, DONE, WORKFLOW, Run, ending, outcomes
 from tests.backends.github.walking import Engine
 from tests.support.actions_engine import EngineRun
+from tests.support.github.api import COMMIT, run_of, serving
+from tests.support.github.api import WORKFLOW as PATH
 from tests.support.github.compiling import parsed, text_of
 
 pytestmark = pytest.mark.process
@@ -28,7 +33,6 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, EngineRun]:
 
 @pytest.fixture
 def run(first: tuple[Run, EngineRun], tmp_path: Path) -> Run:
-    """A copy of that run, to be continued."""
     return first[0].copy(tmp_path)
 
 
@@ -51,14 +55,9 @@ def test_each_question_is_answered_after_it_was_shown_and_no_continuation_is_rep
     assert ending(last) == "STOP Not wanted"
     rows = re.findall(r"^\| (\d\. [\w ]+)\?? \| (\d) \| (\w+) \|", last.summary, re.MULTILINE)
     assert rows == [
-        ("1. Build", "1", "PASS"),
-        ("2. Count", "1", "FAIL"),
-        ("2. Count", "2", "PASS"),
-        ("3. Agree", "1", "YES"),
-        ("4. Install", "1", "PASS"),
-        ("5. Does it work", "1", "NO"),
-        ("3. Agree", "1", "NO"),
-    ], "the table has what ran before"
+        ("1. Build", "1", "PASS"), ("2. Count", "1", "FAIL"), ("2. Count", "2", "PASS"), ("3. Agree", "1", "YES"),
+        ("4. Install", "1", "PASS"), ("5. Does it work", "1", "NO"), ("3. Agree", "1", "NO"),
+    ], "the table has what ran before"  # fmt: skip
     assert run.done() == [*DONE, "1 install hello ran built"]
 
 
@@ -191,3 +190,155 @@ def test_a_further_attempt_repeats_no_completed_step(tmp_path: Path, walk: Engin
     assert mark.read_text(encoding="utf-8") == "published\n"
     walk(workflow, env={"MARK": str(mark)}, rerun=True, github={"run_attempt": "2"})
     assert mark.read_text(encoding="utf-8") == "published\n"
+
+
+# --- Which runs may be continued --------------------------------------------------------------------------------------
+
+OTHER = {"full_name": "stranger/repository"}
+EARLIER = "ab" * 20
+EVENTS = ["push", "pull_request", "workflow_dispatch"]
+FACTS = {
+    "GITHUB_REPOSITORY": "owner/repository",
+    "GITHUB_WORKFLOW_REF": WORKFLOW,
+    "GITHUB_REF_NAME": "main",
+    "GITHUB_SHA": COMMIT,
+}
+
+
+@pytest.fixture(autouse=True)
+def _on_github(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in FACTS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(api, "PAUSES", ())
+
+
+def asked_of(
+    monkeypatch: pytest.MonkeyPatch, status: int, body: str, compared: tuple[int, object] = (404, {}), run: str = "1"
+) -> list[tuple[str, str]]:
+    """Check a run about which GitHub answers this; return the paths that it was asked for, and by whom."""
+    with serving({1: (status, body)}, compared) as github:
+        monkeypatch.setenv("GITHUB_API_URL", github.url)
+        try:
+            check_run(api.Api("the-token"), run, EVENTS)
+        finally:
+            asked = github.asked
+    return asked
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {},
+        {"event": "push"},
+        {"event": "pull_request"},
+        {"path": f"{PATH}@refs/heads/main"},
+        {"repository": {"full_name": "Owner/Repository"}},
+    ],
+)
+def test_a_run_of_the_same_workflow_may_go_on(facts: Mapping[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = asked_of(monkeypatch, 200, json.dumps(run_of(1, **facts)))
+    assert asked == [("/repos/owner/repository/actions/runs/1", "Bearer the-token")]
+
+
+UNCLEAR = "GitHub gave an unexpected answer about run 1"
+
+
+@pytest.mark.parametrize(
+    ("status", "facts", "problem"),
+    [
+        (200, {"repository": OTHER}, "Run 1 cannot be continued: it belongs to another repository"),
+        (200, {"id": 2}, "it belongs to another repository"),
+        (200, {"head_repository": OTHER}, "it was started from a fork"),
+        (200, {"head_repository": None}, "it was started from a fork"),
+        (200, {"path": ".github/workflows/other.yml"}, f"it is not a run of {PATH}"),
+        (200, {"path": f"{PATH}x"}, "it is not a run of"),
+        (200, {"head_branch": "feature"}, "it did not run on main"),
+        (200, {"head_branch": None}, "it did not run on main"),
+        (200, {"status": "waiting"}, "it has not ended"),
+        (200, {"status": "in_progress"}, "it has not ended"),
+        (200, {"event": "issues"}, "it was started by an event that this workflow does not have"),
+        (200, {"event": "workflow"}, "it was started by an event that this workflow does not have"),
+        (200, {"head_sha": "../x"}, UNCLEAR),
+        (200, {"head_sha": None}, UNCLEAR),
+        (404, '{"message": "Not Found"}', "This repository has no run 1"),
+        (403, "{}", "needs the permission `actions: read`"),
+        (410, "{}", r"GitHub did not answer whether run 1 can be continued \(HTTP 410\)"),
+        (200, "<html>", UNCLEAR),
+        (200, "", UNCLEAR),
+        (200, "[]", UNCLEAR),
+        (200, "{}", "Run 1 cannot be continued"),
+    ],
+)
+def test_another_run_and_one_without_a_clear_answer_are_refused(
+    status: int, facts: dict[str, object] | str, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = facts if isinstance(facts, str) else json.dumps(run_of(1, **facts))
+    with pytest.raises(HaltError, match=problem):
+        asked_of(monkeypatch, status, body)
+
+
+@pytest.mark.parametrize("status", ["ahead", "identical"])
+def test_a_run_of_an_earlier_commit_of_the_branch_may_go_on(status: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = asked_of(monkeypatch, 200, json.dumps(run_of(1, head_sha=EARLIER)), (200, {"status": status}))
+    assert asked[1][0] == f"/repos/owner/repository/compare/{EARLIER}...{COMMIT}?per_page=1"
+
+
+@pytest.mark.parametrize(
+    ("compared", "problem"),
+    [
+        ((200, {"status": "diverged"}), f"Run 1 cannot be continued: its commit {EARLIER} is not on main"),
+        ((200, {"status": "behind"}), "is not on main. Start a new run"),
+        ((404, {}), "is not on main. Start a new run"),
+        ((403, {}), "needs the permission `contents: read`"),
+        ((200, {}), "GitHub did not answer whether main has the commit of run 1"),
+        ((200, "<html>"), "GitHub did not answer whether main has the commit of run 1"),
+        ((500, {}), r"GitHub did not answer whether main has the commit of run 1 \(HTTP 500\)"),
+    ],
+)
+def test_a_tag_with_the_name_of_the_branch_is_refused(
+    compared: tuple[int, object], problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GitHub says `main` of a run on the tag `main` too, and whoever may push a tag chooses its commit."""
+    with pytest.raises(HaltError, match=problem):
+        asked_of(monkeypatch, 200, json.dumps(run_of(1, head_sha=EARLIER)), compared)
+
+
+def test_without_a_connection_no_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
+    with pytest.raises(HaltError, match=r"can be continued \(HTTP 000\)\. Try again later"):
+        check_run(api.Api("the-token"), "1", EVENTS)
+
+
+@pytest.mark.parametrize("resume", ["1/../2", "1?x", "-1", "01", "abc", "$(id)", "1 ", "9" * 20])
+def test_what_is_no_number_is_not_asked_for(resume: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(HaltError, match="The input `resume` is not the number of a run"):
+        asked_of(monkeypatch, 200, "{}", run=resume)
+
+
+def test_a_foreign_run_is_refused_before_anything_of_it_is_fetched(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    assert ending(run()) == "WAITING 3"
+    for facts, resume, problem in (
+        ({"head_branch": "feature"}, "1", "Run 1 cannot be continued: it did not run on main"),
+        ({}, "$(id)", "The input `resume` is not the number of a run"),
+    ):
+        run.alter(1, **facts)
+        ran = run(resume=resume, answers="yes")
+        assert problem in ran.summary
+        assert outcomes(ran)["Check the waiting run"] == "failure"
+        assert outcomes(ran)["Load the waiting run with its workspace"] == "skipped"
+    assert run.done() == DONE
+
+
+def test_no_tool_of_the_runner_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step may have put another tar, git or curl first on the path, and a job its configuration."""
+    run = Run(tmp_path)
+    assert ending(run()) == "WAITING 3"
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for folder in os.environ["PATH"].split(":"):
+        for tool in Path(folder).iterdir() if Path(folder).is_dir() else ():
+            if tool.name not in {"jq", "curl", "git", "tar", "gzip"} and not (tools / tool.name).exists():
+                (tools / tool.name).symlink_to(tool)
+    monkeypatch.setenv("PATH", str(tools))
+    assert ending(run(resume="1", answers="yes")) == "WAITING 5"

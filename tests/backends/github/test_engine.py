@@ -18,9 +18,9 @@ pytestmark = pytest.mark.tool
 # --- Steps ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_failure_skips_what_follows_unless_the_condition_says_otherwise(walk: Engine) -> None:
-    run = walk(
-        steps("""\
+OUTCOMES = {
+    "a failure skips what follows unless the condition says otherwise": (
+        """\
         - {id: a, run: exit 3}
         - {id: implicit, run: 'true'}
         - {id: plain, if: "steps.a.outcome == 'failure'", run: 'true'}
@@ -28,37 +28,35 @@ def test_a_failure_skips_what_follows_unless_the_condition_says_otherwise(walk: 
         - {id: always, if: always(), run: 'true'}
         - {id: negated, if: "${{ !cancelled() && steps.a.outcome == 'FAILURE' }}", run: 'true'}
         - {id: success, if: success(), run: 'true'}
-        """)
-    )
-    assert run.jobs["one"].outcomes == {
-        "a": "failure",
-        "implicit": "skipped",
-        "plain": "skipped",
-        "failed": "success",
-        "always": "success",
-        "negated": "success",
-        "success": "skipped",
-    }
-    assert (run.conclusion, run.exit_code) == ("failure", 1)
-
-
-def test_a_failure_that_is_tolerated_is_an_outcome_and_no_conclusion(walk: Engine) -> None:
-    run = walk(
-        steps("""\
+        """,
+        "failure skipped skipped success success success skipped",
+        "failure",
+    ),
+    "a failure that is tolerated is an outcome and no conclusion": (
+        """\
         - {id: a, continue-on-error: true, run: exit 1}
         - {id: b, if: "steps.a.outcome == 'failure' && steps.a.conclusion == 'success'", run: 'true'}
         - {id: c, if: "steps.later.outcome == '' && steps.later.outcome != 'skipped'", run: 'true'}
         - {id: later, run: 'true'}
-        """)
-    )
-    assert run.jobs["one"].outcomes == {"a": "failure", "b": "success", "c": "success", "later": "success"}
-    assert [step.conclusion for step in run.jobs["one"].steps] == ["success"] * 4
-    assert run.conclusion == "success"
+        """,
+        "failure success success success",
+        "success",
+    ),
+    "a status function in a text is none": (
+        "- {id: a, run: exit 1}\n- {id: b, if: \"'always()' != ''\", run: 'true'}\n",
+        "failure skipped",
+        "failure",
+    ),
+}
 
 
-def test_a_status_function_in_a_text_is_none(walk: Engine) -> None:
-    run = walk(steps("- {run: exit 1}\n- {id: b, if: \"'always()' != ''\", run: 'true'}\n"))
-    assert run.jobs["one"].outcomes["b"] == "skipped"
+@pytest.mark.parametrize(("text", "outcomes", "conclusion"), OUTCOMES.values(), ids=OUTCOMES)
+def test_conditions_decide_which_steps_run(walk: Engine, text: str, outcomes: str, conclusion: str) -> None:
+    run = walk(steps(text))
+    assert " ".join(run.jobs["one"].outcomes.values()) == outcomes
+    assert (run.conclusion, run.exit_code) == (conclusion, conclusion == "failure")
+    if conclusion == "success":
+        assert {step.conclusion for step in run.jobs["one"].steps} == {"success"}
 
 
 def test_the_environment_has_three_levels_and_a_file(walk: Engine) -> None:
@@ -78,9 +76,19 @@ jobs:
     assert walk(text, run_id=7).log == "workflow job file step 7-1 a\n\nb file\njob\n"
 
 
-def test_variables_of_the_run_win_over_those_of_the_workflow(walk: Engine) -> None:
-    text = steps("- {env: {GITHUB_REPOSITORY: mine, CI: mine}, run: 'echo $GITHUB_REPOSITORY $CI $GITHUB_ACTION'}\n")
-    assert walk(text).log == "owner/repository true __run\n"
+@pytest.mark.parametrize(
+    ("text", "log"),
+    [
+        (
+            "- {env: {GITHUB_REPOSITORY: mine, CI: mine}, run: 'echo $GITHUB_REPOSITORY $CI $GITHUB_ACTION'}\n",
+            "owner/repository true __run\n",
+        ),
+        ('- run: printf \'/a\\n\\n/b\\n\' >> "$GITHUB_PATH"\n- run: echo "${PATH%%:/usr*}"\n', "/b:/a"),
+    ],
+    ids=["variables of the run win", "folders are put before the path"],
+)
+def test_what_a_step_finds(walk: Engine, text: str, log: str) -> None:
+    assert walk(steps(text)).log.startswith(log)
 
 
 def test_outputs_are_texts_in_lines_or_blocks(walk: Engine) -> None:
@@ -99,11 +107,6 @@ def test_a_file_that_the_runner_cannot_read_fails_the_step(walk: Engine, file: s
     run = walk(steps(f"""- {{env: {{LINE: {json.dumps(line)}}}, run: 'echo "$LINE" >> "$GITHUB_{file}"'}}\n"""))
     assert run.conclusion == "failure"
     assert "Invalid" in run.log
-
-
-def test_folders_are_put_before_the_path(walk: Engine) -> None:
-    run = walk(steps('- run: printf \'/a\\n\\n/b\\n\' >> "$GITHUB_PATH"\n- run: echo "${PATH%%:/usr*}"\n'))
-    assert run.log.startswith("/b:/a")
 
 
 @pytest.mark.parametrize(
@@ -184,10 +187,7 @@ def test_what_is_masked_is_hidden_in_summaries_and_is_no_output_of_a_job(walk: E
           echo kept=this >> "$GITHUB_OUTPUT"; echo "hidden=$SECRET" >> "$GITHUB_OUTPUT"
           echo "about $SECRET" >> "$GITHUB_STEP_SUMMARY"
         env: {{SECRET: "${{{{ secrets.NAME }}}}"}}
-  b:
-    needs: a
-    runs-on: ubuntu-latest
-    steps: [{{run: "echo '${{{{ toJSON(needs.a.outputs) }}}}'"}}]
+  b: {{needs: a, runs-on: ubuntu-latest, steps: [{{run: "echo '${{{{ toJSON(needs.a.outputs) }}}}'"}}]}}
 """,
         secrets={"NAME": "p4ss"},
     )
@@ -251,18 +251,9 @@ def test_lock_files_pin_what_is_installed_and_name_no_host(lock: Path) -> None:
         (steps("- run: curl --silent $GITHUB_API_URL/user\n"), "not simulated: the API for GET /user"),
         (steps("- {run: 'true', shell: pwsh}\n"), "not simulated: the shell pwsh"),
         (steps("- {run: 'true', if: \"hashFiles('x') == ''\"}\n"), "not simulated: hashFiles"),
-        (
-            jobs(MATRIX).replace("fail-fast: false", "fail-fast: true"),
-            "not simulated: a matrix with more than `include`",
-        ),
-        (
-            jobs(MATRIX).replace("include:", "more: [1]\n        include:"),
-            "not simulated: a matrix with more than `include`",
-        ),
-        (
-            steps("- run: 'true'\n").replace("    steps", "    container: alpine\n    steps"),
-            "not simulated: `container`",
-        ),
+        (jobs(MATRIX).replace("fail-fast: false", "fail-fast: true"), "a matrix with more than `include`"),
+        (jobs(MATRIX).replace("include:", "more: [1]\n        include:"), "a matrix with more than `include`"),
+        (steps("- run: 'true'\n").replace("    steps", "    container: alpine\n    steps"), "simulated: `container`"),
         (steps("- {run: 'true', if: made_up()}\n"), "Unrecognized function: 'made_up'"),
         (steps("- {run: 'true', if: secrets.X}\n"), "Unrecognized named-value: 'secrets'"),
         (steps("- {run: 'true', id: a}\n- {run: 'true', id: a}\n"), "GitHub's parser refuses the workflow"),

@@ -1,17 +1,23 @@
-"""The second engine does what GitHub does with jobs, environments, inputs, actions, and its API."""
+"""The second engine does what GitHub does with jobs, environments, reviewers, re-runs, artifacts, and its API."""
 
 from __future__ import annotations
 
 import json
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.backends.github.walking import HEAD, MATRIX, Engine, jobs, steps
-from tests.support.actions_engine import RejectedError
+from tests.support.actions_engine import EngineRun, RejectedError
 
 pytestmark = pytest.mark.tool
+
+
+def results(run: EngineRun) -> dict[str, str]:
+    return {name: job.result for name, job in run.jobs.items()}
+
 
 # --- Jobs -------------------------------------------------------------------------------------------------------------
 
@@ -19,56 +25,27 @@ pytestmark = pytest.mark.tool
 def test_a_job_below_a_skipped_one_is_skipped_however_far_below(walk: Engine) -> None:
     run = walk(
         jobs("""
-        a:
-          if: false
-          steps: []
-        b:
-          needs: a
-          if: always() && needs.a.result == 'skipped' && needs.a.outputs.x == ''
-          steps: []
-        c:
-          needs: b
-          steps: []
-        d:
-          needs: b
-          if: needs.b.result == 'success'
-          steps: []
-        e:
-          needs: [a, b]
-          if: "!failure() && contains(needs.*.result, 'success')"
-          steps: []
+        a: {if: false}
+        b: {needs: a, if: "always() && needs.a.result == 'skipped' && needs.a.outputs.x == ''"}
+        c: {needs: b}
+        d: {needs: b, if: needs.b.result == 'success'}
+        e: {needs: [a, b], if: "!failure() && contains(needs.*.result, 'success')"}
         """)
     )
-    results = {name: job.result for name, job in run.jobs.items()}
-    assert results == {"a": "skipped", "b": "success", "c": "skipped", "d": "skipped", "e": "success"}
+    assert results(run) == {"a": "skipped", "b": "success", "c": "skipped", "d": "skipped", "e": "success"}
     assert run.conclusion == "success"
 
 
 def test_a_failure_counts_for_all_jobs_below(walk: Engine) -> None:
     run = walk(
         jobs("""
-        c:
-          needs: b
-          if: failure()
-          steps: []
-        b:
-          needs: [a]
-          if: always()
-          steps: []
-        a:
-          steps: [{run: exit 1}]
-        d:
-          needs: [c]
-          if: needs.c.result == 'success'
-          steps: []
+        c: {needs: b, if: failure()}
+        b: {needs: [a], if: always()}
+        a: {steps: [{run: exit 1}]}
+        d: {needs: [c], if: needs.c.result == 'success'}
         """)
     )
-    assert {name: job.result for name, job in run.jobs.items()} == {
-        "a": "failure",
-        "b": "success",
-        "c": "success",
-        "d": "skipped",
-    }
+    assert results(run) == {"a": "failure", "b": "success", "c": "success", "d": "skipped"}
     assert run.conclusion == "failure"
 
 
@@ -84,23 +61,15 @@ def test_a_re_run_does_what_has_failed_and_what_needs_that(walk: Engine) -> None
     text = jobs(f"none:\n  steps: [{{id: z, run: test $GITHUB_RUN_ATTEMPT = 1}}]\n{MATRIX}")
     walk(text)
     run = walk(text, rerun=True, github={"run_attempt": "2"})
-    assert {name: job.result for name, job in run.jobs.items()} == dict.fromkeys(["none", "one", "two"], "success")
+    assert results(run) == dict.fromkeys(["none", "one", "two"], "success")
     assert run.jobs["two"].outcomes == {"c": "success"}
 
 
 def test_environments_let_in_whom_people_approve(walk: Engine) -> None:
     text = jobs("""
-        a:
-          environment: production
-          steps: []
-        b:
-          needs: a
-          if: always()
-          environment: {name: production}
-          steps: []
-        c:
-          environment: nobody-protects-it
-          steps: []
+        a: {environment: production}
+        b: {needs: a, if: always(), environment: {name: production}}
+        c: {environment: nobody-protects-it}
         """)
     for decisions, expected in (
         (["approved", "rejected"], ["success", "failure"]),
@@ -222,13 +191,9 @@ def test_the_api_tells_about_runs(walk: Engine) -> None:
     walk(steps("- run: exit 1\n"), github={"ref": "refs/heads/feature"})
     text = f"permissions: {{actions: read}}\nenv: {{PATHS: 1 2 3}}\n{steps(ASK)}"
     first, second, third = (json.loads(line) for line in walk(text, run_id=2).log.splitlines())
-    assert [first[key] for key in ("id", "status", "conclusion", "head_branch")] == [
-        1,
-        "completed",
-        "failure",
-        "feature",
-    ]
-    assert [second[key] for key in ("id", "status", "conclusion", "head_branch")] == [2, "in_progress", None, "main"]
+    keys = ("id", "status", "conclusion", "head_branch")
+    assert [first[key] for key in keys] == [1, "completed", "failure", "feature"]
+    assert [second[key] for key in keys] == [2, "in_progress", None, "main"]
     assert (first["event"], first["path"]) == ("workflow_dispatch", ".github/workflows/workflow.yml")
     assert first["repository"]["id"] == first["head_repository"]["id"]
     assert first["head_repository"]["fork"] is False
@@ -243,10 +208,7 @@ def test_the_api_tells_who_has_reviewed(walk: Engine, decision: str) -> None:
     text = f"""{HEAD}permissions: {{actions: read}}
 env: {{PATHS: 1/approvals}}
 jobs:
-  one:
-    runs-on: ubuntu-latest
-    environment: production
-    steps: [{{run: 'true'}}]
+  one: {{runs-on: ubuntu-latest, environment: production, steps: [{{run: 'true'}}]}}
   two:
     runs-on: ubuntu-latest
     needs: one
@@ -257,3 +219,232 @@ jobs:
     reviews = json.loads(run.jobs["two"].log)
     reported = [(review["state"], review["environments"][0]["name"], review["user"]["type"]) for review in reviews]
     assert reported == ([] if decision == "refused" else [(decision, "production", "User")])
+
+
+# --- Environments -----------------------------------------------------------------------------------------------------
+
+WAITS = jobs("""
+    first:
+      outputs: {color: "${{ steps.a.outputs.color }}"}
+      steps: [{id: a, run: 'echo "color=red" >> "$GITHUB_OUTPUT"'}]
+    decide:
+      name: Paint it ${{ needs.first.outputs.color }}?
+      needs: first
+      environment: approval
+      outputs: {started: "${{ steps.a.outputs.started }}"}
+      steps: [{id: a, run: 'echo "started=yes" >> "$GITHUB_OUTPUT"'}]
+    last: {needs: decide}
+    rejected: {needs: decide, if: "failure() && needs.decide.outputs.started != 'yes'", steps: [{run: exit 1}]}
+    """)
+
+
+@pytest.mark.parametrize(
+    ("decision", "result", "reviews"),
+    [
+        ("approved", "success", ["approved"]),
+        ("late", "success", ["approved"]),
+        ("bypassed", "success", []),
+        ("rejected", "failure", ["rejected"]),
+        ("refused", "failure", []),
+    ],
+)
+def test_a_job_waits(walk: Engine, tmp_path: Path, decision: str, result: str, reviews: list[str]) -> None:
+    run = walk(WAITS, environments={"approval": [decision]})
+    assert run.jobs["decide"].name == "Paint it red?"
+    assert run.jobs["decide"].outputs == ({"started": "yes"} if result == "success" else {})
+    is_in = result == "success"
+    assert results(run) == {
+        "first": "success",
+        "decide": result,
+        "last": "success" if is_in else "skipped",
+        "rejected": "skipped" if is_in else "failure",
+    }
+    assert [review["state"] for review in record(tmp_path)["approvals"]] == reviews
+
+
+def record(folder: Path, run: int = 1) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "history" / str(run) / "run.json").read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("given", [{}, {"unprotected": ["approval"]}])
+def test_every_job_is_let_into_an_environment_without_reviewers(walk: Engine, given: dict[str, list[str]]) -> None:
+    assert results(walk(WAITS, **given))["last"] == "success"
+
+
+def test_names_of_environments_have_no_case(walk: Engine, tmp_path: Path) -> None:
+    assert results(walk(WAITS, environments={"Approval": ["rejected"]}))["last"] == "skipped"
+    assert record(tmp_path)["approvals"][0]["environments"][0]["name"] == "Approval"
+    assert (
+        walk(asked("environments/approval", ".name"), environments={"Approval": ["approved"]}).log == "Approval\n; 0\n"
+    )
+
+
+def test_a_run_is_canceled_while_a_job_waits(walk: Engine) -> None:
+    text = WAITS + textwrap.indent("always: {needs: decide, if: always(), runs-on: x, steps: [{run: 'true'}]}\n", "  ")
+    run = walk(text, environments={"approval": []}, cancel="decide")
+    assert results(run) == {
+        "first": "success", "decide": "cancelled", "last": "skipped", "rejected": "skipped", "always": "success",
+    }  # fmt: skip
+    assert run.conclusion == "cancelled"
+
+
+# --- Further attempts -------------------------------------------------------------------------------------------------
+
+ATTEMPTS = jobs("""
+    a:
+      outputs: {attempt: "${{ steps.a.outputs.attempt }}"}
+      steps: [{id: a, run: 'echo "attempt=$GITHUB_RUN_ATTEMPT" >> "$GITHUB_OUTPUT"'}]
+    b:
+      needs: a
+      steps: [{run: 'echo "b has ${{ needs.a.outputs.attempt }}"; test "$GITHUB_RUN_ATTEMPT" -gt 2'}]
+    c: {needs: b, steps: [{run: 'echo "c at ${{ github.run_attempt }}"'}]}
+    d: {steps: [{run: 'echo "d at ${{ github.run_attempt }}"'}]}
+    """)
+
+
+def test_a_further_attempt_is_what_people_ask_for(walk: Engine) -> None:
+    assert walk(ATTEMPTS).log.splitlines()[:1] == ["b has 1"]
+    run = walk(ATTEMPTS, rerun=True)
+    assert (results(run)["b"], run.jobs["b"].log[:7], run.jobs["d"].log) == ("failure", "b has 1", "d at 1\n")
+    run = walk(ATTEMPTS, rerun="d")
+    assert (run.jobs["a"].outputs, run.jobs["b"].result) == ({"attempt": "1"}, "failure")
+    assert run.jobs["d"].log == "d at 3\n"
+    run = walk(ATTEMPTS, rerun="all")
+    assert run.log == "b has 4\nc at 4\nd at 4\n"
+    assert walk(ATTEMPTS, rerun="a").log == "b has 5\nc at 5\nd at 4\n"
+
+
+def test_what_was_canceled_is_run_again_with_what_has_failed(walk: Engine) -> None:
+    assert results(walk(WAITS, environments={"approval": []}, cancel="decide"))["decide"] == "cancelled"
+    run = walk(WAITS, environments={"approval": ["approved"]}, rerun=True)
+    assert (results(run)["decide"], results(run)["last"]) == ("success", "success")
+
+
+def test_reviews_of_all_attempts_are_reviews_of_the_run(walk: Engine, tmp_path: Path) -> None:
+    walk(WAITS, environments={"approval": ["rejected"]})
+    walk(WAITS, environments={"approval": ["approved"]}, rerun=True)
+    assert [review["state"] for review in record(tmp_path)["approvals"]] == ["rejected", "approved"]
+    assert record(tmp_path)["run"]["run_attempt"] == 2
+    walk(WAITS, environments={"approval": ["rejected"]}, run_id=2)
+    assert [review["state"] for review in record(tmp_path, 2)["approvals"]] == ["rejected"]
+
+
+# --- Artifacts --------------------------------------------------------------------------------------------------------
+
+KEEP = """\
+- run: echo SAID > kept
+- {id: keep, uses: actions/upload-artifact@v7, with: {name: NAME, path: kept, overwrite: true}}
+"""
+LOAD = '- {uses: actions/download-artifact@v8, with: {artifact-ids: "ID", path: in}}\n- run: cat in/*\n'
+
+
+def test_an_artifact_is_found_by_its_id(walk: Engine) -> None:
+    first = KEEP.replace("SAID", "one").replace("NAME", "a")
+    second = KEEP.replace("SAID", "two").replace("NAME", "b").replace("id: keep", "id: other")
+    run = walk(steps(first + second + LOAD.replace("ID", "${{ steps.keep.outputs.artifact-id }}")))
+    assert (run.conclusion, run.log) == ("success", "one\n")
+    assert [step.outputs["artifact-id"] for step in run.jobs["one"].steps if step.id in {"keep", "other"}] == ["1", "2"]
+    run = walk(steps(LOAD.replace("ID", "2")), run_id=2)
+    assert "None of the provided artifact IDs were found" in run.log, "it belongs to another run"
+
+
+def test_an_artifact_that_is_overwritten_has_another_id(walk: Engine) -> None:
+    again = KEEP.replace("SAID", "two").replace("id: keep", "id: other")
+    text = (KEEP.replace("SAID", "one") + again).replace("NAME", "a")
+    for step, printed in (("keep", "None of the provided"), ("other", "two\n")):
+        run = walk(steps(text + LOAD.replace("ID", f"${{{{ steps.{step}.outputs.artifact-id }}}}")))
+        assert printed in run.log
+
+
+def test_without_an_id_all_artifacts_would_be_loaded(walk: Engine) -> None:
+    with pytest.raises(RejectedError, match="download of all artifacts"):
+        walk(steps(LOAD.replace("ID", "")))
+
+
+def test_artifacts_are_gone_when_an_approval_comes_too_late(walk: Engine) -> None:
+    text = jobs("""
+        first:
+          outputs: {id: "${{ steps.keep.outputs.artifact-id }}"}
+          steps: [{run: echo x > kept}, {id: keep, uses: actions/upload-artifact@v7, with: {path: kept}}]
+        last:
+          needs: first
+          environment: approval
+          steps:
+            - {uses: actions/download-artifact@v8, with: {artifact-ids: "${{ needs.first.outputs.id }}"}}
+        """)
+    assert results(walk(text, environments={"approval": ["approved"]}))["last"] == "success"
+    assert results(walk(text, environments={"approval": ["late"]}, run_id=2))["last"] == "failure"
+
+
+# --- The API and gh ---------------------------------------------------------------------------------------------------
+
+RULES = ".protection_rules[].type"
+REVIEWS = '.[] | select(.state == "approved") | .environments[].name'
+
+
+def asked(path: str, filter_: str = "", permissions: str = "actions: read", token: str = "${{ github.token }}") -> str:
+    """A workflow whose job asks by gh, and says what it answers and ends with."""
+    jq = f" --jq '{filter_}'" if filter_ else ""
+    return f"""{HEAD}permissions: {{{permissions}}}
+jobs:
+  decide:
+    runs-on: ubuntu-latest
+    environment: approval
+    steps:
+      - env: {{GH_TOKEN: "{token}"}}
+        run: |
+          gh api "repos/$GITHUB_REPOSITORY/{path}"{jq}
+          echo "; $?"
+        shell: bash {{0}}
+"""
+
+
+APPROVED = {"environments": {"approval": ["approved"]}}
+
+
+@pytest.mark.parametrize(
+    ("given", "printed"),
+    [
+        (APPROVED, "required_reviewers\nbranch_policy\n; 0\n"),
+        ({"unprotected": ["approval"]}, "branch_policy\n; 0\n"),
+        ({"unprotected": ["approval"], "failing": {"approvals": 503}}, "branch_policy\n; 0\n"),
+    ],
+)
+def test_gh_tells_who_protects_an_environment(walk: Engine, given: dict[str, Any], printed: str) -> None:
+    assert walk(asked("environments/approval", RULES), **given).log == printed
+
+
+@pytest.mark.parametrize(
+    ("given", "printed"),
+    [
+        (APPROVED, "approval\n; 0\n"),
+        ({"environments": {"approval": ["bypassed"]}}, "; 0\n"),
+        ({"environments": {"approval": ["late"]}}, "approval\n; 0\n"),
+        ({**APPROVED, "failing": {"approvals": 503}}, "gh: It is broken (HTTP 503)\n; 1\n"),
+        ({**APPROVED, "failing": {"approvals": 0}}, "error connecting to api.github.com\n; 1\n"),
+        ({**APPROVED, "failing": {"approvals": 200}}, "; 1\n"),
+    ],
+)
+def test_gh_tells_who_has_approved(walk: Engine, given: dict[str, Any], printed: str) -> None:
+    log = walk(asked("actions/runs/$GITHUB_RUN_ID/approvals", REVIEWS), **given).log
+    assert log.endswith(printed) if "failing" in given else log == printed
+    assert ("approval\n" in log) == ("approval\n" in printed)
+
+
+def test_gh_may_ask_what_its_token_may(walk: Engine) -> None:
+    def printed(*words: str, **more: str) -> str:
+        return walk(asked(*words, **more)).log
+
+    assert printed("environments/other", RULES).endswith("gh: Not Found (HTTP 404)\n; 1\n")
+    refused = "gh: Resource not accessible by integration (HTTP 403)\n; 1\n"
+    assert printed("environments/approval", RULES, permissions="contents: read").endswith(refused)
+    assert printed("environments/approval", RULES, permissions="").endswith(refused)
+    assert printed("environments/approval", token="").endswith("set the GH_TOKEN environment variable.\n; 4\n")
+    assert json.loads(printed("environments/approval").removesuffix("; 0\n"))["name"] == "approval"
+
+
+@pytest.mark.parametrize("words", ["api repos/x --method DELETE", "run list"])
+def test_what_the_stand_in_of_gh_does_not_know_is_an_error(walk: Engine, words: str) -> None:
+    with pytest.raises(RejectedError, match="not simulated: the API for GET /not-simulated/gh"):
+        walk(steps(f"- run: gh {words} || true\n"))

@@ -1,4 +1,4 @@
-"""Environments and secrets of steps, and approvals: a part behind an environment has it itself."""
+"""Environments, secrets and variables of steps: of native ones, those that call the program (E3), and in a loop."""
 
 from __future__ import annotations
 
@@ -9,17 +9,38 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.backends.github.asking import DOCUMENT
+from backends.github import GithubBackend
+from compiler.ir.program import Program
+from tests.backends.github.continued import AGREE, ending
+from tests.backends.github.routed import (
+    AGENT,
+    COMPLETE,
+    STOP,
+    Agent,
+    Ask,
+    Gate,
+    Parallel,
+    Shell,
+    compiled,
+    ended,
+    log,
+    node,
+    program,
+    run,
+    text,
+    to,
+)
 from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
 from tests.support.github.compiling import emission, parsed, text_of
 from tests.support.github.ends import end_of
+from tests.support.runbooks import command
 
 pytestmark = pytest.mark.tool
 
 
-def step(number: int, *printed: str) -> str:
-    lines = "".join(f"- {line}\n" for line in printed)
+def step(number: int, *transitions: str) -> str:
+    lines = "".join(f"- {line}\n" for line in transitions)
     return f'## {number}. Step\n\n```bash\necho "{number} $A $B" >> "$LOG"\n```\n\n{lines}\n'
 
 
@@ -42,16 +63,12 @@ def walked(
     return text, run, log.read_text(encoding="utf-8").splitlines()
 
 
-def test_an_environment_of_a_step_is_a_job_and_each_step_gets_its_secrets(tmp_path: Path) -> None:
-    text, run, log = walked(tmp_path, THREE, SECRETS, {"production": ["approved"]})
-    assert log == ["1  secret-b", "2 secret-a secret-b", "3  secret-b"]
+@pytest.mark.parametrize("decision", ["approved", "rejected"])
+def test_an_environment_of_a_step_is_a_job_and_each_step_gets_its_secrets(decision: str, tmp_path: Path) -> None:
+    text, run, log = walked(tmp_path, THREE, SECRETS, {"production": [decision]})
     assert [job.get("environment") for job in parsed(text)["jobs"].values()] == [None, "production", None]
-    assert run.conclusion == "success"
-
-
-def test_a_step_whose_environment_is_refused_stops_the_run(tmp_path: Path) -> None:
-    _, run, log = walked(tmp_path, THREE, SECRETS, {"production": ["rejected"]})
-    assert (run.conclusion, log) == ("failure", ["1  secret-b"])
+    all_steps = ["1  secret-b", "2 secret-a secret-b", "3  secret-b"]
+    assert (run.conclusion, log) == (("success", all_steps) if decision == "approved" else ("failure", all_steps[:1]))
 
 
 def test_no_job_knows_the_secrets_of_another_but_to_hide_them(tmp_path: Path) -> None:
@@ -80,11 +97,7 @@ def test_nothing_follows_a_job_that_is_out_of_time(tmp_path: Path) -> None:
     text = text_of(tmp_path, THREE, {"checkout": False, **SECRETS})
     log = tmp_path / "log"
     run = engine.run(tmp_path, text, history=tmp_path / "h", expire="part_2/__run_2", env={"LOG": str(log)})
-    assert {name: job.result for name, job in run.jobs.items()} == {
-        "part_1": "success",
-        "part_2": "cancelled",
-        "part_3": "skipped",
-    }
+    assert [run.jobs[f"part_{number}"].result for number in (1, 2, 3)] == ["success", "cancelled", "skipped"]
     assert [line[0] for line in log.read_text(encoding="utf-8").splitlines()] == ["1", "2"]
 
 
@@ -104,7 +117,7 @@ def test_an_agent_in_a_loop_gets_no_secrets_of_other_steps(command: str, tmp_pat
 
 @pytest.mark.parametrize("prompts", ["answers", "agent"])
 def test_a_step_that_asks_people_gets_no_secrets(prompts: str, tmp_path: Path) -> None:
-    text = text_of(tmp_path, DOCUMENT, {"prompts": prompts, "agent": "cat", "secrets": ["A"]})
+    text = text_of(tmp_path, AGREE, {"prompts": prompts, "agent": "cat", "secrets": ["A"]})
     asking = [step for job in parsed(text)["jobs"].values() for step in job["steps"] if "Agree" in step["name"]]
     assert [("A" in step.get("env", {})) for step in asking] == [prompts == "agent"]
     (build,) = [step for job in parsed(text)["jobs"].values() for step in job["steps"] if "Build" in step["name"]]
@@ -138,10 +151,246 @@ def test_a_step_that_is_not_there(tmp_path: Path) -> None:
         ({"prompts": "answers", "environment": "approval"}, False),
     ],
 )
-def test_no_other_job_is_in_the_environment_that_approves(
+def test_the_environment_that_approves_has_no_other_job(
     given: dict[str, object], is_refused: bool, tmp_path: Path
 ) -> None:
     """The review that lets such a job start would count as a decision too."""
-    document = DOCUMENT.replace("NO: GOTO Withdraw", "NO: STOP")
+    document = AGREE.replace("NO: GOTO Withdraw", "NO: STOP")
     found = emission(tmp_path, document, {"prompts": "environment", **given}).diagnostics
     assert [item.code for item in found if "for decisions" in item.message] == ["RD013"] * is_refused
+
+
+# --- Steps that call the program --------------------------------------------------------------------------------------
+
+VALUES = {"A": "secret-a", "B": "secret-b", "C": "secret-c"}
+
+
+def shows(number: str) -> Shell:
+    return Shell("bash", text(f'echo "{number} $A $B" >> "$FOLDER/shown"'))
+
+
+def row(back: str = STOP) -> Program:
+    """Commands, and an agent, so that the steps call the runtime; a failure of the last one leads back."""
+    return program(
+        node("1", shows("1"), to("2", "pass"), to(STOP, "fail")),
+        node("2", shows("2"), to("3", "pass"), to(STOP, "fail")),
+        node("3", Agent("", text("Report")), to("4", "pass"), to(STOP, "fail")),
+        node("4", shows("4"), to(COMPLETE, "pass"), to(back, "fail")),
+    )
+
+
+def shown(folder: Path) -> list[str]:
+    return (folder / "shown").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("is_loop", [False, True])
+def test_each_step_gets_the_secrets_that_are_named_for_it(is_loop: bool, tmp_path: Path) -> None:
+    steps = {"2": {"secrets": ["A"]}, "3": {"secrets": ["A"]}, "4": {"secrets": ["A", "B"]}}
+    agent = {"run": AGENT, "secrets": ["C"]}
+    text = compiled(row("1") if is_loop else row(), {"agent": agent, "secrets": ["C"], "steps": steps})
+    done = run(tmp_path, text, {}, secrets=VALUES)
+    assert done.conclusion == "success", done.log
+    assert shown(tmp_path) == ["1  ", "2 secret-a ", "4 secret-a secret-b"]
+    (call,) = log(tmp_path)
+    assert {name: call[2].get(name) for name in VALUES} == {"A": "secret-a", "B": None, "C": "secret-c"}
+
+
+@pytest.mark.parametrize(
+    ("decision", "end"), [("approved", ("success", ["1  ", "2  ", "4  "])), ("rejected", ("failure", ["1  "]))]
+)
+def test_an_environment_cuts_the_run_into_jobs(decision: str, end: tuple[str, list[str]], tmp_path: Path) -> None:
+    text = compiled(row(), {"agent": AGENT, "steps": {"2": {"environment": "production"}}})
+    assert [job.get("environment") for job in parsed(text)["jobs"].values()] == [None, "production", None]
+    done = run(tmp_path, text, {}, environments={"production": [decision]})
+    assert (done.conclusion, shown(tmp_path)) == end, done.log
+
+
+def test_a_run_that_waited_goes_on_behind_an_environment(tmp_path: Path) -> None:
+    made = program(
+        node("1", Ask("yes_no", text("Go on?")), to("2", "pass"), to(STOP, "fail")),
+        node("2", shows("2"), to("3", "pass"), to(STOP, "fail")),
+        node("3", Ask("input", text("Why?")), to("4", "pass")),
+        node("4", shows("4"), to(COMPLETE)),
+    )
+    workflow = compiled(made, {"steps": {"2": {"environment": "production"}}})
+    ends = []
+    for number, inputs in enumerate([{}, {"answers": "1 yes", "resume": "1"}, {"answers": "3 so", "resume": "2"}], 1):
+        asked = {"production": ["approved"]} if number == 2 else {}
+        ends.append(ended(run(tmp_path, workflow, {}, number, inputs=inputs, environments=asked)))
+    assert ends == ["WAITING 1", "WAITING 3", "COMPLETE"]
+    assert shown(tmp_path) == ["2  ", "4  "]
+
+
+def branching() -> Program:
+    """A deployment that an agent may pass over, and a gate on either way."""
+    return program(
+        node("1", Agent("", text("Deploy?")), to("2", "pass"), to("3", "fail")),
+        node("2", shows("2"), to("3", "pass"), to(STOP, "fail")),
+        node("3", Gate("Go on?"), to("4", "approved"), to("5", "rejected")),
+        node("4", shows("4"), to(COMPLETE)),
+        node("5", shows("5"), to(COMPLETE)),
+    )
+
+
+@pytest.mark.share(3)
+@pytest.mark.parametrize("is_deployed", [False, True])
+@pytest.mark.parametrize("decision", ["approved", "rejected"])
+def test_only_the_ways_through_an_environment_ask_for_it(is_deployed: bool, decision: str, tmp_path: Path) -> None:
+    steps = {"2": {"environment": "staging"}, "4": {"environment": "production"}}
+    text = compiled(branching(), {"agent": AGENT, "steps": steps})
+    answers = {"1": ["yes"]} if is_deployed else {"1": [None]}
+    asked = {"approval": [decision], **({"staging": ["approved"]} if is_deployed else {})}
+    asked |= {"production": ["approved"]} if decision == "approved" else {}
+    done = run(tmp_path, text, answers, environments=asked)
+    wanted = [*(["2  "] if is_deployed else ()), "4  " if decision == "approved" else "5  "]
+    assert shown(tmp_path) == wanted, done.log
+
+
+def test_the_part_behind_a_gate_has_the_environment_of_the_step_there() -> None:
+    made = program(
+        node("1", Gate("Go on?"), to("2", "approved"), to(STOP, "rejected")),
+        node("2", shows("2"), to(COMPLETE)),
+    )
+    jobs = parsed(compiled(made, {"steps": {"2": {"environment": "production"}}}))["jobs"]
+    assert {name: job.get("environment") for name, job in jobs.items()} == {
+        "part_1": None,
+        "approve_s1": "approval",
+        "part_2": "production",
+    }
+
+
+def test_the_entries_of_a_matrix_are_in_the_environment_of_their_step() -> None:
+    agents = Parallel((Agent("", text("A")), Agent("", text("B"))))
+    made = program(node("1", agents, to(COMPLETE, "pass"), to(STOP, "fail")))
+    options = {"agent": AGENT, "parallel": "matrix", "steps": {"1": {"environment": "agents"}}}
+    jobs = parsed(compiled(made, options))["jobs"]
+    assert [name for name, job in jobs.items() if job.get("environment") == "agents"] == ["entries_s1"]
+
+
+ASKING = program(
+    node("1", Gate("Go on?"), to("2", "approved"), to(STOP, "rejected")),
+    node("2", Ask("yes_no", text("Well?")), to(COMPLETE, "pass"), to(STOP, "fail")),
+)
+LOOP = program(node("1", Agent("", text("?")), to("1", "fail"), to(COMPLETE)))
+
+
+@pytest.mark.parametrize(
+    ("code", "made", "steps", "fragment"),
+    [
+        ("RD013", ASKING, {"3": {"secrets": ["A"]}}, "there is no step `3`"),
+        ("RD013", ASKING, {"1": {"secrets": ["A"]}}, "gives secrets to step 1"),
+        ("RD013", ASKING, {"2": {"secrets": ["A"]}}, "gives secrets to step 2"),
+        ("RD013", ASKING, {"1": {"environment": "production"}}, "an environment for step 1"),
+        ("RD520", LOOP, {"1": {"environment": "production"}}, "step 1 cannot have an environment in a loop"),
+    ],
+)
+def test_what_a_step_cannot_have_is_refused(code: str, made: Program, steps: dict[str, object], fragment: str) -> None:
+    (found,) = GithubBackend().emit(made, {"agent": AGENT, "steps": steps}).diagnostics
+    assert (found.code, fragment in found.message) == (code, True), found.message
+
+
+# --- Variables in a loop ----------------------------------------------------------------------------------------------
+
+STRAIGHT = command("1", "FIRST", "PASS: CONTINUE", "FAIL: CONTINUE") + command("2", "SECOND")
+LOOPED = STRAIGHT + "\n- PASS: CONTINUE\n- FAIL: GOTO 1\n"
+AFTER = "\n## 3\n\n```bash\nTHIRD\n```\n"
+
+
+def walked_by(folder: Path, text: str) -> engine.EngineRun:
+    (folder / "repository").mkdir()
+    env = {"LOG": str(folder / "log")}
+    history = folder / "history"
+    return engine.run(folder / "repository", text, history=history, env=env, secrets={"DEPLOY_TOKEN": "given"})
+
+
+def lines(folder: Path, document: str, first: str, second: str, **options: object) -> list[str]:
+    folder.mkdir()
+    text = text_of(
+        folder,
+        document.replace("FIRST", first).replace("SECOND", second).replace("THIRD", second),
+        {"checkout": False, "summary": True, **options},
+    )
+    walked_by(folder, text)
+    return (folder / "log").read_text(encoding="utf-8").splitlines()
+
+
+SHOW = 'printf "%s\\n" "$A" "${B-none}" >> "$LOG"'
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        'echo "A=plain" >> "$GITHUB_ENV"', 'printf "A=no line break" >> "$GITHUB_ENV"',
+        'echo "A=with = and << in it" >> "$GITHUB_ENV"',
+        'printf "A<<END\\none\\n\\n two\\nEND\\nB=both\\n" >> "$GITHUB_ENV"',
+        'printf "A<<E=F\\nx\\nE=F\\n" >> "$GITHUB_ENV"', 'printf "A<<END\\nEND\\nB=empty\\n" >> "$GITHUB_ENV"',
+        'printf "A=first\\nA=last\\n" >> "$GITHUB_ENV"',
+        "printf 'A=$(touch canary)`touch canary`'\"'\"'; touch canary; \\\\\\n' >> \"$GITHUB_ENV\"",
+        'printf "A<<END\\nB=not this\\nrdc\\nB<<rdc\\nEND\\n" >> "$GITHUB_ENV"', 'echo "A=*" >> "$GITHUB_ENV"',
+        "printf 'A=\\303\\274\\001\\t\\n' >> \"$GITHUB_ENV\"", 'echo "A=1" >> "$GITHUB_ENV"; exit 1',
+    ],
+)  # fmt: skip
+def test_a_step_of_a_loop_sees_what_a_step_would_see(tmp_path: Path, first: str) -> None:
+    native = lines(tmp_path / "native", STRAIGHT, first, SHOW)
+    looped = lines(tmp_path / "looped", LOOPED + AFTER, first, SHOW)
+    assert native != ["", "none"]
+    assert looped == [*native, *native], "the second step of the loop, and the step after it"
+    assert not list(tmp_path.rglob("canary"))
+
+
+def test_a_variable_of_a_loop_is_replaced_in_each_turn(tmp_path: Path) -> None:
+    first = 'echo "A=${A}x" >> "$GITHUB_ENV"'
+    assert lines(tmp_path / "a", LOOPED, first, 'echo "$A" >> "$LOG"; [ "$A" = xxx ]') == ["x", "xx", "xxx"]
+
+
+def test_a_variable_does_not_reach_the_dispatcher(tmp_path: Path) -> None:
+    names = "rdc_next rdc_node IFS 'SEC'ONDS rdc_outcome rdc_env line"
+    first = f'for name in {names}; do echo "$name=/" >> "$GITHUB_ENV"; done; echo "a first" >> "$LOG"'
+    assert lines(tmp_path / "a", LOOPED, first, 'echo "a second" >> "$LOG"') == ["a first", "a second"]
+
+
+def test_what_belongs_to_the_step_and_to_github_stays(tmp_path: Path) -> None:
+    own = "DEPLOY_TOKEN GITHUB_REPOSITORY RUNNER_OS RDC_ATTEMPT"
+    first = f'for name in {own}; do echo "$name=other" >> "$GITHUB_ENV"; done'
+    second = 'echo "$DEPLOY_TOKEN $GITHUB_REPOSITORY $RUNNER_OS $RDC_ATTEMPT" >> "$LOG"'
+    assert lines(tmp_path / "a", LOOPED, first, second, secrets=["DEPLOY_TOKEN"]) == ["given owner/repository Linux 1"]
+
+
+def test_each_step_has_files_of_its_own(tmp_path: Path) -> None:
+    """As in steps, a step that writes again, or ends in the middle of a line, takes nothing from the others."""
+    first = 'echo "A=1" >> "$GITHUB_ENV"; printf "B=2" >> "$GITHUB_ENV"'
+    second = 'echo "$A $B" >> "$LOG"; cat "$GITHUB_ENV" >> "$LOG"; echo "C=3" > "$GITHUB_ENV"; [ "$C" ]'
+    assert lines(tmp_path / "a", LOOPED, first, second) == ["1 2", "1 2"]
+
+
+def test_folders_come_before_those_that_were_added_earlier(tmp_path: Path) -> None:
+    first = (
+        'for i in a b a; do mkdir -p $i; echo "$PWD/$i" >> "$GITHUB_PATH"; done; printf "%s" "$PWD/c" >> "$GITHUB_PATH"'
+    )
+    second = 'echo "${PATH//$PWD/.}" | cut -d: -f1-4 >> "$LOG"'
+    looped = lines(tmp_path / "looped", LOOPED, first, second)
+    assert looped[0].split(":")[:3] == ["./c", "./a", "./b"]
+
+
+def test_folders_are_added_once_however_often_a_loop_turns(tmp_path: Path) -> None:
+    first = 'echo "$PWD/tools" >> "$GITHUB_PATH"; echo "A=$((A + 1))" >> "$GITHUB_ENV"'
+    second = '[ "$A" = 20 ] && grep -o "$PWD/tools" <<< "$PATH" | wc -l >> "$LOG"'
+    assert lines(tmp_path / "a", LOOPED, first, second) == ["1"]
+
+
+@pytest.mark.parametrize("line", ["no variable", "=value", "A<<", "A<<END\\nnever"])
+def test_a_line_that_the_runner_refuses_fails_the_step(tmp_path: Path, line: str) -> None:
+    document = LOOPED.replace("- PASS: CONTINUE\n- FAIL: CONTINUE\n", "- PASS: CONTINUE\n- FAIL: STOP refused\n")
+    text = text_of(
+        tmp_path,
+        document.replace("FIRST", f'printf "{line}\\n" >> "$GITHUB_ENV"').replace("SECOND", "true"),
+        {"checkout": False, "summary": True},
+    )
+    ran = walked_by(tmp_path, text)
+    assert ending(ran) == "STOP refused"
+    assert "a line is neither NAME=value nor NAME<<DELIMITER" in ran.log
+
+
+def test_empty_lines_are_passed_over(tmp_path: Path) -> None:
+    first = 'printf "\\nA=1\\n\\n\\nB=2\\n\\n" >> "$GITHUB_ENV"'
+    assert lines(tmp_path / "a", LOOPED, first, 'echo "$A $B" >> "$LOG"') == ["1 2"]

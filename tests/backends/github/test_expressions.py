@@ -1,17 +1,20 @@
-"""Expressions of options never reach a script, and conditions keep their meaning when they are simplified."""
+"""Expressions never reach a script, conditions keep their meaning, and YAML reads each text as it was written."""
 
 from __future__ import annotations
 
 import itertools
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from backends.github.yaml.scalar import LITERAL_OPEN, Expression, comment, folded, label, scalar
 from backends.scheduling.condition import (
     FALSE,
     TRUE,
@@ -27,39 +30,16 @@ from backends.scheduling.condition import (
 )
 from compiler.diagnostics.issues import InvalidError
 from tests.support.github.compiling import emission, parsed
+from tests.support.hostile_texts import SCALARS as HOSTILE
+from tests.support.runbooks import command, question
 
-DOCUMENT = """\
-# Deploy
-
-## 1. Build
-
-```bash
-true
-```
-
-## 2. Agree
-
-Is it good?
-
-- YES: CONTINUE
-- NO: STOP
-
-## 3. Again
-
-```bash
-false
-```
-
-- FAIL: RETRY 2 GOTO Fix
-
-## Fix
-
-```bash
-echo "${{ github.ref_name }}"
-```
-
-- PASS: STOP
-"""
+DOCUMENT = (
+    "# Deploy\n\n"
+    + command("1. Build", "true")
+    + question("2. Agree", "Is it good?", "YES: CONTINUE", "NO: STOP")
+    + command("3. Again", "false", "FAIL: RETRY 2 GOTO Fix")
+    + command("Fix", 'echo "${{ github.ref_name }}"', "PASS: STOP")
+)
 
 TRUSTED = ["${{ github.ref }}", "x-${{ github.ref_name }}", "$(${{github.actor}})", "'${{ github.sha }}'"]
 OTHERS = ["${{", "${{ secrets.X }}", "${{ github.event.issue.title }} ${{ github.ref }}"]
@@ -119,9 +99,8 @@ def test_no_script_and_no_command_holds_an_expression_whatever_the_options(optio
 @pytest.mark.parametrize("name", ["github.ref", "github.ref_name", "github.sha"])
 def test_trusted_contexts_are_data_in_variables_and_inputs(name: str, tmp_path: Path) -> None:
     group = f"x-${{{{ {name} }}}}"
-    text = emission(
-        tmp_path, DOCUMENT, {"env": {"REF": group}, "setup": [{"uses": ACTION, "with": {"key": group}}]}
-    ).text
+    options = {"env": {"REF": group}, "setup": [{"uses": ACTION, "with": {"key": group}}]}
+    text = emission(tmp_path, DOCUMENT, options).text
     assert text
     job = parsed(text)["jobs"]["runbook"]
     assert job["env"]["REF"] == group
@@ -185,3 +164,66 @@ def test_what_all_have_in_common_is_written_once() -> None:
     assert some(every(a, b), every(a, c)) == All((a, Some((b, c))))
     assert some(a, every(a, b)) == a
     assert list(literals(every(a, some(b, c)))) == [a, b, c]
+
+
+# --- YAML scalars -----------------------------------------------------------------------------------------------------
+
+# All that can stand in a document: no NUL, no lone surrogates (D1).
+CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
+SCALARS = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(CHARACTERS, max_size=5)), max_size=8).map("".join)
+
+
+def read(written: str) -> str:
+    """What YAML reads, with the expressions that `scalar` itself makes evaluated."""
+    value = yaml.safe_load(written)["run"]
+    assert isinstance(value, str)
+    return value.replace(LITERAL_OPEN, "${{")
+
+
+@given(text=SCALARS)
+def test_what_is_written_is_read(text: str) -> None:
+    for code in (False, True):
+        assert read(f"run: {scalar(text, 2, code=code)}\nnext: 1\n") == text
+        nested = yaml.safe_load(f"a:\n      run: {scalar(text, 8, code=code)}\n      next: 1\n")["a"]
+        assert nested["run"].replace(LITERAL_OPEN, "${{") == text
+        assert nested["next"] == 1
+
+
+@given(text=SCALARS)
+def test_no_text_opens_an_expression(text: str) -> None:
+    value = yaml.safe_load(f"run: {scalar(text, 2)}\n")["run"]
+    assert "${{" not in value.replace(LITERAL_OPEN, "")
+
+
+@given(text=SCALARS)
+def test_comments_and_labels_stay_on_their_line(text: str) -> None:
+    for shown in (comment(text), label(text)):
+        assert len(shown.splitlines()) <= 1
+        assert "${{" not in shown
+    assert yaml.safe_load(f"# {comment(text)}\na: {scalar(label(text))}\n") == {"a": label(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("echo build", "echo build"), ("1. Run tests", "1. Run tests"), ("yes", "'yes'"), ("1e3", "'1e3'"),
+        ("", "''"), ("it's: so", "'it''s: so'"), ("a\nb\n", "|\n  a\n  b"), ("a\nb", "|-\n  a\n  b"),
+        ("a\n\nb\n\n", "|+\n  a\n\n  b\n"), ("  a\nb", "|2-\n    a\n  b"), ("a\u202eb", '"a\\u202eb"'),
+        ("a\rb", '"a\\rb"'), ("x\x00y", '"x\\u0000y"'),
+    ],
+)  # fmt: skip
+def test_texts_are_written_as_people_would(text: str, written: str) -> None:
+    assert scalar(text, 2) == written
+
+
+def test_code_is_rather_put_into_a_block_than_quoted() -> None:
+    assert scalar("! grep 'x'", 2, code=True) == "|-\n  ! grep 'x'"
+
+
+def test_long_expressions_are_folded_after_operators() -> None:
+    long = " || ".join(f"steps.s{number}.outcome == 'failure'" for number in range(9))
+    written = folded(long, 4)
+    assert yaml.safe_load(f"if: {written}\n")["if"] == long
+    assert all(re.search(r"(\|\||'failure')$", line) for line in written.splitlines()[1:])
+    assert max(map(len, written.splitlines())) <= 110
+    assert scalar(Expression("${{ github.ref }}")) == "${{ github.ref }}"

@@ -23,39 +23,17 @@ from runtime_shim.targets.github.saved_run import check_kept, take_over, unpack
 from runtime_shim.values.limits import expires_at
 from runtime_shim.values.settings import agreed
 from tests.backends.github.continued import Run, ending
+from tests.support.runbooks import command, question
 
 pytestmark = pytest.mark.process
 
-DOCUMENT = """\
-# Deploy
-
-## 1. Build
-
-```bash
-echo build >> "$LOG"
-```
-
-## 2. Count
-
-```bash
-echo "count $RDC_ATTEMPT" >> "$LOG"
-```
-
-- FAIL: RETRY 2 STOP
-
-## 3. Again?
-
-Once more?
-
-- YES: GOTO 2
-- NO: CONTINUE
-
-## 4. Install
-
-```bash
-echo install >> "$LOG"
-```
-"""
+DOCUMENT = (
+    "# Deploy\n\n"
+    + command("1. Build", 'echo build >> "$LOG"')
+    + command("2. Count", 'echo "count $RDC_ATTEMPT" >> "$LOG"', "FAIL: RETRY 2 STOP")
+    + question("3. Again?", "Once more?", "YES: GOTO 2", "NO: CONTINUE")
+    + command("4. Install", 'echo install >> "$LOG"')
+)
 DONE = ["build", "count 1", "count 1"]
 Records = list[dict[str, Any]]
 Change = Callable[[Records], object]
@@ -73,7 +51,6 @@ def waiting(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture
 def run(waiting: Run, tmp_path: Path) -> Run:
-    """A copy of that run, to be forged."""
     return waiting.copy(tmp_path)
 
 
@@ -101,17 +78,11 @@ def test_a_file_that_does_not_belong_there_is_refused(run: Run, name: str) -> No
 @pytest.mark.parametrize(
     "member",
     [
-        ("../out", tarfile.REGTYPE, ""),
-        ("/tmp/out", tarfile.REGTYPE, ""),
-        ("a/../../out", tarfile.REGTYPE, ""),
-        ("device", tarfile.CHRTYPE, ""),
-        ("hard", tarfile.LNKTYPE, "/etc/passwd"),
-        ("pipe", tarfile.FIFOTYPE, ""),
+        ("../out", tarfile.REGTYPE, ""), ("/tmp/out", tarfile.REGTYPE, ""), ("a/../../out", tarfile.REGTYPE, ""),
+        ("device", tarfile.CHRTYPE, ""), ("hard", tarfile.LNKTYPE, "/etc/passwd"), ("pipe", tarfile.FIFOTYPE, ""),
     ],
-)
-def test_an_archive_holds_only_files_folders_and_links_of_the_workspace(
-    tmp_path: Path, member: tuple[str, bytes, str]
-) -> None:
+)  # fmt: skip
+def test_an_archive_has_only_files_folders_and_links(tmp_path: Path, member: tuple[str, bytes, str]) -> None:
     archive = tmp_path / "workspace.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:
         info = tarfile.TarInfo(member[0])

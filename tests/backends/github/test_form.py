@@ -1,15 +1,24 @@
-"""The form of a workflow: what stands in it, and what stays as it is when the runbook changes."""
+"""The form of a workflow, and the golden workflows: no tool finds anything, and each runs to its end."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from backends.github.native.shell import may_use
+from tests.backends.github.walking import written
+from tests.conftest import ROOT
 from tests.support import actions_engine as engine
-from tests.support.github.compiling import parsed, steps, text_of
+from tests.support.github import act
+from tests.support.github.compiling import LOADER, parsed, steps, text_of
+from tests.support.github.ends import End, end_of
 from tests.support.github.lint import findings
+from tests.support.golden import INPUTS, NAMES, SECRETS, STOPS, listed, workflows
+from tests.support.runbooks import command, question
 
 pytestmark = pytest.mark.tool
 
@@ -37,40 +46,24 @@ def test_variables_of_rdc_are_there_where_a_command_names_them(tmp_path: Path) -
 
 
 SEEN = [
-    "",
-    "echo a",
-    "mkdir -p x && cp a b",
-    "echo a 2>&1 | tee x",
-    "if [ -f x ]; then cat x; else true; fi",
+    "", "echo a", "mkdir -p x && cp a b", "echo a 2>&1 | tee x", "if [ -f x ]; then cat x; else true; fi",
     "(cd x; ls)",
-]
+]  # fmt: skip
 UNSEEN = [
     *["make", "echo a; make", "echo a\nmake", "echo a &&\nmake", "false ||make", "echo a>b;make", "echo a#b; make"],
     *["A=1 echo", "$X", "echo $(make)", "echo `make`", "cat <(make)", "cat <<E\n$(make)\nE", "xargs make", "./echo"],
     *[
-        "env",
-        "export",
-        "echo ${!X*}",
-        "cat /proc/self/env*",
-        "eval echo",
-        ". ./x",
-        "echo 'a",
-        "f() { make; }; f",
+        "env", "export", "echo ${!X*}", "cat /proc/self/env*", "eval echo", ". ./x", "echo 'a", "f() { make; }; f",
         "> x make",
     ],
     *["echo a # it's\nmake\necho b # it's", "# see \\\nmake", 'echo a;# "\nmake\n# "'],
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("command", SEEN)
-def test_plain_tools_read_no_variables(command: str) -> None:
-    assert not may_use(command, "RDC_")
-    assert may_use(f"{command} # $RDC_ATTEMPT", "RDC_")
-
-
-@pytest.mark.parametrize("command", UNSEEN)
-def test_what_cannot_be_seen_may_read_any_variable(command: str) -> None:
-    assert may_use(command, "RDC_")
+@pytest.mark.parametrize("command", [*SEEN, *UNSEEN])
+def test_only_plain_tools_read_no_variables(command: str) -> None:
+    assert may_use(command, "RDC_") == (command in UNSEEN)
+    assert command in UNSEEN or may_use(f"{command} # $RDC_ATTEMPT", "RDC_")
 
 
 STEPS = [
@@ -93,16 +86,14 @@ def _document(nodes: list[tuple[str, str]]) -> str:
 
 
 def _acts(text: str) -> dict[str, tuple[str, str]]:
-    """What each step does and when, by its id."""
     return {step["id"]: (step.get("if", ""), step["run"]) for step in steps(text) if "id" in step}
 
 
+KIND = {"type": "choice", "options": ["a", "1"], "default": None, "required": True}
 TRIGGERS: dict[str, object] = {
     "schedule": [{"cron": "0 3 * * *"}, {"cron": "30 4 * * MON"}],
     "push": {"branches": ["main", "release/**", "yes", "[ab]"], "tags": ["1"]},
-    "workflow_dispatch": {
-        "inputs": {"kind": {"type": "choice", "options": ["a", "1"], "default": None, "required": True}}
-    },
+    "workflow_dispatch": {"inputs": {"kind": KIND}},
 }
 
 
@@ -131,29 +122,9 @@ def test_a_step_that_is_inserted_changes_no_other_but_by_its_name(place: int, su
 
 
 TITLES = [
-    'a $HOME `touch x` "b" $(touch x) ${N}',
-    "it's 100%0A::error::x",
-    "a ::warning title=a::b",
-    "a $",
-    "a ' b",
-]
-LOOP = """## 1. TITLE
-
-```bash
-true
-```
-
-- FAIL: GOTO 2
-
-## 2. Again
-
-```bash
-true
-```
-
-- PASS: GOTO 1
-- FAIL: COMPLETE
-"""
+    'a $HOME `touch x` "b" $(touch x) ${N}', "it's 100%0A::error::x", "a ::warning title=a::b", "a $", "a ' b",
+]  # fmt: skip
+LOOP = command("1. TITLE", "true", "FAIL: GOTO 2") + command("2. Again", "true", "PASS: GOTO 1", "FAIL: COMPLETE")
 
 
 @pytest.mark.parametrize("title", TITLES)
@@ -161,9 +132,7 @@ true
 def test_titles_of_groups_are_data(title: str, tmp_path: Path) -> None:
     document = LOOP.replace("TITLE", title).replace("- FAIL: GOTO 2\n", "- FAIL: GOTO 2\n- PASS: COMPLETE\n")
     text = text_of(tmp_path, document, {"checkout": False})
-    path = tmp_path / "flow.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([written(tmp_path, text)]) == []
     run = engine.run(tmp_path, text, history=tmp_path / "h")
     assert run.conclusion == "success"
     assert not list(tmp_path.rglob("x"))
@@ -173,24 +142,14 @@ def test_titles_of_groups_are_data(title: str, tmp_path: Path) -> None:
 
 def test_titles_of_steps_in_a_loop_may_be_words_of_the_shell(tmp_path: Path) -> None:
     titles = [
-        "Esac",
-        "Done",
-        "Test",
-        "Time",
-        "It's",
-        "In $x `y`",
-        "C:\\dir",
-        "Ends \\",
-        "It\u2019s",
+        "Esac", "Done", "Test", "Time", "It's", "In $x `y`", "C:\\dir", "Ends \\", "It\u2019s",
         "Say \u201c$x\u201d",
-    ]
+    ]  # fmt: skip
     nodes = [
         f'## {number}. {title}\n\n```bash\necho {number} >> "$LOG"\n```\n\n' for number, title in enumerate(titles, 1)
     ]
     text = text_of(tmp_path, "".join(nodes) + "- PASS: COMPLETE\n- FAIL: GOTO 1\n")
-    path = tmp_path / "x.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([written(tmp_path, text)]) == []
     run = engine.run(tmp_path, text, history=tmp_path / "h", env={"LOG": str(tmp_path / "log")})
     assert run.conclusion == "success", run.log
     assert (tmp_path / "log").read_text().split() == [str(number) for number in range(1, 11)]
@@ -198,24 +157,11 @@ def test_titles_of_steps_in_a_loop_may_be_words_of_the_shell(tmp_path: Path) -> 
     assert all(f"##[group]{title}\n" in run.log or f"::group::{title}\n" in run.log for title in titles)
 
 
-LOOPED = """\
-## 1. Roll out
-
-### 1.1 Move
-
-```bash
-true
-```
-
-- FAIL: COMPLETE "Nothing is left"
-
-### 1.2 Look
-
-Is it good?
-
-- YES: STOP "It is out"
-- NO: GOTO 1.1
-"""
+LOOPED = (
+    "## 1. Roll out\n\n"
+    + command("### 1.1 Move", "true", 'FAIL: COMPLETE "Nothing is left"')
+    + question("### 1.2 Look", "Is it good?", 'YES: STOP "It is out"', "NO: GOTO 1.1")
+)
 
 
 @pytest.mark.parametrize(
@@ -224,17 +170,12 @@ Is it good?
 )
 def test_a_loop_says_what_follows_and_who_is_asked(prompts: str, who: str, tmp_path: Path) -> None:
     text = text_of(tmp_path, LOOPED, {"prompts": prompts, "agent": "cat"})
-    printed = [
-        "      # 1.1. Move",
-        "      #   PASS: GOTO 1.2",
-        '      #   FAIL: COMPLETE "Nothing is left"',
-        "      # 1.2. Look",
-        f"      #   {who}",
-        '      #   YES: STOP "It is out"',
-        "      #   NO: GOTO 1.1",
+    lines = [
+        "      # 1.1. Move", "      #   PASS: GOTO 1.2", '      #   FAIL: COMPLETE "Nothing is left"',
+        "      # 1.2. Look", f"      #   {who}", '      #   YES: STOP "It is out"', "      #   NO: GOTO 1.1",
         "      - name: 'Loop: 1. Roll out'",
-    ]
-    assert "\n".join(printed) in text
+    ]  # fmt: skip
+    assert "\n".join(lines) in text
 
 
 def test_a_job_behind_a_prompt_says_so(tmp_path: Path) -> None:
@@ -242,3 +183,72 @@ def test_a_job_behind_a_prompt_says_so(tmp_path: Path) -> None:
     jobs = parsed(text_of(tmp_path, document, {"prompts": "environment"}))["jobs"]
     assert jobs["decide_1"]["name"] == "1. Ask"
     assert (jobs["do_it"]["name"], jobs["do_it"]["needs"]) == ("2. Do it", ["decide_1"])
+
+
+# --- The golden workflows ---------------------------------------------------------------------------------------------
+
+WORKFLOWS = listed(".yml")
+
+
+BY_ACT = ("deploy-with-rollback", "nightly-cleanup")
+"""The examples that act runs, an engine of other people; the second engine runs the others."""
+
+
+@pytest.mark.share(8)
+@pytest.mark.parametrize("part", range(8))
+def test_no_tool_finds_anything(part: int) -> None:
+    assert len(WORKFLOWS) >= len(NAMES)
+    assert findings([workflows()[path] for path in WORKFLOWS[part::8]]) == []
+
+
+def test_the_parser_of_github_complains_of_nothing() -> None:
+    texts = {path: workflows()[path].read_text(encoding="utf-8") for path in WORKFLOWS}
+    assert {path: engine.complaints(text) for path, text in texts.items()} == {path: [] for path in WORKFLOWS}
+    assert engine.complaints(texts[WORKFLOWS[0]].replace("runs-on:", "runs_on:")) != []
+
+
+@pytest.mark.share(3)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in BY_ACT])
+def test_it_runs_to_its_end(name: str, tmp_path: Path) -> None:
+    folder, workflow = tmp_path / "repository", workflows()[f"{name}/{name}.yml"]
+    shutil.copytree(workflow.parents[2], folder)
+    text = workflow.read_text(encoding="utf-8")
+    environments = {"approval": ["approved"]} if "environment: approval" in text else {}
+    answers = ROOT / "examples" / "answers" / f"{name}.txt"
+    lines = answers.read_text(encoding="utf-8").splitlines() if answers.exists() else []
+    inputs = dict(word.split("=", 1) for word in INPUTS.get(name, ()) if "=" in word)
+    given: dict[str, Any] = {"history": tmp_path / "history", "secrets": SECRETS, "environments": environments}
+    ran = engine.run(folder, text, inputs=inputs, **given)
+    for number, line in enumerate(lines, 2):
+        if end_of(text, ran).word == "WAITING":
+            ran = engine.run(folder, text, inputs={"answers": line, "resume": str(number - 1)}, run_id=number, **given)
+    has_ended_well(name, end_of(text, ran), ran.exit_code)
+
+
+@pytest.mark.parametrize("name", BY_ACT)
+def test_act_runs_it_to_its_end(name: str) -> None:
+    workflow = workflows()[f"{name}/{name}.yml"]
+    ran = act.run(workflow.parents[2], workflow, secrets={**act.TOKEN, **SECRETS})
+    has_ended_well(name, end_of(workflow.read_text(encoding="utf-8"), ran), ran.exit_code)
+
+
+def has_ended_well(name: str, end: End, code: int) -> None:
+    assert (end.word, bool(end.message)) == ("STOP" if name in STOPS else "COMPLETE", True)
+    assert bool(code) == (name in STOPS)
+
+
+def test_no_script_holds_an_expression() -> None:
+    for path in WORKFLOWS:
+        for job in yaml.load(workflows()[path].read_text(encoding="utf-8"), LOADER)["jobs"].values():
+            assert not any("${{" in step.get("run", "") for step in job["steps"]), path
+
+
+def test_a_straight_runbook_has_no_helpers() -> None:
+    """Its steps are nothing but their names, prompts and commands."""
+    text = workflows()["nightly-cleanup/nightly-cleanup.yml"].read_text(encoding="utf-8")
+    steps = yaml.load(text, LOADER)["jobs"]["runbook"]["steps"]
+    nodes = [step for step in steps if step["name"][0].isdigit()]
+    assert len(nodes) >= 2
+    for step in nodes:
+        assert set(step) <= {"name", "id", "run", "if", "continue-on-error", "env"}
+        assert set(step.get("env", {})) <= {"RDC_PROMPT"}

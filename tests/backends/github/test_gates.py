@@ -1,8 +1,10 @@
-"""Gates: approvals of a protected environment that nothing in a run can forge."""
+"""Gates: approvals of a protected environment. Nothing in a run, or in another run, can forge one."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +12,32 @@ import pytest
 
 from compiler.ir.program import Program
 from runtime_shim.targets.github.api import Api, HaltError, next_decision, reviews
-from tests.backends.github.asking import done, headings
-from tests.backends.github.routed import INLINE, End, Gate, Shell, Workflow, compiled, node, program, text, to
+from tests.backends.github.continued import done, headings
+from tests.backends.github.routed import (
+    COMPLETE,
+    INLINE,
+    OPTIONS,
+    STOP,
+    Agent,
+    Ask,
+    End,
+    Gate,
+    Shell,
+    Workflow,
+    compiled,
+    ended,
+    log,
+    node,
+    program,
+    run,
+    text,
+    to,
+)
 from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
 from tests.support.github.compiling import parsed
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.tool
 
 NOT_REVIEWED = "no review of the environment approval. No one has decided"
 
@@ -50,8 +71,7 @@ def two() -> Program:
     )
 
 
-def run(folder: Path, workflow: Workflow, *decisions: str, **more: Any) -> EngineRun:
-    """Run a workflow about whose gates people decide so."""
+def decided(folder: Path, workflow: Workflow, *decisions: str, **more: Any) -> EngineRun:
     (folder / "repository").mkdir(exist_ok=True)
     workflow.put_into(folder / "repository")
     env = {"LOG": str(folder / "log")}
@@ -60,12 +80,11 @@ def run(folder: Path, workflow: Workflow, *decisions: str, **more: Any) -> Engin
 
 
 def results(ran: EngineRun) -> dict[str, str]:
-    """The results of the jobs."""
     return {name: job.result for name, job in ran.jobs.items()}
 
 
 def test_an_approval_passes(tmp_path: Path) -> None:
-    ran = run(tmp_path, compiled(gated()), "approved")
+    ran = decided(tmp_path, compiled(gated()), "approved")
     assert headings(ran) == ["COMPLETE It is there"]
     assert ran.exit_code == 0
     assert done(tmp_path) == ["build", "install built"]
@@ -76,10 +95,10 @@ def test_an_approval_passes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("jobs", ["all", "part_2"])
 def test_a_rejection_fails_and_a_further_attempt_is_refused(jobs: str, tmp_path: Path) -> None:
     workflow = compiled(gated())
-    ran = run(tmp_path, workflow, "rejected")
+    ran = decided(tmp_path, workflow, "rejected")
     assert headings(ran) == ["STOP Not wanted"]
     assert ran.exit_code
-    again = run(tmp_path, workflow, "approved", rerun=jobs)
+    again = decided(tmp_path, workflow, "approved", rerun=jobs)
     reason = {
         "all": "Completed steps would run again. Instead, start a new run",
         "part_2": "An earlier attempt continued from here, and this would repeat it",
@@ -101,7 +120,7 @@ def test_the_job_of_an_approval_is_protected_and_may_only_look() -> None:
 
 def test_no_command_tells_later_steps_what_to_run_and_nobody_is_asked_after_a_failure(tmp_path: Path) -> None:
     steal = 'echo \'echo "${TOKEN-nothing}" >> "$LOG"\' > trap; echo BASH_ENV=$PWD/trap >> "$GITHUB_ENV"'
-    ran = run(tmp_path, compiled(gated(f"{steal} && exit 4")))
+    ran = decided(tmp_path, compiled(gated(f"{steal} && exit 4")))
     assert results(ran) == {"part_1": "failure", "approve_agree": "skipped", "part_2": "skipped"}
     assert headings(ran) == ["STOP It failed."]
     assert not (tmp_path / "log").exists(), "a command has no $GITHUB_ENV"
@@ -109,7 +128,7 @@ def test_no_command_tells_later_steps_what_to_run_and_nobody_is_asked_after_a_fa
 
 def test_two_gates_in_a_row_hand_on_the_state_of_their_parts(tmp_path: Path) -> None:
     workflow = compiled(two())
-    assert headings(run(tmp_path, workflow, "approved", "approved")) == ["COMPLETE Both"]
+    assert headings(decided(tmp_path, workflow, "approved", "approved")) == ["COMPLETE Both"]
     saved = sorted(path.name for path in (tmp_path / "history" / "1" / "artifacts").iterdir())
     assert [name for name in saved if "state" in name] == ["rdc-state-part_1", "rdc-state-part_2"]
     jobs = parsed(workflow)["jobs"]
@@ -119,13 +138,13 @@ def test_two_gates_in_a_row_hand_on_the_state_of_their_parts(tmp_path: Path) -> 
 
 
 def test_a_gate_beside_them_is_reached_by_a_rejection(tmp_path: Path) -> None:
-    assert headings(run(tmp_path, compiled(two()), "rejected", "rejected")) == ["STOP Neither"]
+    assert headings(decided(tmp_path, compiled(two()), "rejected", "rejected")) == ["STOP Neither"]
 
 
 @pytest.mark.parametrize("decision", ["bypassed", "refused"])
 def test_a_job_that_nobody_has_reviewed_decides_nothing(decision: str, tmp_path: Path) -> None:
     """An administrator lets it in; after 30 days, or by a rule of the environment, it fails."""
-    ran = run(tmp_path, compiled(gated()), decision)
+    ran = decided(tmp_path, compiled(gated()), decision)
     assert ran.exit_code
     assert results(ran)["part_2"] == "failure"
     assert NOT_REVIEWED in ran.summary
@@ -135,20 +154,20 @@ def test_a_job_that_nobody_has_reviewed_decides_nothing(decision: str, tmp_path:
 
 @pytest.mark.parametrize(("first", "second"), [("rejected", "refused"), ("approved", "bypassed")])
 def test_the_review_of_an_earlier_gate_does_not_decide_the_next_one(first: str, second: str, tmp_path: Path) -> None:
-    ran = run(tmp_path, compiled(two()), first, second)
+    ran = decided(tmp_path, compiled(two()), first, second)
     assert headings(ran) == []
     assert NOT_REVIEWED in ran.summary
 
 
 def test_without_the_api_nobody_is_asked(tmp_path: Path) -> None:
-    ran = run(tmp_path, compiled(gated()), failing={"approvals": 403})
+    ran = decided(tmp_path, compiled(gated()), failing={"approvals": 403})
     assert results(ran) == {"part_1": "failure", "approve_agree": "skipped", "part_2": "skipped"}
     assert "The reviews of this run cannot be read" in ran.summary
 
 
 def test_a_secret_handed_to_another_job_is_refused(tmp_path: Path) -> None:
     workflow = compiled(gated('echo "$DEPLOY_TOKEN" > token'), {"secrets": {"DEPLOY_TOKEN": "DEPLOY_TOKEN"}})
-    ran = run(tmp_path, workflow, secrets={"DEPLOY_TOKEN": "a-long-secret-of-a-deployment"})
+    ran = decided(tmp_path, workflow, secrets={"DEPLOY_TOKEN": "a-long-secret-of-a-deployment"})
     assert "the file token contains a secret" in ran.summary
     assert results(ran)["part_1"] == "failure"
     assert not (tmp_path / "log").exists()
@@ -156,7 +175,6 @@ def test_a_secret_handed_to_another_job_is_refused(tmp_path: Path) -> None:
 
 
 def review(state: str, environment: str, comment: str = "") -> dict[str, object]:
-    """A review as GitHub's API lists it."""
     return {"state": state, "comment": comment, "environments": [{"name": environment}], "user": {"login": "octocat"}}
 
 
@@ -171,3 +189,111 @@ def test_only_reviews_of_the_environment_count(monkeypatch: pytest.MonkeyPatch) 
     assert "\x1b" not in decision.note
     with pytest.raises(HaltError, match=NOT_REVIEWED):
         next_decision(left, "approval")
+
+
+# --- Approvals of another run or gate ---------------------------------------------------------------------------------
+
+ATTACK = f"""\
+import json, os, sys
+from hashlib import sha256
+sys.path.insert(0, {str(Path(__file__).parents[3])!r})
+from runtime_shim.engine.journal import encode
+kept, folder = os.environ["RUNNER_TEMP"] + "/rdc-kept", os.environ["FOLDER"]
+if not os.path.exists(folder + "/armed"):
+    sys.exit()
+os.rename(folder + "/armed", folder + "/done")
+forged = json.load(open(folder + "/forged.json"))
+with open(kept + "/about.json") as file:
+    found = json.load(file)
+with open(kept + "/state/journal", "rb") as file:
+    begin, *records = [json.loads(line[9:]) for line in file]
+done = [each for each in records if each["kind"] == "done"][-1]
+records = [{{**done, **each, "title": "", "condition": "ready"}} for each in forged]
+content = b"".join(encode({{**each, "n": number}}) for number, each in enumerate([begin, *records]))
+with open(kept + "/state/journal", "wb") as file:
+    file.write(content)
+found["files"]["state/journal"] = sha256(content).hexdigest()
+with open(kept + "/about.json", "w") as file:
+    json.dump(found, file)
+"""
+COMMAND = '[ ! -e "$FOLDER/attack.py" ] || touch "$FOLDER/armed"'
+APPROVED = {"outcome": "approved", "by": "octocat"}
+FINE = {"outcome": "pass"}
+
+
+def one_gate() -> Program:
+    return program(
+        node("1", Shell("sh", text(COMMAND)), to("2", "pass"), to(STOP, "fail")),
+        node("2", Gate("p", text("?")), to("3", "approved"), to("4", "rejected")),
+        node("3", Agent("", text("Publish")), to(COMPLETE)),
+        node("4", Agent("", text("Tidy up")), to(COMPLETE)),
+    )
+
+
+def two_gates() -> Program:
+    return program(
+        node("1", Shell("sh", text("true")), to("2", "pass"), to("3", "fail")),
+        node("2", Gate("p", text("?")), to("3", "approved"), to(STOP, "rejected")),
+        node("3", Shell("sh", text(COMMAND)), to("4", "pass"), to(STOP, "fail")),
+        node("4", Gate("p", text("?")), to("5", "approved"), to("6", "rejected")),
+        node("5", Agent("", text("Publish")), to(COMPLETE)),
+        node("6", Agent("", text("Tidy up")), to(COMPLETE)),
+    )
+
+
+def attacked(folder: Path, made: Program, number: int, records: Sequence[object], *decisions: str) -> engine.EngineRun:
+    (folder / "attack.py").write_text(ATTACK, encoding="utf-8")
+    (folder / "forged.json").write_text(json.dumps(records), encoding="utf-8")
+    protected = {"approval": decisions}
+    attack = str(folder / "attack.py")
+    done = run(folder, compiled(made, OPTIONS), {}, number, environments=protected, meddler=attack)
+    assert (folder / "done").exists(), "the journal was forged"
+    return done
+
+
+def refused(folder: Path, done: engine.EngineRun, fragment: str) -> None:
+    assert done.conclusion == "failure"
+    assert fragment in done.log
+    assert log(folder) == [], "no agent was called behind the gate"
+
+
+def test_the_approval_of_another_run_opens_no_gate(tmp_path: Path) -> None:
+    run(tmp_path, compiled(one_gate(), OPTIONS), {}, 1, environments={"approval": ["approved"]})
+    assert [prompt for _, prompt, _ in log(tmp_path)] == ["Publish"]
+    (tmp_path / "log").unlink()
+    forged = [{"node": "1", **FINE, "next": "2"}, {"node": "2", **APPROVED, "next": "3", "approval": "1"}]
+    done = attacked(tmp_path, one_gate(), 2, forged, "rejected")
+    refused(tmp_path, done, "GitHub has no review that approves it")
+
+
+def test_the_approval_of_another_gate_opens_none(tmp_path: Path) -> None:
+    forged = [
+        {"node": "1", "outcome": "fail", "next": "3"},
+        {"node": "3", **FINE, "next": "4"},
+        {"node": "4", **APPROVED, "next": "5", "approval": "1"},
+    ]
+    done = attacked(tmp_path, two_gates(), 1, forged, "approved", "rejected")
+    refused(tmp_path, done, "A reviewer rejected a gate")
+
+
+def test_an_approval_counts_in_runs_that_continue_one_another_and_of_no_other_workflow(tmp_path: Path) -> None:
+    made = program(
+        node("1", Agent("", text("One")), to("2")),
+        node("2", Gate("p", text("?")), to("3", "approved"), to(STOP, "rejected")),
+        *(node(str(each), Ask("input", text("?")), to(str(each + 1))) for each in (3, 4)),
+        node("5", Agent("", text("Publish")), to(COMPLETE)),
+    )
+    workflow = compiled(made, OPTIONS)
+    run(tmp_path, workflow, {}, 1, environments={"approval": ["approved"]})
+    inputs = {"resume": "1", "answers": "3 x"}
+    done = run(tmp_path, workflow, None, 2, inputs=inputs, environments={"approval": []})
+    assert ended(done) == "WAITING 4", done.log
+    path = tmp_path / "history" / "1" / "run.json"
+    record = path.read_text(encoding="utf-8")
+    path.write_text(record.replace(".github/workflows/workflow.yml", ".github/workflows/other.yml"), encoding="utf-8")
+    last = {"resume": "2", "answers": "4 x"}
+    done = run(tmp_path, workflow, None, 3, inputs=last, environments={"approval": []})
+    assert "Run 1 cannot be continued: it is not a run of" in done.log
+    path.write_text(record, encoding="utf-8")
+    done = run(tmp_path, workflow, None, 4, inputs=last, environments={"approval": []})
+    assert [prompt for _, prompt, _ in log(tmp_path)] == ["One", "Publish"], done.log

@@ -1,4 +1,4 @@
-"""Hostile texts in every place of a document: no tool finds anything, and each text arrives as it was written."""
+"""Hostile texts in every place of a document, and long messages: no tool finds anything, and each text arrives."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from backends.github import GithubBackend
 from compiler.driver import compile_file
 from tests.backends.github.walking import Engine
+from tests.backends.github.walking import written as stored
 from tests.differential.generate.rundown import MAIN, Drawn, cases
 from tests.differential.generate.rundown_text import render, render_files
 from tests.support import actions_engine as engine
@@ -21,6 +22,7 @@ from tests.support.github.compiling import text_of
 from tests.support.github.ends import end_of
 from tests.support.github.lint import findings
 from tests.support.hostile_texts import SCALARS as HOSTILE
+from tests.support.runbooks import command
 
 pytestmark = pytest.mark.tool
 
@@ -69,9 +71,7 @@ def test_a_counter_that_nothing_in_a_loop_reads_is_not_set(tmp_path: Path) -> No
     (tmp_path / "inner.runbook.md").write_text("## {N}\n\n```sh\ntrue\n```\n", encoding="utf-8")
     document = "## {N}\n\n### {N}.1\n\n- inner.runbook.md\n\n- PASS ANY: RETRY 3 CONTINUE\n"
     (tmp_path / "outer.runbook.md").write_text(document, encoding="utf-8")
-    path = tmp_path / "main.yml"
-    path.write_text(text_of(tmp_path, "## 1\n\n- outer.runbook.md\n"), encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([stored(tmp_path, text_of(tmp_path, "## 1\n\n- outer.runbook.md\n"))]) == []
 
 
 # In each of these a command gets its text in another way: as the script, by a variable, in a repetition, in a loop.
@@ -98,8 +98,8 @@ ARGUMENTS = st.lists(
 def test_a_command_gets_each_text_as_it_was_written(shape: str, tag: str, text: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        command = f'printf %s {shlex.quote(text)} > "$OUT"'
-        document = SHAPES[shape].format(tag=tag, command=command)
+        script = f'printf %s {shlex.quote(text)} > "$OUT"'
+        document = SHAPES[shape].format(tag=tag, command=script)
         workflow = text_of(folder, document, {"checkout": False, "summary": True})
         ran = engine.run(folder, workflow, history=folder / "history", env={"OUT": str(folder / "out")})
         assert ran.exit_code == 0, ran.log
@@ -108,18 +108,9 @@ def test_a_command_gets_each_text_as_it_was_written(shape: str, tag: str, text: 
 
 
 TITLES = [
-    "${{ github.token }}",
-    "`touch canary`",
-    "$(touch canary)",
-    "'; touch canary; '",
-    "\\",
-    "yes",
-    "1e3",
-    "| table |",
-    "EOF",
-    "::set-output name=a::b",
-    "🚀 – é",
-]
+    "${{ github.token }}", "`touch canary`", "$(touch canary)", "'; touch canary; '", "\\", "yes", "1e3",
+    "| table |", "EOF", "::set-output name=a::b", "🚀 – é",
+]  # fmt: skip
 
 
 def test_titles_prompts_and_messages_are_data(tmp_path: Path, walk: Engine) -> None:
@@ -151,3 +142,83 @@ def test_a_block_of_prose_in_an_inline_program_has_no_escapes(tmp_path: Path) ->
     assert text
     assert r"$\x7b{ x" in text
     assert all(r"\x7b" not in block for block in re.findall(r'\br"""(?:\\.|.)*?"""', text, re.DOTALL))
+
+
+# --- Messages with values, and long ones ------------------------------------------------------------------------------
+
+LONGEST = 65_535
+"""The most characters of all inputs of a run on GitHub."""
+
+DOCUMENT = """\
+---
+rdc:
+  inputs: {note: {description: A note}}
+---
+## 1. Ship
+
+"""
+COMMAND = """\
+```sh
+true
+```
+
+- PASS: STOP "100% \\\\ {{note}}, {{note}} and {{note}} %s"
+- FAIL: COMPLETE
+"""
+QUESTION = """\
+Is it shipped?
+
+- YES: STOP "100% \\\\ {{note}}, {{note}} and {{note}} %s"
+- NO: COMPLETE
+"""
+ANOTHER_STOP = COMMAND.replace("FAIL: COMPLETE", 'FAIL: STOP "Not shipped: {{note}}"')
+
+
+@pytest.mark.parametrize(
+    ("step", "summary"),
+    [(COMMAND, True), (ANOTHER_STOP, False), (QUESTION, True)],
+    ids=["native", "several ends", "calling"],
+)
+def test_a_message_shows_a_long_input_three_times(step: str, summary: bool, tmp_path: Path, walk: Engine) -> None:
+    workflow = text_of(tmp_path, DOCUMENT + step, {"checkout": False, "runtime": "inline", "summary": summary})
+    note = "%x" * ((LONGEST - 100) // 2)
+    run = walk(workflow, inputs={"note": note})
+    if step == QUESTION:
+        run = walk(workflow, inputs={"answers": "yes", "resume": "1"}, run_id=2)
+    reported = [printed for job in run.jobs.values() for _, title, printed in job.annotations if title == "STOP"]
+    assert (reported or [end_of(workflow, run).message])[0] == f"100% \\ {note}, {note} and {note} %s"
+    assert run.conclusion == "failure"
+
+
+MESSAGES = (
+    "{{HOST}} has {{VERSION}}",
+    "{{HOST}}{{VERSION}}{{HOST}}",
+    "$(touch x) `id` '{{HOST}}' $VALUE_1 ${{{{ github.token }}}} 100%s \\\\n {{VERSION}}!",
+    "Only {{HOST}}",
+)
+TWO = "---\nrdc:\n  inputs: {HOST: {description: A host, default: db1}, "
+TWO += "VERSION: {description: A version, default: '%s\\'}}\n---\n"
+
+
+@pytest.mark.parametrize("summary", [True, False])
+def test_messages_with_several_values_are_clean_and_exact(summary: bool, tmp_path: Path, walk: Engine) -> None:
+    """Half of the workflows are looked at by the linters, for each end and each message."""
+    paths = []
+    for number, first in enumerate(MESSAGES):
+        script = "true" if (number % 2 == 0) == summary else "false"
+        paths.append(tmp_path / f"{number}.yml")
+        check_message(first, script, paths[-1], walk, summary=summary)
+    assert findings(paths[summary::2]) == []
+
+
+def check_message(first: str, script: str, path: Path, walk: Engine, *, summary: bool) -> None:
+    message = first.replace("{{{{", "{{").replace("}}}}", "}}")
+    asks = "1. Ask {{HOST}} for {{VERSION}}"
+    document = TWO + command(asks, script, "FAIL: GOTO 2", f'PASS: COMPLETE "{message}"', shell="sh")
+    document += command("2. Again", "false", f'FAIL: STOP "{message}"', f'PASS: STOP "{message} and {{{{HOST}}}}"')
+    workflow = text_of(path.parent, document, {"checkout": False, "summary": summary})
+    path.write_text(workflow, encoding="utf-8")
+    run = walk(workflow)
+    expected = message.replace("\\\\", "\\").replace("{{HOST}}", "db1").replace("{{VERSION}}", "%s\\")
+    assert end_of(workflow, run).message == expected
+    assert run.conclusion == ("success" if script == "true" else "failure")

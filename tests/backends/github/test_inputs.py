@@ -1,19 +1,23 @@
-"""Inputs of native workflows: checked in one step, then variables of all others (E1)."""
+"""Inputs: checked in one step, then variables of all others; the option `bind` takes them from events (E1)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+import yaml
 from msgspec.structs import replace
 
 from backends.github import GithubBackend
+from backends.github.options.triggers import EVENTS
 from compiler.ir.program import Input, Program
 from compiler.ir.tasks import End
 from tests.backends.github.routed import (
     COMPLETE,
     STOP,
+    Agent,
     Ask,
     Shell,
     Variable,
@@ -26,6 +30,7 @@ from tests.backends.github.routed import (
     words,
 )
 from tests.backends.github.walking import run, written
+from tests.support import actions_engine as engine
 from tests.support.github.compiling import parsed, text_of
 from tests.support.github.ends import end_of
 from tests.support.github.lint import findings
@@ -33,22 +38,10 @@ from tests.support.github.lint import findings
 pytestmark = pytest.mark.tool
 
 HOSTILE = (
-    "$(touch $FOLDER/owned)",
-    "'; touch $FOLDER/owned; '",
-    "`touch $FOLDER/owned`",
-    "${{ github.token }}",
-    "::set-env name=A::b",
-    "##[add-mask]a",
-    "rdc",
-    "rdc_\u2028rdc__",
-    "rdc<<EOF",
-    "100% %0A::error::x",
-    "{{OTHER}}",
-    " space ",
-    "-n",
-    "*",
-    "\\",
-)
+    "$(touch $FOLDER/owned)", "'; touch $FOLDER/owned; '", "`touch $FOLDER/owned`", "${{ github.token }}",
+    "::set-env name=A::b", "##[add-mask]a", "rdc", "rdc_\u2028rdc__", "rdc<<EOF", "100% %0A::error::x",
+    "{{OTHER}}", " space ", "-n", "*", "\\",
+)  # fmt: skip
 SHOW = 'printf "%s=%s|" "$RDC_STEP" "${NAME-unset}" >> "$FOLDER/shown"'
 
 
@@ -63,11 +56,9 @@ def variables(*inputs: Input) -> tuple[Variable, ...]:
 def row(*inputs: Input) -> Program:
     """Two commands that show the first input, the second one in a loop, and an end that says it."""
     last = End("complete", words("Done with ", ref(inputs[0].name, f"{{{{{inputs[0].name}}}}}"), "."))
-    shell = text(SHOW.replace("NAME", inputs[0].name).replace("$RDC_STEP", "1"))
-    loop = text(
-        SHOW.replace("NAME", inputs[0].name).replace("$RDC_STEP", "2")
-        + '\n[ -e "$FOLDER/again" ] || ! touch "$FOLDER/again"'
-    )
+    shows = SHOW.replace("NAME", inputs[0].name)
+    shell = text(shows.replace("$RDC_STEP", "1"))
+    loop = text(shows.replace("$RDC_STEP", "2") + '\n[ -e "$FOLDER/again" ] || ! touch "$FOLDER/again"')
     mine = variables(*inputs)
     return program(
         node("1", Shell("bash", shell), to("2", "pass"), to(STOP, "fail"), variables=mine),
@@ -187,9 +178,8 @@ def test_comments_show_a_message_as_it_is_written(tmp_path: Path) -> None:
 
 
 def test_inputs_are_read_by_bash_and_reviewed_by_people(tmp_path: Path) -> None:
-    text_of_workflow = compiled(
-        row(Input("VERSION", pattern=r"v[0-9]+"), Input("DRY", type="boolean", default="false"))
-    )
+    made = row(Input("VERSION", pattern=r"v[0-9]+"), Input("DRY", type="boolean", default="false"))
+    text_of_workflow = compiled(made)
     assert "python" not in text_of_workflow
     assert len(text_of_workflow.splitlines()) < 200
     assert findings([written(tmp_path, text_of_workflow)]) == []
@@ -216,3 +206,181 @@ def test_inputs_reach_callers(tmp_path: Path) -> None:
     assert events["workflow_call"]["inputs"]["NAME"]["required"] is True
     assert emission.companions == ()
     assert findings([written(tmp_path, emission.text)]) == []
+
+
+# --- The option `bind` ------------------------------------------------------------------------------------------------
+
+HOSTILE_BODY = "$(touch $FOLDER/owned) `x` ${{ github.token }}\r\n::set-env name=A::b\nEOF\nrdc\n' \" {{project}}"
+SHOWS = 'printf "%s" "$issue/$project" > "$FOLDER/shown"'
+INPUTS = (Input("issue", type="text"), Input("project", default="none"))
+BOTH = (Variable("issue", "issue"), Variable("project", "project"))
+NATIVE = program(node("1", Shell("bash", text(SHOWS)), to(COMPLETE), variables=BOTH), inputs=INPUTS)
+CALLING = program(
+    node("1", Agent("", words("Look at ", ref("issue"))), to("2")),
+    node("2", Shell("bash", text(SHOWS)), to(COMPLETE), variables=BOTH),
+    inputs=INPUTS,
+)
+BIND = {"issue": "event.issue.body", "project": "shop"}
+AGENT = {"agent": 'cat > "$FOLDER/prompt"; echo ok'}
+
+
+def bound(folder: Path) -> str:
+    return (folder / "shown").read_bytes().decode()
+
+
+@pytest.mark.parametrize("made", [NATIVE, CALLING], ids=["native", "routed"])
+def test_an_event_gives_the_value_and_it_stays_a_text(made: Program, tmp_path: Path) -> None:
+    on = {"issues": {"types": ["opened"]}, "workflow_dispatch": None}
+    workflow = compiled(made, {**AGENT, "on": on, "bind": BIND})
+    assert ("CALL" in workflow) == (made is CALLING)
+    assert findings([written(tmp_path, workflow)]) == []
+    done = run(tmp_path, workflow, event="issues", payload={"action": "opened", "issue": {"body": HOSTILE_BODY}})
+    assert (done.conclusion, bound(tmp_path)) == ("success", f"{HOSTILE_BODY}/shop"), done.log
+    done = run(tmp_path, workflow, 2, inputs={"issue": "by hand", "project": "other"})
+    assert (done.conclusion, bound(tmp_path)) == ("success", "by hand/other")
+    done = run(tmp_path, workflow, 3, event="issues", payload={"action": "opened", "issue": {"body": None}})
+    assert (done.conclusion, bound(tmp_path)) == ("success", "/shop"), "an issue without a body"
+    with pytest.raises(engine.RejectedError, match="Required input 'issue'"):
+        run(tmp_path, workflow, 4)
+    assert not (tmp_path / "owned").exists()
+    jobs = parsed(workflow)["jobs"].values()
+    assert not any("${{" in step.get("run", "") for job in jobs for step in job["steps"])
+
+
+@pytest.mark.parametrize("made", [NATIVE, CALLING], ids=["native", "routed"])
+def test_a_field_that_no_variable_can_hold_is_named(made: Program, tmp_path: Path) -> None:
+    workflow = compiled(made, {**AGENT, "on": {"issues": None, "workflow_call": None}, "bind": BIND})
+    done = run(tmp_path, workflow, event="issues", payload={"issue": {"body": "é" * 70_000}})
+    assert "event.issue.body has 140000 bytes; an input can have at most 130000" in done.log
+    assert not (tmp_path / "shown").exists()
+
+
+def test_a_command_says_the_value_before_the_run_begins(tmp_path: Path) -> None:
+    command = "cat <<'END'\na$(touch owned)\n::error::b\n\nEND\nenv > \"$FOLDER/environment\""
+    options = {**AGENT, "on": ["push", "workflow_dispatch"], "bind": {"issue": {"run": command}}, "secrets": ["KEY"]}
+    workflow = compiled(NATIVE, {**options, "checkout": True})
+    assert findings([written(tmp_path, workflow)]) == []
+    found = parsed(workflow)["jobs"]["runbook"]["steps"]
+    assert found[0]["with"]["fetch-depth"] == 0
+    done = run(tmp_path, workflow, event="push", secrets={"KEY": "sesame"})
+    assert (done.conclusion, bound(tmp_path)) == ("success", "a$(touch owned)\n::error::b/none"), done.log
+    assert "sesame" not in (tmp_path / "environment").read_text()
+    (tmp_path / "environment").unlink()
+    done = run(tmp_path, workflow, 2, inputs={"issue": "given"})
+    assert (done.conclusion, bound(tmp_path)) == ("success", "given/none")
+    assert not (tmp_path / "environment").exists(), "a value that is given needs no command"
+
+
+@pytest.mark.parametrize("command", ["echo x; exit 3", "head -c 2000000 /dev/zero | tr '\\0' a", "printf 'a\\0b'"])
+def test_a_command_without_a_fit_value_ends_the_run(command: str, tmp_path: Path) -> None:
+    done = run(tmp_path, compiled(NATIVE, {"on": "push", "bind": {"issue": {"run": command}}}), event="push")
+    assert done.conclusion == "failure"
+    assert not (tmp_path / "shown").exists()
+
+
+def test_a_continuation_asks_no_command_again(tmp_path: Path) -> None:
+    made = program(
+        node("1", Ask("input", text("?")), to("2")),
+        node("2", Shell("bash", text(SHOWS)), to(COMPLETE), variables=BOTH),
+        inputs=INPUTS,
+    )
+    workflow = compiled(made, {"bind": {"issue": {"run": 'echo x | tee -a "$FOLDER/said"'}}})
+    run(tmp_path, workflow, inputs={"project": "p"})
+    done = run(tmp_path, workflow, 2, inputs={"resume": "1", "answers": "fine"})
+    assert (done.conclusion, bound(tmp_path)) == ("success", "x/p"), done.log
+    assert (tmp_path / "said").read_text() == "x\n"
+
+
+NUMBER = program(
+    node("1", Shell("sh", text("true")), to(COMPLETE), variables=(Variable("N", "N"),)),
+    inputs=[Input("N", type="number")],
+)
+NEEDED = {"schedule": [{"cron": "0 3 * * *"}], "workflow_run": {"workflows": ["CI"]}}
+"""The settings that events need."""
+
+REFUSED: Mapping[str, tuple[Program, dict[str, object], str]] = {
+    "RD013 no such input": (NATIVE, {"bind": {"isue": "event.issue.body"}}, "did you mean `issue`?"),
+    "RD013 no event has it": (NATIVE, {"on": "push", "bind": {"issue": "event.issue.body"}}, "no event in `on` has"),
+    "RD013 a value does not fit": (NUMBER, {"bind": {"N": "x"}}, "not a decimal number"),
+    "RD534 not by every event": (
+        NATIVE,
+        {"on": ["issues", "push"], "bind": {"issue": "event.issue.body"}},
+        "the event `push` gives the required input `issue` no value",
+    ),
+    "RD534 not bound": (NATIVE, {"on": ["schedule", "push"]}, "the event `push`"),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_what_cannot_be_bound_is_refused(why: str) -> None:
+    made, options, fragment = REFUSED[why]
+    if options.get("on") == ["schedule", "push"]:
+        options = {"on": {"push": None, "schedule": [{"cron": "0 3 * * *"}]}}
+    found = GithubBackend().emit(made, options).diagnostics
+    assert found[0].code == why.split(maxsplit=1)[0]
+    assert fragment in found[0].message
+
+
+REQUIRED = (
+    *(Input("N"), Input("N", type="text"), Input("N", type="number"), Input("N", type="boolean")),
+    *(Input("N", type="choice", options=("on", "b, c")), Input("N", pattern="[0-9]+")),
+)
+
+
+@pytest.mark.parametrize("declared", REQUIRED, ids=lambda declared: declared.pattern or declared.type)
+def test_the_help_for_a_missing_value_works(declared: Input) -> None:
+    made = replace(NUMBER, inputs=(declared,))
+    several = ["push issues", "issues issue_comment workflow_dispatch", "push create", "schedule pull_request_review"]
+    for events in (*sorted(EVENTS.keys() - {"workflow_dispatch", "workflow_call"}), *several):
+        on = {event: NEEDED.get(event) for event in events.split()}
+        (found,) = GithubBackend().emit(made, {"on": on}).diagnostics
+        assert found.code == "RD534"
+        example = re.search(r"\(for example `bind: (.*?)`\)", found.help)
+        assert example or declared.pattern, found.help
+        if example:
+            done = GithubBackend().emit(made, {"on": on, "bind": yaml.safe_load(example[1])})
+            assert {found.code for found in done.diagnostics} <= {"RD549"}
+
+
+def test_the_help_for_a_missing_value_names_a_field_of_the_event() -> None:
+    fields = {"push": "head_commit.message", "pull_request": "pull_request.title", "release": "release.tag_name"}
+    for event, field in fields.items():
+        (found,) = GithubBackend().emit(NATIVE, {"on": event}).diagnostics
+        assert f"`bind: {{issue: event.{field}}}`" in found.help
+    (found,) = GithubBackend().emit(NATIVE, {"on": ["push", "issues"]}).diagnostics
+    assert "to a fixed value with the option `bind` (for example `bind: {issue: main}`)" in found.help
+
+
+@pytest.mark.parametrize("value", ["event.issue.bodi", "event.issue", "event.", "event.pull_request.head.repo.x"])
+def test_only_fields_of_the_list_can_be_named(value: str) -> None:
+    with pytest.raises(Exception, match="an input cannot be bound to"):
+        GithubBackend().emit(NATIVE, {"bind": {"issue": value}})
+
+
+def test_a_fixed_value_and_a_truth_value(tmp_path: Path) -> None:
+    declared = Input("DRY", type="boolean")
+    shows = Shell("sh", text('echo "$DRY" >> "$FOLDER/shown"'))
+    made = program(node("1", shows, to(COMPLETE), variables=(Variable("DRY", "DRY"),)), inputs=[declared])
+    on = ["workflow_dispatch", "pull_request"]
+    workflow = compiled(made, {"on": on, "bind": {"DRY": "event.pull_request.draft"}})
+    for number, draft in enumerate([True, False], 1):
+        run(tmp_path, workflow, number, event="pull_request", payload={"pull_request": {"draft": draft}})
+    run(tmp_path, workflow, 3, inputs={"DRY": "false"})
+    run(tmp_path, compiled(made, {"on": "push", "bind": {"DRY": True}}), 4, event="push")
+    assert bound(tmp_path) == "true\nfalse\nfalse\ntrue\n"
+
+
+BY_A_FILE = 'echo "LD_LIBRARY_PATH=/forged" >> "${GITHUB_ENV:-/dev/null}"'
+IN_ITS_OUTPUT = 'printf "%s\\n" "::warning::forged" "::set-output name=next::forged" >&2'
+
+
+@pytest.mark.parametrize("made", [NATIVE, CALLING], ids=["native", "routed"])
+def test_a_command_that_gives_a_value_tells_the_runner_nothing(made: Program, tmp_path: Path) -> None:
+    showing = Shell("bash", text(f'{SHOWS}; env > "$FOLDER/env"'))
+    nodes = tuple(replace(each, task=showing) if isinstance(each.task, Shell) else each for each in made.nodes)
+    options = {**AGENT, "on": "push", "bind": {"issue": {"run": f"{BY_A_FILE}; {IN_ITS_OUTPUT}; echo given"}}}
+    done = run(tmp_path, compiled(replace(made, nodes=nodes), options), event="push")
+    assert (done.conclusion, bound(tmp_path)) == ("success", "given/none"), done.log
+    assert "forged" not in (tmp_path / "env").read_text(encoding="utf-8")
+    reported = [(job.annotations, [step.outputs for step in job.steps]) for job in done.jobs.values()]
+    assert "forged" not in str(reported)

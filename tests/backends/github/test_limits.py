@@ -1,17 +1,39 @@
-"""What GitHub does not take is told when a workflow is compiled, with what to do about it."""
+"""GitHub's limits on size, and the limits of time, delays and fixed variables of native steps (E3, I21, I22, I25)."""
 
 from __future__ import annotations
 
 import itertools
+import re
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from backends.base import OptionDiagnostic
+from backends.github import GithubBackend
 from backends.github.workflow import limits
-from tests.support.github.compiling import emission, parsed, text_of
+from compiler.ir.edges import Add, CounterTest
+from compiler.ir.program import Constant, Program
+from tests.backends.github.routed import (
+    COMPLETE,
+    STOP,
+    Agent,
+    Ask,
+    Counter,
+    Settings,
+    Shell,
+    compiled,
+    node,
+    program,
+    text,
+    to,
+)
+from tests.backends.github.walking import run, written
+from tests.support.github.compiling import emission, parsed, steps, text_of
 from tests.support.github.lint import findings
+from tests.support.runbooks import command
 
 pytestmark = pytest.mark.process
 
@@ -31,15 +53,13 @@ def refusals(folder: Path, document: str, options: Mapping[str, object] | None =
 def test_500_steps_are_within_the_limits(tmp_path: Path) -> None:
     text = text_of(tmp_path, straight(500))
     assert len(text) < limits.LARGEST_FILE // 4
-    path = tmp_path / "count.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([written(tmp_path, text)]) == []
 
 
 def test_too_many_steps(tmp_path: Path) -> None:
-    (printed,) = refusals(tmp_path, straight(1200))
-    assert "1,201 steps" in printed
-    assert "before step 601" in printed
+    (refusal,) = refusals(tmp_path, straight(1200))
+    assert "1,201 steps" in refusal
+    assert "before step 601" in refusal
 
 
 def test_too_many_steps_that_call_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,22 +67,37 @@ def test_too_many_steps_that_call_the_program(tmp_path: Path, monkeypatch: pytes
     document = straight(30) + "\n## 31. Ask\n\nIs it good?\n"
     steps = max(len(job["steps"]) for job in parsed(text_of(tmp_path, document))["jobs"].values())
     monkeypatch.setattr(limits, "MOST_STEPS", 20)
-    (printed,) = refusals(tmp_path, document)
-    assert f"a job would have {steps} steps; GitHub shows at most 20" in printed
+    (refusal,) = refusals(tmp_path, document)
+    assert f"a job would have {steps} steps; GitHub shows at most 20" in refusal
 
 
 def test_an_expression_that_is_too_long(tmp_path: Path) -> None:
     """Each of many steps jumps to the same one, whose condition names them all."""
     steps = "\n".join(f"## {n}\n\n```bash\ntrue\n```\n\n- FAIL: GOTO Fix\n" for n in range(1, 801))
-    printed = refusals(tmp_path, f"{steps}\n## Fix\n\n```bash\ntrue\n```\n")
-    assert any(
-        "an expression would have" in text and "reduce the transitions that lead to it" in text for text in printed
-    )
+    refused = refusals(tmp_path, f"{steps}\n## Fix\n\n```bash\ntrue\n```\n")
+    wanted = ("an expression would have", "reduce the transitions that lead to it")
+    assert any(all(part in text for part in wanted) for text in refused)
 
 
-def test_a_message_may_be_longer_than_a_variable(tmp_path: Path) -> None:
-    document = '## 1. A\n\n```bash\ntrue\n```\n\n- FAIL: STOP "${{ %s"\n'
-    assert text_of(tmp_path, document % ("x" * limits.LONGEST_VARIABLE))
+WITHIN: dict[str, tuple[str, dict[str, object]]] = {
+    "a message that is longer than a variable": (
+        command("1. A", "true", 'FAIL: STOP "${{ %s"' % ("x" * limits.LONGEST_VARIABLE)),
+        {},
+    ),
+    "many steps with a message each": (
+        "".join(command(f"{n}. Step", "true", f'FAIL: STOP "step {n} failed, call the team"') for n in range(1, 451)),
+        {},
+    ),
+    "inputs that say nothing": (
+        "## 1\n\n```bash\ntrue\n```\n",
+        {"on": {"workflow_dispatch": {"inputs": {"a": None, "b": "text"}}}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("document", "options"), WITHIN.values(), ids=WITHIN)
+def test_what_is_within_the_limits(document: str, options: dict[str, object], tmp_path: Path) -> None:
+    assert text_of(tmp_path, document, options)
 
 
 def test_a_question_may_be_as_long_as_people_read(tmp_path: Path) -> None:
@@ -73,9 +108,9 @@ def test_a_question_may_be_as_long_as_people_read(tmp_path: Path) -> None:
 
 def test_a_text_with_what_opens_an_expression_counts_as_one(tmp_path: Path) -> None:
     """GitHub makes one expression of the whole text."""
-    (printed,) = refusals(tmp_path, "## 1\n\n```bash\n: '${{ %s'\n```\n" % ("x" * limits.LONGEST_EXPRESSION))
-    assert printed.startswith("`${{` in the block makes all of it an expression, which would have 21,008 characters;")
-    assert "remove `${{` there, or move the text to a file" in printed
+    (refusal,) = refusals(tmp_path, "## 1\n\n```bash\n: '${{ %s'\n```\n" % ("x" * limits.LONGEST_EXPRESSION))
+    assert refusal.startswith("`${{` in the block makes all of it an expression, which would have 21,008 characters;")
+    assert "remove `${{` there, or move the text to a file" in refusal
 
 
 @pytest.mark.parametrize(
@@ -84,17 +119,10 @@ def test_a_text_with_what_opens_an_expression_counts_as_one(tmp_path: Path) -> N
 def test_a_block_that_is_too_long_is_named_with_what_opens_the_expression(ending: str, tmp_path: Path) -> None:
     lines = ["echo a", "# masked: ${{ secrets.* }} and ${{ y }}", *["echo 'a notice'"] * 2_000]
     block, rest = "\n".join(lines), f"\n```\n{ending}"
-    (printed,) = refusals(tmp_path, f"## 1\n\n```bash\n{block}{rest}")
-    assert printed.startswith("`${{ secrets.* }}` in line 2 of the block makes all of it an expression")
+    (refusal,) = refusals(tmp_path, f"## 1\n\n```bash\n{block}{rest}")
+    assert refusal.startswith("`${{ secrets.* }}` in line 2 of the block makes all of it an expression")
     without = block.replace("${{", "$")
     assert text_of(tmp_path, f"## 1\n\n```bash\n{without}{rest}"), "the remedy helps"
-
-
-def test_many_steps_with_a_message_each(tmp_path: Path) -> None:
-    steps = (
-        f'## {n}. Step\n\n```bash\ntrue\n```\n\n- FAIL: STOP "step {n} failed, call the team"\n' for n in range(1, 451)
-    )
-    assert text_of(tmp_path, "\n".join(steps))
 
 
 def long_commands(count: int) -> str:
@@ -104,58 +132,44 @@ def long_commands(count: int) -> str:
 
 def test_native_commands_may_be_as_long_as_a_file(tmp_path: Path) -> None:
     assert text_of(tmp_path, long_commands(1))
-    (printed,) = refusals(tmp_path, long_commands(5))
-    assert "bytes; GitHub's limit is 524,288" in printed
+    (refusal,) = refusals(tmp_path, long_commands(5))
+    assert "bytes; GitHub's limit is 524,288" in refusal
 
 
 def test_identifiers_are_what_github_takes(tmp_path: Path) -> None:
     """Names that are long, that differ by case only, that begin with a digit or `__`, or that mean something."""
     names = ["A" * 200, "a" * 200, "result", "Result", "__x", "end", "PATH", "s1"]
-    steps = "\n".join(
-        f"## {name}\n\n```bash\ntrue\n```\n\n- PASS: GOTO {after}\n" for name, after in itertools.pairwise(names)
-    )
-    document = (
-        f"## 1\n\n```bash\ntrue\n```\n\n- PASS: GOTO {names[0]}\n\n{steps}\n## {names[-1]}\n\n```bash\ntrue\n```\n"
-    )
-    path = tmp_path / "names.yml"
-    path.write_text(text_of(tmp_path, document), encoding="utf-8")
-    assert findings([path]) == []
+    steps = [command(name, "true", f"PASS: GOTO {after}") for name, after in itertools.pairwise(["1", *names])]
+    document = "".join(steps) + command(names[-1], "true")
+    assert findings([written(tmp_path, text_of(tmp_path, document))]) == []
 
 
 COMMAND = "## 1\n\n```bash\ntrue\n```\n"
 PROMPT = COMMAND + "\n## 2\n\nIs it good?\n"
 
 
-def by_hand(count: int, **printed: object) -> dict[str, object]:
-    return {
-        "on": {"workflow_dispatch": {"inputs": {f"input_{n}": {"type": "string", **printed} for n in range(count)}}}
-    }
+def by_hand(count: int, **facts: object) -> dict[str, object]:
+    return {"on": {"workflow_dispatch": {"inputs": {f"input_{n}": {"type": "string", **facts} for n in range(count)}}}}
 
 
 def test_25_inputs_are_within_the_limits(tmp_path: Path) -> None:
     text = text_of(tmp_path, COMMAND, by_hand(25))
     assert len(parsed(text)["on"]["workflow_dispatch"]["inputs"]) == 25
     assert len(parsed(text_of(tmp_path, PROMPT, by_hand(23)))["on"]["workflow_dispatch"]["inputs"]) == 25
-    path = tmp_path / "inputs.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([written(tmp_path, text)]) == []
 
 
 def test_too_many_inputs(tmp_path: Path) -> None:
-    (printed,) = refusals(tmp_path, COMMAND, by_hand(30))
-    assert printed.startswith("`workflow_dispatch` would have 30 inputs; GitHub's limit is 25; remove 5 of them")
-    (printed,) = refusals(tmp_path, PROMPT, by_hand(24))
-    assert printed.startswith("`workflow_dispatch` would have 26 inputs (2 of them for replies); GitHub's limit is 25")
+    (refusal,) = refusals(tmp_path, COMMAND, by_hand(30))
+    assert refusal.startswith("`workflow_dispatch` would have 30 inputs; GitHub's limit is 25; remove 5 of them")
+    (refusal,) = refusals(tmp_path, PROMPT, by_hand(24))
+    assert refusal.startswith("`workflow_dispatch` would have 26 inputs (2 of them for replies); GitHub's limit is 25")
 
 
 def test_inputs_that_are_too_long(tmp_path: Path) -> None:
-    (printed,) = refusals(tmp_path, COMMAND, by_hand(2, default="x" * 33_000))
-    assert "the defaults of `workflow_dispatch` have 66,0" in printed
+    (refusal,) = refusals(tmp_path, COMMAND, by_hand(2, default="x" * 33_000))
+    assert "the defaults of `workflow_dispatch` have 66,0" in refusal
     assert text_of(tmp_path, COMMAND, by_hand(2, default="é" * 32_000))
-
-
-def test_inputs_need_not_say_anything(tmp_path: Path) -> None:
-    assert text_of(tmp_path, COMMAND, {"on": {"workflow_dispatch": {"inputs": {"a": None, "b": "text"}}}})
 
 
 @pytest.mark.parametrize("name", ["answers", "resume"])
@@ -182,9 +196,7 @@ SCHEDULE = {"on": {"schedule": [{"cron": "0 3 * * *"}]}}
         (COMMAND, {}, []),
     ],
 )
-def test_a_schedule_with_prompts_is_warned_of(
-    document: str, options: dict[str, object], codes: list[str], tmp_path: Path
-) -> None:
+def test_a_schedule_with_prompts(document: str, options: dict[str, object], codes: list[str], tmp_path: Path) -> None:
     made = emission(tmp_path, document, {**SCHEDULE, **options})
     assert made.text
     assert [finding.code for finding in made.diagnostics] == codes
@@ -195,3 +207,152 @@ def test_variables_of_rdc_cannot_be_set(options: dict[str, object], tmp_path: Pa
     (found,) = emission(tmp_path, PROMPT, options).diagnostics
     assert (found.code, "steps set the variable" in found.message) == ("RD013", True)
     assert text_of(tmp_path, COMMAND, options), "native steps don't set them"
+
+
+# --- Time limits, delays and fixed variables --------------------------------------------------------------------------
+
+LEFT = '(trap "" TERM; sleep 60) & echo $! > "$FOLDER/pid"; '
+NOTE = 'echo "$RDC_ATTEMPT $STAGE" >> "$FOLDER/tries"; '
+
+
+def retried(command: str, settings: Settings, back: str = "1", **more: object) -> Program:
+    """A command that is tried three times; where it goes back to another one, that is a loop."""
+    again = Counter("tries", "", role="retries", of="1")
+    first = node(
+        "1",
+        Shell("bash", text(command)),
+        to(COMPLETE, "pass"),
+        to(back, "fail", CounterTest("tries", "<", 2), do=[Add("tries", 1)]),
+        to(STOP, "fail"),
+        retries="tries",
+        settings=settings,
+        constants=(Constant("STAGE", "a 'b' ${{ github.token }} $(c)\nd"),),
+    )
+    others = [] if back == "1" else [node(back, Shell("sh", text(":")), to("1"), title="Again")]
+    return program(first, *others, counters=(again,))
+
+
+def is_gone(folder: Path) -> bool:
+    found = Path("/proc", (folder / "pid").read_text().strip(), "stat")
+    return not found.exists() or found.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+@pytest.mark.share(3)
+@pytest.mark.parametrize("back", ["1", "2"])
+@pytest.mark.parametrize("summary", [False, True])
+def test_attempts_are_ended_with_all_they_have_begun(back: str, summary: bool, tmp_path: Path) -> None:
+    made = retried(f'{NOTE}{LEFT}[ "$RDC_ATTEMPT" = 2 ] || sleep 60', Settings(1, 1, 2), back)
+    workflow = compiled(made, {"summary": summary})
+    assert "CALL" not in workflow
+    assert findings([written(tmp_path, workflow)]) == []
+    done = run(tmp_path, workflow)
+    assert done.conclusion == "success", done.log
+    stage = "a 'b' ${{ github.token }} $(c)\nd"
+    assert (tmp_path / "tries").read_text() == f"1 {stage}\n2 {stage}\n"
+    assert done.log.count("timeout after 1 s") == 1
+    assert done.log.count("Waiting 1 s") == 1
+
+
+def test_a_step_of_its_own_has_its_limit_and_its_variables(tmp_path: Path) -> None:
+    shell = Shell("bash", text(f"{NOTE}{LEFT}sleep 60"))
+    limited = node("1", shell, to(COMPLETE, "pass"), to("2", "fail"), settings=Settings(timeout=1))
+    limited = replace(limited, constants=(Constant("STAGE", "prod"),))
+    made = program(limited, node("2", Shell("sh", text('echo "$STAGE" >> "$FOLDER/tries"')), to(COMPLETE)))
+    workflow = compiled(made)
+    (found,) = [step for step in steps(workflow) if step.get("id") == "s1"]
+    assert found["env"] == {"STAGE": "prod"}
+    assert str(shell.command) in found["run"]
+    done = run(tmp_path, workflow)
+    assert done.conclusion == "success", done.log
+    assert (tmp_path / "tries").read_text() == "1 prod\n\n"
+    assert is_gone(tmp_path)
+
+
+def test_a_limit_where_a_run_may_wait(tmp_path: Path) -> None:
+    made = program(
+        node(
+            "1", Shell("sh", text(f"{LEFT}sleep 60")), to(STOP, "pass"), to("2", "fail"), settings=Settings(timeout=1)
+        ),
+        node("2", Ask("yes_no", text("Go on?")), to(COMPLETE, "pass"), to(STOP, "fail")),
+    )
+    workflow = compiled(made, {"prompts": "answers"})
+    assert findings([written(tmp_path, workflow)]) == []
+    assert "timeout after 1.0 s" in run(tmp_path, workflow).log
+    assert is_gone(tmp_path)
+    begun = time.monotonic()
+    done = run(tmp_path, workflow, 2, inputs={"resume": "1", "answers": "yes"})
+    assert (done.conclusion, "timeout" in done.log, time.monotonic() - begun < 20) == ("success", False, True)
+
+
+@pytest.mark.parametrize(("delay", "backoff", "times"), [(5, 1, 1), (3, 2, 4), (7, 1000, 6)])
+def test_delays_grow_by_their_backoff_and_end_somewhere(delay: int, backoff: int, times: int, tmp_path: Path) -> None:
+    again = Counter("tries", "", role="retries", of="1")
+    for back in ("1", "2"):
+        first = node(
+            "1",
+            Shell("sh", text("false")),
+            to(COMPLETE, "pass"),
+            to(back, "fail", CounterTest("tries", "<", times), do=[Add("tries", 1)]),
+            to(COMPLETE, "fail"),
+            retries="tries",
+            settings=Settings(None, delay, backoff),
+        )
+        others = [] if back == "1" else [node("2", Shell("sh", text(":")), to("1"))]
+        workflow = compiled(program(first, *others, counters=(again,)))
+        done = run(tmp_path, workflow.replace("sleep ", ": "))
+        found = [int(number) for number in re.findall(r"Waiting (\d+) s", done.log)]
+        exact = [min(delay * backoff**number, 10**8) for number in range(times)]
+        assert found == exact
+
+
+def test_fixed_variables_of_what_the_runtime_calls(tmp_path: Path) -> None:
+    value = "${{ github.token }} 'a'\nb"
+    shows = Shell("sh", text('printf "%s|" "$STAGE" >> "$FOLDER/tries"'))
+    made = program(
+        node("1", Agent("", text("?")), to("2"), constants=(Constant("STAGE", value),)),
+        node("2", shows, to("3"), constants=(Constant("STAGE", "2"), Constant("GITHUB_X", "x"))),
+        node("3", shows, to("4"), constants=(Constant("STAGE", "3"),)),
+        node("4", shows, to("3", CounterTest("n", "<", 1), do=[Add("n", 1)]), to(COMPLETE)),
+        counters=(Counter("n", ""),),
+    )
+    workflow = compiled(made, {"agent": 'printf "%s|" "$STAGE" >> "$FOLDER/tries"; echo ok'})
+    done = run(tmp_path, workflow)
+    assert done.conclusion == "success", done.log
+    assert (tmp_path / "tries").read_text() == f"{value}|2|3||3||"
+
+
+def test_what_a_command_asks_for_by_name_is_told(tmp_path: Path) -> None:
+    asks = Shell(
+        "sh", text('echo "$RDC_STEP: $RDC_TITLE" >> "$FOLDER/tries"; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"')
+    )
+    made = program(
+        node("1", asks, to("2"), title='Build "it" $(now)'),
+        node("2", asks, to("3", "fail"), to(COMPLETE, "pass"), title="Ship"),
+        node("3", Shell("sh", text("true")), to("2")),
+    )
+    workflow = compiled(made)
+    assert "CALL" not in workflow
+    assert parsed(workflow)
+    run(tmp_path, workflow)
+    assert (tmp_path / "tries").read_text() == '1: Build "it" $(now)\n2: Ship\n'
+
+
+@pytest.mark.parametrize(
+    ("settings", "minutes", "is_said"),
+    [
+        (Settings(timeout=600), 30, False),
+        (Settings(timeout=601), 30, True),
+        (Settings(timeout=600, delay=1), 30, True),
+        (Settings(delay=900), 30, False),
+        (Settings(delay=600, backoff=3), 30, True),
+        (Settings(), 1, False),
+    ],
+)
+def test_what_may_take_longer_than_the_job_is_said(settings: Settings, minutes: int, is_said: bool) -> None:
+    emission = GithubBackend().emit(retried("true", settings), {"timeout-minutes": minutes})
+    found = [item for item in emission.diagnostics if item.code == "RD537"]
+    assert [item.message for item in found] == (
+        [f"with its attempts and delays, step 1 may take longer than the job's limit of {minutes} min"]
+        if is_said
+        else []
+    )

@@ -9,7 +9,7 @@ import pytest
 
 from backends.github.yaml.pins import Pin, pins
 from tests.backends.github.pins import newest
-from tests.backends.github.walking import Engine
+from tests.backends.github.walking import Engine, written
 from tests.support import actions_engine as engine
 from tests.support.github import act, lint
 from tests.support.github.compiling import parsed
@@ -22,10 +22,7 @@ name: Deploy
 on:
   workflow_dispatch:
     inputs:
-      version:
-        description: What to deploy
-        type: string
-        required: true
+      version: {description: What to deploy, type: string, required: true}
 permissions: {}
 concurrency:
   group: ${{ github.workflow }}-${{ github.ref }}
@@ -60,12 +57,10 @@ def write(path: Path, text: str = CLEAN) -> Path:
 
 
 def tools(found: list[str]) -> set[str]:
-    """The tools that found something."""
     return {line.split(":", 1)[0] for line in found}
 
 
 def changed(old: str, new: str) -> str:
-    """The clean workflow, no longer so."""
     assert CLEAN.count(old) == 1
     return CLEAN.replace(old, new)
 
@@ -129,9 +124,7 @@ name: Shared
 on:
   workflow_dispatch:
 permissions: {}
-concurrency:
-  group: shared
-  cancel-in-progress: false
+concurrency: {group: shared, cancel-in-progress: false}
 jobs:
   one:
     name: One
@@ -139,37 +132,27 @@ jobs:
     timeout-minutes: 5
     steps:
       - name: Open
+        env: {CALL: open}
         run: &rdc |
           # a script of several lines
           echo "called $CALL"
-        env:
-          CALL: open
-      - name: Close
-        run: *rdc
-        env:
-          CALL: close
+      - {name: Close, run: *rdc , env: {CALL: close}}
   two:
     name: Two
     runs-on: ubuntu-latest
     timeout-minutes: 5
     needs: one
-    steps:
-      - name: Other
-        run: *rdc
-        env:
-          CALL: other
+    steps: [{name: Other, run: *rdc , env: {CALL: other}}]
 """
 CALLED = ["called open", "called close", "called other"]
 
 
 def test_the_tools_that_read_workflows_know_anchors(tmp_path: Path) -> None:
-    path = tmp_path / "shared.yml"
-    path.write_text(SHARED, encoding="utf-8")
-    assert findings([path]) == []
-    path.write_text(SHARED.replace('"called $CALL"', "$CALL"), encoding="utf-8")
-    assert any("SC2086" in found for found in findings([path])), "the script is looked at"
-    path.write_text(SHARED.replace("*rdc", "*none"), encoding="utf-8")
-    assert any("none" in found for found in findings([path]))
+    assert findings([written(tmp_path, SHARED)]) == []
+    assert any(
+        "SC2086" in found for found in findings([written(tmp_path, SHARED.replace('"called $CALL"', "$CALL"))])
+    ), "the script is looked at"
+    assert any("none" in found for found in findings([written(tmp_path, SHARED.replace("*rdc", "*none"))]))
 
 
 def test_an_alias_is_the_script_that_it_stands_for(walk: Engine) -> None:

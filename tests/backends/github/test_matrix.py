@@ -17,7 +17,9 @@ from compiler.ir.tasks import End
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.changes import joined_entries, must_join
 from tests.backends.github.routed import (
+    AGENT,
     COMPLETE,
+    HOSTILE,
     INLINE,
     STOP,
     Agent,
@@ -30,14 +32,17 @@ from tests.backends.github.routed import (
     Shell,
     Variable,
     compiled,
+    ended,
+    log,
     node,
     program,
     ref,
+    run,
     text,
     to,
     words,
 )
-from tests.backends.github.routed_runs import AGENT, HOSTILE, ended, log, run
+from tests.backends.github.walking import written
 from tests.support.github import lint
 from tests.support.github.compiling import parsed
 
@@ -76,12 +81,10 @@ def reviewed(*agents: Agent, check: Any = "all", first: Any = None, **settings: 
 
 
 def artifact(folder: Path, index: int, job: str = JOB, number: int = 1) -> Path:
-    """The file that an entry has kept."""
     return folder / "history" / str(number) / "artifacts" / f"rdc-{job}-{index}" / "entry"
 
 
 def asked(folder: Path) -> list[str]:
-    """The steps whose agents were called."""
     return [step for step, *_ in log(folder)]
 
 
@@ -194,12 +197,12 @@ CASES: Mapping[str, list[list[str | None]]] = {
 @pytest.mark.parametrize("check", ["all", "any"])
 @pytest.mark.parametrize("case", CASES)
 def test_the_outcome_is_that_of_one_step(case: str, check: str, tmp_path: Path) -> None:
-    printed = {f"review_{index}": answers for index, answers in enumerate(CASES[case])}
+    replies = {f"review_{index}": answers for index, answers in enumerate(CASES[case])}
     shown = []
     for kind in ("step", "matrix"):
         folder = tmp_path / kind
         folder.mkdir()
-        done = run(folder, compiled(reviewed(check=check), {**MATRIX, "parallel": kind}), printed)
+        done = run(folder, compiled(reviewed(check=check), {**MATRIX, "parallel": kind}), replies)
         rows = [row.rsplit("|", 2)[0] for row in done.summary.splitlines() if row.startswith("|")]
         saved = folder / "said"
         given = [[step, prompt, env["RDC_ENTRY"], env["RDC_AGENT_TYPE"]] for step, prompt, env in log(folder)[1:]]
@@ -236,10 +239,8 @@ def test_a_run_that_leaves_the_job_passes_over_what_comes_after(apart: Any) -> N
         node("2", apart, to(STOP)),
         node("3", Agent("", text("!")), to(COMPLETE)),
     )
-    (step,) = (
-        step for step in parsed(compiled(made, MATRIX))["jobs"]["part_1"]["steps"] if step["name"] == "3. Step 3"
-    )
-    assert step["if"] == "steps.s1.outputs.next == '3'"
+    steps = {step["name"]: step for step in parsed(compiled(made, MATRIX))["jobs"]["part_1"]["steps"]}
+    assert steps["3. Step 3"]["if"] == "steps.s1.outputs.next == '3'"
 
 
 @pytest.mark.share(3)
@@ -393,9 +394,7 @@ HOSTILE_TITLE = "${{ github.token }} ' \" # : {{x}}"
 def test_hostile_names_of_agents_and_titles_stay_texts(tmp_path: Path) -> None:
     agents = [Agent(name, text("?"), READING) for name in HOSTILE]
     workflow = compiled(reviewed(*agents, title=HOSTILE_TITLE), MATRIX)
-    path = tmp_path / "workflow.yml"
-    path.write_text(workflow, encoding="utf-8")
-    assert lint.findings([path]) == []
+    assert lint.findings([written(tmp_path, workflow)]) == []
     shown = [row["agent"] for row in parsed(workflow)["jobs"][JOB]["strategy"]["matrix"]["include"]]
     visible = ["".join(c if c.isprintable() else " " for c in name) for name in HOSTILE]
     assert shown == [" ".join(name.split()).replace("${{", "$ {{") for name in visible]
@@ -412,13 +411,13 @@ def test_of_an_entry_its_answer_is_kept_alone_as_a_text(tmp_path: Path) -> None:
         "agents": {"editor": {"run": agent, "secrets": ["KEY"]}},
         "parallel": "matrix",
     }
-    printed = "\n".join(HOSTILE).encode("utf-8", "replace").decode().strip()
+    reply = "\n".join(HOSTILE).encode("utf-8", "replace").decode().strip()
     secrets = {"KEY": "the-secret-key", "OTHER": "the-other-key"}
-    answers = {"review_0": [printed + "\nOK"], "review_1": ["the-secret-key OK"]}
+    answers = {"review_0": [reply + "\nOK"], "review_1": ["the-secret-key OK"]}
     workflow = compiled(reviewed(*agents, title=HOSTILE_TITLE, first=first), options)
     done = run(tmp_path, workflow, answers, secrets=secrets)
     assert ended(done) == "COMPLETE"
-    assert (tmp_path / "said").read_text() == printed + "\nOK\n\n*** OK"
+    assert (tmp_path / "said").read_text() == reply + "\nOK\n\n*** OK"
     assert json.loads(artifact(tmp_path, 1).read_text())["answer"] == "*** OK"
     assert (tmp_path / "files").read_text() == "drafted\n"
     assert not list(tmp_path.rglob("x"))

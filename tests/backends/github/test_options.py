@@ -1,4 +1,4 @@
-"""The options of the github target: what each does, and that no tool finds anything in the result."""
+"""The options of the github target: what each does, who may start a workflow, and what an agent needs."""
 
 from __future__ import annotations
 
@@ -9,21 +9,16 @@ import pytest
 
 from backends.github import GithubBackend
 from compiler.diagnostics.issues import InvalidError
-from tests.backends.github.walking import Engine
+from tests.backends.github.walking import Engine, written
+from tests.support import actions_engine as engine
+from tests.support.cli import call
 from tests.support.github.compiling import emission, parsed, steps, text_of
 from tests.support.github.lint import findings
+from tests.support.runbooks import command
 
 pytestmark = pytest.mark.tool
 
-DOCUMENT = """\
-# Deploy
-
-## 1. Build
-
-```bash
-echo "$PORT $TOKEN" > "$OUT"
-```
-"""
+DOCUMENT = "# Deploy\n\n" + command("1. Build", 'echo "$PORT $TOKEN" > "$OUT"')
 
 COMMIT = "e797f83bcb11b83ae66e0230d6156d7c80228e7c"
 EVERYTHING = {
@@ -48,24 +43,17 @@ EVERYTHING = {
 
 def test_all_options_at_once(tmp_path: Path) -> None:
     text = text_of(tmp_path, DOCUMENT, EVERYTHING)
-    path = tmp_path / "deploy.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([written(tmp_path, text)]) == []
     workflow = parsed(text)
     job = workflow["jobs"]["runbook"]
-    assert workflow["on"] == EVERYTHING["on"]
-    assert workflow["concurrency"] == {"group": "deploy-${{ github.ref }}", "cancel-in-progress": True}
-    assert job["runs-on"] == ["self-hosted", "linux"]
-    assert job["timeout-minutes"] == 30
-    assert job["environment"] == "production"
-    assert job["permissions"] == {"contents": "read", "id-token": "write"}
+    assert all(workflow[name] == EVERYTHING[name] for name in ("on", "concurrency"))
+    for name in ("runs-on", "timeout-minutes", "environment", "permissions"):
+        assert job[name] == EVERYTHING[name]
     assert job["env"]["PORT"] == 8080
     assert job["env"]["WORD"] == "yes", "a text stays a text"
     assert "TOKEN" not in job["env"], "secrets are for the steps, not for what surrounds them"
-    assert [step["env"].get("TOKEN") for step in job["steps"] if "env" in step] == [
-        None,
-        "${{ secrets.DEPLOY_TOKEN }}",
-    ]
+    given = [step["env"].get("TOKEN") for step in job["steps"] if "env" in step]
+    assert given == [None, "${{ secrets.DEPLOY_TOKEN }}"]
     assert [step["name"] for step in job["steps"]] == ["Check out", "Python", "Tools", "1. Build"]
 
 
@@ -137,10 +125,7 @@ def test_an_action_that_is_not_pinned_is_warned_of(tmp_path: Path) -> None:
         ({"env": {"NODE_OPTIONS": "${{ github.ref }}"}}, "`NODE_OPTIONS` may run as code"),
         ({"env": {"PS4": "${{ github.ref }}"}}, "`PS4` may run as code"),
         ({"setup": [{"run": "eval $X_CMD", "env": {"X_CMD": "${{ github.ref }}"}}]}, "`X_CMD` may run as code"),
-        (
-            {"setup": [{"uses": f"a/b@{COMMIT}", "with": {"script": "${{ github.ref }}"}}]},
-            "`script` may run as code",
-        ),
+        ({"setup": [{"uses": f"a/b@{COMMIT}", "with": {"script": "${{ github.ref }}"}}]}, "`script` may run as code"),
         ({"env": {"A": "1"}, "secrets": ["A"]}, "remove one of them"),
         ({"timeout-minutes": 0}, "timeout-minutes"),
         ({"prompts": "agent"}, "needs a command in the option `agent`"),
@@ -150,6 +135,10 @@ def test_an_action_that_is_not_pinned_is_warned_of(tmp_path: Path) -> None:
         ({"concurrency": {"group": "x", "queue": "all"}}, "concurrency.queue"),
         ({"concurrency": {"group": "x", "queue": "max", "cancel-in-progress": True}}, "exclude each other"),
         ({"timeout": 3}, "timeout"),
+        *(
+            ({"on": on, "if-author": ["OWNER"]}, "`if-author` needs an event with an author in `on`: issue_comment")
+            for on in ("push", ["workflow_dispatch"], {"workflow_run": {"workflows": ["CI"]}})
+        ),
     ],
 )
 def test_what_cannot_be(options: dict[str, object], problem: str) -> None:
@@ -179,14 +168,10 @@ def test_setup_steps_are_as_github_has_them(tmp_path: Path, walk: Engine) -> Non
 @pytest.mark.parametrize(
     "value",
     [
-        "foo: ${{ github.ref }}",
-        "- ${{ github.ref }}",
-        "a #b ${{ github.ref }}",
-        "x-${{ github.ref }}\n    container: evil/image",
-        "'${{ github.ref }}'",
-        "${{ github.ref }} ",
+        "foo: ${{ github.ref }}", "- ${{ github.ref }}", "a #b ${{ github.ref }}",
+        "x-${{ github.ref }}\n    container: evil/image", "'${{ github.ref }}'", "${{ github.ref }} ",
     ],
-)
+)  # fmt: skip
 def test_values_with_facts_are_quoted_where_they_must_be(value: str, tmp_path: Path) -> None:
     setup = {"uses": f"actions/setup-python@{COMMIT}", "with": {"python-version": value}}
     options = {"env": {"A": value}, "concurrency": {"group": value}, "setup": [setup]}
@@ -216,33 +201,157 @@ CALLED = {"workflow_call": None, "workflow_dispatch": None}
 def test_the_group_of_a_run(document: str, options: dict[str, object], group: str, tmp_path: Path) -> None:
     """One run at a time, but a workflow that is called does not wait for its caller."""
     text = text_of(tmp_path, document, options)
-    path = tmp_path / "main.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([written(tmp_path, text)]) == []
     concurrency = parsed(text)["concurrency"]
     assert {key: value for key, value in concurrency.items() if key != "group"} == {"cancel-in-progress": False}
     assert concurrency["group"].rpartition("/")[2] == group, "the folder of a test has any name"
 
 
-def test_runs_may_wait_in_a_queue(tmp_path: Path) -> None:
-    text = text_of(tmp_path, DOCUMENT, {"concurrency": {"group": "x", "queue": "max"}})
-    path = tmp_path / "main.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+def test_runs_wait_in_a_queue_names_have_emoji_and_an_action_without_inputs_is_a_step(tmp_path: Path) -> None:
+    uses = f"actions/setup-python@{COMMIT}"
+    options = {"on": {"push": {"branches": ["release-🚀"]}}, "setup": [{"uses": uses}, {"run": "true"}]}
+    text = text_of(tmp_path, DOCUMENT, {**options, "concurrency": {"group": "x", "queue": "max"}})
+    assert findings([written(tmp_path, text)]) == []
     assert parsed(text)["concurrency"] == {"group": "x", "cancel-in-progress": False, "queue": "max"}
-
-
-def test_emoji_in_names(tmp_path: Path) -> None:
-    options = {"on": {"push": {"branches": ["release-🚀"]}}, "runs-on": ["größer-🚀"]}
-    workflow = parsed(text_of(tmp_path, DOCUMENT, options))
-    assert workflow["on"]["push"]["branches"] == ["release-🚀"]
+    assert parsed(text)["on"]["push"]["branches"] == ["release-🚀"]
+    assert steps(text)[1] == {"name": uses, "uses": uses}
+    workflow = parsed(text_of(tmp_path, DOCUMENT, {"runs-on": ["größer-🚀"]}))
     assert workflow["jobs"]["runbook"]["runs-on"] == ["größer-🚀"]
 
 
-def test_an_action_without_inputs_is_a_step_like_any_other(tmp_path: Path) -> None:
-    uses = f"actions/setup-python@{COMMIT}"
-    text = text_of(tmp_path, DOCUMENT, {"setup": [{"uses": uses}, {"run": "true"}]})
-    path = tmp_path / "deploy.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
-    assert steps(text)[1] == {"name": uses, "uses": uses}
+# --- Who may start a workflow, and what an agent needs ----------------------------------------------------------------
+
+COMMAND = '## 1. Build\n\n```bash\necho ran >> "$LOG"\n```\n'
+ASKING = COMMAND + "\n## 2. Publish?\n\n- YES: CONTINUE\n- NO: STOP\n\n" + COMMAND.replace("1. Build", "3. Publish")
+TRUSTED = ["OWNER", "MEMBER"]
+AGENT = "name: Note\nsteps:\n  - name: draft\n    prompt: Write.\n    end: true\n"
+
+
+@pytest.mark.parametrize(
+    ("event", "subject"),
+    [
+        ("issue_comment", "comment"), ("discussion_comment", "comment"),
+        ("pull_request_review_comment", "comment"), ("pull_request_review", "review"), ("issues", "issue"),
+        ("discussion", "discussion"), ("pull_request", "pull_request"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("others", [[], ["workflow_dispatch"]], ids=["alone", "beside others"])
+def test_only_these_authors_start_a_run(others: list[str], event: str, subject: str, tmp_path: Path) -> None:
+    options = {"on": [event, *others], "if-author": TRUSTED, "checkout": False, "prompts": "environment"}
+    document = ASKING if others and event in {"issue_comment", "pull_request"} else COMMAND
+    (tmp_path / "r").mkdir()
+    workflow = text_of(tmp_path / "r", document, options)
+    for number, (author, starts) in enumerate({"MEMBER": True, "COLLABORATOR": False, "": False}.items()):
+        run = engine.run(
+            tmp_path / "r",
+            workflow,
+            history=tmp_path / f"h{number}",
+            event=event,
+            payload={subject: {"author_association": author, "number": 1}, "action": "created"},
+            environments={"approval": ["approved"]},
+            env={"LOG": str(tmp_path / "log")},
+        )
+        ran = [job for job in run.jobs.values() if job.steps]
+        assert bool(ran) == starts, (author, run)
+
+
+def test_events_without_an_author_start_a_run_as_before(tmp_path: Path) -> None:
+    options = {"on": ["issue_comment", "workflow_dispatch", "push"], "if-author": TRUSTED, "checkout": False}
+    workflow = text_of(tmp_path, COMMAND, options)
+    for event in ("workflow_dispatch", "push"):
+        env = {"LOG": str(tmp_path / "log")}
+        assert engine.run(tmp_path, workflow, history=tmp_path / event, event=event, env=env).conclusion == "success"
+    assert (tmp_path / "log").read_text(encoding="utf-8") == "ran\nran\n"
+
+
+def test_jobs_have_no_condition_without_the_option(tmp_path: Path) -> None:
+    (job,) = parsed(text_of(tmp_path, COMMAND, {"on": "issue_comment"}))["jobs"].values()
+    assert "if" not in job
+
+
+@pytest.mark.parametrize(
+    ("options", "fragment"),
+    [
+        ({"on": "issue_comment"}, "`issue_comment` has no guard on the author"),
+        ({"on": ["push", "discussion_comment"]}, "`discussion_comment` has no guard on the author"),
+        ({"on": {"workflow_run": {"workflows": ["CI"]}}}, "`workflow_run` has no author"),
+        (
+            {"on": {"workflow_run": {"workflows": ["CI"]}, "issue_comment": None}, "if-author": ["OWNER"]},
+            "`workflow_run` has no author",
+        ),
+        ({"on": "issue_comment", "if-author": ["OWNER"]}, ""),
+        ({"on": {"issues": {"types": ["opened"]}}}, ""),
+        ({"on": ["pull_request", "pull_request_review_comment", "push", "workflow_call"]}, ""),
+    ],
+)
+def test_an_event_that_strangers_cause(options: dict[str, object], fragment: str, tmp_path: Path) -> None:
+    found = [item for item in emission(tmp_path, COMMAND, options).diagnostics if item.code == "RD549"]
+    assert [fragment in item.message for item in found] == [True] * bool(fragment)
+
+
+KEY = {"secrets": ["KEY"]}
+INSTALLED = {"setup": [{"run": "npm install x"}]}
+
+
+@pytest.mark.parametrize(
+    ("options", "fragment"),
+    [
+        ({"agent": "claude-code"}, "no set-up that installs it and no secret with its key"),
+        ({"agent": "claude-code", **KEY}, "the agent claude-code has no set-up that installs it"),
+        ({"agent": "claude-code", **INSTALLED}, "the agent claude-code has no secret with its key"),
+        ({"agents": {"writer": "codex"}, "agent": "true"}, "the agent codex has no set-up"),
+        ({"agent": {"run": "llm", **INSTALLED}, **KEY}, "no secret with its key"),
+        ({"agent": {"run": "llm", **INSTALLED, **KEY}, **KEY}, ""),
+        ({"agent": "gemini", **INSTALLED, **KEY}, ""),
+        ({"agent": "claude-code", "runs-on": ["self-hosted", "linux"]}, ""),
+        ({"agent": "claude-code", **INSTALLED, "permissions": {"contents": "read", "id-token": "write"}}, ""),
+        ({"agent": "claude -p"}, "the agent claude has no set-up that installs it"),
+        ({"agent": "claude -p"}, "write `agent: {run: 'claude -p', setup: [{run: COMMAND}]}`"),
+        ({"agent": {"run": "claude -p", **INSTALLED}}, ""),
+        ({"agent": "claudette -p"}, ""),
+        ({"agent": "./claude-code"}, ""),
+    ],
+)
+def test_an_agent_that_nothing_installs(options: dict[str, object], fragment: str, tmp_path: Path) -> None:
+    (tmp_path / "note.workflow.yaml").write_text(AGENT, encoding="utf-8")
+    lines = [f"  {name} = {toml(value)}" for name, value in options.items()]
+    (tmp_path / "rdc.toml").write_text("\n".join(["[github]", *lines, ""]), encoding="utf-8")
+    for words in (["check"], ["compile", "--to", "github"]):
+        result = call(*words, "note.workflow.yaml", cwd=tmp_path)
+        assert ("RD550" in result.err) == bool(fragment), result.err
+        assert fragment in result.err
+        assert result.code == 0
+
+
+def toml(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name} = {toml(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return f'"{value}"'
+
+
+def test_a_document_may_ignore_these_warnings(tmp_path: Path) -> None:
+    for above, code in (("", 1), ("    # rdc: ignore RD549\n", 0)):
+        head = f"---\nrdc:\n  github:\n{above}    on: issue_comment\n---\n"
+        (tmp_path / "a.runbook.md").write_text(f"{head}{COMMAND}", encoding="utf-8")
+        assert call("check", "--strict", "a.runbook.md", cwd=tmp_path).code == code
+
+
+@pytest.mark.parametrize(
+    ("out", "is_fine"),
+    [
+        (".github/workflows/a.yml", True), (".github/workflows/", True), (".github/workflow/x/a.yml", True),
+        ("workflows/x/a.yml", True), (".github/workflows/x/a.yml", False), (".github/workflows/x/", False),
+        (".github/workflows/x/y/a.yml", False), ("other/../.github/workflows/x/a.yml", False),
+    ],
+)  # fmt: skip
+def test_github_ignores_workflows_in_subfolders(out: str, is_fine: bool, tmp_path: Path) -> None:
+    (tmp_path / "a.runbook.md").write_text(COMMAND, encoding="utf-8")
+    for folder in (".github/workflows/x/y", ".github/workflow/x", "workflows/x", "other"):
+        (tmp_path / folder).mkdir(parents=True)
+    result = call("compile", "--to", "github", "a.runbook.md", "-o", out, cwd=tmp_path)
+    assert ("RD548" not in result.err, result.code == 0) == (is_fine, is_fine)
+    if not is_fine:
+        assert "write it to .github/workflows/a.yml\n" in result.err
+        assert not list(tmp_path.rglob("*.yml"))

@@ -17,6 +17,7 @@ from backends.github import GithubBackend
 from compiler.diagnostics.issues import InvalidError
 from compiler.driver import compile_file
 from runtime_shim.publish import publisher
+from tests.backends.github.walking import written
 from tests.support import actions_engine as engine
 from tests.support.github import lint
 from tests.support.github.compiling import beside, parsed
@@ -80,7 +81,6 @@ def run(
 
 
 def left(folder: Path, name: str, number: int = 1) -> Path:
-    """The folder of an artifact."""
     return folder / "history" / str(number) / "artifacts" / name
 
 
@@ -94,9 +94,8 @@ def steps_of(text: str) -> dict[str, dict[str, Any]]:
 def test_a_reviewer_reads_what_people_may_choose_and_what_branches_where(tmp_path: Path) -> None:
     found = workflow(tmp_path, (EXAMPLES / "newsletter.playbook.md").read_text(encoding="utf-8"), agent="cat")
     assert found.count("A prompt starts with its context. `{NAME}` is a value of the run.") == 1
-    assert (
-        '# The run waits here. A person continues it and chooses one of "factual", "cheerful", "very short".' in found
-    )
+    choices = '"factual", "cheerful", "very short"'
+    assert f"# The run waits here. A person continues it and chooses one of {choices}." in found
     assert "# The run waits here. A person continues it with the answer yes or no." in found
     names = [step["name"] for step in parsed(found)["jobs"]["playbook"]["steps"]]
     assert len(names) == len({*names})
@@ -159,10 +158,8 @@ def test_each_step_stands_for_itself_and_branches_by_a_label(tmp_path: Path) -> 
 
 def test_an_agent_is_called_by_name(tmp_path: Path) -> None:
     text = workflow(tmp_path, agent="claude-code", agent_model="opus")
-    assert steps_of(text)["1. Classify"]["env"]["RDC_OPTIONS"].split("\n")[:2] == [
-        "--agent=claude-code",
-        "--agent-model=opus",
-    ]
+    options = steps_of(text)["1. Classify"]["env"]["RDC_OPTIONS"]
+    assert options.split("\n")[:2] == ["--agent=claude-code", "--agent-model=opus"]
 
 
 def test_only_steps_that_call_an_agent_have_its_secrets(tmp_path: Path) -> None:
@@ -298,8 +295,7 @@ def test_nothing_hostile_becomes_more_than_a_text(tmp_path: Path) -> None:
     assert HOSTILE.strip() in first, "the issue"
     assert HOSTILE.replace("{{project}}", "our project").strip() in first, "the document"
     assert HOSTILE.strip() in second, "the answer"
-    (tmp_path / "hostile.yml").write_text(text, encoding="utf-8")
-    assert lint.findings([tmp_path / "hostile.yml"]) == []
+    assert lint.findings([written(tmp_path, text)]) == []
 
 
 # --- What is published -----------------------------------------------------------------------------------------------
@@ -323,10 +319,8 @@ def published(
         asked.append((method, path))
         assert authorization.startswith("Bearer ")
         path = path.removeprefix("/repos/owner/repository")
-        known: dict[str, object] = {
-            "": {"default_branch": "main"},
-            "/git/ref/heads/main": {"object": {"sha": "0" * 40}},
-        }
+        known: dict[str, object] = {"": {"default_branch": "main"}}
+        known["/git/ref/heads/main"] = {"object": {"sha": "0" * 40}}
         if method == "GET":
             return (200, known[path]) if path in known else (404, {})
         return 201, {"number": 5}
@@ -369,18 +363,13 @@ def test_what_is_published_spells_no_name_by_its_characters_and_hides_nothing_of
 
 
 REFERENCES = (
-    "https://GITHUB.com/o/r/issues/3",
-    "https://github.com/o/r/pulls/3",
-    "[x](https://github.com/o/r/issues\\/3)",
-    "https://github.com/o/r/PULL/3/files",
-    "https://github.com/o/r/issues//3",
-    "https://git.example.org/o/r/issues/3",
-    "https://git.example.org:8443/o/r/pull/3",
-    "https://acme.ghe.com/o/r/discussions/3",
-    "http://git/o/r/commit/0123abc",
+    "https://GITHUB.com/o/r/issues/3", "https://github.com/o/r/pulls/3", "[x](https://github.com/o/r/issues\\/3)",
+    "https://github.com/o/r/PULL/3/files", "https://github.com/o/r/issues//3",
+    "https://git.example.org/o/r/issues/3", "https://git.example.org:8443/o/r/pull/3",
+    "https://acme.ghe.com/o/r/discussions/3", "http://git/o/r/commit/0123abc",
     "https://github.com/o/r/pull/3/commits/0123abcdef",
     "Closes https://git.example.org/o/r/Issues/3#issuecomment-1",
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("reference", REFERENCES)

@@ -14,8 +14,11 @@ from backends.github import GithubBackend
 from compiler.ir.edges import Add, CounterTest
 from compiler.ir.program import Program
 from tests.backends.github.routed import (
+    AGENT,
     COMPLETE,
+    HOSTILE,
     INLINE,
+    OPTIONS,
     STOP,
     Agent,
     Ask,
@@ -32,14 +35,17 @@ from tests.backends.github.routed import (
     Tool,
     Variable,
     compiled,
+    ended,
+    log,
     node,
     program,
     ref,
+    run,
     text,
     to,
+    triage,
     words,
 )
-from tests.backends.github.routed_runs import AGENT, HOSTILE, OPTIONS, ended, log, run, triage
 from tests.support.github import lint
 from tests.support.github.compiling import parsed
 
@@ -47,7 +53,6 @@ pytestmark = pytest.mark.tool
 
 
 def conditions(workflow: str) -> dict[str, str]:
-    """The conditions of all steps."""
     jobs = parsed(workflow)["jobs"].values()
     return {step["name"]: step["if"] for job in jobs for step in job["steps"] if "if" in step}
 
@@ -57,12 +62,7 @@ def conditions(workflow: str) -> dict[str, str]:
 
 def test_no_tool_finds_anything(tmp_path: Path) -> None:
     texts = program(
-        *(
-            node(
-                str(number), Agent("", words(*HOSTILE[number::3], ref("x"))), to(str(number + 1)), title=HOSTILE[number]
-            )
-            for number in range(3)
-        ),
+        *(node(str(n), Agent("", words(*HOSTILE[n::3], ref("x"))), to(str(n + 1)), title=HOSTILE[n]) for n in range(3)),
         node("3", Ask("select", text("Which?"), options=tuple(map(text, HOSTILE))), to(COMPLETE)),
         slots={"x": "\0 and ::set-output name=x::y"},
     )
@@ -75,12 +75,8 @@ def test_no_tool_finds_anything(tmp_path: Path) -> None:
 
 def test_conditions_compare_nothing_but_names_that_rdc_made() -> None:
     found = conditions(compiled(triage(), OPTIONS))
-    assert {
-        name: printed for name, printed in found.items() if "steps.close" not in printed and "cancelled" not in printed
-    } == {
-        "2a. Step 2a": "steps.s1.outputs.next == '2a'",
-        "2b. Step 2b": "steps.s1.outputs.next == '2b'",
-    }
+    chosen = {name: each for name, each in found.items() if "steps.close" not in each and "cancelled" not in each}
+    assert chosen == {f"{name}. Step {name}": f"steps.s1.outputs.next == '{name}'" for name in ("2a", "2b")}
 
 
 def test_a_straight_program_has_no_conditions() -> None:
@@ -89,7 +85,7 @@ def test_a_straight_program_has_no_conditions() -> None:
         node("2", Tool("tracker", "x", text("{}")), to("3", "pass"), to(STOP, "fail")),
         node("3", Shell("sh", text("true")), to(COMPLETE, "pass"), to(STOP, "fail")),
     )
-    assert not any("next" in printed for printed in conditions(compiled(straight, OPTIONS)).values())
+    assert not any("next" in condition for condition in conditions(compiled(straight, OPTIONS)).values())
 
 
 def test_commands_stand_in_their_steps_and_prompts_beside_them() -> None:
@@ -102,12 +98,8 @@ def test_commands_stand_in_their_steps_and_prompts_beside_them() -> None:
 
 
 def test_steps_get_the_secrets_of_what_they_call() -> None:
-    options = {
-        "agent": {"run": AGENT, "secrets": ["KEY"]},
-        "tools": {"tracker": {"run": AGENT}},
-        "secrets": ["KEY", "DEPLOY"],
-    }
-    jobs = parsed(compiled(triage(), options))["jobs"]
+    options = {"agent": {"run": AGENT, "secrets": ["KEY"]}, "tools": {"tracker": {"run": AGENT}}}
+    jobs = parsed(compiled(triage(), {**options, "secrets": ["KEY", "DEPLOY"]}))["jobs"]
     found = {step["name"][:2]: set(step.get("env", ())) & {"KEY", "DEPLOY"} for step in jobs["part_1"]["steps"]}
     assert found["1."] == {"KEY"}
     assert found["2a"] == {"KEY", "DEPLOY"}
@@ -136,13 +128,9 @@ def test_comments_say_where_a_step_leads() -> None:
     )
     workflow = compiled(made, OPTIONS)
     transitions = [
-        'OK, x == "one two": GOTO d',
-        "OK, otherwise: GOTO c",
-        'none, x == "one two": GOTO d',
-        "none, otherwise: GOTO c",
-        "BAD: GOTO c",
-        'otherwise: STOP "It failed."',
-    ]
+        'OK, x == "one two": GOTO d', "OK, otherwise: GOTO c", 'none, x == "one two": GOTO d',
+        "none, otherwise: GOTO c", "BAD: GOTO c", 'otherwise: STOP "It failed."',
+    ]  # fmt: skip
     assert "".join(f"      # {transition}\n" for transition in transitions) + "      - name: a Step a\n" in workflow
     assert "      # PASS: GOTO d\n      # FAIL: COMPLETE\n      - name: c Step c\n" in workflow
 
@@ -270,13 +258,9 @@ def shown_inputs() -> Program:
 def test_inputs_are_typed_and_reach_commands(tmp_path: Path) -> None:
     workflow = compiled(shown_inputs())
     declared = parsed(workflow)["on"]["workflow_dispatch"]["inputs"]
-    assert {name: printed["type"] for name, printed in declared.items()} == {
-        "one_line": "string",
-        "number": "string",
-        "flag": "boolean",
-        "kind": "choice",
-        "code": "string",
-    }
+    assert {name: each["type"] for name, each in declared.items()} == {
+        "one_line": "string", "number": "string", "flag": "boolean", "kind": "choice", "code": "string",
+    }  # fmt: skip
     run(tmp_path, workflow, {}, inputs={"one_line": "it's $HOME", "flag": "false"})
     assert (tmp_path / "values").read_text() == "it's $HOME\n1.50\nfalse\nb\nunset\n"
 
@@ -284,14 +268,14 @@ def test_inputs_are_typed_and_reach_commands(tmp_path: Path) -> None:
 def test_unfit_inputs_are_refused_before_anything_runs(tmp_path: Path) -> None:
     given = {"number": "1,5", "one_line": "a\nb", "code": "A"}
     done = run(tmp_path, compiled(shown_inputs()), {}, inputs=given)
-    printed = [
+    reasons = [
         "input one_line: it has more than one line",
         "input number: it is not a decimal number",
         "input code: it does not match [a-z]+",
     ]
     assert done.conclusion == "failure"
     assert not (tmp_path / "values").exists()
-    assert done.jobs["runbook"].annotations[:3] == tuple(("error", "rdc", reason) for reason in printed)
+    assert done.jobs["runbook"].annotations[:3] == tuple(("error", "rdc", reason) for reason in reasons)
     outcomes = {step.name: step.outcome for step in done.jobs["runbook"].steps}
     assert (outcomes["Open the run"], outcomes["1. Step 1"]) == ("failure", "skipped")
 
@@ -318,7 +302,7 @@ def test_a_choice_that_need_not_be_made_is_not_made_by_the_form() -> None:
     inputs = [Input("x", "choice", options=options, required=False), Input("y", "choice", options=options)]
     made = program(node("1", Shell("sh", text("true")), to(COMPLETE)), inputs=inputs)
     declared = parsed(compiled(made))["on"]["workflow_dispatch"]["inputs"]
-    assert {name: printed["type"] for name, printed in declared.items()} == {"x": "string", "y": "choice"}
+    assert {name: each["type"] for name, each in declared.items()} == {"x": "string", "y": "choice"}
 
 
 # --- Names -----------------------------------------------------------------------------------------------------------
@@ -332,11 +316,8 @@ def test_an_entry_of_a_loop_and_a_step_have_prompts_of_their_own() -> None:
     )
     steps = parsed(compiled(made, OPTIONS))["jobs"]["runbook"]["steps"]
     (loop,) = (step["env"]["STEP"] for step in steps if step["name"].startswith("Loop"))
-    assert [line for line in loop.splitlines() if line.split()[-1] in {"one", "own", "zero"}] == [
-        "    zero",
-        "    one",
-        "  own",
-    ]
+    prompts = [line for line in loop.splitlines() if line.split()[-1] in {"one", "own", "zero"}]
+    assert prompts == ["    zero", "    one", "  own"]
 
 
 NAMES = ("open", "close", "check", "changes", "kept", "reviews", "Done", "done", "STOP", "...", "é", "1.2", "1 2", "_")

@@ -1,4 +1,4 @@
-"""What a run keeps is whole and holds no secret; otherwise nothing is kept, and the run says why."""
+"""What a run keeps is whole and has no secret, and a command hands nothing to later steps behind their backs."""
 
 from __future__ import annotations
 
@@ -8,38 +8,42 @@ from pathlib import Path
 
 import pytest
 
+from compiler.ir.tasks import End
 from runtime_shim.targets.github import saved_run
 from runtime_shim.targets.github.api import HaltError
 from tests.backends.github.continued import Run, ending, outcomes
+from tests.backends.github.routed import (
+    COMPLETE,
+    OPTIONS,
+    STOP,
+    Agent,
+    Ask,
+    Keep,
+    Shell,
+    compiled,
+    ended,
+    node,
+    program,
+    ref,
+    run,
+    text,
+    to,
+    words,
+)
 from tests.support.actions_engine import EngineRun
+from tests.support.runbooks import command, question
 
 pytestmark = pytest.mark.process
 
-DOCUMENT = """\
-## 1
-
-```bash
-COMMAND
-```
-
-## 2
-
-Go on?
-
-- YES: CONTINUE
-- NO: STOP
-
-## 3
-
-```bash
-cat greeting >> "$LOG"
-```
-"""
+DOCUMENT = (
+    command("1", "COMMAND")
+    + question("2", "Go on?", "YES: CONTINUE", "NO: STOP")
+    + command("3", 'cat greeting >> "$LOG"')
+)
 LONG = "c0rrect-horse-battery"
 
 
 def waits(folder: Path, command: str, document: str = DOCUMENT, **options: object) -> tuple[Run, EngineRun]:
-    """Run a command before a question."""
     run = Run(folder, document.replace("COMMAND", command), options)
     run.secrets = {"DEPLOY_TOKEN": "s3cret", "KEY": f"{{\n  {LONG}\n}}\n"}
     return run, run()
@@ -74,7 +78,6 @@ FORMS: dict[str, bytes] = {
 
 
 def keep(folder: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep a run with one file in its workspace."""
     for name in ("workspace", "state"):
         (folder / name).mkdir(exist_ok=True)
     (folder / "state/journal").touch()
@@ -84,9 +87,7 @@ def keep(folder: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("content", FORMS.values(), ids=FORMS)
-def test_a_short_secret_in_any_form_is_not_saved(
-    content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_secret_in_any_form_is_not_saved(content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(HaltError, match="the file file contains a secret"):
         keep(tmp_path, content, monkeypatch)
     assert not (tmp_path / "kept/workspace.tar.gz").exists()
@@ -138,42 +139,15 @@ def test_output_comes_as_it_is_written(tmp_path: Path) -> None:
 
 # --- Results that are unknown -----------------------------------------------------------------------------------------
 
-UNKNOWN = """\
-## 1
-
-```bash
-echo one >> "$LOG"
-BREAK
-```
-
-## 2
-
-```bash
-echo two >> "$LOG"
-```
-
-- PASS: CONTINUE
-- FAIL: GOTO Restore
-
-## 3
-
-Go on?
-
-- YES: CONTINUE
-- NO: STOP
-
-## Restore
-
-```bash
-echo restore >> "$LOG"
-```
-"""
-
-
-@pytest.mark.parametrize(
-    "command",
-    ['rm -r "$RUNNER_TEMP/rdc"', 'echo x >> "$RUNNER_TEMP/rdc/journal"'],
+UNKNOWN = (
+    command("1", 'echo one >> "$LOG"\nBREAK')
+    + command("2", 'echo two >> "$LOG"', "PASS: CONTINUE", "FAIL: GOTO Restore")
+    + question("3", "Go on?", "YES: CONTINUE", "NO: STOP")
+    + command("Restore", 'echo restore >> "$LOG"')
 )
+
+
+@pytest.mark.parametrize("command", ['rm -r "$RUNNER_TEMP/rdc"', 'echo x >> "$RUNNER_TEMP/rdc/journal"'])
 def test_a_state_that_is_lost_is_not_the_failure_of_a_step(tmp_path: Path, command: str) -> None:
     run, ran = waits(tmp_path, "", UNKNOWN.replace("BREAK", command))
     assert ran.exit_code
@@ -188,3 +162,87 @@ def test_answers_that_cannot_be_read_are_not_a_no(tmp_path: Path) -> None:
     assert ran.exit_code
     assert ending(ran) in {"", "WAITING 2"}
     assert run.done() == ["one"]
+
+
+# --- What a command hands to later steps ------------------------------------------------------------------------------
+
+HANDED = "sesame_open*now[1]"
+GIVEN = {**OPTIONS, "secrets": ["KEY"], "steps": {"*": {"secrets": []}, "1": {"secrets": ["KEY"]}}}
+TELL = Shell("sh", text('echo "v=$(cat k)" > "$RDC_OUTPUT"; rm k'))
+
+
+def saved(folder: Path) -> bytes:
+    files = [path for path in (folder / "history").rglob("*") if path.is_file()]
+    return b"".join(gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes() for path in files)
+
+
+LEAKS = {
+    "a text that was overwritten": 'echo "v=none" > "$RDC_OUTPUT"',
+    "a report": 'mkdir -p "$RUNNER_TEMP/rdc/reports"; echo "$KEPT" > "$RUNNER_TEMP/rdc/reports/a.md"',
+}
+
+
+@pytest.mark.parametrize("then", LEAKS.values(), ids=LEAKS)
+def test_nothing_is_kept_that_holds_it(tmp_path: Path, then: str) -> None:
+    is_told = "v=none" in then
+    taken = Shell("sh", text(f"KEPT=$(cat k); rm k; {then}"))
+    made = program(
+        node("1", Shell("sh", text('printf %s "$KEY" > k')), to("2")),
+        node("2", TELL if is_told else taken, to("3", do=[Keep("v", "output", "v")])),
+        node("3", Shell("sh", text(then if is_told else "true")), to("4", do=[Keep("v", "output", "v")])),
+        node("4", Agent("", text("x")), to("5")),
+        node("5", Ask("input", text("?")), to(COMPLETE)),
+        slots=("v",),
+    )
+    done = run(tmp_path, compiled(made, GIVEN), {}, secrets={"KEY": HANDED})
+    assert "The run was not saved, so it cannot be continued: " in done.summary, done.log
+    assert HANDED.encode() not in saved(tmp_path)
+    assert "sesame" not in done.summary
+
+
+@pytest.mark.parametrize("asks", [False, True], ids=["in a message", "in a question"])
+def test_markup_hides_it_from_nobody_who_looks_for_it(tmp_path: Path, asks: bool) -> None:
+    made = program(
+        node("1", Shell("sh", text('printf %s "$KEY" > k')), to("2")),
+        node("2", TELL, to("3", do=[Keep("v", "output", "v")])),
+        node("3", Agent("", text("x")), to("4" if asks else "end")),
+        node("4", Ask("select", words("Why ", ref("v")), options=(words("no ", ref("v")), text("o"))), to("end")),
+        node("end", End("stop", words("It was ", ref("v")))),
+        slots=("v",),
+    )
+    done = run(tmp_path, compiled(made, GIVEN), {}, secrets={"KEY": HANDED})
+    assert ended(done) == ("WAITING 4" if asks else "STOP It was ***")
+    assert "sesame" not in done.summary
+
+
+# --- Files of the runner ----------------------------------------------------------------------------------------------
+
+BY_PARENT = 'f=$(tr "\\0" "\\n" < /proc/$PPID/environ | sed -n "s/^GITHUB_{0}=//p"); '
+BY_NAME = 'f=$(ls -t "$RUNNER_TEMP"/*/*{1}* "$RUNNER_TEMP"/*{1}* 2> /dev/null | head -n 1); '
+LINES = {"ENV": "BASH_ENV=$FOLDER/evil.sh", "PATH": "$FOLDER/bin", "OUTPUT": "next=4"}
+
+
+@pytest.mark.share(2)
+@pytest.mark.parametrize("found", [BY_PARENT, BY_NAME], ids=["by the parent", "by its name"])
+def test_a_file_of_the_runner_that_a_command_finds(tmp_path: Path, found: str) -> None:
+    (tmp_path / "evil.sh").write_text('env > "$FOLDER/evil"\n')
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "date").write_text('#!/bin/sh\nenv > "$FOLDER/evil"\n')
+    (tmp_path / "bin" / "date").chmod(0o755)
+    commands = [
+        f'{found.format(kind, kind.lower())} echo "$f" > "$FOLDER/found.{kind}"; echo "{line}" >> "$f"'
+        for kind, line in LINES.items()
+    ]
+    made = program(
+        node("1", Shell("bash", text("\n".join(commands))), to("2", "pass"), to("4", "fail")),
+        node("2", Shell("bash", text("date; echo two")), to("5", "pass"), to(STOP, "fail")),
+        node("5", Agent("", text("Say")), to(COMPLETE)),
+        node("4", Shell("bash", text("echo four")), to(COMPLETE, "pass"), to(STOP, "fail")),
+    )
+    workflow = compiled(made, {**OPTIONS, "secrets": ["KEY"]})
+    done = run(tmp_path, workflow, {}, secrets={"KEY": "sesame-open"}, fresh=True)
+    for kind in LINES:
+        assert (tmp_path / f"found.{kind}").read_text().strip(), done.log
+    assert not (tmp_path / "evil").exists(), (tmp_path / "evil").read_text()
+    assert "four" not in done.log.split("Say")[0]
+    assert done.conclusion == "success"

@@ -88,10 +88,8 @@ def test_a_run_without_its_secrets_ends_before_anything_is_done(made: Program, t
         done = run(tmp_path, workflow, number, secrets=given)
         lacking = [name for name in VALUES if not given.get(name)]
         assert done.conclusion == ("failure" if lacking else "success"), done.log
-        printed = "".join(
-            message for _, title, message in done.jobs["runbook"].annotations if title == "Missing secrets"
-        )
-        assert [name for name in VALUES if name in printed] == lacking
+        reported = str([each for each in done.jobs["runbook"].annotations if each[1] == "Missing secrets"])
+        assert [name for name in VALUES if name in reported] == lacking
     assert shown(tmp_path) == "1 sesame-open other-secret\n2 sesame-open other-secret\n"
 
 
@@ -114,13 +112,10 @@ def test_a_fork_is_told_that_it_has_none(tmp_path: Path) -> None:
     assert shown(tmp_path) == ""
 
 
-def test_secrets_of_an_environment_are_looked_for_there(tmp_path: Path) -> None:
+def test_secrets_of_an_environment_are_looked_for_there() -> None:
     for made in (NATIVE, ROUTED):
-        options = {
-            **AGENT,
-            "steps": {"1": {"secrets": ["KEY"]}, "2": {"environment": "production", "secrets": ["OTHER"]}},
-        }
-        jobs = parsed(compiled(made, options))["jobs"]
+        steps = {"1": {"secrets": ["KEY"]}, "2": {"environment": "production", "secrets": ["OTHER"]}}
+        jobs = parsed(compiled(made, {**AGENT, "steps": steps}))["jobs"]
         looking = {name: looked(job) for name, job in jobs.items()}
         checked = {name: env.get("RDC_MISSING", "") for name, env in looking.items()}
         assert "secrets.KEY" in checked["part_1"]

@@ -1,4 +1,4 @@
-"""Workflows of specifications: checked by the tools of the trade, and run by the second engine."""
+"""Workflows of specifications: checked by linters, run by the second engine, attacked by their executors."""
 
 from __future__ import annotations
 
@@ -8,20 +8,90 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import yaml
 
+from backends.base import Emission
 from backends.registry import load
 from compiler.driver import compile_file
+from compiler.ir.program import Program
 from tests.backends.github.continued import outcomes
-from tests.backends.github.specifications import PUBLISH, Place, compiled, emitted
+from tests.backends.github.walking import written as stored
 from tests.conftest import ROOT
-from tests.support.github.compiling import LOADER
+from tests.support import actions_engine as engine
+from tests.support.cli import call
+from tests.support.github.compiling import LOADER, beside
 from tests.support.github.lint import findings
 
 pytestmark = pytest.mark.tool
+
+PUBLISH = """
+workflow: {module: notes, workflow: publish, phase: Release}
+config:
+  variables: {output_folder: public}
+  executor: |
+    mkdir -p public && echo "$RDC_STEP" >> public/log && echo "$RDC_STEP" > "public/$RDC_STEP.md"
+    [ ! -e fail-$RDC_STEP ] && [ "$RDC_STEP" != broken ]
+  tools:
+    announce: {command: "cat > /dev/null; echo announced", risk: high}
+step_specs:
+  - {id: write, description: Write the notes, outputs: ["{output_folder}/write.md"]}
+  - id: announce
+    description: Tell everybody
+    inputs: {artifacts: ["{output_folder}/log"]}
+    outputs: ["{output_folder}/announce.md"]
+    tools: [{name: announce, required: true}]
+    human_gate: required
+  - {id: end, description: Clean up}
+"""
+
+
+def compiled(folder: Path, document: str = PUBLISH, name: str = "notes.stepspec.yaml") -> Program:
+    (folder / "rdc.toml").touch()
+    (folder / name).write_text(document, encoding="utf-8")
+    found = compile_file(str(folder / name))
+    assert found.program, found.diagnostics
+    return found.program
+
+
+def emitted(program: Program, **options: Any) -> Emission:
+    found = load("github").emit(program, options)
+    assert found.text, found.diagnostics
+    return found
+
+
+def written(folder: Path, document: str = PUBLISH, **options: Any) -> str:
+    """The workflow of a document, with its companions in a folder that is the repository."""
+    return beside(folder, emitted(compiled(folder, document), **options))
+
+
+class Place:
+    """A repository with the workflow of a document, and its runs, whose artifacts stay."""
+
+    def __init__(self, folder: Path, document: str = PUBLISH, **options: Any) -> None:
+        self.folder, self.history = folder / "repository", folder / "history"
+        self.folder.mkdir()
+        self.workflow = written(self.folder, document, **options)
+
+    def run(self, *decisions: str, number: int = 1, **inputs: str) -> engine.EngineRun:
+        return engine.run(
+            self.folder,
+            self.workflow,
+            history=self.history,
+            environments={"approval": decisions},
+            run_id=number,
+            inputs=inputs,
+        )
+
+    def artifacts(self, number: int = 1) -> Path:
+        return self.history / str(number) / "artifacts"
+
+    def records(self, name: str, number: int = 1) -> Any:
+        *_, path = sorted(self.artifacts(number).glob(f"rdc-transcript*/run-*/{name}.json"))
+        return json.loads(path.read_text(encoding="utf-8"))
+
 
 EXAMPLES = sorted((ROOT / "examples" / "specifications").rglob("*.stepspec.*"))
 HOSTILE = r"""
@@ -42,9 +112,7 @@ step_specs:
 @pytest.mark.share(2)
 def test_what_a_document_says_stays_a_text_in_workflows(tmp_path: Path) -> None:
     text = emitted(compiled(tmp_path, HOSTILE)).text or ""
-    path = tmp_path / "hostile.yml"
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    assert findings([stored(tmp_path, text)]) == []
     workflow = yaml.load(text, LOADER)
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     assert not any("${{" in step.get("run", "") for step in steps)
@@ -87,9 +155,8 @@ def test_no_expression_stands_in_a_script_and_secrets_stand_in_steps_that_need_t
 
 
 def test_each_step_is_a_native_one_with_its_comment_and_its_time(tmp_path: Path) -> None:
-    text = emitted(
-        compiled(tmp_path, PUBLISH.replace("human_gate: required", "retries: {max: 2, backoff_seconds: 30}"))
-    ).text
+    document = PUBLISH.replace("human_gate: required", "retries: {max: 2, backoff_seconds: 30}")
+    text = emitted(compiled(tmp_path, document)).text
     assert text
     assert "CALL: step announce\n" in text
     assert "timeout-minutes: 92 # limit of an attempt 30m × 3 + 2\n" in text  # two pauses of 30 s, and a minute
@@ -208,3 +275,169 @@ def test_values_of_secrets_come_into_no_record(tmp_path: Path) -> None:
     (found,) = tmp_path.rglob("tool_results.json")
     assert json.loads(found.read_text(encoding="utf-8"))[0]["result"] == "***"
     assert not [path for path in (tmp_path / ".rdc").rglob("*") if path.is_file() and b"a-very" in path.read_bytes()]
+
+
+# --- An executor that attacks a gate ----------------------------------------------------------------------------------
+
+GATED = r"""
+workflow: {module: notes, workflow: publish, phase: Release}
+config:
+  variables: {output_folder: public}
+  executor: |
+    echo "$RDC_STEP" >> "$FOLDER/done"
+    [ "$RDC_STEP" != write ] || [ ! -e "$FOLDER/attack.sh" ] || sh "$FOLDER/attack.sh"
+step_specs:
+  - {id: write, description: Write the notes}
+  - {id: announce, description: Tell everybody, human_gate: required}
+  - {id: end, description: Clean up}
+"""
+FAKE_PROGRAM = """
+import os, subprocess, sys
+open(os.environ["FOLDER"] + "/called", "a").close()
+real = [sys.executable, os.environ["FOLDER"] + "/real.py"]
+if sys.argv[1] == "status":
+    for words in ("step announce", "approve --gate notes:publish:announce:hitl --by ceo", "step announce"):
+        subprocess.run([*real, *words.split()], stdin=subprocess.DEVNULL, stdout=2)
+sys.exit(subprocess.run([*real, *sys.argv[1:]]).returncode)
+"""
+ATTACKS = {
+    "the program is replaced": (
+        'for file in .github/rdc/*.py; do cp "$file" "$FOLDER/real.py"; chmod u+w "$file"; '
+        'cat "$FOLDER/fake.py" > "$file"; done'
+    ),
+    "the program is removed and written again": (
+        'for file in .github/rdc/*.py; do cp "$file" "$FOLDER/real.py"; rm -f "$file"; '
+        'cp "$FOLDER/fake.py" "$file"; done'
+    ),
+    "later steps get another program by a file that it names or finds": (
+        'cp .github/rdc/notes.py "$FOLDER/real.py"; { echo "RDC=$FOLDER/fake.py" >> "$GITHUB_ENV"; } 2> /dev/null; '
+        'for file in "$RUNNER_TEMP"/*env*; do '
+        'for name in RDC PYTHONSTARTUP PYTHONPATH RDC_FILE; do echo "$name=$FOLDER/fake.py" >> "$file"; done; done'
+    ),
+}
+
+
+def gated_run(folder: Path, *decisions: str, attack: str = "") -> tuple[engine.EngineRun, list[str]]:
+    """Run the workflow with these decisions of reviewers; return it and the steps whose executor was called."""
+    repository, outside = folder / "repository", folder / "outside"
+    repository.mkdir()
+    outside.mkdir()
+    workflow = written(repository, GATED)
+    (outside / "fake.py").write_text(FAKE_PROGRAM, encoding="utf-8")
+    if attack:
+        (outside / "attack.sh").write_text(attack, encoding="utf-8")
+    env = {"FOLDER": str(outside), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    environments = {"approval": decisions} if decisions else {}
+    done = engine.run(repository, workflow, history=folder / "history", env=env, environments=environments)
+    steps = outside / "done"
+    return done, steps.read_text(encoding="utf-8").split() if steps.exists() else []
+
+
+@pytest.mark.parametrize(
+    ("decisions", "wanted"), [(["approved"], ["write", "announce", "end"]), (["refused"], ["write"]), ([], [])]
+)
+def test_a_gate_opens_only_when_a_reviewer_of_the_environment_approves(
+    decisions: list[str], wanted: list[str], tmp_path: Path
+) -> None:
+    done, steps = gated_run(tmp_path, *decisions)
+    assert (done.conclusion == "success", steps) == (decisions == ["approved"], wanted), done.log
+    assert ('Give the environment "approval" required reviewers.' in done.log) == (not decisions)
+
+
+class Attacked(NamedTuple):
+    """A run that an executor has attacked and a reviewer rejected."""
+
+    done: engine.EngineRun
+    steps: list[str]
+    outside: Path
+
+
+@pytest.fixture(scope="module", params=list(ATTACKS.values()), ids=list(ATTACKS))
+def attacked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Attacked:
+    folder = tmp_path_factory.mktemp("attacked")
+    return Attacked(*gated_run(folder, "rejected", attack=request.param), folder / "outside")
+
+
+def test_no_program_of_an_executor_gets_a_run_past_a_gate(attacked: Attacked) -> None:
+    """Also where the run seems to wait at no gate, so that nobody is asked: the job is skipped."""
+    assert (attacked.outside / "real.py").exists()
+    assert not (attacked.outside / "called").exists()
+    assert attacked.steps == ["write"]
+    (gate,) = (job.result for name, job in attacked.done.jobs.items() if name.startswith("approve"))
+    assert gate == "success" or attacked.done.jobs["part_2"].result == "skipped"
+    assert attacked.done.jobs["part_2"].result != "success"
+    assert attacked.done.conclusion != "success"
+
+
+# --- What executors may tell the runner, and what they get ------------------------------------------------------------
+
+FILES = ("GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
+ATTACKING = """
+workflow: {module: notes, workflow: publish, phase: Release}
+config:
+  executor: |
+    echo "$RDC_STEP" >> "$FOLDER/done"
+    env >> "$FOLDER/executor"
+    [ "$RDC_STEP" != write ] || sh "$FOLDER/attack.sh"
+  tools:
+    look: {command: "cat > /dev/null; env >> \\"$FOLDER/tool\\"; echo {}", risk: low}
+step_specs:
+  - {id: write, description: Write the notes, tools: [{name: look, required: true}]}
+  - {id: announce, description: Tell everybody, human_gate: required}
+  - {id: end, description: Clean up}
+"""
+FAKE_PYTHON = '#!/bin/sh\nenv >> "$FOLDER/fake"\nexec "%s" "$@"\n'
+
+
+def attacked_run(folder: Path, attack: str, *decisions: str) -> tuple[engine.EngineRun, Path]:
+    """Run the workflow with an executor that does this first; return it, and the folder with its traces."""
+    repository, outside = folder / "repository", folder / "outside"
+    repository.mkdir()
+    (outside / "bin").mkdir(parents=True)
+    workflow = written(repository, ATTACKING)
+    (outside / "attack.sh").write_text(attack, encoding="utf-8")
+    (outside / "bin" / "python3").write_text(FAKE_PYTHON % sys.executable, encoding="utf-8")
+    (outside / "bin" / "python3").chmod(0o755)
+    env = {"FOLDER": str(outside), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    environments = {"approval": decisions or ("approved",)}
+    return engine.run(repository, workflow, history=folder / "history", env=env, environments=environments), outside
+
+
+def names(path: Path) -> set[str]:
+    return {line.partition("=")[0] for line in path.read_text(encoding="utf-8").splitlines()}
+
+
+COMMANDS = ["error title=rdc::", "warning::", "notice::", "add-mask::"]
+
+
+def test_executors_and_tools_tell_the_runner_nothing_and_do_not_know_where_it_listens(tmp_path: Path) -> None:
+    lines = "; ".join(f"echo '::{command}forged'" for command in COMMANDS)
+    done, outside = attacked_run(tmp_path, f"{lines}; echo 'this is forged'")
+    assert done.conclusion == "success", done.log
+    for kind in ("executor", "tool"):
+        found = names(outside / kind)
+        assert not found & {*FILES, "GITHUB_TOKEN"}
+        assert not [name for name in found if name.startswith("ACTIONS_")]
+        assert {"GITHUB_SHA", "RDC_STEP"} <= found, "what says where the run is, they know"
+    assert all(f"::{command}forged" in done.log for command in COMMANDS)
+    assert "this is forged" in done.log
+    assert "forged" not in str([job.annotations for job in done.jobs.values()])
+
+
+def test_an_executor_adds_no_folder_to_the_path_of_later_steps(tmp_path: Path) -> None:
+    """The job's token would be in the environment of what is called by that path."""
+    by_name = '{ echo "$FOLDER/bin" >> "$GITHUB_PATH"; } 2> /dev/null'
+    _, outside = attacked_run(
+        tmp_path, f'{by_name}; for file in "$RUNNER_TEMP"/*path*; do echo "$FOLDER/bin" >> "$file"; done'
+    )
+    assert not (outside / "fake").exists() or "TOKEN" not in names(outside / "fake")
+
+
+def test_agents_of_a_python_program_are_not_told_where_the_runner_listens(tmp_path: Path) -> None:
+    (tmp_path / "a.playbook.md").write_text("# A\n\n## STEP 1: B\n\nSay it.\n", encoding="utf-8")
+    assert call("compile", "a.playbook.md", "--to", "python", "-o", "a.py", cwd=tmp_path).code == 0
+    env = {**os.environ, **{name: str(tmp_path / name) for name in (*FILES, "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN")}}
+    words = [sys.executable, "a.py", "run", "--agent", "env > agent; echo said"]
+    subprocess.run(words, cwd=tmp_path, env={**env, "GITHUB_SHA": "b"}, check=True, capture_output=True)
+    assert not names(tmp_path / "agent") & {*FILES, "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN"}
+    assert "GITHUB_SHA" in names(tmp_path / "agent")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,35 +18,18 @@ from tests.support.github.lint import ACTIONLINT, program
 pytestmark = pytest.mark.process
 
 CRONS = {
-    "0 0 * * *": "",
-    "*/5 * * * *": "",
-    "5/15 * * * *": "",
-    "0-59/5 * * * *": "",
-    "0,30 4-6 1,15 JAN-mar MON-FRI": "",
-    "00 04 * * sun": "",
-    "0 0 30 2 1": "",
-    "0 0 29 2 *": "",
-    "0 0 31 */2 *": "",
-    "0 25 * * *": "`25` is not a valid hour",
-    "60 0 * * *": "`60` is not a valid minute",
-    "0 0 0 * *": "`0` is not a valid day of the month",
-    "0 0 * 13 *": "`13` is not a valid month",
-    "0 0 * FOO *": "`FOO` is not a valid month",
-    "0 0 * * 7": "`7` is not a valid day of the week",
-    "0 0 * * FRI-MON": "`FRI-MON` is not a valid day",
-    "0 0 L * *": "`L` is not a valid day",
-    "10-5 * * * *": "`10-5` is not a valid minute",
-    "1- * * * *": "`1-` is not a valid minute",
-    "*/0 * * * *": "`*/0` is not a valid minute",
-    "1/2/3 * * * *": "`1/2/3` is not a valid minute",
-    "@daily": "write five values",
-    "0 0 * * * *": "write five values",
-    "* * * * *": "at least 5 minutes apart",
-    "*/3 * * * *": "at least 5 minutes apart",
-    "0,4 3 * * *": "at least 5 minutes apart",
-    "0 0 31 2 *": "no month that it names has this day",
-    "0 0 31 4,6 *": "no month that it names has this day",
-}
+    "0 0 * * *": "", "*/5 * * * *": "", "5/15 * * * *": "", "0-59/5 * * * *": "",
+    "0,30 4-6 1,15 JAN-mar MON-FRI": "", "00 04 * * sun": "", "0 0 30 2 1": "", "0 0 29 2 *": "",
+    "0 0 31 */2 *": "", "0 25 * * *": "`25` is not a valid hour", "60 0 * * *": "`60` is not a valid minute",
+    "0 0 0 * *": "`0` is not a valid day of the month", "0 0 * 13 *": "`13` is not a valid month",
+    "0 0 * FOO *": "`FOO` is not a valid month", "0 0 * * 7": "`7` is not a valid day of the week",
+    "0 0 * * FRI-MON": "`FRI-MON` is not a valid day", "0 0 L * *": "`L` is not a valid day",
+    "10-5 * * * *": "`10-5` is not a valid minute", "1- * * * *": "`1-` is not a valid minute",
+    "*/0 * * * *": "`*/0` is not a valid minute", "1/2/3 * * * *": "`1/2/3` is not a valid minute",
+    "@daily": "write five values", "0 0 * * * *": "write five values", "* * * * *": "at least 5 minutes apart",
+    "*/3 * * * *": "at least 5 minutes apart", "0,4 3 * * *": "at least 5 minutes apart",
+    "0 0 31 2 *": "no month that it names has this day", "0 0 31 4,6 *": "no month that it names has this day",
+}  # fmt: skip
 
 SETTINGS: list[tuple[str, object, str]] = [
     ("issues", {"types": ["opened", "labeled"]}, ""),
@@ -94,22 +77,16 @@ SETTINGS: list[tuple[str, object, str]] = [
 ]
 
 PERMISSIONS = {
-    ("contents", "write"): "",
-    ("id-token", "write"): "",
-    ("id-token", "none"): "",
-    ("id-token", "read"): "only `id-token: write`",
-    ("models", "read"): "",
-    ("models", "write"): "only `models: read`",
-    ("vulnerability-alerts", "read"): "",
+    ("contents", "write"): "", ("id-token", "write"): "", ("id-token", "none"): "",
+    ("id-token", "read"): "only `id-token: write`", ("models", "read"): "",
+    ("models", "write"): "only `models: read`", ("vulnerability-alerts", "read"): "",
     ("vulnerability-alerts", "write"): "only `vulnerability-alerts: read`",
-    ("statuses", "admin"): "should be 'read', 'write' or 'none'",
-    ("code-quality", "read"): "",
+    ("statuses", "admin"): "should be 'read', 'write' or 'none'", ("code-quality", "read"): "",
     ("content", "read"): "the name `content`",
-}
+}  # fmt: skip
 
 
 def problem(options: Mapping[str, object]) -> str:
-    """What rdc says of options; "" for valid ones."""
     try:
         GithubBackend().options.validated(options)
     except InvalidError as error:
@@ -117,7 +94,7 @@ def problem(options: Mapping[str, object]) -> str:
     return ""
 
 
-def refused_files(folder: Path, documents: list[dict[str, object]]) -> list[bool]:
+def refused_files(folder: Path, documents: Sequence[Mapping[str, object]]) -> list[bool]:
     """Whether actionlint finds something in each workflow."""
     jobs = {"a": {"runs-on": "ubuntu-latest", "steps": [{"run": "echo a"}]}}
     for number, document in enumerate(documents):
@@ -166,9 +143,7 @@ def test_permissions_that_github_refuses(scope: str, access: str) -> None:
 
 
 def test_actionlint_agrees_about_permissions(tmp_path: Path) -> None:
-    documents: list[dict[str, object]] = [
-        {"on": "push", "permissions": {scope: access}} for scope, access in PERMISSIONS
-    ]
+    documents = [{"on": "push", "permissions": {scope: access}} for scope, access in PERMISSIONS]
     assert refused_files(tmp_path, documents) == [bool(fragment) for fragment in PERMISSIONS.values()]
 
 

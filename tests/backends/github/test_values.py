@@ -184,9 +184,8 @@ def handed_on(folder: Path, content: bytes, code: int = 0) -> tuple[int, dict[st
     (folder / "content").write_bytes(content)
     (folder / "env").write_bytes(b"")
     command = ["sh", "-c", f'cat "$RUNNER_TEMP/content" > "$RDC_OUTPUT"; exit {code}']
-    done = subprocess.run(
-        [folder / "rdc" / "valued", *command], env={**env, "GITHUB_ENV": str(folder / "env")}, check=False
-    )
+    env["GITHUB_ENV"] = str(folder / "env")
+    done = subprocess.run([folder / "rdc" / "valued", *command], env=env, check=False)
     lines = iter((folder / "env").read_bytes().decode().split("\n")[:-1])
     found = {}
     for line in lines:

@@ -36,15 +36,19 @@ two:
 
 
 def steps(text: str) -> str:
-    """A workflow of one job with these steps."""
     body = textwrap.indent(textwrap.dedent(text), "      ")
     return f"{HEAD}jobs:\n  one:\n    runs-on: ubuntu-latest\n    steps:\n{body}"
 
 
 def jobs(text: str) -> str:
-    """A workflow of these jobs; one without steps has a step that does nothing."""
+    """A workflow of these jobs, in blocks or each on a line; one without steps has a step that does nothing."""
     lines = []
     for line in textwrap.dedent(text).strip().splitlines():
+        name, is_flow, rest = line.partition(": {")
+        if is_flow and not line.startswith(" "):
+            own = "" if "steps: " in rest else "steps: [], "
+            lines.append(f"  {name}: {{runs-on: ubuntu-latest, {own}{rest}")
+            continue
         lines.append(f"  {line}")
         if not line.startswith(" "):
             lines.append("    runs-on: ubuntu-latest")
@@ -62,7 +66,6 @@ def run(folder: Path, workflow: str, number: int = 1, **more: Any) -> EngineRun:
 
 
 def written(folder: Path, workflow: str) -> Path:
-    """Write a workflow into a file."""
     path = folder / "workflow.yml"
     path.write_text(workflow, encoding="utf-8")
     return path

@@ -32,7 +32,6 @@ def ending(done: subprocess.CompletedProcess[str]) -> tuple[int, str]:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process lives."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
@@ -40,7 +39,6 @@ def is_alive(pid: int) -> bool:
 
 
 def wait_until(holds: Callable[[], object]) -> None:
-    """Wait until something holds."""
     deadline = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < deadline
@@ -48,7 +46,6 @@ def wait_until(holds: Callable[[], object]) -> None:
 
 
 def locks(place: Place) -> list[str]:
-    """The locks that are left."""
     return [path.name for path in (place.folder / ".rdc" / "main.make").iterdir() if path.name.startswith("lock")]
 
 
@@ -94,12 +91,10 @@ class Terminal:
             return ""
 
     def hang_up(self) -> None:
-        """Close the window."""
         os.close(self.master)
         self.master = -1
 
     def end(self) -> str:
-        """Wait for the end; the last line of rdc."""
         while piece := self._read() if self.master >= 0 else "":
             self.shown += piece
         self.process.wait(PATIENCE)

@@ -22,46 +22,19 @@ from tests.support.makefiles import environment
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
-PLAY = """\
-# Two steps
-
-## INPUTS
-
-- `topic` (text): What
-
-## STEP 1: First
-
-Write about {{topic}}.
-
-@output(first)
-
-## STEP 2: Ask
-
-@elicit(input, "Which {{first}}?")
-
-## STEP 3: Then
-
-```if first == "nothing"```
-
-No.
-
-```else```
-
-Go on with {{first}} and {{__elicit_step_2}}.
-
-```endif```
-
-## ARTIFACTS
-
-type: markdown
-"""
+PLAY = (
+    "# Two steps\n\n## INPUTS\n\n- `topic` (text): What\n\n"
+    "## STEP 1: First\n\nWrite about {{topic}}.\n\n@output(first)\n\n"
+    '## STEP 2: Ask\n\n@elicit(input, "Which {{first}}?")\n\n'
+    '## STEP 3: Then\n\n```if first == "nothing"```\n\nNo.\n\n```else```\n\n'
+    "Go on with {{first}} and {{__elicit_step_2}}.\n\n```endif```\n\n## ARTIFACTS\n\ntype: markdown\n"
+)
 SHORT = "# One\n\n## STEP 1: Only\n\nSay it.\n\n@output(it)\n\n## ARTIFACTS\n\ntype: json\n"
 HOSTILE = "$(shell touch pwned) `touch pwned` $$HOME ${{ x }} {{topic}} 'q' \"d\" %s %% \\n \\\\ \t#\né\n\n  * end"
 WORKFLOW = ROOT / "tests" / "backends" / "github" / "implementation.program.json"
 
 
 def play(folder: Path, document: str, **options: str) -> Made:
-    """A folder with the Makefile of a playbook."""
     path = folder / "main.playbook.md"
     (folder / "rdc.toml").touch()
     path.write_text(document, encoding="utf-8")
@@ -69,7 +42,6 @@ def play(folder: Path, document: str, **options: str) -> Made:
 
 
 def compiled(path: Path) -> Program:
-    """The program of a playbook."""
     found = compile_file(str(path))
     assert found.program, found.diagnostics
     return found.program
@@ -197,30 +169,10 @@ def test_an_input_has_no_name_that_the_makefile_itself_is_given(tmp_path: Path) 
 
 # --- Breakpoints ------------------------------------------------------------------------------------------------------
 
-STEPS = """# Play
-
-## STEP 1: One
-
-A
-
-## STEP 2: Two
-
-```if nothing == ""```
-
-### STEP 2a: First
-
-B
-
-### STEP 2b: Second
-
-C
-
-```endif```
-
-## STEP 3: Three
-
-D
-"""
+STEPS = (
+    '# Play\n\n## STEP 1: One\n\nA\n\n## STEP 2: Two\n\n```if nothing == ""```\n\n'
+    "### STEP 2a: First\n\nB\n\n### STEP 2b: Second\n\nC\n\n```endif```\n\n## STEP 3: Three\n\nD\n"
+)
 
 
 def test_a_run_waits_where_it_leaves_a_breakpoint_and_nowhere_twice(tmp_path: Path) -> None:
@@ -259,7 +211,6 @@ def usual(tmp_path: Path) -> Made:
 
 
 def reports(made: Made) -> dict[str, bytes]:
-    """The reports of a run, each heading as `#`."""
     (folder,) = (made.folder / ".rdc").glob("*.implementation/reports")
     return {path.name: re.sub(HEADING, b"# ", path.read_bytes()) for path in sorted(folder.iterdir())}
 
@@ -310,24 +261,10 @@ def test_the_target_of_a_step_does_its_gate_and_its_work(usual: Made) -> None:
 
 # --- What an agent cannot replace -------------------------------------------------------------------------------------
 
-TWICE = """# Two
-
-## STEP 1: First
-
-Say it.
-
-@output(it)
-
-## STEP 2: Then
-
-Use {{it}}.
-
-@output(that)
-
-## ARTIFACTS
-
-type: markdown
-"""
+TWICE = (
+    "# Two\n\n## STEP 1: First\n\nSay it.\n\n@output(it)\n\n"
+    "## STEP 2: Then\n\nUse {{it}}.\n\n@output(that)\n\n## ARTIFACTS\n\ntype: markdown\n"
+)
 PLANTED = "import sys\nopen('executed', 'a').write(' '.join(sys.argv[1:2]) + chr(10))\n"
 PROGRAM, RUNTIME = "rdc/main.py", "$(ls rdc/rdc_runtime_*.py)"
 PART = "$(ls rdc/rdc_make_*.py)"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import subprocess
 from pathlib import Path
 
@@ -46,8 +45,10 @@ def test_a_question_is_shown_and_its_answer_comes_with_the_next_call(waiting: Pl
     assert [line.split()[0] for line in waiting.lines("log")] == ["build", "ship"]
 
 
-def test_no_stops_the_run_with_its_message(waiting: Place) -> None:
+def test_no_stops_the_run_with_its_message_and_make_starts_a_new_one(waiting: Place) -> None:
     assert ending(waiting.make("REPLY=no")) == (1, "rdc: STOP It is bad")
+    assert ending(waiting.make()) == WAITS
+    assert waiting.lines("log") == ["build", "build"]
 
 
 @pytest.mark.parametrize(
@@ -123,12 +124,6 @@ def test_make_starts_a_new_run_after_the_last_one_is_over(document: str, tmp_pat
     assert [line.split()[0] for line in place.lines("log")] == ["build", "ship"] * 2
     runs = {line.split()[1] for line in place.lines("log") if " " in line}
     assert len(runs) == (0 if document == PLAIN else len(runs))
-
-
-def test_make_starts_a_new_run_after_a_stop(waiting: Place) -> None:
-    assert code(waiting.make("REPLY=no")) == 1
-    assert ending(waiting.make()) == WAITS
-    assert waiting.lines("log") == ["build", "build"]
 
 
 def test_status_shows_completed_steps_and_where_the_run_stands(waiting: Place) -> None:
@@ -250,10 +245,3 @@ def test_commands_at_a_terminal_read_what_is_typed(tmp_path: Path) -> None:
     terminal.type("Ann\n", after="name: ")
     assert terminal.end() == "rdc: COMPLETE"
     assert place.lines("log") == ["Ann"]
-
-
-def test_hints_name_the_file(tmp_path: Path) -> None:
-    place = Place(tmp_path, FLOW)
-    (tmp_path / "Makefile").rename(tmp_path / "deploy.mk")
-    hint = re.findall("to answer: (.*?yes)", place.make("-f", "deploy.mk").stderr)[0]
-    assert shlex.split(hint)[:3] == ["make", "-f", "deploy.mk"]

@@ -42,7 +42,6 @@ EXAMPLES = sorted(
 
 @cache
 def compiled(path: Path) -> Program:
-    """The program of an example."""
     found = compile_file(str(path)).program
     assert found
     return found
@@ -88,9 +87,8 @@ def test_make_does_the_whole_and_each_step_when_it_is_due(made: Made) -> None:
 def test_a_run_of_make_is_one_of_the_program_too(made: Made) -> None:
     """`rdc run` and the program find it where they keep theirs."""
     assert made.end("topic=rain") == "rdc: WAITING 2"
-    done = subprocess.run(
-        [sys.executable, "rdc/main.py", "status"], cwd=made.folder, capture_output=True, check=True, text=True
-    )
+    words_of = [sys.executable, "rdc/main.py", "status"]
+    done = subprocess.run(words_of, cwd=made.folder, capture_output=True, check=True, text=True)
     assert "WAITING at 2" in done.stdout
     assert "make" not in done.stdout
 
@@ -167,9 +165,7 @@ def test_the_tools_that_check_the_program_are_named_where_they_are_missing(made:
     tools.mkdir()
     for name in ("sh", "make", "python3", "env"):
         (tools / name).symlink_to(Path(shutil.which(name) or "").resolve())
-    assert made.end("topic=x", PATH=str(tools)) == (
-        "rdc: error: cannot check ./rdc/main.py: install sha256sum or shasum"
-    )
+    assert made.end("topic=x", PATH=str(tools)).endswith("cannot check ./rdc/main.py: install sha256sum or shasum")
     (tools / "shasum").write_text('#!/bin/sh\n[ "$*" = "-a 256" ] && exec /usr/bin/sha256sum\n', encoding="utf-8")
     (tools / "shasum").chmod(0o755)
     assert made.end("topic=x", PATH=str(tools)) == "rdc: WAITING 2"
@@ -234,8 +230,8 @@ def test_what_a_call_does_not_take_is_refused_by_its_name(made: Made) -> None:
 
 def test_what_only_other_makefiles_take_is_refused_by_its_name(made: Made) -> None:
     for name, *words_of in (["PROMPTED", "run", "topic=x"], ["AS", "resume"], ["AGENT", "step-1"], ["BREAK", "status"]):
-        shown_by_make = f"rdc: error: this Makefile does not take {name}; leave it out, or set it in make's environment"
-        assert made.end(*words_of, f"{name}=1") == shown_by_make
+        refusal = f"rdc: error: this Makefile does not take {name}; leave it out, or set it in make's environment"
+        assert made.end(*words_of, f"{name}=1") == refusal
     assert not (made.folder / ".rdc").exists()
 
 
@@ -248,9 +244,8 @@ def test_the_environment_is_neither_refused_nor_an_input(made: Made) -> None:
 
 
 def test_an_input_may_have_a_name_that_other_makefiles_give_a_meaning(tmp_path: Path) -> None:
-    whole = program(
-        node("1", shell("true")), message=words(ref("BREAK")), slots=slots("BREAK"), inputs=(Input("BREAK"),)
-    )
+    one = node("1", shell("true"))
+    whole = program(one, message=words(ref("BREAK")), slots=slots("BREAK"), inputs=(Input("BREAK"),))
     assert Made(tmp_path, whole).end("BREAK=today") == "rdc: COMPLETE today"
 
 
@@ -386,7 +381,6 @@ def test_each_step_has_a_target_whatever_it_is_called(tmp_path: Path) -> None:
 
 
 def start(made: Made, *given: str) -> subprocess.Popen[bytes]:
-    """Start make, and wait until its slow command runs."""
     (made.folder / "slow").touch()
     process = subprocess.Popen(
         ["make", *given], cwd=made.folder, env=environment({}), stdin=subprocess.DEVNULL,
@@ -401,7 +395,6 @@ def start(made: Made, *given: str) -> subprocess.Popen[bytes]:
 
 
 def is_gone(pid: int) -> bool:
-    """Whether a process has ended, within a while."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         try:
@@ -413,9 +406,7 @@ def is_gone(pid: int) -> bool:
     return False
 
 
-def test_term_to_make_alone_ends_the_command_and_the_run_is_resumed(
-    made: Made, ended: list[subprocess.Popen[bytes]]
-) -> None:
+def test_term_to_make_alone_ends_the_command(made: Made, ended: list[subprocess.Popen[bytes]]) -> None:
     process = start(made, "topic=x")
     ended.append(process)
     os.kill(process.pid, signal.SIGTERM)

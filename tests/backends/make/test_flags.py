@@ -10,29 +10,15 @@ import pytest
 
 from tests.backends.make.loops import RUN, code, ending
 from tests.support.makefiles import FLOW, PLAIN, Place, environment
+from tests.support.runbooks import command
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
-RETRY = """\
-# Retry
-
-## 1. Try it
-
-```sh
-echo "try $RDC_ATTEMPT" >> log; [ "$RDC_ATTEMPT" = 2 ]
-```
-
-- FAIL: RETRY 2
-
-## 2. Ship it
-
-```bash
-echo ship >> log && \\
-  echo more >> log
-```
-
-- PASS: COMPLETE "Out it goes"
-"""
+RETRY = (
+    "# Retry\n\n"
+    + command("1. Try it", 'echo "try $RDC_ATTEMPT" >> log; [ "$RDC_ATTEMPT" = 2 ]', "FAIL: RETRY 2", shell="sh")
+    + command("2. Ship it", "echo ship >> log && \\\n  echo more >> log", 'PASS: COMPLETE "Out it goes"')
+)
 LOG = ["try 1", "try 2", "ship", "more"]
 VALUES = ["$(shell touch canary)", "${shell touch canary}$", "'; touch canary; '", "`touch canary`$(touch canary)"]
 VALUES += ["$(error x)"]
@@ -141,32 +127,16 @@ def test_a_variable_reaches_commands_as_it_is(tmp_path: Path) -> None:
     assert not (tmp_path / "canary").exists()
 
 
-SEES = """\
-## {N}. See
-
-### {N}.1 Look
-
-```bash
-env -0 > "env.{N}.$RDC_ATTEMPT"; [ "$RDC_ATTEMPT" = 2 ]
-```
-
-- FAIL: RETRY 3
-
-### {N}.2 Again
-
-```sh
-[ {N} = 2 ]
-```
-
-- PASS: COMPLETE
-- FAIL: GOTO NEXT {N}
-"""
+SEES = (
+    "## {N}. See\n\n"
+    + command("### {N}.1 Look", 'env -0 > "env.{N}.$RDC_ATTEMPT"; [ "$RDC_ATTEMPT" = 2 ]', "FAIL: RETRY 3")
+    + command("### {N}.2 Again", "[ {N} = 2 ]", "PASS: COMPLETE", "FAIL: GOTO NEXT {N}", shell="sh")
+)
 OWN = {"RDC_ATTEMPT", "RDC_RUN_ID", "RDC_TITLE", "RDC_STEP", "RDC_COMMAND", "RDC_STEP_INSTANCE", "rdc_N"}
 OF_MAKE = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEFILES", "MAKE_TERMERR", "MAKE_TERMOUT"}
 
 
 def seen(path: Path) -> dict[str, str]:
-    """The variables that a command has written down."""
     return dict(each.split("=", 1) for each in path.read_text(encoding="utf-8").split("\0") if each)
 
 
@@ -213,27 +183,11 @@ def test_counters_and_the_loop_hide_no_variable(tmp_path: Path) -> None:
 
 # --- Another Makefile in its place ------------------------------------------------------------------------------------
 
-REPLACES = """\
-## 1. Replace
-
-```sh
-cp other.new Makefile || rm Makefile
-```
-
-## 2. Go on
-
-```sh
-echo two >> log
-```
-
-- FAIL: GOTO 3
-
-## 3. Repair
-
-```sh
-echo repair >> log
-```
-"""
+REPLACES = (
+    command("1. Replace", "cp other.new Makefile || rm Makefile", shell="sh")
+    + command("2. Go on", "echo two >> log", "FAIL: GOTO 3", shell="sh")
+    + command("3. Repair", "echo repair >> log", shell="sh")
+)
 OTHERS = {
     "another version": REPLACES.replace("echo two", "touch canary; echo two"),
     "the same steps": REPLACES + "\n<!-- more -->\n",

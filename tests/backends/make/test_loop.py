@@ -102,7 +102,6 @@ def replies_of(answers: Path) -> list[list[str]]:
 
 
 def make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run make to its end."""
     return subprocess.run(
         ["make", *words],
         cwd=folder,

@@ -28,23 +28,12 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.runbook.md"))
 
 # What makes of GNU make after 3.81 know, and since when.
 NEWER = {
-    r"\.ONESHELL": "3.82",
-    r"\.RECIPEPREFIX": "3.82",
-    r"^\s*(override\s+)?undefine\b": "3.82",
-    r"\bprivate\s+\S+\s*[:+?]?=": "3.82",
-    r"^\s*define\s+\S+\s*[:+?!]*=": "3.82",
-    r"^[^\t$]*\s!=": "4.0",
-    r"(?<!:)::=": "4.0",
-    r"\$[({]file\s": "4.0",
-    r"\$[({]guile\s": "4.0",
-    r"^-?load\s": "4.0",
-    r"^[^\t]*&:": "4.3",
-    r"\.EXTRA_PREREQS|\.SHELLSTATUS": "4.2",
-    r"\$[({]intcmp\s": "4.4",
-    r"\$[({]let\s": "4.4",
-    r"\.WAIT\b|\.NOTINTERMEDIATE": "4.4",
-    r"\+:=|:::=": "4.4",
-}
+    r"\.ONESHELL": "3.82", r"\.RECIPEPREFIX": "3.82", r"^\s*(override\s+)?undefine\b": "3.82",
+    r"\bprivate\s+\S+\s*[:+?]?=": "3.82", r"^\s*define\s+\S+\s*[:+?!]*=": "3.82", r"^[^\t$]*\s!=": "4.0",
+    r"(?<!:)::=": "4.0", r"\$[({]file\s": "4.0", r"\$[({]guile\s": "4.0", r"^-?load\s": "4.0", r"^[^\t]*&:": "4.3",
+    r"\.EXTRA_PREREQS|\.SHELLSTATUS": "4.2", r"\$[({]intcmp\s": "4.4", r"\$[({]let\s": "4.4",
+    r"\.WAIT\b|\.NOTINTERMEDIATE": "4.4", r"\+:=|:::=": "4.4",
+}  # fmt: skip
 
 
 # --- The file ---------------------------------------------------------------------------------------------------------
@@ -52,7 +41,6 @@ NEWER = {
 
 @cache
 def example_makefiles() -> dict[str, str]:
-    """The Makefiles of the examples."""
     programs = {path.name: compile_file(str(path)).program for path in EXAMPLES}
     return {name: emitted(program) for name, program in programs.items() if program}
 
@@ -101,19 +89,13 @@ def test_each_text_of_a_document_arrives_as_it_was_written(text: str) -> None:
 
 HOSTILE = ["$(shell touch canary)", "${shell touch canary}", "$(info x)$(eval run: ; touch canary)", "$(touch canary)"]
 HOSTILE += [
-    "`touch canary`",
-    ";touch canary",
-    "'; touch canary; '",
-    '"; touch canary; "',
-    "a: ; touch canary",
-    "# x",
+    "`touch canary`", ";touch canary", "'; touch canary; '", '"; touch canary; "', "a: ; touch canary", "# x",
     "#<",
-]
+]  # fmt: skip
 HOSTILE += ["endef", "trailing \\", "%s %d $@ $< $$ $1 {N}"]
 
 
 def quoted(message: str) -> str:
-    """A message as it stands in a document."""
     escaped = message.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
@@ -212,9 +194,8 @@ def test_a_command_runs_as_its_shell_would_run_it(command: str, tag: str, tmp_pa
     place, alone = tmp_path / "place", tmp_path / "alone"
     place.mkdir()
     alone.mkdir()
-    lay(
-        place, program(node("1", shell(command, tag)), node("2", shell("true", "bash")), node("3", shell("true", "sh")))
-    )
+    others = (node("2", shell("true", "bash")), node("3", shell("true", "sh")))
+    lay(place, program(node("1", shell(command, tag)), *others))
     wanted = subprocess.run([tag, "-c", command], cwd=alone, env=environment({}), capture_output=True, check=False)
     expected = (alone / "out").read_bytes() if (alone / "out").exists() else None
     for words in (["-n"], ["-n", "step-1"], [], ["step-1"]):
@@ -305,7 +286,7 @@ def test_shells_can_read_the_loop(words: list[str], tmp_path: Path) -> None:
     assert (checked.returncode, checked.stdout + checked.stderr) == (0, b"")
 
 
-def test_a_flow_that_no_shell_could_be_given_is_refused(tmp_path: Path) -> None:
+def test_a_flow_that_no_shell_could_be_given_is_refused() -> None:
     nodes = [node(str(n), shell("true"), when("pass", str(n + 1)), when("fail", "stop")) for n in range(1, 5001)]
     found = MakeBackend().emit(program(*nodes, node("5001", shell("true"))), {})
     assert (found.text, [each.code for each in found.diagnostics]) == (None, ["RD502"])

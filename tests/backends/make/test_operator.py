@@ -100,17 +100,17 @@ def test_a_hint_that_refuses_can_be_pasted(flow: Place) -> None:
 @pytest.mark.parametrize("document", [PLAIN, FLOW], ids=["plain", "flow"])
 def test_a_prompted_run_executes_nothing(document: str, tmp_path: Path) -> None:
     place = Place(tmp_path, document, operator="full")
-    printed = place.make("PROMPTED=1")
-    assert last_line(printed).startswith("rdc: WAITING 1")
-    assert "echo build >> log\n" in printed.stderr
+    done = place.make("PROMPTED=1")
+    assert last_line(done).startswith("rdc: WAITING 1")
+    assert "echo build >> log\n" in done.stderr
     for number in range(1, 5):
-        answer = re.findall(r"to answer: (make .*)$", printed.stdout, re.MULTILINE)[0].split()[1:]
+        answer = re.findall(r"to answer: (make .*)$", done.stdout, re.MULTILINE)[0].split()[1:]
         assert place.make(*answer, "BY=ann").returncode == 0
-        printed = place.make("resume")
-        if printed.returncode == 0:
+        done = place.make("resume")
+        if done.returncode == 0:
             break
-        assert last_line(printed).startswith(f"rdc: WAITING {number + 1}")
-    assert last_line(printed).startswith("rdc: COMPLETE")
+        assert last_line(done).startswith(f"rdc: WAITING {number + 1}")
+    assert last_line(done).startswith("rdc: COMPLETE")
     assert place.lines("log") == []
     assert place.make("status").stdout.count("by ann") == number
     assert place.make().returncode == (2 if document == FLOW else 0), "the next run is none"
@@ -193,9 +193,9 @@ def test_a_command_is_told_when_the_run_waits_or_ends(flow: Place) -> None:
 
 def test_runs_stand_beside_each_other(flow: Place) -> None:
     assert last_line(flow.make()) == "rdc: WAITING 2 Look at it"
-    printed = flow.make("AS=eu-west.1")
-    assert last_line(printed) == "rdc: WAITING 2 Look at it"
-    hint = re.findall("to answer: (.*)", printed.stdout)[0].replace("yes", "no")
+    done = flow.make("AS=eu-west.1")
+    assert last_line(done) == "rdc: WAITING 2 Look at it"
+    hint = re.findall("to answer: (.*)", done.stdout)[0].replace("yes", "no")
     assert hint == "make answer STEP=2 REPLY=no AS=eu-west.1"
     subprocess.run(["sh", "-c", hint], cwd=flow.folder, env=environment({}), check=True, capture_output=True)
     assert last_line(flow.make("AS=eu-west.1", "resume")) == "rdc: STOP It is bad"
@@ -208,8 +208,8 @@ def test_runs_stand_beside_each_other(flow: Place) -> None:
 
 def test_what_must_be_given_again_is_in_the_commands_that_are_printed(flow: Place) -> None:
     flow.make("AS=x")
-    printed = flow.make("AS=x", "resume", "NOTIFY=cat >> noticed")
-    hint = re.findall("to continue: (.*)", printed.stdout)[0]
+    done = flow.make("AS=x", "resume", "NOTIFY=cat >> noticed")
+    hint = re.findall("to continue: (.*)", done.stdout)[0]
     assert hint == "make resume NOTIFY='cat >> noticed' AS=x"
     subprocess.run(["sh", "-c", hint], cwd=flow.folder, env=environment({}), check=False, capture_output=True)
     assert len(flow.lines("noticed")) == 2

@@ -20,46 +20,29 @@ from compiler.driver import compile_file
 from tests.backends.make.texts import PIECES, TEXTS, with_commands
 from tests.conftest import ROOT
 from tests.support.makefiles import PATIENCE, Place, environment
+from tests.support.runbooks import command
 
 pytestmark = pytest.mark.process
 
-LINE = """\
-# Line
-
-## 1. Build it
-
-```bash
-echo build >> log
-[ -e broken ] || exit 0
-exit 1
-```
-
-- FAIL: STOP "It's $HOME broken; see #1"
-
-## 2. Tell them
-
-```sh
-[ -e tells ] && echo tell >> log
-```
-
-- FAIL: CONTINUE
-
-## 3. Ship it
-
-```bash
-echo "ship $RDC_STEP $RDC_ATTEMPT" >> log; [ "$RDC_ATTEMPT" = 3 ]
-```
-
-- PASS: COMPLETE "Out it goes"
-- FAIL: RETRY 2
-"""
+LINE = (
+    "# Line\n\n"
+    + command(
+        "1. Build it", "echo build >> log\n[ -e broken ] || exit 0\nexit 1", 'FAIL: STOP "It\'s $HOME broken; see #1"'
+    )
+    + command("2. Tell them", "[ -e tells ] && echo tell >> log", "FAIL: CONTINUE", shell="sh")
+    + command(
+        "3. Ship it",
+        'echo "ship $RDC_STEP $RDC_ATTEMPT" >> log; [ "$RDC_ATTEMPT" = 3 ]',
+        'PASS: COMPLETE "Out it goes"',
+        "FAIL: RETRY 2",
+    )
+)
 
 
 class Plain(Place):
     """A folder with a plain Makefile."""
 
     def write(self, document: str, others: dict[str, str], **options: str) -> None:
-        """The documents, and the Makefile of the first one."""
         super().write(document, others, **options)
         emission = emitted(self.folder / "main.runbook.md")
         assert emission.text, emission.diagnostics
@@ -67,7 +50,6 @@ class Plain(Place):
 
 
 def emitted(path: Path, **options: object) -> Emission:
-    """The plain Makefile of a document."""
     program = compile_file(str(path)).program
     assert program
     return MakeBackend().emit(program, {"form": "plain", **options})
@@ -75,7 +57,6 @@ def emitted(path: Path, **options: object) -> Emission:
 
 @pytest.fixture
 def line(tmp_path: Path) -> Plain:
-    """A Makefile of three steps."""
     return Plain(tmp_path, LINE)
 
 
@@ -137,12 +118,8 @@ def test_a_dry_run_shows_the_commands_and_runs_nothing(line: Plain) -> None:
     before = line.files
     shown = line.make("-n")
     assert shown.returncode == 0
-    for command in (
-        "[ -e broken ] || exit 0",
-        "[ -e tells ] && echo tell >> log",
-        'echo "ship $RDC_STEP $RDC_ATTEMPT"',
-    ):
-        assert command in shown.stdout
+    for each in ("[ -e broken ] || exit 0", "[ -e tells ] && echo tell >> log", 'echo "ship $RDC_STEP $RDC_ATTEMPT"'):
+        assert each in shown.stdout
     assert line.files == before
 
 

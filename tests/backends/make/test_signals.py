@@ -1,4 +1,4 @@
-"""Signals to a Makefile's run, with and without a terminal (R5): the command gets one, and nothing is left behind."""
+"""Signals to a Makefile's run (R5), and locks: one make runs, others are refused, and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -6,51 +6,30 @@ import os
 import signal
 import subprocess
 import time
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tests.backends.make.loops import Terminal, code, ending, holder, is_alive, locks, wait_until
-from tests.support.makefiles import PATIENCE, Place
+from tests.support.makefiles import FLOW, PATIENCE, SLOW, Place, environment
+from tests.support.runbooks import command
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
 WAITS = "while [ ! -e got ]; do sleep 0.05; done; sleep 0.1"
-DOCUMENT = f"""\
-# Slow
-
-## 1. Build
-
-```bash
-echo build >> log
-```
-
-## 2. Wait
-
-```bash
-trap 'echo got >> got' INT TERM HUP
-echo $$ >> began
-[ -e quick ] && exit 0
-{WAITS}
-[ -e quick ] || exit 1
-```
-
-- FAIL: RETRY 3 GOTO 4
-
-## 3. Ship
-
-```bash
-echo ship >> log
-```
-
-- PASS: COMPLETE "Done"
-
-## 4. Handle it
-
-```bash
-echo handled >> log
-```
-"""
+DOCUMENT = (
+    "# Slow\n\n"
+    + command("1. Build", "echo build >> log")
+    + command(
+        "2. Wait",
+        "trap 'echo got >> got' INT TERM HUP\necho $$ >> began\n[ -e quick ] && exit 0\n"
+        f"{WAITS}\n[ -e quick ] || exit 1",
+        "FAIL: RETRY 3 GOTO 4",
+    )
+    + command("3. Ship", "echo ship >> log", 'PASS: COMPLETE "Done"')
+    + command("4. Handle it", "echo handled >> log")
+)
 ALONE = {"INT": signal.SIGINT, "TERM": signal.SIGTERM, "HUP": signal.SIGHUP}
 
 
@@ -82,29 +61,19 @@ def was_interrupted(place: Place) -> None:
 # --- Without a terminal -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ALONE)
-@pytest.mark.parametrize("to", ["group", "loop"])
+@pytest.mark.parametrize(("name", "to"), [*product(ALONE, ("group", "loop")), ("TERM", "make")])
 def test_a_signal_interrupts_the_run(name: str, to: str, tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
     place = hurried(tmp_path, DOCUMENT)
     ended.append(place.start())
     if to == "group":
         os.killpg(ended[0].pid, ALONE[name])
     else:
-        os.kill(holder(place), ALONE[name])
+        os.kill(ended[0].pid if to == "make" else holder(place), ALONE[name])
     out, errors = ended[0].communicate(timeout=PATIENCE)
     assert out.splitlines()[-1] == "rdc: INTERRUPTED 2"
     if to == "loop":
         assert "Error 130" in errors
-    assert "RERUN=yes" in errors
-    was_interrupted(place)
-
-
-def test_term_to_make_alone_interrupts_the_run(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
-    place = hurried(tmp_path, DOCUMENT)
-    ended.append(place.start())
-    os.kill(ended[0].pid, signal.SIGTERM)
-    out, _ = ended[0].communicate(timeout=PATIENCE)
-    assert out.splitlines()[-1] == "rdc: INTERRUPTED 2"
+    assert to == "make" or "RERUN=yes" in errors
     was_interrupted(place)
 
 
@@ -208,3 +177,138 @@ def test_a_key_while_a_question_is_shown_leaves_it_open(flow: Place) -> None:
     terminal.type("\x03", after="[yes/no]")
     assert terminal.end().startswith("rdc: INTERRUPTED 2")
     assert ending(flow.make("REPLY=no")) == (1, "rdc: STOP It is bad")
+
+
+# --- Several makes at once: one runs, the others are refused; a lock of a process that is gone is taken o -------------
+
+BUSY = "# Busy\n\n## 1. Be busy\n\n```sh\nmkdir busy || touch overlap; sleep 0.05; rmdir busy; echo done >> log\n```\n"
+HOST = os.uname().nodename
+
+
+def gone() -> int:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    return dead.pid
+
+
+def lock(place: Place, target: str) -> Path:
+    (place.folder / ".rdc" / "main.make").mkdir(parents=True, mode=0o700)
+    path = place.folder / ".rdc" / "main.make" / "lock"
+    path.symlink_to(target)
+    return path
+
+
+def test_a_second_run_is_refused_and_the_first_goes_on(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
+    place = Place(tmp_path, SLOW.replace("exec sleep 30", "until [ -e go ]; do sleep 0.01; done"))
+    ended.append(place.start())
+    assert str((place.state / "lock").readlink()) == f"{holder(place)}@{HOST}"
+    for words in ([], ["resume"], ["resume", "RERUN=yes"], ["resume", "ASSUME=pass"]):
+        refused = place.make(*words)
+        assert code(refused) == 2
+        assert "another make is running" in ending(refused)[1]
+    assert place.make("status").returncode == 0
+    (tmp_path / "go").touch()
+    out, _ = ended[0].communicate(timeout=PATIENCE)
+    assert out.splitlines()[-1] == "rdc: COMPLETE"
+    assert place.lines("log") == ["build", "ship"]
+    assert locks(place) == []
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_lock_of_a_process_that_is_gone_is_taken_over(count: int, tmp_path: Path) -> None:
+    place = Place(tmp_path, BUSY)
+    path = lock(place, f"{gone()}@{HOST}")
+    for _ in range(count - 1):
+        path = path.with_name(f"{path.name}.{str(path.readlink()).split('@')[0]}")
+        path.symlink_to(f"{gone()}@{HOST}")
+    assert ending(place.make()) == (0, "rdc: COMPLETE")
+    assert locks(place) == []
+
+
+@pytest.mark.parametrize("is_left", [False, True], ids=["free", "left behind"])
+def test_of_many_at_once_no_two_run(is_left: bool, tmp_path: Path) -> None:
+    place = Place(tmp_path, BUSY)
+    if is_left:
+        lock(place, f"{gone()}@{HOST}")
+    many = [
+        subprocess.Popen(["make"], cwd=tmp_path, env=environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(8)
+    ]
+    last_lines = [process.communicate(timeout=PATIENCE)[0].splitlines()[-1] for process in many]
+    completed = last_lines.count(b"rdc: COMPLETE")
+    assert completed >= 1
+    assert all(line == b"rdc: COMPLETE" or line.startswith(b"rdc: error: ") for line in last_lines), last_lines
+    assert place.lines("log") == ["done"] * completed
+    assert not (tmp_path / "overlap").exists()
+    assert locks(place) == []
+    assert ending(place.make()) == (0, "rdc: COMPLETE")
+
+
+@pytest.mark.parametrize("target", ["1@other-host", f"ME@{HOST}", "x", "$(touch canary)@x", f"1@{HOST}"])
+def test_a_lock_of_another_machine_or_of_a_process_that_lives_is_kept(target: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, BUSY)
+    target = target.replace("ME", str(os.getpid()))
+    path = lock(place, target)
+    for words in ([], ["resume"]):
+        refused = place.make(*words)
+        assert code(refused) == 2
+        assert str(path.relative_to(tmp_path)) in refused.stdout, "what to remove"
+    assert str(path.readlink()) == target
+    assert place.lines("log") == []
+    path.unlink()
+    assert ending(place.make()) == (0, "rdc: COMPLETE")
+    assert not list(tmp_path.rglob("canary*"))
+
+
+@pytest.mark.parametrize("kind", ["folder", "file"])
+def test_something_else_in_the_place_of_the_lock_is_an_error(kind: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, BUSY)
+    path = lock(place, "x")
+    path.unlink()
+    path.mkdir() if kind == "folder" else path.touch()
+    refused = place.make()
+    assert (code(refused), ending(refused)[1][:12]) == (2, "rdc: error: ")
+    assert place.lines("log") == []
+    assert path.exists()
+
+
+def test_a_run_whose_loop_was_killed_waits_for_its_command(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
+    place = Place(tmp_path, SLOW)
+    ended.append(place.start())
+    command = int(place.lines("began")[0])
+    for pid in (ended[0].pid, holder(place)):
+        os.kill(pid, signal.SIGKILL)
+    ended[0].wait(PATIENCE)
+    try:
+        for words in (["resume"], ["resume", "RERUN=yes"], ["ASSUME=pass"]):
+            refused = place.make(*words)
+            assert code(refused) == 2
+            assert "still runs" in refused.stdout
+        assert is_alive(command), "rdc signals no process that only a file names"
+    finally:
+        group = int((place.state / "pid").read_text())
+        os.killpg(group, signal.SIGKILL)
+    wait_until(lambda: not is_alive(group))
+    (tmp_path / "quick").touch()
+    assert code(place.make("resume")) == 75
+    assert ending(place.make("resume", "RERUN=yes")) == (0, "rdc: COMPLETE")
+    assert place.lines("log") == ["build", "ship"]
+
+
+def test_the_make_alone_was_killed(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
+    """Its loop goes on, and holds the lock."""
+    place = Place(tmp_path, SLOW.replace("exec sleep 30", "until [ -e go ]; do sleep 0.01; done"))
+    ended.append(place.start())
+    loop = holder(place)
+    os.kill(ended[0].pid, signal.SIGKILL)
+    ended[0].wait(PATIENCE)
+    assert code(place.make("resume", "RERUN=yes")) == 2
+    (tmp_path / "go").touch()
+    wait_until(lambda: not is_alive(loop))
+    assert place.lines("log") == ["build", "ship"]
+
+
+def test_a_question_that_waits_holds_no_lock(tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW)
+    assert code(place.make()) == 75
+    assert locks(place) == []

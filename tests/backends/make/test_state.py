@@ -11,49 +11,28 @@ import pytest
 
 from tests.backends.make.loops import RUN, code, ending
 from tests.support.makefiles import FLOW, PATIENCE, PLAIN, SLOW, Place, kill_all
+from tests.support.runbooks import command, question
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
 STATE = ".rdc/main.make"
-ASKS = """\
-# Shelves
-
-## {N}. Shelf
-
-### {N}.1 Look
-
-```sh
-echo "look {N}" >> log
-```
-
-### {N}.2 More
-
-More shelves than {N}?
-
-- YES: GOTO NEXT {N}
-- NO: COMPLETE "{N} shelves"
-
-## Other Do something else
-
-```sh
-echo other >> log
-```
-"""
+ASKS = (
+    "# Shelves\n\n"
+    "## {N}. Shelf\n\n"
+    + command("### {N}.1 Look", 'echo "look {N}" >> log', shell="sh")
+    + question("### {N}.2 More", "More shelves than {N}?", "YES: GOTO NEXT {N}", 'NO: COMPLETE "{N} shelves"')
+    + command("Other Do something else", "echo other >> log", shell="sh")
+)
 EVIL = [
-    "$(touch canary)",
-    "`touch canary`",
-    "x;touch canary",
-    "'$(touch canary)'",
-    "x}$(touch canary)",
+    "$(touch canary)", "`touch canary`", "x;touch canary", "'$(touch canary)'", "x}$(touch canary)",
     "a[$(touch canary)]",
-]
+]  # fmt: skip
 NUMBERS = ["", "-1", "+1", "0x1", "08", "1 1", "1.5", "999999999999999", "1" * 400, "*", "?", "N", *EVIL]
 STEPS = ["", "1", "{N}", "{N}.1 {N}.2", "*", "{N}.*", "[{]N}.2", "other", "Other Other", "../x", "-n", *EVIL]
 
 
 @pytest.fixture(scope="module")
 def shelves(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """A run that waits, and counts."""
     place = Place(tmp_path_factory.mktemp("shelves"), ASKS)
     assert code(place.make()) == 75
     assert ending(place.make("REPLY=yes")) == (75, "rdc: WAITING {N}.2")
@@ -61,7 +40,6 @@ def shelves(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 def is_refused(place: Place) -> None:
-    """Nothing runs, and the state stays as it is."""
     before, log = (place.folder / RUN).read_bytes(), place.lines("log")
     for words in (["resume", "REPLY=yes"], ["run"]):
         done = place.make(*words)
@@ -74,7 +52,6 @@ def is_refused(place: Place) -> None:
 
 
 def forged(place: Place, *texts: str | bytes) -> None:
-    """A state that somebody has written is refused."""
     path = place.folder / RUN
     whole, log = path.read_bytes(), place.lines("log")
     for text in texts[:-1]:
@@ -88,12 +65,10 @@ def forged(place: Place, *texts: str | bytes) -> None:
 
 
 def lines_of(place: Place) -> dict[str, str]:
-    """The lines of the state by their names."""
     return dict(line.split(" ", 1) for line in (place.folder / RUN).read_text(encoding="utf-8").splitlines())
 
 
 def with_line(place: Place, name: str, value: str) -> str:
-    """The state with another value in a line."""
     return "".join(f"{each} {value if each == name else old}\n" for each, old in lines_of(place).items())
 
 
@@ -213,7 +188,6 @@ def test_a_link_in_the_state_is_refused(name: str, target: str, flow: Place) -> 
 
 
 def content(path: Path) -> bytes | None:
-    """What a file has, if there is one."""
     return path.read_bytes() if path.exists() else None
 
 

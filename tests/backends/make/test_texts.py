@@ -94,12 +94,6 @@ def test_a_reply_on_the_command_line_stays_text(tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
-# --- Texts ------------------------------------------------------------------------------------------------------------
-
-
-# --- Values (I9) ------------------------------------------------------------------------------------------------------
-
-
 # --- Inputs (I8) ------------------------------------------------------------------------------------------------------
 
 INPUTS = (
@@ -113,7 +107,6 @@ INPUTS = (
 
 
 def shows_inputs() -> Program:
-    """A program that shows its inputs at its end."""
     parts = [part for item in INPUTS for part in (ref(item.name, missing="-"), ";")]
     return program(
         node("1", shell(": ")), message=words(*parts), slots=slots(*(item.name for item in INPUTS)), inputs=INPUTS
@@ -161,6 +154,3 @@ def test_an_input_that_make_would_misunderstand_is_refused(name: str) -> None:
     found = MakeBackend().emit(whole, {})
     assert [item.code for item in found.diagnostics] == ["RD530"]
     assert found.text is None
-
-
-# --- Damage -----------------------------------------------------------------------------------------------------------

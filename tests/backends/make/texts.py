@@ -24,7 +24,6 @@ TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(CHARACTERS, max_size
 
 @cache
 def two_commands() -> Program:
-    """A program of two commands."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "main.runbook.md"
         path.write_text(PLAIN, encoding="utf-8")

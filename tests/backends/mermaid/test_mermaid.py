@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -35,7 +36,7 @@ from tests.differential.generate.rundown import Drawn, cases
 from tests.differential.generate.rundown import compiled as compiled_case
 from tests.support.documents import compiled
 from tests.support.golden import listed, of
-from tests.support.mermaid import Mermaid, Seen, assert_same, emitted, words
+from tests.support.mermaid import Mermaid, Seen, assert_same, emitted, running, words
 from tests.support.pictures import both, contrast, of_case, pairs
 from tests.support.sample_programs import (
     FAIL,
@@ -52,6 +53,18 @@ from tests.support.sample_programs import (
 pytestmark = pytest.mark.tool
 
 GOLDEN = listed(".mmd")
+TWO_WAYS = program(
+    node("1", Shell("sh", text("true")), to("C", PASS), to("S", FAIL)),
+    node("C", End("complete")),
+    node("S", End("stop")),
+)
+
+
+@pytest.fixture(scope="session")
+def mermaid() -> Iterator[Mermaid]:
+    """The real parser."""
+    with running() as parser:
+        yield parser
 
 
 @pytest.mark.share(6)
@@ -77,9 +90,8 @@ def test_mermaid_sees_the_picture_of_every_runbook(case: Drawn, mermaid: Mermaid
 
 
 def test_hostile_paths_stay_in_their_comments(tmp_path: Path, mermaid: Mermaid) -> None:
-    drawn = compiled(
-        tmp_path, "## 1. A\n- x{y}%%{init}%%.runbook.md\n", {"x{y}%%{init}%%.runbook.md": "## 1. B\n"}
-    ).program
+    name = "x{y}%%{init}%%.runbook.md"
+    drawn = compiled(tmp_path, f"## 1. A\n- {name}\n", {name: "## 1. B\n"}).program
     assert drawn
     text = emitted(drawn)
     assert "%%{" not in text
@@ -93,12 +105,7 @@ def test_every_kind_of_box_has_a_shape_of_its_own(mermaid: Mermaid) -> None:
 
 
 def test_ends_of_arrows_differ_in_line_and_color(mermaid: Mermaid) -> None:
-    drawn = program(
-        node("1", Shell("sh", text("true")), to("C", PASS), to("S", FAIL)),
-        node("C", End("complete")),
-        node("S", End("stop")),
-    )
-    _, passed, failed, *_ = mermaid.read(emitted(drawn)).arrows
+    _, passed, failed, *_ = mermaid.read(emitted(TWO_WAYS)).arrows
     assert (passed.label, passed.stroke, passed.style[0]) == ("worked", "normal", f"stroke:{COLORS['complete']}")
     assert (failed.label, failed.stroke, failed.style[0]) == ("failed", "dotted", f"stroke:{COLORS['stop']}")
 
@@ -116,12 +123,7 @@ def test_the_diagram_in_the_documentation_is_current(tmp_path: Path) -> None:
 
 
 def test_a_chart_has_the_ids_that_it_is_given_and_takes_further_lines(mermaid: Mermaid) -> None:
-    drawn = program(
-        node("1", Shell("sh", text("true")), to("C", PASS), to("S", FAIL)),
-        node("C", End("complete")),
-        node("S", End("stop")),
-    )
-    shown = chart(drawn, {"1": "s1", "C": "n1"})
+    shown = chart(TWO_WAYS, {"1": "s1", "C": "n1"})
     assert shown.startswith("flowchart TD\n")
     assert "%%" not in shown
     boxes = {box.id: box for box in mermaid.read(shown + "  class s1,n1 passed\n  class n2 failed\n").boxes}
@@ -170,9 +172,8 @@ def test_titles_without_end_are_cut() -> None:
 def test_boxes_link_to_their_source_lines_if_asked(mermaid: Mermaid) -> None:
     text = emitted(row(1), link_base="https://example.org/blob/main")
     assert 'click n1 href "https://example.org/blob/main/a.runbook.md#L7" "a.runbook.md#58;#8203;7" _blank' in text
-    assert [box.link for box in mermaid.read(text).boxes if box.id == "n1"] == [
-        "https://example.org/blob/main/a.runbook.md#L7"
-    ]
+    (link,) = (box.link for box in mermaid.read(text).boxes if box.id == "n1")
+    assert link == "https://example.org/blob/main/a.runbook.md#L7"
     assert "click" not in emitted(row(1))
 
 

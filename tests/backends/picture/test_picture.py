@@ -29,12 +29,10 @@ def drawn(folder: Path, text: str, files: dict[str, str] | None = None) -> Pictu
 
 
 def arrows(seen: Picture) -> list[str]:
-    """The arrows as `source label target`."""
     return [f"{a.source} {' '.join(a.lines)} -> {a.target}" for a in seen.arrows]
 
 
 def nesting(seen: Picture) -> list[str]:
-    """The outline, a line for each box and frame."""
     return [
         "  " * depth + (f"[{item.title}]" if isinstance(item, Frame) else " ".join(item.lines))
         for depth, item in outline(seen)
@@ -42,35 +40,45 @@ def nesting(seen: Picture) -> list[str]:
     ]
 
 
-def test_outcomes_are_labeled_and_those_with_one_target_are_one(tmp_path: Path) -> None:
-    seen = drawn(tmp_path, "## 1. A\n- FAIL: CONTINUE\n## 2. B\n- YES: COMPLETE\n- NO: STOP\n")
-    assert arrows(seen) == ["1 then -> 2", "2 yes -> COMPLETE", "2 no -> STOP"]
+ARROWS = {
+    "outcomes with one target are one": (
+        "## 1. A\n- FAIL: CONTINUE\n## 2. B\n- YES: COMPLETE\n- NO: STOP\n",
+        ["1 then -> 2", "2 yes -> COMPLETE", "2 no -> STOP"],
+    ),
+    "a retry has its count": (
+        "## 1. A\n- PASS: RETRY 2 COMPLETE\n- FAIL: RETRY 3 COMPLETE\n",
+        ["1 ↻ worked · again, up to 2 times -> 1", "1 then -> COMPLETE", "1 ↻ again, up to 3 times -> 1"],
+    ),
+    "the next instance is named": (
+        "## {N}. A\n- PASS: GOTO NEXT\n- FAIL: STOP\n",
+        ["{N} ↻ worked · the next one -> {N}", "{N} failed -> STOP"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("document", "expected"), ARROWS.values(), ids=ARROWS)
+def test_arrows_are_labeled(document: str, expected: list[str], tmp_path: Path) -> None:
+    assert arrows(drawn(tmp_path, document)) == expected
+
+
+def test_many_marks_are_the_first_and_the_last(tmp_path: Path) -> None:
+    checks = "".join(f"### 1.{number} A\n- FAIL: CONTINUE\n" for number in range(1, 41))
+    seen = drawn(tmp_path, "## 1. Checks\n- FAIL: GOTO Fix\n" + checks + "## Fix\n")
+    assert "1 any of 1.1 … 1.40 failed -> Fix" in arrows(seen)
 
 
 def test_a_named_step_reads_as_its_author_wrote_it(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. Ask\n## Drain the hot node\n## Fix both\n### Fix.Undo the change\n### Fix.1 Go\n")
     assert nesting(seen)[1:] == [
-        f"Drain the hot node {UNREACHABLE}",
-        "[Fix both]",
-        f"  Fix.Undo the change {UNREACHABLE}",
-        f"  Fix.1 Go {UNREACHABLE}",
-        "COMPLETE",
-        "STOP",
-    ]
+        f"Drain the hot node {UNREACHABLE}", "[Fix both]", f"  Fix.Undo the change {UNREACHABLE}",
+        f"  Fix.1 Go {UNREACHABLE}", "COMPLETE", "STOP",
+    ]  # fmt: skip
 
 
-AWAY = """\
-## 1. Check
-- PASS: CONTINUE
-- FAIL: GOTO Fix
-### 1.1 A
-- FAIL: GOTO 3
-### 1.2 B
-{0}
-## 2. C
-## 3. D
-## Fix
-"""
+AWAY = "## 1. Check\n- PASS: CONTINUE\n- FAIL: GOTO Fix\n### 1.1 A\n- FAIL: GOTO 3\n### 1.2 B\n{0}\n"
+AWAY += "## 2. C\n## 3. D\n## Fix\n"
+AGGREGATION = "## 1. Checks\n- PASS{0}: COMPLETE\n- FAIL{1}: GOTO Fix\n### 1.1 A\n- {2}: CONTINUE\n"
+AGGREGATION += "### 1.2 B\n- {2}: CONTINUE\n### 1.3 C\n## Fix\n"
 
 
 def test_a_way_that_no_run_can_take_is_not_drawn(tmp_path: Path) -> None:
@@ -82,15 +90,6 @@ def test_a_step_that_only_an_impossible_way_leads_to_is_unreachable(tmp_path: Pa
     seen = drawn(tmp_path, AWAY.format("- PASS: CONTINUE\n- FAIL: GOTO 3\n"))
     assert [box.node.id for box in seen.boxes if not box.is_reached] == ["Fix"]
     assert {box.lines[-1] for box in seen.boxes if not box.is_reached} == {UNREACHABLE}
-
-
-def test_a_retry_is_one_arrow_with_its_count(tmp_path: Path) -> None:
-    seen = drawn(tmp_path, "## 1. A\n- PASS: RETRY 2 COMPLETE\n- FAIL: RETRY 3 COMPLETE\n")
-    assert arrows(seen) == [
-        "1 ↻ worked · again, up to 2 times -> 1",
-        "1 then -> COMPLETE",
-        "1 ↻ again, up to 3 times -> 1",
-    ]
 
 
 def test_an_arrow_leads_where_it_ends_whatever_its_outcome(tmp_path: Path) -> None:
@@ -109,24 +108,6 @@ def test_a_jump_to_an_earlier_step_that_is_no_loop_leads_onward(tmp_path: Path) 
     assert {arrow.leads for arrow in seen.arrows if (arrow.source, arrow.target) == ("Fix", "3")} == {"onward"}
 
 
-def test_the_next_instance_is_named(tmp_path: Path) -> None:
-    seen = drawn(tmp_path, "## {N}. A\n- PASS: GOTO NEXT\n- FAIL: STOP\n")
-    assert arrows(seen)[0] == "{N} ↻ worked · the next one -> {N}"
-
-
-AGGREGATION = """\
-## 1. Checks
-- PASS{0}: COMPLETE
-- FAIL{1}: GOTO Fix
-### 1.1 A
-- {2}: CONTINUE
-### 1.2 B
-- {2}: CONTINUE
-### 1.3 C
-## Fix
-"""
-
-
 def test_marks_become_one_condition(tmp_path: Path) -> None:
     seen = drawn(tmp_path, AGGREGATION.format("", "", "FAIL"))
     assert "1 any of 1.1, 1.2 failed -> Fix" in arrows(seen)
@@ -137,17 +118,30 @@ def test_marks_become_one_condition(tmp_path: Path) -> None:
     assert "1 none worked -> Fix" in arrows(seen)
 
 
-def test_many_marks_are_the_first_and_the_last(tmp_path: Path) -> None:
-    checks = "".join(f"### 1.{number} A\n- FAIL: CONTINUE\n" for number in range(1, 41))
-    seen = drawn(tmp_path, "## 1. Checks\n- FAIL: GOTO Fix\n" + checks + "## Fix\n")
-    assert "1 any of 1.1 … 1.40 failed -> Fix" in arrows(seen)
+NESTINGS = {
+    "a retry of a step is a question": (
+        "## 1. Test\n- FAIL: RETRY 2\n### 1.1 A\n### 1.2 B\n",
+        [f"[1 Test · {LOOP}]", "  1.1 A", "  1.2 B", "  1: again?"],
+        ["1/FAIL ↻ again, up to 2 times -> 1.1", "1/FAIL otherwise -> STOP"],
+    ),
+    "a loop has a frame where one can hold it": (
+        "## 1. A\n## 2. B\n## 3. C\n- FAIL: GOTO 2\n",
+        ["1 A", f"[{LOOP}]", "  2 B", "  3 C"],
+        [],
+    ),
+    "a loop that cuts a step in two has only an arrow back": (
+        "## 1. A\n### 1.1 B\n### 1.2 C\n## 2. D\n- FAIL: GOTO 1.2\n",
+        ["[1 A]", "  1.1 B", "  1.2 C", "2 D"],
+        ["2 ↻ failed -> 1.2"],
+    ),
+}
 
 
-def test_a_retry_of_a_step_is_a_question(tmp_path: Path) -> None:
-    seen = drawn(tmp_path, "## 1. Test\n- FAIL: RETRY 2\n### 1.1 A\n### 1.2 B\n")
-    assert nesting(seen)[:4] == [f"[1 Test · {LOOP}]", "  1.1 A", "  1.2 B", "  1: again?"]
-    assert "1/FAIL ↻ again, up to 2 times -> 1.1" in arrows(seen)
-    assert "1/FAIL otherwise -> STOP" in arrows(seen)
+@pytest.mark.parametrize(("document", "first", "among"), NESTINGS.values(), ids=NESTINGS)
+def test_loops_are_frames_and_arrows(document: str, first: list[str], among: list[str], tmp_path: Path) -> None:
+    seen = drawn(tmp_path, document)
+    assert nesting(seen)[:4] == first
+    assert set(among) <= {*arrows(seen)}, arrows(seen)
 
 
 def test_nested_runbooks_are_frames_in_frames(tmp_path: Path) -> None:
@@ -159,23 +153,10 @@ def test_nested_runbooks_are_frames_in_frames(tmp_path: Path) -> None:
     assert "1/ci/lint.runbook.md/STOP  -> STOP" in arrows(seen)
 
 
-def test_a_loop_has_a_frame_where_one_can_hold_it(tmp_path: Path) -> None:
-    seen = drawn(tmp_path, "## 1. A\n## 2. B\n## 3. C\n- FAIL: GOTO 2\n")
-    assert nesting(seen)[:4] == ["1 A", f"[{LOOP}]", "  2 B", "  3 C"]
-
-
-def test_a_loop_that_cuts_a_step_in_two_has_only_an_arrow_back(tmp_path: Path) -> None:
-    seen = drawn(tmp_path, "## 1. A\n### 1.1 B\n### 1.2 C\n## 2. D\n- FAIL: GOTO 1.2\n")
-    assert nesting(seen)[:4] == ["[1 A]", "  1.1 B", "  1.2 C", "2 D"]
-    assert [(arrow.source, arrow.target) for arrow in seen.arrows if arrow.leads == "back"] == [("2", "1.2")]
-
-
 def test_steps_that_nothing_reaches_are_marked_and_what_only_lowering_made_is_left_out(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. A\n- PASS: COMPLETE\n## 2. Never\n- FAIL: STOP x\n")
-    assert [" ".join(box.lines) for box in seen.boxes if not box.is_reached] == [
-        f"2 Never {UNREACHABLE}",
-        f"STOP x {UNREACHABLE}",
-    ]
+    marked = [" ".join(box.lines) for box in seen.boxes if not box.is_reached]
+    assert marked == [f"2 Never {UNREACHABLE}", f"STOP x {UNREACHABLE}"]
     assert all(not isinstance(box.node.task, Branch) or box.is_reached for box in seen.boxes)
 
 
@@ -231,6 +212,9 @@ def test_a_run_begins_behind_a_branch_that_chooses_nothing() -> None:
 # --- What runbooks do not have --------------------------------------------------------------------------------------
 
 
+ENDS = (node("a", End("complete")), node("b", End("stop")))
+
+
 def example(name: str) -> Picture:
     found = compile_file(str(ROOT / "examples" / "programs" / f"{name}.program.json")).program
     assert found
@@ -253,16 +237,10 @@ def test_words_of_agents_stand_on_arrows() -> None:
 
 def test_words_of_a_parallel_step_and_a_gate_stand_on_arrows() -> None:
     assert arrows(example("parallel-review")) == [
-        "review TRIVIAL -> merge",
-        "review APPROVE -> gate",
-        "review REJECT -> rejected",
-        "review otherwise -> unclear",
-        "gate approved -> merge",
-        "gate rejected -> rejected",
-        "merge worked -> merged",
-        "merge ↻ again, up to 3 times -> merge",
-        "merge otherwise -> unclear",
-    ]
+        "review TRIVIAL -> merge", "review APPROVE -> gate", "review REJECT -> rejected",
+        "review otherwise -> unclear", "gate approved -> merge", "gate rejected -> rejected",
+        "merge worked -> merged", "merge ↻ again, up to 3 times -> merge", "merge otherwise -> unclear",
+    ]  # fmt: skip
 
 
 def test_boxes_say_who_does_it_and_which_texts_go_through_it() -> None:
@@ -281,51 +259,40 @@ def test_boxes_say_who_does_it_and_which_texts_go_through_it() -> None:
 
 def test_conditions_on_texts_and_options_stand_on_arrows() -> None:
     seen = example("choose-region")
-    assert arrows(seen)[:3] == [
-        "is it given region is not “ask” -> deploy",
-        "is it given otherwise -> choose",
-        "choose  -> deploy",
-    ]
+    first = ["is it given region is not “ask” -> deploy", "is it given otherwise -> choose", "choose  -> deploy"]
+    assert arrows(seen)[:3] == first
     asked = Ask("select", text("Where?"), options=(text("eu"), text("us"), text("no")))
     eu, rest = to("a", OutcomeTest("eu")), to("b")
-    ends = (node("a", End("complete")), node("b", End("stop")))
-    assert arrows(picture(program(node("1", asked, eu, rest), *ends))) == ["1 eu -> a", "1 us, no -> b"]
+    assert arrows(picture(program(node("1", asked, eu, rest), *ENDS))) == ["1 eu -> a", "1 us, no -> b"]
 
 
 def test_an_edge_without_a_guard_says_what_is_left_for_it() -> None:
-    ends = (node("a", End("complete")), node("b", End("stop")))
     shell = Shell("sh", text("true"))
-    seen = program(node("1", shell, to("a", OutcomeTest("pass")), to("b")), *ends)
+    seen = program(node("1", shell, to("a", OutcomeTest("pass")), to("b")), *ENDS)
     assert arrows(picture(seen)) == ["1 worked -> a", "1 failed -> b"]
     counted = to("a", OutcomeTest("fail"), CounterTest("n", "<", 2))
-    seen = program(node("1", shell, to("a", OutcomeTest("pass")), counted, to("b")), *ends)
+    seen = program(node("1", shell, to("a", OutcomeTest("pass")), counted, to("b")), *ENDS)
     assert arrows(picture(seen))[-1] == "1 otherwise -> b"
 
 
 def test_words_that_an_author_chose_stay_as_they_are() -> None:
     reviewer = Agent("", Text(), Reading(("pass", "Done")))
-    ends = (node("a", End("complete")), node("b", End("stop")))
     edges = (to("a", OutcomeTest("pass")), to("a", OutcomeTest("Done")), to("b", OutcomeTest("failed")), to("b"))
-    assert arrows(picture(program(node("1", reviewer, *edges), *ends))) == [
-        "1 pass, Done -> a",
-        "1 failed or otherwise -> b",
-    ]
+    found = arrows(picture(program(node("1", reviewer, *edges), *ENDS)))
+    assert found == ["1 pass, Done -> a", "1 failed or otherwise -> b"]
 
 
 def test_inputs_and_the_limit_stand_in_the_notes() -> None:
-    assert example("review-loop").notes == (
-        "input task: text, default Announce the new version",
-        "runs at most 20 steps",
-    )
+    notes = ("input task: text, default Announce the new version", "runs at most 20 steps")
+    assert example("review-loop").notes == notes
     assert example("choose-region").notes[1] == "input region: choice of eu, us, ask, default ask"
 
 
 def test_a_name_that_looks_like_a_mark_is_none() -> None:
     """Only the role of a counter says that it is one."""
-    ends = (node("a", End("complete")), node("b", End("stop")))
     noted = to("1", OutcomeTest("fail"), effects=(Set("2 failed", 1),))
     first = node("0", Shell("sh", text("true")), noted, to("1"))
-    seen = program(first, node("1", Branch(), to("a", CounterTest("2 failed", ">=", 1)), to("b")), *ends)
+    seen = program(first, node("1", Branch(), to("a", CounterTest("2 failed", ">=", 1)), to("b")), *ENDS)
     plain, marked = Counter("2 failed", ""), Counter("2 failed", "", 0, "mark", "9", "fail")
     assert "1 2 failed ≥ 1 -> a" in arrows(picture(replace(seen, counters=(plain,))))
     assert "1 9 failed -> a" in arrows(picture(replace(seen, counters=(marked,))))
@@ -333,6 +300,5 @@ def test_a_name_that_looks_like_a_mark_is_none() -> None:
 
 def test_a_label_is_not_read() -> None:
     """What an author wrote is shown where the next instance begins, and is never taken apart for more."""
-    ends = (node("a", End("complete")), node("b", End("stop")))
-    seen = program(node("1", Shell("sh", text("true")), to("a", label="NEXT: x, y")), *ends)
+    seen = program(node("1", Shell("sh", text("true")), to("a", label="NEXT: x, y")), *ENDS)
     assert arrows(picture(seen)) == ["1  -> a"]

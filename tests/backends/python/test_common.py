@@ -1,4 +1,4 @@
-"""The python target states once what goes for all steps of a program with inputs, and exactly what differs."""
+"""The python target states once what all steps have in common, and its header explains only what there is."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backends.python.calls import Calls, calls
+from backends.python.program import wrapped
 from backends.registry import load
 from compiler.driver import compile_file
 from compiler.ir.edges import Add, Clear, Edge, Effect, Keep, Origin, OutcomeTest, Reset
@@ -24,7 +25,9 @@ from compiler.text.source import Span
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.program import built
 from runtime_shim.values.defaults import implied
+from tests.conftest import ROOT
 from tests.support.plain_table import Table, table
+from tests.support.runbooks import command
 
 EXTENSIONS = EDITIONS["agents"].kinds()
 
@@ -107,29 +110,15 @@ def test_the_calls_build_what_the_graph_says(program: Program) -> None:
 
 # --- What is text -----------------------------------------------------------------------------------------------------
 
-RUNBOOK = """\
----
-rdc:
-  inputs:
-    version: {}
-  outputs: [host]
----
-## 1. Find a host for {{version}}
-
-```sh
-echo "host=web" >> "$RDC_OUTPUT"
-```
-
-- FAIL: RETRY 2 STOP "No host"
-
-## 2. Update {{host}}
-
-```sh
-echo "$version" '{{host}}'
-```
-
-- PASS: COMPLETE "{{host}} has {{version}}"
-"""
+RUNBOOK = (
+    "---\nrdc:\n  inputs:\n    version: {}\n  outputs: [host]\n---\n"
+    + command(
+        "1. Find a host for {{version}}", 'echo "host=web" >> "$RDC_OUTPUT"', 'FAIL: RETRY 2 STOP "No host"', shell="sh"
+    )
+    + command(
+        "2. Update {{host}}", "echo \"$version\" '{{host}}'", 'PASS: COMPLETE "{{host}} has {{version}}"', shell="sh"
+    )
+)
 
 
 def of_document(path: Path) -> tuple[Table, str]:
@@ -257,3 +246,75 @@ def test_no_program_imports_anything_twice(target: str, options: dict[str, objec
             assert repeated(text) == [], name
     assert editions == ({"script"} if options else set(EDITIONS) - {"script", "commands" * (target == "dbos")})
     assert repeated("import sys\nimport sys\nfrom a import b, c\nfrom a import c\n") == ["sys", "a c"]
+
+
+# --- The header -------------------------------------------------------------------------------------------------------
+
+
+def header(path: Path, target: str = "python") -> str:
+    program = compile_file(str(path)).program
+    assert program is not None
+    text = load(target).emit(program, {}).text or ""
+    return " ".join(line.removeprefix("#").strip() for line in text.partition("\n\n")[0].splitlines())
+
+
+SAID = {
+    "deploy-with-rollback.runbook.md": ("`bash -c STRING`, without `-e` and `pipefail`", "`agent"),
+    "code-review.runbook.md": ("A `block` is shown with the question. It never runs.", "-c STRING"),
+    "database-failover.runbook.md": ("`{{NAME}}` shows the value. It is never put into a command.", "--agent COMMAND"),
+    "playbooks/issue-triage.playbook.md": ("The inputs `issue` and `project` go into prompts unchanged", "`bash"),
+    "playbooks/change-review.playbook.md": ("--tool CONNECTION=COMMAND` sets", "`parallel`"),
+    "workflows/dependency-update.workflow.yaml": ("skips all later steps and gates.", "In `parallel`"),
+    "workflows/security-audit.workflow.yaml": ("In `parallel`, all agents must answer with it", "`none` means"),
+    "specifications/checked-code.stepspec.yaml": (
+        "Without mypy, this check is skipped: the run says so, and the step can pass.",
+        "`gate`",
+    ),
+    "specifications/publish-notes.stepspec.yaml": ("A tool without `required` may fail", "is tried again"),
+}
+"""A document, a sentence that its header has, and a string that it does not have."""
+
+
+@pytest.mark.parametrize("target", ["python", "dbos"])
+@pytest.mark.parametrize("name", SAID)
+def test_the_header_explains_the_settings_of_the_program(name: str, target: str) -> None:
+    has, lacks = SAID[name]
+    text = header(EXAMPLES / name, target)
+    assert has in text
+    assert lacks not in text
+
+
+def test_the_header_names_the_outcomes_that_end_with_exit_code_0_and_the_programs_of_checks() -> None:
+    ends = "`audit` (TASK_DONE), `triage` (TASK_DONE) and `report` (TASK_DONE, other outcomes)."
+    text = header(EXAMPLES / "workflows/security-audit.workflow.yaml")
+    assert f"Exit code 0 means COMPLETE, which follows after {ends}" in text
+    text = header(EXAMPLES / "specifications/checked-code.stepspec.yaml")
+    assert "Python 3.9 or newer. Uses mypy and ruff if they are installed." in text
+
+
+def test_workers_of_a_project_with_a_name_share_no_runs(tmp_path: Path) -> None:
+    document = "## 1. Do\n\n```bash\ntrue\n```\n"
+    (tmp_path / "a.runbook.md").write_text(document, encoding="utf-8")
+    assert "of another project has the same runs" in header(tmp_path / "a.runbook.md", "dbos")
+    assert "[project]` in rdc.toml. Workers of another" not in header(tmp_path / "a.runbook.md", "dbos")
+    (tmp_path / "rdc.toml").write_text('[project]\nname = "shop"\n', encoding="utf-8")
+    text = header(tmp_path / "a.runbook.md", "dbos")
+    assert "of another project has the same runs" not in text
+    assert "`project` is the `name` under `[project]` in rdc.toml." in text
+
+
+def test_workers_pin_the_versions_that_rdc_is_tested_with() -> None:
+    locked = re.findall(r"^(\S+==\S+)", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
+    text = header(EXAMPLES / "specifications/checked-code.stepspec.yaml", "dbos")
+    pinned = re.findall(r"\"(\S+==[^\"]+)\"", text)
+    assert [each.partition("==")[0] for each in pinned] == ["dbos", "prometheus-client", "mypy", "ruff"]
+    assert set(pinned) <= set(locked)
+    assert '"mypy==' not in header(EXAMPLES / "specifications/publish-notes.stepspec.yaml", "dbos")
+
+
+def test_a_long_sentence_continues_between_code_spans() -> None:
+    span = "`a code span`"
+    lines = wrapped(" ".join([span] * 40) + "\nshort").splitlines()
+    assert lines[-1] == "# short"
+    assert all(re.fullmatch(rf"#(?: {span})+", line) and len(line) <= 120 for line in lines[:-1])
+    assert wrapped("one\x1b[31m\ntwo") == "# one [31m\n# two\n"

@@ -74,18 +74,8 @@ def test_ruff_finds_nothing(tmp_path: Path) -> None:
         (tmp_path / case).mkdir()
         written(case, tmp_path / case)
         assert not any("noqa" in text for text in texts(case).values())
-    words = [
-        str(RUFF),
-        "check",
-        "--isolated",
-        "--no-cache",
-        "--target-version",
-        "py39",
-        "--output-format",
-        "concise",
-        ".",
-    ]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    words = "check --isolated --no-cache --target-version py39 --output-format concise ."
+    done = subprocess.run([str(RUFF), *words.split()], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.stdout.splitlines()[-1:], done.returncode) == (["All checks passed!"], 0), done.stdout
 
 
@@ -159,13 +149,8 @@ def test_a_program_imports_nothing_from_its_folder(case: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("case", ["make", "github"])
 def test_parts_for_callers_run_in_the_program(case: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-I", written(case, tmp_path), "status"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = [sys.executable, "-I", str(written(case, tmp_path)), "status"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

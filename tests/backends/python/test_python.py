@@ -59,9 +59,8 @@ def same(made: Program) -> None:
     exec(source, found)
     assert built(found["runbook"], EXTENSIONS) == wanted
     doing = [name for name, step in wanted["nodes"].items() if step["task"] != "end"]
-    assert [
-        name for name, step in built(found["runbook"], EXTENSIONS)["nodes"].items() if step["task"] != "end"
-    ] == doing
+    nodes = built(found["runbook"], EXTENSIONS)["nodes"]
+    assert [name for name, step in nodes.items() if step["task"] != "end"] == doing
 
 
 @pytest.mark.share(3)
@@ -112,9 +111,8 @@ def test_no_text_looks_like_the_lines_around_a_part(line: str, tmp_path: Path) -
 def test_a_title_does_not_choose_the_encoding(tmp_path: Path) -> None:
     source = document(tmp_path, "# coding: utf-7\n\n## 1. Do +AA0-\n\n```bash\ntrue\n```\n")
     (tmp_path / "program.py").write_text(source, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "program.py", "steps"], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    words = [sys.executable, "program.py", "steps"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "Do +AA0-" in done.stdout
 
 
@@ -125,7 +123,6 @@ def test_no_text_becomes_metadata_of_the_script(tmp_path: Path) -> None:
 
 
 def document(folder: Path, body: str, **options: object) -> str:
-    """The Python file that a document becomes."""
     path = folder / "main.runbook.md"
     path.write_text(body, encoding="utf-8")
     made = compile_file(str(path)).program
@@ -152,11 +149,8 @@ def test_prompts_of_entries_are_shown_as_they_were_written() -> None:
 # --- How long the runtime is ------------------------------------------------------------------------------------------
 
 COMMANDS = "## 1. Do\n\n```bash\nfalse\n```\n\n- FAIL: RETRY 2 STOP\n\n## 2. More\n\n```bash\ntrue\n```\n"
-EDITION_OF: dict[str, Task] = {
-    "commands": sh("true"),
-    "values": Gate("", text("")),
-    "agents": Tool("c", "t", text("{}")),
-}
+EDITION_OF: dict[str, Task] = {"commands": sh("true"), "values": Gate("", text(""))}
+EDITION_OF["agents"] = Tool("c", "t", text("{}"))
 """A task that needs an edition."""
 
 
@@ -218,7 +212,6 @@ def test_jumps_are_left_out_where_no_operator_can_jump() -> None:
 
 @pytest.fixture
 def shared(tmp_path: Path) -> tuple[Path, Path]:
-    """A program and the runtime beside it."""
     emission = emitted(program(node("1", sh("echo done"))), runtime="shared")
     (companion,) = emission.companions
     (tmp_path / "program.py").write_text(emission.text or "", encoding="utf-8")
@@ -236,9 +229,8 @@ def test_programs_share_a_runtime(shared: tuple[Path, Path]) -> None:
     done = run(script, "run")
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     other = emitted(program(node("1", sh("echo other"))), runtime="shared")
-    assert [(each.path, each.text) for each in other.companions] == [
-        (runtime.name, runtime.read_text(encoding="utf-8"))
-    ]
+    whole = runtime.read_text(encoding="utf-8")
+    assert [(each.path, each.text) for each in other.companions] == [(runtime.name, whole)]
     script.write_text(other.text or "", encoding="utf-8")
     assert run(script, "run").stdout == "other\n"
     larger = emitted(program(node("1", agent("Hello"))), runtime="shared").companions
@@ -258,9 +250,7 @@ def test_a_runtime_that_was_altered_is_not_run(shared: tuple[Path, Path]) -> Non
     assert subprocess.run(silent, stdout=subprocess.DEVNULL, check=False).returncode == 2, "1 would be a STOP"
 
 
-def test_a_runtime_of_another_version_has_another_name(
-    monkeypatch: pytest.MonkeyPatch, shared: tuple[Path, Path]
-) -> None:
+def test_another_version_has_another_name(monkeypatch: pytest.MonkeyPatch, shared: tuple[Path, Path]) -> None:
     monkeypatch.setattr("backends.python.edition.__version__", "9.9.9")
     edition.runtime.cache_clear()
     edition.opening.cache_clear()

@@ -17,68 +17,30 @@ from compiler.driver import compile_file
 from tests.support.cli import call, document
 from tests.support.interpreters import ENDS, end_of_support
 from tests.support.process import Screen, is_gone
+from tests.support.runbooks import command, question
 
 pytestmark = pytest.mark.process
 
-LOOP = """\
-# Release
+LOOP = (
+    "# Release\n\n"
+    + command(
+        "1. Try",
+        'echo "attempt $RDC_ATTEMPT" >> log\n[ "$RDC_ATTEMPT" = 3 ]',
+        "PASS: CONTINUE",
+        'FAIL: RETRY 3 STOP "never"',
+    )
+    + question("2. Ready?", "Look at the dashboard.", "YES: CONTINUE", "NO: GOTO 1")
+    + question("3. Ship", "Careful.")
+    + command("### 3.1 Tag", 'echo "tag $RDC_STEP $RDC_TITLE ${RDC_RUN_ID%-*}" >> log')
+    + command(
+        "### 3.2 Push", "echo push >> log; exit $BROKEN", 'PASS: COMPLETE "out"', 'FAIL: STOP "not out"', shell="sh"
+    )
+)
 
-## 1. Try
-
-```bash
-echo "attempt $RDC_ATTEMPT" >> log
-[ "$RDC_ATTEMPT" = 3 ]
-```
-
-- PASS: CONTINUE
-- FAIL: RETRY 3 STOP "never"
-
-## 2. Ready?
-
-Look at the dashboard.
-
-- YES: CONTINUE
-- NO: GOTO 1
-
-## 3. Ship
-
-Careful.
-
-### 3.1 Tag
-
-```bash
-echo "tag $RDC_STEP $RDC_TITLE ${RDC_RUN_ID%-*}" >> log
-```
-
-### 3.2 Push
-
-```sh
-echo push >> log; exit $BROKEN
-```
-
-- PASS: COMPLETE "out"
-- FAIL: STOP "not out"
-"""
-
-SLOW = """\
-# Slow
-
-## 1. Wait
-
-```bash
-sleep 60 & echo $! > pid; wait
-```
-
-## 2. Never
-
-```bash
-touch never
-```
-"""
+SLOW = "# Slow\n\n" + command("1. Wait", "sleep 60 & echo $! > pid; wait") + command("2. Never", "touch never")
 
 
 def script(folder: Path, text: str = LOOP) -> Path:
-    """Compile a script."""
     document(folder, "release.runbook.md", text)
     done = call("compile", "release.runbook.md", "--to", "python", "-O", "runtime=script", cwd=folder)
     assert done.code == 0, done.err
@@ -106,30 +68,22 @@ def test_it_walks_to_the_end_and_leaves_nothing_but_what_commands_leave(tmp_path
     assert "1 Try - attempt 3\n    PASS" in done.stderr
 
 
-def test_a_step_that_fails_ends_it_by_stop(tmp_path: Path) -> None:
-    path = script(tmp_path)
-    (tmp_path / "answers").write_text("yes\n")
-    done = run(path, "--answers", "answers", broken=7)
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "rdc: STOP not out")
-
-
-def test_a_question_that_nobody_answers_ends_it(tmp_path: Path) -> None:
-    done = run(script(tmp_path))
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == "rdc: error: 2 needs an answer; run at a terminal or use --answers FILE"
-
-
 @pytest.mark.parametrize(
-    ("content", "message"),
-    [("perhaps\n", "answers:1: expected pass, fail, yes or no"), ("3.1 yes\n", "answers:1: 3.1 takes no answer")],
+    ("answers", "code", "message"),
+    [
+        ("yes\n", 1, "rdc: STOP not out"),
+        (None, 2, "rdc: error: 2 needs an answer; run at a terminal or use --answers FILE"),
+        ("perhaps\n", 2, "answers:1: expected pass, fail, yes or no"),
+        ("3.1 yes\n", 2, "answers:1: 3.1 takes no answer"),
+    ],
 )
-def test_answers_that_fit_nothing_are_refused_before_anything_runs(tmp_path: Path, content: str, message: str) -> None:
+def test_answers_that_do_not_fit_end_it(tmp_path: Path, answers: str | None, code: int, message: str) -> None:
     path = script(tmp_path)
-    (tmp_path / "answers").write_text(content)
-    done = run(path, "--answers", "answers")
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert not (tmp_path / "log").exists()
+    if answers:
+        (tmp_path / "answers").write_text(answers)
+    done = run(path, *["--answers", "answers"] * bool(answers), broken=7)
+    assert (done.returncode, message in done.stderr.splitlines()[-1]) == (code, True), done.stderr
+    assert (tmp_path / "log").exists() == (answers in ("yes\n", None)), "answers are checked before anything runs"
 
 
 def test_a_person_answers_at_the_terminal(tmp_path: Path) -> None:
@@ -163,37 +117,21 @@ def begun(path: Path, *before: str) -> subprocess.Popen[str]:
 
 
 def wait_until_gone(pid: int) -> None:
-    """Wait until a process is gone."""
     deadline = time.monotonic() + 15
     while not is_gone(pid):
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
-def test_sigterm_ends_it_with_all_that_its_command_began(tmp_path: Path) -> None:
-    process = begun(script(tmp_path, SLOW))
-    pid = written(tmp_path / "pid")
-    process.terminate()
-    assert process.wait(15) == 130
-    assert not (tmp_path / "never").exists()
-    wait_until_gone(pid)
-
-
-def test_sigterm_after_another_signal_ends_the_command(tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", ["TERM", "INT TERM", "INT"])
+def test_a_signal_ends_it_with_all_that_its_command_began(names: str, tmp_path: Path) -> None:
     """Systems that cancel a job send SIGINT and then SIGTERM."""
     process = begun(script(tmp_path, SLOW))
     pid = written(tmp_path / "pid")
-    process.send_signal(signal.SIGINT)
-    process.terminate()
+    for name in names.split():
+        process.send_signal(signal.Signals[f"SIG{name}"])
     assert process.wait(15) == 130
-    wait_until_gone(pid)
-
-
-def test_sigint_ends_what_its_command_has_in_the_background(tmp_path: Path) -> None:
-    process = begun(script(tmp_path, SLOW))
-    pid = written(tmp_path / "pid")
-    process.send_signal(signal.SIGINT)
-    assert process.wait(15) == 130
+    assert not (tmp_path / "never").exists()
     wait_until_gone(pid)
 
 
@@ -222,9 +160,7 @@ TRAPS = SLOW.replace(
         ("terminal", "TERM", 0), ("terminal", "HUP", 3), ("terminal", "QUIT", 0), ("key", "INT", 0), ("key", "QUIT", 3),
     ],
 )  # fmt: skip
-def test_a_signal_or_key_reaches_the_command_once_and_begins_no_other(
-    tmp_path: Path, where: str, name: str, code: int
-) -> None:
+def test_a_signal_or_key_reaches_the_command_once(tmp_path: Path, where: str, name: str, code: int) -> None:
     """At a terminal a signal comes to the process in one case, and to its group in the other."""
     path = script(tmp_path, TRAPS.replace("CODE", str(code)).replace("NAME", name))
     number = signal.Signals[f"SIG{name}"]
@@ -292,7 +228,6 @@ def test_what_was_typed_before_a_question_is_no_answer(tmp_path: Path) -> None:
 
 
 def written(path: Path) -> int:
-    """The number in a file, once it is there."""
     deadline = time.monotonic() + 15
     while not (path.exists() and path.read_text().endswith("\n")):
         assert time.monotonic() < deadline

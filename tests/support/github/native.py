@@ -10,6 +10,7 @@ from typing import Any
 from backends.github import GithubBackend
 from compiler.driver import compile_file
 from tests.support import actions_engine as engine
+from tests.support import runbooks
 from tests.support.actions_engine import EngineRun
 from tests.support.github.compiling import parsed
 
@@ -29,20 +30,19 @@ def native(folder: Path, document: str, options: Mapping[str, object] | None = N
     return made.text
 
 
-def question(number: int, *printed: str, title: str = "Go on?") -> str:
-    """A question, with what it says of its outcomes."""
-    return f"## {number}. {title}\n\nIs it fine?\n\n" + "".join(f"- {line}\n" for line in printed) + "\n"
+def question(number: int, *transitions: str, title: str = "Go on?") -> str:
+    """A question, with what follows after its outcomes."""
+    return runbooks.question(f"{number}. {title}", "Is it fine?", *transitions)
 
 
-def command(number: int, script: str, *printed: str, title: str = "Work") -> str:
+def command(number: int, script: str, *transitions: str, title: str = "Work") -> str:
     """A step that runs a script."""
-    lines = "".join(f"- {line}\n" for line in printed)
-    return f"## {number}. {title}\n\n```bash\n{script}\n```\n\n{lines}\n"
+    return runbooks.command(f"{number}. {title}", script, *transitions)
 
 
-def noted(number: int, *printed: str) -> str:
+def noted(number: int, *transitions: str) -> str:
     """A step that notes its number in the file `$LOG`."""
-    return command(number, f'echo {number} >> "$LOG"', *printed, title=f"Work {number}")
+    return command(number, f'echo {number} >> "$LOG"', *transitions, title=f"Work {number}")
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,10 @@ def result(run: EngineRun, step: str | int, kind: str = "decide") -> str:
 def errors(run: EngineRun) -> str:
     """What GitHub shows as errors of the run, without those of exit codes."""
     reported = [
-        (title, printed) for job in run.jobs.values() for level, title, printed in job.annotations if level == "error"
+        (title, message) for job in run.jobs.values() for level, title, message in job.annotations if level == "error"
     ]
     return "\n".join(
-        f"{title}: {printed}" for title, printed in reported if not printed.startswith("Process completed")
+        f"{title}: {message}" for title, message in reported if not message.startswith("Process completed")
     )
 
 
