@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 from tests.differential.case import Case, Json
 from tests.differential.generate import agent_workflow, rundown
 from tests.differential.generate.rundown_model import (
+    COMMAND,
     Continue,
     Goto,
-    Leaf,
     Result,
     Retry,
     Runbook,
@@ -30,7 +30,6 @@ Drawn = TypeVar("Drawn")
 AnyStep = TypeVar("AnyStep", Step, Substep)
 Names = Mapping[tuple[str, str | None], tuple[str, str | None]]
 
-SIMPLE = Leaf(code="true", info="sh")
 FIXED = {"kind", "id", "name", "origin", "sources", "entry", "target", "seed", "ident", "type", "main"}
 """Names of what is no text, and makes no sense otherwise."""
 
@@ -109,7 +108,7 @@ def _of_fields(value: Any, depth: int) -> Iterator[tuple[int, Any]]:
         if field.default_factory is not MISSING:
             usual = field.default_factory()
         candidates = [] if usual is MISSING or usual == part else [(depth, usual)]
-        candidates += [(depth, SIMPLE)] if field.name == "body" and part != SIMPLE else []
+        candidates += [(depth, COMMAND)] if field.name == "body" and part != COMMAND else []
         for at, other in (*candidates, *_parts(part, depth + 1)):
             try:
                 yield at, replace(value, **{field.name: other})

@@ -14,6 +14,7 @@ from tests.differential.generate import agent_workflow, playbook
 from tests.differential.generate.program import edge, node, program
 from tests.differential.generate.rundown import Drawn, Outcomes
 from tests.differential.generate.rundown_model import (
+    COMMAND,
     NOTHING_GIVEN,
     Continue,
     Declared,
@@ -377,7 +378,7 @@ def test_a_tool_gets_values_as_json_needs_them() -> None:
 
 # --- Declarations of runbooks (E1 to E10) -----------------------------------------------------------------------------
 
-COMMAND, PROMPT = Leaf(code="true", info="sh"), Leaf("Is {{version}} good?")
+PROMPT = Leaf("Is {{version}} good?")
 INNER = "a.runbook.md"
 
 

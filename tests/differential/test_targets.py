@@ -19,7 +19,7 @@ from tests.differential.drivers import DRIVERS, NAMES, SEMANTICS, carried, githu
 from tests.differential.drivers.workspace import STUB
 from tests.differential.generate.program import edge, node, program, random_case
 from tests.differential.generate.rundown import Drawn, Outcomes
-from tests.differential.generate.rundown_model import Leaf, Runbook, Step, step, transitions
+from tests.differential.generate.rundown_model import COMMAND, Leaf, Runbook, Step, Stop, Transitions, book
 from tests.differential.oracles import rundown
 from tests.differential.oracles.program import path_of
 from tests.differential.oracles.rundown_parts import show_path
@@ -133,11 +133,10 @@ def two_steps() -> Case:
     return Case({**found, "slots": [], "inputs": []}, {}, replies)
 
 
-COMMAND = Leaf(code="true", info="sh")
-QUESTION = Step("1", Leaf("Is it good?"), transitions(["FAIL: STOP"]))
+QUESTION = Step("1", Leaf("Is it good?"), Transitions(on_fail=Stop()))
 RUNBOOKS = {
     "": Runbook((QUESTION, Step("2", COMMAND))),
-    "lines": Runbook((Step("1", COMMAND), Step("2", COMMAND))),
+    "lines": book("1 ; 2"),
     "questions": Runbook((QUESTION, Step("2", COMMAND))),
 }
 
@@ -212,14 +211,7 @@ def test_the_semantics_notice_what_is_wrong_in_what_a_run_leaves(name: str) -> N
         try_driver(SEMANTICS, replace(case, trace=wrong))
 
 
-STEPS = Runbook(
-    (
-        step("1", "FAIL: GOTO Fix"),
-        step("2", "FAIL: RETRY 2 GOTO Fix"),
-        step("3", "PASS: GOTO 2", "FAIL: COMPLETE"),
-        step("Fix", "PASS: STOP fixed"),
-    )
-)
+STEPS = book("1 FAIL: GOTO Fix ; 2 FAIL: RETRY 2 GOTO Fix ; 3 PASS: GOTO 2, FAIL: COMPLETE ; Fix PASS: STOP fixed")
 PATHS = {
     "straight": "1+ 2+ 3- => COMPLETE",
     "repeated": "1+ 2- 2#2+ 3+ 2+ 3- => COMPLETE",

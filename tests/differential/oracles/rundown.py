@@ -51,7 +51,6 @@ from tests.differential.oracles.rundown_parts import (
     Visit,
     logged,
     reply_to,
-    show_path,
     trace_of,
     with_numbers,
     written_name,
@@ -472,13 +471,3 @@ def command(path: str, label: str, leaf: Leaf) -> str:
     call = f'sh "$YARDSTICK/visit{OWN}" {shlex.quote(written_name(label))} {shlex.quote(written_name(path) or "-")}'
     code = leaf.code or ""
     return code.replace(CALL, call) if CALL in code else f": {shlex.quote(code)}\n{call}"
-
-
-def expect(text: str, *steps: Step, files: Files | None = None) -> None:
-    """Assert that the path is this one, when its steps have the outcomes in it, as in `1- 1#2+ => COMPLETE`."""
-    words = text.partition("=>")[0].split()
-
-    def outcome_of(index: int) -> bool:
-        return index < len(words) and words[index].endswith("+")
-
-    assert show_path(walk_model(Runbook(steps), files or {}, outcome_of, limit=max(len(words), 1))) == text
