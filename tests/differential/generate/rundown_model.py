@@ -365,7 +365,7 @@ def _parts(text: str) -> tuple[str, Leaf | Runbooks, Transitions]:
 
 
 def result(text: str) -> Result:
-    """`CONTINUE`, `COMPLETE message`, `STOP message`, `GOTO [NEXT] [step[.child]]`, or `RETRY count` and one of them."""
+    """`CONTINUE`, `COMPLETE message`, `STOP message`, `GOTO [NEXT] [step[.child]]`, or `RETRY count` and another."""
     word, _, rest = text.partition(" ")
     if word == "RETRY":
         count, _, then = rest.partition(" ")

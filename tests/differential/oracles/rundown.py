@@ -12,29 +12,9 @@ from dataclasses import dataclass, field
 
 from compiler.ir.serialize import to_json
 from tests.differential.case import OWN, Case, Json, Jump, compiled
+from tests.differential.generate import rundown_model as model
 from tests.differential.generate.hostile import CALL
 from tests.differential.generate.rundown import LIMIT, Drawn, Outcomes
-from tests.differential.generate.rundown_model import (
-    CHILD_TEMPLATE,
-    NOTHING_GIVEN,
-    STEP_TEMPLATE,
-    Action,
-    Complete,
-    Continue,
-    Files,
-    Given,
-    Goto,
-    Leaf,
-    Retry,
-    Runbook,
-    Runbooks,
-    Step,
-    Stop,
-    Substep,
-    Transitions,
-    first_step,
-    inclusion,
-)
 from tests.differential.oracles.rundown_parts import (
     CutOffError,
     End,
@@ -87,8 +67,8 @@ class _Place:
     Where an operator's jump leads on into its list, `position` is that of the runbook, and `route` the rest
     """
 
-    step: Step
-    child: Substep | None = None
+    step: model.Step
+    child: model.Substep | None = None
     position: int = 0
     route: Route = ()
 
@@ -98,14 +78,14 @@ class _Place:
         return _Place(self.step, self.child)
 
     @property
-    def body(self) -> Leaf | Runbooks:
+    def body(self) -> model.Leaf | model.Runbooks:
         """What is done there."""
         body = self.child.body if self.child else self.step.body
-        assert isinstance(body, Leaf | Runbooks)
+        assert isinstance(body, model.Leaf | model.Runbooks)
         return body
 
     @property
-    def transitions(self) -> Transitions:
+    def transitions(self) -> model.Transitions:
         """What its step says about its outcomes."""
         return self.child.transitions if self.child else self.step.transitions
 
@@ -144,7 +124,7 @@ class Operator:
 class _World:
     """What all runbooks of a run share."""
 
-    files: Files
+    files: model.Files
     recorder: Recorder
     main: Landings
     operator: Operator
@@ -158,7 +138,9 @@ class _World:
 class _Run:
     """One run of one runbook, from its start to its end."""
 
-    def __init__(self, runbook: Runbook, world: _World, prefix: str, file: str, outer: Instances, scope: Scope) -> None:
+    def __init__(
+        self, runbook: model.Runbook, world: _World, prefix: str, file: str, outer: Instances, scope: Scope
+    ) -> None:
         self.runbook = runbook
         self.world = world
         self.prefix = prefix
@@ -172,7 +154,7 @@ class _Run:
 
     def play(self, route: Route = ()) -> End:
         """Walk to an end, from the start or from where an operator's jump leads."""
-        where: _Place | End = self.land(None, route) if route else self.enter_by_header(first_step(self.runbook))
+        where: _Place | End = self.land(None, route) if route else self.enter_by_header(model.first_step(self.runbook))
         while True:
             stands = where if isinstance(where, _Place) else None
             try:
@@ -192,7 +174,7 @@ class _Run:
         """E6: do what a GOTO to the step would do from where the run stands; None is a place in no step."""
         (ident, child, position), *rest = route
         if position is None:
-            return self.jump(origin, Goto(ident, child))
+            return self.jump(origin, model.Goto(ident, child))
         step = next(step for step in self.runbook.steps if step.ident == ident)
         if origin is None or origin.step is not step:
             self.memory[ident].start_afresh()
@@ -205,7 +187,7 @@ class _Run:
         while True:
             passed = self.outcome(place, retries)
             result = explicit_or_default(step.transitions, passed)
-            if not isinstance(result, Retry):
+            if not isinstance(result, model.Retry):
                 return self.act_for_step(step, result)
             if retries >= result.count:
                 return self.act_for_step(step, result.then)
@@ -220,14 +202,16 @@ class _Run:
             passed = self.outcome(place, retries)
             self.record(step, child, passed)
             result = child.transitions.explicit(passed)
-            if isinstance(result, Retry) and retries < result.count:
+            if isinstance(result, model.Retry) and retries < result.count:
                 retries += 1
                 place = place.plain
                 continue
-            action = result.then if isinstance(result, Retry) else result
+            action = result.then if isinstance(result, model.Retry) else result
             return self.leave_substep(step, child, passed, action)
 
-    def leave_substep(self, step: Step, child: Substep, passed: bool, action: Action | None) -> _Place | End:
+    def leave_substep(
+        self, step: model.Step, child: model.Substep, passed: bool, action: model.Action | None
+    ) -> _Place | End:
         """M11: what follows from a child's outcome; an action of None is an outcome that is yielded."""
         if action is None:
             if passed == step.transitions.optimistic:  # a PASS under ANY, a FAIL under ALL: decided
@@ -235,29 +219,29 @@ class _Run:
             return self.go_to_sibling(step, child)
         if not step.transitions.declared:
             self.forget(step, child)  # in a transparent step only yielded outcomes count
-        if isinstance(action, Continue):
+        if isinstance(action, model.Continue):
             return self.go_to_sibling(step, child)
-        if isinstance(action, Goto):
+        if isinstance(action, model.Goto):
             return self.jump(_Place(step, child), action)
         return self.end(_Place(step, child), action)
 
-    def go_to_sibling(self, step: Step, child: Substep) -> _Place | End:
+    def go_to_sibling(self, step: model.Step, child: model.Substep) -> _Place | End:
         """M7: the next sibling in document order, named or numbered; after the last the step decides."""
         position = step.children.index(child) + 1
         if position < len(step.children):
             return _Place(step, step.children[position])
         return self.finish_step(step, self.aggregate(step))
 
-    def aggregate(self, step: Step) -> bool:
+    def aggregate(self, step: model.Step) -> bool:
         """M11: the step's outcome from the records of all children that were visited."""
         records = self.memory[step.ident].records.values()
         return any(records) if step.transitions.optimistic else all(records)
 
-    def finish_step(self, step: Step, passed: bool) -> _Place | End:
+    def finish_step(self, step: model.Step, passed: bool) -> _Place | End:
         """Fire the own transition of a step with substeps; its RETRY starts again at the first child (M9)."""
         memory = self.memory[step.ident]
         result = explicit_or_default(step.transitions, passed)
-        if not isinstance(result, Retry):
+        if not isinstance(result, model.Retry):
             return self.act_for_step(step, result)
         if memory.retries >= result.count:
             return self.act_for_step(step, result.then)
@@ -265,25 +249,25 @@ class _Run:
         memory.start_over()
         return _Place(step, step.children[0])
 
-    def act_for_step(self, step: Step, action: Action) -> _Place | End:
+    def act_for_step(self, step: model.Step, action: model.Action) -> _Place | End:
         """Do what a step's own transition says."""
-        if isinstance(action, Continue):
+        if isinstance(action, model.Continue):
             return self.go_to_next_step(step)
-        if isinstance(action, Goto):
+        if isinstance(action, model.Goto):
             return self.jump(_Place(step), action)
         return self.end(_Place(step), action)
 
-    def go_to_next_step(self, step: Step) -> _Place | End:
+    def go_to_next_step(self, step: model.Step) -> _Place | End:
         """M7: the next numbered step, or `{N}`, that stands after this one; past the last the runbook completes."""
         position = self.runbook.steps.index(step) + 1
         for later in self.runbook.steps[position:]:
-            if later.is_numbered or later.ident == STEP_TEMPLATE:
+            if later.is_numbered or later.ident == model.STEP_TEMPLATE:
                 return self.enter_by_header(later)
         return ("COMPLETE", "")
 
-    def end(self, place: _Place, action: Complete | Stop) -> End:
+    def end(self, place: _Place, action: model.Complete | model.Stop) -> End:
         """M8."""
-        return ("COMPLETE" if isinstance(action, Complete) else "STOP", self.filled(place, action.message))
+        return ("COMPLETE" if isinstance(action, model.Complete) else "STOP", self.filled(place, action.message))
 
     def filled(self, place: _Place, text: str) -> str:
         """M5, E1: a text with the placeholders of its step replaced."""
@@ -291,12 +275,12 @@ class _Run:
 
     # -- entering ------------------------------------------------------------------------------------------
 
-    def enter_by_header(self, step: Step) -> _Place:
+    def enter_by_header(self, step: model.Step) -> _Place:
         """M10: from the start, at the first child if there is one."""
         self.memory[step.ident].start_afresh()
         return _Place(step, step.children[0] if step.children else None)
 
-    def jump(self, origin: _Place | None, target: Goto) -> _Place:
+    def jump(self, origin: _Place | None, target: model.Goto) -> _Place:
         """M10 and M12: find where a GOTO leads, with what it does to counters and records."""
         if target.step is None:
             assert origin
@@ -306,20 +290,20 @@ class _Run:
             if target.advance:
                 self.number += 1
             return self.enter_by_header(step)
-        if target.child == CHILD_TEMPLATE:
+        if target.child == model.CHILD_TEMPLATE:
             return self.jump_to_instance(step, target.advance)
         child = next(child for child in step.children if child.ident == target.child)
         if origin is None or origin.step is not step:
             self.memory[step.ident].start_afresh()
         return _Place(step, child)
 
-    def resolve_bare_next(self, origin: _Place) -> Goto:
+    def resolve_bare_next(self, origin: _Place) -> model.Goto:
         """M12: NEXT alone advances the innermost dynamic step that its author stands in."""
-        if origin.child and origin.child.ident == CHILD_TEMPLATE:
-            return Goto(origin.step.ident, CHILD_TEMPLATE, advance=True)
-        return Goto(STEP_TEMPLATE, advance=True)
+        if origin.child and origin.child.ident == model.CHILD_TEMPLATE:
+            return model.Goto(origin.step.ident, model.CHILD_TEMPLATE, advance=True)
+        return model.Goto(model.STEP_TEMPLATE, advance=True)
 
-    def jump_to_instance(self, step: Step, advance: bool) -> _Place:
+    def jump_to_instance(self, step: model.Step, advance: bool) -> _Place:
         """`X.{n}` and `NEXT X.{n}`: keep all, but restart a step that was never entered (M10, M12)."""
         memory = self.memory[step.ident]
         if memory.instance == 0:
@@ -330,22 +314,22 @@ class _Run:
 
     # -- outcomes ------------------------------------------------------------------------------------------
 
-    def record(self, step: Step, child: Substep, passed: bool) -> None:
+    def record(self, step: model.Step, child: model.Substep, passed: bool) -> None:
         """Keep a child's outcome; a later one of the same child, or instance, takes its place."""
         self.memory[step.ident].records[self.record_key(step, child)] = passed
 
-    def forget(self, step: Step, child: Substep) -> None:
+    def forget(self, step: model.Step, child: model.Substep) -> None:
         """Keep no outcome of a child, as if it had not been visited."""
         del self.memory[step.ident].records[self.record_key(step, child)]
 
-    def record_key(self, step: Step, child: Substep) -> tuple[str, int]:
+    def record_key(self, step: model.Step, child: model.Substep) -> tuple[str, int]:
         """A child, or an instance of it, each of which has a record of its own."""
-        return child.ident, self.memory[step.ident].instance if child.ident == CHILD_TEMPLATE else 0
+        return child.ident, self.memory[step.ident].instance if child.ident == model.CHILD_TEMPLATE else 0
 
     def outcome(self, place: _Place, retries: int) -> bool:
         """The outcome of one attempt at a step that has no substeps."""
         body, label, recorder = place.body, self.label(place), self.world.recorder
-        if isinstance(body, Runbooks):
+        if isinstance(body, model.Runbooks):
             return self.play_list(place, body)
         index = len(recorder.visits)
         shown = "" if body.is_command or "{{" not in body.prompt else self.filled(place, body.prompt)
@@ -360,11 +344,11 @@ class _Run:
         self.scope.keep(beyond.values)
         return passed
 
-    def play_list(self, place: _Place, runbooks: Runbooks) -> bool:
+    def play_list(self, place: _Place, runbooks: model.Runbooks) -> bool:
         """M11: each runbook yields its outcome, until the outcome of the whole is decided."""
         optimistic, route = place.transitions.optimistic, place.route
         for position in range(place.position, len(runbooks.paths)):
-            path, name = runbooks.paths[position], inclusion(self.label(place), runbooks, position)
+            path, name = runbooks.paths[position], model.inclusion(self.label(place), runbooks, position)
             nested = self.world.files[path]
             scope = self.scope.include(nested.declared, f"{name}/", (*self.around(place), name))
             run = _Run(nested, self.world, f"{name}/", path, self.instances(place), scope)
@@ -385,8 +369,8 @@ class _Run:
 
     def own_instances(self, place: _Place) -> Instances:
         """The instance numbers of the dynamic steps of this runbook that a place is in."""
-        number = self.number if place.step.ident == STEP_TEMPLATE else None
-        in_template = place.child is not None and place.child.ident == CHILD_TEMPLATE
+        number = self.number if place.step.ident == model.STEP_TEMPLATE else None
+        in_template = place.child is not None and place.child.ident == model.CHILD_TEMPLATE
         return number, self.memory[place.step.ident].instance if in_template else None
 
     def numbers(self, place: _Place) -> Numbers:
@@ -403,20 +387,20 @@ class _Run:
         )
 
 
-def explicit_or_default(transitions: Transitions, passed: bool) -> Action | Retry:
+def explicit_or_default(transitions: model.Transitions, passed: bool) -> model.Action | model.Retry:
     """M6: a step that is silent about an outcome continues on PASS and stops on FAIL."""
     explicit = transitions.explicit(passed)
     if explicit is not None:
         return explicit
-    return Continue() if passed else Stop()
+    return model.Continue() if passed else model.Stop()
 
 
 def walk_model(
-    runbook: Runbook,
-    files: Files,
+    runbook: model.Runbook,
+    files: model.Files,
     outcome_of: OutcomeOf,
     limit: int,
-    given: Given = NOTHING_GIVEN,
+    given: model.Given = model.NOTHING_GIVEN,
     operator: Operator | None = None,
 ) -> Taken:
     """Take the path of a runbook, asking for the outcome of each visit; at most `limit` visits."""
@@ -463,7 +447,7 @@ def case_of(drawn: Drawn) -> Case:
     return Case(program, given, replies, trace_of(taken), secrets, documents)
 
 
-def command(path: str, label: str, leaf: Leaf) -> str:
+def command(path: str, label: str, leaf: model.Leaf) -> str:
     """The code of a step: with the call where that stands in it, else made harmless as one quoted argument before it.
 
     `@` stands for the braces of `{N}`: as a placeholder it would be replaced by the instance (M5).
