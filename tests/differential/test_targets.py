@@ -91,7 +91,7 @@ SEEDS = 4
 def test_every_run_keeps_to_the_contract(first: int) -> None:
     """Whatever fails, and wherever it is killed; the runs have a process that has loaded nothing else."""
     seeds = map(str, range(first, first + SEEDS))
-    command = [sys.executable, "-m", "tests.differential.generate.stepspec", *seeds]
+    command = [sys.executable, "-m", "tests.differential.stepspec", *seeds]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-8000:]
     assert int(done.stdout) >= SEEDS * 3 // 4, "most runs come to their end"

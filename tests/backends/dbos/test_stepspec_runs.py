@@ -12,7 +12,7 @@ import pytest
 from backends.registry import load
 from tests.differential.drivers.dbos import DATABASE, RUN, missing, settled, working
 from tests.differential.drivers.process import Done
-from tests.differential.oracles.stepspec import check_records, read_records
+from tests.differential.stepspec import check_records, read_records
 from tests.support import warm
 from tests.support.stepspec_drives import MOST_CALLS, drive_of
 

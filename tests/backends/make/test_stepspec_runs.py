@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-from tests.differential.oracles.stepspec import check_records, read_records
+from tests.differential.stepspec import check_records, read_records
 from tests.support import warm
 from tests.support.makefiles import PATIENCE, environment, kill_all, lay
 from tests.support.stepspec_drives import MOST_CALLS, drive_of

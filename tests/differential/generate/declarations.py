@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
+from tests.differential.generate import flag, number, pick, picks
 from tests.differential.generate import rundown_model as model
-from tests.differential.generate.chance import flag, number, pick, picks
 from tests.differential.generate.hostile import CALL, CODES, ENVIRONMENT, GIVEN, SECRETS, SHOWING, VARIABLES
 
 PATTERN = r"[0-9.]*|[a-z ]+|\$\(touch x\).*"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tests.differential.case import Json
-from tests.differential.generate.chance import Chance
+from tests.differential.generate import Chance
 from tests.support.hostile_texts import LINES, NASTY, OBJECTS
 
 

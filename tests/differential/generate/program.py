@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from compiler.ir.features import Feature
 from tests.differential.case import NOWHERE, OWN, Case, Json
-from tests.differential.generate.chance import Chance, flag, number, pick, picks, rarely
+from tests.differential.generate import Chance, flag, number, pick, picks, rarely
 from tests.differential.generate.replies import draw_reports, replies
 from tests.differential.oracles.answers import keywords_of, words_of
 from tests.support.hostile_texts import FIELDS, IDS, KEYWORDS, LINES, NASTY, PATTERNS

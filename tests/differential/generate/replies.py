@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.differential.case import Json
-from tests.differential.generate.chance import flag, number, pick, rarely
+from tests.differential.generate import flag, number, pick, rarely
 from tests.differential.oracles.answers import keywords_of
 from tests.differential.oracles.program import AFTER_FOLDER, BEFORE_FOLDER, SLOT
 from tests.support.hostile_texts import LINES, NASTY, OBJECTS, PATTERNS

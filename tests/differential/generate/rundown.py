@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from compiler.ir.program import Program
 from tests.differential.case import compiled as compile_documents
+from tests.differential.generate import Chance, flag, number, pick, picks, rarely
 from tests.differential.generate import rundown_model as model
-from tests.differential.generate.chance import Chance, flag, number, pick, picks, rarely
 from tests.differential.generate.declarations import declared
 from tests.differential.generate.hostile import (
     CODES,

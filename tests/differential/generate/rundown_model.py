@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from tests.differential.generate.chance import flag, number, pick, rarely
+from tests.differential.generate import flag, number, pick, rarely
 
 STEP_TEMPLATE = "{N}"
 CHILD_TEMPLATE = "{n}"
