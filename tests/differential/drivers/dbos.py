@@ -20,8 +20,8 @@ from subprocess import CompletedProcess
 from typing import Any
 
 from tests.differential.case import DifferenceError, same
-from tests.differential.drivers.process import Done, last_line, run
-from tests.differential.drivers.python import check_steps, environment, given, inputs
+from tests.differential.drivers.process import Done, check_steps, last_line, run
+from tests.differential.drivers.python import environment, given, inputs
 from tests.differential.drivers.workspace import Workspace, is_plain
 from tests.support import warm
 
