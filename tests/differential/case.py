@@ -22,6 +22,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from compiler.diagnostics.model import Severity
 from compiler.driver import compile_file
 from compiler.ir.program import Program
@@ -178,7 +180,7 @@ class Case:
     def read(cls, folder: Path) -> Case:
         """The case of a folder; documents are compiled."""
         whole = json.loads((folder / CASE).read_text(encoding="ascii"))
-        trace = _trace(whole["trace"]) if "trace" in whole else None
+        trace = msgspec.convert(whole["trace"], Trace) if "trace" in whole else None
         given = (whole.get("inputs", {}), whole.get("replies", {}), trace, whole.get("secrets", {}))
         if "program" in whole:
             return cls(whole["program"], *given)
@@ -206,26 +208,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
     return [_plain(part) for part in value] if isinstance(value, tuple | list) else value
-
-
-def _trace(whole: Json) -> Trace:
-    visits = []
-    for visit in whole["visits"]:
-        calls = tuple(Call(**{**call, "arguments": tuple(call.get("arguments", ()))}) for call in visit["calls"])
-        question = visit["question"] and Question(
-            **{**visit["question"], "options": tuple(visit["question"].get("options", ()))}
-        )
-        limits = Limits(**visit["limits"]) if "limits" in visit else None
-        visits.append(Visit(**{**visit, "calls": calls, "question": question, "limits": limits}))
-    end = whole["end"] and (whole["end"][0], whole["end"][1])
-    jumps, artifact = (tuple(whole.get(key, ())) for key in ("jumps", "artifact"))
-    return Trace(
-        tuple(visits),
-        end,
-        jumps=tuple(Jump(**each) for each in jumps),
-        artifact=artifact,
-        **{key: whole[key] for key in ("held", "reports") if key in whole},
-    )
 
 
 def compiled(documents: Mapping[str, str]) -> Program:

@@ -12,7 +12,6 @@ import pytest
 from tests.differential.case import Case, Json
 from tests.differential.generate import agent_workflow, playbook
 from tests.differential.generate import rundown_model as model
-from tests.differential.generate.program import edge, node, program
 from tests.differential.generate.rundown import Drawn, Outcomes
 from tests.differential.oracles import agent_workflow as of_workflows
 from tests.differential.oracles import playbook as of_playbooks
@@ -32,6 +31,8 @@ from tests.differential.oracles.answers import (
 from tests.differential.oracles.program import walk
 from tests.differential.oracles.rundown_parts import Scope, Slots, show_path
 from tests.differential.oracles.rundown_parts import written as what_commands_write
+from tests.support.program_json import edge, node
+from tests.support.program_json import program_of as program
 
 INPUT = {"kind": "ask", "question": "input", "prompt": ""}
 SHELL = {"kind": "shell", "interpreter": "sh", "command": ["x"]}

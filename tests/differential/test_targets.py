@@ -17,7 +17,7 @@ from tests.differential import drivers
 from tests.differential.case import CASE, Case, DifferenceError, Json, Trace
 from tests.differential.drivers import DRIVERS, NAMES, SEMANTICS, carried, github, missing, try_driver
 from tests.differential.drivers.workspace import STUB
-from tests.differential.generate.program import edge, node, program, random_case
+from tests.differential.generate.program import random_case
 from tests.differential.generate.rundown import Drawn, Outcomes
 from tests.differential.generate.rundown_model import COMMAND, Leaf, Runbook, Step, Stop, Transitions, book
 from tests.differential.oracles import rundown
@@ -25,6 +25,7 @@ from tests.differential.oracles.program import path_of
 from tests.differential.oracles.rundown_parts import show_path
 from tests.differential.soak import FORMATS, SLOW, cases
 from tests.support.process import ROOT
+from tests.support.program_json import edge, node, program_of
 
 pytestmark = pytest.mark.process
 
@@ -128,7 +129,7 @@ def two_steps() -> Case:
     command["command"] = [STUB + " shell 1 ", {"register": "c"}]
     first = node("1", command, edge("2"), variables=[{"name": "FIRST", "register": "c"}])
     second = node("2", {"kind": "ask", "question": "pass_fail", "prompt": "?"}, edge("end"))
-    found = program(first, second, name="program", registers=[{"name": "c", "scope": "", "initial": 7}])
+    found = program_of(first, second, name="program", registers=[{"name": "c", "scope": "", "initial": 7}])
     replies: dict[str, list[Json]] = {"1": [{"exit": 0, "says": "", "output": None}], "2": [{"reply": True}]}
     return Case({**found, "slots": [], "inputs": []}, {}, replies)
 

@@ -18,8 +18,8 @@ from tests.differential.generate import Chance, flag, number, pick, picks, rarel
 from tests.differential.generate.replies import draw_reports, replies
 from tests.differential.oracles.answers import keywords_of, words_of
 from tests.support.hostile_texts import FIELDS, IDS, KEYWORDS, LINES, NASTY, PATTERNS
+from tests.support.program_json import ORIGIN
 
-ORIGIN = {"path": "p.json", "span": {"line": 1, "column": 1, "end_line": 1, "end_column": 2}}
 COMMAND = f'"$YARDSTICK_PYTHON" -I -S "$YARDSTICK/stub.py{OWN}" shell '
 """What the command of a shell begins with; its step, quoted, and references to counters follow."""
 
@@ -402,24 +402,3 @@ def goes_back(nodes: list[Json]) -> bool:
     """Whether an edge leads to its own node or to one before it."""
     order = {node["id"]: number for number, node in enumerate(nodes)}
     return any(order[edge["target"]] <= order[node["id"]] for node in nodes for edge in node["edges"])
-
-
-# --- By hand ----------------------------------------------------------------------------------------------------------
-
-
-def program(*nodes: Json, **more: Any) -> Json:
-    """A program of these nodes and an end; the first one is the entry."""
-    end = {"id": "end", "title": "", "origin": ORIGIN, "task": {"kind": "end", "result": "complete"}, "edges": []}
-    sources = [{"path": "p.json", "sha256": "0" * 64}]
-    found = {"name": "p", "title": "", "sources": sources, "entry": nodes[0]["id"], "nodes": [*nodes, end]}
-    return {**found, **more}
-
-
-def node(step: str, task: Json, *edges: Json, **more: Any) -> Json:
-    """A node with a task."""
-    return {"id": step, "title": "", "origin": ORIGIN, "task": task, "edges": list(edges), **more}
-
-
-def edge(target: str, *effects: Json, guard: tuple[Json, ...] = ()) -> Json:
-    """An edge."""
-    return {"guard": list(guard), "effects": list(effects), "target": target}
