@@ -154,7 +154,6 @@ class Case:
 
     @cached_property
     def text(self) -> str:
-        """The JSON of the program."""
         return json.dumps(self.program, indent=1, ensure_ascii=False)
 
     @cached_property
@@ -164,7 +163,6 @@ class Case:
 
     @cached_property
     def compiled(self) -> Program:
-        """The program."""
         return from_json(self.text)
 
     def write(self, folder: Path) -> None:

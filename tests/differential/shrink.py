@@ -124,7 +124,6 @@ def _without_node(case: Case, number: int) -> Case:
 
 
 def _without_steps(drawn: agent_workflow.Drawn) -> Iterator[agent_workflow.Drawn]:
-    """Without a step, to which others lead no more."""
     steps = drawn.flow.steps
     for gone in steps if len(steps) > 1 else ():
         left = []

@@ -73,7 +73,6 @@ class StepSpecs(Format):
 
 
 def valid(case: Case) -> Case:
-    """A program, which must be one."""
     if found := issues(case.compiled):
         raise DifferenceError("a program that is none", found, [])
     return case
@@ -160,7 +159,6 @@ class Soak:
 
     @property
     def progress(self) -> str:
-        """What was tried, in words."""
         return "; ".join(
             f"{self.drawn[name]} {name}s, paths: {', '.join(f'{each} {self.counts[name, each]}' for each in drivers)}"
             for name, drivers in self.drivers.items()

@@ -126,7 +126,6 @@ class Drawn:
 
 
 def random_specification(seed: int) -> Drawn:
-    """The specification of a seed."""
     return Drawn(document(Random(seed)), seed)
 
 
@@ -141,11 +140,9 @@ class Run:
 
     @property
     def records(self) -> Path | None:
-        """The folder of the records, once it is there."""
         return next(self.folder.glob(".rdc/*/run-*"), None)
 
     def record(self, name: str) -> Any:
-        """What stands in a file of the records."""
         assert self.records is not None
         return json.loads((self.records / f"{name}.json").read_text(encoding="utf-8"))
 
@@ -225,8 +222,6 @@ def drive(case: Drawn) -> bool:
 
 
 # --- Records of a run (B6, B8, B14 to B16) ----------------------------------------------------------------------------
-
-ENDINGS = ("WorkflowStepCompleted", "WorkflowStepFailed")
 
 
 @cache

@@ -50,14 +50,12 @@ AnyStep = Step | Substep
 
 
 def all_steps(runbook: Runbook) -> Iterator[tuple[Step, AnyStep]]:
-    """Every step with the step that it stands in."""
     for each in runbook.steps:
         yield each, each
         yield from ((each, child) for child in each.children)
 
 
 def jumps(node: AnyStep) -> Iterator[Goto]:
-    """Where a step may jump to."""
     for result in (node.transitions.on_pass, node.transitions.on_fail):
         found = result.then if isinstance(result, Retry) else result
         if isinstance(found, Goto):
@@ -173,7 +171,6 @@ def _form(ident: str) -> str:
 
 
 def facts_of_path(drawn: Drawn) -> Iterator[str]:
-    """What a path shows."""
     taken = rundown.walk(drawn)
     yield f"end {taken.end[0] if taken.end else 'none'}"
     for jump in taken.jumps:
@@ -270,7 +267,6 @@ def facts_of_program(value: Any) -> Iterator[str]:
 
 
 def facts_of_program_path(program: Json, taken: Any) -> Iterator[str]:
-    """What a path of a program shows."""
     tasks = {node["id"]: node["task"] for node in program["nodes"]}
     yield f"end {taken.end[0] if taken.end else 'none'}"
     steps = [visit.step for visit in taken.visits]

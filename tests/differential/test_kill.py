@@ -45,7 +45,6 @@ DOCUMENT = {
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The compiled program."""
     return compiled_to(tmp_path_factory.mktemp("compiled"), DOCUMENT)
 
 
@@ -65,7 +64,6 @@ def called(program: Path, folder: Path, seconds: float | None, *words: str) -> i
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.share(8)
 def test_a_run_survives_kills(compiled: Path, tmp_path: Path, seed: int) -> None:
-    """Whenever the runner is killed."""
     chance = random.Random(seed)
     (tmp_path / "out").mkdir()
     code = called(compiled, tmp_path, chance.uniform(0.05, 0.5), "run")

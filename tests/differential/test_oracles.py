@@ -66,7 +66,7 @@ def test_a_counter_is_never_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "answer"),
+    ("printed", "answer"),
     [
         (" \t\r\n\v\f yes \n", "yes"),
         ("\xa0yes\u2028", "\xa0yes\u2028"),
@@ -76,8 +76,8 @@ def test_a_counter_is_never_missing() -> None:
         ("x" * 1_048_577, None),
     ],
 )
-def test_what_an_answer_is(output: str, answer: str | None) -> None:
-    assert answer_of({"exit": 0, "answer": output}) == answer
+def test_what_an_answer_is(printed: str, answer: str | None) -> None:
+    assert answer_of({"exit": 0, "answer": printed}) == answer
 
 
 def test_only_a_tool_may_answer_with_nothing() -> None:
@@ -256,7 +256,7 @@ def test_a_variable_that_does_not_fit_does_not_let_a_task_begin() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "stored"),
+    ("answer", "value"),
     [
         ("none", "none"),
         (" {} ", " {} "),
@@ -271,8 +271,8 @@ def test_a_variable_that_does_not_fit_does_not_let_a_task_begin() -> None:
         ('{"f": "a\\u0000b\\ud800"}', "a\ufffdb\ufffd"),
     ],
 )
-def test_the_last_object_with_the_field_counts(answer: str, stored: str) -> None:
-    assert extracted(answer, "f") == stored
+def test_the_last_object_with_the_field_counts(answer: str, value: str) -> None:
+    assert extracted(answer, "f") == value
 
 
 # --- Guards, effects, limits (I17 to I24) -----------------------------------------------------------------------------

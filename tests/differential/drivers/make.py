@@ -114,7 +114,6 @@ class Make(Operated):
         return self.workspace.write_answers().name
 
     def goto(self, step: str, by: str = "") -> Done:
-        """Jump to a step."""
         return self.call("goto", f"STEP={step}", *([f"BY={by}"] if by else []))
 
     def answer(self, stop: Stop) -> Done:
@@ -255,7 +254,6 @@ class Killed:
 
     @property
     def visits(self) -> list[Visit]:
-        """The path."""
         return list(self.workspace.trace.visits)
 
     def reached(self) -> int:

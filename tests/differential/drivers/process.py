@@ -42,7 +42,6 @@ class Done(NamedTuple):
 
     @property
     def printed(self) -> str:
-        """All of it."""
         return self.output + self.errors
 
     @property
@@ -52,7 +51,6 @@ class Done(NamedTuple):
 
 
 def run(workspace: Workspace, words: Sequence[str], extra: Mapping[str, str] | None = None, given: str = "") -> Done:
-    """Run a program to its end, without a terminal."""
     try:
         done = warm.run(
             words,
@@ -98,7 +96,6 @@ def killed(
 
 
 def last_line(text: str) -> str:
-    """The last line of a text."""
     return (text.splitlines() or [""])[-1]
 
 
@@ -196,7 +193,6 @@ class Operated(ABC):
         return done.last
 
     def run(self, verb: str, answers: str = "") -> Done:
-        """Run steps."""
         return run(self.workspace, self.words(verb, answers), self.environment)
 
     def check_stop(self, done: Done, waiting: str) -> None:

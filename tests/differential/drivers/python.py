@@ -40,17 +40,14 @@ def compare_script(workspace: Workspace) -> bool:
 
 
 def compare_in_pieces(workspace: Workspace) -> bool:
-    """Run a case without answers."""
     return in_pieces(Python(workspace))
 
 
 def compare_prompted(workspace: Workspace) -> bool:
-    """Run a case in which nothing is executed."""
     return prompted(Python(workspace))
 
 
 def compare_killed(workspace: Workspace) -> bool:
-    """Run a case and kill it at random moments."""
     return through_kills(Python(workspace), answers(workspace), may_leave=True)
 
 
@@ -109,7 +106,6 @@ class Python(Operated):
         return [*words, *(["--answers", answers] if answers else [])]
 
     def goto(self, step: str, by: str = "") -> Done:
-        """Jump to a step."""
         return run(
             self.workspace, [*self.called, "goto", *_events(self.workspace), step, *(["--by", by] if by else [])]
         )
@@ -128,7 +124,6 @@ class Python(Operated):
 
 
 def answers(workspace: Workspace) -> str:
-    """The path of a file of all answers."""
     return str(workspace.write_answers(as_json=not all(is_plain(reply) for _, reply in workspace.asked)))
 
 

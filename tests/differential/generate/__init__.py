@@ -53,17 +53,14 @@ class Chance:
 
 
 def number(draw: st.DrawFn, least: int, most: int) -> int:
-    """A number in a range, both ends in it."""
     return least + draw(_below(most - least + 1))
 
 
 def flag(draw: st.DrawFn) -> bool:
-    """True half of the time."""
     return draw(_below(2)) == 1
 
 
 def rarely(draw: st.DrawFn, share: int = 8) -> bool:
-    """True once in so many times."""
     return draw(_below(share)) == share - 1
 
 

@@ -22,7 +22,6 @@ PLAIN_GIVEN = tuple(text for text in GIVEN if "{{version}}" not in text)  # an e
 
 
 def definitions(draw: st.DrawFn, name: str) -> model.Input:
-    """An input with a default that fits."""
     kind = pick(draw, ("string", "string", "pattern", "number", "boolean", "choice"))
     if kind == "choice":
         options = picks(draw, tuple(filter(None, GIVEN)), 1, 3)
@@ -33,7 +32,6 @@ def definitions(draw: st.DrawFn, name: str) -> model.Input:
 
 
 def fitting(item: model.Input) -> tuple[str, ...]:
-    """Values that an input can have."""
     if item.type == "choice":
         return item.options
     some = {"number": _NUMBERS, "boolean": ("true", "false")}.get(item.type, GIVEN)
@@ -174,8 +172,8 @@ def _showing_part(draw: st.DrawFn, step: AnyStep) -> AnyStep:
         return replace(step, body=replace(step.body, prompt=text))
     if place == "message":
         own = step.transitions
-        words = model.Transitions(_saying(own.on_pass, text), _saying(own.on_fail, text), own.optimistic)
-        return replace(step, transitions=words)
+        transitions = model.Transitions(_saying(own.on_pass, text), _saying(own.on_fail, text), own.optimistic)
+        return replace(step, transitions=transitions)
     return step
 
 

@@ -43,7 +43,6 @@ class Outcomes:
     seed: int = 0
 
     def __call__(self, index: int) -> bool:
-        """The outcome of a visit."""
         if index < len(self.start):
             return self.start[index]
         share = (128, 176, 208, 96)[self.seed % 4]
@@ -64,7 +63,6 @@ class Drawn:
     """The operator's jumps: as soon as one can after so many visits, to one of the steps."""
 
     def documents(self, code_of: CodeOf = own_code) -> dict[str, str]:
-        """All documents by path, the outermost first."""
         main = render(self.runbook, self.style, code_of=code_of)
         return {self.main: main} | render_files(self.files, self.style, code_of)
 
@@ -81,7 +79,6 @@ RESULT_KINDS = (*["nothing"] * 2, *["action"] * 3, *["retry"] * 2)
 
 
 def messages(draw: st.DrawFn) -> str:
-    """A message of an end."""
     if flag(draw):
         return pick(draw, MESSAGES)
     return "".join(pick(draw, HOSTILE_CHARACTERS) for _ in range(number(draw, 1, 12)))
@@ -137,7 +134,6 @@ def bodies(draw: st.DrawFn, paths: tuple[str, ...], in_step: bool) -> model.Leaf
 
 
 def substeps(draw: st.DrawFn, outline: model.Outline, step: str, ident: str, paths: tuple[str, ...]) -> model.Substep:
-    """A substep at its place in the outline."""
     body = bodies(draw, paths, in_step=False)
     is_list = isinstance(body, model.Runbooks)
     allowed = transitions(draw, model.targets(outline, step, ident), may_be_optimistic=is_list)
@@ -147,7 +143,6 @@ def substeps(draw: st.DrawFn, outline: model.Outline, step: str, ident: str, pat
 def steps(
     draw: st.DrawFn, outline: model.Outline, ident: str, children: tuple[str, ...], paths: tuple[str, ...]
 ) -> model.Step:
-    """A step at its place in the outline."""
     body: model.Leaf | model.Runbooks | model.Substeps
     if children:
         drawn = tuple(substeps(draw, outline, ident, child, paths) for child in children)
@@ -159,7 +154,6 @@ def steps(
 
 
 def runbooks(draw: st.DrawFn, paths: tuple[str, ...] = (), most: int = 4) -> model.Runbook:
-    """A runbook that may include the runbooks at `paths`."""
     outline = model.outlines(draw, most)
     drawn = tuple(steps(draw, outline, ident, children, paths) for ident, children in outline.steps)
     return model.Runbook(drawn, pick(draw, TITLES), pick(draw, PROMPTS), pick(draw, NAMES), pick(draw, TITLES))
@@ -173,7 +167,6 @@ def files(draw: st.DrawFn, most: int = 2) -> dict[str, model.Runbook]:
 
 
 def included(runbook: model.Runbook, files: model.Files) -> dict[str, model.Runbook]:
-    """Those files that a runbook leads to."""
     bodies = [body for step in runbook.steps for body in (step.body, *(child.body for child in step.children))]
     paths = [path for body in bodies if isinstance(body, model.Runbooks) for path in body.paths]
     return {path: found for top in paths for path, found in {top: files[top], **included(files[top], files)}.items()}
@@ -183,7 +176,6 @@ SEPARATORS = (". ", " ", ": ", " - ", ") ", " — ", " → ", ".: ")
 
 
 def styles(draw: st.DrawFn) -> Style:
-    """A spelling."""
     names = [field.name for field in fields(Style) if field.name != "separator"]
     return Style(pick(draw, SEPARATORS), **{name: flag(draw) for name in names})
 
@@ -246,8 +238,8 @@ def lines(draw: st.DrawFn) -> Drawn:
             for child in range(1, pick(draw, (1, 1, 1, 3)))
         )
         body = model.Substeps(children) if children else line_leaves(draw)
-        text = model.Transitions() if children else line_transitions(draw, is_last=place == count)
-        found.append(model.Step(str(place), body, text, pick(draw, TITLES)))
+        allowed = model.Transitions() if children else line_transitions(draw, is_last=place == count)
+        found.append(model.Step(str(place), body, allowed, pick(draw, TITLES)))
     return Drawn(model.Runbook(tuple(found), pick(draw, TITLES)), {}, styles(draw), outcomes(draw), pick(draw, MAINS))
 
 
@@ -288,8 +280,8 @@ def questions(draw: st.DrawFn) -> Drawn:
             name == str(asked) or (name.isdecimal() and pick(draw, (True, True, False, False, False))),
         )
         body = model.Leaf(pick(draw, PROMPTS) or "Go on?") if is_question else line_leaves(draw)
-        text = forward_transitions(draw, later, is_question=is_question)
-        found.append(model.Step(name, body, text, pick(draw, TITLES)))
+        allowed = forward_transitions(draw, later, is_question=is_question)
+        found.append(model.Step(name, body, allowed, pick(draw, TITLES)))
     return Drawn(model.Runbook(tuple(found), pick(draw, TITLES)), {}, styles(draw), outcomes(draw), pick(draw, MAINS))
 
 

@@ -83,7 +83,6 @@ class Transitions:
         return self.on_pass is not None or self.on_fail is not None
 
     def explicit(self, passed: bool) -> Result | None:
-        """The result that was written for an outcome."""
         return self.on_pass if passed else self.on_fail
 
 
@@ -153,7 +152,6 @@ class Step:
 
     @property
     def children(self) -> tuple[Substep, ...]:
-        """The substeps, if the step has any."""
         return self.body.children if isinstance(self.body, Substeps) else ()
 
 
@@ -253,7 +251,6 @@ CHILD_NAMES = ("Check", "n", "Recover", "Stop", "GOTO_1", "IFS", "if", "answers"
 
 
 def _from_any(draw: st.DrawFn, names: tuple[str, ...]) -> Iterator[str]:
-    """All names, from any of them on."""
     first = number(draw, 0, len(names) - 1)
     return iter(names[first:] + names[:first])
 
@@ -263,10 +260,6 @@ class Outline:
     """The identifiers of the steps in document order, each with those of its children."""
 
     steps: tuple[tuple[str, tuple[str, ...]], ...]
-
-    def has(self, step: str) -> bool:
-        """Whether there is such a step."""
-        return any(ident == step for ident, _ in self.steps)
 
 
 def step_idents(draw: st.DrawFn, most: int) -> tuple[str, ...]:

@@ -48,17 +48,14 @@ CodeOf = Callable[[str, str, model.Leaf], str]
 
 
 def own_code(_path: str, _label: str, leaf: model.Leaf) -> str:
-    """The code as the model has it."""
     return leaf.code or ""
 
 
 def render(runbook: model.Runbook, style: Style = PLAIN, path: str = "", code_of: CodeOf = own_code) -> str:
-    """The document as text."""
     return _Writer(style, path, code_of).document(runbook)
 
 
 def render_files(files: model.Files, style: Style = PLAIN, code_of: CodeOf = own_code) -> dict[str, str]:
-    """The nested runbooks as text, by path."""
     return {path: render(runbook, style, path, code_of) for path, runbook in files.items()}
 
 
@@ -155,7 +152,7 @@ class _Writer:
         return self.transitions(transitions, modified, self.style.omit_modifiers and not late)
 
     def transitions(self, transitions: model.Transitions, modified: bool, omit: bool) -> str:
-        """The items of a step; `modified` says whether ALL and ANY are written, `omit` only where needed."""
+        """The items of a step; ALL and ANY are written if `modified`, with `omit` only where needed."""
         any_all = ("ANY", "ALL") if transitions.optimistic else ("ALL", "ANY")
         words = ("YES", "NO") if self.style.yes_no else ("PASS", "FAIL")
         items = []
@@ -216,7 +213,7 @@ def declarations(declared: model.Declared) -> Iterator[str]:
     if declared.secrets:
         yield f"secrets: {in_yaml(list(declared.secrets))}"
     if declared.steps:
-        yield f"steps: {in_yaml({step: _settings(says) for step, says in declared.steps})}"
+        yield f"steps: {in_yaml({step: _settings(settings) for step, settings in declared.steps})}"
 
 
 def _input(item: model.Input) -> Mapping[str, Yaml]:
@@ -225,14 +222,14 @@ def _input(item: model.Input) -> Mapping[str, Yaml]:
     return found if item.required else {**found, "required": False}
 
 
-def _settings(says: model.Settings) -> Mapping[str, Yaml]:
+def _settings(settings: model.Settings) -> Mapping[str, Yaml]:
     found: dict[str, Yaml] = {}
-    for key, seconds in (("timeout", says.timeout), ("retry-delay", says.delay)):
+    for key, seconds in (("timeout", settings.timeout), ("retry-delay", settings.delay)):
         if seconds is not None:
             found[key] = f"{seconds // 60}m" if seconds and seconds % 60 == 0 else f"{seconds}s"
-    if says.backoff is not None:
-        found["retry-backoff"] = says.backoff
-    return {**found, "env": dict(says.env)} if says.env else found
+    if settings.backoff is not None:
+        found["retry-backoff"] = settings.backoff
+    return {**found, "env": dict(settings.env)} if settings.env else found
 
 
 def in_yaml(value: Yaml) -> str:

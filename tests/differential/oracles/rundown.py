@@ -74,19 +74,16 @@ class _Place:
 
     @property
     def plain(self) -> _Place:
-        """The place itself."""
         return _Place(self.step, self.child)
 
     @property
     def body(self) -> model.Leaf | model.Runbooks:
-        """What is done there."""
         body = self.child.body if self.child else self.step.body
         assert isinstance(body, model.Leaf | model.Runbooks)
         return body
 
     @property
     def transitions(self) -> model.Transitions:
-        """What its step says about its outcomes."""
         return self.child.transitions if self.child else self.step.transitions
 
 
@@ -250,7 +247,6 @@ class _Run:
         return _Place(step, step.children[0])
 
     def act_for_step(self, step: model.Step, action: model.Action) -> _Place | End:
-        """Do what a step's own transition says."""
         if isinstance(action, model.Continue):
             return self.go_to_next_step(step)
         if isinstance(action, model.Goto):
@@ -420,7 +416,6 @@ OTHERS = 12
 
 
 def walk(drawn: Drawn, limit: int = LIMIT) -> Taken:
-    """The path of a runbook by the rules."""
     operator = Operator(dict(drawn.jumps), _steps(drawn)) if drawn.jumps else None
     return walk_model(drawn.runbook, drawn.files, drawn.outcomes, limit, drawn.given, operator)
 

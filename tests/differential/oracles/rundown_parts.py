@@ -25,7 +25,7 @@ class Beyond:
     """What rules E1 to E10 add to a visit; a document that declares nothing has nothing of it.
 
     A command `sees` variables, is given a file for values if `keeps`, and `writes` to it: `values`, in which secrets
-    are masked, unless `is_broken` of_step that what it writes makes it fail. `timeout` and `waits` are in seconds. The
+    are masked, unless what it writes makes it fail (`is_broken`). `timeout` and `waits` are in seconds. The
     text of a prompt is `shown`, if it may have a reference to a value.
     """
 
@@ -157,7 +157,7 @@ class Scope:
             if name not in self.names:
                 self.slots.held[names[name]] = None
         stated = tuple(
-            (prefix.rstrip("/") if step == ALL else prefix + step, of_step) for step, of_step in declared.steps
+            (prefix.rstrip("/") if step == ALL else prefix + step, settings) for step, settings in declared.steps
         )
         return Scope(self.slots, names, declared.outputs, self.stated + stated, around)
 
@@ -172,11 +172,11 @@ class Scope:
         found = model.Settings()
         env: dict[str, str] = {}
         for name in ("", *around):
-            for step, of_step in reversed(self.stated):
+            for step, settings in reversed(self.stated):
                 if step == name:
-                    numbers = {key: getattr(of_step, key) for key in ("timeout", "delay", "backoff")}
+                    numbers = {key: getattr(settings, key) for key in ("timeout", "delay", "backoff")}
                     found = replace(found, **{key: number for key, number in numbers.items() if number is not None})
-                    env |= of_step.env
+                    env |= settings.env
         return replace(found, env=tuple(env.items()))
 
     def visit(self, leaf: model.Leaf, around: Sequence[str], attempt: int, index: int, shown: str) -> Beyond:
