@@ -15,26 +15,7 @@ from tests.differential.case import OWN, Case, Json, Jump, compiled
 from tests.differential.generate import rundown_model as model
 from tests.differential.generate.hostile import CALL
 from tests.differential.generate.rundown import LIMIT, Drawn, Outcomes
-from tests.differential.oracles.rundown_parts import (
-    CutOffError,
-    End,
-    Instances,
-    Landing,
-    Landings,
-    Numbers,
-    OutcomeOf,
-    Recorder,
-    Route,
-    Scope,
-    Slots,
-    Taken,
-    Visit,
-    logged,
-    reply_to,
-    trace_of,
-    with_numbers,
-    written_name,
-)
+from tests.differential.oracles import rundown_parts as parts
 
 
 @dataclass
@@ -70,7 +51,7 @@ class _Place:
     step: model.Step
     child: model.Substep | None = None
     position: int = 0
-    route: Route = ()
+    route: parts.Route = ()
 
     @property
     def plain(self) -> _Place:
@@ -90,7 +71,7 @@ class _Place:
 class JumpedError(Exception):
     """The operator takes the run to another step (E6)."""
 
-    def __init__(self, landing: Landing) -> None:
+    def __init__(self, landing: parts.Landing) -> None:
         super().__init__(landing.label)
         self.landing = landing
 
@@ -103,7 +84,7 @@ class Operator:
     steps: frozenset[str]
     """Where a run can come to."""
 
-    def jump(self, recorder: Recorder, main: Landings, waiting: str) -> Landing | None:
+    def jump(self, recorder: parts.Recorder, main: parts.Landings, waiting: str) -> parts.Landing | None:
         """The jump that is due where the run waits, or where it has ended; each is made once."""
         due = [index for index in self.jumps if index <= len(recorder.visits)]
         if not due:
@@ -122,8 +103,8 @@ class _World:
     """What all runbooks of a run share."""
 
     files: model.Files
-    recorder: Recorder
-    main: Landings
+    recorder: parts.Recorder
+    main: parts.Landings
     operator: Operator
 
     def may_jump(self, waiting: str) -> None:
@@ -136,7 +117,7 @@ class _Run:
     """One run of one runbook, from its start to its end."""
 
     def __init__(
-        self, runbook: model.Runbook, world: _World, prefix: str, file: str, outer: Instances, scope: Scope
+        self, runbook: model.Runbook, world: _World, prefix: str, file: str, outer: parts.Instances, scope: parts.Scope
     ) -> None:
         self.runbook = runbook
         self.world = world
@@ -149,9 +130,11 @@ class _Run:
 
     # -- the path ------------------------------------------------------------------------------------------
 
-    def play(self, route: Route = ()) -> End:
+    def play(self, route: parts.Route = ()) -> parts.End:
         """Walk to an end, from the start or from where an operator's jump leads."""
-        where: _Place | End = self.land(None, route) if route else self.enter_by_header(model.first_step(self.runbook))
+        where: _Place | parts.End = (
+            self.land(None, route) if route else self.enter_by_header(model.first_step(self.runbook))
+        )
         while True:
             stands = where if isinstance(where, _Place) else None
             try:
@@ -167,7 +150,7 @@ class _Run:
             else:
                 return where
 
-    def land(self, origin: _Place | None, route: Route) -> _Place:
+    def land(self, origin: _Place | None, route: parts.Route) -> _Place:
         """E6: do what a GOTO to the step would do from where the run stands; None is a place in no step."""
         (ident, child, position), *rest = route
         if position is None:
@@ -178,7 +161,7 @@ class _Run:
         substep = next((each for each in step.children if each.ident == child), None)
         return _Place(step, substep, position, tuple(rest))
 
-    def play_step(self, place: _Place) -> _Place | End:
+    def play_step(self, place: _Place) -> _Place | parts.End:
         """Play a step without substeps: its retries are of this visit (M9), since only a header leads in."""
         step, retries = place.step, 0
         while True:
@@ -191,7 +174,7 @@ class _Run:
             retries += 1
             place = place.plain
 
-    def play_substep(self, place: _Place) -> _Place | End:
+    def play_substep(self, place: _Place) -> _Place | parts.End:
         """Play a substep: outcome, record, choice of edge, in this order (M13)."""
         assert place.child
         step, child, retries = place.step, place.child, 0
@@ -208,7 +191,7 @@ class _Run:
 
     def leave_substep(
         self, step: model.Step, child: model.Substep, passed: bool, action: model.Action | None
-    ) -> _Place | End:
+    ) -> _Place | parts.End:
         """M11: what follows from a child's outcome; an action of None is an outcome that is yielded."""
         if action is None:
             if passed == step.transitions.optimistic:  # a PASS under ANY, a FAIL under ALL: decided
@@ -222,7 +205,7 @@ class _Run:
             return self.jump(_Place(step, child), action)
         return self.end(_Place(step, child), action)
 
-    def go_to_sibling(self, step: model.Step, child: model.Substep) -> _Place | End:
+    def go_to_sibling(self, step: model.Step, child: model.Substep) -> _Place | parts.End:
         """M7: the next sibling in document order, named or numbered; after the last the step decides."""
         position = step.children.index(child) + 1
         if position < len(step.children):
@@ -234,7 +217,7 @@ class _Run:
         records = self.memory[step.ident].records.values()
         return any(records) if step.transitions.optimistic else all(records)
 
-    def finish_step(self, step: model.Step, passed: bool) -> _Place | End:
+    def finish_step(self, step: model.Step, passed: bool) -> _Place | parts.End:
         """Fire the own transition of a step with substeps; its RETRY starts again at the first child (M9)."""
         memory = self.memory[step.ident]
         result = explicit_or_default(step.transitions, passed)
@@ -246,14 +229,14 @@ class _Run:
         memory.start_over()
         return _Place(step, step.children[0])
 
-    def act_for_step(self, step: model.Step, action: model.Action) -> _Place | End:
+    def act_for_step(self, step: model.Step, action: model.Action) -> _Place | parts.End:
         if isinstance(action, model.Continue):
             return self.go_to_next_step(step)
         if isinstance(action, model.Goto):
             return self.jump(_Place(step), action)
         return self.end(_Place(step), action)
 
-    def go_to_next_step(self, step: model.Step) -> _Place | End:
+    def go_to_next_step(self, step: model.Step) -> _Place | parts.End:
         """M7: the next numbered step, or `{N}`, that stands after this one; past the last the runbook completes."""
         position = self.runbook.steps.index(step) + 1
         for later in self.runbook.steps[position:]:
@@ -261,7 +244,7 @@ class _Run:
                 return self.enter_by_header(later)
         return ("COMPLETE", "")
 
-    def end(self, place: _Place, action: model.Complete | model.Stop) -> End:
+    def end(self, place: _Place, action: model.Complete | model.Stop) -> parts.End:
         """M8."""
         return ("COMPLETE" if isinstance(action, model.Complete) else "STOP", self.filled(place, action.message))
 
@@ -332,10 +315,10 @@ class _Run:
         beyond = self.scope.visit(body, self.around(place), retries + 1, index, shown)
         if not body.is_command:
             self.world.may_jump(label)
-        arguments = tuple(with_numbers(word, self.numbers(place)) for word in body.arguments)
+        arguments = tuple(parts.with_numbers(word, self.numbers(place)) for word in body.arguments)
         instances = self.instances(place)
         passed = recorder.ask(
-            Visit(label, retries + 1, *instances, index, self.file, body.is_command, arguments, beyond)
+            parts.Visit(label, retries + 1, *instances, index, self.file, body.is_command, arguments, beyond)
         )
         self.scope.keep(beyond.values)
         return passed
@@ -363,17 +346,17 @@ class _Run:
         """The step's name, with the path by which its runbook was included before it."""
         return self.prefix + place.step.ident + (f".{place.child.ident}" if place.child else "")
 
-    def own_instances(self, place: _Place) -> Instances:
+    def own_instances(self, place: _Place) -> parts.Instances:
         """The instance numbers of the dynamic steps of this runbook that a place is in."""
         number = self.number if place.step.ident == model.STEP_TEMPLATE else None
         in_template = place.child is not None and place.child.ident == model.CHILD_TEMPLATE
         return number, self.memory[place.step.ident].instance if in_template else None
 
-    def numbers(self, place: _Place) -> Numbers:
+    def numbers(self, place: _Place) -> parts.Numbers:
         """The numbers that stand for placeholders in a place (M5)."""
         return dict(zip("Nn", self.own_instances(place), strict=True))
 
-    def instances(self, place: _Place) -> Instances:
+    def instances(self, place: _Place) -> parts.Instances:
         """M4: the innermost instance numbers; a nested runbook is inside the steps that include it."""
         number, instance = self.own_instances(place)
         outer_number, outer_instance = self.outer
@@ -394,28 +377,28 @@ def explicit_or_default(transitions: model.Transitions, passed: bool) -> model.A
 def walk_model(
     runbook: model.Runbook,
     files: model.Files,
-    outcome_of: OutcomeOf,
+    outcome_of: parts.OutcomeOf,
     limit: int,
     given: model.Given = model.NOTHING_GIVEN,
     operator: Operator | None = None,
-) -> Taken:
+) -> parts.Taken:
     """Take the path of a runbook, asking for the outcome of each visit; at most `limit` visits."""
-    recorder = Recorder(outcome_of, limit)
-    world = _World(files, recorder, Landings(runbook, files), operator or Operator({}, frozenset()))
-    scope = Scope(Slots(given)).include(runbook.declared, "", ())
-    end: End | None
+    recorder = parts.Recorder(outcome_of, limit)
+    world = _World(files, recorder, parts.Landings(runbook, files), operator or Operator({}, frozenset()))
+    scope = parts.Scope(parts.Slots(given)).include(runbook.declared, "", ())
+    end: parts.End | None
     try:
         end = _Run(runbook, world, "", "", (None, None), scope).play()
-    except CutOffError:
+    except parts.CutOffError:
         end = None
-    return Taken(tuple(recorder.visits), end, given, tuple(recorder.jumps))
+    return parts.Taken(tuple(recorder.visits), end, given, tuple(recorder.jumps))
 
 
 OTHERS = 12
 """How many paths are looked at to find out which steps a run can come to."""
 
 
-def walk(drawn: Drawn, limit: int = LIMIT) -> Taken:
+def walk(drawn: Drawn, limit: int = LIMIT) -> parts.Taken:
     operator = Operator(dict(drawn.jumps), _steps(drawn)) if drawn.jumps else None
     return walk_model(drawn.runbook, drawn.files, drawn.outcomes, limit, drawn.given, operator)
 
@@ -437,9 +420,9 @@ def case_of(drawn: Drawn) -> Case:
     replies: dict[str, list[Json]] = {}
     for visit, passed in taken.visits:
         if visit.is_command:
-            replies.setdefault(logged(visit), []).append(reply_to(visit, passed))
+            replies.setdefault(parts.logged(visit), []).append(parts.reply_to(visit, passed))
     given, secrets = dict(taken.given.inputs), dict(taken.given.secrets)
-    return Case(program, given, replies, trace_of(taken), secrets, documents)
+    return Case(program, given, replies, parts.trace_of(taken), secrets, documents)
 
 
 def command(path: str, label: str, leaf: model.Leaf) -> str:
@@ -447,6 +430,7 @@ def command(path: str, label: str, leaf: model.Leaf) -> str:
 
     `@` stands for the braces of `{N}`: as a placeholder it would be replaced by the instance (M5).
     """
-    call = f'sh "$YARDSTICK/visit{OWN}" {shlex.quote(written_name(label))} {shlex.quote(written_name(path) or "-")}'
+    names = (parts.written_name(label), parts.written_name(path) or "-")
+    call = f'sh "$YARDSTICK/visit{OWN}" {shlex.join(names)}'
     code = leaf.code or ""
     return code.replace(CALL, call) if CALL in code else f": {shlex.quote(code)}\n{call}"
