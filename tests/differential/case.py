@@ -95,6 +95,13 @@ class Visit:
     instances: Mapping[str, int] | None = None
     limits: Limits | None = None
 
+    def __str__(self) -> str:
+        """A word such as `1.{n}#2@.3+`: step, attempt if not the first, instances, outcome."""
+        numbers = [str((self.instances or {}).get(f"RDC_{kind}_INSTANCE", "")) for kind in ("STEP", "SUBSTEP")]
+        attempt = f"#{self.attempt}" if self.attempt > 1 else ""
+        outcome = {"pass": "+", "fail": "-"}.get(self.word, f"={self.word}")
+        return f"{self.step}{attempt}{'@' + '.'.join(numbers) if any(numbers) else ''}{outcome}"
+
 
 @dataclass(frozen=True)
 class Jump:
@@ -127,12 +134,12 @@ class Trace:
         return [each.get("delay", 0) * each.get("backoff", 1) ** (n - 2) if n > 1 else 0 for each, n in found]
 
     def __str__(self) -> str:
-        """The path on a line."""
+        """The path on a line; `[3]1.2` is a jump from the step that waits, if one does, to where the run goes on."""
         words: list[str] = []
         for index, visit in enumerate([*self.visits, None]):
             words += [f"[{jump.waiting}]{jump.step}" for jump in self.jumps if jump.index == index]
-            words += [f"{visit.step}#{visit.attempt}={visit.word}"] if visit else []
-        return " ".join([*words, "=>", *(self.end or ("cut off",))])
+            words += [str(visit)] if visit else []
+        return " ".join([*words, "=>", *(self.end or ("cut off",))]).strip()
 
 
 @dataclass(frozen=True)

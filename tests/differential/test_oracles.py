@@ -5,6 +5,7 @@ Those of programs are in docs/reference/program-rules.md; E1 to E10 are what run
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -29,7 +30,7 @@ from tests.differential.oracles.answers import (
     written,
 )
 from tests.differential.oracles.program import walk
-from tests.differential.oracles.rundown_parts import Scope, Slots, show_path
+from tests.differential.oracles.rundown_parts import Scope, Slots, trace_of
 from tests.differential.oracles.rundown_parts import written as what_commands_write
 from tests.support.program_json import edge, node
 from tests.support.program_json import program_of as program
@@ -320,7 +321,7 @@ def test_a_limit_counts_tasks_but_no_gates() -> None:
     one = node("1", INPUT, edge("2"))
     two = node("2", GATE, edge("1"))
     taken = walk(Case(program(one, two, limit=2), {}, {"1": ask(""), "2": [{"reply": True}]}))
-    assert str(taken) == "1#1=pass 2#1=approved 1#1=pass 2#1=approved => STOP 1: the limit of 2 steps was reached"
+    assert str(taken) == "1+ 2=approved 1+ 2=approved => STOP 1: the limit of 2 steps was reached"
 
 
 def test_an_attempt_is_one_more_than_its_counter() -> None:
@@ -416,7 +417,7 @@ def test_what_is_malformed_fails_the_command() -> None:
         if what_commands_write(model.Given(writes=seed), 0, ("a",)).startswith("undecl")
     )
     runbook = model.Runbook((model.Step("1", model.COMMAND),), declared=model.Declared(outputs=("a",)))
-    assert show_path(rundown.walk(Drawn(runbook, given=given, outcomes=Outcomes((True,))))) == "1- => STOP"
+    assert str(trace_of(rundown.walk(Drawn(runbook, given=given, outcomes=Outcomes((True,)))))) == "1- => STOP"
 
 
 def test_an_operator_jumps_as_a_goto_would() -> None:
@@ -428,10 +429,7 @@ def test_an_operator_jumps_as_a_goto_would() -> None:
     found = Drawn(
         runbook, {INNER: model.Runbook((model.Step("1", PROMPT),))}, outcomes=Outcomes((False, True, True, True, True))
     )
-    traces = [
-        show_path(rundown.walk(Drawn(found.runbook, found.files, outcomes=found.outcomes, jumps=((1, pick),))))
-        for pick in range(6)
-    ]
+    traces = [str(trace_of(rundown.walk(replace(found, jumps=((1, pick),))))) for pick in range(6)]
     assert traces == [
         "1.1- [1.2/a.runbook.md/1]1 1.1+ 1.2/a.runbook.md/1+ 2+ => COMPLETE",
         "1.1- [1.2/a.runbook.md/1]1.1 1.1+ 1.2/a.runbook.md/1+ 2+ => COMPLETE",

@@ -9,7 +9,7 @@ import pytest
 from tests.differential.generate.rundown import Drawn, Outcomes
 from tests.differential.generate.rundown_model import Goto, Transitions, book, result
 from tests.differential.oracles.rundown import walk, walk_model
-from tests.differential.oracles.rundown_parts import show_path
+from tests.differential.oracles.rundown_parts import trace_of
 
 FILES = {
     "a.runbook.md": book("1"),
@@ -280,7 +280,7 @@ def test_the_path_of_a_runbook(runbook: str, path: str) -> None:
     def outcome_of(index: int) -> bool:
         return index < len(words) and words[index].endswith("+")
 
-    assert show_path(walk_model(book(runbook), FILES, outcome_of, limit=max(len(words), 1))) == path
+    assert str(trace_of(walk_model(book(runbook), FILES, outcome_of, limit=max(len(words), 1)))) == path
 
 
 def test_the_same_outcomes_give_the_same_path() -> None:

@@ -407,25 +407,3 @@ def _visit(visit: Visit, passed: bool, secrets: Mapping[str, str]) -> case.Visit
         instances=instances,
         limits=Limits(beyond.timeout, beyond.waits),
     )
-
-
-# --- In words ---------------------------------------------------------------------------------------------------------
-
-
-def show_visit(visit: Visit, passed: bool) -> str:
-    """A visit in one word, such as `1.{n}#2@.3+`: step, attempt if not the first, instances, outcome."""
-    attempt = f"#{visit.attempt}" if visit.attempt > 1 else ""
-    instances = ""
-    if visit.step_instance is not None or visit.substep_instance is not None:
-        instances = f"@{visit.step_instance or ''}.{visit.substep_instance or ''}"
-    return f"{visit.label}{attempt}{instances}{'+' if passed else '-'}"
-
-
-def show_path(taken: Taken) -> str:
-    """A path in words; `[3]1.2` is a jump from the step that waits, if one does, to where the run goes on."""
-    end = "cut off" if taken.end is None else " ".join(taken.end).strip()
-    words: list[str] = []
-    for index, visit in enumerate([*taken.visits, None]):
-        words += [f"[{jump.waiting}]{jump.step}" for jump in taken.jumps if jump.index == index]
-        words += [show_visit(*visit)] if visit else []
-    return " ".join([*words, "=>", end])
