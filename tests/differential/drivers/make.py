@@ -50,7 +50,7 @@ def compare_in_pieces(workspace: Workspace) -> bool:
 def compare_killed(workspace: Workspace) -> bool:
     """Run a case and kill it at random moments; a Makefile that runs by itself between any two of its actions."""
     make = Make(workspace, "basic")
-    return through_kills(make, make.answers(), may_leave=False) if make.calls else Killed(workspace).compare()
+    return through_kills(make, make.answers()) if make.calls else Killed(workspace).compare()
 
 
 def compare_prompted(workspace: Workspace) -> bool:

@@ -66,10 +66,8 @@ def run(workspace: Workspace, words: Sequence[str], extra: Mapping[str, str] | N
     return Done(done.returncode, output, errors)
 
 
-def killed(
-    workspace: Workspace, words: Sequence[str], moments: random.Random, extra: Mapping[str, str], *, is_alone: bool
-) -> Done | None:
-    """Begin a program and kill it at some moment, alone or with all it has begun; what it printed if it has ended."""
+def killed(workspace: Workspace, words: Sequence[str], moments: random.Random, extra: Mapping[str, str]) -> Done | None:
+    """Begin a program and kill all of it at some moment; what it printed if it has ended before."""
     files = [(workspace.folder / name).open("wb") for name in ("printed.out", "printed.err")]
     process = subprocess.Popen(
         words,
@@ -85,8 +83,7 @@ def killed(
     if process.poll() is None:
         process.kill()
         process.wait(PATIENCE)
-        if not is_alone:
-            kill_rest(workspace.folder)
+        kill_rest(workspace.folder)
         return None
     output, errors = (
         (workspace.folder / name).read_bytes().decode(errors="backslashreplace")
@@ -251,25 +248,20 @@ def prompted(program: Operated) -> bool:
     return program.check(done, is_prompted=True)
 
 
-def through_kills(program: Operated, answers: str, *, may_leave: bool) -> bool:
-    """Run a case and kill it at random moments, a call among them; no step that has finished is done again.
-
-    Where `may_leave`, some kills leave the command that is under way: it ends after what runs in its place.
-    """
+def through_kills(program: Operated, answers: str) -> bool:
+    """Run a case and kill all of it at random moments, a call among them; no step that has finished is done again."""
     workspace, verb = program.workspace, "run"
     moments = random.Random(workspace.case.text)
     done: Done | None = None
     kills: list[list[str]] = []
     while done is None and len(kills) < KILLS:
-        is_alone = may_leave and moments.random() < 0.5
-        done = killed(workspace, program.words(verb, answers), moments, program.environment, is_alone=is_alone)
+        done = killed(workspace, program.words(verb, answers), moments, program.environment)
         if done is None:
             records = _journal(workspace)
             kills.append(finished(records))
             go_back_to(workspace, len(kills[-1]), answered_entries(records))
             verb = "rerun" if records else "run"
     done = done or program.run(verb, answers)
-    kill_rest(workspace.folder)
     drop_repeated(workspace)
     whole = finished(_journal(workspace))
     for each in kills:

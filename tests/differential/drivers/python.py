@@ -48,7 +48,7 @@ def compare_prompted(workspace: Workspace) -> bool:
 
 
 def compare_killed(workspace: Workspace) -> bool:
-    return through_kills(Python(workspace), answers(workspace), may_leave=True)
+    return through_kills(Python(workspace), answers(workspace))
 
 
 def compare_by_steps(workspace: Workspace) -> bool:

@@ -12,7 +12,6 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import BinaryIO
 
 FOLDER = Path(os.environ.get("YARDSTICK", "."))
 
@@ -29,7 +28,6 @@ def main() -> int:
     script = json.loads((FOLDER / "script.json").read_text(encoding="ascii"))
     counted = FOLDER / "calls" / key(step, entry)
     number = counted.stat().st_size if counted.exists() else 0
-    walked = trail()
     log(
         {
             "kind": kind,
@@ -46,19 +44,18 @@ def main() -> int:
             "keeps": "RDC_OUTPUT" in os.environ,
             "run": os.environ.get("RDC_RUN_ID"),
             "leak": os.environ.get("LEAK"),
-            "trail": walked,
+            "trail": trail(),
             "time": time.time(),
         }
     )
     replies = script["replies"].get(step) or [{}]
     reply = replies[min(number, len(replies) - 1)]
     reply = reply["entries"][int(entry or 0)] if "entries" in reply else reply
-    with counted.open("ab") as calls:  # a run that goes on without this call puts a new file in its place
-        if reply.get("hangs"):
-            count(calls)  # the time limit is its end
-        code = carry_out(reply, script["slow"] * (12 if walked == 1 else 1))
-        if not reply.get("hangs"):
-            count(calls)
+    if reply.get("hangs"):
+        count(counted)  # the time limit is its end
+    code = carry_out(reply, script["slow"])
+    if not reply.get("hangs"):
+        count(counted)
     return code
 
 
@@ -69,10 +66,10 @@ def trail() -> int:
         return file.tell()
 
 
-def count(calls: BinaryIO) -> None:
+def count(counted: Path) -> None:
     """A call has come to its end."""
-    calls.write(b".")
-    calls.flush()
+    with counted.open("ab") as file:
+        file.write(b".")
 
 
 def carry_out(reply: dict, slow: float) -> int:  # type: ignore[type-arg] # older Pythons run this too

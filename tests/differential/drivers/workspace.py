@@ -361,7 +361,6 @@ def go_back_to(workspace: Workspace, finished: int, answered: Collection[int] = 
     for name, entry in {(call.step, call.entry) for visit in workspace.trace.visits for call in visit.calls}:
         is_done = entry is not None and entry in answered and (name, entry) in cut_off
         counted = workspace.folder / "calls" / stub.key(name, None if entry is None else str(entry))
-        counted.unlink(missing_ok=True)  # a call that a kill has left counts in its own file
         counted.write_bytes(b"." * (before.count((name, entry)) + is_done))
 
 
