@@ -67,7 +67,7 @@ A ; {N} FAIL: GOTO A
 A ; {N} PASS: GOTO NEXT, FAIL: GOTO A
     {N}@1.+ {N}@2.- A+ {N}@2.- A- => STOP
 A ; {N} | .1 FAIL: GOTO A | .2 FAIL: GOTO A
-    {N}.1@1.+ {N}.2@1.- A+ {N}.1@1.+ {N}.2@1.+ => COMPLETE  # from a named step enters the template afresh
+    {N}.1@1.+ {N}.2@1.- A+ {N}.1@1.+ {N}.2@1.+ => COMPLETE  # from a named step enters the template from its start
 {N} FAIL: GOTO A ; A
     {N}@1.- A+ => COMPLETE  # from a named step after the template completes
 
@@ -111,9 +111,9 @@ A ; {N} | .1 FAIL: GOTO A | .2 FAIL: GOTO A
 1 FAIL: STOP | .1 FAIL: GOTO 1
     1.1- 1.1+ => COMPLETE  # header from inside forgets the record of the failed child
 1 PASS: COMPLETE, FAIL: GOTO 2 | .1 FAIL: CONTINUE | .2 ; 2 PASS: GOTO 1.2
-    1.1- 1.2+ 2+ 1.2+ => COMPLETE  # substep from outside starts its step afresh there
+    1.1- 1.2+ 2+ 1.2+ => COMPLETE  # substep from outside starts its step over there
 1 FAIL: RETRY 1 GOTO 2 | .1 ; 2 PASS: GOTO 1.1
-    1.1- 1.1- 2+ 1.1- 1.1- 2- => STOP  # substep from outside starts the retry count afresh
+    1.1- 1.1- 2+ 1.1- 1.1- 2- => STOP  # substep from outside starts the retry count over
 1 FAIL: STOP x | .1 FAIL: GOTO 1.3 | .2 | .3
     1.1- 1.3+ => STOP x  # substep from a sibling keeps outcomes
 1 FAIL: RETRY 1 GOTO 1.2 | .1 FAIL: CONTINUE | .2 FAIL: STOP
@@ -127,7 +127,7 @@ A ; {N} | .1 FAIL: GOTO A | .2 FAIL: GOTO A
 1 PASS: COMPLETE, FAIL: STOP x | .{n} FAIL: GOTO 2 ; 2 PASS: GOTO 1.{n}
     1.{n}@.1- 2+ 1.{n}@.1+ => COMPLETE
 1 PASS: GOTO 2.{n} ; 2 | .{n}
-    1+ 2.{n}@.1+ => COMPLETE  # step never entered is entered afresh by the instance forms
+    1+ 2.{n}@.1+ => COMPLETE  # step never entered is entered from its start by the instance forms
 1 PASS: GOTO NEXT 2.{n} ; 2 | .{n}
     1+ 2.{n}@.1+ => COMPLETE
 
@@ -183,10 +183,10 @@ A ; {N} | .1 FAIL: GOTO A | .2 FAIL: GOTO A
 # list in a substep has its own aggregation and retries
 1 | .1 @a, @a, PASS ANY: CONTINUE, FAIL: RETRY 1 CONTINUE | .2
     1.1/a.runbook.md/1- 1.1/a.runbook.md~2/1- 1.1/a.runbook.md/1+ 1.2+ => COMPLETE
-# retries of a list in a substep start afresh with each entry
+# retries of a list in a substep start over with each entry
 1 | .1 @a, FAIL: RETRY 1 GOTO 1.2 | .2 PASS: GOTO 1.1
     1.1/a.runbook.md/1- 1.1/a.runbook.md/1- 1.2+ 1.1/a.runbook.md/1- 1.1/a.runbook.md/1- 1.2- => STOP
-# each entry starts a nested runbook afresh
+# each entry starts a nested runbook over
 1 @c, FAIL: RETRY 1 STOP
     1/c.runbook.md/{N}@1.+ 1/c.runbook.md/{N}@2.- 1/c.runbook.md/{N}@1.- => STOP
 

@@ -39,7 +39,7 @@ SHARES = {
     "python-waiting": {"program": 1, "rundown": 1},
     "python-steps": {"program": 1},
     "python-prompted": {"rundown": 1},
-    "python-killed": {"program": 2, "rundown": 3},
+    "python-killed": {"program": 1, "rundown": 2},
     "rdc-run": {"rundown": 1},
     "make": {"program": 1, "rundown": 1},
     "make-waiting": {"program": 1, "rundown": 1},
