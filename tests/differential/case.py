@@ -22,6 +22,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from compiler.diagnostics.model import Severity
 from compiler.driver import compile_file
 from compiler.ir.program import Program
@@ -93,6 +95,13 @@ class Visit:
     instances: Mapping[str, int] | None = None
     limits: Limits | None = None
 
+    def __str__(self) -> str:
+        """A word such as `1.{n}#2@.3+`: step, attempt if not the first, instances, outcome."""
+        numbers = [str((self.instances or {}).get(f"RDC_{kind}_INSTANCE", "")) for kind in ("STEP", "SUBSTEP")]
+        attempt = f"#{self.attempt}" if self.attempt > 1 else ""
+        outcome = {"pass": "+", "fail": "-"}.get(self.word, f"={self.word}")
+        return f"{self.step}{attempt}{'@' + '.'.join(numbers) if any(numbers) else ''}{outcome}"
+
 
 @dataclass(frozen=True)
 class Jump:
@@ -125,12 +134,12 @@ class Trace:
         return [each.get("delay", 0) * each.get("backoff", 1) ** (n - 2) if n > 1 else 0 for each, n in found]
 
     def __str__(self) -> str:
-        """The path on a line."""
+        """The path on a line; `[3]1.2` is a jump from the step that waits, if one does, to where the run goes on."""
         words: list[str] = []
         for index, visit in enumerate([*self.visits, None]):
             words += [f"[{jump.waiting}]{jump.step}" for jump in self.jumps if jump.index == index]
-            words += [f"{visit.step}#{visit.attempt}={visit.word}"] if visit else []
-        return " ".join([*words, "=>", *(self.end or ("cut off",))])
+            words += [str(visit)] if visit else []
+        return " ".join([*words, "=>", *(self.end or ("cut off",))]).strip()
 
 
 @dataclass(frozen=True)
@@ -152,7 +161,6 @@ class Case:
 
     @cached_property
     def text(self) -> str:
-        """The JSON of the program."""
         return json.dumps(self.program, indent=1, ensure_ascii=False)
 
     @cached_property
@@ -162,7 +170,6 @@ class Case:
 
     @cached_property
     def compiled(self) -> Program:
-        """The program."""
         return from_json(self.text)
 
     def write(self, folder: Path) -> None:
@@ -178,7 +185,7 @@ class Case:
     def read(cls, folder: Path) -> Case:
         """The case of a folder; documents are compiled."""
         whole = json.loads((folder / CASE).read_text(encoding="ascii"))
-        trace = _trace(whole["trace"]) if "trace" in whole else None
+        trace = msgspec.convert(whole["trace"], Trace) if "trace" in whole else None
         given = (whole.get("inputs", {}), whole.get("replies", {}), trace, whole.get("secrets", {}))
         if "program" in whole:
             return cls(whole["program"], *given)
@@ -206,26 +213,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
     return [_plain(part) for part in value] if isinstance(value, tuple | list) else value
-
-
-def _trace(whole: Json) -> Trace:
-    visits = []
-    for visit in whole["visits"]:
-        calls = tuple(Call(**{**call, "arguments": tuple(call.get("arguments", ()))}) for call in visit["calls"])
-        question = visit["question"] and Question(
-            **{**visit["question"], "options": tuple(visit["question"].get("options", ()))}
-        )
-        limits = Limits(**visit["limits"]) if "limits" in visit else None
-        visits.append(Visit(**{**visit, "calls": calls, "question": question, "limits": limits}))
-    end = whole["end"] and (whole["end"][0], whole["end"][1])
-    jumps, artifact = (tuple(whole.get(key, ())) for key in ("jumps", "artifact"))
-    return Trace(
-        tuple(visits),
-        end,
-        jumps=tuple(Jump(**each) for each in jumps),
-        artifact=artifact,
-        **{key: whole[key] for key in ("held", "reports") if key in whole},
-    )
 
 
 def compiled(documents: Mapping[str, str]) -> Program:

@@ -13,24 +13,12 @@ from typing import Any, TypeVar
 
 from tests.differential.case import Case, Json
 from tests.differential.generate import agent_workflow, rundown
-from tests.differential.generate.rundown_model import (
-    Continue,
-    Goto,
-    Leaf,
-    Result,
-    Retry,
-    Runbook,
-    Step,
-    Substep,
-    Substeps,
-    Transitions,
-)
+from tests.differential.generate import rundown_model as model
 
 Drawn = TypeVar("Drawn")
-AnyStep = TypeVar("AnyStep", Step, Substep)
+AnyStep = TypeVar("AnyStep", model.Step, model.Substep)
 Names = Mapping[tuple[str, str | None], tuple[str, str | None]]
 
-SIMPLE = Leaf(code="true", info="sh")
 FIXED = {"kind", "id", "name", "origin", "sources", "entry", "target", "seed", "ident", "type", "main"}
 """Names of what is no text, and makes no sense otherwise."""
 
@@ -109,7 +97,7 @@ def _of_fields(value: Any, depth: int) -> Iterator[tuple[int, Any]]:
         if field.default_factory is not MISSING:
             usual = field.default_factory()
         candidates = [] if usual is MISSING or usual == part else [(depth, usual)]
-        candidates += [(depth, SIMPLE)] if field.name == "body" and part != SIMPLE else []
+        candidates += [(depth, model.COMMAND)] if field.name == "body" and part != model.COMMAND else []
         for at, other in (*candidates, *_parts(part, depth + 1)):
             try:
                 yield at, replace(value, **{field.name: other})
@@ -136,7 +124,6 @@ def _without_node(case: Case, number: int) -> Case:
 
 
 def _without_steps(drawn: agent_workflow.Drawn) -> Iterator[agent_workflow.Drawn]:
-    """Without a step, to which others lead no more."""
     steps = drawn.flow.steps
     for gone in steps if len(steps) > 1 else ():
         left = []
@@ -150,7 +137,7 @@ def _without_steps(drawn: agent_workflow.Drawn) -> Iterator[agent_workflow.Drawn
 # --- Runbooks ---------------------------------------------------------------------------------------------------------
 
 
-def _without_any_step(runbook: Runbook) -> Iterator[Runbook]:
+def _without_any_step(runbook: model.Runbook) -> Iterator[model.Runbook]:
     for index, step in enumerate(runbook.steps):
         if len(runbook.steps) > 1:
             yield _without_step(runbook, index)
@@ -158,7 +145,7 @@ def _without_any_step(runbook: Runbook) -> Iterator[Runbook]:
             yield from (_without_child(runbook, index, number) for number in range(len(step.children)))
 
 
-def _without_step(runbook: Runbook, index: int) -> Runbook:
+def _without_step(runbook: model.Runbook, index: int) -> model.Runbook:
     steps = runbook.steps[:index] + runbook.steps[index + 1 :]
     names = _numbered([step.ident for step in steps])
     renamed: dict[tuple[str, str | None], tuple[str, str | None]] = {}
@@ -168,9 +155,9 @@ def _without_step(runbook: Runbook, index: int) -> Runbook:
     return _renamed(replace(runbook, steps=left), renamed)
 
 
-def _without_child(runbook: Runbook, index: int, number: int) -> Runbook:
+def _without_child(runbook: model.Runbook, index: int, number: int) -> model.Runbook:
     step = runbook.steps[index]
-    assert isinstance(step.body, Substeps)
+    assert isinstance(step.body, model.Substeps)
     children = step.children[:number] + step.children[number + 1 :]
     names = _numbered([child.ident for child in children])
     renamed = {
@@ -190,26 +177,26 @@ def _numbered(idents: list[str]) -> list[str]:
     return [str(next(numbers)) if ident.isdecimal() else ident for ident in idents]
 
 
-def _renamed(runbook: Runbook, names: Names) -> Runbook:
+def _renamed(runbook: model.Runbook, names: Names) -> model.Runbook:
     """With jumps to the new names; one to what is gone is a CONTINUE."""
 
-    def result(found: Result | None) -> Result | None:
-        if isinstance(found, Retry):
+    def result(found: model.Result | None) -> model.Result | None:
+        if isinstance(found, model.Retry):
             then = result(found.then)
             assert then is not None
-            assert not isinstance(then, Retry)
-            return Retry(found.count, then)
-        if not isinstance(found, Goto) or found.step is None:
+            assert not isinstance(then, model.Retry)
+            return model.Retry(found.count, then)
+        if not isinstance(found, model.Goto) or found.step is None:
             return found
         target = names.get((found.step, found.child))
-        return Goto(*target, advance=found.advance) if target else Continue()
+        return model.Goto(*target, advance=found.advance) if target else model.Continue()
 
     def renamed(node: AnyStep) -> AnyStep:
         own = node.transitions
-        return replace(node, transitions=Transitions(result(own.on_pass), result(own.on_fail), own.optimistic))
+        return replace(node, transitions=model.Transitions(result(own.on_pass), result(own.on_fail), own.optimistic))
 
-    def whole(step: Step) -> Step:
-        if isinstance(step.body, Substeps):
+    def whole(step: model.Step) -> model.Step:
+        if isinstance(step.body, model.Substeps):
             step = replace(step, body=replace(step.body, children=tuple(renamed(child) for child in step.children)))
         return renamed(step)
 

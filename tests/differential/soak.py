@@ -27,9 +27,9 @@ from tests.differential.generate.agent_workflow import random_workflow
 from tests.differential.generate.playbook import random_playbook
 from tests.differential.generate.program import random_case
 from tests.differential.generate.rundown import random_runbook
-from tests.differential.generate.stepspec import random_specification
 from tests.differential.oracles import agent_workflow, playbook, rundown
 from tests.differential.shrink import made_smaller
+from tests.differential.stepspec import random_specification
 from tests.support import interpreters
 from tests.support.process import ROOT
 
@@ -64,7 +64,7 @@ class StepSpecs(Format):
         return lambda _: self._drive(drawn)
 
     def _drive(self, drawn: Any) -> bool:
-        command = [sys.executable, "-m", "tests.differential.generate.stepspec", "-"]
+        command = [sys.executable, "-m", "tests.differential.stepspec", "-"]
         given = json.dumps(asdict(drawn))
         done = subprocess.run(command, cwd=ROOT, input=given, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -73,7 +73,6 @@ class StepSpecs(Format):
 
 
 def valid(case: Case) -> Case:
-    """A program, which must be one."""
     if found := issues(case.compiled):
         raise DifferenceError("a program that is none", found, [])
     return case
@@ -160,7 +159,6 @@ class Soak:
 
     @property
     def progress(self) -> str:
-        """What was tried, in words."""
         return "; ".join(
             f"{self.drawn[name]} {name}s, paths: {', '.join(f'{each} {self.counts[name, each]}' for each in drivers)}"
             for name, drivers in self.drivers.items()

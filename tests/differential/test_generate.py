@@ -31,15 +31,11 @@ from tests.differential.generate.rundown_model import (
     Leaf,
     Retry,
     Runbook,
-    Runbooks,
     Step,
     Stop,
     Substep,
     Transitions,
-    action,
     book,
-    step,
-    sub,
 )
 from tests.differential.generate.rundown_text import RESERVED, Style, render
 from tests.differential.oracles import agent_workflow as of_workflows
@@ -54,14 +50,12 @@ AnyStep = Step | Substep
 
 
 def all_steps(runbook: Runbook) -> Iterator[tuple[Step, AnyStep]]:
-    """Every step with the step that it stands in."""
     for each in runbook.steps:
         yield each, each
         yield from ((each, child) for child in each.children)
 
 
 def jumps(node: AnyStep) -> Iterator[Goto]:
-    """Where a step may jump to."""
     for result in (node.transitions.on_pass, node.transitions.on_fail):
         found = result.then if isinstance(result, Retry) else result
         if isinstance(found, Goto):
@@ -177,7 +171,6 @@ def _form(ident: str) -> str:
 
 
 def facts_of_path(drawn: Drawn) -> Iterator[str]:
-    """What a path shows."""
     taken = rundown.walk(drawn)
     yield f"end {taken.end[0] if taken.end else 'none'}"
     for jump in taken.jumps:
@@ -274,7 +267,6 @@ def facts_of_program(value: Any) -> Iterator[str]:
 
 
 def facts_of_program_path(program: Json, taken: Any) -> Iterator[str]:
-    """What a path of a program shows."""
     tasks = {node["id"]: node["task"] for node in program["nodes"]}
     yield f"end {taken.end[0] if taken.end else 'none'}"
     steps = [visit.step for visit in taken.visits]
@@ -356,56 +348,41 @@ def test_default_layout() -> None:
     assert render(runbook) == "\n\n".join(lines) + "\n"
 
 
-def test_transitions_of_a_step_stand_before_its_first_substep() -> None:
-    text = render(book(step("1", "PASS: CONTINUE", sub("1", "FAIL: CONTINUE"))))
-    assert text.index("- PASS ALL: CONTINUE") < text.index("### 1.1") < text.index("- FAIL: CONTINUE")
+SHORT = Style(short_retry=True, bare_messages=True, bare_next=True)
+SPELLINGS: list[tuple[Style, str, list[str]]] = [
+    (Style(), "1 PASS: CONTINUE | .1 FAIL: CONTINUE", ["- PASS ALL: CONTINUE", "### 1.1", "- FAIL: CONTINUE"]),
+    (
+        Style(late_transitions=True, omit_modifiers=True),
+        "1 PASS ANY: CONTINUE, FAIL: STOP | .1",
+        ["### 1.1", "- PASS ANY: CONTINUE", "- FAIL ALL: STOP"],
+    ),
+    (Style(late_transitions=True), "1 PASS: CONTINUE | .1 @a", ["- PASS ALL: CONTINUE", "### 1.1"]),
+    (Style(omit_modifiers=True), "1 PASS ANY: CONTINUE, FAIL: COMPLETE | .1", ["- FAIL: COMPLETE\n"]),
+    (Style(), "1 PASS ANY: CONTINUE, FAIL: COMPLETE | .1", ["- FAIL ALL: COMPLETE\n"]),
+    (Style(omit_defaults=True), "1 PASS: CONTINUE, FAIL: STOP | .1", ["PASS ALL: CONTINUE"]),
+    (SHORT, "1 FAIL: RETRY 1 STOP", ["- FAIL: RETRY\n"]),
+    (SHORT, "1 FAIL: RETRY 2 STOP", ["- FAIL: RETRY 2\n"]),
+    (SHORT, "1 FAIL: RETRY 1 GOTO 2", ["- FAIL: RETRY GOTO 2\n"]),
+    (SHORT, "1 FAIL: RETRY 2 STOP two words", ['- FAIL: RETRY 2 "two words"\n']),
+    (SHORT, "1 FAIL: RETRY 2 STOP Oops", ["- FAIL: RETRY 2 Oops\n"]),
+    (SHORT, "{N} FAIL: RETRY 1 GOTO NEXT", ["- FAIL: RETRY NEXT\n"]),
+    (SHORT, "1 FAIL: STOP GOTO", ['STOP "GOTO"']),  # a reserved word
+    (
+        Style(yes_no=True, fail_first=True, crlf=True),
+        "1 FAIL: STOP, PASS: CONTINUE",
+        ["- NO: STOP\r\n", "- YES: CONTINUE\r\n"],
+    ),
+]
+"""Parts of the text of a runbook, in their order."""
 
 
-def test_late_transitions_always_have_their_modifiers() -> None:
-    runbook = book(step("1", "PASS ANY: CONTINUE", "FAIL: STOP", sub("1")))
-    text = render(runbook, Style(late_transitions=True, omit_modifiers=True))
-    assert text.index("### 1.1") < text.index("- PASS ANY: CONTINUE") < text.index("- FAIL ALL: STOP")
+@pytest.mark.parametrize(("style", "runbook", "parts"), SPELLINGS)
+def test_a_style_chooses_the_spelling(style: Style, runbook: str, parts: list[str]) -> None:
+    text = render(book(runbook), style)
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
 
 
-def test_transitions_do_not_stand_late_after_a_list() -> None:
-    child = Substep("1", Runbooks(("a.runbook.md",)))
-    text = render(book(step("1", "PASS: CONTINUE", child)), Style(late_transitions=True))
-    assert text.index("- PASS ALL: CONTINUE") < text.index("### 1.1")
-
-
-def test_one_modifier_is_enough() -> None:
-    runbook = book(step("1", "PASS ANY: CONTINUE", "FAIL: COMPLETE", sub("1")))
-    assert "- FAIL: COMPLETE" in render(runbook, Style(omit_modifiers=True))
-    assert "- FAIL ALL: COMPLETE" in render(runbook)
-
-
-def test_defaults_are_left_out_but_a_step_with_substeps_keeps_one() -> None:
-    style = Style(omit_defaults=True)
-    assert "PASS" not in render(book(step("1", "PASS: CONTINUE", "FAIL: STOP")), style)
-    assert "PASS ALL: CONTINUE" in render(book(step("1", "PASS: CONTINUE", "FAIL: STOP", sub("1"))), style)
-    assert "PASS" not in render(book(step("1", "PASS: CONTINUE", "FAIL: COMPLETE", sub("1"))), style)
-
-
-def test_short_retries() -> None:
-    style = Style(short_retry=True, bare_messages=True, bare_next=True)
-    written = {
-        "RETRY 1 STOP": "- FAIL: RETRY\n",
-        "RETRY 2 STOP": "- FAIL: RETRY 2\n",
-        "RETRY 1 GOTO 2": "- FAIL: RETRY GOTO 2\n",
-        "RETRY 2 STOP two words": '- FAIL: RETRY 2 "two words"\n',
-        "RETRY 2 STOP Oops": "- FAIL: RETRY 2 Oops\n",
-        "RETRY 1 GOTO NEXT": "- FAIL: RETRY NEXT\n",
-    }
-    for long, short in written.items():
-        assert render(book(step("{N}", f"FAIL: {long}")), style).endswith(short)
-        assert action(long.split(" ", 2)[2]) is not None
-
-
-def test_reserved_words_keep_their_quotes() -> None:
-    assert 'STOP "GOTO"' in render(book(step("1", "FAIL: STOP GOTO")), Style(bare_messages=True))
-    assert "STOP Goto" in render(book(step("1", "FAIL: STOP Goto")), Style(bare_messages=True))
-
-
-def test_other_forms() -> None:
-    text = render(book(step("1", "FAIL: STOP", "PASS: CONTINUE")), Style(yes_no=True, fail_first=True, crlf=True))
-    assert text.index("- NO: STOP\r\n") < text.index("- YES: CONTINUE\r\n")
+@pytest.mark.parametrize("runbook", ["1 PASS: CONTINUE, FAIL: STOP", "1 PASS: CONTINUE, FAIL: COMPLETE | .1"])
+def test_defaults_are_left_out(runbook: str) -> None:
+    assert "PASS" not in render(book(runbook), Style(omit_defaults=True))

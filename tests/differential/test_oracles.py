@@ -5,30 +5,15 @@ Those of programs are in docs/reference/program-rules.md; E1 to E10 are what run
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.differential.case import Case, Json
 from tests.differential.generate import agent_workflow, playbook
-from tests.differential.generate.program import edge, node, program
+from tests.differential.generate import rundown_model as model
 from tests.differential.generate.rundown import Drawn, Outcomes
-from tests.differential.generate.rundown_model import (
-    NOTHING_GIVEN,
-    Continue,
-    Declared,
-    Given,
-    Goto,
-    Input,
-    Leaf,
-    Runbook,
-    Runbooks,
-    Settings,
-    Step,
-    Substep,
-    Substeps,
-    Transitions,
-)
 from tests.differential.oracles import agent_workflow as of_workflows
 from tests.differential.oracles import playbook as of_playbooks
 from tests.differential.oracles import rundown
@@ -45,8 +30,10 @@ from tests.differential.oracles.answers import (
     written,
 )
 from tests.differential.oracles.program import walk
-from tests.differential.oracles.rundown_parts import Scope, Slots, show_path
+from tests.differential.oracles.rundown_parts import Scope, Slots, trace_of
 from tests.differential.oracles.rundown_parts import written as what_commands_write
+from tests.support.program_json import edge, node
+from tests.support.program_json import program_of as program
 
 INPUT = {"kind": "ask", "question": "input", "prompt": ""}
 SHELL = {"kind": "shell", "interpreter": "sh", "command": ["x"]}
@@ -80,7 +67,7 @@ def test_a_counter_is_never_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "answer"),
+    ("printed", "answer"),
     [
         (" \t\r\n\v\f yes \n", "yes"),
         ("\xa0yes\u2028", "\xa0yes\u2028"),
@@ -90,8 +77,8 @@ def test_a_counter_is_never_missing() -> None:
         ("x" * 1_048_577, None),
     ],
 )
-def test_what_an_answer_is(output: str, answer: str | None) -> None:
-    assert answer_of({"exit": 0, "answer": output}) == answer
+def test_what_an_answer_is(printed: str, answer: str | None) -> None:
+    assert answer_of({"exit": 0, "answer": printed}) == answer
 
 
 def test_only_a_tool_may_answer_with_nothing() -> None:
@@ -270,7 +257,7 @@ def test_a_variable_that_does_not_fit_does_not_let_a_task_begin() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "stored"),
+    ("answer", "value"),
     [
         ("none", "none"),
         (" {} ", " {} "),
@@ -285,8 +272,8 @@ def test_a_variable_that_does_not_fit_does_not_let_a_task_begin() -> None:
         ('{"f": "a\\u0000b\\ud800"}', "a\ufffdb\ufffd"),
     ],
 )
-def test_the_last_object_with_the_field_counts(answer: str, stored: str) -> None:
-    assert extracted(answer, "f") == stored
+def test_the_last_object_with_the_field_counts(answer: str, value: str) -> None:
+    assert extracted(answer, "f") == value
 
 
 # --- Guards, effects, limits (I17 to I24) -----------------------------------------------------------------------------
@@ -334,7 +321,7 @@ def test_a_limit_counts_tasks_but_no_gates() -> None:
     one = node("1", INPUT, edge("2"))
     two = node("2", GATE, edge("1"))
     taken = walk(Case(program(one, two, limit=2), {}, {"1": ask(""), "2": [{"reply": True}]}))
-    assert str(taken) == "1#1=pass 2#1=approved 1#1=pass 2#1=approved => STOP 1: the limit of 2 steps was reached"
+    assert str(taken) == "1+ 2=approved 1+ 2=approved => STOP 1: the limit of 2 steps was reached"
 
 
 def test_an_attempt_is_one_more_than_its_counter() -> None:
@@ -377,69 +364,72 @@ def test_a_tool_gets_values_as_json_needs_them() -> None:
 
 # --- Declarations of runbooks (E1 to E10) -----------------------------------------------------------------------------
 
-COMMAND, PROMPT = Leaf(code="true", info="sh"), Leaf("Is {{version}} good?")
+PROMPT = model.Leaf("Is {{version}} good?")
 INNER = "a.runbook.md"
 
 
-def scope(declared: Declared, given: Given = NOTHING_GIVEN) -> Scope:
+def scope(declared: model.Declared, given: model.Given = model.NOTHING_GIVEN) -> Scope:
     """What the outermost document sees when a run begins."""
     return Scope(Slots(given)).include(declared, "", ())
 
 
 def test_inputs_are_what_is_given_else_the_default() -> None:
-    declared = Declared((Input("a", default="1"), Input("b", default="2"), Input("c", required=False)))
-    seen = scope(declared, Given((("a", ""),)))
+    declared = model.Declared(
+        (model.Input("a", default="1"), model.Input("b", default="2"), model.Input("c", required=False))
+    )
+    seen = scope(declared, model.Given((("a", ""),)))
     assert seen.filled("{{a}}|{{b}}|{{c}}|${{b}}|{{d}}", {}) == "|2|{{c}}|${{b}}|{{d}}"
 
 
 def test_values_are_filled_in_one_pass_and_masked() -> None:
-    seen = scope(Declared(outputs=("a", "b")), Given(secrets=(("KEY", "se"), ("LONG", "secret\nline"))))
+    seen = scope(model.Declared(outputs=("a", "b")), model.Given(secrets=(("KEY", "se"), ("LONG", "secret\nline"))))
     seen.keep((("a", "{{b}}"), ("b", "x")))
     assert seen.filled("{{a}}{{b}}{N}", {"N": 3}) == "{{b}}x3"
     assert seen.slots.masked("secret sea line secret\nline") == "*** ***a *** ***"
 
 
 def test_a_nested_runbook_shares_what_both_declare() -> None:
-    outer = scope(Declared(outputs=("a",)))
+    outer = scope(model.Declared(outputs=("a",)))
     outer.keep((("a", "outer"),))
-    inner = outer.include(Declared((Input("c", default="own"),), ("a", "b")), "1/x/", ("1", "1/x"))
+    inner = outer.include(model.Declared((model.Input("c", default="own"),), ("a", "b")), "1/x/", ("1", "1/x"))
     inner.keep((("a", "new"), ("b", "lost")))
     assert inner.filled("{{a}}{{b}}{{c}}", {}) == "newlostown"
     assert outer.filled("{{a}}{{b}}", {}) == "new{{b}}"
-    again = outer.include(Declared(outputs=("b",)), "1/x/", ())
+    again = outer.include(model.Declared(outputs=("b",)), "1/x/", ())
     assert again.filled("{{a}}{{b}}", {}) == "{{a}}{{b}}"
 
 
 def test_the_nearest_setting_counts_and_variables_are_merged() -> None:
     steps = (
-        ("*", Settings(90, 1, env=(("A", "1"), ("B", "1")))),
-        ("2", Settings(backoff=3)),
-        ("2.1", Settings(60, env=(("A", "2"),))),
+        ("*", model.Settings(90, 1, env=(("A", "1"), ("B", "1")))),
+        ("2", model.Settings(backoff=3)),
+        ("2.1", model.Settings(60, env=(("A", "2"),))),
     )
-    seen = scope(Declared(steps=steps))
-    assert seen.settings(("2", "2.1")) == Settings(60, 1, 3, (("A", "2"), ("B", "1")))
+    seen = scope(model.Declared(steps=steps))
+    assert seen.settings(("2", "2.1")) == model.Settings(60, 1, 3, (("A", "2"), ("B", "1")))
     assert seen.visit(PROMPT, ("2", "2.1"), 4, 0, "").waits == 9
 
 
 def test_what_is_malformed_fails_the_command() -> None:
     given = next(
-        Given(writes=seed)
+        model.Given(writes=seed)
         for seed in range(1, 999)
-        if what_commands_write(Given(writes=seed), 0, ("a",)).startswith("undecl")
+        if what_commands_write(model.Given(writes=seed), 0, ("a",)).startswith("undecl")
     )
-    runbook = Runbook((Step("1", COMMAND),), declared=Declared(outputs=("a",)))
-    assert show_path(rundown.walk(Drawn(runbook, given=given, outcomes=Outcomes((True,))))) == "1- => STOP"
+    runbook = model.Runbook((model.Step("1", model.COMMAND),), declared=model.Declared(outputs=("a",)))
+    assert str(trace_of(rundown.walk(Drawn(runbook, given=given, outcomes=Outcomes((True,)))))) == "1- => STOP"
 
 
 def test_an_operator_jumps_as_a_goto_would() -> None:
-    asked = Transitions(on_fail=Continue())
-    children = Substeps((Substep("1", PROMPT, asked), Substep("2", Runbooks((INNER,)))))
-    runbook = Runbook((Step("1", children, Transitions(on_fail=Goto("2"))), Step("2", PROMPT)))
-    found = Drawn(runbook, {INNER: Runbook((Step("1", PROMPT),))}, outcomes=Outcomes((False, True, True, True, True)))
-    traces = [
-        show_path(rundown.walk(Drawn(found.runbook, found.files, outcomes=found.outcomes, jumps=((1, pick),))))
-        for pick in range(6)
-    ]
+    asked = model.Transitions(on_fail=model.Continue())
+    children = model.Substeps((model.Substep("1", PROMPT, asked), model.Substep("2", model.Runbooks((INNER,)))))
+    runbook = model.Runbook(
+        (model.Step("1", children, model.Transitions(on_fail=model.Goto("2"))), model.Step("2", PROMPT))
+    )
+    found = Drawn(
+        runbook, {INNER: model.Runbook((model.Step("1", PROMPT),))}, outcomes=Outcomes((False, True, True, True, True))
+    )
+    traces = [str(trace_of(rundown.walk(replace(found, jumps=((1, pick),))))) for pick in range(6)]
     assert traces == [
         "1.1- [1.2/a.runbook.md/1]1 1.1+ 1.2/a.runbook.md/1+ 2+ => COMPLETE",
         "1.1- [1.2/a.runbook.md/1]1.1 1.1+ 1.2/a.runbook.md/1+ 2+ => COMPLETE",

@@ -86,7 +86,6 @@ def broken(prepared: Workspace) -> bool:
 
 
 def with_driver(monkeypatch: pytest.MonkeyPatch, driver: Driver) -> None:
-    """A driver more for runbooks."""
     monkeypatch.setitem(DRIVERS, "broken", driver)
     form = FORMATS["rundown"]
     monkeypatch.setitem(FORMATS, "rundown", Format("rundown", form.draw, form.case_of, (*form.drivers, "broken")))

@@ -15,7 +15,7 @@ from compiler.ir.patterns import sample
 from rdc.testing import drafts as addition
 from tests.conftest import ROOT
 from tests.differential.generate import agent_workflow, playbook
-from tests.differential.generate.stepspec import random_specification
+from tests.differential.stepspec import random_specification
 from tests.support.cli import GOOD, UNKNOWN_TARGET, Result, call, document
 from tests.support.text_form import to_text_form
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +13,8 @@ from backends.registry import load
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from tests.differential.case import Case, Json
-from tests.differential.drivers import DRIVERS, make, python
+from tests.differential.drivers import DRIVERS
+from tests.differential.drivers.process import Operated
 from tests.differential.drivers.workspace import Workspace, workspace
 from tests.differential.generate.program import ALL, COMMAND, cases
 from tests.differential.oracles.program import walk
@@ -118,9 +118,8 @@ def test_an_input_with_nul_is_refused_before_anything_runs(driver: str, monkeypa
     taken = walk(case)
     if DRIVERS[driver].missing() or not DRIVERS[driver].takes(case, taken):
         pytest.skip(f"{DRIVERS[driver].backend} does not carry all of it")
-    checking: dict[str, tuple[Any, str]] = {"python": (python, "_check"), "make": (make.Make, "check")}
     with workspace(Case(case.program, {"body": "a\0b\n"}, case.replies), taken) as prepared:
-        monkeypatch.setattr(*checking[driver], lambda _workspace, done: done.code == 2)
+        monkeypatch.setattr(Operated, "check", lambda _program, done: done.code == 2)
         assert DRIVERS[driver].compare(prepared)
         assert prepared.lines() == []
         assert "NUL" in prepared.printed[-1]

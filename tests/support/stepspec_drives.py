@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from compiler.ir.program import Program
-from tests.differential.generate.stepspec import document
+from tests.differential.stepspec import document
 from tests.support.specifications import program_of, table_of
 
 MOST_CALLS = 40

@@ -18,7 +18,7 @@ from benchmarks.workers.fleet import Fleet, group_is_gone, until
 from tests.conftest import ROOT
 from tests.differential.drivers.dbos import DATABASE, RUN, missing, settled, working
 from tests.differential.drivers.process import Done
-from tests.differential.oracles.stepspec import check_records, read_records
+from tests.differential.stepspec import check_records, read_records
 from tests.support import warm
 from tests.support.makefiles import children
 from tests.support.runbooks import command, question

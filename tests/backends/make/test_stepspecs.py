@@ -20,7 +20,7 @@ import pytest
 from backends.base import Emission
 from backends.registry import load
 from compiler.driver import compile_file
-from tests.differential.oracles.stepspec import check_records, read_records
+from tests.differential.stepspec import check_records, read_records
 from tests.support import warm
 from tests.support.makefiles import PATIENCE, environment, kill_all, lay
 from tests.support.stepspec_drives import MOST_CALLS, drive_of

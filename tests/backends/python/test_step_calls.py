@@ -16,7 +16,7 @@ from compiler.ir.program import Program
 from compiler.ir.texts import text
 from compiler.passes import optimize
 from tests.conftest import ROOT
-from tests.differential.generate import stepspec
+from tests.differential import stepspec
 from tests.support.outputs import check_python, head
 from tests.support.specifications import program_of
 from tests.support.stepspec_programs import specification as handmade

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from backends.registry import load
 from compiler.ir.features import Feature, features_of
@@ -86,6 +88,10 @@ def is_simple(case: Case, taken: Trace) -> bool:
     return kinds <= SIMPLE and all(visit.question is None or visit.word in ("pass", "fail") for visit in taken.visits)
 
 
+ACT: Any = {"backend": "github", "unfit": "${{"}
+ENGINE: Any = {"backend": "github", "missing": node}
+QUESTIONS: Any = {"needs_questions": True, "of_documents": True}
+
 DRIVERS = {
     "python": Driver(python.compare, "python"),
     "python-script": Driver(python.compare_script, "python", is_simple=True),
@@ -101,19 +107,13 @@ DRIVERS = {
     "make-plain": Driver(make.compare_plain, "make", of_documents=True, kind="lines", names=False),
     "dbos": Driver(dbos.compare, "dbos", every=3, missing=no_dbos),
     "dbos-waiting": Driver(dbos.compare_in_pieces, "dbos", needs_questions=True, jumps=True, every=3, missing=no_dbos),
-    "github": Driver(github.compare, "github", unfit="${{", every=2),
-    "github-agent": Driver(github.compare_with_agent, "github", True, of_documents=True, unfit="${{", every=4),
-    "github-reviews": Driver(
-        github.compare_reviewed_by_act, "github", True, of_documents=True, kind="questions", unfit="${{", every=4
-    ),
-    "engine": Driver(github.compare_by_engine, "github", missing=node),
-    "engine-agent": Driver(
-        github.compare_with_agent_by_engine, "github", needs_questions=True, of_documents=True, missing=node
-    ),
-    "engine-steps": Driver(github.compare_in_environments, "github", of_documents=True, every=4, missing=node),
-    "engine-reviews": Driver(
-        github.compare_reviewed, "github", needs_questions=True, of_documents=True, kind="questions", missing=node
-    ),
+    "github": Driver(partial(github.compare, run=github.by_act), **ACT, every=2),
+    "github-agent": Driver(partial(github.compare_with_agent, run=github.by_act), **ACT, **QUESTIONS, every=4),
+    "github-reviews": Driver(github.compare_reviewed_by_act, **ACT, **QUESTIONS, kind="questions", every=4),
+    "engine": Driver(partial(github.compare, run=github.by_engine), **ENGINE),
+    "engine-agent": Driver(partial(github.compare_with_agent, run=github.by_engine), **ENGINE, **QUESTIONS),
+    "engine-steps": Driver(github.compare_in_environments, **ENGINE, of_documents=True, every=4),
+    "engine-reviews": Driver(github.compare_reviewed, **ENGINE, **QUESTIONS, kind="questions"),
 }
 SEMANTICS = "semantics"
 """The driver that runs nothing."""
@@ -122,7 +122,6 @@ NAMES = (SEMANTICS, *DRIVERS)
 
 
 def carried(name: str) -> frozenset[Feature]:
-    """The features of programs that a driver takes."""
     return frozenset(Feature) if name == SEMANTICS else DRIVERS[name].carries
 
 
@@ -132,7 +131,6 @@ def missing(name: str) -> str:
 
 
 def is_lacking(declared: Json, case: Case) -> bool:
-    """Whether an input must be given, and is not."""
     is_required = declared.get("required", True) and declared.get("default") is None
     return is_required and declared["name"] not in case.inputs
 

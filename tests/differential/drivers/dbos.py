@@ -20,8 +20,8 @@ from subprocess import CompletedProcess
 from typing import Any
 
 from tests.differential.case import DifferenceError, same
-from tests.differential.drivers.process import Done, last_line, run
-from tests.differential.drivers.python import check_steps, environment, given, inputs
+from tests.differential.drivers.process import Done, check_steps, last_line, run
+from tests.differential.drivers.python import environment, given, inputs
 from tests.differential.drivers.workspace import Workspace, is_plain
 from tests.support import warm
 
@@ -39,7 +39,6 @@ POOL = ThreadPoolExecutor(2)
 
 
 def missing() -> str:
-    """What this machine lacks for workers."""
     return "" if find_spec("dbos") else "dbos is not installed"
 
 
@@ -102,7 +101,6 @@ def settled(call: Callable[..., Any]) -> dict[str, Any]:
 
 
 def records(folder: Path) -> str:
-    """All that the database holds."""
     files = (folder / f"{NAME}{more}" for more in ("", "-wal"))
     return "".join(path.read_bytes().decode(errors="backslashreplace") for path in files if path.exists())
 

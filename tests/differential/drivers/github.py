@@ -63,33 +63,17 @@ class Prepared(NamedTuple):
     gates: frozenset[str] = frozenset()
 
     def decisions(self, asked: Sequence[Asked]) -> list[str]:
-        """The decisions among some replies."""
         return [reply for step, reply in asked if step in self.gates]
 
 
-def compare(workspace: Workspace) -> bool:
-    """Run a case by act, which has no protected environments: a case whose gates are jobs is the engine's."""
+def compare(workspace: Workspace, run: Run) -> bool:
+    """Run a case. Act has no protected environments: a case whose gates are jobs is the second engine's."""
     prepared = _prepared(workspace)
-    return prepared is not None and not prepared.gates and _in_pieces(workspace, prepared, _by_act)
+    return prepared is not None and not (prepared.gates and run is by_act) and _in_pieces(workspace, prepared, run)
 
 
-def compare_by_engine(workspace: Workspace) -> bool:
-    """Run a case by the second engine."""
-    prepared = _prepared(workspace)
-    return prepared is not None and _in_pieces(workspace, prepared, _by_engine)
-
-
-def compare_with_agent(workspace: Workspace) -> bool:
-    """Run a case by act, whose prompts an agent answers."""
-    return _with_agent(workspace, _by_act)
-
-
-def compare_with_agent_by_engine(workspace: Workspace) -> bool:
-    """Run a case by the second engine, whose prompts an agent answers."""
-    return _with_agent(workspace, _by_engine)
-
-
-def _with_agent(workspace: Workspace, run: Run) -> bool:
+def compare_with_agent(workspace: Workspace, run: Run) -> bool:
+    """Run a case whose prompts an agent answers."""
     prepared = _prepared(workspace, {"prompts": "agent", "agent": AGENT})
     return prepared is not None and _check(workspace, run(workspace, prepared.text, prepared.inputs))
 
@@ -97,7 +81,7 @@ def _with_agent(workspace: Workspace, run: Run) -> bool:
 def compare_in_environments(workspace: Workspace) -> bool:
     """Run a case whose commands have environments about which nobody decides: they are in jobs of their own."""
     text = _in_environments(workspace)
-    return text is not None and _check(workspace, _by_engine(workspace, text, _inputs(workspace)))
+    return text is not None and _check(workspace, by_engine(workspace, text, _inputs(workspace)))
 
 
 def _in_environments(workspace: Workspace) -> str | None:
@@ -242,7 +226,7 @@ def _gates(program: Program) -> frozenset[str]:
     return frozenset(node.id for node in steps if isinstance(node.task, Gate))
 
 
-def _by_act(
+def by_act(
     workspace: Workspace, text: str, inputs: Mapping[str, str], decisions: Sequence[str] = (), number: int = 1
 ) -> Ran:
     del decisions  # act runs a job in an environment at once
@@ -254,14 +238,13 @@ def _by_act(
         raise DifferenceError(f"act after {late.timeout} s", "still running", "an end") from late
 
 
-def _by_engine(
+def by_engine(
     workspace: Workspace, text: str, inputs: Mapping[str, str], decisions: Sequence[str] = (), number: int = 1
 ) -> Ran:
     return walked(workspace, text, inputs=inputs, environments={"approval": decisions}, run_id=number)
 
 
 def walked(workspace: Workspace, text: str, **given: object) -> EngineRun:
-    """A run by the second engine."""
     history = workspace.folder / "history"
     try:
         return engine.run(

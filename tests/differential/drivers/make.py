@@ -11,14 +11,24 @@ import os
 import random
 import re
 import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from tests.differential.case import Visit, same
-from tests.differential.drivers import python
-from tests.differential.drivers.process import Done, check_end, is_at, killed, last_line, run
-from tests.differential.drivers.workspace import Workspace, answer_lines, drop_repeated, errors, go_back_to, is_plain
+from tests.differential.drivers.process import (
+    Done,
+    Operated,
+    check_end,
+    in_pieces,
+    is_at,
+    last_line,
+    prompted,
+    run,
+    through_kills,
+)
+from tests.differential.drivers.workspace import Stop, Workspace, errors
 
-KILLS = 4
 LONGEST_WORD = 50_000
 """Of make's command line: what it is given travels in one variable of at most 128 KiB."""
 
@@ -28,77 +38,24 @@ NEWLINE = "\n"
 def compare(workspace: Workspace) -> bool:
     """Run a case to its end."""
     make = Make(workspace, workspace.either("basic", "full"))
-    if not make.calls:
-        return make.check(make.answered())
-    workspace.write_answers()
-    return make.check(make.run("run", *_inputs(workspace), "ANSWERS=answers"))
+    return make.check(make.run("run", make.answers()) if make.calls else make.answered())
 
 
 def compare_in_pieces(workspace: Workspace) -> bool:
-    """Run a case without answers; each is recorded before another make goes on, or brought by that one.
-
-    The operator jumps where the run waits, or has ended by STOP.
-    """
+    """Run a case without answers."""
     make = Make(workspace, "full" if workspace.trace.jumps else workspace.either("basic", "full"))
-    if not make.calls:
-        return make.check(make.answered(is_patient=True))
-    done = make.run("run", *_inputs(workspace))
-    for number, stop in enumerate(workspace.stops()):
-        _check_stop(done, stop.waiting)
-        brought: list[str] = []
-        if stop.jump:
-            moved = make.call("goto", f"STEP={stop.jump}", "BY=me")
-            same("the exit code of a jump", moved.code, 0, moved.printed)
-        elif is_plain(stop.reply) and number % 2 == 0:
-            answered = make.call("answer", f"STEP={stop.waiting}", f"REPLY={stop.reply}")
-            same("the exit code of an answer", answered.code, 0, answered.printed)
-        else:
-            file = workspace.folder / f"answer-{number}"
-            file.write_bytes(("\n" * number + answer_lines(stop.waiting, stop.reply)).encode())
-            brought = [f"ANSWERS={file.name}"]
-        done = make.run("resume", *brought)
-    return make.check(done)
+    return in_pieces(make) if make.calls else make.check(make.answered(is_patient=True))
 
 
 def compare_killed(workspace: Workspace) -> bool:
-    """Run a case and kill all of it at random moments, a call among them; no step that has finished is done again.
-
-    A Makefile that walks by itself is killed between any two of its actions.
-    """
-    moments = random.Random(workspace.case.text)
+    """Run a case and kill it at random moments; a Makefile that runs by itself between any two of its actions."""
     make = Make(workspace, "basic")
-    if not make.calls:
-        return Killed(workspace).compare()
-    workspace.write_answers()
-    words = make.words("run", *_inputs(workspace), "ANSWERS=answers")
-    done: Done | None = None
-    for _ in range(KILLS):
-        done = killed(workspace, words, moments, _environment(workspace))
-        if done is not None:
-            break
-        count = python.finished(workspace)
-        go_back_to(workspace, count or 0, python.answered_entries(workspace))
-        if count is not None:
-            words = make.words("resume", "RERUN=1", "ANSWERS=answers")
-    done = done or run(workspace, words, _environment(workspace))
-    drop_repeated(workspace)
-    return make.check(done, is_whole=False)
+    return through_kills(make, make.answers()) if make.calls else Killed(workspace).compare()
 
 
 def compare_prompted(workspace: Workspace) -> bool:
-    """Run a case in which nothing is executed: a person gives what came of each command, and what it would write."""
-    make = Make(workspace, "full")
-    done = make.run("PROMPTED=1", *_inputs(workspace))
-    for stop in workspace.stops(is_prompted=True):
-        _check_stop(done, stop.waiting)
-        if stop.jump:
-            done = make.call("goto", f"STEP={stop.jump}")
-        else:
-            values = [f"VALUE={stop.output.removesuffix(NEWLINE)}"] if stop.values else []
-            done = make.call("answer", f"STEP={stop.waiting}", f"REPLY={stop.reply}", *values)
-        same("the exit code of an answer or a jump", done.code, 0, done.printed)
-        done = make.run("resume")
-    return make.check(done, is_prompted=True)
+    """Run a case in which nothing is executed."""
+    return prompted(Make(workspace, "full"))
 
 
 def compare_plain(workspace: Workspace) -> bool:
@@ -126,67 +83,74 @@ def compare_plain(workspace: Workspace) -> bool:
     return True
 
 
-class Make:
+class Make(Operated):
     """The Makefile of a workspace, and how make is called."""
 
+    verbs: ClassVar[Mapping[str, Sequence[str]]] = {
+        "run": ["run"],
+        "resume": ["resume"],
+        "rerun": ["resume", "RERUN=1"],
+        "prompted": ["PROMPTED=1"],
+    }
+    code = bool  # make has its own
+
     def __init__(self, workspace: Workspace, operator: str) -> None:
-        self._workspace = workspace
+        super().__init__(workspace)
         self.calls = workspace.lay("make", "Makefile", workspace.with_operator(operator))
         tools = "".join(f"{name}={command}\n" for name, command in workspace.tools.items())
         (workspace.folder / "tools").write_text(tools, encoding="utf-8")
 
-    def words(self, *words: str) -> list[str]:
+    def words(self, verb: str, answers: str = "") -> list[str]:
         """A call that runs steps: with tools, and the agent where it is the only one, and no question is its own."""
-        workspace, given = self._workspace, ["EVENTS=events"]
-        given += ["TOOLS=tools"] if workspace.tools else []
-        given += [f"AGENT={workspace.agents['']}"] if list(workspace.agents) == [""] and not workspace.asked else []
-        return ["make", *words, *given]
+        workspace, words = self.workspace, ["make", *self.verbs[verb]]
+        words += _inputs(workspace) if verb in ("run", "prompted") else []
+        words += [f"ANSWERS={answers}"] if answers else []
+        words += ["EVENTS=events", *(["TOOLS=tools"] if workspace.tools else [])]
+        is_only = list(workspace.agents) == [""] and not workspace.asked
+        return [*words, f"AGENT={workspace.agents['']}"] if is_only else words
 
-    def run(self, *words: str) -> Done:
-        """Call make to run steps."""
-        return run(self._workspace, self.words(*words), _environment(self._workspace))
+    def answers(self) -> str:
+        """The name of a file of all answers."""
+        return self.workspace.write_answers().name
+
+    def goto(self, step: str, by: str = "") -> Done:
+        return self.call("goto", f"STEP={step}", *([f"BY={by}"] if by else []))
+
+    def answer(self, stop: Stop) -> Done:
+        """Record an answer, and the values that a command would write."""
+        values = [f"VALUE={stop.output.removesuffix(NEWLINE)}"] if stop.values else []
+        return self.call("answer", f"STEP={stop.waiting}", f"REPLY={stop.reply}", *values)
 
     def call(self, *words: str) -> Done:
-        """Call make for something else."""
-        return run(self._workspace, ["make", *words, "EVENTS=events"])
+        """Call make for something that runs no steps."""
+        return run(self.workspace, ["make", *words, "EVENTS=events"])
+
+    def last(self, done: Done) -> str:
+        """The last line; a command whose output has no line end stands before it."""
+        line = (re.split("\n", done.output)[:-1] or [""])[-1]
+        return line[max(line.rfind("rdc: "), 0) :]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The agents by their types, and the common one."""
+        agents = self.workspace.agents
+        listed = self.workspace.folder / "agents"
+        listed.write_text("".join(f"{name}={command}\n" for name, command in agents.items() if name))
+        found = {"RDC_AGENTS": str(listed)} if any(agents) else {}
+        return {**found, "RDC_AGENT": agents[""]} if "" in agents else found
 
     def answered(self, *, is_patient: bool = False) -> Done:
         """Call make, and once more for each question that it waits at; what is no answer changes nothing."""
-        done = run(self._workspace, ["make", *(["-s"] if is_patient else [])])
-        for number, (step, reply) in enumerate(self._workspace.asked):
-            same("what a run waits for", is_at(_last(done), step), True, done.printed)
-            named = [f"STEP={_last(done).split()[2]}"] if number % 3 else []
+        done = run(self.workspace, ["make", *(["-s"] if is_patient else [])])
+        for number, (step, reply) in enumerate(self.workspace.asked):
+            same("what a run waits for", is_at(self.last(done), step), True, done.printed)
+            named = [f"STEP={self.last(done).split()[2]}"] if number % 3 else []
             for wrong in (["REPLY=perhaps"], ["STEP=nowhere", f"REPLY={reply}"], ["ASSUME=pass"], []) * is_patient:
-                again = run(self._workspace, ["make", "resume", *wrong])
+                again = run(self.workspace, ["make", "resume", *wrong])
                 line = "rdc: error: " if wrong else "rdc: WAITING"
-                same("what no answer leads to", _last(again)[: len(line)], line, again.printed)
-            done = run(self._workspace, ["make", ["resume", "run"][number % 2], *named, f"REPLY={reply}"])
+                same("what no answer leads to", self.last(again)[: len(line)], line, again.printed)
+            done = run(self.workspace, ["make", ["resume", "run"][number % 2], *named, f"REPLY={reply}"])
         return done
-
-    def check(self, done: Done, *, is_whole: bool = True, is_prompted: bool = False) -> bool:
-        """Compare the calls, the end and its message, what is left, and that make fails where it must."""
-        workspace = self._workspace
-        if is_prompted:
-            same("what a prompted run executes", workspace.lines(), [], done.printed)
-        else:
-            workspace.check_calls(done.printed)
-        workspace.check_reports(workspace.state / "reports", done.printed)
-        check_end(workspace, _last(done), done.printed)
-        workspace.check_artifact(workspace.state, done.printed)
-        same("whether make fails", bool(done.code), bool(workspace.exit_code), done.printed)
-        if self.calls:
-            python.check_events(workspace, done, is_whole=is_whole)
-        workspace.check_secrets(done.printed)
-        return True
-
-
-def _environment(workspace: Workspace) -> dict[str, str]:
-    """The agents by their types, and the common one."""
-    agents = workspace.agents
-    listed = workspace.folder / "agents"
-    listed.write_text("".join(f"{name}={command}\n" for name, command in agents.items() if name))
-    found = {"RDC_AGENTS": str(listed)} if any(agents) else {}
-    return {**found, "RDC_AGENT": agents[""]} if "" in agents else found
 
 
 def _inputs(workspace: Workspace) -> list[str]:
@@ -200,20 +164,6 @@ def _inputs(workspace: Workspace) -> list[str]:
             rest[name] = value
     (workspace.folder / "inputs").write_text(json.dumps(rest), encoding="utf-8")
     return [*words, "INPUTS=inputs"] if rest else words
-
-
-def _check_stop(done: Done, waiting: str) -> None:
-    """Compare where a run stops: with a step that waits, or after a STOP."""
-    line = f"{_last(done)} "
-    is_there = line.startswith(f"rdc: WAITING {waiting} ") if waiting else line.startswith("rdc: STOP")
-    same("what a run waits for", is_there, True, done.printed)
-    same("whether make fails where a run waits", bool(done.code), True, done.printed)
-
-
-def _last(done: Done) -> str:
-    """The last line; a command whose output has no line end stands before it."""
-    line = (re.split("\n", done.output)[:-1] or [""])[-1]
-    return line[max(line.rfind("rdc: "), 0) :]
 
 
 LONGEST_LIFE = 9
@@ -304,7 +254,6 @@ class Killed:
 
     @property
     def visits(self) -> list[Visit]:
-        """The path."""
         return list(self.workspace.trace.visits)
 
     def reached(self) -> int:

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import sys
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
-from tests.differential.case import Json, Visit, same
-from tests.differential.drivers.process import Done, check_end, killed, run
-from tests.differential.drivers.workspace import Workspace, answer_lines, drop_repeated, errors, go_back_to, is_plain
+from tests.differential.case import same
+from tests.differential.drivers.process import Done, Operated, check_end, in_pieces, prompted, run, through_kills
+from tests.differential.drivers.workspace import Stop, Workspace, errors, is_plain
 from tests.support.process import ROOT
 
-WAITING = 75
 UNFINISHED = ("ready", "waiting")
 LONGEST_WORD = 100_000
 """Of a command line, about."""
 
-KILLS = 4
-
 
 def compare(workspace: Workspace) -> bool:
     """Run a case to its end."""
-    words = [
-        *_program(workspace, workspace.either("basic", "full")),
-        "run",
-        *given(workspace),
-        *inputs(workspace),
-        *_answers(workspace),
-    ]
-    return _check(workspace, run(workspace, words, environment(workspace)))
+    program = Python(workspace, workspace.either("basic", "full"))
+    return program.check(program.run("run", answers(workspace)))
 
 
 def compare_script(workspace: Workspace) -> bool:
@@ -48,65 +40,35 @@ def compare_script(workspace: Workspace) -> bool:
 
 
 def compare_in_pieces(workspace: Workspace) -> bool:
-    """Run a case without answers; each is recorded by a process before another one goes on, or brought by that one.
+    return in_pieces(Python(workspace))
 
-    The operator jumps where the run waits, or has ended by STOP.
-    """
-    program = _program(workspace)
-    done = run(workspace, [*program, "run", *given(workspace), *inputs(workspace)], environment(workspace))
-    for number, stop in enumerate(workspace.stops()):
-        _check_stop(done, stop.waiting)
-        brought: list[str] = []
-        if stop.jump:
-            moved = run(workspace, [*program, "goto", *_events(workspace), stop.jump, "--by", "me"])
-            same("the exit code of a jump", moved.code, 0, moved.printed)
-        elif is_plain(stop.reply) and number % 2:
-            file = workspace.folder / f"answer {number}"
-            file.write_bytes(("\n" * number + answer_lines(stop.waiting, stop.reply)).encode())
-            brought = ["--answers", str(file)]
-        else:
-            words = [*program, "answer", *_events(workspace), stop.waiting]
-            plain = is_plain(stop.reply)
-            answered = run(workspace, [*words, stop.reply if plain else "-"], given="" if plain else f"{stop.reply}\n")
-            same("the exit code of an answer", answered.code, 0, answered.printed)
-        done = run(workspace, [*program, "resume", *given(workspace), *brought], environment(workspace))
-    return _check(workspace, done)
+
+def compare_prompted(workspace: Workspace) -> bool:
+    return prompted(Python(workspace))
+
+
+def compare_killed(workspace: Workspace) -> bool:
+    return through_kills(Python(workspace), answers(workspace))
 
 
 def compare_by_steps(workspace: Workspace) -> bool:
     """Run a case as a target does that calls the program: `open`, then a `step` for where the run stands."""
-    program, answers = _program(workspace, "basic"), _answers(workspace)
-    done = run(workspace, [*program, "open", *_events(workspace), *inputs(workspace)])
-    while (facts := _facts(workspace, program))["state"] in UNFINISHED:
-        done = run(
-            workspace, [*program, "step", str(facts["step"]), *given(workspace), *answers], environment(workspace)
-        )
-        after = _facts(workspace, program)
+    program = Python(workspace, "basic")
+    replies = ["--answers", answers(workspace)]
+    done = run(workspace, [*program.called, "open", *_events(workspace), *inputs(workspace)])
+    while (facts := _facts(program))["state"] in UNFINISHED:
+        words = [*program.called, "step", str(facts["step"]), *given(workspace), *replies]
+        done = run(workspace, words, program.environment)
+        after = _facts(program)
         if after["state"] in UNFINISHED:
             same("the exit code of a step", done.code, 0, done.printed)
             same("whether a run has left its place", after["step"] == facts["step"], False, done.printed)
-    return _check(workspace, done)
+    return program.check(done)
 
 
-def _facts(workspace: Workspace, program: list[str]) -> dict[str, object]:
-    found: dict[str, object] = json.loads(run(workspace, [*program, "status", "--json"]).output)
+def _facts(program: Python) -> dict[str, object]:
+    found: dict[str, object] = json.loads(run(program.workspace, [*program.called, "status", "--json"]).output)
     return found
-
-
-def compare_prompted(workspace: Workspace) -> bool:
-    """Run a case in which nothing is executed: a person gives what came of each command, and what it would write."""
-    program = _program(workspace)
-    done = run(workspace, [*program, "run", "--prompted", *_events(workspace), *inputs(workspace)])
-    for stop in workspace.stops(is_prompted=True):
-        _check_stop(done, stop.waiting)
-        if stop.jump:
-            done = run(workspace, [*program, "goto", *_events(workspace), stop.jump])
-        else:
-            values = [word for name, value in stop.values.items() for word in ("--value", f"{name}={value}")]
-            done = run(workspace, [*program, "answer", *_events(workspace), stop.waiting, stop.reply, *values])
-        same("the exit code of an answer or a jump", done.code, 0, done.printed)
-        done = run(workspace, [*program, "resume", *_events(workspace)])
-    return _check(workspace, done, is_prompted=True)
 
 
 def compare_in_place(workspace: Workspace) -> bool:
@@ -114,56 +76,55 @@ def compare_in_place(workspace: Workspace) -> bool:
     for path, text in workspace.case.documents.items():
         (workspace.folder / path).parent.mkdir(parents=True, exist_ok=True)
         (workspace.folder / path).write_bytes(text.encode())
+    program = Python(workspace)
     main = next(iter(workspace.case.documents))
-    words = [
-        sys.executable,
-        "-m",
-        "rdc",
-        "run",
-        f"./{main}",
-        *given(workspace),
-        *inputs(workspace),
-        *_answers(workspace),
-    ]
+    words = [sys.executable, "-m", "rdc", "run", f"./{main}", *program.words("run", answers(workspace))[3:]]
     path = f"{ROOT}{os.pathsep}{workspace.environment.get('PYTHONPATH', '')}"
-    return _check(workspace, run(workspace, words, {**environment(workspace), "PYTHONPATH": path}))
+    return program.check(run(workspace, words, {**program.environment, "PYTHONPATH": path}))
 
 
-def compare_killed(workspace: Workspace) -> bool:
-    """Run a case and kill all of it at random moments, a call among them; no step that has finished is done again."""
-    moments = random.Random(workspace.case.text)
-    program, answers = _program(workspace), _answers(workspace)
-    words = [*program, "run", *given(workspace), *inputs(workspace), *answers]
-    done: Done | None = None
-    for _ in range(KILLS):
-        done = killed(workspace, words, moments, environment(workspace))
-        if done is not None:
-            break
-        count = finished(workspace)
-        go_back_to(workspace, count or 0, answered_entries(workspace))
-        if count is not None:
-            words = [*program, "resume", "--rerun-interrupted", *given(workspace), *answers]
-    done = done or run(workspace, words, environment(workspace))
-    drop_repeated(workspace)
-    return _check(workspace, done, is_whole=False)
+class Python(Operated):
+    """The program of a workspace."""
+
+    verbs: ClassVar[Mapping[str, Sequence[str]]] = {
+        "run": ["run"],
+        "resume": ["resume"],
+        "rerun": ["resume", "--rerun-interrupted"],
+        "prompted": ["run", "--prompted"],
+    }
+
+    def __init__(self, workspace: Workspace, operator: str = "full") -> None:
+        super().__init__(workspace)
+        script = workspace.folder / "program.py"
+        script.write_bytes(workspace.emitted("python", workspace.with_operator(operator)).encode())
+        self.called = [sys.executable, str(script)]
+
+    def words(self, verb: str, answers: str = "") -> list[str]:
+        """A call that runs steps."""
+        words = [*self.called, *self.verbs[verb], *given(self.workspace)]
+        words += inputs(self.workspace) if verb in ("run", "prompted") else []
+        return [*words, *(["--answers", answers] if answers else [])]
+
+    def goto(self, step: str, by: str = "") -> Done:
+        return run(
+            self.workspace, [*self.called, "goto", *_events(self.workspace), step, *(["--by", by] if by else [])]
+        )
+
+    def answer(self, stop: Stop) -> Done:
+        """Record an answer; one that no word can be comes by standard input."""
+        word, text = (stop.reply, "") if is_plain(stop.reply) else ("-", f"{stop.reply}\n")
+        values = [word for name, value in stop.values.items() for word in ("--value", f"{name}={value}")]
+        words = [*self.called, "answer", *_events(self.workspace), stop.waiting, word, *values]
+        return run(self.workspace, words, given=text)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The common agent."""
+        return environment(self.workspace)
 
 
-def _check_stop(done: Done, waiting: str) -> None:
-    """Compare where a run stops: with a step that waits, or after a STOP."""
-    same("the exit code of a run that waits, or has stopped", done.code, WAITING if waiting else 1, done.printed)
-    line = f"rdc: WAITING {waiting}" if waiting else "rdc: STOP"
-    same("what a run waits for", done.last.startswith(line), True, done.printed)
-
-
-def _program(workspace: Workspace, operator: str = "full") -> list[str]:
-    script = workspace.folder / "program.py"
-    script.write_bytes(workspace.emitted("python", workspace.with_operator(operator)).encode())
-    return [sys.executable, str(script)]
-
-
-def _answers(workspace: Workspace) -> list[str]:
-    as_json = not all(is_plain(reply) for _, reply in workspace.asked)
-    return ["--answers", str(workspace.write_answers(as_json=as_json))]
+def answers(workspace: Workspace) -> str:
+    return str(workspace.write_answers(as_json=not all(is_plain(reply) for _, reply in workspace.asked)))
 
 
 def given(workspace: Workspace) -> list[str]:
@@ -197,63 +158,3 @@ def inputs(workspace: Workspace) -> list[str]:
             words += ["--input", f"{name}={value}" if kind and not by_file else f"{name}=@{path}"]
     (workspace.folder / "inputs.json").write_text(json.dumps(rest), encoding="utf-8")
     return [*words, "--inputs", str(workspace.folder / "inputs.json")] if rest else words
-
-
-def _check(workspace: Workspace, done: Done, *, is_whole: bool = True, is_prompted: bool = False) -> bool:
-    """Compare the calls, the events, the end, the exit code, what is left, and that no secret shows."""
-    if is_prompted:
-        same("what a prompted run executes", workspace.lines(), [], done.printed)
-    else:
-        workspace.check_calls(done.printed)
-    workspace.check_reports(workspace.state / "reports", done.printed)
-    same("the exit code", done.code, workspace.exit_code, done.printed)
-    workspace.check_artifact(workspace.state, done.printed)
-    check_events(workspace, done, is_whole=is_whole)
-    check_end(workspace, done.last, done.printed)
-    workspace.check_secrets(done.printed, (workspace.folder / "events").read_text(encoding="utf-8"))
-    return True
-
-
-def check_events(workspace: Workspace, done: Done, *, is_whole: bool = True) -> None:
-    """Compare the steps, and the end, with the events of a program; after kills, only the end."""
-    path = workspace.folder / "events"
-    events = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    if is_whole:
-        check_steps(workspace, [each for each in events if each["event"] == "step_finished"], done.printed)
-    end = (str(events[-1]["result"]).upper(), events[-1]["message"])
-    same("the end by the events", end, workspace.trace.end, done.printed)
-
-
-def check_steps(workspace: Workspace, finished: list[Json], output: str) -> None:
-    """Compare the steps that a target calls finished."""
-    found = [(each["step"], each["attempt"], each["instances"], each["outcome"]) for each in finished]
-    visits = workspace.trace.visits
-    unknown = {place for place, visit in enumerate(visits) if visit.instances is None}
-    got = [(*each[:2], None if place in unknown else each[2], each[3]) for place, each in enumerate(found)]
-    same("the steps", got, [_step(visit) for visit in visits], output)
-
-
-def _step(visit: Visit) -> object:
-    return visit.step, visit.attempt, None if visit.instances is None else dict(visit.instances), visit.word
-
-
-# --- Kills ------------------------------------------------------------------------------------------------------------
-
-
-def finished(workspace: Workspace) -> int | None:
-    """How many steps the journal calls finished; None if there is no run."""
-    records = _records(workspace)
-    return sum(record["kind"] == "done" for record in records) if records else None
-
-
-def answered_entries(workspace: Workspace) -> list[int]:
-    """The entries of the step at work that have answered."""
-    records = _records(workspace)
-    last = max((number for number, record in enumerate(records) if record["kind"] == "done"), default=0)
-    return [record["entry"] for record in records[last:] if record["kind"] == "entry"]
-
-
-def _records(workspace: Workspace) -> list[Json]:
-    path = workspace.state / "journal"
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    return [json.loads(line.split(" ", 1)[1]) for line in text[: text.rfind("\n") + 1].splitlines()]

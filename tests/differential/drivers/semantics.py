@@ -82,7 +82,6 @@ def _compare_end(machine: Machine, state: State, trace: Trace, name: str) -> Non
 
 
 def held(state: State) -> dict[str, int | str | None]:
-    """All that the registers hold."""
     return {**state.slots, **state.counters}
 
 

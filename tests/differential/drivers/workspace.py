@@ -148,7 +148,6 @@ class Workspace:
 
     @property
     def tools(self) -> dict[str, str]:
-        """The commands of the connections."""
         found = {task.connection for task in self._tasks if isinstance(task, Tool)}
         return {each: f"{STUB} tool {each}" for each in sorted(found - {NOWHERE})}
 
@@ -158,7 +157,6 @@ class Workspace:
 
     @property
     def asked(self) -> list[Asked]:
-        """The questions in order."""
         return [Asked(visit.step, visit.question.reply) for visit in self.trace.visits if visit.question]
 
     def stops(self, *, is_prompted: bool = False) -> Iterator[Stop]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tests.differential.case import Json
-from tests.differential.generate.chance import Chance
+from tests.differential.generate import Chance
 from tests.support.hostile_texts import LINES, NASTY
 
 
@@ -89,12 +89,10 @@ _BLOCK = re.compile(r"[A-Za-z][\x21-\x7e ]*(?:\n(?:[\x21-\x7e][\x20-\x7e]*)?)*\n
 
 
 def document(flow: Flow) -> str:
-    """The YAML of a workflow."""
     return "\n".join(_lines(flow)) + "\n"
 
 
 def quoted(text: str) -> str:
-    """A text in double quotes."""
     return '"' + "".join(map(_escaped, text)) + '"'
 
 
@@ -164,7 +162,6 @@ class Drawing(Chance):
     """One random workflow after its seed."""
 
     def drawn(self) -> Drawn:
-        """The workflow, task and replies."""
         names = self._some(NAMES, 1, 5)
         steps = tuple(self._step(name, names, place) for place, name in enumerate(names))
         description = self._pick((None, "What to do", "two\nlines\n", self._pick(SAFE)))
@@ -249,5 +246,4 @@ class Drawing(Chance):
 
 
 def random_workflow(seed: int) -> Drawn:
-    """The workflow of a seed."""
     return Drawing(seed).drawn()

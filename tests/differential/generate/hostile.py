@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.differential.generate.rundown_model import Leaf
+from tests.support.hostile_texts import LINES, NASTY
 
 CALL = "@VISIT@"
 """Stands in the code of a step for the command that logs the visit; such code is run as it is."""
@@ -110,39 +111,15 @@ SHOWING = (
 GIVEN = (
     "1.2.3",
     "",
-    "two words",
-    "$(touch x)`touch x`",
-    "'; touch x; '",
     "\"double\" 'single' \\ back\\",
-    "${{ github.token }} }} ${{",
     "{{N}} {{version}} {N} {n}",
-    "-n",
-    "-e \\c %s %% 100%",
-    "$$x $(MAKE) $(shell touch x) #",
-    "~/x *.py ?",
-    "<b>&amp;</b> | [a](b) <!-- -->",
-    "a=b<<c",
-    "::set-output name=x::y",
     "été 🚀 ß –",
-    "null",
     "long " * 40 + "end",
+    *(line for line in LINES if line.isprintable() and line == line.strip()),
 )
 """For inputs: what a person gives on one line, without spaces around it."""
 
-VALUES = (
-    *GIVEN,
-    "one\ntwo",
-    "a\nb=c",
-    "ends in lines\n\n",
-    "\n\nbegins with lines",
-    "one\r\ntwo\rthree",
-    "  spaces around  ",
-    "\ttab",
-    "EOF\nRDC_EOF\nendef\nfi\nesac",
-    "\u202e right to left \u200b \x07 \x1b[31mred",
-    "::stop-commands::x\n##[group]y",
-    "x" * 65_536,
-)
+VALUES = (*GIVEN, *(text for text in NASTY if text not in GIVEN), "x" * 65_536)
 """For what commands write."""
 
 

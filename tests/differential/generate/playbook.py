@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tests.differential.case import Json
-from tests.differential.generate.chance import Chance
+from tests.differential.generate import Chance
 from tests.support.hostile_texts import LINES, NASTY, OBJECTS
 
 
@@ -91,7 +91,6 @@ class Step:
 
     @property
     def number(self) -> str:
-        """The number of the step."""
         return self.label.rstrip("abcdefgh")
 
 
@@ -105,7 +104,6 @@ class Book:
 
     @property
     def every_step(self) -> Iterator[Step]:
-        """All steps in document order."""
         for step in self.steps:
             yield step
             for branch in step.branches:
@@ -163,12 +161,10 @@ FENCE = "```"
 
 
 def document(book: Book) -> str:
-    """The Markdown of a playbook."""
     return "\n".join(_lines(book)) + "\n"
 
 
 def row(text: Row) -> str:
-    """A text with its placeholders."""
     return "".join(map(str, text))
 
 
@@ -261,7 +257,6 @@ class Drawing(Chance):
         self._files: dict[str, Row] = {}
 
     def drawn(self) -> Drawn:
-        """The playbook, inputs and replies."""
         inputs = tuple(self._input(name) for name in self._some(NAMES, 0, 3))
         steps = tuple(self._step(str(number)) for number in range(1, self._number(1, 5) + 1))
         if self._rarely(8):
@@ -401,5 +396,4 @@ class Drawing(Chance):
 
 
 def random_playbook(seed: int) -> Drawn:
-    """A random playbook."""
     return Drawing(seed).drawn()

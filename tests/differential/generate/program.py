@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from compiler.ir.features import Feature
 from tests.differential.case import NOWHERE, OWN, Case, Json
-from tests.differential.generate.chance import Chance, flag, number, pick, picks, rarely
+from tests.differential.generate import Chance, flag, number, pick, picks, rarely
 from tests.differential.generate.replies import draw_reports, replies
 from tests.differential.oracles.answers import keywords_of, words_of
 from tests.support.hostile_texts import FIELDS, IDS, KEYWORDS, LINES, NASTY, PATTERNS
+from tests.support.program_json import ORIGIN
 
-ORIGIN = {"path": "p.json", "span": {"line": 1, "column": 1, "end_line": 1, "end_column": 2}}
 COMMAND = f'"$YARDSTICK_PYTHON" -I -S "$YARDSTICK/stub.py{OWN}" shell '
 """What the command of a shell begins with; its step, quoted, and references to counters follow."""
 
@@ -78,7 +78,6 @@ def texts(draw: st.DrawFn, known: Known, most: int = 3, strings: tuple[str, ...]
 
 
 def references(draw: st.DrawFn, known: Known) -> Json:
-    """A reference to any register."""
     register = pick(draw, [*known.slots, *known.counters])
     found = {"register": register, "written": pick(draw, ("{{x}}", "{N}", ""))}
     for key in ("missing", "before", "after") if Feature.TEXTS in known.carried else ():
@@ -107,7 +106,6 @@ def shells(draw: st.DrawFn, known: Known, step: str) -> Json:
 
 
 def asks(draw: st.DrawFn, known: Known) -> Json:
-    """Every kind of question."""
     questions = ("pass_fail", "yes_no", "confirm", "input", "select")
     question = pick(draw, questions if Feature.REPLIES in known.carried else questions[:2])
     task: Json = {"kind": "ask", "question": question, "prompt": texts(draw, known)}
@@ -167,7 +165,6 @@ def tools(draw: st.DrawFn, known: Known) -> Json:
 
 
 def parallels(draw: st.DrawFn, known: Known) -> Json:
-    """Agents with keywords, or agents without."""
     has_keywords = flag(draw) and Feature.KEYWORDS in known.carried
     entries = [agents(draw, known, has_keywords=has_keywords) for _ in range(number(draw, 1, 3))]
     task: Json = {"kind": "parallel", "entries": entries, "check": pick(draw, ("all", "any"))}
@@ -180,7 +177,6 @@ def parallels(draw: st.DrawFn, known: Known) -> Json:
 
 
 def tasks(draw: st.DrawFn, known: Known, step: str) -> Json:
-    """A task of any kind."""
     weights = {"shell": 4, "agent": 4, "ask": 5, "tool": 3, "parallel": 3, "branch": 2, "gate": 1, "end": 1}
     kind = one(draw, {kind: weight for kind, weight in weights.items() if NEEDS.get(kind, set()) <= known.carried})
     if kind == "shell":
@@ -198,7 +194,6 @@ def tasks(draw: st.DrawFn, known: Known, step: str) -> Json:
 
 
 def ends(draw: st.DrawFn, known: Known) -> Json:
-    """An end with a message."""
     return {"kind": "end", "result": pick(draw, ("complete", "stop")), "message": texts(draw, known, 2)}
 
 
@@ -206,7 +201,6 @@ def ends(draw: st.DrawFn, known: Known) -> Json:
 
 
 def register_tests(draw: st.DrawFn, known: Known) -> list[Json]:
-    """Up to two tests of registers."""
     found: list[Json] = []
     for _ in range(number(draw, 0, 2)):
         if flag(draw) and known.counters:
@@ -263,7 +257,6 @@ def edges(draw: st.DrawFn, known: Known, task: Json, targets: tuple[str, ...]) -
 
 
 def drawn_edge(draw: st.DrawFn, known: Known, task: Json, targets: tuple[str, ...], guard: list[Json]) -> Json:
-    """An edge with this guard."""
     found = [effects(draw, known, task) for _ in range(number(draw, 0, 3))]
     target = pick(draw, targets)
     return {"guard": guard, "effects": [each for each in found if each], "target": target}
@@ -380,7 +373,6 @@ def _case(draw: st.DrawFn, carried: frozenset[Feature] = ALL, most: int = 8) -> 
 
 
 def contexts(draw: st.DrawFn, known: Known, place: int) -> Json:
-    """A context, which may stand below an earlier one."""
     found: Json = {"name": known.contexts[place], "text": texts(draw, known)}
     if place and flag(draw):
         found["after"] = known.contexts[number(draw, 0, place - 1)]
@@ -402,24 +394,3 @@ def goes_back(nodes: list[Json]) -> bool:
     """Whether an edge leads to its own node or to one before it."""
     order = {node["id"]: number for number, node in enumerate(nodes)}
     return any(order[edge["target"]] <= order[node["id"]] for node in nodes for edge in node["edges"])
-
-
-# --- By hand ----------------------------------------------------------------------------------------------------------
-
-
-def program(*nodes: Json, **more: Any) -> Json:
-    """A program of these nodes and an end; the first one is the entry."""
-    end = {"id": "end", "title": "", "origin": ORIGIN, "task": {"kind": "end", "result": "complete"}, "edges": []}
-    sources = [{"path": "p.json", "sha256": "0" * 64}]
-    found = {"name": "p", "title": "", "sources": sources, "entry": nodes[0]["id"], "nodes": [*nodes, end]}
-    return {**found, **more}
-
-
-def node(step: str, task: Json, *edges: Json, **more: Any) -> Json:
-    """A node with a task."""
-    return {"id": step, "title": "", "origin": ORIGIN, "task": task, "edges": list(edges), **more}
-
-
-def edge(target: str, *effects: Json, guard: tuple[Json, ...] = ()) -> Json:
-    """An edge."""
-    return {"guard": list(guard), "effects": list(effects), "target": target}

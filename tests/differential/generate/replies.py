@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.differential.case import Json
-from tests.differential.generate.chance import flag, number, pick, rarely
+from tests.differential.generate import flag, number, pick, rarely
 from tests.differential.oracles.answers import keywords_of
 from tests.differential.oracles.program import AFTER_FOLDER, BEFORE_FOLDER, SLOT
 from tests.support.hostile_texts import LINES, NASTY, OBJECTS, PATTERNS
@@ -25,7 +25,6 @@ def replies(draw: st.DrawFn, node: Json) -> list[Json]:
 
 
 def reply(draw: st.DrawFn, node: Json) -> Json:
-    """What one visit finds."""
     task = node["task"]
     if "timeout" in node.get("settings", {}) and flag(draw):
         return {"hangs": True}
@@ -54,7 +53,6 @@ def answer(draw: st.DrawFn, task: Json) -> Json:
 
 
 def line(draw: st.DrawFn, keywords: list[str]) -> str:
-    """A line of an answer, or several."""
     kind = pick(draw, ["nasty", "object", "broken", *(["keyword"] * 8 if keywords else [])])
     pools: dict[str, tuple[str, ...]] = {"nasty": NASTY, "object": OBJECTS, "broken": BROKEN_BYTES}
     if kind != "keyword":

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from compiler.ir.program import Program
 from tests.differential.case import compiled as compile_documents
-from tests.differential.generate.chance import Chance, flag, number, pick, picks, rarely
+from tests.differential.generate import Chance, flag, number, pick, picks, rarely
+from tests.differential.generate import rundown_model as model
 from tests.differential.generate.declarations import declared
 from tests.differential.generate.hostile import (
     CODES,
@@ -23,28 +24,6 @@ from tests.differential.generate.hostile import (
     SNIPPETS,
     TITLES,
     snippet,
-)
-from tests.differential.generate.rundown_model import (
-    NOTHING_GIVEN,
-    Action,
-    Complete,
-    Continue,
-    Files,
-    Given,
-    Goto,
-    Leaf,
-    Outline,
-    Result,
-    Retry,
-    Runbook,
-    Runbooks,
-    Step,
-    Stop,
-    Substep,
-    Substeps,
-    Transitions,
-    outlines,
-    targets,
 )
 from tests.differential.generate.rundown_text import PLAIN, CodeOf, Style, own_code, render, render_files
 
@@ -64,7 +43,6 @@ class Outcomes:
     seed: int = 0
 
     def __call__(self, index: int) -> bool:
-        """The outcome of a visit."""
         if index < len(self.start):
             return self.start[index]
         share = (128, 176, 208, 96)[self.seed % 4]
@@ -75,17 +53,16 @@ class Outcomes:
 class Drawn:
     """A runbook with those that it includes, a way to write them, and what comes of a run."""
 
-    runbook: Runbook
-    files: Files = field(default_factory=dict)
+    runbook: model.Runbook
+    files: model.Files = field(default_factory=dict)
     style: Style = PLAIN
     outcomes: Outcomes = Outcomes()
     main: str = MAIN
-    given: Given = NOTHING_GIVEN
+    given: model.Given = model.NOTHING_GIVEN
     jumps: tuple[tuple[int, int], ...] = ()
     """The operator's jumps: as soon as one can after so many visits, to one of the steps."""
 
     def documents(self, code_of: CodeOf = own_code) -> dict[str, str]:
-        """All documents by path, the outermost first."""
         main = render(self.runbook, self.style, code_of=code_of)
         return {self.main: main} | render_files(self.files, self.style, code_of)
 
@@ -102,99 +79,96 @@ RESULT_KINDS = (*["nothing"] * 2, *["action"] * 3, *["retry"] * 2)
 
 
 def messages(draw: st.DrawFn) -> str:
-    """A message of an end."""
     if flag(draw):
         return pick(draw, MESSAGES)
     return "".join(pick(draw, HOSTILE_CHARACTERS) for _ in range(number(draw, 1, 12)))
 
 
-def actions(draw: st.DrawFn, gotos: list[Goto]) -> Action:
+def actions(draw: st.DrawFn, gotos: list[model.Goto]) -> model.Action:
     """Every action; a jump only where there is somewhere to go."""
     kind = pick(draw, ACTION_KINDS)
     if kind == "complete":
-        return Complete(messages(draw))
+        return model.Complete(messages(draw))
     if kind == "stop":
-        return Stop(messages(draw))
-    return pick(draw, tuple(gotos)) if kind == "goto" and gotos else Continue()
+        return model.Stop(messages(draw))
+    return pick(draw, tuple(gotos)) if kind == "goto" and gotos else model.Continue()
 
 
-def results(draw: st.DrawFn, gotos: list[Goto]) -> Result | None:
+def results(draw: st.DrawFn, gotos: list[model.Goto]) -> model.Result | None:
     """What a step may say about an outcome, nothing included."""
     kind = pick(draw, RESULT_KINDS)
     if kind == "nothing":
         return None
     action = actions(draw, gotos)
-    return Retry(number(draw, 1, 3), action) if kind == "retry" else action
+    return model.Retry(number(draw, 1, 3), action) if kind == "retry" else action
 
 
-def transitions(draw: st.DrawFn, gotos: list[Goto], *, may_be_optimistic: bool) -> Transitions:
+def transitions(draw: st.DrawFn, gotos: list[model.Goto], *, may_be_optimistic: bool) -> model.Transitions:
     """Both outcomes. `PASS ANY` means something where there are children; on a leaf it only warns (V9)."""
     on_pass, on_fail = results(draw, gotos), results(draw, gotos)
     declared = on_pass is not None or on_fail is not None
-    return Transitions(on_pass, on_fail, may_be_optimistic and declared and flag(draw))
+    return model.Transitions(on_pass, on_fail, may_be_optimistic and declared and flag(draw))
 
 
-def leaves(draw: st.DrawFn) -> Leaf:
+def leaves(draw: st.DrawFn) -> model.Leaf:
     """Commands mostly, quoted or as they stand, prompts with and without an instructional block."""
     kind = pick(draw, LEAF_KINDS)
     prompt = pick(draw, PROMPTS)
     match kind:
         case "prompt":
-            return Leaf(prompt)
+            return model.Leaf(prompt)
         case "shown":
-            return Leaf(prompt, pick(draw, CODES), pick(draw, SHOWN_TAGS))
+            return model.Leaf(prompt, pick(draw, CODES), pick(draw, SHOWN_TAGS))
         case "quoted":
-            return Leaf(prompt, pick(draw, CODES), pick(draw, COMMAND_TAGS))
+            return model.Leaf(prompt, pick(draw, CODES), pick(draw, COMMAND_TAGS))
         case _:
             return snippet(pick(draw, tuple(SNIPPETS)), pick(draw, COMMAND_TAGS), prompt)
 
 
-def bodies(draw: st.DrawFn, paths: tuple[str, ...], in_step: bool) -> Leaf | Runbooks:
+def bodies(draw: st.DrawFn, paths: tuple[str, ...], in_step: bool) -> model.Leaf | model.Runbooks:
     """A leaf or, where there are runbooks to name, a list of them; the same path may appear twice."""
     if not paths or number(draw, 0, 2) < 2:
         return leaves(draw)
     listed = [pick(draw, paths) for _ in range(number(draw, 1, 3))]
-    return Runbooks(tuple(listed), pick(draw, PROMPTS) if in_step else "")
+    return model.Runbooks(tuple(listed), pick(draw, PROMPTS) if in_step else "")
 
 
-def substeps(draw: st.DrawFn, outline: Outline, step: str, ident: str, paths: tuple[str, ...]) -> Substep:
-    """A substep at its place in the outline."""
+def substeps(draw: st.DrawFn, outline: model.Outline, step: str, ident: str, paths: tuple[str, ...]) -> model.Substep:
     body = bodies(draw, paths, in_step=False)
-    is_list = isinstance(body, Runbooks)
-    allowed = transitions(draw, targets(outline, step, ident), may_be_optimistic=is_list)
-    return Substep(ident, body, allowed, pick(draw, TITLES))
+    is_list = isinstance(body, model.Runbooks)
+    allowed = transitions(draw, model.targets(outline, step, ident), may_be_optimistic=is_list)
+    return model.Substep(ident, body, allowed, pick(draw, TITLES))
 
 
-def steps(draw: st.DrawFn, outline: Outline, ident: str, children: tuple[str, ...], paths: tuple[str, ...]) -> Step:
-    """A step at its place in the outline."""
-    body: Leaf | Runbooks | Substeps
+def steps(
+    draw: st.DrawFn, outline: model.Outline, ident: str, children: tuple[str, ...], paths: tuple[str, ...]
+) -> model.Step:
+    body: model.Leaf | model.Runbooks | model.Substeps
     if children:
         drawn = tuple(substeps(draw, outline, ident, child, paths) for child in children)
-        body = Substeps(drawn, pick(draw, PROMPTS))
+        body = model.Substeps(drawn, pick(draw, PROMPTS))
     else:
         body = bodies(draw, paths, in_step=True)
-    allowed = transitions(draw, targets(outline, ident, None), may_be_optimistic=True)
-    return Step(ident, body, allowed, pick(draw, TITLES))
+    allowed = transitions(draw, model.targets(outline, ident, None), may_be_optimistic=True)
+    return model.Step(ident, body, allowed, pick(draw, TITLES))
 
 
-def runbooks(draw: st.DrawFn, paths: tuple[str, ...] = (), most: int = 4) -> Runbook:
-    """A runbook that may include the runbooks at `paths`."""
-    outline = outlines(draw, most)
+def runbooks(draw: st.DrawFn, paths: tuple[str, ...] = (), most: int = 4) -> model.Runbook:
+    outline = model.outlines(draw, most)
     drawn = tuple(steps(draw, outline, ident, children, paths) for ident, children in outline.steps)
-    return Runbook(drawn, pick(draw, TITLES), pick(draw, PROMPTS), pick(draw, NAMES), pick(draw, TITLES))
+    return model.Runbook(drawn, pick(draw, TITLES), pick(draw, PROMPTS), pick(draw, NAMES), pick(draw, TITLES))
 
 
-def files(draw: st.DrawFn, most: int = 2) -> dict[str, Runbook]:
+def files(draw: st.DrawFn, most: int = 2) -> dict[str, model.Runbook]:
     """Up to three runbooks, each including only later ones: no cycle, and a depth of three at most."""
     first = number(draw, 0, len(PATHS) - 1)
     paths = [PATHS[(first + index) % len(PATHS)] for index in range(number(draw, 0, 3))]
     return {path: runbooks(draw, tuple(paths[index + 1 :]), most) for index, path in enumerate(paths)}
 
 
-def included(runbook: Runbook, files: Files) -> dict[str, Runbook]:
-    """Those files that a runbook leads to."""
+def included(runbook: model.Runbook, files: model.Files) -> dict[str, model.Runbook]:
     bodies = [body for step in runbook.steps for body in (step.body, *(child.body for child in step.children))]
-    paths = [path for body in bodies if isinstance(body, Runbooks) for path in body.paths]
+    paths = [path for body in bodies if isinstance(body, model.Runbooks) for path in body.paths]
     return {path: found for top in paths for path, found in {top: files[top], **included(files[top], files)}.items()}
 
 
@@ -202,7 +176,6 @@ SEPARATORS = (". ", " ", ": ", " - ", ") ", " — ", " → ", ".: ")
 
 
 def styles(draw: st.DrawFn) -> Style:
-    """A spelling."""
     names = [field.name for field in fields(Style) if field.name != "separator"]
     return Style(pick(draw, SEPARATORS), **{name: flag(draw) for name in names})
 
@@ -234,63 +207,65 @@ def drawn(draw: st.DrawFn, most: int | None = None) -> Drawn:
 # --- Kinds that few targets take --------------------------------------------------------------------------------------
 
 
-def line_actions(draw: st.DrawFn) -> Action | None:
+def line_actions(draw: st.DrawFn) -> model.Action | None:
     """What FAIL on a line may do."""
-    return pick(draw, (None, None, Continue(), Stop())) if flag(draw) else Stop(messages(draw))
+    return pick(draw, (None, None, model.Continue(), model.Stop())) if flag(draw) else model.Stop(messages(draw))
 
 
-def line_leaves(draw: st.DrawFn) -> Leaf:
+def line_leaves(draw: st.DrawFn) -> model.Leaf:
     """A command that looks at no variable of a run."""
     tag, prompt = pick(draw, COMMAND_TAGS), pick(draw, PROMPTS)
     if flag(draw):
-        return Leaf(prompt, pick(draw, CODES), tag)
+        return model.Leaf(prompt, pick(draw, CODES), tag)
     return snippet(pick(draw, [name for name in SNIPPETS if name != "no variables of others"]), tag, prompt)
 
 
-def line_transitions(draw: st.DrawFn, *, is_last: bool) -> Transitions:
+def line_transitions(draw: st.DrawFn, *, is_last: bool) -> model.Transitions:
     """What a step on a line may say: FAIL stops or continues, at once or after retries."""
     action = line_actions(draw)
     retries = number(draw, 0, 3)
-    on_fail = Retry(retries, action or Stop()) if retries else action
-    return Transitions(Complete(messages(draw)) if is_last and flag(draw) else None, on_fail)
+    on_fail = model.Retry(retries, action or model.Stop()) if retries else action
+    return model.Transitions(model.Complete(messages(draw)) if is_last and flag(draw) else None, on_fail)
 
 
 def lines(draw: st.DrawFn) -> Drawn:
     """Cases whose flow is a line of commands, most of them: the compiler decides."""
-    found: list[Step] = []
+    found: list[model.Step] = []
     count = number(draw, 1, 4)
     for place in range(1, count + 1):
         children = tuple(
-            Substep(str(child), line_leaves(draw), line_transitions(draw, is_last=False), pick(draw, TITLES))
+            model.Substep(str(child), line_leaves(draw), line_transitions(draw, is_last=False), pick(draw, TITLES))
             for child in range(1, pick(draw, (1, 1, 1, 3)))
         )
-        body = Substeps(children) if children else line_leaves(draw)
-        text = Transitions() if children else line_transitions(draw, is_last=place == count)
-        found.append(Step(str(place), body, text, pick(draw, TITLES)))
-    return Drawn(Runbook(tuple(found), pick(draw, TITLES)), {}, styles(draw), outcomes(draw), pick(draw, MAINS))
+        body = model.Substeps(children) if children else line_leaves(draw)
+        allowed = model.Transitions() if children else line_transitions(draw, is_last=place == count)
+        found.append(model.Step(str(place), body, allowed, pick(draw, TITLES)))
+    return Drawn(model.Runbook(tuple(found), pick(draw, TITLES)), {}, styles(draw), outcomes(draw), pick(draw, MAINS))
 
 
 FORWARD_KINDS = (*["nothing"] * 4, "goto", "complete", "stop")
 
 
-def forward(draw: st.DrawFn, later: tuple[str, ...]) -> Action | None:
+def forward(draw: st.DrawFn, later: tuple[str, ...]) -> model.Action | None:
     """An action that leads on or to an end, never back; None for what is usual."""
     kind = pick(draw, FORWARD_KINDS)
     if kind == "goto" and later:
-        return Goto(pick(draw, later))
+        return model.Goto(pick(draw, later))
     if kind not in {"complete", "stop"}:
         return None
-    return Complete(messages(draw)) if kind == "complete" else Stop(messages(draw))
+    return model.Complete(messages(draw)) if kind == "complete" else model.Stop(messages(draw))
 
 
-def forward_transitions(draw: st.DrawFn, later: tuple[str, ...], *, is_question: bool) -> Transitions:
+def forward_transitions(draw: st.DrawFn, later: tuple[str, ...], *, is_question: bool) -> model.Transitions:
     """What a step may say; NO only stops."""
     on_pass = forward(draw, later)
     if is_question:
-        return Transitions(on_pass, Stop(messages(draw)) if flag(draw) else None)
+        return model.Transitions(on_pass, model.Stop(messages(draw)) if flag(draw) else None)
     action, retries = forward(draw, later), number(draw, 0, 2)
-    on_fail = Retry(retries, action or Stop()) if retries else action or pick(draw, (None, Continue()))
-    return Transitions(on_pass, on_fail)
+    on_fail = (
+        model.Retry(retries, action or model.Stop()) if retries else action or pick(draw, (None, model.Continue()))
+    )
+    return model.Transitions(on_pass, on_fail)
 
 
 def questions(draw: st.DrawFn) -> Drawn:
@@ -298,16 +273,16 @@ def questions(draw: st.DrawFn) -> Drawn:
     count = number(draw, 1, 5)
     names = (*map(str, range(1, count + 1)), *picks(draw, ("Recover", "PASSED"), 0, 1))
     asked = number(draw, 1, count)
-    found: list[Step] = []
+    found: list[model.Step] = []
     for index, name in enumerate(names):
         later, is_question = (
             names[index + 1 :],
             name == str(asked) or (name.isdecimal() and pick(draw, (True, True, False, False, False))),
         )
-        body = Leaf(pick(draw, PROMPTS) or "Go on?") if is_question else line_leaves(draw)
-        text = forward_transitions(draw, later, is_question=is_question)
-        found.append(Step(name, body, text, pick(draw, TITLES)))
-    return Drawn(Runbook(tuple(found), pick(draw, TITLES)), {}, styles(draw), outcomes(draw), pick(draw, MAINS))
+        body = model.Leaf(pick(draw, PROMPTS) or "Go on?") if is_question else line_leaves(draw)
+        allowed = forward_transitions(draw, later, is_question=is_question)
+        found.append(model.Step(name, body, allowed, pick(draw, TITLES)))
+    return Drawn(model.Runbook(tuple(found), pick(draw, TITLES)), {}, styles(draw), outcomes(draw), pick(draw, MAINS))
 
 
 def jumps(draw: st.DrawFn) -> tuple[tuple[int, int], ...]:

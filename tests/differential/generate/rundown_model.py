@@ -6,12 +6,13 @@ a runbook has, and which jumps rule V10 allows from each of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from tests.differential.generate.chance import flag, number, pick, rarely
+from tests.differential.generate import flag, number, pick, rarely
 
 STEP_TEMPLATE = "{N}"
 CHILD_TEMPLATE = "{n}"
@@ -82,7 +83,6 @@ class Transitions:
         return self.on_pass is not None or self.on_fail is not None
 
     def explicit(self, passed: bool) -> Result | None:
-        """The result that was written for an outcome."""
         return self.on_pass if passed else self.on_fail
 
 
@@ -152,7 +152,6 @@ class Step:
 
     @property
     def children(self) -> tuple[Substep, ...]:
-        """The substeps, if the step has any."""
         return self.body.children if isinstance(self.body, Substeps) else ()
 
 
@@ -252,7 +251,6 @@ CHILD_NAMES = ("Check", "n", "Recover", "Stop", "GOTO_1", "IFS", "if", "answers"
 
 
 def _from_any(draw: st.DrawFn, names: tuple[str, ...]) -> Iterator[str]:
-    """All names, from any of them on."""
     first = number(draw, 0, len(names) - 1)
     return iter(names[first:] + names[:first])
 
@@ -262,10 +260,6 @@ class Outline:
     """The identifiers of the steps in document order, each with those of its children."""
 
     steps: tuple[tuple[str, tuple[str, ...]], ...]
-
-    def has(self, step: str) -> bool:
-        """Whether there is such a step."""
-        return any(ident == step for ident, _ in self.steps)
 
 
 def step_idents(draw: st.DrawFn, most: int) -> tuple[str, ...]:
@@ -333,72 +327,47 @@ def _into(ident: str, children: tuple[str, ...], step: str, child: str | None) -
 
 # --- A short way to write models --------------------------------------------------------------------------------------
 
-# `step("1", "FAIL: RETRY 2 GOTO 3")` is a step with a transition; further parts are substeps, or the paths of runbooks.
+COMMAND = Leaf(code="true", info="sh")
 
 
-def action(text: str) -> Action:
-    """An action from its words; the rest of the text is the message."""
-    word, _, rest = text.partition(" ")
-    match word:
-        case "CONTINUE":
-            return Continue()
-        case "COMPLETE":
-            return Complete(rest)
-        case "STOP":
-            return Stop(rest)
-        case "GOTO":
-            return goto(rest)
-        case _:
-            raise ValueError(text)
+def book(text: str) -> Runbook:
+    """A runbook from a line such as `1 FAIL: RETRY 2 GOTO 3 | .1 PASS: STOP text | .2 @a ; 2 @a, @b, PASS ANY: STOP`.
+
+    `;` separates steps, `|` substeps, and `@a` is the runbook `a.runbook.md`.
+    """
+    return Runbook(tuple(map(_step, text.split(" ; "))))
 
 
-def goto(text: str) -> Goto:
-    """The target of a jump."""
-    first, _, rest = text.partition(" ")
-    advance = first == "NEXT"
-    target = rest if advance else first
-    step, _, child = target.partition(".")
-    return Goto(step or None, child or None, advance)
+def _step(text: str) -> Step:
+    own, *inside = text.split(" | ")
+    ident, body, transitions = _parts(own)
+    children = tuple(Substep(*_parts(child.removeprefix("."))) for child in inside)
+    return Step(ident, Substeps(children) if children else body, transitions)
+
+
+def _parts(text: str) -> tuple[str, Leaf | Runbooks, Transitions]:
+    ident, *rest = re.split(r" (?=@|PASS\b|FAIL\b)", text.strip().replace(",", ""))
+    paths = tuple(f"{part[1:]}.runbook.md" for part in rest if part.startswith("@"))
+    written = {head[:4]: result(tail) for head, colon, tail in (part.partition(": ") for part in rest) if colon}
+    optimistic = any(part.startswith(("PASS ANY", "FAIL ALL")) for part in rest)
+    return (
+        ident,
+        Runbooks(paths) if paths else COMMAND,
+        Transitions(written.get("PASS"), written.get("FAIL"), optimistic),
+    )
 
 
 def result(text: str) -> Result:
-    """An action, or `RETRY count action`."""
-    if not text.startswith("RETRY "):
-        return action(text)
-    _, count, then = text.split(" ", 2)
-    return Retry(int(count), action(then))
-
-
-def transitions(lines: list[str]) -> Transitions:
-    """The lines `PASS [modifier]: result` and `FAIL [modifier]: result`."""
-    written = {head.split()[0]: result(tail) for head, tail in (line.split(": ", 1) for line in lines)}
-    optimistic = any(line.startswith(("PASS ANY", "FAIL ALL")) for line in lines)
-    return Transitions(written.get("PASS"), written.get("FAIL"), optimistic)
-
-
-def _runbooks(parts: list[str]) -> tuple[Runbooks | None, list[str]]:
-    paths = [part for part in parts if part.endswith(".runbook.md")]
-    rest = [part for part in parts if part not in paths]
-    return (Runbooks(tuple(paths)) if paths else None), rest
-
-
-LEAF = Leaf(code="true", info="sh")
-
-
-def sub(ident: str, *parts: str) -> Substep:
-    """A substep; its identifier is the part after the dot."""
-    runbooks, lines = _runbooks(list(parts))
-    return Substep(ident, runbooks or LEAF, transitions(lines))
-
-
-def step(ident: str, *parts: str | Substep) -> Step:
-    """A step with its transitions, and its substeps or runbooks if it has any."""
-    children = tuple(part for part in parts if isinstance(part, Substep))
-    runbooks, lines = _runbooks([part for part in parts if isinstance(part, str)])
-    body = Substeps(children) if children else runbooks or LEAF
-    return Step(ident, body, transitions(lines))
-
-
-def book(*steps: Step) -> Runbook:
-    """A runbook."""
-    return Runbook(steps)
+    """`CONTINUE`, `COMPLETE message`, `STOP message`, `GOTO [NEXT] [step[.child]]`, or `RETRY count` and another."""
+    word, _, rest = text.partition(" ")
+    if word == "RETRY":
+        count, _, then = rest.partition(" ")
+        found = result(then)
+        assert not isinstance(found, Retry)
+        return Retry(int(count), found)
+    if word == "GOTO":
+        step, _, child = rest.removeprefix("NEXT").strip().partition(".")
+        return Goto(step or None, child or None, rest.startswith("NEXT"))
+    if word == "CONTINUE":
+        return Continue()
+    return Complete(rest) if word == "COMPLETE" else Stop(rest)

@@ -8,26 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tests.differential.generate.rundown_model import (
-    Action,
-    Complete,
-    Continue,
-    Declared,
-    Files,
-    Goto,
-    Input,
-    Leaf,
-    Result,
-    Retry,
-    Runbook,
-    Runbooks,
-    Settings,
-    Step,
-    Stop,
-    Substep,
-    Substeps,
-    Transitions,
-)
+from tests.differential.generate import rundown_model as model
 
 RESERVED = frozenset(
     ["NEXT", "CONTINUE", "COMPLETE", "STOP", "GOTO", "RETRY", "PASS", "FAIL", "YES", "NO", "ALL", "ANY"]
@@ -63,21 +44,18 @@ class Style:
 PLAIN = Style()
 
 # Gives the text that stands for a command: (path of the file, label of the step in it, the leaf) -> code.
-CodeOf = Callable[[str, str, Leaf], str]
+CodeOf = Callable[[str, str, model.Leaf], str]
 
 
-def own_code(_path: str, _label: str, leaf: Leaf) -> str:
-    """The code as the model has it."""
+def own_code(_path: str, _label: str, leaf: model.Leaf) -> str:
     return leaf.code or ""
 
 
-def render(runbook: Runbook, style: Style = PLAIN, path: str = "", code_of: CodeOf = own_code) -> str:
-    """The document as text."""
+def render(runbook: model.Runbook, style: Style = PLAIN, path: str = "", code_of: CodeOf = own_code) -> str:
     return _Writer(style, path, code_of).document(runbook)
 
 
-def render_files(files: Files, style: Style = PLAIN, code_of: CodeOf = own_code) -> dict[str, str]:
-    """The nested runbooks as text, by path."""
+def render_files(files: model.Files, style: Style = PLAIN, code_of: CodeOf = own_code) -> dict[str, str]:
     return {path: render(runbook, style, path, code_of) for path, runbook in files.items()}
 
 
@@ -87,7 +65,7 @@ class _Writer:
     path: str
     code_of: CodeOf
 
-    def document(self, runbook: Runbook) -> str:
+    def document(self, runbook: model.Runbook) -> str:
         blocks = list(self.blocks(runbook))
         # A text straight below an item would go on with it.
         gap = "\n" if self.style.tight and not self.style.after_header else "\n\n"
@@ -96,7 +74,7 @@ class _Writer:
             text = text.replace("\n", "\r\n")
         return ("\ufeff" if self.style.bom else "") + text
 
-    def blocks(self, runbook: Runbook) -> Iterator[str]:
+    def blocks(self, runbook: model.Runbook) -> Iterator[str]:
         entries = list(self.frontmatter(runbook))
         if entries:
             yield "\n".join(["---", *entries, "---"])
@@ -106,7 +84,7 @@ class _Writer:
         for step in runbook.steps:
             yield from self.step(step)
 
-    def frontmatter(self, runbook: Runbook) -> Iterator[str]:
+    def frontmatter(self, runbook: model.Runbook) -> Iterator[str]:
         for key, text in (("name", runbook.name), ("description", runbook.summary)):
             if text or self.style.frontmatter:
                 yield f"{key}: {json.dumps(text or 'generated')}"
@@ -116,11 +94,11 @@ class _Writer:
         if beyond:
             yield "\n  ".join(["rdc:", *beyond])
 
-    def step(self, step: Step) -> Iterator[str]:
+    def step(self, step: model.Step) -> Iterator[str]:
         yield self.header("##", step.ident, step.title)
         late = self.stands_late(step)
         written = self.step_transitions(step, late)
-        if not isinstance(step.body, Substeps):
+        if not isinstance(step.body, model.Substeps):
             yield from self.ordered(written, self.body(step.ident, step.body))
             return
         yield from self.ordered("" if late else written, [step.body.prompt])
@@ -129,10 +107,10 @@ class _Writer:
         if late:
             yield written
 
-    def substep(self, step: Step, child: Substep) -> Iterator[str]:
+    def substep(self, step: model.Step, child: model.Substep) -> Iterator[str]:
         label = f"{step.ident}.{child.ident}"
         yield self.header("###", label, child.title)
-        modified = child.transitions.optimistic or isinstance(child.body, Runbooks)
+        modified = child.transitions.optimistic or isinstance(child.body, model.Runbooks)
         written = self.transitions(child.transitions, modified, self.style.omit_modifiers)
         yield from self.ordered(written, self.body(label, child.body))
 
@@ -144,9 +122,9 @@ class _Writer:
         text = f"{hashes} {label}{self.style.separator}{title}" if title else f"{hashes} {label}"
         return f"{text} {hashes}" if self.style.closing_hashes else text
 
-    def body(self, label: str, body: Leaf | Runbooks) -> Iterator[str]:
+    def body(self, label: str, body: model.Leaf | model.Runbooks) -> Iterator[str]:
         yield body.prompt
-        if isinstance(body, Runbooks):
+        if isinstance(body, model.Runbooks):
             yield "\n".join(f"- {path}" for path in body.paths)
         elif body.code is not None:
             code = self.code_of(self.path, label, body)
@@ -161,20 +139,20 @@ class _Writer:
 
     # -- transitions ---------------------------------------------------------------------------------------
 
-    def stands_late(self, step: Step) -> bool:
+    def stands_late(self, step: model.Step) -> bool:
         """V8: only a leaf as last substep leaves the place after it to the step."""
         wanted = self.style.late_transitions and not self.style.after_header and step.transitions.declared
-        return wanted and bool(step.children) and isinstance(step.children[-1].body, Leaf)
+        return wanted and bool(step.children) and isinstance(step.children[-1].body, model.Leaf)
 
-    def step_transitions(self, step: Step, late: bool) -> str:
+    def step_transitions(self, step: model.Step, late: bool) -> str:
         transitions = step.transitions
         if self.style.omit_defaults:
             transitions = without_defaults(transitions, keep_one=bool(step.children))
-        modified = not isinstance(step.body, Leaf) or self.style.modify_leaves  # V9: there it only warns
+        modified = not isinstance(step.body, model.Leaf) or self.style.modify_leaves  # V9: there it only warns
         return self.transitions(transitions, modified, self.style.omit_modifiers and not late)
 
-    def transitions(self, transitions: Transitions, modified: bool, omit: bool) -> str:
-        """The items of a step; `modified` says whether ALL and ANY are written, `omit` only where needed."""
+    def transitions(self, transitions: model.Transitions, modified: bool, omit: bool) -> str:
+        """The items of a step; ALL and ANY are written if `modified`, with `omit` only where needed."""
         any_all = ("ANY", "ALL") if transitions.optimistic else ("ALL", "ANY")
         words = ("YES", "NO") if self.style.yes_no else ("PASS", "FAIL")
         items = []
@@ -189,27 +167,27 @@ class _Writer:
             items.reverse()
         return ("\n" if self.style.tight else "\n\n").join(items)
 
-    def result(self, result: Result) -> str:
-        if not isinstance(result, Retry):
+    def result(self, result: model.Result) -> str:
+        if not isinstance(result, model.Retry):
             return self.action(result)
         short = self.style.short_retry
         count = "" if short and result.count == 1 else f" {result.count}"
-        if short and isinstance(result.then, Stop):
+        if short and isinstance(result.then, model.Stop):
             return f"RETRY{count}{self.message(result.then.message)}"
         return f"RETRY{count} {self.action(result.then)}"
 
-    def action(self, action: Action) -> str:
+    def action(self, action: model.Action) -> str:
         match action:
-            case Continue():
+            case model.Continue():
                 return "CONTINUE"
-            case Complete(message):
+            case model.Complete(message):
                 return f"COMPLETE{self.message(message)}"
-            case Stop(message):
+            case model.Stop(message):
                 return f"STOP{self.message(message)}"
-            case Goto():
+            case model.Goto():
                 return self.goto(action)
 
-    def goto(self, goto: Goto) -> str:
+    def goto(self, goto: model.Goto) -> str:
         words = ["NEXT"] if goto.advance else []
         if goto.step is not None:
             words.append(goto.step + (f".{goto.child}" if goto.child is not None else ""))
@@ -226,7 +204,7 @@ class _Writer:
         return f' "{escaped}"'
 
 
-def declarations(declared: Declared) -> Iterator[str]:
+def declarations(declared: model.Declared) -> Iterator[str]:
     """What stands under `rdc`, a line for each key; YAML in which all is in quotes."""
     if declared.inputs:
         yield f"inputs: {in_yaml({item.name: _input(item) for item in declared.inputs})}"
@@ -235,23 +213,23 @@ def declarations(declared: Declared) -> Iterator[str]:
     if declared.secrets:
         yield f"secrets: {in_yaml(list(declared.secrets))}"
     if declared.steps:
-        yield f"steps: {in_yaml({step: _settings(says) for step, says in declared.steps})}"
+        yield f"steps: {in_yaml({step: _settings(settings) for step, settings in declared.steps})}"
 
 
-def _input(item: Input) -> Mapping[str, Yaml]:
+def _input(item: model.Input) -> Mapping[str, Yaml]:
     stated = {"type": item.type, "default": item.default, "options": list(item.options), "pattern": item.pattern}
     found: dict[str, Yaml] = {key: value for key, value in stated.items() if value not in (None, [], "string")}
     return found if item.required else {**found, "required": False}
 
 
-def _settings(says: Settings) -> Mapping[str, Yaml]:
+def _settings(settings: model.Settings) -> Mapping[str, Yaml]:
     found: dict[str, Yaml] = {}
-    for key, seconds in (("timeout", says.timeout), ("retry-delay", says.delay)):
+    for key, seconds in (("timeout", settings.timeout), ("retry-delay", settings.delay)):
         if seconds is not None:
             found[key] = f"{seconds // 60}m" if seconds and seconds % 60 == 0 else f"{seconds}s"
-    if says.backoff is not None:
-        found["retry-backoff"] = says.backoff
-    return {**found, "env": dict(says.env)} if says.env else found
+    if settings.backoff is not None:
+        found["retry-backoff"] = settings.backoff
+    return {**found, "env": dict(settings.env)} if settings.env else found
 
 
 def in_yaml(value: Yaml) -> str:
@@ -266,10 +244,10 @@ def in_yaml(value: Yaml) -> str:
     return str(value).lower()
 
 
-def without_defaults(transitions: Transitions, keep_one: bool) -> Transitions:
+def without_defaults(transitions: model.Transitions, keep_one: bool) -> model.Transitions:
     """Leave out what the defaults say (M6); a step with substeps keeps one, or it is transparent (M11)."""
-    on_pass = None if transitions.on_pass == Continue() else transitions.on_pass
-    on_fail = None if transitions.on_fail == Stop() else transitions.on_fail
+    on_pass = None if transitions.on_pass == model.Continue() else transitions.on_pass
+    on_fail = None if transitions.on_fail == model.Stop() else transitions.on_fail
     if on_pass is None and on_fail is None and (keep_one or transitions.optimistic):
         return transitions
-    return Transitions(on_pass, on_fail, transitions.optimistic)
+    return model.Transitions(on_pass, on_fail, transitions.optimistic)

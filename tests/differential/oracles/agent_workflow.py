@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from compiler.ir.serialize import to_json
 from tests.differential.case import Call, Case, Json, Question, Trace, Visit, compiled
 from tests.differential.generate.agent_workflow import TASK_DONE, Drawn, Flow, Report, Step, document, keywords_of
-from tests.differential.oracles.answers import FAILING, answer_of, word_of
+from tests.differential.oracles.answers import FAILING, answer_of, joined, word_of
 from tests.differential.oracles.program import PLACE
 
 ANYTHING: Json = {"exit": 0, "answer": "said"}
@@ -105,14 +105,16 @@ class _Run:
         ]
         answers = [answer_of(one) for one in replies]
         keywords = keywords_of(step) if step.conditions else [TASK_DONE]
-        reading = {
+        reading: Json = {
             "keywords": keywords,
             "validation": step.report.validation if step.report else None,
             "excused": [TASK_DONE],
             "failing": [word for word in keywords if self.leads_back(step, word)],
         }
         words = [word_of(answer, reading) for answer in answers]
-        word = self.joined(step, words) if step.entries else words[0]
+        failing = [word for word in keywords if word.upper() in FAILING or word in reading["failing"]]
+        task = {"unanimous": [TASK_DONE], "failing": failing, "check": step.check, "entries": [{"reading": reading}]}
+        word = joined(words, task) if step.entries else words[0]
         text = PARAGRAPH.join(answer for answer in answers if answer)
         self.keep(step, answers, text)
         made = Visit(step.name, 1, tuple(calls), None, word, text, {}, {})
@@ -132,24 +134,6 @@ class _Run:
         """Whether a keyword leads to this step or an earlier one."""
         names = [other.name for other in self.flow.steps]
         return dict(step.conditions).get(word) in names[: names.index(step.name) + 1]
-
-    def joined(self, step: Step, words: list[str]) -> str:
-        """The verdict of a parallel step, by index (W12)."""
-        for trouble in ("failed", "invalid", "ambiguous"):
-            if trouble in words:
-                return trouble
-        if all(word == TASK_DONE for word in words):
-            return TASK_DONE
-        counted = [word for word in words if word not in (TASK_DONE, "none")]
-        failing = [word for word in counted if word.upper() in FAILING or self.leads_back(step, word)]
-        passing = [word for word in counted if word not in failing]
-        if step.check == "any":
-            return (passing or failing or ["none"])[0]
-        if failing:
-            return failing[0]
-        if step.conditions and len(passing) < len(words):
-            return "ambiguous"
-        return "ambiguous" if len(set(passing)) > 1 else (passing or ["none"])[0]
 
     def walk(self) -> tuple[str, str] | None:
         """How the run ends (W10); None where it does not in a bearable time."""

@@ -109,7 +109,6 @@ def _same(word: str, body: str) -> bool:
 
 
 def _is_reason(rest: str) -> bool:
-    """Whether a failing keyword goes on with its reason."""
     bare = rest.lstrip(MARKS)
     if bare[:1] != "-":
         return bare[:1] in (":", "\u2013", "\u2014") and bare[:1] != ""

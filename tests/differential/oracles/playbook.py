@@ -158,7 +158,6 @@ ANYTHING: Json = {"exit": 0, "answer": "something"}
 
 
 def can_put_out(step: Step) -> bool:
-    """Whether an output may come of a step."""
     return bool(step.tool or step.elicit or step.content or (step.prompt and step.prompt.scheme != "http"))
 
 

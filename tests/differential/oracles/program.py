@@ -53,7 +53,6 @@ def path_of(case: Case) -> Trace:
 
 
 def walk(case: Case, most: int = MOST) -> Trace:
-    """The path of a case."""
     run = Run(case)
     visits: list[Visit] = []
     for visit in run.visits():
@@ -74,7 +73,6 @@ class Run:
     end: tuple[str, str] | None = None
 
     def visits(self) -> Iterator[Visit]:
-        """Do one task after the other."""
         self.held = initial(self.case)
         nodes = {node["id"]: node for node in self.case.program["nodes"]}
         node = nodes[self.case.program["entry"]]
@@ -199,14 +197,14 @@ class Run:
         return found
 
     def _tool(self, node: Json, reply: Json) -> Came:
-        task, result = node["task"], answer_of(reply, may_be_empty=True)
+        task, answer = node["task"], answer_of(reply, may_be_empty=True)
         if task.get("optional") and task["connection"] == NOWHERE:
             return Came("fail")
         arguments = filled(task["arguments"], self.held, in_json)
         call = self._call(
             node, f'{{"tool": "{in_json(task["tool"])}", "arguments": {arguments}}}', callee=task["connection"]
         )
-        return Came("fail" if result is None else "pass", result or "", calls=(call,))
+        return Came("fail" if answer is None else "pass", answer or "", calls=(call,))
 
     def _parallel(self, node: Json, reply: Json) -> Came:
         task = node["task"]

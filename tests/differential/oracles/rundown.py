@@ -12,50 +12,10 @@ from dataclasses import dataclass, field
 
 from compiler.ir.serialize import to_json
 from tests.differential.case import OWN, Case, Json, Jump, compiled
+from tests.differential.generate import rundown_model as model
 from tests.differential.generate.hostile import CALL
 from tests.differential.generate.rundown import LIMIT, Drawn, Outcomes
-from tests.differential.generate.rundown_model import (
-    CHILD_TEMPLATE,
-    NOTHING_GIVEN,
-    STEP_TEMPLATE,
-    Action,
-    Complete,
-    Continue,
-    Files,
-    Given,
-    Goto,
-    Leaf,
-    Retry,
-    Runbook,
-    Runbooks,
-    Step,
-    Stop,
-    Substep,
-    Transitions,
-    first_step,
-    inclusion,
-)
-from tests.differential.oracles.rundown_parts import (
-    CutOffError,
-    End,
-    Instances,
-    Landing,
-    Landings,
-    Numbers,
-    OutcomeOf,
-    Recorder,
-    Route,
-    Scope,
-    Slots,
-    Taken,
-    Visit,
-    logged,
-    reply_to,
-    show_path,
-    trace_of,
-    with_numbers,
-    written_name,
-)
+from tests.differential.oracles import rundown_parts as parts
 
 
 @dataclass
@@ -88,33 +48,30 @@ class _Place:
     Where an operator's jump leads on into its list, `position` is that of the runbook, and `route` the rest
     """
 
-    step: Step
-    child: Substep | None = None
+    step: model.Step
+    child: model.Substep | None = None
     position: int = 0
-    route: Route = ()
+    route: parts.Route = ()
 
     @property
     def plain(self) -> _Place:
-        """The place itself."""
         return _Place(self.step, self.child)
 
     @property
-    def body(self) -> Leaf | Runbooks:
-        """What is done there."""
+    def body(self) -> model.Leaf | model.Runbooks:
         body = self.child.body if self.child else self.step.body
-        assert isinstance(body, Leaf | Runbooks)
+        assert isinstance(body, model.Leaf | model.Runbooks)
         return body
 
     @property
-    def transitions(self) -> Transitions:
-        """What its step says about its outcomes."""
+    def transitions(self) -> model.Transitions:
         return self.child.transitions if self.child else self.step.transitions
 
 
 class JumpedError(Exception):
     """The operator takes the run to another step (E6)."""
 
-    def __init__(self, landing: Landing) -> None:
+    def __init__(self, landing: parts.Landing) -> None:
         super().__init__(landing.label)
         self.landing = landing
 
@@ -127,7 +84,7 @@ class Operator:
     steps: frozenset[str]
     """Where a run can come to."""
 
-    def jump(self, recorder: Recorder, main: Landings, waiting: str) -> Landing | None:
+    def jump(self, recorder: parts.Recorder, main: parts.Landings, waiting: str) -> parts.Landing | None:
         """The jump that is due where the run waits, or where it has ended; each is made once."""
         due = [index for index in self.jumps if index <= len(recorder.visits)]
         if not due:
@@ -145,9 +102,9 @@ class Operator:
 class _World:
     """What all runbooks of a run share."""
 
-    files: Files
-    recorder: Recorder
-    main: Landings
+    files: model.Files
+    recorder: parts.Recorder
+    main: parts.Landings
     operator: Operator
 
     def may_jump(self, waiting: str) -> None:
@@ -159,7 +116,9 @@ class _World:
 class _Run:
     """One run of one runbook, from its start to its end."""
 
-    def __init__(self, runbook: Runbook, world: _World, prefix: str, file: str, outer: Instances, scope: Scope) -> None:
+    def __init__(
+        self, runbook: model.Runbook, world: _World, prefix: str, file: str, outer: parts.Instances, scope: parts.Scope
+    ) -> None:
         self.runbook = runbook
         self.world = world
         self.prefix = prefix
@@ -171,9 +130,11 @@ class _Run:
 
     # -- the path ------------------------------------------------------------------------------------------
 
-    def play(self, route: Route = ()) -> End:
+    def play(self, route: parts.Route = ()) -> parts.End:
         """Walk to an end, from the start or from where an operator's jump leads."""
-        where: _Place | End = self.land(None, route) if route else self.enter_by_header(first_step(self.runbook))
+        where: _Place | parts.End = (
+            self.land(None, route) if route else self.enter_by_header(model.first_step(self.runbook))
+        )
         while True:
             stands = where if isinstance(where, _Place) else None
             try:
@@ -189,31 +150,31 @@ class _Run:
             else:
                 return where
 
-    def land(self, origin: _Place | None, route: Route) -> _Place:
+    def land(self, origin: _Place | None, route: parts.Route) -> _Place:
         """E6: do what a GOTO to the step would do from where the run stands; None is a place in no step."""
         (ident, child, position), *rest = route
         if position is None:
-            return self.jump(origin, Goto(ident, child))
+            return self.jump(origin, model.Goto(ident, child))
         step = next(step for step in self.runbook.steps if step.ident == ident)
         if origin is None or origin.step is not step:
             self.memory[ident].start_afresh()
         substep = next((each for each in step.children if each.ident == child), None)
         return _Place(step, substep, position, tuple(rest))
 
-    def play_step(self, place: _Place) -> _Place | End:
+    def play_step(self, place: _Place) -> _Place | parts.End:
         """Play a step without substeps: its retries are of this visit (M9), since only a header leads in."""
         step, retries = place.step, 0
         while True:
             passed = self.outcome(place, retries)
             result = explicit_or_default(step.transitions, passed)
-            if not isinstance(result, Retry):
+            if not isinstance(result, model.Retry):
                 return self.act_for_step(step, result)
             if retries >= result.count:
                 return self.act_for_step(step, result.then)
             retries += 1
             place = place.plain
 
-    def play_substep(self, place: _Place) -> _Place | End:
+    def play_substep(self, place: _Place) -> _Place | parts.End:
         """Play a substep: outcome, record, choice of edge, in this order (M13)."""
         assert place.child
         step, child, retries = place.step, place.child, 0
@@ -221,14 +182,16 @@ class _Run:
             passed = self.outcome(place, retries)
             self.record(step, child, passed)
             result = child.transitions.explicit(passed)
-            if isinstance(result, Retry) and retries < result.count:
+            if isinstance(result, model.Retry) and retries < result.count:
                 retries += 1
                 place = place.plain
                 continue
-            action = result.then if isinstance(result, Retry) else result
+            action = result.then if isinstance(result, model.Retry) else result
             return self.leave_substep(step, child, passed, action)
 
-    def leave_substep(self, step: Step, child: Substep, passed: bool, action: Action | None) -> _Place | End:
+    def leave_substep(
+        self, step: model.Step, child: model.Substep, passed: bool, action: model.Action | None
+    ) -> _Place | parts.End:
         """M11: what follows from a child's outcome; an action of None is an outcome that is yielded."""
         if action is None:
             if passed == step.transitions.optimistic:  # a PASS under ANY, a FAIL under ALL: decided
@@ -236,29 +199,29 @@ class _Run:
             return self.go_to_sibling(step, child)
         if not step.transitions.declared:
             self.forget(step, child)  # in a transparent step only yielded outcomes count
-        if isinstance(action, Continue):
+        if isinstance(action, model.Continue):
             return self.go_to_sibling(step, child)
-        if isinstance(action, Goto):
+        if isinstance(action, model.Goto):
             return self.jump(_Place(step, child), action)
         return self.end(_Place(step, child), action)
 
-    def go_to_sibling(self, step: Step, child: Substep) -> _Place | End:
+    def go_to_sibling(self, step: model.Step, child: model.Substep) -> _Place | parts.End:
         """M7: the next sibling in document order, named or numbered; after the last the step decides."""
         position = step.children.index(child) + 1
         if position < len(step.children):
             return _Place(step, step.children[position])
         return self.finish_step(step, self.aggregate(step))
 
-    def aggregate(self, step: Step) -> bool:
+    def aggregate(self, step: model.Step) -> bool:
         """M11: the step's outcome from the records of all children that were visited."""
         records = self.memory[step.ident].records.values()
         return any(records) if step.transitions.optimistic else all(records)
 
-    def finish_step(self, step: Step, passed: bool) -> _Place | End:
+    def finish_step(self, step: model.Step, passed: bool) -> _Place | parts.End:
         """Fire the own transition of a step with substeps; its RETRY starts again at the first child (M9)."""
         memory = self.memory[step.ident]
         result = explicit_or_default(step.transitions, passed)
-        if not isinstance(result, Retry):
+        if not isinstance(result, model.Retry):
             return self.act_for_step(step, result)
         if memory.retries >= result.count:
             return self.act_for_step(step, result.then)
@@ -266,25 +229,24 @@ class _Run:
         memory.start_over()
         return _Place(step, step.children[0])
 
-    def act_for_step(self, step: Step, action: Action) -> _Place | End:
-        """Do what a step's own transition says."""
-        if isinstance(action, Continue):
+    def act_for_step(self, step: model.Step, action: model.Action) -> _Place | parts.End:
+        if isinstance(action, model.Continue):
             return self.go_to_next_step(step)
-        if isinstance(action, Goto):
+        if isinstance(action, model.Goto):
             return self.jump(_Place(step), action)
         return self.end(_Place(step), action)
 
-    def go_to_next_step(self, step: Step) -> _Place | End:
+    def go_to_next_step(self, step: model.Step) -> _Place | parts.End:
         """M7: the next numbered step, or `{N}`, that stands after this one; past the last the runbook completes."""
         position = self.runbook.steps.index(step) + 1
         for later in self.runbook.steps[position:]:
-            if later.is_numbered or later.ident == STEP_TEMPLATE:
+            if later.is_numbered or later.ident == model.STEP_TEMPLATE:
                 return self.enter_by_header(later)
         return ("COMPLETE", "")
 
-    def end(self, place: _Place, action: Complete | Stop) -> End:
+    def end(self, place: _Place, action: model.Complete | model.Stop) -> parts.End:
         """M8."""
-        return ("COMPLETE" if isinstance(action, Complete) else "STOP", self.filled(place, action.message))
+        return ("COMPLETE" if isinstance(action, model.Complete) else "STOP", self.filled(place, action.message))
 
     def filled(self, place: _Place, text: str) -> str:
         """M5, E1: a text with the placeholders of its step replaced."""
@@ -292,12 +254,12 @@ class _Run:
 
     # -- entering ------------------------------------------------------------------------------------------
 
-    def enter_by_header(self, step: Step) -> _Place:
+    def enter_by_header(self, step: model.Step) -> _Place:
         """M10: from the start, at the first child if there is one."""
         self.memory[step.ident].start_afresh()
         return _Place(step, step.children[0] if step.children else None)
 
-    def jump(self, origin: _Place | None, target: Goto) -> _Place:
+    def jump(self, origin: _Place | None, target: model.Goto) -> _Place:
         """M10 and M12: find where a GOTO leads, with what it does to counters and records."""
         if target.step is None:
             assert origin
@@ -307,20 +269,20 @@ class _Run:
             if target.advance:
                 self.number += 1
             return self.enter_by_header(step)
-        if target.child == CHILD_TEMPLATE:
+        if target.child == model.CHILD_TEMPLATE:
             return self.jump_to_instance(step, target.advance)
         child = next(child for child in step.children if child.ident == target.child)
         if origin is None or origin.step is not step:
             self.memory[step.ident].start_afresh()
         return _Place(step, child)
 
-    def resolve_bare_next(self, origin: _Place) -> Goto:
+    def resolve_bare_next(self, origin: _Place) -> model.Goto:
         """M12: NEXT alone advances the innermost dynamic step that its author stands in."""
-        if origin.child and origin.child.ident == CHILD_TEMPLATE:
-            return Goto(origin.step.ident, CHILD_TEMPLATE, advance=True)
-        return Goto(STEP_TEMPLATE, advance=True)
+        if origin.child and origin.child.ident == model.CHILD_TEMPLATE:
+            return model.Goto(origin.step.ident, model.CHILD_TEMPLATE, advance=True)
+        return model.Goto(model.STEP_TEMPLATE, advance=True)
 
-    def jump_to_instance(self, step: Step, advance: bool) -> _Place:
+    def jump_to_instance(self, step: model.Step, advance: bool) -> _Place:
         """`X.{n}` and `NEXT X.{n}`: keep all, but restart a step that was never entered (M10, M12)."""
         memory = self.memory[step.ident]
         if memory.instance == 0:
@@ -331,41 +293,41 @@ class _Run:
 
     # -- outcomes ------------------------------------------------------------------------------------------
 
-    def record(self, step: Step, child: Substep, passed: bool) -> None:
+    def record(self, step: model.Step, child: model.Substep, passed: bool) -> None:
         """Keep a child's outcome; a later one of the same child, or instance, takes its place."""
         self.memory[step.ident].records[self.record_key(step, child)] = passed
 
-    def forget(self, step: Step, child: Substep) -> None:
+    def forget(self, step: model.Step, child: model.Substep) -> None:
         """Keep no outcome of a child, as if it had not been visited."""
         del self.memory[step.ident].records[self.record_key(step, child)]
 
-    def record_key(self, step: Step, child: Substep) -> tuple[str, int]:
+    def record_key(self, step: model.Step, child: model.Substep) -> tuple[str, int]:
         """A child, or an instance of it, each of which has a record of its own."""
-        return child.ident, self.memory[step.ident].instance if child.ident == CHILD_TEMPLATE else 0
+        return child.ident, self.memory[step.ident].instance if child.ident == model.CHILD_TEMPLATE else 0
 
     def outcome(self, place: _Place, retries: int) -> bool:
         """The outcome of one attempt at a step that has no substeps."""
         body, label, recorder = place.body, self.label(place), self.world.recorder
-        if isinstance(body, Runbooks):
+        if isinstance(body, model.Runbooks):
             return self.play_list(place, body)
         index = len(recorder.visits)
         shown = "" if body.is_command or "{{" not in body.prompt else self.filled(place, body.prompt)
         beyond = self.scope.visit(body, self.around(place), retries + 1, index, shown)
         if not body.is_command:
             self.world.may_jump(label)
-        arguments = tuple(with_numbers(word, self.numbers(place)) for word in body.arguments)
+        arguments = tuple(parts.with_numbers(word, self.numbers(place)) for word in body.arguments)
         instances = self.instances(place)
         passed = recorder.ask(
-            Visit(label, retries + 1, *instances, index, self.file, body.is_command, arguments, beyond)
+            parts.Visit(label, retries + 1, *instances, index, self.file, body.is_command, arguments, beyond)
         )
         self.scope.keep(beyond.values)
         return passed
 
-    def play_list(self, place: _Place, runbooks: Runbooks) -> bool:
+    def play_list(self, place: _Place, runbooks: model.Runbooks) -> bool:
         """M11: each runbook yields its outcome, until the outcome of the whole is decided."""
         optimistic, route = place.transitions.optimistic, place.route
         for position in range(place.position, len(runbooks.paths)):
-            path, name = runbooks.paths[position], inclusion(self.label(place), runbooks, position)
+            path, name = runbooks.paths[position], model.inclusion(self.label(place), runbooks, position)
             nested = self.world.files[path]
             scope = self.scope.include(nested.declared, f"{name}/", (*self.around(place), name))
             run = _Run(nested, self.world, f"{name}/", path, self.instances(place), scope)
@@ -384,17 +346,17 @@ class _Run:
         """The step's name, with the path by which its runbook was included before it."""
         return self.prefix + place.step.ident + (f".{place.child.ident}" if place.child else "")
 
-    def own_instances(self, place: _Place) -> Instances:
+    def own_instances(self, place: _Place) -> parts.Instances:
         """The instance numbers of the dynamic steps of this runbook that a place is in."""
-        number = self.number if place.step.ident == STEP_TEMPLATE else None
-        in_template = place.child is not None and place.child.ident == CHILD_TEMPLATE
+        number = self.number if place.step.ident == model.STEP_TEMPLATE else None
+        in_template = place.child is not None and place.child.ident == model.CHILD_TEMPLATE
         return number, self.memory[place.step.ident].instance if in_template else None
 
-    def numbers(self, place: _Place) -> Numbers:
+    def numbers(self, place: _Place) -> parts.Numbers:
         """The numbers that stand for placeholders in a place (M5)."""
         return dict(zip("Nn", self.own_instances(place), strict=True))
 
-    def instances(self, place: _Place) -> Instances:
+    def instances(self, place: _Place) -> parts.Instances:
         """M4: the innermost instance numbers; a nested runbook is inside the steps that include it."""
         number, instance = self.own_instances(place)
         outer_number, outer_instance = self.outer
@@ -404,40 +366,39 @@ class _Run:
         )
 
 
-def explicit_or_default(transitions: Transitions, passed: bool) -> Action | Retry:
+def explicit_or_default(transitions: model.Transitions, passed: bool) -> model.Action | model.Retry:
     """M6: a step that is silent about an outcome continues on PASS and stops on FAIL."""
     explicit = transitions.explicit(passed)
     if explicit is not None:
         return explicit
-    return Continue() if passed else Stop()
+    return model.Continue() if passed else model.Stop()
 
 
 def walk_model(
-    runbook: Runbook,
-    files: Files,
-    outcome_of: OutcomeOf,
+    runbook: model.Runbook,
+    files: model.Files,
+    outcome_of: parts.OutcomeOf,
     limit: int,
-    given: Given = NOTHING_GIVEN,
+    given: model.Given = model.NOTHING_GIVEN,
     operator: Operator | None = None,
-) -> Taken:
+) -> parts.Taken:
     """Take the path of a runbook, asking for the outcome of each visit; at most `limit` visits."""
-    recorder = Recorder(outcome_of, limit)
-    world = _World(files, recorder, Landings(runbook, files), operator or Operator({}, frozenset()))
-    scope = Scope(Slots(given)).include(runbook.declared, "", ())
-    end: End | None
+    recorder = parts.Recorder(outcome_of, limit)
+    world = _World(files, recorder, parts.Landings(runbook, files), operator or Operator({}, frozenset()))
+    scope = parts.Scope(parts.Slots(given)).include(runbook.declared, "", ())
+    end: parts.End | None
     try:
         end = _Run(runbook, world, "", "", (None, None), scope).play()
-    except CutOffError:
+    except parts.CutOffError:
         end = None
-    return Taken(tuple(recorder.visits), end, given, tuple(recorder.jumps))
+    return parts.Taken(tuple(recorder.visits), end, given, tuple(recorder.jumps))
 
 
 OTHERS = 12
 """How many paths are looked at to find out which steps a run can come to."""
 
 
-def walk(drawn: Drawn, limit: int = LIMIT) -> Taken:
-    """The path of a runbook by the rules."""
+def walk(drawn: Drawn, limit: int = LIMIT) -> parts.Taken:
     operator = Operator(dict(drawn.jumps), _steps(drawn)) if drawn.jumps else None
     return walk_model(drawn.runbook, drawn.files, drawn.outcomes, limit, drawn.given, operator)
 
@@ -459,26 +420,17 @@ def case_of(drawn: Drawn) -> Case:
     replies: dict[str, list[Json]] = {}
     for visit, passed in taken.visits:
         if visit.is_command:
-            replies.setdefault(logged(visit), []).append(reply_to(visit, passed))
+            replies.setdefault(parts.logged(visit), []).append(parts.reply_to(visit, passed))
     given, secrets = dict(taken.given.inputs), dict(taken.given.secrets)
-    return Case(program, given, replies, trace_of(taken), secrets, documents)
+    return Case(program, given, replies, parts.trace_of(taken), secrets, documents)
 
 
-def command(path: str, label: str, leaf: Leaf) -> str:
+def command(path: str, label: str, leaf: model.Leaf) -> str:
     """The code of a step: with the call where that stands in it, else made harmless as one quoted argument before it.
 
     `@` stands for the braces of `{N}`: as a placeholder it would be replaced by the instance (M5).
     """
-    call = f'sh "$YARDSTICK/visit{OWN}" {shlex.quote(written_name(label))} {shlex.quote(written_name(path) or "-")}'
+    names = (parts.written_name(label), parts.written_name(path) or "-")
+    call = f'sh "$YARDSTICK/visit{OWN}" {shlex.join(names)}'
     code = leaf.code or ""
     return code.replace(CALL, call) if CALL in code else f": {shlex.quote(code)}\n{call}"
-
-
-def expect(text: str, *steps: Step, files: Files | None = None) -> None:
-    """Assert that the path is this one, when its steps have the outcomes in it, as in `1- 1#2+ => COMPLETE`."""
-    words = text.partition("=>")[0].split()
-
-    def outcome_of(index: int) -> bool:
-        return index < len(words) and words[index].endswith("+")
-
-    assert show_path(walk_model(Runbook(steps), files or {}, outcome_of, limit=max(len(words), 1))) == text

@@ -12,22 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from tests.differential import case
 from tests.differential.case import Call, Json, Jump, Limits, Question, Trace
+from tests.differential.generate import rundown_model as model
 from tests.differential.generate.hostile import VALUES
-from tests.differential.generate.rundown_model import (
-    NOTHING_GIVEN,
-    SHORTEST,
-    Declared,
-    Files,
-    Given,
-    Leaf,
-    Runbook,
-    Runbooks,
-    Settings,
-    Step,
-    Substeps,
-    first_step,
-    inclusion,
-)
 from tests.differential.oracles.answers import MalformedError, values_of
 
 End = tuple[str, str]
@@ -39,7 +25,7 @@ class Beyond:
     """What rules E1 to E10 add to a visit; a document that declares nothing has nothing of it.
 
     A command `sees` variables, is given a file for values if `keeps`, and `writes` to it: `values`, in which secrets
-    are masked, unless `is_broken` of_step that what it writes makes it fail. `timeout` and `waits` are in seconds. The
+    are masked, unless what it writes makes it fail (`is_broken`). `timeout` and `waits` are in seconds. The
     text of a prompt is `shown`, if it may have a reference to a value.
     """
 
@@ -55,7 +41,7 @@ class Beyond:
     @property
     def hangs(self) -> bool:
         """Whether the command goes on until its time is over."""
-        return self.timeout == SHORTEST
+        return self.timeout == model.SHORTEST
 
 
 NOTHING = Beyond()
@@ -93,7 +79,7 @@ class Taken:
 
     visits: tuple[tuple[Visit, bool], ...]
     end: End | None
-    given: Given = NOTHING_GIVEN
+    given: model.Given = model.NOTHING_GIVEN
     jumps: tuple[Jump, ...] = ()
 
 
@@ -130,7 +116,7 @@ Numbers = Mapping[str, int | None]
 class Slots:
     """What a run holds: the text of each slot, None where it is unset. `given` is what the run was given."""
 
-    given: Given
+    given: model.Given
     held: dict[str, str | None] = field(default_factory=dict)
 
     def masked(self, text: str) -> str:
@@ -143,7 +129,7 @@ class Slots:
         return re.sub("|".join(map(re.escape, longest_first)), "***", text)
 
 
-Stated = tuple[tuple[str, Settings], ...]
+Stated = tuple[tuple[str, model.Settings], ...]
 
 
 @dataclass(frozen=True)
@@ -160,7 +146,7 @@ class Scope:
     stated: Stated = ()
     around: tuple[str, ...] = ()
 
-    def include(self, declared: Declared, prefix: str, around: tuple[str, ...]) -> Scope:
+    def include(self, declared: model.Declared, prefix: str, around: tuple[str, ...]) -> Scope:
         """The scope of a runbook that begins (E9): names of both are the same, others are its own, and new."""
         names = {name: self.names.get(name, prefix + name) for name in declared.names}
         given = {} if prefix else dict(self.slots.given.inputs)
@@ -171,7 +157,7 @@ class Scope:
             if name not in self.names:
                 self.slots.held[names[name]] = None
         stated = tuple(
-            (prefix.rstrip("/") if step == ALL else prefix + step, of_step) for step, of_step in declared.steps
+            (prefix.rstrip("/") if step == ALL else prefix + step, settings) for step, settings in declared.steps
         )
         return Scope(self.slots, names, declared.outputs, self.stated + stated, around)
 
@@ -181,19 +167,19 @@ class Scope:
         values = {written: written if value is None else value for written, value in held.items()}
         return _replaced(text, {**values, **_shown(numbers)})
 
-    def settings(self, around: Sequence[str]) -> Settings:
+    def settings(self, around: Sequence[str]) -> model.Settings:
         """E3: what holds for a step within others; the nearest counts, of two documents the one that includes."""
-        found = Settings()
+        found = model.Settings()
         env: dict[str, str] = {}
         for name in ("", *around):
-            for step, of_step in reversed(self.stated):
+            for step, settings in reversed(self.stated):
                 if step == name:
-                    numbers = {key: getattr(of_step, key) for key in ("timeout", "delay", "backoff")}
+                    numbers = {key: getattr(settings, key) for key in ("timeout", "delay", "backoff")}
                     found = replace(found, **{key: number for key, number in numbers.items() if number is not None})
-                    env |= of_step.env
+                    env |= settings.env
         return replace(found, env=tuple(env.items()))
 
-    def visit(self, leaf: Leaf, around: Sequence[str], attempt: int, index: int, shown: str) -> Beyond:
+    def visit(self, leaf: model.Leaf, around: Sequence[str], attempt: int, index: int, shown: str) -> Beyond:
         """What there is beyond the rules of paths in a visit."""
         settings = self.settings(around)
         waits = (settings.delay or 0) * (settings.backoff or 1) ** (attempt - 2) if attempt > 1 else 0
@@ -201,7 +187,7 @@ class Scope:
             return Beyond(waits=waits, shown=shown)
         held = {name: self.slots.held[slot] for name, slot in self.names.items()}
         sees = {**dict(settings.env), **{name: value for name, value in held.items() if value is not None}}
-        is_quiet = settings.timeout == SHORTEST or not self.values
+        is_quiet = settings.timeout == model.SHORTEST or not self.values
         text = "" if is_quiet else written(self.slots.given, index, self.values)
         values = values_in(text, self.values)
         return Beyond(
@@ -247,7 +233,7 @@ def values_in(text: str, names: Sequence[str]) -> dict[str, str] | None:
 # --- What commands write ----------------------------------------------------------------------------------------------
 
 
-def written(given: Given, index: int, names: Sequence[str]) -> str:
+def written(given: model.Given, index: int, names: Sequence[str]) -> str:
     """What the command of a visit writes: nothing, values in both forms, seldom something else."""
     if not given.writes:
         return ""
@@ -261,7 +247,7 @@ def written(given: Given, index: int, names: Sequence[str]) -> str:
     return "".join(lines)[: -1 if kind == 6 else None]
 
 
-def _line(chances: Iterator[int], name: str, given: Given) -> str:
+def _line(chances: Iterator[int], name: str, given: model.Given) -> str:
     number = next(chances)
     value = VALUES[(number * 256 + next(chances)) % len(VALUES)]
     if given.secrets and number % 4 == 0:
@@ -331,8 +317,8 @@ class Landing:
 class Landings:
     """The landings in a runbook, and in those that it includes."""
 
-    runbook: Runbook
-    files: Files
+    runbook: model.Runbook
+    files: model.Files
     prefix: str = ""
     route: Route = ()
     inside: tuple[tuple[str, str], ...] = ()
@@ -343,39 +329,39 @@ class Landings:
             yield Landing(
                 self.prefix + step.ident, (*self.route, (*hop, None)), self.first_leaf(step), inside=self.inside
             )
-            if isinstance(step.body, Runbooks):
+            if isinstance(step.body, model.Runbooks):
                 yield from self.of_list(hop, step.body)
             for child in step.children:
                 label, hop = f"{self.prefix}{step.ident}.{child.ident}", (step.ident, child.ident)
                 leaf = self.leaf_of(label, child.body)
                 yield Landing(label, (*self.route, (*hop, None)), leaf, inside=self.inside)
-                if isinstance(child.body, Runbooks):
+                if isinstance(child.body, model.Runbooks):
                     yield from self.of_list(hop, child.body)
 
-    def of_list(self, hop: tuple[str, str | None], runbooks: Runbooks) -> Iterator[Landing]:
+    def of_list(self, hop: tuple[str, str | None], runbooks: model.Runbooks) -> Iterator[Landing]:
         """The runbooks of a step, and what is in them."""
         step = self.prefix + ".".join(part for part in hop if part is not None)
         for position, path in enumerate(runbooks.paths):
-            label = inclusion(step, runbooks, position)
+            label = model.inclusion(step, runbooks, position)
             route, inside = (*self.route, (*hop, position)), (*self.inside, (step, label))
             nested = Landings(self.files[path], self.files, f"{label}/", route, inside)
-            yield Landing(label, route, nested.first_leaf(first_step(nested.runbook)), inside, is_runbook=True)
+            yield Landing(label, route, nested.first_leaf(model.first_step(nested.runbook)), inside, is_runbook=True)
             yield from nested
 
-    def first_leaf(self, step: Step) -> str:
+    def first_leaf(self, step: model.Step) -> str:
         """The leaf that a run comes to by the header of a step."""
         label = self.prefix + step.ident
-        if isinstance(step.body, Substeps):
+        if isinstance(step.body, model.Substeps):
             child = step.body.children[0]
             return self.leaf_of(f"{label}.{child.ident}", child.body)
         return self.leaf_of(label, step.body)
 
-    def leaf_of(self, label: str, body: Leaf | Runbooks) -> str:
+    def leaf_of(self, label: str, body: model.Leaf | model.Runbooks) -> str:
         """The leaf that a run comes to in a step without substeps."""
-        if isinstance(body, Leaf):
+        if isinstance(body, model.Leaf):
             return label
         nested = self.files[body.paths[0]]
-        return Landings(nested, self.files, f"{inclusion(label, body, 0)}/").first_leaf(first_step(nested))
+        return Landings(nested, self.files, f"{model.inclusion(label, body, 0)}/").first_leaf(model.first_step(nested))
 
 
 # --- As all oracles have it -------------------------------------------------------------------------------------------
@@ -421,25 +407,3 @@ def _visit(visit: Visit, passed: bool, secrets: Mapping[str, str]) -> case.Visit
         instances=instances,
         limits=Limits(beyond.timeout, beyond.waits),
     )
-
-
-# --- In words ---------------------------------------------------------------------------------------------------------
-
-
-def show_visit(visit: Visit, passed: bool) -> str:
-    """A visit in one word, such as `1.{n}#2@.3+`: step, attempt if not the first, instances, outcome."""
-    attempt = f"#{visit.attempt}" if visit.attempt > 1 else ""
-    instances = ""
-    if visit.step_instance is not None or visit.substep_instance is not None:
-        instances = f"@{visit.step_instance or ''}.{visit.substep_instance or ''}"
-    return f"{visit.label}{attempt}{instances}{'+' if passed else '-'}"
-
-
-def show_path(taken: Taken) -> str:
-    """A path in words; `[3]1.2` is a jump from the step that waits, if one does, to where the run goes on."""
-    end = "cut off" if taken.end is None else " ".join(taken.end).strip()
-    words: list[str] = []
-    for index, visit in enumerate([*taken.visits, None]):
-        words += [f"[{jump.waiting}]{jump.step}" for jump in taken.jumps if jump.index == index]
-        words += [show_visit(*visit)] if visit else []
-    return " ".join([*words, "=>", end])

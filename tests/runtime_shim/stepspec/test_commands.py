@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from runtime_shim.stepspec.records import timeline
-from tests.differential.oracles.stepspec import read_records
+from tests.differential.stepspec import read_records
 from tests.support.stepped import CommandResult, Place, compiled_to
 
 pytestmark = pytest.mark.process
