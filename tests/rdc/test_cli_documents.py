@@ -99,8 +99,7 @@ def test_findings_in_the_configuration_stand_in_its_file(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "read_as", "code"),
-    [("name: b\nsteps: []\n", "agent-workflow", "RD804"), ("[]\n", "stepspec", "RD854")],
+    ("text", "read_as", "code"), [("name: b\nsteps: []\n", "agent-workflow", "RD804"), ("[]\n", "stepspec", "RD854")]
 )
 def test_documents_of_a_folder_are_found_and_named_formats_taken(
     text: str, read_as: str, code: str, folder: Path

@@ -47,11 +47,7 @@ def test_targets(tmp_path: Path) -> None:
 
 def completions(tmp_path: Path, *words: str) -> list[str]:
     """What bash is offered: a line for each, its kind and its text."""
-    variables = {
-        "_RDC_COMPLETE": "bash_complete",
-        "COMP_WORDS": " ".join(words),
-        "COMP_CWORD": str(len(words) - 1),
-    }
+    variables = {"_RDC_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
     return spawn(cwd=tmp_path, **variables).out.split()
 
 

@@ -147,9 +147,7 @@ def steps(*titles: str) -> str:
 
 def test_steps_that_are_alike_are_matched_in_order(tmp_path: Path) -> None:
     found = compare(
-        tmp_path,
-        steps("Build", "Test", "Approve", "Test", "Deploy", "Test"),
-        steps("Build", "Test", "Deploy", "Test"),
+        tmp_path, steps("Build", "Test", "Approve", "Test", "Deploy", "Test"), steps("Build", "Test", "Deploy", "Test")
     )
     assert [node.id for node in found.added] == ["3", "4"]
     assert {old: new for old, new in found.matched.items() if old.isdigit()} == {"1": "1", "2": "2", "3": "5", "4": "6"}

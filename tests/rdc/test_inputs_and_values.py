@@ -291,10 +291,7 @@ def compared(folder: Path, change: dict[str, Any]) -> str:
     ("change", "output"),
     [
         ({"limit": 30}, "- runs at most 20 steps\n+ runs at most 30 steps"),
-        (
-            {"inputs": []},
-            "- input task: text, default Announce the new version",
-        ),
+        ({"inputs": []}, "- input task: text, default Announce the new version"),
         ({"0": {"settings": {"timeout": 900}}}, "~ write Write a draft: settings"),
         ({"2": {"edges": [{"target": "ask"}]}}, "~ count Count the words: texts"),
         ({"2": {"variables": []}}, "~ count Count the words: texts"),

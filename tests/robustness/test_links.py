@@ -25,14 +25,7 @@ DOCUMENTS = {"runbook": RUNBOOK, "playbook": PLAYBOOK, "workflow": WORKFLOW}
 AGENT = ("--agent", "echo OWNED; echo 'export OWNED=1'")
 FILES = {
     "runbook": ["lock", "journal", ".gitignore"],
-    "playbook": [
-        "prompts/1.1",
-        "answers/1.1",
-        "answers/.1.1.new",
-        "answers/2.1",
-        "main.md",
-        ".main.md.new",
-    ],
+    "playbook": ["prompts/1.1", "answers/1.1", "answers/.1.1.new", "answers/2.1", "main.md", ".main.md.new"],
     "workflow": ["reports/first.md", "reports/two.md", "prompts/one.1", "answers/two.1"],
 }
 FOLDERS = {

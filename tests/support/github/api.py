@@ -11,9 +11,7 @@ from tests.support.github.stub import answering
 REPOSITORY = {"full_name": "owner/repository"}
 COMMIT = "0123456789" * 4  # which act takes for the one of each run
 WORKFLOW = ".github/workflows/runbook.yml"
-FACTS = {
-    "GITHUB_WORKFLOW_REF": f"{REPOSITORY['full_name']}/{WORKFLOW}@refs/heads/main",
-}
+FACTS = {"GITHUB_WORKFLOW_REF": f"{REPOSITORY['full_name']}/{WORKFLOW}@refs/heads/main"}
 """What act does not say of a workflow by itself."""
 
 

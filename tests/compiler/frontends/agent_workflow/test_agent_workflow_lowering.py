@@ -147,10 +147,7 @@ def test_ways_that_no_condition_takes_carry_nothing(tmp_path: Path) -> None:
         (("hm",), "stop step plan: the agent gave an answer that does not match the validation pattern"),
         (("PLANNED", "x", ("APPROVED or so", "APPROVED")), "stop step review: the agents gave no clear common verdict"),
         (("TASK_DONE",), "complete"),
-        (
-            ("PLANNED", "x", ("hm", "hm")),
-            "stop step review: the agents gave no clear common verdict",
-        ),
+        (("PLANNED", "x", ("hm", "hm")), "stop step review: the agents gave no clear common verdict"),
         (("PLANNED", "x", ("hm", None)), "stop step review: one of the agents gave no answer"),
     ],
 )

@@ -64,11 +64,7 @@ def test_a_default_is_taken_as_it_is_written(written: str, tmp_path: Path) -> No
         ("{a: {required: maybe}}", "RD013 3:16", "input `a`: `required` must be true or false"),
         ("{a: {default: }}", "RD013 3:16", "input `a`: `default` is not a valid string: it has no value"),
         ("{a: {default: ~}}", "RD013 3:16", "input `a`: `default` is not a valid string: it has no value"),
-        (
-            "{a: {default: [1]}}",
-            "RD013 3:16",
-            "input `a`: `default` is not a valid string: it is not a string",
-        ),
+        ("{a: {default: [1]}}", "RD013 3:16", "input `a`: `default` is not a valid string: it is not a string"),
         ('{a: {default: "\\0"}}', "RD013 3:16", None),
         ('{a: {default: "\\ud800"}}', "RD013 3:16", None),
         ("{a: {type: boolean, default: yes}}", "RD013 3:31", None),

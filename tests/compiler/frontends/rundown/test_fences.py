@@ -26,10 +26,7 @@ SWALLOWED: dict[str, tuple[str, int]] = {
     "the-next-substep": ("## 1. A\n\n### 1.1 B\n```sh\nx\n### 1.2 C\ny\n```\n", 6),
     "the-first-substep": ("## 1. A\n```sh\nx\n### 1.1 C\ny\n```\n", 4),
     "a-dynamic-step": (BUILD + "```sh\nx\n## {N}. Item\n```\n", 5),
-    "the-number-after-a-named-step": (
-        "## 1. A\n- FAIL: GOTO Fix\n## Fix\n```sh\nx\n## 2: C\ny\n```\n",
-        6,
-    ),
+    "the-number-after-a-named-step": ("## 1. A\n- FAIL: GOTO Fix\n## Fix\n```sh\nx\n## 2: C\ny\n```\n", 6),
     "the-first-step": ("# Title\n\n```text\nx\n\n## 1. A\n```\n\n## Cleanup\n", 6),
     "a-closing-fence-with-a-text": (MAKE + "``` end\n\n" + TEST, 5),
     "tildes": (BUILD + "~~~bash\nmake\n\n~~~sh\nx\n~~~\n", 6),
@@ -89,10 +86,7 @@ def test_a_block_without_an_end_is_the_error_that_it_was(tmp_path: Path) -> None
 @pytest.mark.parametrize("fence", ["```\xa0", "\u200b```", "```\f"])
 def test_an_invisible_character_beside_the_closing_fence_is_pointed_at(tmp_path: Path, fence: str) -> None:
     (found,) = compiled(tmp_path, f"{MAKE}{fence}\n").diagnostics
-    assert (found.code, found.help) == (
-        "RD045",
-        "remove the invisible character from the closing fence in line 5",
-    )
+    assert (found.code, found.help) == ("RD045", "remove the invisible character from the closing fence in line 5")
     assert findings(compiled(tmp_path, f"{MAKE}```\n")) == []
 
 

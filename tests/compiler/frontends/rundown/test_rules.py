@@ -192,10 +192,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
         "## 1. A\n- PASS ALL: CONTINUE\n### 1.1 B\ntext\n- FAIL: STOP\n### 1.2 C\ntext\n- FAIL: STOP\n",
         [],
     ),
-    "group-with-a-prompt": (
-        "## 1. A\n- PASS ALL: CONTINUE\n\ntext\n### 1.1 B\ntext\n- FAIL: STOP\n",
-        ["RD113 4:1"],
-    ),
+    "group-with-a-prompt": ("## 1. A\n- PASS ALL: CONTINUE\n\ntext\n### 1.1 B\ntext\n- FAIL: STOP\n", ["RD113 4:1"]),
     "html-below": (FINE + "<details>\n\n```sh\nx\n```\n\n</details>\n</div>\n\n- FAIL: STOP\n", []),
     "html-below-transitions": (FINE + "<div>\n\ntext\n\n- FAIL: STOP\n\n</div>\n", []),
     "html-opened-below": (FINE + "```sh\nx\n```\n\n<div>\n\n</div>\n", ["RD112 6:1"]),
@@ -205,10 +202,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "output-without-colon": (FINE + "```sh\nx\n```\nIt prints\n```\nx\n```\n", ["RD112 5:1", "RD110 6:1"]),
     "output-that-runs": (FINE + "```sh\nx\n```\nThen:\n```{bash}\ny\n```\n", ["RD112 5:1", "RD110 6:1"]),
     "output-as-prompt": (FINE + "```sh\nx\n```\nThen:\n```text prompt\ny\n```\n", ["RD112 5:1", "RD110 6:1"]),
-    "output-after-two-paragraphs": (
-        FINE + "```sh\nx\n```\nWait.\n\nIt prints:\n```\nx\n```\n",
-        ["RD112 5:1"],
-    ),
+    "output-after-two-paragraphs": (FINE + "```sh\nx\n```\nWait.\n\nIt prints:\n```\nx\n```\n", ["RD112 5:1"]),
     # V8
     "step-transitions-first": ("## 1. A\n- FAIL ANY: STOP x\n### 1.1 B\n### 1.2 C\n", []),
     "step-transitions-last": ("## 1. A\n### 1.1 B\n### 1.2 C\n- FAIL: CONTINUE\n- FAIL ANY: STOP x\n", []),

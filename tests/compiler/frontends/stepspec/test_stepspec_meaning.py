@@ -67,7 +67,7 @@ def test_a_step_becomes_its_stages(tmp_path: Path) -> None:
 def test_only_what_has_something_to_do_is_there(tmp_path: Path) -> None:
     program = program_of(steps(tmp_path, "- {id: a}\n- {id: b, evidence: L0}\n- {id: c, validation: format}"))
     assert [node.id for node in program.nodes if isinstance(node.task, Stage)] == [
-        *("a", "b", "b/outputs", "c", "c/validation"),
+        *("a", "b", "b/outputs", "c", "c/validation")
     ]
 
 
@@ -263,10 +263,7 @@ def test_the_contract_has_all_fields(tmp_path: Path) -> None:
     assert first["templates"] == ["template:t.md"]
     assert json.loads(stepspec.config) == {
         "context": "look",
-        "guardrails": {
-            "input": {"blocklist": ["x"], "patterns": []},
-            "output": {"blocklist": [], "patterns": ["y"]},
-        },
+        "guardrails": {"input": {"blocklist": ["x"], "patterns": []}, "output": {"blocklist": [], "patterns": ["y"]}},
         "tools": {"inputs": {"command": "c"}},
     }
 
