@@ -24,7 +24,7 @@ import pytest
 from compiler.driver import compile_file
 from compiler.ir.program import Program
 from tests.differential.oracles.stepspec import check_records, read_records
-from tests.support.stepped import compiled_to
+from tests.support.specifications import compiled_to
 
 pytestmark = pytest.mark.process
 

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from runtime_shim.values.secrets import masking
-from tests.robustness.places import environment
-from tests.support.generated import Generated
+from tests.robustness.places import Generated, environment
 
 pytestmark = pytest.mark.process
 

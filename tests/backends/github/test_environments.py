@@ -12,8 +12,8 @@ import yaml
 from tests.backends.github.asking import DOCUMENT
 from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
+from tests.support.github.act import end_of
 from tests.support.github.compiling import emission, parsed, text_of
-from tests.support.github.ends import end_of
 
 pytestmark = pytest.mark.tool
 

@@ -26,8 +26,8 @@ from tests.backends.github.routed import (
     words,
 )
 from tests.backends.github.walking import run, written
+from tests.support.github.act import end_of
 from tests.support.github.compiling import parsed, text_of
-from tests.support.github.ends import end_of
 from tests.support.github.lint import findings
 
 pytestmark = pytest.mark.tool

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.backends.github.walking import Engine
+from tests.support.github.act import end_of
 from tests.support.github.compiling import text_of
-from tests.support.github.ends import end_of
 from tests.support.github.lint import findings
 
 pytestmark = pytest.mark.tool

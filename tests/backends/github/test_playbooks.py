@@ -19,8 +19,8 @@ from compiler.driver import compile_file
 from runtime_shim.publish import publisher
 from tests.support import actions_engine as engine
 from tests.support.github import lint
+from tests.support.github.api import answering
 from tests.support.github.compiling import beside, parsed
-from tests.support.github.stub import answering
 
 pytestmark = pytest.mark.tool
 
