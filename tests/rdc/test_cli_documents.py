@@ -401,8 +401,8 @@ def test_blank_lines_around_a_removed_directive_become_one(case: str, tmp_path: 
     text = f"# A\n\n## STEP 1: B\n\n{body}\n"
     assert definition(text, tmp_path)["steps"][0]["content"] == content
     assert call("fmt", "a.playbook.md", cwd=tmp_path).code in (0, 1)
-    message = call("check", "--format", "json", "a.playbook.md", cwd=tmp_path).out
-    assert json.loads(message)["playbook"]["definition"]["steps"][0]["content"] == content
+    report = call("check", "--format", "json", "a.playbook.md", cwd=tmp_path).out
+    assert json.loads(report)["playbook"]["definition"]["steps"][0]["content"] == content
 
 
 FLAGGED = """# A
@@ -475,5 +475,5 @@ def test_a_name_that_is_no_boolean_input_is_no_condition(name: str, tmp_path: Pa
 
 def test_conditions_see_the_comparison_in_the_report(tmp_path: Path) -> None:
     branches = definition(FLAGGED, tmp_path)["steps"][0]["branches"]
-    output = [(one["condition"] or {}).get("value") for one in branches]
-    assert output == ["true", "true", None]
+    values = [(one["condition"] or {}).get("value") for one in branches]
+    assert values == ["true", "true", None]

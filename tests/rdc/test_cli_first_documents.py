@@ -154,8 +154,8 @@ BOOK = "# A\n\n## INPUTS\n\n{}\n\n## STEP 1: Do\n\n{}\n"
 def reported(folder: Path, name: str, text: str) -> tuple[int, str]:
     """Check a document; returns the exit code, and what is said."""
     (folder / name).write_text(text, encoding="utf-8")
-    output = call("check", name, cwd=folder)
-    return output.code, output.err
+    result = call("check", name, cwd=folder)
+    return result.code, result.err
 
 
 @pytest.mark.parametrize(
@@ -311,11 +311,11 @@ def written(shell: str, *blocks: str, tag: str = "bash") -> str:
 
 def test_one_warning_names_all_blocks_and_both_remedies(tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text(written("", "false\necho", "true", "a; b"))
-    output = call("check", "a.runbook.md", cwd=tmp_path)
-    assert (output.code, output.err.count("warning[RD132]")) == (0, 1)
-    assert "the blocks at lines 5, 18" in output.err
-    assert "start the block with `set -euo pipefail`" in output.err
-    assert "`rdc: {shell: strict}`" in output.err
+    result = call("check", "a.runbook.md", cwd=tmp_path)
+    assert (result.code, result.err.count("warning[RD132]")) == (0, 1)
+    assert "the blocks at lines 5, 18" in result.err
+    assert "start the block with `set -euo pipefail`" in result.err
+    assert "`rdc: {shell: strict}`" in result.err
 
 
 def test_blocks_that_differ_in_digits_alone_are_read_alike_unless_these_end_a_here_document(tmp_path: Path) -> None:
@@ -343,8 +343,8 @@ def test_a_project_may_say_it_for_all_documents(tmp_path: Path) -> None:
 )
 def test_what_is_no_word_for_it_and_a_strict_sh_are_refused(shell: str, tag: str, problem: str, tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text(written(shell, "true", tag=tag))
-    output = call("check", "a.runbook.md", cwd=tmp_path)
-    assert (output.code, problem in output.err) == (1, True)
+    result = call("check", "a.runbook.md", cwd=tmp_path)
+    assert (result.code, problem in result.err) == (1, True)
 
 
 @pytest.mark.parametrize("target", ["python", "make"])
@@ -353,24 +353,24 @@ def test_what_is_no_word_for_it_and_a_strict_sh_are_refused(shell: str, tag: str
 )
 def test_a_strict_block_stops_at_its_first_failure(block: str, target: str, tmp_path: Path) -> None:
     place = Generated(tmp_path, "runbook", written("strict", block), target)
-    output = place.call("run")
-    assert output.code == (1 if target == "python" else 2)
-    assert "STOP" in output.out + output.err
-    assert "deployed\n" not in output.out.replace("echo deployed\n", "")
+    result = place.call("run")
+    assert result.code == (1 if target == "python" else 2)
+    assert "STOP" in result.out + result.err
+    assert "deployed\n" not in result.out.replace("echo deployed\n", "")
 
 
 def test_the_exit_code_of_a_closed_pipe_is_explained(tmp_path: Path) -> None:
     place = Generated(tmp_path, "runbook", written("strict", "yes | head -1"))
-    output = place.call("run")
-    assert output.code == 1
-    assert "FAIL  exit code 141: SIGPIPE, a pipeline's reader ended early" in output.err
+    result = place.call("run")
+    assert result.code == 1
+    assert "FAIL  exit code 141: SIGPIPE, a pipeline's reader ended early" in result.err
     place = Generated(tmp_path, "runbook", written("strict", "exit 140"))
     assert "SIGPIPE" not in place.call("run", "--restart").err
 
 
 def test_a_strict_block_runs_on_where_nothing_fails_and_a_workflow_shows_that_it_is_strict(tmp_path: Path) -> None:
-    output = Generated(tmp_path, "runbook", written("strict", "true\necho deployed")).call("run")
-    assert (output.code, output.out) == (0, "deployed\n")
+    result = Generated(tmp_path, "runbook", written("strict", "true\necho deployed")).call("run")
+    assert (result.code, result.out) == (0, "deployed\n")
     (tmp_path / "a.runbook.md").write_text(written("strict", "false\necho deployed"))
     made = call("compile", "a.runbook.md", "--to", "github", "-o", "-", cwd=tmp_path)
     assert "          set -euo pipefail\n          false\n          echo deployed\n" in made.out

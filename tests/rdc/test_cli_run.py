@@ -276,8 +276,8 @@ def test_each_entry_of_a_parallel_step_has_its_answers(place: Path) -> None:
     (place / "m.yaml").write_text("agents:\n  review_0: [one]\n  review_1: [{fail: no}, two]\n", encoding="utf-8")
     done = spawn("run", "reviews.workflow.yaml", "--mock", "m.yaml", "--agent-retries", "1", cwd=place)
     assert done.code == 0, done.err
-    stored = place / ".rdc/reviews/answers"
-    assert [(stored / name).read_text() for name in ("review_0.1", "review_1.2")] == ["one", "two"]
+    answers = place / ".rdc/reviews/answers"
+    assert [(answers / name).read_text() for name in ("review_0.1", "review_1.2")] == ["one", "two"]
 
 
 @pytest.mark.parametrize(

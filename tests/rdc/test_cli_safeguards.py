@@ -177,9 +177,9 @@ CHOSEN = {
 
 @pytest.mark.parametrize("name", CHOSEN)
 def test_names_that_authors_choose_are_free(name: str, tmp_path: Path) -> None:
-    output = checked(tmp_path, name, FORMATS[name].format(top=CHOSEN[name]))[1]
-    assert "no one would be asked" not in output
-    assert "no run would wait" not in output
+    messages = checked(tmp_path, name, FORMATS[name].format(top=CHOSEN[name]))[1]
+    assert "no one would be asked" not in messages
+    assert "no run would wait" not in messages
 
 
 @pytest.mark.parametrize("name", ["a.runbook.md", "a.playbook.md"])

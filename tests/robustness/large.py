@@ -288,8 +288,8 @@ def measure(command: str, folder: Path) -> Measured:
     _, status, usage = os.wait4(process.pid, 0)  # which tells what this one process took
     patience.cancel()
     process.returncode = os.waitstatus_to_exitcode(status)
-    output = path.read_text(encoding="utf-8", errors="replace")
-    return Measured(process.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, output)
+    measured = path.read_text(encoding="utf-8", errors="replace")
+    return Measured(process.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, measured)
 
 
 FEW_SECONDS = 8

@@ -124,9 +124,9 @@ def test_a_shell_that_is_not_there_is_a_failure_with_a_line(target: str, documen
 def test_without_any_tools_the_reason_is_told(path: str, target: str, tmp_path: Path) -> None:
     place = Place(tmp_path, PLAIN, target)
     done = through_shell(place, f"PATH={path}; export PATH", *words_of(place))
-    output = {"make": "not found", "python": "(ba)?sh was not found"}
+    patterns = {"make": "not found", "python": "(ba)?sh was not found"}
     assert done.code == {"make": 2, "python": 1}[target]
-    assert re.search(output[target], done.out + done.err)
+    assert re.search(patterns[target], done.out + done.err)
     assert place.log() == []
 
 

@@ -97,8 +97,8 @@ def own(text: str, number: int) -> str:
 
 def everything(place: Generated) -> str:
     """All that a run has left, except for what its commands have printed."""
-    stored = (path for path in (place.folder / ".rdc").rglob("*") if path.is_file())
-    return "\n".join(path.read_bytes().decode("utf-8", "replace") for path in stored)
+    paths = (path for path in (place.folder / ".rdc").rglob("*") if path.is_file())
+    return "\n".join(path.read_bytes().decode("utf-8", "replace") for path in paths)
 
 
 @pytest.mark.parametrize("dump", DUMPS.values(), ids=DUMPS)

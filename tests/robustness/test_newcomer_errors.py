@@ -434,8 +434,8 @@ EDITED = {
 def test_the_edit_that_a_message_tells_is_right(name: str, tmp_path: Path) -> None:
     row = ROWS[name]
     diagnostics = checked(tmp_path, row.document, BASES[row.document].replace(row.old, row.new, 1))
-    message = EDIT.findall(" ".join(f"{item['message']} {item['help']}" for item in diagnostics))
-    assert EDITED[name] in message
+    edits = EDIT.findall(" ".join(f"{item['message']} {item['help']}" for item in diagnostics))
+    assert EDITED[name] in edits
     written = {"input in a command in braces": 'VERSION="$VERSION"', "placeholder doubled": "about {topic}"}
     edited = written.get(name, EDITED[name])
     bullet = "  " if name == "list item without a space" else ""

@@ -294,16 +294,16 @@ DIGITS = "1" * 60 + "x"
 
 
 def runbook(pattern: str, default: str = "") -> str:
-    output = {"pattern": pattern, **({"default": default} if default else {})}
-    return f'---\nrdc: {{inputs: {{N: {json.dumps(output)}}}}}\n---\n\n# A\n\n## 1. B\n\n```bash\necho "$N"\n```\n'
+    declared = {"pattern": pattern, **({"default": default} if default else {})}
+    return f'---\nrdc: {{inputs: {{N: {json.dumps(declared)}}}}}\n---\n\n# A\n\n## 1. B\n\n```bash\necho "$N"\n```\n'
 
 
 def test_a_default_that_takes_long_to_match_is_refused_soon_and_no_other_is_tried(tmp_path: Path) -> None:
-    output = {f"n{number}": {"pattern": SLOW, "default": DIGITS} for number in range(40)}
+    declared = {f"n{number}": {"pattern": SLOW, "default": DIGITS} for number in range(40)}
     document(
         tmp_path,
         "a.runbook.md",
-        f"---\nrdc: {json.dumps({'inputs': output})}\n---\n\n# A\n\n## 1. B\n\n```bash\ntrue\n```\n",
+        f"---\nrdc: {json.dumps({'inputs': declared})}\n---\n\n# A\n\n## 1. B\n\n```bash\ntrue\n```\n",
     )
     begun = time.monotonic()
     done = limited(tmp_path, "check", "a.runbook.md")

@@ -46,9 +46,9 @@ class Place:
 
     def __call__(self, *words: str) -> CommandResult:
         done = warm.run([sys.executable, self._program, *words], cwd=self.folder, loads="runtime_shim")
-        output = CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
-        assert "Traceback" not in output.err
-        return output
+        result = CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
+        assert "Traceback" not in result.err
+        return result
 
     def record(self, name: str) -> Any:
         (path,) = self.folder.glob(f".rdc/*/run-*/{name}.json")

@@ -125,8 +125,8 @@ def test_an_outcome_that_arrives_by_another_way_is_asked_for(tmp_path: Path) -> 
     assert len(guards(found, "1")) == 1, "a jump from outside restarts the step"
     found = narrowed(tmp_path, GOES_AWAY.format(more="").replace("1.1 B\n- FAIL: GOTO 3", "1.1 B\n- FAIL: GOTO 1.2"))
     assert len(guards(found, "1")) == 2
-    stored = GOES_AWAY.replace("1.2 C", "1.2 C\n- FAIL: GOTO 1.1").replace("FAIL: GOTO Fix", "FAIL: GOTO 1.2")
-    assert len(guards(narrowed(tmp_path, stored.format(more="")), "1")) == 1, "1.1 has passed where 1.2 follows"
+    text = GOES_AWAY.replace("1.2 C", "1.2 C\n- FAIL: GOTO 1.1").replace("FAIL: GOTO Fix", "FAIL: GOTO 1.2")
+    assert len(guards(narrowed(tmp_path, text.format(more="")), "1")) == 1, "1.1 has passed where 1.2 follows"
 
 
 def test_a_step_that_only_an_impossible_transition_leads_to_is_unreachable(tmp_path: Path) -> None:

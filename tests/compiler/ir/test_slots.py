@@ -373,8 +373,8 @@ def test_a_counter_in_a_message_lives_on() -> None:
     """A pass that takes registers away must see the references of texts."""
     number = joined(["round ", Reference("r", "{N}")])
     made = program(node("1", COMMAND, to("END", Add("r", 1))), node("END", End("complete", number)))
-    stored = optimize(replace(made, counters=(Counter("r", ""), Counter("unused", ""))))
-    assert [counter.name for counter in stored.counters] == ["r"]
+    optimized = optimize(replace(made, counters=(Counter("r", ""), Counter("unused", ""))))
+    assert [counter.name for counter in optimized.counters] == ["r"]
 
 
 # --- A scenario over answers, replies and inputs ----------------------------------------------------------------------

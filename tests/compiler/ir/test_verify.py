@@ -231,9 +231,9 @@ def test_a_broken_rule_is_named_with_the_document_and_survives_a_process() -> No
     program = at_node(id="2", edges=())(from_json(random_case(1).text), 0)
     with pytest.raises(InvalidProgramError) as caught:
         verify(replace(program, entry="2"), "thread-jumps")
-    output = str(pickle.loads(pickle.dumps(caught.value)))
-    assert output == str(caught.value)
-    assert "p.json has a broken graph after thread-jumps. This is a bug in rdc; please report it" in output
+    copied = str(pickle.loads(pickle.dumps(caught.value)))
+    assert copied == str(caught.value)
+    assert "p.json has a broken graph after thread-jumps. This is a bug in rdc; please report it" in copied
 
 
 # --- Passes -----------------------------------------------------------------------------------------------------------

@@ -197,8 +197,8 @@ def test_everything_is_told_at_once_and_near_misses_are_named(tmp_path: Path) ->
     assert sorted(item.code for item in made.diagnostics) == [
         *("RD401", "RD803", "RD805", "RD805", "RD805", "RD809", "RD817", "RD817")
     ]
-    output = " ".join(item.message for item in made.diagnostics)
-    assert all(f"did you mean `{name}`" in output for name in ("implement", "prompt", "plan"))
+    messages = " ".join(item.message for item in made.diagnostics)
+    assert all(f"did you mean `{name}`" in messages for name in ("implement", "prompt", "plan"))
 
 
 def test_aliases_and_merged_keys(tmp_path: Path) -> None:

@@ -108,8 +108,8 @@ def test_feedback_is_carried_once(tmp_path: Path) -> None:
     )
     state = answered(machine, state, "no: {{x}}\nREJECTED", "APPROVED")
     heading = "What review said, and why this step runs again:\n\n"
-    expected_message = f"{heading}no: {{{{x}}}}\nREJECTED\n\nAPPROVED\n\nWrite it."
-    assert prompt(machine, state) == HEAD.format("code", "Make the change.") + expected_message
+    expected = f"{heading}no: {{{{x}}}}\nREJECTED\n\nAPPROVED\n\nWrite it."
+    assert prompt(machine, state) == HEAD.format("code", "Make the change.") + expected
     state = answered(machine, answered(machine, state, "written"), "APPROVED", "Fine: APPROVED")
     assert state.node == "finish/human"
     state = replied(machine, state, "approved")

@@ -148,8 +148,8 @@ def test_a_tool_without_arguments_gets_an_empty_object(tmp_path: Path) -> None:
 def test_a_step_that_only_asks_has_the_reply_as_its_output(tmp_path: Path) -> None:
     body = STEP + '@elicit(input, "Who?")\n@output(who)\n\n## STEP 2: Two\n\nHello {{who}} ({{__elicit_step_1}}).\n'
     found = lowered(tmp_path, body)
-    stored = [getattr(effect, "slot", "") for effect in node(found, "1").edges[0].effects]
-    assert stored == ["__elicit_step_1", "output 1", "who"]
+    slots = [getattr(effect, "slot", "") for effect in node(found, "1").edges[0].effects]
+    assert slots == ["__elicit_step_1", "output 1", "who"]
     assert prompt(found, "2").endswith("Hello <who> (<__elicit_step_1>).")
 
 

@@ -75,8 +75,8 @@ def test_the_help_says_where_to_close_and_how_to_keep_the_line(tmp_path: Path) -
     assert found.help.endswith(
         "~~~~ on a separate line; if the line belongs to the block, open and close the block with ~~~~~~"
     )
-    stored = BUILD + "~~~~~~text\nx\n~~~~~sh\n~~~~~\n~~~~~~\n"
-    assert findings(compiled(tmp_path, stored)) == []
+    nested = BUILD + "~~~~~~text\nx\n~~~~~sh\n~~~~~\n~~~~~~\n"
+    assert findings(compiled(tmp_path, nested)) == []
 
 
 def test_a_block_without_an_end_is_the_error_that_it_was(tmp_path: Path) -> None:
@@ -145,8 +145,8 @@ def test_a_variable_that_a_later_block_reads_is_reported(tmp_path: Path, first: 
     (found,) = lost(tmp_path, text)
     assert found.message == "the variable V ends with this block, because each block runs in its own shell"
     assert "`rdc: {outputs: [V]}`" in found.help
-    output = ["V is set here", "this block reads V, but doesn't set it"]
-    assert [place.message for place in found.related] == output
+    notes = ["V is set here", "this block reads V, but doesn't set it"]
+    assert [place.message for place in found.related] == notes
     lines = text.splitlines()
     places = [lines[place.span.line - 1] for place in found.related]
     assert found.span

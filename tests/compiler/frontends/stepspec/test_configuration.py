@@ -244,7 +244,7 @@ def test_the_first_rule_that_applies_decides(tmp_path: Path, policy: str, phase:
     """
     found = gates(program_of(compiled(tmp_path, text)))
     assert list(found) == (["m:big-deploy:a:hitl"] if reason else [])
-    assert all(output.startswith(reason) for output in found.values())
+    assert all(text.startswith(reason) for text in found.values())
 
 
 def test_a_step_without_a_phase_has_that_of_the_workflow(tmp_path: Path) -> None:
