@@ -146,6 +146,7 @@ BASES = {
     "notes.stepspec.yaml": SPECIFICATION,
 }
 R, P, W, S = BASES
+OUTPUTS = 'outputs: ["{output_folder}/draft.md"]'
 
 
 class Row(NamedTuple):
@@ -204,9 +205,7 @@ ROWS = {
     "step in bold": Row(R, "## 2. Check", "**2. Check**", "24 RD120", "## 2. Check"),
     "unclosed code block": Row(R, "make undo\n```", "make undo", "33 RD045", "close it with ```"),
     "code block of another language": Row(R, "```bash\nmake undo", "```pyhton\nmake undo", "", ""),
-    "two code blocks": Row(
-        R, "make undo\n```", "make undo\n```\n\n```bash\nmake clean\n```", "37 RD110", "join the commands in"
-    ),
+    "two code blocks": Row(R, "make undo\n", "make undo\n```\n\n```sh\nls\n", "37 RD110", "join the commands in"),
     "frontmatter not closed": Row(R, "result: COMPLETE\n---\n", "result: COMPLETE\n", "1 RD011", "---"),
     "frontmatter with a tab": Row(R, "  inputs:", "\tinputs:", "4 RD010", "indent with spaces: YAML"),
     "frontmatter key misspelled": Row(R, "  inputs:", "  input:", "4 RD013", "inputs"),
@@ -234,9 +233,7 @@ ROWS = {
     "section in lower case": Row(P, "## INPUTS", "## inputs", "", ""),
     "input without ticks": Row(P, "- `topic` (string): The topic", "- topic (string): The topic", "9 RD710", "name"),
     "input without a type": Row(P, "- `topic` (string): The topic", "- `topic`: The topic", "9 RD710", "name"),
-    "input without a dash": Row(
-        P, "- `topic` (string)", "`topic` (string)", "9 RD736", "- `topic` (string): The topic"
-    ),
+    "input without dash": Row(P, "- `topic` (string)", "`topic` (string)", "9 RD736", "- `topic` (string): The topic"),
     "type misspelled": Row(P, "(enum: formal, plain)", "(enumm: formal, plain)", "10 RD732", "enum"),
     "type unknown": Row(P, "(string)", "(url)", "9 RD733", "string"),
     "enum without options": Row(P, "(enum: formal, plain)", "(enum)", "10 RD728", "(enum: one, another)"),
@@ -248,28 +245,18 @@ ROWS = {
     "variable not closed": Row(P, "about {{topic}}", "about {{topic", "9 RD410", "{{topic}}"),
     "variable in dollars": Row(P, "about {{topic}}", "about ${topic}", "9 RD410", "{{topic}}"),
     "output misspelled": Row(P, "@output(facts)", "@ouput(facts)", "17 RD715", "@output"),
-    "output without a name": Row(
-        P, "@output(facts)", "@output()", "17 RD714", "write @output(name), @output(name: type)"
-    ),
-    "output not closed": Row(
-        P, "@output(facts)", "@output(facts", "17 RD714", "write @output(name), @output(name: type)"
-    ),
-    "output with a space": Row(
-        P, "@output(facts)", "@output (facts)", "17 RD714", "write @output(name), @output(name: type)"
-    ),
+    "output without a name": Row(P, "@output(facts)", "@output()", "17 RD714", "write @output(name)"),
+    "output not closed": Row(P, "@output(facts)", "@output(facts", "17 RD714", "write @output(name)"),
+    "output with a space": Row(P, "@output(facts)", "@output (facts)", "17 RD714", "write @output(name)"),
     "output read too early": Row(P, "about {{topic}}", "about {{facts}}", "15 RD721", "move that step further"),
     "elicit of another kind": Row(P, "@elicit(confirm,", "@elicit(comfirm,", "33 RD711", "confirm"),
     "elicit without quotes": Row(P, '"Publish it?"', "Publish it?", "33 RD726", "add the question in"),
-    "elicit select without options": Row(
-        P, '@elicit(confirm, "Publish it?")', '@elicit(select, "Publish it?")', "33 RD726", "add each option in"
-    ),
+    "elicit select without options": Row(P, "@elicit(confirm", "@elicit(select", "33 RD726", "add each option in"),
     "if without quotes": Row(P, 'tone == "formal"', "tone == formal", "23 RD716", 'if name == "text"'),
     "if with one equals sign": Row(P, 'tone == "formal"', 'tone = "formal"', "23 RD716", 'if name == "text"'),
     "if without the end": Row(P, "```endif```\n", "", "23 RD707", "endif"),
     "else without if": Row(P, '```if tone == "formal"```\n', "", "24 RD708", "if"),
-    "if with a value that is no option": Row(
-        P, 'tone == "formal"', 'tone == "forml"', "23 RD404", "fix the condition, or"
-    ),
+    "if with a value that is no option": Row(P, '"formal"', '"forml"', "23 RD404", "fix the condition, or"),
     "if of an unknown name": Row(P, "if tone ==", "if tune ==", "23 RD720", "tone"),
     "if without closing ticks": Row(P, '"formal"```', '"formal"', "23 RD716", 'if name == "text"'),
     "artifact type misspelled": Row(P, "type: markdown", "type: markdwon", "37 RD712", "markdown"),
@@ -293,9 +280,7 @@ ROWS = {
         "20 RD805",
         "conditions: [{keyword: READY, goto: ship}]",
     ),
-    "next instead of goto": Row(
-        W, "{keyword: DONE, goto: check}", "{keyword: DONE, next: check}", "21 RD804", "goto: …"
-    ),
+    "next instead of goto": Row(W, "DONE, goto: check}", "DONE, next: check}", "21 RD804", "goto: …"),
     "step name twice": Row(W, "  - name: check", "  - name: write", "24 RD807", "rename one of them"),
     "next and end": Row(W, "    end: true", "    end: true\n    next: plan", "29 RD830", "remove one of the"),
     "neither next nor end": Row(W, "    end: true\n", "", "24 RD831", "end: true"),
@@ -307,67 +292,35 @@ ROWS = {
     "tab": Row(W, "    end: true", "\tend: true", "28 RD800", "indent with spaces: YAML"),
     "indentation too deep": Row(W, "    end: true", "      end: true", "28 RD800", "key: value"),
     "indentation too shallow": Row(W, "    end: true", "  end: true", "28 RD800", "indent the key like"),
-    "colon in a value": Row(
-        W, "prompt: Check it.", "prompt: Check it: all of it", "26 RD800", 'prompt: "Check it: all of it"'
-    ),
+    "colon in a value": Row(W, ": Check it.", ": Check it: all", "26 RD800", '"Check it: all"'),
     "quote not closed": Row(W, 'format: "## Plan"', 'format: "## Plan', "9 RD800", "}"),
     "list not closed": Row(W, "{keyword: DONE, goto: check}", "{keyword: DONE, goto: check", "21 RD800", "}"),
-    "steps as a mapping": Row(
-        W, "steps:\n  - name: plan", "steps:\n    name: plan", "12 RD800", "indent this line like"
-    ),
+    "steps as a mapping": Row(W, "  - name: plan", "    name: plan", "12 RD800", "indent this line like"),
     "top key misspelled": Row(W, "steps:", "step:", "4 RD803", "steps"),
-    "description twice": Row(
-        W, "description: Review a change", "description: a\ndescription: b", "3 RD802", "remove one of the"
-    ),
+    "description twice": Row(W, "description:", "description: a\ndescription:", "3 RD802", "remove one of the"),
     "retries in a step": Row(W, "    end: true", "    end: true\n    retries: 3", "29 RD803", "remove it, or use"),
     "report without a format": Row(W, '{name: plan, format: "## Plan"}', "{name: plan}", "9 RD804", "format: …"),
-    "report as a string": Row(
-        W, '{name: plan, format: "## Plan"}', "plan", "9 RD805", "report: {name: review, format: …}"
-    ),
+    "report as a string": Row(W, '{name: plan, format: "## Plan"}', "plan", "9 RD805", "report: {name: review, "),
     "pattern of a report that is none": Row(W, '"DONE|BLOCKED"', '"DONE|(BLOCKED"', "19 RD811", "(a+)+"),
     "workflow without steps": Row(W, WORKFLOW[WORKFLOW.index("steps:") :], "steps: []\n", "4 RD804", "name"),
     # Specifications
-    "specification key misspelled": Row(
-        S, "    human_gate: required", "    human_gat: required", "16 RD873", "human_gate"
-    ),
-    "gate as a word": Row(
-        S, "human_gate: required", "human_gate: requred", "16 RD855", "write required, conditional, optional"
-    ),
+    "specification key misspelled": Row(S, "human_gate: required", "human_gat: required", "16 RD873", "human_gate"),
+    "gate as a word": Row(S, "human_gate: required", "human_gate: requred", "16 RD855", "write required, "),
     "id missing": Row(S, "  - id: review\n    description", "  - description", "14 RD854", "id: …"),
     "id twice": Row(S, "- id: review", "- id: draft", "14 RD857", "change one of them"),
     "id with a space": Row(S, "- id: review", "- id: re view", "", ""),
-    "retries as a number": Row(
-        S, "retries: {max: 2, backoff_seconds: 5}", "retries: 3", "11 RD855", "retries: {max: 3}"
-    ),
+    "retries as number": Row(S, "retries: {max: 2, backoff_seconds: 5}", "retries: 3", "11 RD855", "retries: {max: 3}"),
     "retries misspelled": Row(S, "backoff_seconds: 5", "backof_seconds: 5", "11 RD853", "backoff_seconds"),
     "retries negative": Row(S, "max: 2", "max: -2", "11 RD855", "write a whole number"),
-    "output as a string": Row(
-        S,
-        '["{output_folder}/draft.md"]\n    retries',
-        '"{output_folder}/draft.md"\n    retries',
-        "10 RD855",
-        'outputs: ["{output_folder}/draft.md"]',
-    ),
-    "output outside": Row(
-        S,
-        'outputs: ["{output_folder}/draft.md"]',
-        'outputs: ["draft.md"]',
-        "10 RD859",
-        "start it with {output_folder}/",
-    ),
-    "output above": Row(
-        S, 'outputs: ["{output_folder}/draft.md"]', 'outputs: ["{output_folder}/../draft.md"]', "10 RD860", "/"
-    ),
+    "output as a string": Row(S, OUTPUTS, 'outputs: "{output_folder}/draft.md"', "10 RD855", OUTPUTS),
+    "output outside": Row(S, OUTPUTS, 'outputs: ["draft.md"]', "10 RD859", "start it with {output_folder}/"),
+    "output above": Row(S, OUTPUTS, 'outputs: ["{output_folder}/../draft.md"]', "10 RD860", "/"),
     "placeholder doubled": Row(S, "about {topic}", "about {{topic}}", "9 RD874", "{topic}"),
     "placeholder misspelled": Row(
-        S,
-        '["{output_folder}/draft.md"]\n    retries',
-        '["{outptu_folder}/draft.md"]\n    retries',
-        "10 RD859",
-        "start it with {output_folder}/",
+        S, OUTPUTS, OUTPUTS.replace("put_", "ptu_"), "10 RD859", "start it with {output_folder}/"
     ),
     "tool as a string": Row(
-        S, "- {name: listFiles, args: {path: public}}", "- listFiles", "13 RD855", "write a mapping of"
+        S, "- {name: listFiles, args: {path: public}}", "- listFiles", "13 RD855", "write a mapping"
     ),
     "tool unknown": Row(S, "name: listFiles", "name: listFile", "13 RD865", "listFiles"),
     "evidence unknown": Row(S, "evidence: L2", "evidence: L9", "19 RD855", "write none, L0, L1"),
