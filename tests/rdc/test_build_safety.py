@@ -10,7 +10,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from hashlib import sha256
 from itertools import count
@@ -132,54 +133,40 @@ def test_in_ci_a_cache_that_came_with_the_repository_proves_nothing(project: Pro
     assert "error[RD543]" in result.err
 
 
-def test_watch_builds_again_on_save(project: Project) -> None:
+@contextmanager
+def watching(project: Project, *words: str) -> Iterator[Iterator[str]]:
+    """Give the lines of `rdc build --watch`, which Ctrl-C ends."""
+    command = [sys.executable, "-m", "rdc", "build", "--watch", *words]
     process = subprocess.Popen(
-        [sys.executable, "-m", "rdc", "build", "--watch"],
-        cwd=project.root,
-        env=environment(),
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
+        command, cwd=project.root, env=environment(), stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     try:
         assert process.stderr is not None
-        lines = iter(process.stderr.readline, "")
-        assert next(line for line in lines if "rdc.lock" in line)
-        project.runbook("deploy", "saved")
-        assert next(line for line in lines if "deploy.yml" in line) == "wrote .github/workflows/deploy.yml\n"
-        assert "echo saved" in project.workflow("deploy").read_text()
+        yield iter(process.stderr.readline, "")
     finally:
         os.killpg(process.pid, signal.SIGINT)
         process.wait(10)
     assert process.returncode == 0
 
 
+def test_watch_builds_again_on_save(project: Project) -> None:
+    with watching(project) as lines:
+        assert next(line for line in lines if "rdc.lock" in line)
+        project.runbook("deploy", "saved")
+        assert next(line for line in lines if "deploy.yml" in line) == "wrote .github/workflows/deploy.yml\n"
+        assert "echo saved" in project.workflow("deploy").read_text()
+
+
 def test_watch_outlives_an_approval_and_a_missing_configuration(project: Project) -> None:
     project.build()
-    project.write(
-        "docs/deploy.runbook.md", f"---\nrdc: {{github: {{secrets: [KEY]}}}}\n---\n{RUNBOOK.format('A', 'a')}"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rdc", "build", "--watch", "--approve", "secret KEY"],
-        cwd=project.root,
-        env=environment(),
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        assert process.stderr is not None
-        lines = iter(process.stderr.readline, "")
+    project.write("docs/deploy.runbook.md", f"---\nrdc: {{github: {{secrets: [K]}}}}\n---\n{RUNBOOK.format('A', 'a')}")
+    with watching(project, "--approve", "secret K") as lines:
         assert next(line for line in lines if "wrote rdc.lock" in line)
         (project.root / "rdc.toml").rename(project.root / "away.toml")
         assert next(line for line in lines if "builds nothing" in line)
         (project.root / "away.toml").rename(project.root / "rdc.toml")
         project.runbook("build", "saved")
         assert next(line for line in lines if "build.yml" in line) == "wrote .github/workflows/build.yml\n"
-    finally:
-        os.killpg(process.pid, signal.SIGINT)
-        process.wait(10)
-    assert process.returncode == 0
 
 
 def test_a_link_in_the_repository_leads_no_build_out_of_it(project: Project) -> None:

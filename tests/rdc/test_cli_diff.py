@@ -19,19 +19,14 @@ pytestmark = pytest.mark.process
 
 OLD = """\
 # Deploy
-
 ## 1. Build
-
 ```bash
 make
 ```
-
 ## 2. Install
-
 ```bash
 make install
 ```
-
 - PASS: COMPLETE "Done"
 """
 
@@ -120,11 +115,7 @@ rdc:
         ("    runs-on", "    environment: live\n    runs-on", ["* github environment: unset -> live"]),
         ("inputs: {", "inputs: {NEW: {default: x}, ", ["+ input NEW: string, default x"]),
         ("[a-z]+[0-9]", ".*", ["* input HOST pattern: [a-z]+[0-9] -> .*"]),
-        (
-            "[TOKEN]\n  github",
-            "[TOKEN, KEY]\n  github",
-            ["- needs the secrets TOKEN", "+ needs the secrets TOKEN, KEY"],
-        ),
+        ("[TOKEN]\n  github", "[TOKEN, K]\n  github", ["- needs the secrets TOKEN", "+ needs the secrets TOKEN, K"]),
         ("60s", "90s", ["~ 1 Build: settings", "    -timeout: 60", "    +timeout: 90", "     delay: 0"]),
         ("slow", "fast", ["~ 1 Build: environment", "    -MODE: slow", "    +MODE: fast"]),
     ],

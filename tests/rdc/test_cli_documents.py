@@ -35,20 +35,13 @@ PLAN = """step_specs:
 """
 POLICY = "hitl: {policy: {required_phases: [Release]}}\n"
 BOOK = """# Greet
-
 ## INPUTS
-
 - `who` (string): whom
 - `how` (enum: short, long): how
-
 ## STEP 1: Think
-
 @prompt(file:prompts/think.md)
-
 @output(idea)
-
 ## STEP 2: Write
-
 ```if how == "short"```
 Write a word.
 ```else```
@@ -104,9 +97,7 @@ def test_findings_in_the_configuration_stand_in_its_file(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "read_as", "code"), [("name: b\nsteps: []\n", "agent-workflow", "RD804"), ("[]\n", "stepspec", "RD854")]
 )
-def test_documents_of_a_folder_are_found_and_named_formats_taken(
-    text: str, read_as: str, code: str, folder: Path
-) -> None:
+def test_a_folder_is_searched_and_named_formats_taken(text: str, read_as: str, code: str, folder: Path) -> None:
     write(folder, {"b.yaml": text})
     assert call("check", ".", cwd=folder).code == 0
     assert call("check", "b.yaml", cwd=folder).code == 1
@@ -325,27 +316,16 @@ def test_a_compiled_playbook_finds_the_type_of_its_file_though_nothing_else_is_f
 
 
 LABELS = """# Label
-
 ## INPUTS
-
 - `issue` (text): The issue
-
 ## STEP 1: Classify
-
 Classify: {{issue}}
-
 @output(kind: enum, "bug", "feature")
-
 ## STEP 2: Rate
-
 Rate it.
-
 @output(level: enum, "low", "high", extract:"level")
-
 ## STEP 3: Ask
-
 @elicit(input, "Which?")
-
 @output(which, "a", "b")
 """
 NONE_OF, NO_FIELD = "the answer is not one of", "the answer has no JSON object with the field level"
@@ -406,14 +386,10 @@ def test_blank_lines_around_a_removed_directive_become_one(case: str, tmp_path: 
 
 
 FLAGGED = """# A
-
 ## INPUTS
-
 - `short` (boolean: false): Whether it is short
 - `loud` (bool): Whether it is loud
-
 ## STEP 1: Write
-
 ```if short```
 One word.
 ```elif loud ```

@@ -124,11 +124,8 @@ rdc:
 ---
 
 ## 1. Ship {{TARGET}}?
-
 - NO: GOTO Roll
-
 ## Roll
-
 ```sh
 touch ran
 ```
@@ -222,19 +219,12 @@ def test_a_mistyped_recipe_of_a_workflow(tmp_path: Path) -> None:
 
 ASKING = """\
 # Ask
-
 ## STEP 1: Draft
-
 Write.
-
 @output(draft)
-
 ## STEP 2: Check
-
 @elicit(input, "Good?")
-
 ## STEP 3: Send
-
 Send {{draft}}.
 """
 PARALLEL = """\

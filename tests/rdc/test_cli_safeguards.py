@@ -160,9 +160,7 @@ def test_steps_and_tools_of_specifications_refuse_it(word: str, place: str, reme
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize(
-    "top", ["rdc: {github: {approval_gate: true}}", "rdc: {steps: {build: {approval_gate: true}}}"]
-)
+@pytest.mark.parametrize("top", ["rdc: {github: {approval_gate: true}}", "rdc: {steps: {a: {approval_gate: true}}}"])
 def test_nor_deeper_below_rdc(name: str, top: str, tmp_path: Path) -> None:
     code, output = checked(tmp_path, name, FORMATS[name].format(top=top))
     assert (code, "approval_gate" in output) == (1, True), output

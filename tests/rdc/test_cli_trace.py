@@ -17,57 +17,39 @@ from tests.support.cli import UNKNOWN_TARGET, call, document
 
 DEPLOY = """\
 # Deploy
-
 ## 1. Build
-
 ```sh
 touch WAS_RUN
 ```
-
 - FAIL: STOP "Nothing was built"
-
 ## 2. Check
-
 ### 2.1 Look
-
 Is it good?
-
 - YES: CONTINUE
 - NO: RETRY 1 GOTO Back
-
 ### 2.2 Listen
-
 - FAIL: CONTINUE
-
 ## Back
-
 Put the old one back.
-
 - PASS: STOP "Back to the old one"
 """
 
 ROUNDS = """\
 ## {N}. Round {N}
-
 ```sh
 true
 ```
-
 - PASS: GOTO NEXT {N}
 - FAIL: COMPLETE "{N} rounds"
 """
 
 DEAD = """\
 ## 1. Both
-
 - PASS: GOTO 2
 - FAIL: STOP "never said"
-
 ### 1.1 One
-
 - PASS: GOTO 2
 - FAIL: GOTO 2
-
 ## 2. Two
 """
 
@@ -298,15 +280,10 @@ def test_a_walk_shows_inputs_values_and_times(tmp_path: Path) -> None:
 
 
 TRIAGE = """# T
-
 ## STEP 1: Ask
-
 Say what it is.
-
 @output(kind: enum, "bug", "other", extract:"kind")
-
 ## STEP 2: Maybe
-
 ```if kind == "bug"```
 
 Fix it.

@@ -425,9 +425,7 @@ def killed(turn: int, *words: str, cwd: Path) -> int:
     return ended(fork(act))
 
 
-def test_companions_last_on_the_disk_before_the_main_file_stands(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_companions_last_on_the_disk_before_the_main_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     happened: list[str] = []
     replace, fsync = Path.replace, os.fsync
 

@@ -44,15 +44,11 @@ rdc:
   outputs: [id, note]
 ---
 ## 1. Ship {{version}} to {{region}}
-
 ```sh
 test "$version-$region" = 1.20-us && echo "id=9" >> "$RDC_OUTPUT" && echo "note=" >> "$RDC_OUTPUT"
 ```
-
 - FAIL: RETRY 1
-
 ## 2. Is {{id}} right?
-
 - YES: COMPLETE "{{version}} {{region}} {{id}} {{note}}"
 - NO: STOP
 """
@@ -115,26 +111,17 @@ rdc:
   steps: {"3": {timeout: 9s}, 4.2: {env: {A: 1.10}}, '*': {retry-delay: 1s}}
 ---
 # T
-
 ## 1. Ship {{version}}
-
 Done?
-
 ## 3. A
 - PASS: CONTINUE
-
 ```sh
 echo "$version"
 ```
-
 ## 4. B
-
 ### 4.1 C
-
 Done?
-
 ### 4.2 D
-
 ```sh
 echo "$A"
 ```

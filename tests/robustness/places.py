@@ -14,26 +14,18 @@ from tests.support import warm
 PATIENCE = 30.0
 FLOW = """\
 # Flow
-
 ## 1. One
-
 ```bash
 echo one >> log
 ```
-
 ## 2. Look
-
 Is it good?
-
 - YES: CONTINUE
 - NO: STOP
-
 ## 3. Three
-
 ```bash
 echo three >> log
 ```
-
 - PASS: COMPLETE "Out it goes"
 """
 PLAIN = "# Plain\n\n## 1. One\n\n```sh\necho one >> log\n```\n\n## 2. Three\n\n```sh\necho three >> log\n```\n"

@@ -82,9 +82,7 @@ def test_a_run_comes_to_its_end_without(what: str, target: str, document: str, t
 
 @TARGETS
 @pytest.mark.parametrize("after", ["> /dev/full", "2> /dev/full", "| true", "2>&1 | true", "> /dev/full 2>&1"])
-def test_a_run_does_not_depend_on_who_reads_what_it_says(
-    after: str, target: str, document: str, tmp_path: Path
-) -> None:
+def test_a_run_does_not_depend_on_its_readers(after: str, target: str, document: str, tmp_path: Path) -> None:
     if target == "make" and after.startswith(">"):
         pytest.skip("make itself ends where it cannot write")
     place = Place(tmp_path, document, target)

@@ -17,9 +17,7 @@ from tests.support.hostile_texts import EVIL, LINES, NASTY, is_unsafe
 
 pytestmark = pytest.mark.process
 
-LINE = " ".join([*LINES, *EVIL, "{{said}} {{OTHER}} ${{ github.token }} $(shell touch PWNED) the end"]).replace(
-    "\n", " "
-)
+LINE = " ".join([*LINES, *EVIL, "{{said}} {{OTHER}} ${{ github.token }} $(shell touch PWNED) end"]).replace("\n", " ")
 LINE = "".join(character for character in LINE if character not in "\0\r")
 FIXED = LINE.replace("{{", "{")  # a reference would be an error here
 TEXT = "\n".join([*NASTY, *EVIL, "{{LINE}}", "the end"]).replace("\0", "")
@@ -50,11 +48,8 @@ rdc: {yaml.safe_dump(declared, default_flow_style=True, width=10**6)}
 ---
 
 # A title with {{{{LINE}}}}
-
 ## 1. Look at {{{{LINE}}}}
-
 It is {{{{LINE}}}}, of {{{{PICK}}}}.
-
 ```sh
 {COMMANDS}```
 

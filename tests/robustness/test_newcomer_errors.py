@@ -24,54 +24,36 @@ scenarios:
 ---
 
 # Deploy
-
 ## 1. Build
-
 ```bash
 make VERSION="$VERSION"
 ```
-
 - PASS: CONTINUE
 - FAIL: RETRY 2 GOTO Undo
 
 ## 2. Check
-
 Is version {{VERSION}} live?
-
 - YES: COMPLETE "Done"
 - NO: GOTO Undo
-
 ## Undo
-
 ```bash
 make undo
 ```
-
 - PASS: STOP "Undone"
 - FAIL: STOP
 """
 PLAYBOOK = """# Write an article
-
 ## SYSTEM
-
 You write plainly.
-
 ## INPUTS
-
 - `topic` (string): The topic
 - `tone` (enum: formal, plain): The tone
 - `words` (number: 500): The length
-
 ## STEP 1: Research
-
 Collect facts about {{topic}}.
-
 @output(facts)
-
 ## STEP 2: Write
-
 Write {{words}} words in a {{tone}} tone from {{facts}}.
-
 ```if tone == "formal"```
 Use full sentences.
 ```else```
@@ -164,48 +146,48 @@ class Row(NamedTuple):
 
 ROWS = {
     # Runbooks
-    "outcome in lower case": Row(R, "- PASS: CONTINUE", "- pass: CONTINUE", "21 RD120", "PASS"),
-    "outcome misspelled": Row(R, "- PASS: CONTINUE", "- PAS: CONTINUE", "21 RD120", "PASS"),
-    "outcome SUCCESS": Row(R, "- PASS: CONTINUE", "- SUCCESS: CONTINUE", "21 RD120", "PASS"),
-    "outcome ERROR": Row(R, "- FAIL: RETRY 2 GOTO Undo", "- ERROR: RETRY 2 GOTO Undo", "22 RD120", "FAIL"),
-    "outcome ELSE": Row(R, "- NO: GOTO Undo", "- ELSE: GOTO Undo", "29 RD120", "FAIL"),
-    "outcome without a colon": Row(R, "- FAIL: STOP", "- FAIL STOP", "38 RD058", "- FAIL: STOP"),
-    "outcome with an arrow": Row(R, "- FAIL: STOP", "- FAIL -> STOP", "38 RD120", "- FAIL: STOP"),
-    "outcome in bold": Row(R, "- FAIL: STOP", "- **FAIL**: STOP", "38 RD120", "- FAIL: STOP"),
+    "outcome in lower case": Row(R, "- PASS: CONTINUE", "- pass: CONTINUE", "18 RD120", "PASS"),
+    "outcome misspelled": Row(R, "- PASS: CONTINUE", "- PAS: CONTINUE", "18 RD120", "PASS"),
+    "outcome SUCCESS": Row(R, "- PASS: CONTINUE", "- SUCCESS: CONTINUE", "18 RD120", "PASS"),
+    "outcome ERROR": Row(R, "- FAIL: RETRY 2 GOTO Undo", "- ERROR: RETRY 2 GOTO Undo", "19 RD120", "FAIL"),
+    "outcome ELSE": Row(R, "- NO: GOTO Undo", "- ELSE: GOTO Undo", "24 RD120", "FAIL"),
+    "outcome without a colon": Row(R, "- FAIL: STOP", "- FAIL STOP", "30 RD058", "- FAIL: STOP"),
+    "outcome with an arrow": Row(R, "- FAIL: STOP", "- FAIL -> STOP", "30 RD120", "- FAIL: STOP"),
+    "outcome in bold": Row(R, "- FAIL: STOP", "- **FAIL**: STOP", "30 RD120", "- FAIL: STOP"),
     "outcome with a star": Row(R, "- FAIL: STOP", "* FAIL: STOP", "", ""),
-    "outcome in a numbered list": Row(R, "- FAIL: STOP", "1. FAIL: STOP", "38 RD120", "- FAIL: STOP"),
-    "action misspelled": Row(R, "- PASS: CONTINUE", "- PASS: CONTINEU", "21 RD040", "CONTINUE"),
-    "action in lower case": Row(R, "- PASS: CONTINUE", "- PASS: continue", "21 RD040", "CONTINUE"),
-    "action NEXT STEP": Row(R, "- PASS: CONTINUE", "- PASS: NEXT STEP", "21 RD040", "PASS: CONTINUE"),
-    "action EXIT": Row(R, "- FAIL: STOP", "- FAIL: EXIT", "38 RD040", "STOP"),
-    "action ABORT": Row(R, "- FAIL: STOP", "- FAIL: ABORT", "38 RD040", "STOP"),
-    "RETRY with TIMES": Row(R, "RETRY 2 GOTO Undo", "RETRY 2 TIMES GOTO Undo", "22 RD040", "FAIL: RETRY 2 GOTO Undo"),
-    "RETRY with a word": Row(R, "RETRY 2 GOTO Undo", "RETRY two GOTO Undo", "22 RD040", "RETRY 2 GOTO Undo"),
-    "RETRY 0": Row(R, "RETRY 2 GOTO Undo", "RETRY 0 GOTO Undo", "22 RD040", "expected a number of at"),
-    "RETRY THEN": Row(R, "RETRY 2 GOTO Undo", "RETRY 2 THEN GOTO Undo", "22 RD040", "FAIL: RETRY 2 GOTO Undo"),
-    "RETRY in RETRY": Row(R, "RETRY 2 GOTO Undo", "RETRY 2 RETRY 2 STOP", "22 RD041", "RETRY 3 STOP"),
-    "GOTO step and number": Row(R, "- NO: GOTO Undo", "- NO: GOTO step 1", "29 RD040", "NO: GOTO 1"),
-    "GOTO in lower case": Row(R, "- NO: GOTO Undo", "- NO: GOTO undo", "29 RD201", "GOTO Undo"),
-    "GOTO a title": Row(R, "- NO: GOTO Undo", "- NO: GOTO Build", "29 RD201", "GOTO 1"),
-    "GOTO nowhere": Row(R, "- NO: GOTO Undo", "- NO: GOTO", "29 RD040", "expected a step's number or name,"),
-    "GOTO a step that is not there": Row(R, "- NO: GOTO Undo", "- NO: GOTO 7", "29 RD201", "the steps are 1,"),
-    "GO TO": Row(R, "- NO: GOTO Undo", "- NO: GO TO Undo", "29 RD040", "GOTO"),
+    "outcome in a numbered list": Row(R, "- FAIL: STOP", "1. FAIL: STOP", "30 RD120", "- FAIL: STOP"),
+    "action misspelled": Row(R, "- PASS: CONTINUE", "- PASS: CONTINEU", "18 RD040", "CONTINUE"),
+    "action in lower case": Row(R, "- PASS: CONTINUE", "- PASS: continue", "18 RD040", "CONTINUE"),
+    "action NEXT STEP": Row(R, "- PASS: CONTINUE", "- PASS: NEXT STEP", "18 RD040", "PASS: CONTINUE"),
+    "action EXIT": Row(R, "- FAIL: STOP", "- FAIL: EXIT", "30 RD040", "STOP"),
+    "action ABORT": Row(R, "- FAIL: STOP", "- FAIL: ABORT", "30 RD040", "STOP"),
+    "RETRY with TIMES": Row(R, "RETRY 2 GOTO Undo", "RETRY 2 TIMES GOTO Undo", "19 RD040", "FAIL: RETRY 2 GOTO Undo"),
+    "RETRY with a word": Row(R, "RETRY 2 GOTO Undo", "RETRY two GOTO Undo", "19 RD040", "RETRY 2 GOTO Undo"),
+    "RETRY 0": Row(R, "RETRY 2 GOTO Undo", "RETRY 0 GOTO Undo", "19 RD040", "expected a number of at"),
+    "RETRY THEN": Row(R, "RETRY 2 GOTO Undo", "RETRY 2 THEN GOTO Undo", "19 RD040", "FAIL: RETRY 2 GOTO Undo"),
+    "RETRY in RETRY": Row(R, "RETRY 2 GOTO Undo", "RETRY 2 RETRY 2 STOP", "19 RD041", "RETRY 3 STOP"),
+    "GOTO step and number": Row(R, "- NO: GOTO Undo", "- NO: GOTO step 1", "24 RD040", "NO: GOTO 1"),
+    "GOTO in lower case": Row(R, "- NO: GOTO Undo", "- NO: GOTO undo", "24 RD201", "GOTO Undo"),
+    "GOTO a title": Row(R, "- NO: GOTO Undo", "- NO: GOTO Build", "24 RD201", "GOTO 1"),
+    "GOTO nowhere": Row(R, "- NO: GOTO Undo", "- NO: GOTO", "24 RD040", "expected a step's number or name,"),
+    "GOTO a step that is not there": Row(R, "- NO: GOTO Undo", "- NO: GOTO 7", "24 RD201", "the steps are 1,"),
+    "GO TO": Row(R, "- NO: GOTO Undo", "- NO: GO TO Undo", "24 RD040", "GOTO"),
     "message without quotes": Row(R, 'COMPLETE "Done"', "COMPLETE Done", "", ""),
-    "message with one quote": Row(R, 'COMPLETE "Done"', 'COMPLETE "Done', "28 RD040", "at the end of the message"),
-    "message in single quotes": Row(R, 'COMPLETE "Done"', "COMPLETE 'Done'", "28 RD040", "expected a one-word"),
-    "duplicate outcome": Row(R, "- NO: GOTO Undo", "- YES: GOTO Undo", "29 RD114", "remove one of the"),
+    "message with one quote": Row(R, 'COMPLETE "Done"', 'COMPLETE "Done', "23 RD040", "at the end of the message"),
+    "message in single quotes": Row(R, 'COMPLETE "Done"', "COMPLETE 'Done'", "23 RD040", "expected a one-word"),
+    "duplicate outcome": Row(R, "- NO: GOTO Undo", "- YES: GOTO Undo", "24 RD114", "remove one of the"),
     "yes and pass mixed": Row(R, "- NO: GOTO Undo", "- FAIL: GOTO Undo", "", ""),
-    "step numbers with a gap": Row(R, "## 2. Check", "## 3. Check", "24 RD102", "rdc fmt"),
-    "step number twice": Row(R, "## 2. Check", "## 1. Check", "24 RD108", "rdc fmt"),
+    "step numbers with a gap": Row(R, "## 2. Check", "## 3. Check", "21 RD102", "rdc fmt"),
+    "step number twice": Row(R, "## 2. Check", "## 1. Check", "21 RD108", "rdc fmt"),
     "step with a colon": Row(R, "## 2. Check", "## 2: Check", "", ""),
     "step with a parenthesis": Row(R, "## 2. Check", "## 2) Check", "", ""),
-    "step with the word": Row(R, "## 2. Check", "## Step 2. Check", "24 RD401", "## 2. Check"),
-    "step without a space": Row(R, "## 2. Check", "##2. Check", "24 RD120", "## 2. Check"),
-    "step with one sign": Row(R, "## 2. Check", "# 2. Check", "24 RD021", "##"),
-    "step in bold": Row(R, "## 2. Check", "**2. Check**", "24 RD120", "## 2. Check"),
-    "unclosed code block": Row(R, "make undo\n```", "make undo", "33 RD045", "close it with ```"),
+    "step with the word": Row(R, "## 2. Check", "## Step 2. Check", "21 RD401", "## 2. Check"),
+    "step without a space": Row(R, "## 2. Check", "##2. Check", "21 RD120", "## 2. Check"),
+    "step with one sign": Row(R, "## 2. Check", "# 2. Check", "21 RD021", "##"),
+    "step in bold": Row(R, "## 2. Check", "**2. Check**", "21 RD120", "## 2. Check"),
+    "unclosed code block": Row(R, "make undo\n```", "make undo", "26 RD045", "close it with ```"),
     "code block of another language": Row(R, "```bash\nmake undo", "```pyhton\nmake undo", "", ""),
-    "two code blocks": Row(R, "make undo\n", "make undo\n```\n\n```sh\nls\n", "37 RD110", "join the commands in"),
+    "two code blocks": Row(R, "make undo\n", "make undo\n```\n\n```sh\nls\n", "30 RD110", "join the commands in"),
     "frontmatter not closed": Row(R, "result: COMPLETE\n---\n", "result: COMPLETE\n", "1 RD011", "---"),
     "frontmatter with a tab": Row(R, "  inputs:", "\tinputs:", "4 RD010", "indent with spaces: YAML"),
     "frontmatter key misspelled": Row(R, "  inputs:", "  input:", "4 RD013", "inputs"),
@@ -214,54 +196,54 @@ ROWS = {
     "pattern that is none": Row(R, "'[0-9.]+'", "'[0-9.+'", "5 RD013", "fix the regular expression"),
     "default that does not fit": Row(R, 'default: "1.0"', 'default: "one"', "5 RD013", "use a default that"),
     "scenario result misspelled": Row(R, "result: COMPLETE", "result: COMPLET", "10 RD013", "commands"),
-    "input in a command in braces": Row(R, 'VERSION="$VERSION"', "VERSION={{VERSION}}", "18 RD134", '"$VERSION"'),
-    "input misspelled in a text": Row(R, "{{VERSION}} live", "{{VERSON}} live", "26 RD016", "{{VERSION}}"),
-    "name of the step reserved": Row(R, "## Undo", "## CONTINUE", "31 RD035", "Continue"),
+    "input in a command in braces": Row(R, 'VERSION="$VERSION"', "VERSION={{VERSION}}", "16 RD134", '"$VERSION"'),
+    "input misspelled in a text": Row(R, "{{VERSION}} live", "{{VERSON}} live", "22 RD016", "{{VERSION}}"),
+    "name of the step reserved": Row(R, "## Undo", "## CONTINUE", "25 RD035", "Continue"),
     "empty file": Row(R, RUNBOOK, "", "1 RD101", "## 1. Title"),
     "CRLF": Row(R, RUNBOOK, RUNBOOK.replace("\n", "\r\n"), "", ""),
     "BOM": Row(R, RUNBOOK, f"\ufeff{RUNBOOK}", "", ""),
     # Playbooks
-    "step without a colon": Row(P, "## STEP 2: Write", "## STEP 2 Write", "19 RD713", "## STEP 2: Write"),
-    "step in mixed case": Row(P, "## STEP 2: Write", "## Step 2: Write", "19 RD713", "## STEP 2: Write"),
-    "step with a dash": Row(P, "## STEP 2: Write", "## STEP 2 - Write", "19 RD713", "## STEP 2: Write"),
-    "step with a word as number": Row(P, "## STEP 2: Write", "## STEP TWO: Write", "19 RD713", "## STEP 2: Write"),
-    "step of level three": Row(P, "## STEP 2: Write", "### STEP 2: Write", "19 RD713", "## STEP 2: Write"),
-    "playbook step with a gap": Row(P, "## STEP 2: Write", "## STEP 3: Write", "19 RD709", "rdc fmt"),
-    "playbook step twice": Row(P, "## STEP 2: Write", "## STEP 1: Write", "19 RD709", "rdc fmt"),
-    "step without a number": Row(P, "## STEP 2: Write", "## STEP: Write", "19 RD737", "## STEP 2: Write"),
-    "section misspelled": Row(P, "## INPUTS", "## INPUT", "7 RD734", "INPUTS"),
+    "step without a colon": Row(P, "## STEP 2: Write", "## STEP 2 Write", "11 RD713", "## STEP 2: Write"),
+    "step in mixed case": Row(P, "## STEP 2: Write", "## Step 2: Write", "11 RD713", "## STEP 2: Write"),
+    "step with a dash": Row(P, "## STEP 2: Write", "## STEP 2 - Write", "11 RD713", "## STEP 2: Write"),
+    "step with a word as number": Row(P, "## STEP 2: Write", "## STEP TWO: Write", "11 RD713", "## STEP 2: Write"),
+    "step of level three": Row(P, "## STEP 2: Write", "### STEP 2: Write", "11 RD713", "## STEP 2: Write"),
+    "playbook step with a gap": Row(P, "## STEP 2: Write", "## STEP 3: Write", "11 RD709", "rdc fmt"),
+    "playbook step twice": Row(P, "## STEP 2: Write", "## STEP 1: Write", "11 RD709", "rdc fmt"),
+    "step without a number": Row(P, "## STEP 2: Write", "## STEP: Write", "11 RD737", "## STEP 2: Write"),
+    "section misspelled": Row(P, "## INPUTS", "## INPUT", "4 RD734", "INPUTS"),
     "section in lower case": Row(P, "## INPUTS", "## inputs", "", ""),
-    "input without ticks": Row(P, "- `topic` (string): The topic", "- topic (string): The topic", "9 RD710", "name"),
-    "input without a type": Row(P, "- `topic` (string): The topic", "- `topic`: The topic", "9 RD710", "name"),
-    "input without dash": Row(P, "- `topic` (string)", "`topic` (string)", "9 RD736", "- `topic` (string): The topic"),
-    "type misspelled": Row(P, "(enum: formal, plain)", "(enumm: formal, plain)", "10 RD732", "enum"),
-    "type unknown": Row(P, "(string)", "(url)", "9 RD733", "string"),
-    "enum without options": Row(P, "(enum: formal, plain)", "(enum)", "10 RD728", "(enum: one, another)"),
-    "enum option twice": Row(P, "(enum: formal, plain)", "(enum: formal, formal)", "10 RD728", "remove one of the"),
-    "number default that is none": Row(P, "(number: 500)", "(number: many)", "11 RD725", "fix the default, or"),
-    "input twice": Row(P, "- `tone`", "- `topic`", "10 RD705", "remove or rename one"),
-    "variable misspelled": Row(P, "about {{topic}}", "about {{topik}}", "15 RD721", "topic"),
-    "variable with one brace": Row(P, "about {{topic}}", "about {topic}", "9 RD410", "{{topic}}"),
-    "variable not closed": Row(P, "about {{topic}}", "about {{topic", "9 RD410", "{{topic}}"),
-    "variable in dollars": Row(P, "about {{topic}}", "about ${topic}", "9 RD410", "{{topic}}"),
-    "output misspelled": Row(P, "@output(facts)", "@ouput(facts)", "17 RD715", "@output"),
-    "output without a name": Row(P, "@output(facts)", "@output()", "17 RD714", "write @output(name)"),
-    "output not closed": Row(P, "@output(facts)", "@output(facts", "17 RD714", "write @output(name)"),
-    "output with a space": Row(P, "@output(facts)", "@output (facts)", "17 RD714", "write @output(name)"),
-    "output read too early": Row(P, "about {{topic}}", "about {{facts}}", "15 RD721", "move that step further"),
-    "elicit of another kind": Row(P, "@elicit(confirm,", "@elicit(comfirm,", "33 RD711", "confirm"),
-    "elicit without quotes": Row(P, '"Publish it?"', "Publish it?", "33 RD726", "add the question in"),
-    "elicit select without options": Row(P, "@elicit(confirm", "@elicit(select", "33 RD726", "add each option in"),
-    "if without quotes": Row(P, 'tone == "formal"', "tone == formal", "23 RD716", 'if name == "text"'),
-    "if with one equals sign": Row(P, 'tone == "formal"', 'tone = "formal"', "23 RD716", 'if name == "text"'),
-    "if without the end": Row(P, "```endif```\n", "", "23 RD707", "endif"),
-    "else without if": Row(P, '```if tone == "formal"```\n', "", "24 RD708", "if"),
-    "if with a value that is no option": Row(P, '"formal"', '"forml"', "23 RD404", "fix the condition, or"),
-    "if of an unknown name": Row(P, "if tone ==", "if tune ==", "23 RD720", "tone"),
-    "if without closing ticks": Row(P, '"formal"```', '"formal"', "23 RD716", 'if name == "text"'),
-    "artifact type misspelled": Row(P, "type: markdown", "type: markdwon", "37 RD712", "markdown"),
-    "artifact without a type": Row(P, "type: markdown", "markdown", "35 RD735", "type: markdown"),
-    "empty step": Row(P, "Collect facts about {{topic}}.\n\n@output(facts)", "", "9 RD410", "{{topic}}"),
+    "input without ticks": Row(P, "- `topic` (string): The topic", "- topic (string): The topic", "5 RD710", "name"),
+    "input without a type": Row(P, "- `topic` (string): The topic", "- `topic`: The topic", "5 RD710", "name"),
+    "input without dash": Row(P, "- `topic` (string)", "`topic` (string)", "5 RD736", "- `topic` (string): The topic"),
+    "type misspelled": Row(P, "(enum: formal, plain)", "(enumm: formal, plain)", "6 RD732", "enum"),
+    "type unknown": Row(P, "(string)", "(url)", "5 RD733", "string"),
+    "enum without options": Row(P, "(enum: formal, plain)", "(enum)", "6 RD728", "(enum: one, another)"),
+    "enum option twice": Row(P, "(enum: formal, plain)", "(enum: formal, formal)", "6 RD728", "remove one of the"),
+    "number default that is none": Row(P, "(number: 500)", "(number: many)", "7 RD725", "fix the default, or"),
+    "input twice": Row(P, "- `tone`", "- `topic`", "6 RD705", "remove or rename one"),
+    "variable misspelled": Row(P, "about {{topic}}", "about {{topik}}", "9 RD721", "topic"),
+    "variable with one brace": Row(P, "about {{topic}}", "about {topic}", "5 RD410", "{{topic}}"),
+    "variable not closed": Row(P, "about {{topic}}", "about {{topic", "5 RD410", "{{topic}}"),
+    "variable in dollars": Row(P, "about {{topic}}", "about ${topic}", "5 RD410", "{{topic}}"),
+    "output misspelled": Row(P, "@output(facts)", "@ouput(facts)", "10 RD715", "@output"),
+    "output without a name": Row(P, "@output(facts)", "@output()", "10 RD714", "write @output(name)"),
+    "output not closed": Row(P, "@output(facts)", "@output(facts", "10 RD714", "write @output(name)"),
+    "output with a space": Row(P, "@output(facts)", "@output (facts)", "10 RD714", "write @output(name)"),
+    "output read too early": Row(P, "about {{topic}}", "about {{facts}}", "9 RD721", "move that step further"),
+    "elicit of another kind": Row(P, "@elicit(confirm,", "@elicit(comfirm,", "23 RD711", "confirm"),
+    "elicit without quotes": Row(P, '"Publish it?"', "Publish it?", "23 RD726", "add the question in"),
+    "elicit select without options": Row(P, "@elicit(confirm", "@elicit(select", "23 RD726", "add each option in"),
+    "if without quotes": Row(P, 'tone == "formal"', "tone == formal", "13 RD716", 'if name == "text"'),
+    "if with one equals sign": Row(P, 'tone == "formal"', 'tone = "formal"', "13 RD716", 'if name == "text"'),
+    "if without the end": Row(P, "```endif```\n", "", "13 RD707", "endif"),
+    "else without if": Row(P, '```if tone == "formal"```\n', "", "14 RD708", "if"),
+    "if with a value that is no option": Row(P, '"formal"', '"forml"', "13 RD404", "fix the condition, or"),
+    "if of an unknown name": Row(P, "if tone ==", "if tune ==", "13 RD720", "tone"),
+    "if without closing ticks": Row(P, '"formal"```', '"formal"', "13 RD716", 'if name == "text"'),
+    "artifact type misspelled": Row(P, "type: markdown", "type: markdwon", "27 RD712", "markdown"),
+    "artifact without a type": Row(P, "type: markdown", "markdown", "25 RD735", "type: markdown"),
+    "empty step": Row(P, "Collect facts about {{topic}}.\n@output(facts)", "", "5 RD410", "{{topic}}"),
     # Workflows
     "step key misspelled": Row(W, "    next: write", "    nxt: write", "10 RD803", "next"),
     "prompt misspelled": Row(W, "    prompt: Check it.", "    promt: Check it.", "26 RD803", "prompt"),

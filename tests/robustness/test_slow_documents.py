@@ -92,15 +92,10 @@ NESTED = {
     "in a text": ('{"a":"{' + "{" * 100_000 + '"}' + '{"found":"yes"} {"{"', "yes"),
 }
 BOOK = """# A
-
 ## STEP 1: B
-
 Answer.
-
 @output(it, extract:"found")
-
 ## STEP 2: C
-
 It is <{{it}}>.
 """
 

@@ -9,59 +9,46 @@ from pathlib import Path
 import pytest
 
 from backends.python.edition import runtime
+from compiler.ir.program import Input
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.program import UsageError
 from runtime_shim.targets.make import FOR_OTHERS, MakeCaller, name_of, values_of
 from tests.robustness.places import Generated
-from tests.support.runtime_programs import Compiled, Input, node, program, sh
+from tests.support.runtime_programs import Compiled, node, program, sh
 
 pytestmark = pytest.mark.process
 
 RUNBOOK = """\
 # Deploy
-
 ## 1. Build
-
 ```sh
 echo build >> log
 [ ! -e hold ] || { rm hold; kill -9 $PPID; }
 ```
-
 - FAIL: STOP "No build"
-
 ## 2. Go on?
-
 - YES: CONTINUE
 - NO: STOP "Not today"
-
 ## 3. Try
-
 ```sh
 echo "try $RDC_ATTEMPT" >> log; [ "$RDC_ATTEMPT" -gt 1 ]
 ```
-
 - FAIL: RETRY 1
 - PASS: COMPLETE "Out"
 """
 LOOP = """\
 # Loop
-
 ## 1. Count
-
 ```sh
 echo count >> log; [ "$(wc -l < log)" -lt 5 ]
 ```
-
 - PASS: GOTO 2
 - FAIL: COMPLETE "Counted"
-
 ## 2. Back
-
 ```sh
 echo back >> log
 ```
-
 - PASS: GOTO 1
 """
 DOCUMENTS = {

@@ -13,26 +13,13 @@ from pathlib import Path
 import pytest
 
 from backends.python.edition import runtime
+from compiler.ir.edges import Keep
+from compiler.ir.program import Program
+from compiler.ir.tasks import Ask, Gate, Parallel, Tool
+from compiler.ir.texts import text
 from tests.support.process import Place, Screen, Table, ask, is_gone, kill, shell, wait_until
 from tests.support.process import program as table_of
-from tests.support.runtime_programs import (
-    Ask,
-    Compiled,
-    Gate,
-    Keep,
-    Parallel,
-    Program,
-    Tool,
-    agent,
-    edge,
-    node,
-    of,
-    program,
-    sh,
-    slot,
-    stored,
-    text,
-)
+from tests.support.runtime_programs import Compiled, agent, edge, node, of, program, sh, slot, stored
 
 pytestmark = pytest.mark.process
 
@@ -227,9 +214,7 @@ QUESTIONS = program(
         ("yes\r\ni \r\ns as \r\n", ["c yes", "i pass", "s as <i>"], ("yes", "", "as ")),
     ],
 )
-def test_questions_take_their_replies(
-    tmp_path: Path, lines: str, walk: list[str], slots: tuple[str | None, ...]
-) -> None:
+def test_questions_take_replies(tmp_path: Path, lines: str, walk: list[str], slots: tuple[str | None, ...]) -> None:
     place = Compiled(tmp_path, QUESTIONS)
     (tmp_path / "answers").write_bytes(lines.encode())
     result = place.run("run", "--answers", "answers")
@@ -248,9 +233,7 @@ def test_questions_take_their_replies(
         ("sh pass\n", "answers:1: sh takes no answer"),
     ],
 )
-def test_answers_that_cannot_be_meant_are_refused_before_anything_runs(
-    tmp_path: Path, lines: str, message: str
-) -> None:
+def test_answers_that_cannot_be_meant_are_refused_first(tmp_path: Path, lines: str, message: str) -> None:
     asking = node("i", Ask("input", text("Name?")), edge("c"))
     confirming = node("c", Ask("confirm", text("Sure?")))
     place = Compiled(tmp_path, program(node("sh", sh("touch ran"), edge("i")), asking, confirming))

@@ -11,37 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from compiler.ir.edges import Add, CounterTest
+from compiler.ir.edges import Add, Clear, CounterTest, Edge, Keep, SlotTest
+from compiler.ir.program import Counter, Input, Program, Settings, Variable
+from compiler.ir.tasks import Ask, Gate, Parallel, Tool
+from compiler.ir.texts import Reference, Text, text
 from runtime_shim.values.limits import pause_of
 from runtime_shim.values.slots import read_output
 from tests.support.interpreters import ENDS, end_of_support
 from tests.support.process import kill, wait_until
-from tests.support.runtime_programs import (
-    Ask,
-    Clear,
-    Compiled,
-    Counter,
-    Edge,
-    Gate,
-    Input,
-    Keep,
-    Parallel,
-    Program,
-    Reference,
-    Settings,
-    SlotTest,
-    Text,
-    Tool,
-    Variable,
-    agent,
-    edge,
-    node,
-    of,
-    program,
-    sh,
-    slot,
-    text,
-)
+from tests.support.runtime_programs import Compiled, agent, edge, node, of, program, sh, slot
 
 pytestmark = pytest.mark.process
 

@@ -8,34 +8,17 @@ from random import Random
 import pytest
 
 from backends.python.step_calls import author_calls
-from compiler.ir.edges import Add, AtLeast, CounterTest, Reset, Set
+from compiler.ir.edges import Add, AtLeast, Clear, CounterTest, Edge, Effect, Keep, Reset, Set, SlotTest, Test
+from compiler.ir.program import Counter, Node, Program
 from compiler.ir.semantics import Machine, Outcome
-from compiler.ir.tasks import Branch, Task, alphabet
+from compiler.ir.tasks import Ask, Branch, Shell, Task, alphabet
+from compiler.ir.texts import text
 from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.state import differences, identified, without_places
 from runtime_shim.engine.walk import advance, attempt_of, filled, follow, instances_of
 from runtime_shim.values.slots import keeping
 from tests.support.process import Table, ask, end, program, shell
-from tests.support.runtime_programs import (
-    Ask,
-    Clear,
-    Counter,
-    Edge,
-    Effect,
-    Keep,
-    Node,
-    Program,
-    Shell,
-    SlotTest,
-    Test,
-    agent,
-    edge,
-    node,
-    of,
-    sh,
-    slot,
-    text,
-)
+from tests.support.runtime_programs import agent, edge, node, of, sh, slot
 from tests.support.runtime_programs import program as model_program
 
 

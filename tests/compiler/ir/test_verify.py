@@ -199,9 +199,7 @@ def test_each_rule_has_a_test_and_a_line_on_the_page() -> None:
     page = (ROOT / "docs" / "reference" / "program-rules.md").read_text(encoding="utf-8")
     parts = re.split(r"^- \*\*(I\d+)", page, flags=re.MULTILINE)[1:]
     lines = dict(zip(parts[::2], parts[1::2], strict=True))
-    assert [number for number, output in lines.items() if "*checked" in output.lower()] == sorted(
-        RULES, key=list(lines).index
-    )
+    assert [number for number, line in lines.items() if "*checked" in line.lower()] == sorted(RULES, key=[*lines].index)
     assert BREAKING.keys() == RULES.keys()
 
 

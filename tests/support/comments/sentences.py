@@ -40,13 +40,13 @@ from tests.support.comments.header import (
 NAMES_OF = r"(?P<names>(?:`[^`]+`(?:, | and )?)+)"
 
 
-def says(pattern: str, check: Check) -> tuple[str, Check]:
+def sentence(pattern: str, check: Check) -> tuple[str, Check]:
     """Return the kind of a comment with a long sentence."""
     return pattern, check
 
 
 PYTHON: list[tuple[str, Check]] = [
-    says(
+    sentence(
         r"Read only the lines that are not between BEGIN and END\. Those between them are the runtime, the same text "
         r"in every (?:program|worker) with the same hash\.(?: `-O runtime=shared` puts them into a separate file\.)? "
         r"To check them without rdc \(with `shasum -a 256` on macOS\):",
@@ -62,7 +62,7 @@ PYTHON: list[tuple[str, Check]] = [
         r"Uses ([\w ]+) if (?:it is|they are) installed\.",
         lambda compiled, _, found: found[1].split(" and ") == [u for u in used(compiled) if u != "git"],
     ),
-    says(
+    sentence(
         r"`uv run FILE` installs the packages from a package index\. To lock .* run `uv lock --script FILE`, and "
         r"commit FILE\.lock\.",
         worker("^# dependencies = "),
@@ -71,17 +71,17 @@ PYTHON: list[tuple[str, Check]] = [
         r"`worker` runs one run at a time, until it ends or waits; `worker --jobs NUMBER` runs more\.",
         worker(r'options\.jobs or "1"'),
     ),
-    says(
+    sentence(
         r"`start` starts a run, `list` lists the runs, `status RUN` shows a run and what to do next, and `--help` "
         r"lists the other commands\.",
         worker(r'^    "list": \('),
     ),
-    says(
+    sentence(
         r"Steps run in the folder of the worker that takes the run, and any worker can take it, so start all workers "
         r"in the same folder\.",
         worker(),
     ),
-    says(
+    sentence(
         r"Several workers, or `--jobs`, run different runs at the same time in this folder, where they can disturb "
         r"each other\. While a run waits for a person, other runs continue there, too\.",
         worker('"--jobs"'),
@@ -90,41 +90,41 @@ PYTHON: list[tuple[str, Check]] = [
         r"`worker --workspace run` gives each run its own folder on each machine\.",
         worker(r'os\.path\.join\(store\.folder, "workspace"\)'),
     ),
-    says(
+    sentence(
         r"Runs are kept in the SQLite file (\S+)\.sqlite in the current folder \(SQLite adds NAME\.sqlite-wal and "
         r"NAME\.sqlite-shm, and workers add NAME\.sqlite\.workers\), or in a PostgreSQL database: set RDC_DATABASE to "
         r"postgresql://USER:PASSWORD@HOST/NAME\. The output of commands is in \.rdc/(\S+), or in the folder of "
         r"`worker --logs`\.",
         both(worker(r"_database\.path}\.workers"), lambda compiled, _, found: {found[1], found[2]} == {compiled.name}),
     ),
-    says(
+    sentence(
         r"`project` is the `name` under `\[project\]` in rdc\.toml\. Workers of another project do not see these "
         r"runs\.",
         sets("project"),
     ),
-    says(
+    sentence(
         r"A document with the path (\S+) of another project has the same runs in a shared database\. To separate "
         r"them, add `name` under `\[project\]` to rdc\.toml, and compile this file again\.",
         lambda compiled, _, found: not compiled.project and found[1] == compiled.sources[0].path,
     ),
-    says(
+    sentence(
         r"Network: the worker connects to the PostgreSQL server in RDC_DATABASE\. `worker --metrics PORT` serves "
         r"metrics on 127\.0\.0\.1, and `worker --metrics ADDRESS:PORT` on that address, without a password\. "
         r"Commands(?P<agents> and agents)? can use more\.",
         both(worker(r'address or "127\.0\.0\.1"'), lambda compiled, _, found: not found["agents"] or agents(compiled)),
     ),
-    says(
+    sentence(
         r"Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 "
         r"needs a person\.",
         worker(),
     ),
-    says(
+    sentence(
         r"Exit codes: 0 COMPLETE, 1 STOP, 2 refused(?:, or a question without a reply)?,(?: 75 waits for a person,)? "
         r"130 interrupted\.",
         lambda _, text, found: ("75" in found[0]) == ("edition script " not in text),
     ),
     (r"/// script # requires-python = .* # dependencies = \[.*\] # ///".replace("# ", ""), _packages),
-    says(
+    sentence(
         r"It runs once, from the first step to COMPLETE or STOP\. It keeps no state, so you cannot resume it\. For a "
         r"program that you can resume, compile without `-O runtime=script`\.",
         has("edition script "),
@@ -134,7 +134,7 @@ PYTHON: list[tuple[str, Check]] = [
         r"The runtime opens no network connection\. The programs that it starts can\.",
         lambda _, text, __: not re.search(r"urllib\.request|http\.client|create_connection|AF_INET|\.connect\(", text),
     ),
-    says(
+    sentence(
         r"`run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and "
         r"what you can do, and `--help` lists the rest\.",
         lambda _, text, __: not is_worker(text),
@@ -146,7 +146,7 @@ PYTHON: list[tuple[str, Check]] = [
     (r"A person decides: ((?:.|\n)+?)\.(?=\s)", _decides),
     (r"Calls ((?:.|\n)+?\))\.(?=\s)", _calls),
     # --- Steps ---
-    says(
+    sentence(
         r"First comes the (\w+)\. Each step has its line in the document \(`at`\), its task, and a transition for "
         r"each outcome: `go\(\"2\"\)` continues at step 2, `complete` and `stop` end the run(, as does an `end` that "
         r"`go` names)?\. A second string is the text that a run shows for it\.",
@@ -155,7 +155,7 @@ PYTHON: list[tuple[str, Check]] = [
         ),
     ),
     (r"`retry\(2\)` makes up to 2 more attempts\. After that, the transition in `then` applies\.", sets("retry")),
-    says(
+    sentence(
         r"`keeps` stores the answer in these values\. A list has the value, the field of the answer, and the words "
         r"that it can be\.",
         sets("keeps"),
@@ -167,7 +167,7 @@ PYTHON: list[tuple[str, Check]] = [
         sets("when"),
     ),
     (r"`otherwise` is the transition for all other outcomes\.", sets("otherwise")),
-    says(
+    sentence(
         r"A `(?P<shell>\w+)` string runs as `(?P=shell) -c STRING`, without `-e` and `pipefail`, in the folder .*?\. "
         r"It gets .*? environment.*?, and variables such as RDC_STEP\. Exit code 0 is PASS, everything else is FAIL\.",
         both(_where, lambda compiled, _, found: found["shell"] in shells(compiled)),
@@ -204,7 +204,7 @@ PYTHON: list[tuple[str, Check]] = [
         r"rdc shows \*\*\* instead in its own files and messages, but not in the commands' output and files\.",
         named(lambda compiled: compiled.secrets),
     ),
-    says(
+    sentence(
         r"`(?:worker )?--agent COMMAND` sets the command that gets each prompt on standard input\. So do `--agent-for "
         r"TYPE=COMMAND`, the file that RDC_AGENTS names, and RDC_AGENT\. It runs by `sh -c` with .*? rights and "
         r"environment, apart from .*?the variables of GitHub's runner\. rdc does not confine it\. Without one, each "
@@ -228,7 +228,7 @@ PYTHON: list[tuple[str, Check]] = [
         both(sets("limit"), lambda compiled, *_: compiled.limit is not None),
     ),
     (r"A `gate` waits until a person approves or rejects it, by `approve` or `answer`\.", has_task(Gate)),
-    says(
+    sentence(
         r"A `tool` step sends `tool` and `arguments` as JSON to the command that `(?:worker )?--tool "
         r"CONNECTION=COMMAND` sets for its `connection`\. The command runs by `sh -c`, as agents do\. Values in "
         r"`arguments` are escaped for JSON\. Without a command, .*? waits for a person's reply\.",
@@ -255,19 +255,19 @@ PYTHON: list[tuple[str, Check]] = [
         lambda compiled, _, found: found[1] in words(compiled),
     ),
     (r"`(none)` means that it has no keyword\.", lambda compiled, _, found: found[1] in words(compiled)),
-    says(
+    sentence(
         r"`(ambiguous)` means that it has two keywords, or one only within a sentence(?:, or that the agents of "
         r"`parallel` disagree)?\.",
         lambda compiled, _, found: found[1] in words(compiled),
     ),
     (r"The agents of `parallel` are called at the same time\.", has_task(Parallel)),
-    says(
+    sentence(
         r"With `check=\"all\"`, a keyword in `failing` decides, and otherwise all agents must answer with the same "
         r"keyword\.",
         has_task(Parallel, check="all"),
     ),
     (r"With `check=\"any\"`, one keyword that is not in `failing` is enough\.", has_task(Parallel, check="any")),
-    says(
+    sentence(
         r"An answer with (\w+) at any step ends the run as COMPLETE: this is a rule of the format\. As `excused`, it "
         r"needs no match of a `validation`, and it skips all later steps( and gates)?\.",
         lambda compiled, _, found: all([found[1]] == list(a.reading.excused) for a in agents(compiled)),
@@ -281,7 +281,7 @@ PYTHON: list[tuple[str, Check]] = [
         sets("unanimous"),
     ),
     (r"Exit code 0 means COMPLETE, which follows after .+?\.(?= [A-Z`])", _completions),
-    says(
+    sentence(
         r"The answer of a step with `report` is also kept in the folder reports .*?(?:state directory|worker "
         r"--logs`)\.",
         both(_where, sets("report")),
@@ -290,7 +290,7 @@ PYTHON: list[tuple[str, Check]] = [
         r"After COMPLETE, the output in `artifact` is in a file in .*?names\.",
         lambda compiled, text, _: compiled.artifact is not None and not is_worker(text),
     ),
-    says(
+    sentence(
         r"After COMPLETE, the output in `artifact` is in a file in \.rdc/(\S+)/RUN, or in RUN in the folder of "
         r"`worker --logs`\.",
         both(worker(), lambda compiled, _, found: compiled.artifact and found[1] == compiled.name),
@@ -305,24 +305,24 @@ PYTHON: list[tuple[str, Check]] = [
     ),
     (r"One in `about` applies to every string that contains it\.", has(r"^        placeholders=")),
     # --- Specifications ---
-    says(
+    sentence(
         r"First comes the specification\. Each step has its line in the document \(`at`\), the `lines` of its parts, "
         r"and its facts\.",
         is_stepspec,
     ),
-    says(
+    sentence(
         r"Of (\S+), settings that the document does not have apply, and its approvals, guardrails and risks are "
         r"added\.",
         lambda compiled, _, found: [found[1]] == [each.path for each in compiled.sources[1:]],
     ),
     (r"A step first waits for its approvals: .+?\. A rejected one stops the run at once\.", _gates_of),
     (r"`human_gate=\"optional\"` waits for nothing\.", has(r'^        human_gate="optional",$')),
-    says(
+    sentence(
         r"A step looks at its inputs, calls its tools, does its work, and checks the files that it `makes`\. A "
         r"missing input stops the run at once\.",
         is_stepspec,
     ),
-    says(
+    sentence(
         r"`guardrails` search the inputs and the files that a step `makes`\. A word in `blocklist`, or a match of one "
         r"of the `patterns`, is a failure\. In the inputs, it stops the run at once\.",
         sets("guardrails"),
@@ -331,23 +331,23 @@ PYTHON: list[tuple[str, Check]] = [
         r"If (?:a required tool, )?the work or a check fails, the run stops\.",
         lambda compiled, *_: not any(s["retries"]["max"] for s in specs(compiled)),
     ),
-    says(
+    sentence(
         r"If (?:a required tool, )?the work or a check fails, the step is tried again up to `retries` times\. After "
         r"that, the run stops\.",
         sets("retries"),
     ),
     (r"A tool without `required` may fail: the run shows that and continues\.", sets("tools")),
-    says(
+    sentence(
         r"The work of every step is the `executor` command\. `(?:worker )?--executor COMMAND` and RDC_EXECUTOR "
         r"replace it\.",
         both(_where, lambda compiled, *_: "executor" in config(compiled)),
     ),
-    says(
+    sentence(
         r"The work of every step is the command of `(?:worker )?--executor COMMAND` or RDC_EXECUTOR\. Without one, a "
         r"person reports whether it passed\.",
         both(_where, lambda compiled, *_: "executor" not in config(compiled)),
     ),
-    says(
+    sentence(
         r"It runs by `sh -c` once per attempt, in the folder .*?, with .*? rights and environment, apart from .*?the "
         r"variables of GitHub's runner\. It gets the step as JSON on standard input\.",
         both(_where, is_stepspec),
@@ -370,17 +370,17 @@ PYTHON: list[tuple[str, Check]] = [
         named(lambda compiled: [name for name in tools_of(compiled, is_own=False) if name in BUILT_IN]),
     ),
     (r"\"(?P<policy>[^\"]+)\" means these checks: (?P<checks>[\w, ]+?)\.", _validations),
-    says(
+    sentence(
         r"`types` runs (mypy) on Python files, without a configuration\. Without mypy, this check is skipped: the run "
         r"says so, and the step can pass\.",
         lambda compiled, _, found: found[1] in used(compiled),
     ),
-    says(
+    sentence(
         r"`lint` runs (ruff) on Python files, with the project's rules\. Without ruff, this check is skipped: the run "
         r"says so, and the step can pass\.",
         lambda compiled, _, found: found[1] in used(compiled),
     ),
-    says(
+    sentence(
         r"YAML is parsed with PyYAML\. Without PyYAML, YAML files are not checked: the run says so, and the step can "
         r"pass\.",
         has(r"\.ya?ml"),

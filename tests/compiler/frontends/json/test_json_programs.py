@@ -196,9 +196,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("old", "new", "place", "message", "remedy"), REFUSED, ids=[case[1][:40] for case in REFUSED])
-def test_what_is_wrong_is_said_where_it_is(
-    tmp_path: Path, old: str, new: str, place: str, message: str, remedy: str
-) -> None:
+def test_an_error_is_at_its_place(tmp_path: Path, old: str, new: str, place: str, message: str, remedy: str) -> None:
     seen = found(tmp_path, old, new)
     assert any(one == place and message in output and remedy in advice for one, output, advice in seen), seen
 
@@ -250,9 +248,7 @@ def test_no_damage_brings_it_down(start: int, length: int, new: str, tmp_path_fa
 
 def test_warnings_stand_in_this_file_wherever_the_program_comes_from(tmp_path: Path) -> None:
     origin = '"origin": {"path": "a.md", "span": {"line": 3, "column": 1, "end_line": 3, "end_column": 9}}'
-    lost = (
-        f'{{"id": "lost", {origin}, "task": {{"kind": "shell", "command": "x"}}, "edges": [{{"target": "done"}}]}},\n'
-    )
+    lost = f'{{"id": "lost", {origin}, "task": {{"kind":"shell","command":"x"}}, "edges": [{{"target": "done"}}]}},\n'
     result = compiled(tmp_path, BUILD.replace('    {"id": "done"', f'    {lost}    {{"id": "done"', 1))
     (warning,) = result.diagnostics
     assert (finding(warning), Path(warning.path).name) == ("RD401 8:12", "build.program.json")
@@ -282,9 +278,7 @@ def test_warnings_are_in_the_words_of_programs(tmp_path: Path) -> None:
     """Who writes JSON knows nodes and edges; a GOTO or a step is nothing that they could fix."""
     loop = BUILD.replace('"target": "done"', '"target": "build"', 1)
     loop = loop.replace('{"target": "failed"}', '{"target": "build"}, {"target": "done"}')
-    alone = (
-        '{"id": "alone", "task": {"kind": "shell", "command": "true"}, "edges": [{"target": "done"}]}, {"id": "done"'
-    )
+    alone = '{"id": "alone", "task": {"kind": "shell", "command": "x"}, "edges": [{"target": "done"}]}, {"id": "done"'
     found = compiled(tmp_path, loop.replace('{"id": "done"', alone)).diagnostics
     assert [finding(item) for item in found] == ["RD402 4:12", "RD403 4:12", "RD404 6:28", "RD401 8:12"]
     for item in found:

@@ -12,32 +12,21 @@ from rdc.testing.tester import try_scenarios
 
 BODY = """
 # A
-
 ## INPUTS
-
 - `topic` (string): what about
 - `size` (number: 3): how long
-
 ## STEP 1: Get it
-
 @tool(conn, find, {"q": "{{topic}}"})
 @output(facts)
-
 ## STEP 2: Ask
-
 @elicit(select, "How?", "short", "long {{topic}}")
 @output(how)
-
 ## STEP 3: Write
-
 @prompt(library:style)
 
 Write {{facts}}.
-
 @output(text, extract:"text")
-
 ## STEP 4: Approve
-
 @elicit(confirm, "Good?")
 """
 

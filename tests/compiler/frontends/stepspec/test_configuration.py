@@ -138,16 +138,12 @@ def test_rules_without_a_conditional_step_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("phase", "is_found"), [("plan", True), ("Build", False), ("Plan", False)])
-def test_of_rules_that_documents_share_those_in_other_case_are_named(
-    phase: str, is_found: bool, tmp_path: Path
-) -> None:
+def test_shared_rules_in_another_case_are_named(phase: str, is_found: bool, tmp_path: Path) -> None:
     site = {"config/runtime.yaml": f"hitl: {{policy: {{{HOLD}, conditional_phases: [{phase}]}}}}"}
     for config in ("", "config: {}\n"):
         text = f"{config}step_specs: [{{id: a, phase: Plan, human_gate: conditional}}]"
         made = compiled(tmp_path, text, site)
-        assert [(Path(item.path).name, item.code) for item in made.diagnostics] == [
-            ("runtime.yaml", "RD875")
-        ] * is_found
+        assert [(Path(one.path).name, one.code) for one in made.diagnostics] == [("runtime.yaml", "RD875")] * is_found
 
 
 def test_findings_in_a_file_stand_there(tmp_path: Path) -> None:

@@ -54,10 +54,7 @@ def test_a_step_becomes_its_stages(tmp_path: Path) -> None:
         "L1",
         ["{output_folder}/out.md"],
     )
-    assert [(item.name, item.default) for item in program.inputs] == [
-        ("output_folder", "out"),
-        ("template_folder", None),
-    ]
+    assert [(one.name, one.default) for one in program.inputs] == [("output_folder", "out"), ("template_folder", None)]
     assert [(group.id, str(group.title), str(group.prompt)) for group in program.groups] == [
         ("s", "write it", "Into {output_folder}"),
         ("t", "", ""),
