@@ -70,7 +70,7 @@ class Emission(Struct, frozen=True):
 
     `text` is the main file, named by `-o`. Options of the target name the companion files. With a `reason`, the main
     file calls the first companion. `items` are facts that a reviewer must not miss: a kind and a value, such as
-    `permission contents: read` (B-5).
+    `permission contents: read`.
     """
 
     text: str | None

@@ -40,7 +40,7 @@ class Settings(Struct, frozen=True):
 class Compilation(Struct, frozen=True):
     """The result of compiling one document. `program` is None after errors; `sources` are by path in diagnostics.
 
-    `scenarios` are the named runs that the document describes (S1).
+    `scenarios` are the named runs that the document describes.
 
     `tables` are the options of targets by target name, with the document's over the project's. Backends check whether
     they are valid and whether the targets exist.

@@ -14,6 +14,7 @@ from tools.reference.diagnostics import diagnostics
 from tools.reference.environment import environment
 from tools.reference.exit_codes import exit_codes
 from tools.reference.options import options
+from tools.reference.rules import format_rules, runtime_rules
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = {
@@ -21,7 +22,9 @@ REFERENCE = {
     "diagnostics": diagnostics,
     "environment": environment,
     "exit-codes": exit_codes,
+    "format-rules": format_rules,
     "options": options,
+    "runtime-rules": runtime_rules,
 }
 """The generated pages of `docs/reference/`, by their names."""
 

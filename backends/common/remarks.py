@@ -86,7 +86,7 @@ def excused(program: Program) -> list[str]:
 
 
 def ending_words(program: Program) -> Iterator[str]:
-    """Yield a sentence on the answers that end a run as COMPLETE at any step, if there are any (W10)."""
+    """Yield a sentence on the answers that end a run as COMPLETE at any step, if there are any."""
     words = excused(program)
     if words and program.kind == "workflow":  # elsewhere, a transition of each step decides
         in_parallel = any(isinstance(node.task, Parallel) for node in program.nodes)
@@ -123,7 +123,7 @@ def _called(node: Node) -> list[str]:
 
 
 def of_placeholders(nodes: Iterable[Node], counters: Iterable[Counter]) -> Iterator[str]:
-    """Yield a sentence on the placeholders in some nodes' strings, if there are any (M5)."""
+    """Yield a sentence on the placeholders in some nodes' strings, if there are any."""
     instances = {counter.name for counter in counters if counter.role == "instance"}
     if not instances:
         return

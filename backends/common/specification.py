@@ -97,7 +97,7 @@ class Specification(Struct, frozen=True, dict=True):
 
     @property
     def optional(self) -> list[str]:
-        """The programs that checks run if they are there. Without its program, a check is skipped (B11)."""
+        """The programs that checks run if they are there. Without its program, a check is skipped."""
         checks = {check for spec in self.specs if spec.get("validation") for check in checks_of(spec["validation"])}
         return [name for name, check in (("mypy", "types"), ("ruff", "lint")) if check in checks]
 

@@ -55,7 +55,7 @@ class DbosBackend(Backend[DbosOptions]):
         text = program_text(Content(edition, found, author_calls(found, is_named=True)), command, caller=WORKER)
         if found.project:
             return Emission(text)
-        path = program.sources[0].path  # workers of another project may have the same runs (R4)
+        path = program.sources[0].path  # workers of another project may have the same runs
         problem = f"a document `{path}` of another project would have the same runs in a shared database"
         return Emission(
             text, (Diagnostic("RD308", path, None, problem, 'add `[project]` with `name = "…"` to rdc.toml'),)

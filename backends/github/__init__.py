@@ -74,7 +74,7 @@ class GithubBackend(Backend[GithubOptions]):
 
     def render(self, program: Program, options: GithubOptions) -> Emission:
         """Return the workflow, or the reasons why GitHub would reject it."""
-        program = program.with_(name=program.file or program.name, file="")  # T-28
+        program = program.with_(name=program.file or program.name, file="")
         wrong = (
             *unfit_secrets(program, options),
             *unfit_bindings(program, options),

@@ -1,4 +1,4 @@
-"""A Makefile that calls the program for everything: its targets, and comments on each step for reviewers (rule 1)."""
+"""A Makefile that calls the program for everything: its targets, and comments on each step for reviewers."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

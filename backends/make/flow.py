@@ -1,4 +1,4 @@
-"""The flow of a run as one table for the shell, a row for each outcome of each step, and recipes (T-3, T-4)."""
+"""The flow of a run as one table for the shell, a row for each outcome of each step, and recipes (T-3)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -218,7 +218,7 @@ def retries_of(edge: Edge, counter: str) -> int | None:
 
 
 def own_retries(program: Program) -> dict[str, str]:
-    """Return the counters that only count one step's retries in one visit (M9), by step.
+    """Return the counters that only count one step's retries in one visit, by step.
 
     Such a counter is 0 at every other step, so one counter that each transition clears can stand for all of them (T-4).
     """

@@ -100,7 +100,7 @@ class PythonBackend(Backend[PythonOptions]):
 
     def written(self, program: Program, options: PythonOptions) -> tuple[Content, Emission]:
         """Return the content of a program's file, and the file, with the runtime beside it if it is shared."""
-        if options.caller == "github" and program.file:  # companions are named after their workflows (T-28)
+        if options.caller == "github" and program.file:  # companions are named after their workflows
             program = program.with_(name=program.file)
         if program.stepspec is not None:  # its edition always has all operator commands
             options = options.model_copy(update={"operator": "basic"})

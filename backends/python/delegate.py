@@ -1,4 +1,4 @@
-"""Common to targets that call the program: when and why they call it, and the program with its runtime (rule 9)."""
+"""Common to targets that call the program: when and why they call it, and the program with its runtime."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -98,7 +98,7 @@ class Called(Struct, frozen=True):
 
 
 def called(program: Program, path: str, operator: Operator = "basic", caller: Caller = "person") -> Called:
-    """Return the program at a path, with the shared files of its folder (rule 4)."""
+    """Return the program at a path, with the shared files of its folder."""
     backend = PythonBackend()
     options = backend.options.validated({"runtime": "shared", "operator": operator, "caller": caller})
     content, emission = backend.written(program, options)

@@ -1,4 +1,4 @@
-"""The editions of the runtime as text, and the choice of a program's edition (rule 2)."""
+"""The editions of the runtime as text, and the choice of a program's edition."""
 
 import re
 from collections.abc import Collection, Sequence

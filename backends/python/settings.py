@@ -147,7 +147,7 @@ def tests_of(edge: Edge) -> list[list[Any]]:
 
 
 def places(marks: Marks, slots: Container[str]) -> Values:
-    """Return the value of each mark in some strings (M5, I6)."""
+    """Return the value of each mark in some strings (I6)."""
     return {mark: _place(reference, slots) for mark, reference in marks.references.items()}
 
 

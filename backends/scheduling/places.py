@@ -42,7 +42,7 @@ class Place(Struct, frozen=True):
 
 
 class Retry(Struct, frozen=True):
-    """How often a node retries itself after a PASS and after a FAIL; None for never (M9)."""
+    """How often a node retries itself after a PASS and after a FAIL; None for never."""
 
     on_pass: int | None
     on_fail: int | None

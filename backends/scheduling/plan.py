@@ -29,7 +29,7 @@ class Plan(Struct, frozen=True):
     instances: dict[str, dict[str, int]]
 
     def numbers(self, node: Node) -> dict[str, str]:
-        """Return the instance numbers of a node outside of loops, by their counters (M5)."""
+        """Return the instance numbers of a node outside of loops, by their counters."""
         return {name: str(number) for name, number in self.instances.get(node.id, {}).items()}
 
 

@@ -95,7 +95,7 @@ def _impossible(program: Program, edges: Mapping[Taken, Transition]) -> set[Tran
 
 def _edges(program: Program) -> dict[Taken, Transition]:
     nodes = program.index()
-    # The branches that decide a step's RETRY (M9), with the step's outcome that leads there.
+    # The branches that decide a step's RETRY, with the step's outcome that leads there.
     decisions = {
         edge.target: edge.written[-1].outcome
         for node in program.nodes

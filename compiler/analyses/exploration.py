@@ -1,6 +1,6 @@
 """Explore the states of a program: which values its registers can have at each node, and which edges a run can take.
 
-Warnings, passes and targets ask this one exploration (S9). It follows all runs at once from the start, and the explicit
+Warnings, passes and targets ask this one exploration. It follows all runs at once from the start, and the explicit
 operator's jumps from everywhere (I27), until nothing changes. It knows whether a counter can be zero or more, and which
 of the tested strings a slot can have within a node. It ignores how registers depend on each other, so it takes only a
 few visits per edge. No run takes an edge that it calls impossible, also if it gave up.
@@ -199,7 +199,7 @@ class _Search:
                 continue
             self.effort += 1
             if node.retries:
-                values = self.domains.after(values, (Set(node.retries, 0),))  # M9
+                values = self.domains.after(values, (Set(node.retries, 0),))
             found[node.group] = found.get(node.group, 0) | values
         for group in reversed(self.program.groups):  # parents come first
             if group.id in found:

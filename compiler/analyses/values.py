@@ -1,4 +1,4 @@
-"""Estimate which steps read and write slots, which outputs are read too early or never (E2), and how often steps run.
+"""Estimate which steps read and write slots, which outputs are read too early or never, and how often steps run.
 
 Any command may read and write any output of its document. The names in it show its probable use: it writes NAME if it
 contains `RDC_OUTPUT` and `NAME=` or `NAME<<`, and reads NAME if it contains it otherwise.

@@ -1,6 +1,6 @@
-"""Warn about unreachable steps, steps without a path to an end, and transitions that never fire (V12).
+"""Warn about unreachable steps, steps without a path to an end, and transitions that never fire.
 
-A command that is too long for a shell on any target (M2) is an error.
+A command that is too long for a shell on any target is an error.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -87,7 +87,7 @@ def _never_firing(program: Program, reached: Collection[str], written: Iterable[
 LONGEST = 127 * 1024
 """The longest command in bytes: Linux accepts 131,071 per argument, and some targets add a name."""
 
-LONGEST_NUMBER = 20  # the most digits of an instance's number, which replaces a reference to it (M5)
+LONGEST_NUMBER = 20  # the most digits of an instance's number, which replaces a reference to it
 
 
 def commands_too_long(program: Program, sources: Mapping[str, Source]) -> Iterator[Diagnostic]:
@@ -103,7 +103,7 @@ def commands_too_long(program: Program, sources: Mapping[str, Source]) -> Iterat
 
 
 def _size(node: Node) -> int:
-    """Return a command's bytes, with the longest numbers for references to counters (M5)."""
+    """Return a command's bytes, with the longest numbers for references to counters."""
     if not isinstance(node.task, Shell):
         return 0
     parts = node.task.command.parts

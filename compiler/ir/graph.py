@@ -1,4 +1,4 @@
-"""The control-flow graph of a program, and its properties (V12): a thin layer over networkx.
+"""The control-flow graph of a program, and its properties: a thin layer over networkx.
 
 A graph without loops, which most documents have, needs no networkx, whose import takes longer than a check. If all
 edges lead to later nodes, as in most of these, that is seen at once.

@@ -1,4 +1,4 @@
-"""Check regular expressions of documents: do they compile, do they match quickly? And make samples (W3, I8)."""
+"""Check regular expressions of documents: do they compile, do they match quickly? And make samples (I8)."""
 
 import re
 import warnings

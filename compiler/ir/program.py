@@ -22,7 +22,7 @@ from compiler.ir.tasks import IDLE, Task, map_task_texts, task_texts
 from compiler.ir.texts import Text
 
 
-class Variable(Struct, frozen=True):  # I7, M4
+class Variable(Struct, frozen=True):  # I7
     """A counter or slot that the node's commands see as an environment variable."""
 
     name: str
@@ -44,7 +44,7 @@ class Settings(Struct, frozen=True):  # I21, I22
     backoff: int = 1
 
 
-class Node(Struct, frozen=True):  # I23, M4
+class Node(Struct, frozen=True):  # I23
     """A point in the graph where a run can be.
 
     `id` is the name that people see (`1.2`, `{N}.1`, `2/lint.runbook.md/1`). `group` is the id of the innermost group,
@@ -69,7 +69,7 @@ class Node(Struct, frozen=True):  # I23, M4
 
     @property
     def is_passed(self) -> bool:
-        """Whether a run passes through the node: a branch, or the end of a nested document (M8)."""
+        """Whether a run passes through the node: a branch, or the end of a nested document."""
         return self.task.kind == "branch" or (self.task.kind == "end" and bool(self.edges))
 
 
@@ -195,7 +195,7 @@ class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I32
     at the start. `artifact` is the file that a successful run writes. `kind` is the kind of document, a word that
     generated files use. `folder` is the slot with the path of the reports directory, or "". `contexts` are texts above
     prompts, each after the context above it. `stepspec` belongs to step specifications. `name` comes from the path of
-    the document (R4). `project` is the name of its project, and `file` that of the generated file if it matters, or "".
+    the document. `project` is the name of its project, and `file` that of the generated file if it matters, or "".
     """
 
     name: str

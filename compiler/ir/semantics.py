@@ -157,7 +157,7 @@ class Machine:
         return self._settle(self.program.entry, Counters(self._bank, {}), MappingProxyType(slots), 0, ()).state
 
     def advance(self, state: State, outcome: Outcome) -> Move:
-        """Return the next move for the outcome of a state's node (I1, M13).
+        """Return the next move for the outcome of a state's node (I1).
 
         Raises:
             ValueError: The state is the end of the run.
@@ -177,7 +177,7 @@ class Machine:
             KeyError: There is no such step.
         """
         jump, stands = self._jumps[node], self.nodes[state.node]
-        leaving: tuple[Effect, ...] = (Set(stands.retries, 0),) if stands.retries else ()  # M9
+        leaving: tuple[Effect, ...] = (Set(stands.retries, 0),) if stands.retries else ()
         entered = (item for item in jump.entering if not self._is_inside(stands.group, item.group))
         effects = (*leaving, *(effect for item in entered for effect in item.effects), *jump.effects)
         slots = slots_after(state.slots, effects, None)
@@ -202,7 +202,7 @@ class Machine:
         return End("stop", text(f"{node.id}: the limit of {self.program.limit} steps was reached"))
 
     def attempt(self, state: State) -> int:
-        """Return the number of the current attempt within a visit (M4, I23)."""
+        """Return the number of the current attempt within a visit (I23)."""
         retries = self.nodes[state.node].retries
         return 1 if retries is None else state.counters[retries] + 1
 
@@ -219,7 +219,7 @@ class Machine:
         return state.slots[register] if register in state.slots else str(state.counters[register])
 
     def instances(self, state: State) -> tuple[tuple[str, int], ...]:
-        """Return the instance numbers that a state's node sees, by variable name (M4)."""
+        """Return the instance numbers that a state's node sees, by variable name."""
         seen = self.nodes[state.node].variables
         return tuple((item.name, state.counters[item.register]) for item in seen if item.register not in state.slots)
 

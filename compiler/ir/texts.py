@@ -168,7 +168,7 @@ _FREE = frozenset({"PYTHON", "PYTHON_VERSION"})
 """Names that Python doesn't use, and that many documents do."""
 
 INSTANCES = frozenset({"RDC_STEP_INSTANCE", "RDC_SUBSTEP_INSTANCE"})
-"""Variables that rdc sets for commands: the numbers of instances (M4)."""
+"""Variables that rdc sets for commands: the numbers of instances."""
 
 
 def is_identifier(name: str) -> bool:

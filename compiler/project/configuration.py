@@ -1,4 +1,4 @@
-"""The configuration of a project: `rdc.toml`, or `[tool.rdc]` of `pyproject.toml` (B-1, B-10)."""
+"""The configuration of a project: `rdc.toml`, or `[tool.rdc]` of `pyproject.toml`."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -105,7 +105,7 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
     if wrong := _wrong_version(own, places):
         return Configuration(Options(), [wrong], {source.path: source})
     at = {name: replace(place, span=spans.get((name,))) for name in OWN_KEYS}
-    ignored, wrong_codes = read_check(own.get(CHECK, {}), at[CHECK], below(spans, CHECK))  # B-10
+    ignored, wrong_codes = read_check(own.get(CHECK, {}), at[CHECK], below(spans, CHECK))
     docs_url, wrong_address = read_docs_url(own, at[DOCS_URL])
     name, wrong_name = _project_name(own.get(PROJECT, {}), at[PROJECT])
     options, found = read_options(rest, place, spans, known)
@@ -116,7 +116,7 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
 
 
 def _project_name(table: object, place: OptionSource) -> tuple[str, list[Diagnostic]]:
-    """Return the project's name, "" if it is invalid or missing, and the errors in it (R4)."""
+    """Return the project's name, "" if it is invalid or missing, and the errors in it."""
     name = table.get("name", "") if isinstance(table, Mapping) and not {*table} - {"name"} else None
     if isinstance(name, str) and name.isprintable() and len(name) <= LONGEST_PROJECT and (name or not table):
         return name, []
@@ -132,7 +132,7 @@ def _parted(table: object) -> tuple[dict[str, object], object]:
 
 
 def _wrong_version(own: Mapping[str, object], places: OptionSources) -> Diagnostic | None:
-    """Return a diagnostic if the project requires another version of rdc (B-1)."""
+    """Return a diagnostic if the project requires another version of rdc."""
     wanted = own.get(REQUIRED_VERSION)
     if wanted is None:
         return None

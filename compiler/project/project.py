@@ -1,4 +1,4 @@
-"""Find the project of a document: its root folder, its configuration, and files in it (V11)."""
+"""Find the project of a document: its root folder, its configuration, and files in it."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ class Project(Struct, frozen=True):
         return Located(file, path, name, self.disk)
 
     def find(self, source: Source, reference: str, noun: str = "document") -> Located | FileIssue:
-        """Return the referenced document beside this one, or below the root, but never outside the root (V11).
+        """Return the referenced document beside this one, or below the root, but never outside the root.
 
         `noun` is its name in messages.
         """

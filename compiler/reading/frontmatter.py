@@ -1,4 +1,4 @@
-"""Read the YAML frontmatter at the top of a Markdown document of any format (D3, P2)."""
+"""Read the YAML frontmatter at the top of a Markdown document of any format."""
 
 from __future__ import annotations
 

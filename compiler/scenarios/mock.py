@@ -1,4 +1,4 @@
-"""Play a scenario by the semantics only, without executing anything (S1)."""
+"""Play a scenario by the semantics only, without executing anything."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ def _reply(node: Node, outcome: Outcome) -> str:
 
 
 def mock(program: Program, scenario: Scenario) -> MockRun:
-    """Play a scenario. Answers after the end are ignored (S1)."""
+    """Play a scenario. Answers after the end are ignored."""
     machine = Machine(program)
     if problem := _unclear(program, scenario):
         return MockRun(Path((), machine.start()), problem)

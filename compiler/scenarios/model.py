@@ -1,4 +1,4 @@
-"""Read the scenarios of a document in any format: named runs with an expected result (S1).
+"""Read the scenarios of a document in any format: named runs with an expected result.
 
 Each format describes a run with its own keys; the front end provides a reader for them (`Keys`).
 """
@@ -21,7 +21,7 @@ _COMMON = ("result", "description")
 class Reply(Struct, frozen=True):
     """A reply to a step, or to the next question if `step` is None.
 
-    `values` are outputs that come with the reply if the command was not run (E2).
+    `values` are outputs that come with the reply if the command was not run.
     """
 
     step: str | None

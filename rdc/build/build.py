@@ -1,4 +1,4 @@
-"""Build a project: plan, compile and write (B-2 to B-5)."""
+"""Build a project: plan, compile and write."""
 
 from collections.abc import Mapping
 

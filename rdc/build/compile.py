@@ -1,4 +1,4 @@
-"""Compile documents of a build on all cores, and record their inputs (B-4)."""
+"""Compile documents of a build on all cores, and record their inputs."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence

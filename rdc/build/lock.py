@@ -1,4 +1,4 @@
-"""`rdc.lock`: the items in generated files that people must review, one per line (B-5).
+"""`rdc.lock`: the items in generated files that people must review, one per line.
 
 A line has the path of a file, a kind and a value, such as `.github/workflows/deploy.yml secret DEPLOY_TOKEN`. Lines are
 sorted, so that diffs show the changes.

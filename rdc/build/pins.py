@@ -1,4 +1,4 @@
-"""Copy pins of actions from generated workflows, where a bot changed them, to the configuration (B-6)."""
+"""Copy pins of actions from generated workflows, where a bot changed them, to the configuration."""
 
 import re
 from collections.abc import Iterator, Mapping

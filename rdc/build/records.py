@@ -1,4 +1,4 @@
-"""Records of earlier builds in `.rdc_cache/`: the SHA-256 of all inputs and outputs (B-3).
+"""Records of earlier builds in `.rdc_cache/`: the SHA-256 of all inputs and outputs.
 
 The records can be deleted at any time. Parallel builds don't invalidate them: each record maps inputs to outputs, and
 is used only while all of these exist.

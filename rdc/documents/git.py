@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from compiler.project.project import CONFIGURATIONS
 
-LARGEST = 8 * 1024 * 1024 + 1  # the bytes that are read of a file: enough to see that it is too large (D1)
+LARGEST = 8 * 1024 * 1024 + 1  # the bytes that are read of a file: enough to see that it is too large
 
 TIME_LIMIT = 60  # in seconds, for a call of git; its configuration may include a pipe that no one writes to
 

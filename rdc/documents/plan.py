@@ -1,4 +1,4 @@
-"""Plan a build: what it is asked for and returns, and a task for each document that a rule matches (B-1)."""
+"""Plan a build: what it is asked for and returns, and a task for each document that a rule matches."""
 
 import os
 import posixpath

@@ -1,4 +1,4 @@
-"""Read the `[[build]]` tables of a project's configuration (B-1)."""
+"""Read the `[[build]]` tables of a project's configuration."""
 
 from collections.abc import Mapping
 

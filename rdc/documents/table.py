@@ -1,4 +1,4 @@
-"""The model of a `[[build]]` table, and the JSON Schema of a project's configuration (B-1)."""
+"""The model of a `[[build]]` table, and the JSON Schema of a project's configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first files of a project: as text, compared with the existing ones, and written (B-7)."""
+"""The first files of a project: as text, compared with the existing ones, and written."""
 
 import json
 import os

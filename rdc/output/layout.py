@@ -133,7 +133,7 @@ def placed(main: Output, path: str, home: str) -> str:
 
 
 def _calls(reason: CallReason, main: Output, beside: Sequence[PlacedFile]) -> Diagnostic:
-    """Report why a main file calls the program beside it (rule 9)."""
+    """Report why a main file calls the program beside it."""
     files = [placed_file.output.path for placed_file in beside]
     message = f"{reason.clause}: {main.path} calls {files[0]}"
     return Diagnostic("RD539", reason.path, reason.span, message, f"keep {listed([main.path, *files])} together")

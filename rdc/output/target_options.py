@@ -13,7 +13,7 @@ from compiler.project.options import TargetOptions
 from compiler.text.suggestions import nearest_name
 
 STEPS = "steps"
-"""The settings of single steps are next to the tables of targets (E3). Targets with this option receive them."""
+"""The settings of single steps are next to the tables of targets. Targets with this option receive them."""
 
 
 def table_of(backend: Backend[Any], tables: Mapping[str, TargetOptions]) -> TargetOptions:

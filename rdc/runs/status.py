@@ -190,7 +190,7 @@ class _States(Struct, frozen=True):
 
 
 def take_moved(directory: str, identity: Callable[[], Table]) -> None:
-    """Rename the states of the same program, if its document no longer exists: it was moved to this one (R4)."""
+    """Rename the states of the same program, if its document no longer exists: it was moved to this one."""
     ours = os.path.dirname(directory)
     if os.path.lexists(directory) or not os.path.isdir(ours):
         return

@@ -1,4 +1,4 @@
-"""Test scenarios: by the semantics, and by running generated targets (S1)."""
+"""Test scenarios: by the semantics, and by running generated targets."""
 
 from backends.registry import BACKENDS, load
 

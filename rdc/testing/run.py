@@ -177,7 +177,7 @@ class Driver(Protocol):
 
 
 def drive(driver: Driver, setting: Setting) -> Run:
-    """Run a program through the jumps of a setting to its end. Remaining jumps are ignored (S1)."""
+    """Run a program through the jumps of a setting to its end. Remaining jumps are ignored."""
     driver.begin()
     for part, step in enumerate(setting.jumps, start=1):
         if driver.told().result in ENDS:

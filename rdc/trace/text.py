@@ -91,7 +91,7 @@ def show_visits(program: Program, path: Path, jump: str = "goto") -> Iterator[st
     `jump` is the format's name for the operator's jump.
     """
     lines = [
-        [line, *(visible(f"  {name} = {value}") for name, value in made.outcome.values)]  # E2
+        [line, *(visible(f"  {name} = {value}") for name, value in made.outcome.values)]
         for line, made in zip(_visits(program, path.visits), path.visits, strict=True)
     ]
     for place, step in reversed(path.jumps):

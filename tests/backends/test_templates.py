@@ -27,7 +27,7 @@ def test_every_template_is_used() -> None:
 
 
 def test_one_environment_renders_them_all() -> None:
-    """No other module has Jinja2, and none accepts a missing value (S2)."""
+    """No other module has Jinja2, and none accepts a missing value."""
     folders = [ROOT / name for name in ("backends", "compiler", "rdc", "runtime_shim")]
     modules = {path: path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")}
     named = {path.relative_to(ROOT).as_posix() for path, text in modules.items() if re.search(r"\bjinja2\b", text)}

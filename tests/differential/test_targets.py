@@ -70,6 +70,7 @@ def test_every_target_that_can_be_run_has_drivers_and_every_driver_a_share() -> 
 
 @pytest.mark.parametrize(("driver", "name"), [(driver, name) for driver, found in SHARES.items() for name in found])
 def test_a_run_takes_the_path_of_the_oracle(driver: str, name: str) -> None:
+    """The path is the same on every target (I3)."""
     skip_without(driver)
     left = SHARES[driver][name]
     for case in cases(name, driver):

@@ -1,4 +1,4 @@
-"""`rdc build`: what it compiles and writes, and what `--check` says of generated files (B-1 to B-4)."""
+"""`rdc build`: what it compiles and writes, and what `--check` says of generated files."""
 
 from __future__ import annotations
 
@@ -356,7 +356,7 @@ def test_a_document_can_ignore_what_a_target_says_of_the_path(tmp_path: Path) ->
     assert "RD538" not in project.build().err
 
 
-# --- The JSON Schema of `rdc.toml` takes what rdc takes (B-1) ---------------------------------------------------------
+# --- The JSON Schema of `rdc.toml` takes what rdc takes ---------------------------------------------------------------
 
 
 GOOD = [

@@ -1,4 +1,4 @@
-"""`rdc.lock`: what reviewers must not miss, who approves it, and pins that bots change (B-5, B-6)."""
+"""`rdc.lock`: what reviewers must not miss, who approves it, and pins that bots change."""
 
 from __future__ import annotations
 

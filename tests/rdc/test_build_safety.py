@@ -1,4 +1,4 @@
-"""`rdc build` on all cores, when things go wrong, and in random sequences of edits and kills (B-3, B-4)."""
+"""`rdc build` on all cores, when things go wrong, and in random sequences of edits and kills."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rdc test`: scenarios by the semantics and on targets that really run (S1)."""
+"""`rdc test`: scenarios by the semantics and on targets that really run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inputs, values and settings of runbooks and programs in the commands of rdc (E1 to E3, S1)."""
+"""Inputs, values and settings of runbooks and programs in the commands of rdc (E1 to E3)."""
 
 from __future__ import annotations
 

@@ -6,16 +6,11 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from backends.registry import BACKENDS, load
 from tests.support.cli import GOOD, call, document
 
-NAMES = {
-    "python": "deploy.py",
-    "dbos": "deploy_worker.py",
-    "make": "deploy.mk",
-    "github": "deploy.yml",
-    "dot": "deploy.dot",
-    "mermaid": "deploy.mmd",
-}
+NAMES = {name: f"deploy{load(name).suffix}" for name in BACKENDS if name != "json"}
+"""Of the outputs, by target. JSON has no place for a header."""
 
 
 @cache

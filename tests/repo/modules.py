@@ -21,6 +21,12 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a module; `ast.walk` takes longer than to read the file."""
+    return tuple(ast.walk(tree(path)))
+
+
 def shown(path: Path) -> str:
     """A path as people write it."""
     return path.relative_to(ROOT).as_posix()
@@ -36,7 +42,7 @@ NAMES = {dotted(path): path for path in MODULES}
 
 def imports(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What a module imports, wherever in it: the name of each module, and the names taken from it."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name, ()) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -54,12 +60,12 @@ def needed(path: Path) -> frozenset[str]:
 
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    yield from (node for node in ast.walk(tree(path)) if isinstance(node, FUNCTIONS))
+    yield from (node for node in nodes(path) if isinstance(node, FUNCTIONS))
 
 
 def strings(path: Path) -> set[str]:
     """All strings in a module."""
-    parts = ast.walk(tree(path))
+    parts = nodes(path)
     return {part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
 
 

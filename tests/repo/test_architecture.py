@@ -19,7 +19,20 @@ from compiler.passes import PASSES
 from rdc.commands import COMMANDS
 from runtime_shim.editions import CALLERS, EDITIONS, PUBLISH
 from tests.conftest import ROOT
-from tests.repo.modules import MODULES, NAMES, OURS, PRODUCT, dotted, functions, imports, needed, shown, strings, tree
+from tests.repo.modules import (
+    MODULES,
+    NAMES,
+    OURS,
+    PRODUCT,
+    dotted,
+    functions,
+    imports,
+    needed,
+    nodes,
+    shown,
+    strings,
+    tree,
+)
 
 # What the modules of a folder may import: our own folders, and packages that are not of the standard library (pydantic
 # brings pydantic_core, which has the types of its errors).
@@ -325,7 +338,7 @@ IN_PAGES = re.compile(rf"(?<![\w./-])((?:{'|'.join(FOLDERS)})/(?:[\w./*<>-]|{{[\
 
 def docstrings(path: Path) -> Iterator[str]:
     """All strings of a module that are statements."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.value.value
 

@@ -24,7 +24,8 @@ from rdc.commands import COMMANDS
 from rdc.commands import load as load_command
 from runtime_shim.editions import EDITIONS
 from tests.conftest import ROOT
-from tests.repo.modules import MODULES, functions, imports, shown, tree, users_of
+from tests.repo.modules import MODULES, functions, imports, nodes, shown, users_of
+from tests.support.outputs import CHECKS
 
 # --- The runtime -----------------------------------------------------------------------------------------------------
 
@@ -55,16 +56,16 @@ OF_ENGINE = {"nodes", "registers", "edges", "on", "do"}
 
 
 def test_only_the_builders_make_what_the_engine_runs() -> None:
-    """The target prints calls from the graph (S8). A table of its own would be a second way to the engine."""
+    """The target prints calls from the graph. A table of its own would be a second way to the engine."""
     for path in MODULES:
         if path.is_relative_to(ROOT / "backends" / "python") or path.is_relative_to(ROOT / "rdc" / "commands"):
-            dicts = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Dict)]
+            dicts = [node for node in nodes(path) if isinstance(node, ast.Dict)]
             keys = {key.value for node in dicts for key in node.keys if isinstance(key, ast.Constant)}
             assert len(keys & OF_ENGINE) < 2, f"{shown(path)} writes {sorted(map(str, keys & OF_ENGINE))}"
 
 
 def test_one_walk_is_in_programs_and_in_checks_of_their_journals() -> None:
-    """A journal from an artifact is replayed as the engine ran it (S8)."""
+    """A journal from an artifact is replayed as the engine ran it."""
     walking = {"choose", "follow"}
     defined = {
         (shown(path), function.name) for path in MODULES for function in functions(path) if function.name in walking
@@ -99,7 +100,7 @@ def test_graph_algorithms_are_those_of_networkx() -> None:
         f"{shown(path)}:{loop.lineno}"
         for path in MODULES
         if shown(path) not in ours and not path.is_relative_to(ROOT / "runtime_shim")
-        for loop in ast.walk(tree(path))
+        for loop in nodes(path)
         if isinstance(loop, ast.While) and {"pop", "popleft", "heappop"} & names_in(loop) and "edges" in names_in(loop)
     }
     assert walks == set()
@@ -159,8 +160,8 @@ OF_RUNBOOKS = {
 
 def texts(path: Path) -> Iterator[str]:
     """The texts in a module except for those that only readers of the code see."""
-    unseen = {id(node.value) for node in ast.walk(tree(path)) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree(path)):
+    unseen = {id(node.value) for node in nodes(path) if isinstance(node, ast.Expr)}
+    for node in nodes(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in unseen:
             yield node.value
 
@@ -217,6 +218,7 @@ def test_backend_has_all_that_belongs_to_it(name: str) -> None:
     page = ROOT / "docs" / PAGES.get(name, f"targets/{name}.md")
     assert page.is_file(), f"there is no {shown(page)}"
     assert golden_files(backend.suffix)
+    assert name in CHECKS, "tests/support/outputs.py has no check of its outputs"
 
 
 def test_passes_and_their_modules_are_the_same() -> None:
@@ -243,7 +245,7 @@ def test_every_match_over_the_ir_is_exhaustive() -> None:
     """A kind that is new is found by the type checker, never dropped."""
     found = 0
     for path in MODULES:
-        for match in (node for node in ast.walk(tree(path)) if isinstance(node, ast.Match)):
+        for match in (node for node in nodes(path) if isinstance(node, ast.Match)):
             if kinds_matched(match) & KINDS:
                 found += 1
                 last = ast.unparse(match.cases[-1])
@@ -301,7 +303,7 @@ def test_what_is_wrong_in_data_is_an_issue() -> None:
     classes = {
         f"{shown(path)}: {node.name}"
         for path in MODULES
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.ClassDef) and (node.name == "Issue" or named.fullmatch(node.name))
     }
     assert classes - OTHERS == {"compiler/diagnostics/model.py: Issue"}
@@ -329,7 +331,7 @@ def test_every_code_is_raised_somewhere() -> None:
     texts = {
         node.value
         for path in paths
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     assert set(CODES) <= texts, sorted(set(CODES) - texts)
@@ -352,12 +354,12 @@ def test_names_of_codes_are_unique_and_in_kebab_case() -> None:
 
 @pytest.mark.parametrize("name", EDITIONS)
 def test_no_edition_has_mocks(name: str) -> None:
-    """Programs don't mock: `rdc mock` answers instead of what they call (S7)."""
+    """Programs don't mock: `rdc mock` answers instead of what they call."""
     assert not [line for line in runtime(name).splitlines() if "mock" in line.lower()]
 
 
 def test_one_module_answers_in_mock_runs_and_in_tests_of_scenarios() -> None:
-    """`rdc run --mock` and `rdc test` call `rdc mock`, by the command that one function makes (S7)."""
+    """`rdc run --mock` and `rdc test` call `rdc mock`, by the command that one function makes."""
     texts = {shown(path): path.read_text(encoding="utf-8") for path in (ROOT / "rdc").rglob("*.py")}
     calling = {path for path, text in texts.items() if "mock_command(" in text}
     assert calling == {"rdc/calls/mock.py", "rdc/calls/mock_option.py", "rdc/testing/tester.py"}

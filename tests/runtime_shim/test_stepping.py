@@ -1,4 +1,4 @@
-"""Programs that make or another program calls step by step: their environment, exit codes and messages (rule 1)."""
+"""Programs that make or another program calls step by step: their environment, exit codes and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks know no session (rule 6): commands and exchanges run in threads, and are cancelled from outside."""
+"""Tasks know no session: commands and exchanges run in threads, and are cancelled from outside."""
 
 from __future__ import annotations
 

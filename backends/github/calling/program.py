@@ -1,4 +1,4 @@
-"""The program that a workflow calls, its companion files, and the loader in each step (rules 2 and 4, T-31)."""
+"""The program that a workflow calls, its companion files, and the loader in each step (T-31)."""
 
 import ast
 import posixpath

@@ -78,7 +78,7 @@ def masked(secrets: Mapping[str, str]) -> dict[str, str]:
 def options_for(nodes: Iterable[Node], options: GithubOptions) -> list[str]:
     """Return the program's options for calls in some nodes.
 
-    The agent in `--agent` would also answer people's questions (M3). So if there is a question, the agent is set for
+    The agent in `--agent` would also answer people's questions. So if there is a question, the agent is set for
     its types.
     """
     all_nodes, found = list(nodes), dict[str, None]()

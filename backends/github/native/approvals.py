@@ -1,4 +1,4 @@
-"""A workflow of native steps whose questions reviewers of an environment answer, between its jobs (T-20 to T-30)."""
+"""A workflow of native steps whose questions reviewers of an environment answer, between its jobs."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""A runbook divided at its questions into jobs: what they carry, and why questions cannot be native (T-20, T-21)."""
+"""A runbook divided at its questions into jobs: what they carry, and why questions cannot be native."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ends of a runbook as steps, one for each end, which show its message in the summary of the run (M8, T-30).
+"""The ends of a runbook as steps, one for each end, which show its message in the summary of the run (T-30).
 
 An end without a message needs no step: a job completes if nothing in it fails, and stops at a node that fails.
 """

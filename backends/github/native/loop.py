@@ -202,7 +202,7 @@ def _prompted(loop: Loop, node: Node, prompt: str) -> Iterator[str]:
 
 
 def _given(loop: Loop, node: Node) -> str:
-    """Return the assignments before a node's command (M4)."""
+    """Return the assignments before a node's command."""
     given = [f"{variable.name}=${loop.ids.counters[variable.register]} " for variable in node.variables]
     hidden = [f"-u {name}" for name in loop.own if name not in loop.secrets[node.id]]
     if hidden:
@@ -228,7 +228,7 @@ def _word(text: str) -> str:
 
 
 def _filled(loop: Loop, variable: str, node: Node, *, prompt: bool = False) -> Iterator[str]:
-    """Yield the lines that put instance numbers into a string (M5). An expansion such as ${N} stays."""
+    """Yield the lines that put instance numbers into a string. An expansion such as ${N} stays."""
     for mark, register in _placeholders(node, prompt=prompt).items():
         yield f"{variable}=${{{variable}//{quote(mark)}/${loop.ids.counters[register]}}}"
 

@@ -77,7 +77,7 @@ class Nodes(Struct, frozen=True, dict=True):
         return self.secrets.masked(*nodes) if self.values else {}
 
     def _node(self, place: Place) -> Step:
-        values = self.plan.numbers(place.node)  # (M5)
+        values = self.plan.numbers(place.node)
         node = map_texts(place.node, lambda text: text.known(values)) if values else place.node
         step = Step(
             name=title(node),
@@ -114,7 +114,7 @@ class Nodes(Struct, frozen=True, dict=True):
         return replace(step, shell=shell_of(task.interpreter, before, noted=self.noted), run=as_file(command))
 
     def _repetition(self, step: str, task: Shell, retry: Retry, settings: Settings) -> str:
-        """Return a loop that runs a command until its outcome needs no retry (M9)."""
+        """Return a loop that runs a command until its outcome needs no retry."""
         most = max(retry.on_pass or 0, retry.on_fail or 0) + 1
         limit, command = within(settings.timeout or 0, valued=False), str(task.command)
         fits = loops.fits_script(command)

@@ -1,4 +1,4 @@
-"""The option `steps` (E3): secrets and environments of nodes."""
+"""The option `steps`: secrets and environments of nodes."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""The option `on`, the event fields that `bind` can read (E1), and the inputs that rdc adds."""
+"""The option `on`, the event fields that `bind` can read, and the inputs that rdc adds."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping

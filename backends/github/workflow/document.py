@@ -1,4 +1,4 @@
-"""A whole workflow: its triggers, everything else around its jobs, and what `rdc.lock` lists of it (B-5)."""
+"""A whole workflow: its triggers, everything else around its jobs, and what `rdc.lock` lists of it."""
 
 import json
 import re

@@ -128,7 +128,7 @@ def is_marked(shown: str) -> bool:
 
 
 def as_written(shown: str) -> str:
-    """Return a string with input and output names instead of marks, as authors write them (E1)."""
+    """Return a string with input and output names instead of marks, as authors write them."""
     return _MARK.sub(lambda match: f"{{{{{match[1]}}}}}", shown)
 
 

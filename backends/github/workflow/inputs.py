@@ -1,4 +1,4 @@
-"""Declared inputs as typed workflow inputs, which one of the first steps checks (I8), and the option `bind` (E1)."""
+"""Declared inputs as typed workflow inputs, which one of the first steps checks (I8), and the option `bind`."""
 
 import json
 import re

@@ -13,7 +13,7 @@ BINARY = frozenset({"pass_fail", "yes_no"})
 
 
 def verdict_words(node: Node) -> tuple[str, str]:
-    """Return the words for a node's outcomes: YES and NO if it asks for these (M3), otherwise PASS and FAIL."""
+    """Return the words for a node's outcomes: YES and NO if it asks for these, otherwise PASS and FAIL."""
     is_yes_no = isinstance(node.task, Ask) and node.task.question == "yes_no"
     return ("YES", "NO") if is_yes_no else ("PASS", "FAIL")
 

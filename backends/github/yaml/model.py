@@ -12,7 +12,7 @@ CALLING_SHELL = "bash -p {0}"
 """Bash that ignores BASH_ENV and functions in the environment."""
 
 PLAIN_SHELL = "bash {0}"
-"""Bash as M2 wants it: without `-e` and `pipefail`."""
+"""Bash for the commands of runbooks: without `-e` and `pipefail`."""
 
 
 class Limit(Struct, frozen=True):

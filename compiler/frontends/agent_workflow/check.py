@@ -1,4 +1,4 @@
-"""Check the rules of agent workflows (W1 to W5)."""
+"""Check the rules of agent workflows."""
 
 import re
 from collections.abc import Iterator, Mapping

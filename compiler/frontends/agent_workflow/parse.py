@@ -1,4 +1,4 @@
-"""Parse YAML into the models of a workflow, with a diagnostic for each error of form (W1, W2)."""
+"""Parse YAML into the models of a workflow, with a diagnostic for each error of form."""
 
 from collections.abc import Iterator, Mapping
 from datetime import date

@@ -1,14 +1,14 @@
-"""The models of a workflow's parts, and their JSON Schema for editors (W1 to W4)."""
+"""The models of a workflow's parts, and their JSON Schema for editors."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 TASK_DONE = "TASK_DONE"
-"""The keyword that ends a workflow early because the task is done (W10)."""
+"""The keyword that ends a workflow early because the task is done."""
 
 FILE_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-"""The form of step and report names, which become file names (W1, W3)."""
+"""The form of step and report names, which become file names (W3)."""
 
 _TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _VERSION = "https://json-schema.org/draft/2020-12/schema"

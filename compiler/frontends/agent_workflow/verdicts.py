@@ -1,4 +1,4 @@
-"""Read verdicts from a step's answer: the keywords, and which of them fail (W9, W12)."""
+"""Read verdicts from a step's answer: the keywords, and which of them fail."""
 
 import re
 import warnings
@@ -88,7 +88,7 @@ def last_lines(step: Step, prompt: str) -> tuple[str, ...]:
     return (*written, *([TASK_DONE] if written and has_word(prompt, TASK_DONE) else []))
 
 
-LONGEST_PATTERN = 2000  # in characters; longer patterns are an error (W3)
+LONGEST_PATTERN = 2000  # in characters; longer patterns are an error
 
 MOST = 64  # a pattern with more alternatives isn't listed
 

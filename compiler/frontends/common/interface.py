@@ -26,8 +26,8 @@ class Job(Struct, frozen=True):
     """The input of a front end: the document, its project, and the user's options.
 
     `given` are the format's options on the command line, which override the document's. `configured` are the project's,
-    which don't (V7). If `link` is false, missing nested documents are not errors (V11). `tables` are the project's
-    options for targets.
+    which don't. If `link` is false, missing nested documents are not errors. `tables` are the project's options
+    for targets.
     """
 
     source: Source

@@ -1,4 +1,4 @@
-"""Check names of variables and lists of them in declarations (E1, E2, E10)."""
+"""Check names of variables and lists of them in declarations."""
 
 import posixpath
 import re

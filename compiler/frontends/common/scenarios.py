@@ -1,4 +1,4 @@
-"""Read scenarios of documents with calls: inputs, the answers of agents, tools and people, and outputs (S1).
+"""Read scenarios of documents with calls: inputs, the answers of agents, tools and people, and outputs.
 
 The stages of a step also end by these answers, with `pass` as the default. Scenarios are in the document or in a
 companion file `NAME.scenarios.yaml`.

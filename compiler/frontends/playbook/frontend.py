@@ -95,7 +95,7 @@ def _nearly_shown(source: Source) -> dict[str, list[tuple[int, str]]]:
     return texts
 
 
-LARGEST_PROMPT = 200_000  # the largest prompt file in bytes, the same as for a playbook (P1)
+LARGEST_PROMPT = 200_000  # the largest prompt file in bytes, the same as for a playbook
 
 
 def _linked(job: Job, playbook: Playbook) -> tuple[dict[str, Source], list[Diagnostic]]:

@@ -1,4 +1,4 @@
-"""The syntax tree of a playbook (P1 to P15)."""
+"""The syntax tree of a playbook."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ InputType = Literal["string", "text", "number", "boolean", "enum"]
 
 
 class Input(Struct, frozen=True):
-    """A line of INPUTS (P7, P8). `written` is the type as written; only an `enum` has options."""
+    """A line of INPUTS (P7). `written` is the type as written; only an `enum` has options."""
 
     name: str
     type: InputType
@@ -31,7 +31,7 @@ class Input(Struct, frozen=True):
 
 
 class Output(Struct, frozen=True):
-    """`@output(name: type, "option", extract:"field")` (P10); type and options are guidance, never enforced."""
+    """`@output(name: type, "option", extract:"field")`; type and options are guidance, never enforced."""
 
     name: str
     type: str
@@ -41,7 +41,7 @@ class Output(Struct, frozen=True):
 
 
 class Elicit(Struct, frozen=True):
-    """`@elicit(kind, "question", "option")` (P11)."""
+    """`@elicit(kind, "question", "option")`."""
 
     kind: Question
     question: str
@@ -50,7 +50,7 @@ class Elicit(Struct, frozen=True):
 
 
 class PromptRef(Struct, frozen=True):
-    """`@prompt(scheme:id)` (P12), or `@prompt(id)` with the scheme `library`; `written` is all in the parentheses."""
+    """`@prompt(scheme:id)`, or `@prompt(id)` with the scheme `library`; `written` is all in the parentheses."""
 
     scheme: str
     id: str
@@ -59,7 +59,7 @@ class PromptRef(Struct, frozen=True):
 
 
 class ToolCall(Struct, frozen=True):
-    """`@tool(connection, tool, {json})` (P13); the arguments are as written, or ""."""
+    """`@tool(connection, tool, {json})`; the arguments are as written, or ""."""
 
     connection: str
     tool: str
@@ -68,7 +68,7 @@ class ToolCall(Struct, frozen=True):
 
 
 class Condition(Struct, frozen=True):
-    """`name == "text"` in a branch marker (P14)."""
+    """`name == "text"` in a branch marker."""
 
     variable: str
     operator: Literal["==", "!="]
@@ -77,7 +77,7 @@ class Condition(Struct, frozen=True):
 
 
 class Branch(Struct, frozen=True):
-    """The sub-steps of the marker at `span`, or one unnamed step; `condition` is None for `else` (P14)."""
+    """The sub-steps of the marker at `span`, or one unnamed step; `condition` is None for `else`."""
 
     condition: Condition | None
     steps: tuple[Step, ...]
@@ -85,7 +85,7 @@ class Branch(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """`## STEP n: Title`, a sub-step of a branch, or the unnamed step of a branch (P4, P9, P14).
+    """`## STEP n: Title`, a sub-step of a branch, or the unnamed step of a branch (P4).
 
     `label` is `2`, `2a`, or "" for an unnamed step. `lines` are all line numbers of the content, which may have
     directives in between. The span is the heading, or the marker of an unnamed step.

@@ -1,4 +1,4 @@
-"""The Rundown runbook format, with its options (V7, E13); `frontend.py` reads it (docs/formats/rundown.md)."""
+"""The Rundown runbook format, with its options; `frontend.py` reads it (docs/formats/rundown.md)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from compiler.frontends.rundown.syntax import DeclaredInput
 
 Layout = Literal["after-header", "after-body"]
-"""The position of a step's transitions (V7)."""
+"""The position of a step's transitions."""
 
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 

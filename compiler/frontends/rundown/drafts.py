@@ -1,4 +1,4 @@
-"""Write draft scenarios for runbooks; they go into the frontmatter and execute nothing (S1)."""
+"""Write draft scenarios for runbooks; they go into the frontmatter and execute nothing."""
 
 import posixpath
 import shlex

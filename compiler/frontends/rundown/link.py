@@ -1,4 +1,4 @@
-"""Find all runbooks that a document includes, and reject inclusions that V11 forbids."""
+"""Find all runbooks that a document includes, and reject inclusions that leave the project or repeat."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -48,7 +48,7 @@ def references(runbook: Runbook) -> Iterator[Reference]:
 
 
 def link(source: Source, find: Find, parse: Parse, must_exist: bool) -> Linked:
-    """Load a document and everything that it includes, each once."""
+    """Load a document and everything that it includes, each once (V11)."""
     documents: dict[str, Document] = {}
     sources = {source.name: source}
     diagnostics: list[Diagnostic] = []

@@ -24,7 +24,7 @@ class DeclaredInput(Struct, frozen=True):
 
 
 class StepSettings(Struct, frozen=True):
-    """The settings of one step or group; None where a key is not set. Times are in seconds (E3)."""
+    """The settings of one step or group; None where a key is not set. Times are in seconds."""
 
     step: str
     places: OptionSources
@@ -42,7 +42,7 @@ class Declarations(Struct, frozen=True):
     """The declarations of one document; outputs and secrets are names with their places.
 
     `for_targets` has the step settings that only targets use. `shell` is how code blocks run: `strict`, `plain`, or ""
-    for the default (E13).
+    for the default.
     """
 
     inputs: tuple[DeclaredInput, ...] = ()
@@ -59,7 +59,7 @@ class Declarations(Struct, frozen=True):
 
 
 class Dynamic(Enum):
-    """The two dynamic identifiers: templates for instances that a run counts (M12)."""
+    """The two dynamic identifiers: templates for instances that a run counts."""
 
     STEP = "{N}"
     SUBSTEP = "{n}"
@@ -88,7 +88,7 @@ class Word(StrEnum):
 
 
 class Modifier(StrEnum):
-    """How to combine the outcomes of children (M11)."""
+    """How to combine the outcomes of children."""
 
     ALL = "ALL"
     ANY = "ANY"
@@ -119,13 +119,13 @@ class Complete(Struct, frozen=True):
 
 
 class Stop(Struct, frozen=True):
-    """`STOP "message"` (M8)."""
+    """`STOP "message"`."""
 
     message: str = ""
 
 
 class Goto(Struct, frozen=True):
-    """`GOTO target` (M10)."""
+    """`GOTO target`."""
 
     target: Target
 
@@ -197,7 +197,7 @@ class Step(Struct, frozen=True):
 class Runbook(Struct, frozen=True):
     """A whole document, with its frontmatter as `metadata` (D3).
 
-    `scenarios` (S1) and `declared` (E1 to E10) come from the frontmatter. `prose` has the headings of prose sections,
+    `scenarios` and `declared` (E1 to E10) come from the frontmatter. `prose` has the headings of prose sections,
     which are not part of the flow.
     """
 

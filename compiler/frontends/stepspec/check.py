@@ -1,4 +1,4 @@
-"""Check the rules of step specifications, their context keys and tool arguments (B2, B3, B9, B17)."""
+"""Check the rules of step specifications, their context keys and tool arguments (B9, B17)."""
 
 from collections.abc import Callable, Collection, Iterator
 from functools import cache

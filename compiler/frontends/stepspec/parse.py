@@ -1,4 +1,4 @@
-"""Parse YAML or JSON into the models of a specification, with a diagnostic for each error of form (B1, B2)."""
+"""Parse YAML or JSON into the models of a specification, with a diagnostic for each error of form."""
 
 from __future__ import annotations
 

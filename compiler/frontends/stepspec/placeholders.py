@@ -1,4 +1,4 @@
-"""Turn placeholders such as `{output_folder}` into references to inputs (B3, I8)."""
+"""Turn placeholders such as `{output_folder}` into references to inputs (I8)."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

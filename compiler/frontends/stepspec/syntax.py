@@ -1,4 +1,4 @@
-"""The models of specifications and configurations, and their JSON Schema for editors (B1, B2, B7 to B12)."""
+"""The models of specifications and configurations, and their JSON Schema for editors (B7 to B12)."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -284,7 +284,7 @@ def has_safeguards(site: Runtime) -> bool:
 
 
 def layered(own: Runtime, site: Runtime, *, is_whole: bool) -> Runtime:
-    """Return the settings of a document with those of its project (B8).
+    """Return the settings of a document with those of its project.
 
     Rules for approval, guardrails and risks add up. Of the other settings, the document's own win; unless `is_whole`,
     the project's are left out.
@@ -308,5 +308,5 @@ def _added(one: Any, other: Any) -> Any:  # noqa: ANN401 (any setting)
 
 
 def with_values(runtime: Runtime, given: Mapping[str, str]) -> Runtime:
-    """Return a configuration with other values of placeholders (B3)."""
+    """Return a configuration with other values of placeholders."""
     return runtime.model_copy(update={"variables": {**runtime.values, **given}})

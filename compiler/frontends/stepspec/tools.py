@@ -1,4 +1,4 @@
-"""The tools of steps with their risks, the gates that steps need, and their checks (B8, B9, B11)."""
+"""The tools of steps with their risks, the gates that steps need, and their checks (B9)."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -111,7 +111,7 @@ def _word(words: list[str] | None, about: Subject) -> str:
 def unmet_rules(
     steps: Sequence[tuple[StepSpec, Subject]], policy: Policy, *, applies: bool, is_shared: bool
 ) -> Iterator[tuple[str, int, str]]:
-    """Yield key, number and problem of each unmet conditional rule; of a shared policy, only wrong case counts (B8)."""
+    """Yield key, number and problem of each unmet conditional rule; of a shared policy, only wrong case counts."""
     abouts = [about for step, about in steps if step.human_gate == "conditional"]
     off = "" if applies else "`conditional_required` is not true"
     off = off if abouts else "no step has `human_gate: conditional`"

@@ -1,4 +1,4 @@
-"""Lark reads the grammars: what they decide, how a parser goes on after an error, and what no parser repeats (S1)."""
+"""Lark reads the grammars: what they decide, how a parser goes on after an error, and what no parser repeats."""
 
 from __future__ import annotations
 

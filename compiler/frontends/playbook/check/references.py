@@ -1,4 +1,4 @@
-"""Check that names in text and conditions are known at their step (P9, P14)."""
+"""Check that names in text and conditions are known at their step."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Check a playbook for errors and for text that was probably meant differently (P1 to P15)."""
+"""Check a playbook for errors and for text that was probably meant differently."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from compiler.text.source import Source, Span, Spans, below
 from compiler.text.suggestions import nearest_names
 from runtime_shim.values.fitting import unfit
 
-LARGEST_PLAYBOOK = 200_000  # the largest size of a playbook, in bytes (P1)
+LARGEST_PLAYBOOK = 200_000  # the largest size of a playbook, in bytes
 
 MOST_REPEATED = 100_000
 """The limit for repeated outputs: extracting a field under the same name again repeats all outputs in between."""

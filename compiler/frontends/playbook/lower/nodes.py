@@ -1,4 +1,4 @@
-"""Turn steps, sub-steps and unnamed branches into nodes with ids (P14, P17)."""
+"""Turn steps, sub-steps and unnamed branches into nodes with ids."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ class StepNode(Struct, frozen=True):
 
     @property
     def asks(self) -> bool:
-        """Whether it asks a person a question (P11)."""
+        """Whether it asks a person a question."""
         return self.step.elicit is not None and not self.calls_tool
 
     @property
     def gets_prompt(self) -> bool:
-        """Whether a command gives it the text of a prompt when it runs (P12)."""
+        """Whether a command gives it the text of a prompt when it runs."""
         prompt = self.step.prompt
         return prompt is not None and prompt.scheme in _FETCHED and not self.calls_tool
 
     @property
     def prompt_variable(self) -> str:
-        """The name in `@prompt({{name}})`, whose value comes before the step's own text, or "" (P12)."""
+        """The name in `@prompt({{name}})`, whose value comes before the step's own text, or ""."""
         prompt = self.step.prompt
         if prompt is None or prompt.scheme != "variable" or self.calls_tool:
             return ""
@@ -144,13 +144,13 @@ def own_prompt(node: StepNode, names: Collection[str]) -> Text:
     Its paragraphs are text from a command, a variable or a file, the step's content, and a description of its output.
     """
     guidance = closing_line(node.output) if node.output else ""
-    name, shown = node.prompt_variable, f"{{{{{node.prompt_variable}}}}}"  # the step fails without a value (P12)
+    name, shown = node.prompt_variable, f"{{{{{node.prompt_variable}}}}}"  # the step fails without a value
     variable: list[tuple[Part, ...]] = [(Reference(name, shown, missing=shown),)] if name else []
     written = [with_references(item, names).parts for item in (node.file_text, node.step.content) if item]
     own = [*variable, *written, *(((guidance,),) if guidance else ())]
     parts: list[Part] = []
     if node.gets_prompt and (prompt := node.step.prompt):
-        # The reference to the prompt that the step fetched is empty if it got none (P12).
+        # The reference to the prompt that the step fetched is empty if it got none.
         shown = f"@prompt({prompt.scheme}:{prompt.id})"
         parts.append(Reference(prompt_slot(node), shown, after=PARAGRAPH if own else ""))
     for place, paragraph in enumerate(own):
@@ -297,7 +297,7 @@ def _parts(written: str, names: Collection[str]) -> Iterator[Part]:
 
 
 def names_of(playbook: Playbook) -> frozenset[str]:
-    """Return the names that placeholders can use: inputs, named outputs and replies (P9)."""
+    """Return the names that placeholders can use: inputs, named outputs and replies."""
     return frozenset({item.name for item in playbook.inputs}.union(*map(given, every_step(playbook))))
 
 

@@ -174,7 +174,7 @@ class Builder:
         return title, self._content(text)
 
     def _content(self, lines: Sequence[Line]) -> _Content:
-        """Return the text of these lines, without trailing spaces or blank lines at both ends (P9)."""
+        """Return the text of these lines, without trailing spaces or blank lines at both ends."""
         shown = [number for number in texts(lines) if number not in ignoring_lines(self.source)]
         numbers = joining_empty_lines(self.source, shown)
         written = [self.source.lines[number - 1].rstrip() for number in numbers]
@@ -276,7 +276,7 @@ def lines_of(tree: Node) -> list[Line]:
 
 
 def joining_empty_lines(source: Source, numbers: Sequence[int]) -> list[int]:
-    """Return the numbers of a step's lines, keeping one empty line where removing a directive joined several (P9)."""
+    """Return the numbers of a step's lines, keeping one empty line where removing a directive joined several."""
     stored: list[int] = []
     empty: list[int] = []
     for number in numbers:

@@ -1,4 +1,4 @@
-"""Scan a playbook into lines of known kinds and runs of text between them (P6).
+"""Scan a playbook into lines of known kinds and runs of text between them.
 
 The patterns are the terminals of `grammars/playbook.lark`. The section of a line decides which patterns apply, and
 section headings can be anywhere. The scan takes one pass without looking back.
@@ -174,7 +174,7 @@ def quoted(text: str) -> tuple[str, ...]:
 
 
 def read_input(line: Line) -> Input:
-    """Return an input of INPUTS; an empty default counts as none (P7, P8)."""
+    """Return an input of INPUTS; an empty default counts as none (P7)."""
     written, colon, value = line.get("type").partition(":")
     written, value = written.strip(), value.strip()
     kind = TYPES.get(written.lower(), "string")
@@ -185,7 +185,7 @@ def read_input(line: Line) -> Input:
 
 
 def read_output(line: Line) -> Output:
-    """`@output(name: type, "option", extract:"field")` (P10)."""
+    """`@output(name: type, "option", extract:"field")`."""
     more = line.get("more")
     extracts = [
         found["text"] for found in _QUOTED.finditer(more) if (found["key"] or "").partition(":")[0] == "extract"
@@ -194,7 +194,7 @@ def read_output(line: Line) -> Output:
 
 
 def read_elicit(line: Line) -> Elicit | None:
-    """Return `@elicit(kind, "question", "option")`, or None for an unknown kind (P11)."""
+    """Return `@elicit(kind, "question", "option")`, or None for an unknown kind."""
     kind = QUESTIONS.get(line.get("kind").lower())
     if kind is None:
         return None
@@ -203,7 +203,7 @@ def read_elicit(line: Line) -> Elicit | None:
 
 
 def read_prompt(line: Line) -> PromptRef:
-    """`@prompt({{variable}})`, `@prompt(scheme:id)` or `@prompt(id)` (P12)."""
+    """`@prompt({{variable}})`, `@prompt(scheme:id)` or `@prompt(id)`."""
     written = line.get("reference")
     if variable := _VARIABLE.fullmatch(written):
         return PromptRef("variable", variable[1], line.span, written)

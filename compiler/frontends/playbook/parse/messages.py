@@ -1,4 +1,4 @@
-"""Build diagnostics for lines in the wrong place and for lines that are ignored (P3 to P15)."""
+"""Build diagnostics for lines in the wrong place and for lines that are ignored."""
 
 from collections.abc import Iterator, Sequence
 
@@ -24,7 +24,7 @@ def near(word: str, known: Sequence[str]) -> str:
 
 
 def nested(source: Source, outer: Line, inner: Line) -> Diagnostic:
-    """Return the diagnostic for an `if` inside another `if` (P14)."""
+    """Return the diagnostic for an `if` inside another `if`."""
     problem = f"this `if` is inside the `if` of line {outer.number}, and branches cannot be nested"
     remedy = "close the outer `if` first; a later step can then branch on an @output of this step"
     return Diagnostic(
@@ -33,7 +33,7 @@ def nested(source: Source, outer: Line, inner: Line) -> Diagnostic:
 
 
 def unclosed(source: Source, opened: Line, before: Line | None) -> Diagnostic:
-    """Return the diagnostic for an `if` without an `endif` before the next section (P14)."""
+    """Return the diagnostic for an `if` without an `endif` before the next section."""
     where = f"before the heading in line {before.number}" if before else "before the end of the document"
     problem = f"this `if` is not closed {where}"
     last, end = len(source.lines), len(source.lines[-1]) + 1
@@ -44,7 +44,7 @@ def unclosed(source: Source, opened: Line, before: Line | None) -> Diagnostic:
 
 
 def stray(source: Source, marker: Line, opened: Line | None) -> Diagnostic:
-    """Return the diagnostic for an `elif`, `else` or `endif` without an `if`, or after the `else` (P14)."""
+    """Return the diagnostic for an `elif`, `else` or `endif` without an `if`, or after the `else`."""
     name = marker.kind.lower()
     broken = _broken_if(source, marker.number)
     if opened is None and broken:
@@ -70,14 +70,14 @@ def _broken_if(source: Source, below: int) -> int:
 
 
 def outside_branches(source: Source, heading: Line) -> Diagnostic:
-    """Return the diagnostic for a sub-step outside a branch (P14)."""
+    """Return the diagnostic for a sub-step outside a branch."""
     problem = "this sub-step is not inside a branch, so it would not run"
     remedy = "put it between ```if …``` and ```endif```, or make it a step: `## STEP n: Title`"
     return Diagnostic("RD713", source.path, heading.span, problem, remedy)
 
 
 def bare_condition(source: Source, marker: Line) -> Iterator[Diagnostic]:
-    """Note an `if` or `elif` that names a boolean input without comparing it (P14)."""
+    """Note an `if` or `elif` that names a boolean input without comparing it."""
     if marker.found is None or marker.kind == "ELSE" or marker.found["operator"]:
         return
     word, name = marker.kind.lower(), marker.get("name")
@@ -90,7 +90,7 @@ def bare_condition(source: Source, marker: Line) -> Iterator[Diagnostic]:
 
 
 def of_another_step(source: Source, heading: Line, parent: int) -> Diagnostic:
-    """Return the diagnostic for a sub-step with another step's number (P14)."""
+    """Return the diagnostic for a sub-step with another step's number."""
     label = f"{heading.get('number')}{heading.get('letter')}"
     problem = f"sub-step {label} is in step {parent}"
     remedy = f"renumber it {parent}{heading.get('letter')}"
@@ -99,7 +99,7 @@ def of_another_step(source: Source, heading: Line, parent: int) -> Diagnostic:
 
 
 def above_substep(source: Source, lines: Sequence[Line], heading: Line) -> Iterator[Diagnostic]:
-    """Warn about lines in a branch above its first sub-step, which are ignored (P14)."""
+    """Warn about lines in a branch above its first sub-step, which are ignored."""
     for line in lines:
         if (span := _written(source, line)) is not None:
             problem = f"this is above the first sub-step of its branch, in line {heading.number}, so it is ignored"
@@ -108,7 +108,7 @@ def above_substep(source: Source, lines: Sequence[Line], heading: Line) -> Itera
 
 
 def below_branches(source: Source, endif: Line, lines: Sequence[Line]) -> Iterator[Diagnostic]:
-    """Report lines below the branches of a step, which run before them (P14); an `@output` there is an error."""
+    """Report lines below the branches of a step, which run before them; an `@output` there is an error."""
     for line in lines:
         if line.kind == "OUTPUT":
             problem = f"this @output is below the `endif` in line {endif.number}, so it gets no answer of the branches"
@@ -123,7 +123,7 @@ def below_branches(source: Source, endif: Line, lines: Sequence[Line]) -> Iterat
 
 
 def after_else(source: Source, branches: Sequence[Branch]) -> Iterator[Diagnostic]:
-    """Warn about a branch after the `else` of the same step, which never runs (P14)."""
+    """Warn about a branch after the `else` of the same step, which never runs."""
     always = next((place for place, branch in enumerate(branches) if branch.condition is None), len(branches))
     for branch in branches[always + 1 : always + 2]:
         problem = "this branch never runs: a step runs only one branch, and the `else` above matches all other cases"
@@ -140,7 +140,7 @@ def _written(source: Source, line: Line) -> Span | None:
 
 
 def overridden(source: Source, first: Line, again: Line, what: str) -> Diagnostic:
-    """Return the diagnostic for a repeated part, of which only the last one counts (P5, P10)."""
+    """Return the diagnostic for a repeated part, of which only the last one counts (P5)."""
     problem = f"{what} in line {again.number} overrides this one"
     related = (Related(source.path, again.span, "this one counts"),)
     is_single = first.kind not in {"SYSTEM", "TEXT"}
@@ -170,7 +170,7 @@ def too_large(source: Source, heading: Line) -> Diagnostic:
 
 
 def unknown_question(source: Source, line: Line) -> Diagnostic:
-    """Return the diagnostic for an `@elicit` of an unknown kind, which is ignored (P11)."""
+    """Return the diagnostic for an `@elicit` of an unknown kind, which is ignored."""
     kind = line.get("kind")
     problem = f"there is no question kind `{kind}`, so this line is ignored{close(kind.lower(), list(QUESTIONS))}"
     remedy = 'write @elicit(input, "…"), @elicit(confirm, "…?") or @elicit(select, "…", "one", "another")'

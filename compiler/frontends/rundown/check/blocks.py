@@ -1,4 +1,4 @@
-"""Warn about blocks without a command, and about commands written for a reader or another program (M2)."""
+"""Warn about blocks without a command, and about commands written for a reader or another program."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

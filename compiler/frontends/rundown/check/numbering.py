@@ -1,4 +1,4 @@
-"""Number steps and substeps 1, 2, 3 … in document order, and update the references to them (V2)."""
+"""Number steps and substeps 1, 2, 3 … in document order, and update the references to them."""
 
 from __future__ import annotations
 

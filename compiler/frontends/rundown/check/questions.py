@@ -1,4 +1,4 @@
-"""Warn about steps that ask people although a command was probably meant, or beside a command (M3)."""
+"""Warn about steps that ask people although a command was probably meant, or beside a command."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count

@@ -1,4 +1,4 @@
-"""Find references such as `{{ versoin }}` that are not replaced: misspelled, undeclared or in a command (E1, E2)."""
+"""Find references such as `{{ versoin }}` that are not replaced: misspelled, undeclared or in a command."""
 
 import re
 from bisect import bisect_left

@@ -1,4 +1,4 @@
-"""Find blocks whose failures go unnoticed, because a shell reports only its last exit code (M2, E13)."""
+"""Find blocks whose failures go unnoticed, because a shell reports only its last exit code."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

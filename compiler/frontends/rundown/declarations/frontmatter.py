@@ -1,4 +1,4 @@
-"""Read the YAML frontmatter of a document (D3)."""
+"""Read the YAML frontmatter of a document."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
         options, found = read_options(plain, place, spans, known)
         return options, Declarations(), found
     names, written = {STEPS, *(option.name for option in OPTIONS if option.as_written)}, read.as_written["rdc"]
-    # Some values are as the author wrote them, so that version 1.10 stays 1.10 (E1).
+    # Some values are as the author wrote them, so that version 1.10 stays 1.10.
     given = {key: written[key] if key in names else value for key, value in plain.items()}
     repeated = (key for key in read.repeated if key.path[0] == "rdc" and not names.isdisjoint(key.path[1:2]))
     options, found = read_options({key: value for key, value in given.items() if key != STEPS}, place, spans, known)
@@ -110,7 +110,7 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
 def _scenarios(
     source: Source, read: Reading, declared: Declarations | None
 ) -> tuple[tuple[Scenario, ...], list[Diagnostic]]:
-    """Return the scenarios and the problems with their form (S1)."""
+    """Return the scenarios and the problems with their form."""
     if "scenarios" not in read.values:
         return (), []
     keys, spans = scenario_keys(source.name, declared), below(read.spans, "scenarios")

@@ -1,4 +1,4 @@
-"""Read the step settings of a document (E3), and the part of them that only targets use."""
+"""Read the step settings of a document, and the part of them that only targets use."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

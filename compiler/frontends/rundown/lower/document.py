@@ -281,7 +281,7 @@ def operator_jumps(frame: Frame) -> Iterator[Jump]:
             continue  # for most steps, a jump has no effects
         inner = entering_step(frame, step)
         for ref in (frame.ref(step), *(frame.ref(step, substep) for substep in step.substeps)):
-            # A jump to a dynamic substep always keeps its step's state, as for the current `{n}` (M10).
+            # A jump to a dynamic substep always keeps its step's state, as for the current `{n}`.
             is_dynamic = ref.substep is not None and isinstance(ref.substep.id, Dynamic)
             entering = frame.entering if ref.substep is None or is_dynamic else inner
             if not entering and ref.is_leaf and not is_dynamic:

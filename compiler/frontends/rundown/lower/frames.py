@@ -44,7 +44,7 @@ class Visible(Struct, frozen=True, dict=True):
 
     @cached_property
     def keeps(self) -> tuple[Keep, ...]:
-        """The effects on each edge of a command: any command may write any output (E2)."""
+        """The effects on each edge of a command: any command may write any output."""
         return tuple(Keep(self.slots[name], "output", name) for name in self.outputs)
 
     @cached_property
@@ -98,7 +98,7 @@ class StepRef(Struct, frozen=True):
 
     `syntax` is its part of the syntax tree, and `label` its name for people: `3`, `Cleanup`, `1.2`, `{N}.{n}`. A leaf
     has neither substeps nor runbooks. `transitions` are the author's. `has_retry` is true if one of them has a RETRY.
-    `decisive` is the child outcome that alone decides the step's outcome (M11): FAIL
+    `decisive` is the child outcome that alone decides the step's outcome: FAIL
     by default, PASS with PASS ANY or FAIL ALL.
     """
 
@@ -235,7 +235,7 @@ class Frame(Struct, frozen=True, dict=True):
         return self.prefix + "{N}"
 
     def substep_counter(self, step: Step) -> str:
-        """Return the name of the counter for a step's `{n}` instances (M12)."""
+        """Return the name of the counter for a step's `{n}` instances."""
         return f"{self.id(self.ref(step))}.{{n}}"
 
     def retries(self, ref: StepRef) -> str:
@@ -247,7 +247,7 @@ class Frame(Struct, frozen=True, dict=True):
 
         A child with a decisive outcome settles its parent at once. So a mark is read only if a sibling can follow:
         after an explicit CONTINUE or GOTO, or if the step can be entered again with its children's outcomes. In a step
-        without transitions, only outcomes that a child passes on count (M11).
+        without transitions, only outcomes that a child passes on count.
         """
         if not parent.syntax.transitions:
             return None

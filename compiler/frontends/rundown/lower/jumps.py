@@ -1,4 +1,4 @@
-"""Compute the effects of entering a step by a GOTO or in sequence (M7, M10, M12)."""
+"""Compute the effects of entering a step by a GOTO or in sequence."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -14,7 +14,7 @@ from compiler.text.source import Span
 
 
 def enter_step(frame: Frame, step: Step) -> Arrival:
-    """Enter a step by its header, which restarts it (M10)."""
+    """Enter a step by its header, which restarts it."""
     ref = frame.ref(step)
     if ref.is_leaf:
         return Arrival(frame.id(ref))
@@ -24,7 +24,7 @@ def enter_step(frame: Frame, step: Step) -> Arrival:
 
 
 def first_child(frame: Frame, ref: StepRef) -> Arrival:
-    """Start a step at its first child: clear outcomes, set `{n}` to 1 (M10), and keep the step's own retries (M9)."""
+    """Start a step at its first child: clear outcomes, set `{n}` to 1, and keep the step's own retries (M9)."""
     if ref.is_leaf:
         return Arrival(frame.id(ref))
     if ref.syntax.runbooks:
@@ -65,14 +65,14 @@ def jump(frame: Frame, step: Step, target: Target, *, inside: bool) -> Arrival:
 
 
 def restarted(frame: Frame, step: Step) -> tuple[Effect, ...]:
-    """Return the effects of a jump from outside to a child: the step starts over at that child (M10)."""
+    """Return the effects of a jump from outside to a child: the step starts over at that child."""
     ref = frame.ref(step)
     retries: tuple[Effect, ...] = (Set(frame.retries(ref), 0),) if ref.has_retry else ()
     return retries + _forget(frame, step)
 
 
 def _enter_instance(frame: Frame, step: Step, advance: bool) -> Arrival:
-    """Enter the current or next instance of a step's `{n}`; everything else stays unchanged (M10, M12)."""
+    """Enter the current or next instance of a step's `{n}`; everything else stays unchanged."""
     counter = frame.substep_counter(step)
     parent, child = frame.ref(step), frame.ref(step, step.substeps[0])
     mark, earlier = frame.mark(parent, child), frame.earlier_mark(parent, child)
@@ -105,7 +105,7 @@ class Outcomes(Struct):
 
     def leaf_edges(self, ref: StepRef) -> Iterator[Edge]:
         """Yield the edges of a step without children, in the order in which a run tests them."""
-        leaving: tuple[Effect, ...] = (Set(self.frame.retries(ref), 0),) if ref.has_retry else ()  # M9
+        leaving: tuple[Effect, ...] = (Set(self.frame.retries(ref), 0),) if ref.has_retry else ()
         for verdict, guard in _GUARDS.items():
             transition = ref.transitions.get(verdict)
             if transition and transition.retries:
@@ -113,7 +113,7 @@ class Outcomes(Struct):
             yield self.leave(ref, verdict).edge(guard, leaving)
 
     def settled_edges(self, ref: StepRef, verdict: Verdict) -> Iterator[Edge]:
-        """Yield the edges of the node for a RETRY of a step with children (M9)."""
+        """Yield the edges of the node for a RETRY of a step with children."""
         transition = ref.transitions.get(verdict)
         if not transition or not transition.retries:
             return
@@ -121,7 +121,7 @@ class Outcomes(Struct):
         yield self.leave(ref, verdict).edge()
 
     def _again(self, ref: StepRef, retry: Transition, tests: tuple[Test, ...], again: Arrival) -> Edge:
-        """Return the edge of a RETRY, which applies until its count is used up (M9)."""
+        """Return the edge of a RETRY, which applies until its count is used up."""
         counter = self.frame.retries(ref)
         guard = (*tests, CounterTest(counter, "<", retry.retries))
         effects = (Add(counter, 1), *again.effects)
@@ -161,14 +161,14 @@ class Outcomes(Struct):
         if transition and transition.retries:
             return Arrival(settled_id(self.frame, ref, verdict), written=(Written("", ref.label, verdict.value),))
         arrival = self.leave(ref, verdict)
-        default = "CONTINUE" if verdict is Verdict.PASS else "STOP"  # M6
+        default = "CONTINUE" if verdict is Verdict.PASS else "STOP"
         own, *others = arrival.written or (Written(default),)
         if own.step:  # the step has no transition for this outcome, so it becomes the outcome of the step around it
             own, others = Written(), [own, *others]
         return replace(arrival, written=(Written(own.action, ref.label, verdict.value), *others))
 
     def after_runbook(self, ref: StepRef, index: int, verdict: Verdict) -> Arrival:
-        """Return the arrival after a runbook of a step's list; its outcome always goes to the step (M11)."""
+        """Return the arrival after a runbook of a step's list; its outcome always goes to the step."""
         if verdict is ref.decisive:
             return self.settle(ref, verdict)
         if index + 1 < len(ref.syntax.runbooks):
@@ -201,7 +201,7 @@ class Outcomes(Struct):
                 return self._next_sibling(self.frame.ref(ref.step), ref)
             if after := self.frame.followers.get(ref.step.id):
                 return enter_step(self.frame, after)
-            return self._end(ref, "complete", "", span)  # after the last step, the runbook completes (M7)
+            return self._end(ref, "complete", "", span)  # after the last step, the runbook completes
         return self._end(ref, "complete" if isinstance(action, Complete) else "stop", action.message, span)
 
     def _end(self, ref: StepRef, result: Literal["complete", "stop"], message: str, span: Span) -> Arrival:

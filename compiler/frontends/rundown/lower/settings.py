@@ -1,4 +1,4 @@
-"""Apply step settings to nodes and report the ones that have no effect; for each key, the nearest setting wins (E3)."""
+"""Apply step settings to nodes and report the ones that have no effect; for each key, the nearest setting wins."""
 
 from __future__ import annotations
 

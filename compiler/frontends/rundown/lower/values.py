@@ -1,4 +1,4 @@
-"""Check names that several documents declare: inputs and outputs of nested runbooks (E9), and secrets (E10)."""
+"""Check names that several documents declare: inputs and outputs of nested runbooks (E9), and secrets."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 

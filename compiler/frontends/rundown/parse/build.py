@@ -130,7 +130,7 @@ class TreeBuilder:
         return header, first, second, third, substeps
 
     def _text(self, *parts: Node) -> str:
-        """Return the source lines of a description or prompt, and of the text below the step's body (V7)."""
+        """Return the source lines of a description or prompt, and of the text below the step's body."""
         return "\n\n".join(filter(None, map(self._lines_of, parts)))
 
     def _lines_of(self, tree: Node) -> str:
@@ -205,7 +205,7 @@ class TreeBuilder:
             return None
         if "RETRY" in block.text and (counted := counted_in_words(self.source, block)):
             self.diagnostics.append(counted)
-        if "NEXT" in block.text and isinstance(transition.action, Goto) and "GOTO" not in block.text:  # (G4)
+        if "NEXT" in block.text and isinstance(transition.action, Goto) and "GOTO" not in block.text:
             problem = "NEXT without GOTO is read as GOTO NEXT"
             before = block.column + len(block.text) - len("NEXT")
             fix = Fix.by(Span(block.line, before, block.line, before), "GOTO ", is_safe=True)

@@ -60,7 +60,7 @@ def parse(
     """Return a document's syntax tree with diagnostics; after errors, the tree has only the readable parts.
 
     `layout` overrides the frontmatter, and `default` applies if neither sets a layout. Without any of them, the
-    document decides (V7). `prose` are the headings of sections that are text, unless the document names its own.
+    document decides. `prose` are the headings of sections that are text, unless the document names its own.
     """
     scanned = scan(source, prose)
     return parse_scanned(scanned, layout or TRANSITIONS.first(scanned.frontmatter.options.values) or default)
@@ -79,7 +79,7 @@ def parse_scanned(scanned: Scanned, wanted: Layout | None) -> Parsed:
     found = list(dict.fromkeys([*scanned.diagnostics, *problems, *hints]))
     if tree is None:
         if not has_error(found):
-            remedy = "add a step: `## 1. Title`"  # V1
+            remedy = "add a step: `## 1. Title`"
             found.append(Diagnostic("RD101", source.path, source.line_span(1), "the document has no steps", remedy))
         return Parsed(None, found, own)
     builder = TreeBuilder(source, layout)
@@ -149,7 +149,7 @@ NEAREST = {
     "DEFER": _YIELDED,
     "BREAK": _AFTER_LOOP,
 }
-"""The nearest form in the language that rdc reads, for each word of the later one (V7)."""
+"""The nearest form in the language that rdc reads, for each word of the later one."""
 
 ORDER = {"after-body": "prompt, body, transitions", "after-header": "transitions, prompt, body"}
 

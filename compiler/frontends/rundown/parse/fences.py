@@ -1,4 +1,4 @@
-"""Warn about code blocks that include lines of the runbook because their closing fence is missing (D2).
+"""Warn about code blocks that include lines of the runbook because their closing fence is missing.
 
 CommonMark reads everything down to the next matching fence as code, and the rest may still be a valid runbook. So a
 block gets a warning for a line that is rarely intended as code:

@@ -169,7 +169,7 @@ def _line_error(text: str, column: int, allowed: set[str]) -> LineError:
     word = match[0] if match else ""
     expected = tuple(sorted(allowed))
     if word == "RETRY" and "RETRY" in text[:column]:
-        return LineError("RD041", column, word, expected)  # G3
+        return LineError("RD041", column, word, expected)
     if word in RESERVED and {"NAME", "STEP_ID", "CHILD_ID"} & set(expected):
         return LineError("RD035", column, word, expected)
     return LineError("RD040", column, word, expected)

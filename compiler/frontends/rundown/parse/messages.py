@@ -63,7 +63,7 @@ def transition_diagnostic(source: Source, block: Block, error: LineError) -> Dia
         return _too_large(source, span, error)
     if error.code == "RD041":
         problem = "a RETRY inside another RETRY"
-        return Diagnostic("RD041", source.path, span, problem, "use a single count: `RETRY 3 STOP`")  # G3
+        return Diagnostic("RD041", source.path, span, problem, "use a single count: `RETRY 3 STOP`")
     expected = _expected(error)
     if error.code == "RD035":
         problem = f"`{error.word}` is a reserved word, so it cannot be a name or an unquoted message"

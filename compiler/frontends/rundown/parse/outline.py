@@ -1,4 +1,4 @@
-"""Scan a source into frontmatter and blocks, the same in both layouts (V7), and settle its outline (D4 to D6)."""
+"""Scan a source into frontmatter and blocks, the same in both layouts, and settle its outline."""
 
 import json
 from bisect import bisect_right
@@ -292,7 +292,7 @@ def sections_of(marked: Iterable[Block]) -> tuple[str, ...]:
 
 
 def transitions_in_prose(source: Source, written: Sequence[Block], marked: Sequence[Block]) -> Iterator[Diagnostic]:
-    """Warn about each item in a prose section that was a transition before it was marked (G2)."""
+    """Warn about each item in a prose section that was a transition before it was marked."""
     if written == marked:
         return
     for before, block in zip(written, marked, strict=True):

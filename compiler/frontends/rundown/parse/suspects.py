@@ -1,4 +1,4 @@
-"""Report list items that were meant as transitions, because as text they would hide a path of the run (G2)."""
+"""Report list items that were meant as transitions, because as text they would hide a path of the run."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -167,7 +167,7 @@ _PATH = Regex(r"[^\s`()\[\]]+\.runbook\.md")
 
 
 def almost_there(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]:
-    """Yield the warnings for the text of a document's steps (G2, D6)."""
+    """Yield the warnings for the text of a document's steps (D6)."""
     in_step = False
     for block in blocks:
         in_step = in_step or block.type == "STEP"

@@ -1,4 +1,4 @@
-"""The scenarios of playbooks: how they are read, what is told of them, and what they come to (S1)."""
+"""The scenarios of playbooks: how they are read, what is told of them, and what they come to."""
 
 from __future__ import annotations
 
