@@ -124,7 +124,7 @@ def test_a_pause_is_interrupted_and_the_last_attempt_counts(tmp_path: Path) -> N
 def test_of_several_agents_only_those_that_failed_are_called_again(tmp_path: Path) -> None:
     both = Parallel((agent("a"), agent("b")), "all")
     place = Compiled(
-        tmp_path, program(node("1", both, edge("COMPLETE", "pass", stored("x")), edge("STOP")), slots=("x",))
+        tmp_path, program(node("1", both, edge("COMPLETE", "pass", stored("all")), edge("STOP")), slots=("all",))
     )
     place.later()
     command = 'cat > /dev/null; echo $RDC_STEP >> calls; test $RDC_STEP = 1_0 -o $RDC_ATTEMPT = 2 && echo "$RDC_STEP"'
@@ -339,7 +339,9 @@ def test_a_breakpoint_of_a_step_holds_where_the_step_is_left(tmp_path: Path) -> 
     place = Compiled(tmp_path, steps)
     assert place.run("run", "--agent", "echo x", "--break", "2").code == 75
     assert place.walk() == ["2/elicit pass", "2 pass", "2a pass"]
-    assert place.run("run", "--agent", "cat", "--break", "2/elicit", "--break", "2a", "--state-dir", "o").code == 75
+    assert (
+        place.run("run", "--agent", "echo x", "--break", "2/elicit", "--break", "2a", "--state-dir", "other").code == 75
+    )
     resumed = place.run("resume", "--agent", "echo x", "--state-dir", "other")
     assert (resumed.code, resumed.last) == (75, "rdc: WAITING 3 Step 3")
 

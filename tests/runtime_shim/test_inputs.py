@@ -184,7 +184,7 @@ def test_only_a_text_may_be_empty(texts: Compiled, tmp_path: Path) -> None:
     assert "input body: a value is required" in texts.run("run").last
     (tmp_path / "number").mkdir()
     number = Compiled(
-        tmp_path / "n", compiled_program(node("1", sh(":")), slots=("n",), inputs=(Input("n", "number"),))
+        tmp_path / "number", compiled_program(node("1", sh(":")), slots=("n",), inputs=(Input("n", "number"),))
     )
     assert "it is not a decimal number" in number.run("run", "--input", "n=").last
 
