@@ -21,26 +21,18 @@ from tests.support.cli import GOOD, UNKNOWN_TARGET, call, document, environment,
 pytestmark = pytest.mark.process
 
 ASKING = """# Deploy
-
 ## 1. Build
-
 ```bash
 {command}
 ```
-
 ## 2. Does the site work?
-
 Open the page.
-
 - YES: CONTINUE
 - NO: STOP "It does not work"
-
 ## 3. Announce
-
 ```bash
 echo done > announced
 ```
-
 - PASS: COMPLETE "Version 1.5.0 is live"
 """
 WITH_INPUT = "---\nrdc:\n  inputs: {HOST: {}}\n---\n\n" + GOOD

@@ -47,12 +47,7 @@ def test_a_build_writes_what_is_missing_and_says_so_in_a_line_each(project: Proj
     ("name", "text", "target", "file"),
     [
         ("review.playbook.md", "# Review\n\n## STEP 1: Look\n\nLook at the change.\n", "python", "review.py"),
-        (
-            "triage.workflow.yaml",
-            "name: triage\nsteps:\n  - name: look\n    prompt: Look at it.\n",
-            "make",
-            "triage.mk",
-        ),
+        ("triage.workflow.yaml", "name: triage\nsteps:\n  - name: look\n    prompt: Look.\n", "make", "triage.mk"),
         ("parts.stepspec.yaml", None, "json", "parts.json"),
     ],
     ids=["playbook", "agent workflow", "specification"],

@@ -292,9 +292,7 @@ def test_a_lock_that_is_a_link_is_not_followed(project: Project) -> None:
     ],
     ids=["none", "not TOML", "no table", "no actions"],
 )
-def test_pins_are_taken_into_a_valid_configuration_only(
-    project: Project, configuration: str | None, message: str
-) -> None:
+def test_pins_go_into_a_valid_configuration_only(project: Project, configuration: str | None, message: str) -> None:
     bump(project)
     if configuration is None:
         (project.root / "rdc.toml").unlink()

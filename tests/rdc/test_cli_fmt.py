@@ -168,9 +168,7 @@ def test_check_reads_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert result.err.startswith("<stdin>: error[RD002]")
 
 
-def test_standard_input_refers_to_documents_from_the_current_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_standard_input_refers_to_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document(tmp_path, "rdc.toml", "")
     document(tmp_path, "sub/part.runbook.md", UNKNOWN_TARGET)
     whole = b"## 1. All\n\n- part.runbook.md\n"

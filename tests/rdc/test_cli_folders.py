@@ -46,8 +46,8 @@ def below(folder: Path) -> list[str]:
 def test_without_arguments_the_project_is_checked_and_formatted(project: Path) -> None:
     for folder in (project, project / "b"):
         assert call("check", cwd=folder).err.endswith("no problems in 3 files\n")
-    output = call("fmt", "--check", "--format", "json", cwd=project / "b")
-    assert (output.code, paths(output.out)) == (1, ["../a/x.runbook.md", "../x.runbook.md", "deep/x.runbook.md"])
+    result = call("fmt", "--check", "--format", "json", cwd=project / "b")
+    assert (result.code, paths(result.out)) == (1, ["../a/x.runbook.md", "../x.runbook.md", "deep/x.runbook.md"])
 
     assert call("fmt", cwd=project / "a").code == 0
     assert {path.read_text() for path in project.rglob("*.runbook.md")} == {GOOD}

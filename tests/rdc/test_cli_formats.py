@@ -19,12 +19,7 @@ from rdc.terminal.cells import COLUMNS, cells, excerpt, visible
 
 FOUND = [
     Diagnostic(
-        "RD201",
-        "a b/ü%.runbook.md",
-        Span(3, 5, 3, 9),
-        "no {N}",
-        "say it",
-        (Related("x", Span(1, 1, 2, 2), "y"),),
+        "RD201", "a b/ü%.runbook.md", Span(3, 5, 3, 9), "no {N}", "say it", (Related("x", Span(1, 1, 2, 2), "y"),)
     ),
     Diagnostic("RD401", "a.runbook.md", Span(1, 2, 4, 1), "nothing", "go"),
     Diagnostic("RD001", "/tmp/gone.md", None, "gone", ""),
@@ -57,11 +52,7 @@ RULE = closed(
     properties={"type": "object"},
 )
 DRIVER = closed(
-    ["name"],
-    name=TEXT,
-    version=TEXT,
-    semanticVersion=TEXT,
-    rules={"type": "array", "items": RULE, "uniqueItems": True},
+    ["name"], name=TEXT, version=TEXT, semanticVersion=TEXT, rules={"type": "array", "items": RULE, "uniqueItems": True}
 )
 RESULT = closed(
     ["message"],

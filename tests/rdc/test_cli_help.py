@@ -47,11 +47,7 @@ def test_targets(tmp_path: Path) -> None:
 
 def completions(tmp_path: Path, *words: str) -> list[str]:
     """What bash is offered: a line for each, its kind and its text."""
-    variables = {
-        "_RDC_COMPLETE": "bash_complete",
-        "COMP_WORDS": " ".join(words),
-        "COMP_CWORD": str(len(words) - 1),
-    }
+    variables = {"_RDC_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
     return spawn(cwd=tmp_path, **variables).out.split()
 
 
@@ -122,9 +118,9 @@ def program(folder: Path) -> Path:
 
 
 def test_prints_the_bytes_of_programs(tmp_path: Path) -> None:
-    printed = call("runtime", "commands", cwd=tmp_path)
-    assert printed.code == 0
-    above, line, below = printed.out.partition("# END RUNTIME\n")
+    result = call("runtime", "commands", cwd=tmp_path)
+    assert result.code == 0
+    above, line, below = result.out.partition("# END RUNTIME\n")
     assert above.splitlines()[1].endswith("for its programs: edition commands.")
     text = program(tmp_path).read_text(encoding="utf-8")
     assert text.count(f"\n\n{above}{line}\n\ndef runbook(") == text.count(below) == 1

@@ -115,9 +115,7 @@ def test_the_second_time_changes_nothing(repository: Path) -> None:
         ("pyproject.toml", "[tool.rdc]\n", "[[tool.rdc.build]]"),
     ],
 )
-def test_a_configuration_without_a_build_gets_the_lines_to_add(
-    path: str, text: str, line: str, repository: Path
-) -> None:
+def test_a_configuration_without_builds_gets_lines_to_add(path: str, text: str, line: str, repository: Path) -> None:
     document(repository, path, text)
     done = init(repository)
     assert done.code == 1

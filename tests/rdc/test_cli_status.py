@@ -19,20 +19,14 @@ from tests.support.cli import call, environment, spawn
 pytestmark = pytest.mark.process
 
 ASKING = """# Deploy
-
 ## 1. Build
-
 ```bash
 {command}
 ```
-
 - PASS: CONTINUE
 - FAIL: STOP
-
 ## 2. Check the site
-
 Is it up?
-
 - YES: COMPLETE
 - NO: STOP
 """

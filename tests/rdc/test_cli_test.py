@@ -30,28 +30,19 @@ pytestmark = pytest.mark.tool
 
 BODY = """\
 # Deploy
-
 ## 1. Build
-
 ```bash
 touch BUILT && cat data
 ```
-
 - FAIL: STOP "Nothing was built"
-
 ## 2. Look | at *it*
-
 Is it good?
-
 - YES: COMPLETE "Live, 100% $HOME"
 - NO: GOTO Back
-
 ## Back
-
 ```sh
 test -f BUILT
 ```
-
 - PASS: STOP "Back to the old one"
 - FAIL: RETRY 1 STOP "Lost"
 """
@@ -455,24 +446,16 @@ scenarios:
     outputs: {a: from the first, b: "", c: from the first again, "4": fine}
 ---
 # Tools
-
 ## STEP 1: One
-
 @tool(first, search, {"q": "x"})
 @output(a)
-
 ## STEP 2: Two
-
 @tool(second, search, {"q": "x"})
 @output(b)
-
 ## STEP 3: Three
-
 @tool(first, search, {"q": "y"})
 @output(c)
-
 ## STEP 4: Four
-
 Say something.
 """
 

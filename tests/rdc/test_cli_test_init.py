@@ -22,19 +22,13 @@ from tests.support.text_form import to_text_form
 pytestmark = pytest.mark.process
 
 ASKED = """# Release
-
 ## 1. Build: it's "new"
-
 ```bash
 make
 ```
-
 - FAIL: RETRY 1 STOP "Not built"
-
 ## 2. Ready?
-
 Is it good?
-
 - YES: COMPLETE "Live"
 - NO: STOP
 """
@@ -81,19 +75,12 @@ scenarios:
 
 """
 PLAY = """# Triage
-
 ## INPUTS
-
 - `issue` (string): The issue.
-
 ## STEP 1: Look
-
 Look at {{issue}}.
-
 @output(kind: string, extract: "kind")
-
 ## STEP 2: Act
-
 ```if kind == "bug"```
 ### STEP 2a: Fix
 
@@ -273,18 +260,13 @@ def test_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 LOOP = """# Loop
-
 ## 1. Again
-
 ```bash
 true
 ```
-
 - PASS: COMPLETE
 - FAIL: GOTO 2
-
 ## 2. Back
-
 - PASS: GOTO 1
 """
 

@@ -14,10 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from compiler.ir.tasks import Tool
+from compiler.ir.texts import text
 from rdc.cli import main
 from tests.support import warm
 from tests.support.process import is_gone, wait_until
-from tests.support.runtime_programs import Compiled, Tool, agent, edge, node, of, program, slot, stored, text
+from tests.support.runtime_programs import Compiled, agent, edge, node, of, program, slot, stored
 
 pytestmark = pytest.mark.process
 
@@ -80,7 +82,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> str:
         ({"tool": "add", "arguments": {"a": 1, "b": 2}}, 0, "1 + 2 = 3 ✓\n"),
         ({"tool": "fail", "arguments": {"why": "no reason"}}, 1, "no reason"),
         (
-            {"tool": "refuse", "arguments": {"why": "\x1b]0;title\x07\x9b2J\u202e, and\nmore"}},
+            {"tool": "refuse", "arguments": {"why": "\x1b]0;title\x07\x9b2J\u202e, and\nx"}},
             1,
             "?]0;title??2J?, and\nmore",
         ),

@@ -17,57 +17,39 @@ from tests.support.cli import UNKNOWN_TARGET, call, document
 
 DEPLOY = """\
 # Deploy
-
 ## 1. Build
-
 ```sh
 touch WAS_RUN
 ```
-
 - FAIL: STOP "Nothing was built"
-
 ## 2. Check
-
 ### 2.1 Look
-
 Is it good?
-
 - YES: CONTINUE
 - NO: RETRY 1 GOTO Back
-
 ### 2.2 Listen
-
 - FAIL: CONTINUE
-
 ## Back
-
 Put the old one back.
-
 - PASS: STOP "Back to the old one"
 """
 
 ROUNDS = """\
 ## {N}. Round {N}
-
 ```sh
 true
 ```
-
 - PASS: GOTO NEXT {N}
 - FAIL: COMPLETE "{N} rounds"
 """
 
 DEAD = """\
 ## 1. Both
-
 - PASS: GOTO 2
 - FAIL: STOP "never said"
-
 ### 1.1 One
-
 - PASS: GOTO 2
 - FAIL: GOTO 2
-
 ## 2. Two
 """
 
@@ -184,7 +166,7 @@ def test_what_no_run_can_take_is_no_transition_if_it_is_taken_elsewhere(folder: 
 def test_what_the_bound_leaves_out_can_be_asked_for(folder: Path) -> None:
     lines = call("trace", "deploy.runbook.md", "--all", "--paths", "2", cwd=folder).out.splitlines()
     assert "2 paths, shortest first; there may be more" in lines
-    place = lines.index("  not taken: deploy.runbook.md:18: 2.1 NO: GOTO Back")
+    place = lines.index("  not taken: deploy.runbook.md:11: 2.1 NO: GOTO Back")
     advice = shlex.split(lines[place + 1])
     given = advice[advice.index("--outcomes") + 1]
     assert given == "2.1=fail"
@@ -195,9 +177,9 @@ def test_what_no_walk_takes_is_told(folder: Path) -> None:
     lines = call("trace", "dead.runbook.md", "--all", cwd=folder).out.splitlines()
     assert lines[-5:] == [
         "2 of 4 transitions taken",
-        "  not taken: dead.runbook.md:4: 1 FAIL: STOP",
+        "  not taken: dead.runbook.md:3: 1 FAIL: STOP",
         "    no outcomes lead there",
-        "  not taken: dead.runbook.md:3: 1 PASS: GOTO 2",
+        "  not taken: dead.runbook.md:2: 1 PASS: GOTO 2",
         "    no outcomes lead there",
     ]
 
@@ -253,7 +235,7 @@ def test_for_machines(folder: Path) -> None:
     ]
     every = json.loads(call("trace", "dead.runbook.md", "--all", "--format", "json", cwd=folder).out)
     assert every["complete"]
-    assert [item["places"] for item in every["coverage"]["untaken"]] == [["dead.runbook.md:4"], ["dead.runbook.md:3"]]
+    assert [item["places"] for item in every["coverage"]["untaken"]] == [["dead.runbook.md:3"], ["dead.runbook.md:2"]]
 
 
 def test_nothing_commands_the_terminal(folder: Path) -> None:
@@ -298,15 +280,10 @@ def test_a_walk_shows_inputs_values_and_times(tmp_path: Path) -> None:
 
 
 TRIAGE = """# T
-
 ## STEP 1: Ask
-
 Say what it is.
-
 @output(kind: enum, "bug", "other", extract:"kind")
-
 ## STEP 2: Maybe
-
 ```if kind == "bug"```
 
 Fix it.

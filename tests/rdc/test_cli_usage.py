@@ -37,23 +37,14 @@ HEAVY = {
     ("arguments", "line"),
     [
         (["compile", "--foo"], "rdc: no such option --foo (see 'rdc compile --help')"),
-        (
-            ["check", "--formt", "x"],
-            "rdc: no such option --formt; did you mean --format? (see 'rdc check --help')",
-        ),
+        (["check", "--formt", "x"], "rdc: no such option --formt; did you mean --format? (see 'rdc check --help')"),
         (["chek"], "rdc: unknown command 'chek'; did you mean check or schema? (see 'rdc --help')"),
         (["nothing-like-it"], "rdc: unknown command 'nothing-like-it' (see 'rdc --help')"),
         (["--foo"], "rdc: no such option --foo (see 'rdc --help')"),
         (["graph"], "rdc: missing argument 'FILE|DIR...' (see 'rdc graph --help')"),
         (["compile", "a.runbook.md"], "rdc: missing option '--to' (see 'rdc compile --help')"),
-        (
-            ["compile", "a", "--to", "pyton"],
-            "rdc: unknown target 'pyton'; did you mean python? (see 'rdc targets')",
-        ),
-        (
-            ["compile", "a", "--to", "python", "-O", "x"],
-            "rdc: -O needs KEY=VALUE, not 'x' (see 'rdc compile --help')",
-        ),
+        (["compile", "a", "--to", "pyton"], "rdc: unknown target 'pyton'; did you mean python? (see 'rdc targets')"),
+        (["compile", "a", "--to", "python", "-O", "x"], "rdc: -O needs KEY=VALUE, not 'x' (see 'rdc compile --help')"),
         (
             ["compile", "a", "b", "--to", "python", "-O", "x=y"],
             "rdc: target python: there is no option `x` (see 'rdc targets python')",
@@ -95,11 +86,7 @@ def test_wrong_use_is_one_line(arguments: list[str], line: str, tmp_path: Path) 
 
 
 def test_every_choice_that_is_refused_is_one_line(tmp_path: Path) -> None:
-    for arguments in (
-        ["check", "x", "--format", "xml"],
-        ["check", "x", "--transitions", "up"],
-        ["completion", "tcsh"],
-    ):
+    for arguments in (["check", "x", "--format", "xml"], ["check", "x", "--transitions", "up"], ["completion", "tcsh"]):
         result = call(*arguments, cwd=tmp_path)
         assert result.code == 2
         assert result.err.startswith("rdc: ")
@@ -149,13 +136,7 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
     os.close(reader)
     command = [sys.executable, "-m", "rdc", "explain", "--list"]
     done = subprocess.run(
-        command,
-        cwd=tmp_path,
-        env=environment(),
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        timeout=60,
-        check=False,
+        command, cwd=tmp_path, env=environment(), stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
@@ -209,12 +190,7 @@ import rdc.commands.check
 print(sorted({HEAVY - {"compiler.ir", "pyromark"}!r} & set(sys.modules)))
 """
     done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == [f"rdc {__version__}", "[]", "[]"]
 

@@ -104,8 +104,8 @@ def test_a_name_cannot_write_on_the_terminal(project: Path) -> None:
 def test_several_sources_share_a_companion(project: Path, out: str) -> None:
     words = (*TO, "a.runbook.md", "b.runbook.md", "-o", out, "-O", "runtime=shared.txt")
     result = call(*words, cwd=project)
-    assert result.code == 0
-    assert result.err == ("wrote flows/a.sh and flows/shared.txt\nwrote flows/b.sh and flows/shared.txt\n")
+    written = "wrote flows/a.sh and flows/shared.txt\nwrote flows/b.sh and flows/shared.txt\n"
+    assert (result.code, result.err) == (0, written)
     document(project, "flows/shared.txt", f"# {MARK}\nedited\n")
     result = call(*words, "--check", cwd=project)
     assert (result.code, result.out.count("-edited")) == (1, 1)
@@ -150,8 +150,8 @@ def test_folders_of_companions_are_made(project: Path) -> None:
 
 
 def test_a_folder_of_the_main_file_is_not_made(project: Path) -> None:
-    result = call(*TO, "a.runbook.md", "-o", "new/a.sh", "-O", "runtime=../newer/x.txt", cwd=project)
-    refused(result, "RD511", "cannot write new: the folder does not exist")
+    words = (*TO, "a.runbook.md", "-o", "new/a.sh", "-O", "runtime=../newer/x.txt")
+    refused(call(*words, cwd=project), "RD511", "cannot write new: the folder does not exist")
     assert not (project / "newer").exists()
 
 
@@ -286,11 +286,10 @@ def test_a_companion_stays_in_the_project_of_the_main_file(project: Path, way: s
         "git": "../.git/config.txt",
         "GIT": "../.GIT/config.txt",
     }
-    words = (*TO, "--force", "a.runbook.md", "-o", "flows/a.sh", "-O", f"runtime={paths[way]}", *check)
+    words = (*TO, "--force", "a.runbook.md", "-o", "flows/a.sh")
     if check:
-        call(*TO, "a.runbook.md", "-o", "flows/a.sh", cwd=project)
-    result = call(*words, cwd=project)
-    refused(result, "RD524", "`runtime`", "flows/a.sh")
+        call(*words, cwd=project)
+    refused(call(*words, "-O", f"runtime={paths[way]}", *check, cwd=project), "RD524", "`runtime`", "flows/a.sh")
     assert outside.read_text() == f"# {MARK}\nsecret\n"
     assert (project / ".git/config.txt").read_text() == "secret"
 
@@ -331,9 +330,7 @@ def test_two_things_in_one_place(project: Path, options: list[str], words: str) 
     (project / "flows/linked.sh").symlink_to("b.sh")
     given = [word for option in options for word in ("-O", option)]
     result = call(*TO, "--force", "a.runbook.md", "b.runbook.md", "-o", "flows", *given, cwd=project)
-    assert result.code == 1
-    assert words in result.err
-    assert "error[RD525]" in result.err
+    assert (result.code, words in result.err, "error[RD525]" in result.err) == (1, True, True)
     assert made(project) == {}
 
 
@@ -425,9 +422,7 @@ def killed(turn: int, *words: str, cwd: Path) -> int:
     return ended(fork(act))
 
 
-def test_companions_last_on_the_disk_before_the_main_file_stands(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_companions_last_on_the_disk_before_the_main_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     happened: list[str] = []
     replace, fsync = Path.replace, os.fsync
 

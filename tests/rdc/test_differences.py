@@ -23,35 +23,24 @@ from tests.support.sample_programs import node, program, to
 
 OLD = """\
 # Deploy
-
 ## 1. Build
-
 ```bash
 make
 ```
-
 ## 2. Test
-
 ```bash
 make check
 ```
-
 - FAIL: RETRY 2 GOTO Fix
-
 ## 3. Install
-
 ```bash
 make install
 ```
-
 - PASS: COMPLETE "Done"
-
 ## Fix
-
 ```bash
 git revert HEAD
 ```
-
 - PASS: STOP "Reverted"
 """
 
@@ -147,9 +136,7 @@ def steps(*titles: str) -> str:
 
 def test_steps_that_are_alike_are_matched_in_order(tmp_path: Path) -> None:
     found = compare(
-        tmp_path,
-        steps("Build", "Test", "Approve", "Test", "Deploy", "Test"),
-        steps("Build", "Test", "Deploy", "Test"),
+        tmp_path, steps("Build", "Test", "Approve", "Test", "Deploy", "Test"), steps("Build", "Test", "Deploy", "Test")
     )
     assert [node.id for node in found.added] == ["3", "4"]
     assert {old: new for old, new in found.matched.items() if old.isdigit()} == {"1": "1", "2": "2", "3": "5", "4": "6"}
@@ -216,17 +203,11 @@ def test_the_time_grows_with_the_document_and_not_with_its_square(kinds: int) ->
 
 GROUPED = """\
 ## 1. Install
-
 Both halves.
-
 ### 1.1 Front
-
 ### 1.2 Back
-
 ## 2. Clean
-
 ### 2.1 Files
-
 ### 2.2 Logs
 """
 
@@ -244,7 +225,7 @@ def groups(found: Difference) -> list[tuple[str, str, tuple[str, ...]]]:
         ("1. Install\n\nBoth", "1. Deploy\n\nAll", ("title", "prompt")),
     ],
 )
-def test_what_a_step_with_substeps_is_called_and_says(
+def test_titles_and_texts_of_a_step_with_substeps(
     before: str, after: str, parts: tuple[str, ...], tmp_path: Path
 ) -> None:
     found = compare(tmp_path, GROUPED.replace(before, after), GROUPED)

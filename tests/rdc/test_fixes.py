@@ -380,8 +380,8 @@ def watched(source: Source, edits: Sequence[Edit]) -> Source:
     result = edited(source, edits)
     touched = {line for edit in edits for line in range(edit.span.line, edit.span.end_line + 1)}
     lines = iter(result.lines)
-    stored = [line for number, line in enumerate(source.lines, 1) if number not in touched]
-    assert all(line in lines for line in stored)
+    untouched = [line for number, line in enumerate(source.lines, 1) if number not in touched]
+    assert all(line in lines for line in untouched)
     return result
 
 

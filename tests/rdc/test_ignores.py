@@ -31,9 +31,7 @@ def codes(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(("name", "whole", "comment", "silenced"), CASES)
-def test_a_comment_silences_the_next_line(
-    tmp_path: Path, name: str, whole: str, comment: str, silenced: str | None
-) -> None:
+def test_a_comment_before_a_line(tmp_path: Path, name: str, whole: str, comment: str, silenced: str | None) -> None:
     before = codes(document(tmp_path, name, whole.format("")))
     after = codes(document(tmp_path, name, whole.format(comment)))
     if silenced is None:

@@ -44,15 +44,11 @@ rdc:
   outputs: [id, note]
 ---
 ## 1. Ship {{version}} to {{region}}
-
 ```sh
 test "$version-$region" = 1.20-us && echo "id=9" >> "$RDC_OUTPUT" && echo "note=" >> "$RDC_OUTPUT"
 ```
-
 - FAIL: RETRY 1
-
 ## 2. Is {{id}} right?
-
 - YES: COMPLETE "{{version}} {{region}} {{id}} {{note}}"
 - NO: STOP
 """
@@ -115,26 +111,17 @@ rdc:
   steps: {"3": {timeout: 9s}, 4.2: {env: {A: 1.10}}, '*': {retry-delay: 1s}}
 ---
 # T
-
 ## 1. Ship {{version}}
-
 Done?
-
 ## 3. A
 - PASS: CONTINUE
-
 ```sh
 echo "$version"
 ```
-
 ## 4. B
-
 ### 4.1 C
-
 Done?
-
 ### 4.2 D
-
 ```sh
 echo "$A"
 ```
@@ -291,10 +278,7 @@ def compared(folder: Path, change: dict[str, Any]) -> str:
     ("change", "output"),
     [
         ({"limit": 30}, "- runs at most 20 steps\n+ runs at most 30 steps"),
-        (
-            {"inputs": []},
-            "- input task: text, default Announce the new version",
-        ),
+        ({"inputs": []}, "- input task: text, default Announce the new version"),
         ({"0": {"settings": {"timeout": 900}}}, "~ write Write a draft: settings"),
         ({"2": {"edges": [{"target": "ask"}]}}, "~ count Count the words: texts"),
         ({"2": {"variables": []}}, "~ count Count the words: texts"),

@@ -339,9 +339,7 @@ def test_the_help_for_a_wrong_option_leads_to_the_list(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("remedy", [{}, {"form": "plain"}], ids=" ".join)
-def test_an_option_without_use_for_a_makefile_is_refused_and_the_remedy_works(
-    remedy: dict[str, str], tmp_path: Path
-) -> None:
+def test_an_option_without_use_for_make_is_refused_with_a_remedy(remedy: dict[str, str], tmp_path: Path) -> None:
     options = {"program": "a.py", **remedy}
     write(tmp_path, "", "[make]\n" + "".join(f'{name} = "{value}"\n' for name, value in options.items()))
     refused = call("compile", "a.runbook.md", "--to", "make", "-o", "Makefile", cwd=tmp_path)

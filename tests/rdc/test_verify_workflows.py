@@ -26,17 +26,12 @@ rdc:
   secrets: [KEY]
 ---
 # Deploy
-
 ## 1. Build
-
 ```sh
 make build
 ```
-
 ## 2. Is it good?
-
 Look at the build.
-
 - YES: COMPLETE
 - NO: STOP
 """
@@ -97,10 +92,7 @@ OTHERS = {
     "a variable of the job": ("    runs-on:", "    env:\n      LD_PRELOAD: ./x.so\n    runs-on:"),
     "a variable of a step": ("          CALL: step", "          LD_PRELOAD: ./x.so\n          CALL: step"),
     "an agent": ("          CALL: step", "          RDC_AGENT: ./x\n          CALL: step"),
-    "an option": (
-        "          CALL: step",
-        "          RDC_OPTIONS: --agent=${{ github.head_ref }}\n          CALL: step",
-    ),
+    "option": ("          CALL: step", "          RDC_OPTIONS: --agent=${{ github.head_ref }}\n          CALL: step"),
     "another call": ("CALL: open", "CALL: other"),
     "a container": ("    runs-on:", "    container: other\n    runs-on:"),
     "a shell of a job": ("    runs-on:", "    defaults:\n      run:\n        shell: bash {0}\n    runs-on:"),

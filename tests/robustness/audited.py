@@ -42,7 +42,7 @@ def watch(record: list[list[object]]) -> None:
 
 def main() -> None:
     """Run rdc in this process."""
-    output = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    audit = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     del sys.argv[1]
     sys.argv[0] = "rdc"
     record: list[list[object]] = []
@@ -52,7 +52,7 @@ def main() -> None:
 
         start()
     finally:
-        os.write(output, "".join(json.dumps(line) + "\n" for line in list(record)).encode())
+        os.write(audit, "".join(json.dumps(line) + "\n" for line in list(record)).encode())
 
 
 if __name__ == "__main__":

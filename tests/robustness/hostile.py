@@ -29,45 +29,30 @@ scenarios:
 ---
 
 # {TEXT}
-
 {TEXT}
-
 ## 1. {TEXT}
-
 {TEXT}
-
 ```bash
 touch PWNED-8
 ```
-
 ## 2. {TEXT}
-
 {TEXT}
-
 ```jinja
 {TEXT}
 ```
-
 - YES: CONTINUE
 - NO: STOP "$(touch PWNED-9)"
-
 ## 3. Include
-
 - $(touch PWNED-10).runbook.md
 - below/other.runbook.md
-
 ## 4. {TEXT}
-
 ```sh prompt
 touch PWNED-11
 ```
-
 ## 5. End
-
 ```sh
 touch PWNED-12; exit 1
 ```
-
 - PASS: COMPLETE "`touch PWNED-13`"
 - FAIL: RETRY 2 STOP "{{{{ 7 * 7 }}}} ${{{{ secrets.X }}}}"
 """

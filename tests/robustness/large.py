@@ -1,10 +1,23 @@
-"""Documents that are deep, wide or long, by name: the files of each case, `main.runbook.md` first among them."""
+"""Documents that are deep, wide or long, and the time and memory that rdc needs for them.
+
+`python -m tests.robustness.large [CASE…]` prints a table.
+"""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from pathlib import Path
+from threading import Timer
+from typing import Any, NamedTuple
+
+from backends.registry import BACKENDS
+from tests.support import warm
+from tests.support.cli import environment
 
 Files = dict[str, str]
 
@@ -218,3 +231,98 @@ def files(name: str) -> Files:
     made: Any = CASES[name]()
     own: Files = {MAIN: made} if isinstance(made, str) else made
     return {"rdc.toml": "", OLD: own[MAIN], **own}
+
+
+SECONDS, MEGABYTES = 30.0, 1024.0
+"""What a process may take of the processor and of memory; most take a small part of it."""
+
+PATIENCE = 4 * SECONDS
+"""How long it may last on a machine that does other things too."""
+
+COMMANDS = {
+    "check": ("check", MAIN),
+    **{target: ("compile", MAIN, "--to", target, "-o", "out") for target in BACKENDS},
+    "graph": ("graph", MAIN, "--format", "dot", "-o", "out.dot"),
+    "diff": ("diff", OLD, MAIN),
+    "diff-dot": ("diff", OLD, MAIN, "--format", "dot", "-o", "out.dot"),
+}
+
+
+class Measured(NamedTuple):
+    """How a process ended (a signal as a negative number), what it took, and its output."""
+
+    code: int
+    seconds: float
+    megabytes: float
+    output: str
+
+    @property
+    def is_well(self) -> bool:
+        """Whether it ended in time with a result or with diagnostics, and within its memory."""
+        bounded = self.seconds < SECONDS and self.megabytes < MEGABYTES
+        return bounded and self.code in (0, 1, 2) and "Traceback" not in self.output and "internal" not in self.output
+
+
+def write(name: str, folder: Path) -> None:
+    """Writes the files of a case."""
+    for file, text in files(name).items():
+        (folder / file).write_text(text, encoding="utf-8", newline="")
+
+
+def measure(command: str, folder: Path) -> Measured:
+    """Runs a command in a folder; a process that lasts too long is killed."""
+    for made in folder.glob("out*"):
+        made.unlink()
+    path = folder / "printed"
+    with path.open("wb") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "rdc", *COMMANDS[command]],
+            cwd=folder,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=stream,
+        )
+    patience = Timer(PATIENCE, process.kill)
+    patience.start()
+    _, status, usage = os.wait4(process.pid, 0)  # which tells what this one process took
+    patience.cancel()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    measured = path.read_text(encoding="utf-8", errors="replace")
+    return Measured(process.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, measured)
+
+
+FEW_SECONDS = 8
+"""What a small document may take of the processor; those that are tested took from 10 to 80."""
+
+
+def limited(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run rdc with a limit of its time."""
+    return timed(folder, "-m", "rdc", *words)
+
+
+def timed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with a limit of its time."""
+    done = warm.run([sys.executable, *words], cwd=folder, env=environment(), timeout=120, seconds=FEW_SECONDS)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def main(names: list[str]) -> int:
+    """Prints the table; exit code 1 if something is not well. A document with errors is refused alike by all."""
+    wrong = 0
+    for name in names or CASES:
+        with tempfile.TemporaryDirectory() as temporary:
+            write(name, Path(temporary))
+            for command in COMMANDS:
+                found = measure(command, Path(temporary))
+                wrong += not found.is_well
+                mark = "" if found.is_well else f"  <<< {found.output[-300:]}"
+                figures = f"{found.code:>4} {found.seconds:6.2f} s {found.megabytes:6.0f} MB"
+                print(f"{name:36} {command:9} {figures}{mark}", flush=True)
+                if command == "check" and found.code:
+                    break
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

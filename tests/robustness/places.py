@@ -1,4 +1,4 @@
-"""Folders with a generated program in them, for the Python target and for the Make target."""
+"""Folders with a generated program of any format in them, for the Python target and for the Make target."""
 
 from __future__ import annotations
 
@@ -14,26 +14,18 @@ from tests.support import warm
 PATIENCE = 30.0
 FLOW = """\
 # Flow
-
 ## 1. One
-
 ```bash
 echo one >> log
 ```
-
 ## 2. Look
-
 Is it good?
-
 - YES: CONTINUE
 - NO: STOP
-
 ## 3. Three
-
 ```bash
 echo three >> log
 ```
-
 - PASS: COMPLETE "Out it goes"
 """
 PLAIN = "# Plain\n\n## 1. One\n\n```sh\necho one >> log\n```\n\n## 2. Three\n\n```sh\necho three >> log\n```\n"
@@ -105,3 +97,40 @@ def run_words(place: Place, verb: str) -> list[str]:
 def end_of(done: CommandResult) -> str:
     """The line that says how it ended."""
     return (done.err.splitlines() or [""])[-1]
+
+
+ENDINGS = {"runbook": "runbook.md", "playbook": "playbook.md", "workflow": "workflow.yaml", "spec": "stepspec.yaml"}
+
+
+class Generated:
+    """A folder with a document of some format and its Python program or Makefile, both called `main`."""
+
+    def __init__(
+        self, folder: Path, kind: str, document: str, target: str = "python", *, operator: str = "full"
+    ) -> None:
+        self.folder = folder
+        self.target = target
+        (folder / "rdc.toml").touch()
+        source = folder / f"main.{ENDINGS[kind]}"
+        source.write_text(document, encoding="utf-8")
+        compilation = compile_file(str(source))
+        assert compilation.program, compilation.diagnostics
+        emission = load(target).emit(compilation.program, {"operator": operator})
+        assert emission.text, emission.diagnostics
+        self.script = folder / {"make": "Makefile", "python": "main.py"}[target]
+        self.script.write_text(emission.text, encoding="utf-8")
+        self.script.chmod(0o755)
+        for companion in emission.companions:
+            (folder / companion.path).parent.mkdir(exist_ok=True)
+            (folder / companion.path).write_text(companion.text, encoding="utf-8")
+        is_native = target == "make" and not emission.companions
+        self.state = folder / ".rdc" / ("main.make" if is_native else "main")
+
+    def call(self, *words: str, stdin: str = "", **more: str) -> CommandResult:
+        """Call the program to its end."""
+        command = ["make", "--no-print-directory"] if self.target == "make" else [sys.executable, str(self.script)]
+        given = stdin.encode("utf-8", "replace")
+        done = warm.run([*command, *words], cwd=self.folder, env=environment(**more), input=given, timeout=PATIENCE)
+        return CommandResult(
+            done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+        )

@@ -106,11 +106,9 @@ def small_disk(path: Path) -> Iterator[None]:
 
 LOOP = """\
 ## {N}. Do
-
 ```bash
 echo {N} >> log; [ {N} -lt 90 ]
 ```
-
 - PASS: GOTO NEXT
 - FAIL: COMPLETE
 """

@@ -82,9 +82,7 @@ def test_a_run_comes_to_its_end_without(what: str, target: str, document: str, t
 
 @TARGETS
 @pytest.mark.parametrize("after", ["> /dev/full", "2> /dev/full", "| true", "2>&1 | true", "> /dev/full 2>&1"])
-def test_a_run_does_not_depend_on_who_reads_what_it_says(
-    after: str, target: str, document: str, tmp_path: Path
-) -> None:
+def test_a_run_does_not_depend_on_its_readers(after: str, target: str, document: str, tmp_path: Path) -> None:
     if target == "make" and after.startswith(">"):
         pytest.skip("make itself ends where it cannot write")
     place = Place(tmp_path, document, target)
@@ -124,9 +122,9 @@ def test_a_shell_that_is_not_there_is_a_failure_with_a_line(target: str, documen
 def test_without_any_tools_the_reason_is_told(path: str, target: str, tmp_path: Path) -> None:
     place = Place(tmp_path, PLAIN, target)
     done = through_shell(place, f"PATH={path}; export PATH", *words_of(place))
-    output = {"make": "not found", "python": "(ba)?sh was not found"}
+    patterns = {"make": "not found", "python": "(ba)?sh was not found"}
     assert done.code == {"make": 2, "python": 1}[target]
-    assert re.search(output[target], done.out + done.err)
+    assert re.search(patterns[target], done.out + done.err)
     assert place.log() == []
 
 

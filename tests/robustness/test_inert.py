@@ -75,10 +75,10 @@ class Hostile(NamedTuple):
         """A home, a cache and a place for temporary files of its own."""
         for name in ("home", "cache", "temporary"):
             (self.folder / name).mkdir(exist_ok=True)
-        stored = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTHON", "RDC_"))}
+        environ = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTHON", "RDC_"))}
         own = {"HOME": "home", "XDG_CACHE_HOME": "cache", "TMPDIR": "temporary"}
         return {
-            **stored,
+            **environ,
             **{name: str(self.folder / path) for name, path in own.items()},
             "PYTHONDONTWRITEBYTECODE": "1",
         }

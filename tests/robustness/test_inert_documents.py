@@ -1,4 +1,4 @@
-"""What a runbook declares, is given and hands on stays text, and so does what people say of a run (E1 to E10)."""
+"""What a runbook declares and hands on stays text, and a word in a quotation or in prose never decides."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.robustness.places import Generated
 from tests.support.cli import call
 from tests.support.hostile_texts import EVIL, LINES, NASTY, is_unsafe
 
 pytestmark = pytest.mark.process
 
-LINE = " ".join([*LINES, *EVIL, "{{said}} {{OTHER}} ${{ github.token }} $(shell touch PWNED) the end"]).replace(
-    "\n", " "
-)
+LINE = " ".join([*LINES, *EVIL, "{{said}} {{OTHER}} ${{ github.token }} $(shell touch PWNED) end"]).replace("\n", " ")
 LINE = "".join(character for character in LINE if character not in "\0\r")
 FIXED = LINE.replace("{{", "{")  # a reference would be an error here
 TEXT = "\n".join([*NASTY, *EVIL, "{{LINE}}", "the end"]).replace("\0", "")
@@ -49,11 +48,8 @@ rdc: {yaml.safe_dump(declared, default_flow_style=True, width=10**6)}
 ---
 
 # A title with {{{{LINE}}}}
-
 ## 1. Look at {{{{LINE}}}}
-
 It is {{{{LINE}}}}, of {{{{PICK}}}}.
-
 ```sh
 {COMMANDS}```
 
@@ -128,3 +124,53 @@ def test_nothing_that_is_shown_of_it_moves_a_cursor(words: list[str], tmp_path: 
     (tmp_path / "main.runbook.md").write_text(document(), encoding="utf-8")
     done = call(words[0], "main.runbook.md", *words[1:], cwd=tmp_path)
     assert sorted({character for character in done.out + done.err if is_unsafe(character)}) == []
+
+
+REVIEW = """\
+name: review
+steps:
+  - name: review
+    agent: critic
+    prompt: Look at it.
+    report: {name: review, format: text, validation: "APPROVED|REJECTED"}
+    conditions:
+      - {keyword: APPROVED, goto: release}
+      - {keyword: REJECTED, goto: fix}
+  - {name: release, agent: builder, prompt: Release it., end: true}
+  - {name: fix, agent: builder, prompt: Fix it., end: true}
+"""
+
+QUOTES = {
+    "a rule": "> Answer with APPROVED when done.\\n\\nMy verdict is rejected.",
+    "a condition": "Fix the two tests, then this can be APPROVED.",
+    "a negation": "I do not say: APPROVED",
+    "a quotation": "They wrote:\\n```\\nAPPROVED",
+    "both": "APPROVED\\n\\n**REJECTED**",
+    "both with labels": "Verdict: APPROVED\\n\\nverdict: REJECTED",
+}
+
+
+@pytest.mark.parametrize("answer", QUOTES.values(), ids=QUOTES)
+def test_a_quoted_verdict_stops_the_run(answer: str, tmp_path: Path) -> None:
+    place = Generated(tmp_path, "workflow", REVIEW)
+    agent = f"echo $RDC_STEP >> called; [ $RDC_STEP = review ] && printf '{answer}' || echo fine"
+    result = place.call("run", "--agent", agent)
+    called = (tmp_path / "called").read_text().split()
+    assert (result.code, called) == (1, ["review"]), result.err
+    assert "ambiguous" in result.err
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "REJECTED\\nor it can be APPROVED",
+        "APPROVED\\nVerdict: Rejected",
+        "REJECTED: not APPROVED",
+        "> APPROVED\\n\\nREJECTED",
+    ],
+)
+def test_a_verdict_that_nothing_contradicts_counts(answer: str, tmp_path: Path) -> None:
+    place = Generated(tmp_path, "workflow", REVIEW)
+    agent = f"echo $RDC_STEP >> called; [ $RDC_STEP = review ] && printf '{answer}' || echo fine"
+    assert place.call("run", "--agent", agent).code == 0
+    assert (tmp_path / "called").read_text().split() == ["review", "fix"]

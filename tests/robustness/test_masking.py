@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from runtime_shim.values.secrets import masking
-from tests.robustness.places import environment
-from tests.support.generated import Generated
+from tests.robustness.places import Generated, environment
 
 pytestmark = pytest.mark.process
 
@@ -22,17 +21,12 @@ rdc:
   secrets: [TOKEN]
 ---
 # Demo
-
 ## 1. Work
-
 ```bash
 touch ran; printf '%s\\n' "$TOKEN" "$DUMPED"
 ```
-
 ## 2. Ask
-
 Is it good?
-
 - YES: CONTINUE
 - NO: STOP
 """
@@ -42,25 +36,15 @@ rdc:
   secrets: [TOKEN]
 ---
 # Demo
-
 ## STEP 1: Ask
-
 Ask it.
-
 @output(whole)
-
 ## STEP 2: Use
-
 Use {{whole}}.
-
 ## STEP 3: Ask again
-
 Ask it.
-
 @output(field, extract:"x")
-
 ## STEP 4: Use
-
 Use {{field}}.
 """
 
@@ -98,8 +82,8 @@ def own(text: str, number: int) -> str:
 
 def everything(place: Generated) -> str:
     """All that a run has left, except for what its commands have printed."""
-    stored = (path for path in (place.folder / ".rdc").rglob("*") if path.is_file())
-    return "\n".join(path.read_bytes().decode("utf-8", "replace") for path in stored)
+    paths = (path for path in (place.folder / ".rdc").rglob("*") if path.is_file())
+    return "\n".join(path.read_bytes().decode("utf-8", "replace") for path in paths)
 
 
 @pytest.mark.parametrize("dump", DUMPS.values(), ids=DUMPS)
@@ -221,9 +205,7 @@ def test_what_an_operator_says_of_a_secret_is_hidden(target: str, tmp_path: Path
     ("target", "value"),
     [*(("python", value) for value in ("a", "abc", "éé€", " abc\n", "abc\r\n", "\U0001f511" * 3)), ("make", " abc\n")],
 )
-def test_a_secret_that_cannot_be_hidden_ends_the_run_before_anything_runs(
-    target: str, value: str, tmp_path: Path
-) -> None:
+def test_a_secret_that_cannot_be_hidden_ends_the_run_first(target: str, value: str, tmp_path: Path) -> None:
     place = Generated(tmp_path, "runbook", RUNBOOK, target)
     result = place.call(*(["run"] if target == "python" else []), TOKEN=value)
     assert result.code == 2, result

@@ -10,24 +10,13 @@ from typing import Any
 
 import pytest
 
+from compiler.ir.edges import Clear
+from compiler.ir.program import Settings, Variable
+from compiler.ir.tasks import Ask
+from compiler.ir.texts import text
 from runtime_shim.engine.state import State
 from tests.support.process import Screen, is_gone, kill, wait_until
-from tests.support.runtime_programs import (
-    Ask,
-    Clear,
-    Compiled,
-    Settings,
-    Variable,
-    agent,
-    edge,
-    node,
-    of,
-    program,
-    sh,
-    slot,
-    stored,
-    text,
-)
+from tests.support.runtime_programs import Compiled, agent, edge, node, of, program, sh, slot, stored
 
 pytestmark = pytest.mark.process
 
@@ -78,9 +67,7 @@ def test_agent_gets_prompt_and_environment_and_its_answer_is_kept(tmp_path: Path
         (("--agent", "echo a"), {"RDC_AGENTS": "gone"}, "a a"),
     ],
 )
-def test_which_command_is_called(
-    tmp_path: Path, words: tuple[str, ...], environment: dict[str, Any], message: str
-) -> None:
+def test_the_called_command(tmp_path: Path, words: tuple[str, ...], environment: dict[str, Any], message: str) -> None:
     two = program(
         node("1", agent("x"), edge("2", None, stored("a"))),
         node("2", agent("y", kind="critic"), edge("COMPLETE", None, stored("b"))),

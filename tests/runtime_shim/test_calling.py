@@ -13,30 +13,16 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
-from compiler.ir.program import Artifact, Context, Group
+from compiler.ir.program import Artifact, Context, Group, Program
+from compiler.ir.tasks import Ask, Parallel, Tool
+from compiler.ir.texts import Text, text
 from runtime_shim.engine.private import Folder
 from runtime_shim.engine.state import Store
 from runtime_shim.io.whole_files import put
 from runtime_shim.tasks.exchange import Prompting
 from runtime_shim.values.artifact import write_out
 from tests.support.process import kill, wait_until
-from tests.support.runtime_programs import (
-    ORIGIN,
-    Ask,
-    Compiled,
-    Parallel,
-    Program,
-    Text,
-    Tool,
-    agent,
-    edge,
-    node,
-    of,
-    program,
-    slot,
-    stored,
-    text,
-)
+from tests.support.runtime_programs import ORIGIN, Compiled, agent, edge, node, of, program, slot, stored
 
 pytestmark = pytest.mark.process
 
@@ -319,9 +305,7 @@ def test_a_draft_that_a_kill_left_is_replaced(tmp_path: Path) -> None:
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"program.md": b"all"}
 
 
-def test_an_artifact_that_cannot_be_written_leaves_the_old_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_artifact_that_cannot_be_written_leaves_the_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "plan.md"
     write_out(str(path), b"old")
     monkeypatch.setattr("os.fsync", lambda _file: (_ for _ in ()).throw(OSError(28, "No space left on device")))

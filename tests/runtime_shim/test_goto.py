@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from compiler.ir.edges import Reset, Set
-from compiler.ir.program import Entering, Group, Jump
+from compiler.ir.program import Counter, Entering, Group, Jump, Program, Variable
+from compiler.ir.texts import text
 from runtime_shim.engine.journal import read_journal
 from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.state import replay
 from tests.runtime_shim.operator import waiting
 from tests.support.process import LOOP, Place, ask, kill, program, shell, wait_until
-from tests.support.runtime_programs import ORIGIN, Compiled, Counter, Program, Variable, edge, node, sh, text
+from tests.support.runtime_programs import ORIGIN, Compiled, edge, node, sh
 from tests.support.runtime_programs import program as compiled
 
 pytestmark = pytest.mark.process

@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 
 from backends.python import PythonBackend
-from compiler.ir.program import Constant
+from compiler.ir.edges import Keep
+from compiler.ir.program import Constant, Program
+from compiler.ir.tasks import Ask
+from compiler.ir.texts import text
 from tests.runtime_shim.operator import TWO, waiting
 from tests.support.process import Place, Screen, ask, program, shell, wait_until
-from tests.support.runtime_programs import Ask, Compiled, Keep, Program, edge, node, sh, text
+from tests.support.runtime_programs import Compiled, edge, node, sh
 from tests.support.runtime_programs import program as compiled
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from compiler.ir.edges import Keep
+from compiler.ir.program import Variable
 from tests.runtime_shim.operator import TWO
 from tests.support.process import Place, Screen, ask, kill, program, shell
-from tests.support.runtime_programs import Compiled, Keep, Variable, edge, node, of, sh, slot
+from tests.support.runtime_programs import Compiled, edge, node, of, sh, slot
 from tests.support.runtime_programs import program as compiled
 
 pytestmark = pytest.mark.process

@@ -285,9 +285,7 @@ def test_events(tmp_path: Path) -> None:
 def test_second_run_is_refused(tmp_path: Path) -> None:
     place = Place(
         tmp_path,
-        program(
-            {"1": shell("echo begun > begun; until test -e go; do sleep 0.02; done", "COMPLETE"), "2": ask("STOP")}
-        ),
+        program({"1": shell("echo begun > begun; until test -e go; do sleep .02; done", "COMPLETE"), "2": ask("STOP")}),
     )
     first = place.start("run")
     place.wait_for("begun")

@@ -71,7 +71,7 @@ def test_child_that_ignores_the_signal_is_killed_with_its_leader(tmp_path: Path)
 
 def test_leader_that_ignores_the_signal_is_killed_in_the_end(tmp_path: Path) -> None:
     place = Place(
-        tmp_path, program({"1": shell("trap '' TERM INT; echo $$ > pid; while :; do sleep 0.1; done", "COMPLETE")})
+        tmp_path, program({"1": shell("trap '' TERM INT; echo $$ > pid; while :; do sleep .1; done", "COMPLETE")})
     )
     place.hook("import runtime_shim.tasks.process as s; s.PATIENCE = 1")
     runner = place.start("run")
@@ -368,9 +368,7 @@ def test_signal_that_the_command_gets(tmp_path: Path, name: str) -> None:
     traps = " ".join(f"trap 'echo {got} > got' {got};" for got in ("QUIT", "TERM"))
     place = Place(
         tmp_path,
-        program(
-            {"1": shell(f"{traps} echo ready > ready; until test -s got; do sleep 0.02; done; exit 3", "COMPLETE")}
-        ),
+        program({"1": shell(f"{traps} echo ready > ready; until test -s got; do sleep .02; done; exit 3", "COMPLETE")}),
     )
     runner = place.start("run")
     place.wait_for("ready")

@@ -1,4 +1,4 @@
-"""Tools, parallel steps, gates and all questions of the IR (I10, I13, I14, I15)."""
+"""Tools, parallel steps, gates, all questions of the IR, and questions that expire (I10, I13, I14, I15, O-9)."""
 
 from __future__ import annotations
 
@@ -7,29 +7,19 @@ import random
 import re
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.support.process import Screen, is_gone, kill, wait_until
-from tests.support.runtime_programs import (
-    Ask,
-    Compiled,
-    Gate,
-    Keep,
-    Parallel,
-    Program,
-    Tool,
-    agent,
-    edge,
-    node,
-    of,
-    program,
-    sh,
-    slot,
-    stored,
-    text,
-)
+from backends.python.edition import runtime
+from compiler.ir.edges import Keep
+from compiler.ir.program import Program
+from compiler.ir.tasks import Ask, Gate, Parallel, Tool
+from compiler.ir.texts import text
+from tests.support.process import Place, Screen, Table, ask, is_gone, kill, shell, wait_until
+from tests.support.process import program as table_of
+from tests.support.runtime_programs import Compiled, agent, edge, node, of, program, sh, slot, stored
 
 pytestmark = pytest.mark.process
 
@@ -224,9 +214,7 @@ QUESTIONS = program(
         ("yes\r\ni \r\ns as \r\n", ["c yes", "i pass", "s as <i>"], ("yes", "", "as ")),
     ],
 )
-def test_questions_take_their_replies(
-    tmp_path: Path, lines: str, walk: list[str], slots: tuple[str | None, ...]
-) -> None:
+def test_questions_take_replies(tmp_path: Path, lines: str, walk: list[str], slots: tuple[str | None, ...]) -> None:
     place = Compiled(tmp_path, QUESTIONS)
     (tmp_path / "answers").write_bytes(lines.encode())
     result = place.run("run", "--answers", "answers")
@@ -245,9 +233,7 @@ def test_questions_take_their_replies(
         ("sh pass\n", "answers:1: sh takes no answer"),
     ],
 )
-def test_answers_that_cannot_be_meant_are_refused_before_anything_runs(
-    tmp_path: Path, lines: str, message: str
-) -> None:
+def test_answers_that_cannot_be_meant_are_refused_first(tmp_path: Path, lines: str, message: str) -> None:
     asking = node("i", Ask("input", text("Name?")), edge("c"))
     confirming = node("c", Ask("confirm", text("Sure?")))
     place = Compiled(tmp_path, program(node("sh", sh("touch ran"), edge("i")), asking, confirming))
@@ -363,3 +349,102 @@ def test_what_is_offered_as_an_answer_is_one(tmp_path: Path) -> None:
     assert " answer s - < FILE\n" in asked
     assert "<i>" not in asked.rpartition("to answer")[2]
     assert " answer s - < FILE\n" in place.run("status").out
+
+
+def asks(**more: Table) -> Table:
+    return table_of(
+        {"1": ask("2", "3"), "2": shell("echo yes >> log", "COMPLETE"), "3": shell("echo no >> log", "STOP")}, **more
+    )
+
+
+def waited(place: Place) -> None:
+    assert place.run("run", "--expire", "1h").code == 75
+    assert json.loads(place.run("status", "--json").out)["state"] == "waiting"
+    place.later(3601)
+
+
+def test_a_question_that_expired_fails_and_the_run_goes_on_as_the_document_says(tmp_path: Path) -> None:
+    """Here the time really passes."""
+    place = Place(tmp_path, asks())
+    assert place.run("run", "--expire", "1s").code == 75
+    time.sleep(1.1)
+    before = place.journal.read_bytes()
+    status = place.run("status")
+    assert "READY at 3" in status.out
+    assert "expired after 1.0 s" in status.out
+    assert place.journal.read_bytes() == before, "who only looks changes nothing"
+    late = place.run("answer", "1", "pass")
+    assert (late.code, late.last) == (2, "rdc: error: no step is waiting for an answer")
+    resumed = place.run("resume")
+    assert (resumed.code, place.text("log"), place.walk()) == (1, "no\n", ["1 fail", "3 pass"])
+    (expired,) = (record for record in place.records() if record["kind"] == "done" and record["node"] == "1")
+    assert (expired["how"], expired["by"]) == ("expired after 1.0 s", "rdc")
+
+
+def test_an_answer_in_time_counts_and_each_wait_has_its_own_time(tmp_path: Path) -> None:
+    table = table_of({"1": ask("2"), "2": ask("COMPLETE")})
+    place = Place(tmp_path, table)
+    assert place.run("run", "--expire", "2h").code == 75
+    place.later(4000)
+    assert place.run("answer", "1", "pass").code == 0
+    assert place.run("resume").code == 75
+    place.later(4000)
+    assert "WAITING at 2" in place.run("status").out
+    assert place.run("answer", "2", "pass").code == 0
+    assert place.run("resume").code == 0
+
+
+def test_an_expired_run_does_not_reach_the_journal_of_the_next_one(tmp_path: Path) -> None:
+    place = Place(tmp_path, table_of({"1": ask("COMPLETE")}))
+    waited(place)
+    assert place.run("run").code == 75
+    assert [record["kind"] for record in place.records()] == ["begin"]
+    assert "expire" not in place.records()[0]
+
+
+def test_without_the_option_a_question_waits(tmp_path: Path) -> None:
+    place = Place(tmp_path, asks())
+    assert place.run("run").code == 75
+    place.later(1e9)
+    assert [record["kind"] for record in place.records()] == ["begin"]
+    assert "WAITING at 1" in place.run("status").out
+
+
+def test_a_gate_that_expired_is_rejected(tmp_path: Path) -> None:
+    ends = (edge("2", "approved"), edge("3", "rejected"))
+    table = program(
+        node("1", Gate("ship", text("Ship?")), *ends), node("2", agent("x")), node("3", Ask("yes_no", text("Really?")))
+    )
+    place = Compiled(tmp_path, table)
+    waited(place)
+    assert place.run("approve", "--gate", "1").code == 2
+    assert place.run("resume").code == 75
+    assert place.walk() == ["1 rejected"]
+
+
+def test_a_file_of_answers_decides_the_gate_after_one_that_expired(tmp_path: Path) -> None:
+    ends = (edge("COMPLETE", "approved"), edge("2", "rejected"))
+    table = program(
+        node("1", Gate("ship", text("Ship?")), *ends),
+        node("2", Gate("keep", text("Keep?")), edge("COMPLETE", "approved"), edge("STOP")),
+    )
+    place = Compiled(tmp_path, table)
+    waited(place)
+    (tmp_path / "answers").write_text("2 approved\n")
+    resumed = place.run("resume", "--answers", "answers")
+    assert (resumed.code, place.walk()) == (0, ["1 rejected", "2 approved"]), resumed.err
+
+
+@pytest.mark.parametrize("edition", ["commands", "script"])
+def test_editions_without_time_limits_do_not_know_the_option(edition: str) -> None:
+    assert "--expire" not in runtime(edition)
+
+
+def test_a_wrong_time_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    place = Place(tmp_path, asks())
+    refused = place.run("run", "--expire", "soon")
+    assert (refused.code, refused.last) == (
+        2,
+        "rdc: error: --expire 'soon': expected a time such as 90s, 30m, 24h or 7d",
+    )
+    assert not place.journal.exists()

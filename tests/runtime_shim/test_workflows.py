@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from compiler.ir.program import Input, Settings
 from compiler.ir.tasks import Agent, Gate, Parallel, Reading
+from compiler.ir.texts import text
 from runtime_shim.engine.journal import encode
 from tests.support.process import is_gone, kill, wait_until
-from tests.support.runtime_programs import Compiled, Input, Settings, edge, node, of, program, slot, stored, text
+from tests.support.runtime_programs import Compiled, edge, node, of, program, slot, stored
 
 pytestmark = pytest.mark.process
 
@@ -56,9 +58,7 @@ def test_each_answer_is_added_under_a_heading(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("agent", "message"), [("echo maybe", "# maybe\n"), ("echo GOOD BAD", "# GOOD BAD\n"), ("echo GOOD; exit 1", None)]
 )
-def test_answers_that_are_invalid_or_ambiguous_are_reported_too(
-    tmp_path: Path, agent: str, message: str | None
-) -> None:
+def test_invalid_and_ambiguous_answers_are_reported_too(tmp_path: Path, agent: str, message: str | None) -> None:
     place = Compiled(tmp_path, ONE)
     place.run("run", "--agent", agent)
     assert reports(place).get("notes.md") == message

@@ -70,8 +70,8 @@ def gate(reason: str = "") -> Gate:
 
 def program(*nodes: Node, message: Text | str = "", **fields: Any) -> Program:
     """A program of some nodes and the ends `done`, with a message, and `stop`; it is valid."""
-    output = text(message) if isinstance(message, str) else message
-    ends = (node("done", End("complete", output)), node("stop", End("stop")))
+    shown = text(message) if isinstance(message, str) else message
+    ends = (node("done", End("complete", shown)), node("stop", End("stop")))
     fields["slots"] = tuple(fields.get("slots", ()))
     whole = Program("main", "Main", (SourceFile("main.json", "0" * 64),), nodes[0].id, (*nodes, *ends), **fields)
     assert issues(whole) == []

@@ -93,9 +93,9 @@ def ended(child: int) -> int:
 
 def environment(**more: str) -> dict[str, str]:
     """The environment of a child process that finds this tree."""
-    stored = {name: value for name, value in os.environ.items() if "COLOR" not in name}
-    path = os.pathsep.join(filter(None, [str(ROOT), stored.get("PYTHONPATH")]))
-    return {**stored, "PYTHONPATH": path, **more}
+    inherited = {name: value for name, value in os.environ.items() if "COLOR" not in name}
+    path = os.pathsep.join(filter(None, [str(ROOT), inherited.get("PYTHONPATH")]))
+    return {**inherited, "PYTHONPATH": path, **more}
 
 
 def spawn(*arguments: str, cwd: Path, given: str = "", **variables: str) -> Result:

@@ -208,12 +208,12 @@ def task_table(task: Task, original: Task) -> dict[str, Any]:
     if task.kind == "end":
         return {"task": "end", "result": task.result, "message": str(task.message)}
     words = alphabet(original)
-    stored = list(words) if words and words != PASS_OR_FAIL else []
+    own_words = list(words) if words and words != PASS_OR_FAIL else []
     match task:
         case Ask():
             return _ask(task, list(words))
         case Agent():
-            return {"task": "agent"} | _agent(task) | given(words=stored, report=task.report)
+            return {"task": "agent"} | _agent(task) | given(words=own_words, report=task.report)
         case Tool(connection, tool, arguments, optional=is_optional):
             called: dict[str, Any] = {
                 "task": "tool",
@@ -225,9 +225,9 @@ def task_table(task: Task, original: Task) -> dict[str, Any]:
         case Parallel(entries, check, unanimous=unanimous):
             called = {"task": "parallel", "entries": [_agent(entry) for entry in entries], "check": check}
             called |= {"failing": list(task.failing_words), "unanimous": list(unanimous)}
-            return called | given(words=stored, report=task.report)
+            return called | given(words=own_words, report=task.report)
         case Gate(gate, reason):
-            return {"task": "gate", "gate": gate} | given(reason=str(reason), words=stored)
+            return {"task": "gate", "gate": gate} | given(reason=str(reason), words=own_words)
         case Stage():
             return _stage(task)
         case Branch():

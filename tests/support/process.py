@@ -142,9 +142,9 @@ class Place:
         ahead.write_text(str(float(ahead.read_text() if ahead.exists() else 0) + seconds))
 
     def environment(self, **more: str) -> dict[str, str]:
-        stored = {key: value for key, value in os.environ.items() if not key.startswith("RDC_")}
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith("RDC_")}
         cached = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": BYTECODE}
-        return {**stored, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **cached, **more}
+        return {**inherited, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **cached, **more}
 
     def start(self, *words: str, cwd: Path | None = None, **more: str) -> subprocess.Popen[str]:
         return subprocess.Popen(

@@ -15,9 +15,9 @@ AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.g
 
 def git(folder: Path, *words: str | Path) -> str:
     """Run git in a folder and return its output."""
-    stored = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     command = ["git", *AUTHOR, *map(str, words)]
-    return subprocess.run(command, cwd=folder, env=stored, check=True, capture_output=True, encoding="utf-8").stdout
+    return subprocess.run(command, cwd=folder, env=inherited, check=True, capture_output=True, encoding="utf-8").stdout
 
 
 def commit_all(folder: Path, message: str = "Change") -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from backends.python import PythonBackend
 from backends.python.step_calls import author_calls
-from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, SlotTest, Test, Written
-from compiler.ir.program import Counter, Input, Node, Program, Settings, Slot, SourceFile, Variable
-from compiler.ir.tasks import Agent, Ask, End, Gate, Parallel, Reading, Shell, Task, Tool
+from compiler.ir.edges import Edge, Effect, Keep, Origin, OutcomeTest, Test, Written
+from compiler.ir.program import Node, Program, Slot, SourceFile
+from compiler.ir.tasks import Agent, End, Reading, Shell, Task
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import verify
 from compiler.passes import optimize
@@ -16,43 +16,6 @@ from compiler.text.source import Span
 from tests.support.process import Place
 
 ORIGIN = Origin("deploy.json", Span(1, 1, 1, 2))
-
-__all__ = [
-    "Agent",
-    "Ask",
-    "Clear",
-    "Compiled",
-    "Counter",
-    "Edge",
-    "Effect",
-    "End",
-    "Gate",
-    "Input",
-    "Keep",
-    "Node",
-    "Parallel",
-    "Program",
-    "Reading",
-    "Reference",
-    "Settings",
-    "Shell",
-    "SlotTest",
-    "Task",
-    "Test",
-    "Text",
-    "Tool",
-    "Variable",
-    "agent",
-    "edge",
-    "joined",
-    "node",
-    "of",
-    "program",
-    "sh",
-    "slot",
-    "stored",
-    "text",
-]  # fmt: skip
 
 
 def edge(target: str, word: str | None = None, *effects: Effect, tests: tuple[Test, ...] = ()) -> Edge:

@@ -118,55 +118,55 @@ def every_kind() -> Program:
 @st.composite
 def hostile_programs(draw: st.DrawFn) -> Program:
     """A program in which every text is hostile, those that a front end would refuse included."""
-    output = [draw(hostile_texts) for _ in range(24)]
+    drawn = [draw(hostile_texts) for _ in range(24)]
     made = program(
         node(
-            f"a{output[0]}",
+            f"a{drawn[0]}",
             Shell("bash", text("true")),
-            to("b", PASS, label=output[1]),
+            to("b", PASS, label=drawn[1]),
             to("s", FAIL),
-            title=output[2],
+            title=drawn[2],
             group="g",
         ),
-        node("b", Ask("yes_no", text(output[3])), to("c", PASS), to("c", FAIL), group="g/r"),
+        node("b", Ask("yes_no", text(drawn[3])), to("c", PASS), to("c", FAIL), group="g/r"),
         node(
             "c",
-            Agent(output[4], Text(), Reading((output[5],))),
-            to("e", OutcomeTest(output[5])),
-            to("s", SlotTest(output[6], "!=", output[7])),
+            Agent(drawn[4], Text(), Reading((drawn[5],))),
+            to("e", OutcomeTest(drawn[5])),
+            to("s", SlotTest(drawn[6], "!=", drawn[7])),
             to("d"),
         ),
         node(
             "d",
             Parallel(
-                (Agent(output[12], Text((Reference(output[6]),))), Agent("", text(output[13]), Reading((output[14],))))
+                (Agent(drawn[12], Text((Reference(drawn[6]),))), Agent("", text(drawn[13]), Reading((drawn[14],))))
             ),
             to(
                 "f",
-                OutcomeTest(output[14]),
-                CounterTest(output[15], ">=", 1),
-                effects=(Keep(output[6], extract=output[16]),),
+                OutcomeTest(drawn[14]),
+                CounterTest(drawn[15], ">=", 1),
+                effects=(Keep(drawn[6], extract=drawn[16]),),
             ),
-            to("f", effects=(Add(output[15], 1), Clear(output[6]), Reset(output[15]))),
+            to("f", effects=(Add(drawn[15], 1), Clear(drawn[6]), Reset(drawn[15]))),
         ),
-        node("f", Gate(output[17], text(output[18])), to("h", OutcomeTest("approved")), to("s")),
-        node("h", Tool(output[19], output[20], Text((Reference(output[6], output[21]),))), to("i")),
+        node("f", Gate(drawn[17], text(drawn[18])), to("h", OutcomeTest("approved")), to("s")),
+        node("h", Tool(drawn[19], drawn[20], Text((Reference(drawn[6], drawn[21]),))), to("i")),
         node(
             "i",
-            Ask("select", text(output[3]), options=(text(output[22]), text("x"))),
-            to("e", OutcomeTest(output[22])),
+            Ask("select", text(drawn[3]), options=(text(drawn[22]), text("x"))),
+            to("e", OutcomeTest(drawn[22])),
             to("s"),
         ),
-        node("e", End("complete", text(output[8]))),
-        node("s", End("stop", text(output[9]))),
-        groups=(group("g", output[10]), group("g/r", output[11], "runbook", "g")),
+        node("e", End("complete", text(drawn[8]))),
+        node("s", End("stop", text(drawn[9]))),
+        groups=(group("g", drawn[10]), group("g/r", drawn[11], "runbook", "g")),
     )
     return replace(
         made,
         counters=(
-            Counter(output[15], output[15], 0, draw(st.sampled_from(["", "mark", "retries"])), output[1], output[2]),
+            Counter(drawn[15], drawn[15], 0, draw(st.sampled_from(["", "mark", "retries"])), drawn[1], drawn[2]),
         ),
-        slots=(Slot(output[6]),),
-        inputs=(Input(output[6], "choice", output[8], output[9], (output[23],)),),
+        slots=(Slot(drawn[6]),),
+        inputs=(Input(drawn[6], "choice", drawn[8], drawn[9], (drawn[23],)),),
         limit=3,
     )

@@ -84,8 +84,8 @@ def _input(declared: Input) -> str:
 
 def _jump(jump: Jump) -> str:
     transitions = [(f" into {item.group}", item.effects) for item in jump.entering] + [("", jump.effects)]
-    output = "".join(f"{into} do {', '.join(map(_effect, effects))}" for into, effects in transitions if effects)
-    return f"jump {jump.id} -> {jump.target}{output}"
+    changes = "".join(f"{into} do {', '.join(map(_effect, effects))}" for into, effects in transitions if effects)
+    return f"jump {jump.id} -> {jump.target}{changes}"
 
 
 def _node(node: Node) -> Iterator[str]:
@@ -178,8 +178,8 @@ def _text(text: Text) -> str:
 
 def _reference(reference: Reference) -> str:
     fields = (("before", reference.before), ("after", reference.after), ("missing", reference.missing))
-    output = "".join(f" {name} {_quoted(value)}" for name, value in fields if value)
-    return f"<{_quoted(reference.register)}{output}>"
+    settings = "".join(f" {name} {_quoted(value)}" for name, value in fields if value)
+    return f"<{_quoted(reference.register)}{settings}>"
 
 
 def _quoted(value: object) -> str:

@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 from tests.support import warm
 from tests.support.cli import Result, call, spawn
 from tests.support.makefiles import environment
-from tests.support.stepped import Place, compiled_to
+from tests.support.specifications import Place, compiled_to
 
 pytestmark = pytest.mark.process
 

@@ -32,8 +32,8 @@ from tests.backends.github.routed import (
 )
 from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
+from tests.support.github.act import end_of
 from tests.support.github.compiling import emission, parsed, text_of
-from tests.support.github.ends import end_of
 from tests.support.runbooks import command
 
 pytestmark = pytest.mark.tool

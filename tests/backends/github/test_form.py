@@ -14,8 +14,8 @@ from tests.backends.github.walking import written
 from tests.conftest import ROOT
 from tests.support import actions_engine as engine
 from tests.support.github import act
+from tests.support.github.act import End, end_of
 from tests.support.github.compiling import LOADER, parsed, steps, text_of
-from tests.support.github.ends import End, end_of
 from tests.support.github.lint import findings
 from tests.support.golden import INPUTS, NAMES, SECRETS, STOPS, listed, workflows
 from tests.support.runbooks import command, question

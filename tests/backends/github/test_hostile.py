@@ -18,8 +18,8 @@ from tests.backends.github.walking import written as stored
 from tests.differential.generate.rundown import MAIN, Drawn, cases
 from tests.differential.generate.rundown_text import render, render_files
 from tests.support import actions_engine as engine
+from tests.support.github.act import end_of
 from tests.support.github.compiling import text_of
-from tests.support.github.ends import end_of
 from tests.support.github.lint import findings
 from tests.support.hostile_texts import SCALARS as HOSTILE
 from tests.support.runbooks import command

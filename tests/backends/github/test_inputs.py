@@ -31,8 +31,8 @@ from tests.backends.github.routed import (
 )
 from tests.backends.github.walking import run, written
 from tests.support import actions_engine as engine
+from tests.support.github.act import end_of
 from tests.support.github.compiling import parsed, text_of
-from tests.support.github.ends import end_of
 from tests.support.github.lint import findings
 
 pytestmark = pytest.mark.tool

@@ -20,8 +20,8 @@ from runtime_shim.publish import publisher
 from tests.backends.github.walking import written
 from tests.support import actions_engine as engine
 from tests.support.github import lint
+from tests.support.github.api import answering
 from tests.support.github.compiling import beside, parsed
-from tests.support.github.stub import answering
 
 pytestmark = pytest.mark.tool
 

@@ -37,8 +37,8 @@ from tests.backends.github.routed import (
     words,
 )
 from tests.backends.github.walking import run, written
+from tests.support.github.act import end_of
 from tests.support.github.compiling import steps
-from tests.support.github.ends import end_of
 from tests.support.github.lint import findings
 
 pytestmark = pytest.mark.tool

@@ -22,7 +22,9 @@ from backends.python.program import checks
 from backends.python.settings import prose
 from compiler.driver import compile_file
 from compiler.ir.edges import Set
-from compiler.ir.program import Constant, Jump, Program, Variable
+from compiler.ir.program import Constant, Counter, Jump, Program, Variable
+from compiler.ir.tasks import Gate, Parallel, Task, Tool
+from compiler.ir.texts import text
 from compiler.passes import optimize
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.program import UsageError, built, unframed
@@ -32,7 +34,7 @@ from tests.differential.generate.rundown import Drawn, cases, compiled
 from tests.support.jumps import compare
 from tests.support.plain_table import table
 from tests.support.program_json import from_json
-from tests.support.runtime_programs import Counter, Gate, Parallel, Task, Tool, agent, node, program, sh, text
+from tests.support.runtime_programs import agent, node, program, sh
 
 pytestmark = pytest.mark.process
 

@@ -1,10 +1,12 @@
-"""Which edges a run can take and how often it visits a node: against the exact exploration, and by hand."""
+"""Which edges a run can take, how often it visits a node, and all paths: against the exact search, and by hand."""
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections import Counter as Tally
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,14 +15,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from compiler.analyses import exploration
+from compiler.analyses.coverage import coverage
 from compiler.analyses.domains import find_domains
-from compiler.analyses.enumeration import enumerate_states
+from compiler.analyses.enumeration import enumerate_paths, enumerate_states
 from compiler.analyses.exploration import explore, kept_retries
 from compiler.analyses.values import most_visits
 from compiler.diagnostics.model import Severity
 from compiler.driver import compile_file
+from compiler.ir import paths
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Origin, Set, SlotTest, Test
-from compiler.ir.paths import walk
 from compiler.ir.program import Counter, Group, Input, Jump, Node, Program, Slot, SourceFile, with_jumps, without_jumps
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Branch, End, Shell, Verdict, alphabet
@@ -29,8 +32,10 @@ from compiler.ir.verify import verify
 from compiler.passes import optimize
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
 from compiler.text.source import Span
+from rdc.trace.outcomes import decided_by, read_outcomes, write_outcomes
 from tests.compiler.random_programs import FAIL, PASS, PLACE, programs
 from tests.differential.generate.rundown import Drawn, cases, compiled
+from tests.differential.oracles import rundown
 from tests.support.documents import compiled as compiled_text
 from tests.support.documents import findings
 
@@ -120,8 +125,8 @@ def test_an_outcome_that_arrives_by_another_way_is_asked_for(tmp_path: Path) -> 
     assert len(guards(found, "1")) == 1, "a jump from outside restarts the step"
     found = narrowed(tmp_path, GOES_AWAY.format(more="").replace("1.1 B\n- FAIL: GOTO 3", "1.1 B\n- FAIL: GOTO 1.2"))
     assert len(guards(found, "1")) == 2
-    stored = GOES_AWAY.replace("1.2 C", "1.2 C\n- FAIL: GOTO 1.1").replace("FAIL: GOTO Fix", "FAIL: GOTO 1.2")
-    assert len(guards(narrowed(tmp_path, stored.format(more="")), "1")) == 1, "1.1 has passed where 1.2 follows"
+    text = GOES_AWAY.replace("1.2 C", "1.2 C\n- FAIL: GOTO 1.1").replace("FAIL: GOTO Fix", "FAIL: GOTO 1.2")
+    assert len(guards(narrowed(tmp_path, text.format(more="")), "1")) == 1, "1.1 has passed where 1.2 follows"
 
 
 def test_a_step_that_only_an_impossible_transition_leads_to_is_unreachable(tmp_path: Path) -> None:
@@ -317,7 +322,7 @@ def test_a_count_without_its_own_name_is_zero_wherever_else_a_run_waits(case: Dr
 
 def visited(program: Program, chance: random.Random) -> Tally[str]:
     """Return how often a random run of at most 60 steps visits each node."""
-    path = walk(Machine(program), lambda node, _: Outcome(chance.choice(alphabet(node.task))), 60)
+    path = paths.walk(Machine(program), lambda node, _: Outcome(chance.choice(alphabet(node.task))), 60)
     return Tally(made.step for made in path.visits)
 
 
@@ -407,3 +412,44 @@ def test_an_input_that_changes_can_be_anything() -> None:
 def test_a_test_that_always_holds_is_not_open() -> None:
     found = explore(branching((is_("a"),), (not_("a"),))).edges["1"]
     assert [set(tests) for tests in found.values()] == [{is_("a")}, set()]
+
+
+MOST, LONGEST = 40, 12
+
+
+def by_outcomes(program: Program, visits: tuple[paths.Visit, ...], limit: int) -> paths.Path:
+    """The path for the outcomes of these visits, written down and read again."""
+    given = read_outcomes(write_outcomes(visits, program), program)
+    return paths.walk(Machine(program), decided_by(given, Verdict.PASS), limit)
+
+
+@_many
+@given(case=cases())
+def test_walks_are_those_of_the_semantics(case: Drawn) -> None:
+    """They are distinct and end, shorter ones first, all of them if it says so; and their outcomes lead to them."""
+    program = compiled(case)
+    found = enumerate_paths(program, MOST, LONGEST)
+    assert len(set(map(str, found.paths))) == len(found.paths) <= MOST
+    assert all(Machine(program).end(one.state) for one in found.paths)
+    assert all(len(one.visits) <= len(other.visits) <= LONGEST for one, other in pairwise(found.paths))
+    assert all(by_outcomes(program, one.visits, LONGEST) == one for one in found.paths)
+    taken = rundown.walk(dataclasses.replace(case, jumps=()), LONGEST)
+    if found.is_complete and taken.end:
+        traces = [[(made.step, made.outcome.word == Verdict.PASS) for made in one.visits] for one in found.paths]
+        assert [(visit.label, passed) for visit, passed in taken.visits] in traces
+
+
+@_many
+@given(case=cases())
+def test_what_the_walks_leave_out_is_taken_by_the_path_that_is_shown(case: Drawn) -> None:
+    program = compiled(case)
+    found = coverage(program, enumerate_paths(program, 2, LONGEST).paths)
+    assert len(found.untaken) <= found.transitions
+    for item in found.untaken:
+        if item.path is not None:
+            assert by_outcomes(program, item.path, len(item.path)).visits == item.path
+            again = coverage(program, [paths.Path(item.path, Machine(program).start())])
+            assert item.transition not in [other.transition for other in again.untaken]
+    impossible = {item.transition for item in coverage(program, []).untaken if item.path is None and item.is_certain}
+    every = coverage(program, enumerate_paths(program, 200, LONGEST).paths)
+    assert impossible <= {item.transition for item in every.untaken}

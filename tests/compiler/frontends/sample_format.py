@@ -40,8 +40,8 @@ def compile_document(job: Job) -> Result:
         place = OptionSource("RD013", job.source.path, spans["rdc",])
         own, found = read_options(values["rdc"], place, below(spans, "rdc"), Known(OPTIONS, Level.DOCUMENT))
     chosen = {option.name: option.first(job.given, own.values, job.configured) for option in OPTIONS}
-    message = Diagnostic("RD101", job.source.path, None, f"{chosen}", "this is a test")
-    return Result(None, (*found, message), {job.source.name: job.source}, own)
+    finding = Diagnostic("RD101", job.source.path, None, f"{chosen}", "this is a test")
+    return Result(None, (*found, finding), {job.source.name: job.source}, own)
 
 
 def format_document(job: Job) -> Formatted:

@@ -1,4 +1,4 @@
-"""Whatever stands in a playbook, workflow or specification, rdc gives diagnostics or a program, and formats it."""
+"""Whatever a document of any format contains, rdc gives diagnostics or a program, and formats it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from compiler.driver import Compilation, Formatting, Settings, compile_file, format_opened, open_file
 from compiler.frontends.playbook.check.rules import read
+from compiler.frontends.rundown import Layout
+from compiler.ir.program import Program
 from compiler.text.source import Source
 from tests.conftest import ROOT
 from tests.differential.generate.agent_workflow import document, random_workflow
-from tests.support.any_text import check_compilation, mutated, texts
+from tests.support.any_text import FRAGMENTS, check, check_compilation, mutated, texts
 from tests.support.random_playbooks import playbook
 
 # What these documents are made of, whole and broken, and what trips those who count lines and columns.
@@ -72,7 +74,9 @@ SPECIFICATIONS = (
     *("[", "{", "]", "}", '"', "'", "&a", "*a", "<<: *a", "? [x]", "---", "!!binary eA==", ".nan", "2020-01-01", "~"),
     *("", " ", "\t", "\r", "\r\n", "\v", "\x0c", "\x85", "\u2028", "\u202e", "\ufeff", "é", "🚀", "\ud7ff", "\\"),
 )  # fmt: skip
-EXAMPLES = [path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("examples/specifications/*.stepspec.*"))]
+SPECIFICATION_EXAMPLES = [
+    path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("examples/specifications/*.stepspec.*"))
+]
 
 
 class Kind(NamedTuple):
@@ -96,7 +100,7 @@ KINDS = {
         "main.stepspec.yaml",
         SPECIFICATIONS,
         "step_specs:\n  - id: zero",
-        lambda number: EXAMPLES[number % len(EXAMPLES)],
+        lambda number: SPECIFICATION_EXAMPLES[number % len(SPECIFICATION_EXAMPLES)],
     ),
 }
 FOUND = [
@@ -123,7 +127,7 @@ def made(data: bytes, name: str) -> tuple[Compilation, Formatting]:
         return compile_file(str(path)), format_opened(open_file(str(path)), Settings())
 
 
-def check(data: bytes, name: str) -> None:
+def check_and_format(data: bytes, name: str) -> None:
     """What must hold of every document: its normal form is stable, and means the same."""
     compiled, formatted = made(data, name)
     check_compilation(compiled)
@@ -155,20 +159,22 @@ def codes_of(source: Source) -> list[str]:
 @given(data=st.data())
 def test_any_text(kind: Kind, data: st.DataObject) -> None:
     text = data.draw(texts(kind.fragments, kind.beginning))
-    check(text.encode("utf-8", "surrogatepass"), kind.file)
+    check_and_format(text.encode("utf-8", "surrogatepass"), kind.file)
 
 
 @pytest.mark.parametrize(("kind", "text"), FOUND)
 def test_a_text_that_was_wrong_once(kind: str, text: str) -> None:
-    check(text.encode(), KINDS[kind].file)
+    check_and_format(text.encode(), KINDS[kind].file)
 
 
 @kinds
 @settings(max_examples=60)
 @given(data=st.data())
 def test_any_bytes(kind: Kind, data: st.DataObject) -> None:
-    check(data.draw(st.binary()), kind.file)
-    check(data.draw(texts(kind.fragments)).encode("utf-8", "replace") + data.draw(st.binary(max_size=4)), kind.file)
+    check_and_format(data.draw(st.binary()), kind.file)
+    check_and_format(
+        data.draw(texts(kind.fragments)).encode("utf-8", "replace") + data.draw(st.binary(max_size=4)), kind.file
+    )
 
 
 @kinds
@@ -176,8 +182,8 @@ def test_any_bytes(kind: Kind, data: st.DataObject) -> None:
 @given(seed=st.integers(0, 10_000), number=st.integers(0, 10_000))
 def test_any_document_with_errors(kind: Kind, seed: int, number: int) -> None:
     text = kind.whole(seed)
-    check(text.encode(), kind.file)
-    check(mutated(text, random.Random(number), kind.fragments).encode("utf-8", "surrogatepass"), kind.file)
+    check_and_format(text.encode(), kind.file)
+    check_and_format(mutated(text, random.Random(number), kind.fragments).encode("utf-8", "surrogatepass"), kind.file)
 
 
 _values = st.recursive(
@@ -193,4 +199,53 @@ _json = st.fixed_dictionaries({"step_specs": _steps}, optional={"config": _value
 @many
 @given(value=_json)
 def test_any_json(value: object) -> None:
-    check(json.dumps(value).encode(), "main.stepspec.json")
+    check_and_format(json.dumps(value).encode(), "main.stepspec.json")
+
+
+ToPython = Callable[[Program], str]
+
+EXAMPLES = sorted((ROOT / "examples").rglob("*.runbook.md"))
+
+_texts = texts(FRAGMENTS)
+
+
+def compiled(data: bytes, layout: Layout | None = None, *, link: bool = True) -> Compilation:
+    """What becomes of these bytes as a runbook in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "rdc.toml").touch()
+        path = Path(folder) / "main.runbook.md"
+        path.write_bytes(data)
+        return compile_file(str(path), Settings("rundown", {"transitions": layout} if layout else {}, link))
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@given(text=_texts, layout=st.sampled_from([None, "after-body", "after-header"]), link=st.booleans())
+@example(text="", layout=None, link=True)
+@example(text="\ufeff---\r\nname: x\r\n---\r\n\r\n## 1. A\r\n\r\n- PASS: GOTO 7\r\n", layout=None, link=True)
+def test_any_runbook(text: str, layout: Layout | None, link: bool, to_python: ToPython) -> None:
+    check(compiled(text.encode("utf-8", "surrogatepass"), layout, link=link), to_python)
+
+
+@settings(max_examples=150)
+@given(data=st.binary() | st.tuples(_texts, st.binary(max_size=4)).map(lambda both: both[0].encode() + both[1]))
+def test_any_bytes_as_a_runbook(data: bytes, to_python: ToPython) -> None:
+    check(compiled(data), to_python)
+
+
+@settings(max_examples=100)
+@given(data=st.binary(max_size=200))
+def test_any_bytes_in_a_file_of_any_name(data: bytes, to_python: ToPython) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "notes.txt"
+        path.write_bytes(data)
+        check(compile_file(str(path)), to_python)
+
+
+@pytest.mark.share(5)
+@pytest.mark.parametrize("document", EXAMPLES, ids=lambda path: path.name.removesuffix(".runbook.md"))
+def test_runbooks_with_errors(document: Path, to_python: ToPython) -> None:
+    text = document.read_text(encoding="utf-8")
+    check(compiled(text.encode(), link=False), to_python)
+    moves = random.Random(document.name)
+    for _ in range(8):
+        check(compiled(mutated(text, moves).encode(), link=False), to_python)

@@ -312,9 +312,9 @@ def test_an_optional_tool_and_an_artifact_are_written_only_where_they_are() -> N
         *json.loads(to_json(without)),
         *json.loads(to_json(without))["nodes"][0]["task"],
     }
-    message = to_text_form(using).splitlines()
-    assert 'artifact "s" type <"s" missing "markdown">' in message
-    assert "  optional true" in message
+    lines = to_text_form(using).splitlines()
+    assert 'artifact "s" type <"s" missing "markdown">' in lines
+    assert "  optional true" in lines
     assert "optional" not in to_text_form(without)
 
 
@@ -339,13 +339,13 @@ def test_a_prompt_stands_below_its_context_and_that_one_below_another() -> None:
 
 
 def test_a_counter_that_only_a_context_names_stays() -> None:
-    stored = program(node("1", to("COMPLETE")), DONE, counters=(COUNTER,))
+    made = program(node("1", to("COMPLETE")), DONE, counters=(COUNTER,))
     above = (Context("a", joined([Reference("r")])),)
-    assert remove_dead_counters(replace(stored, contexts=above)).counters == (COUNTER,)
+    assert remove_dead_counters(replace(made, contexts=above)).counters == (COUNTER,)
 
 
 def test_a_counter_that_only_the_type_of_an_artifact_names_stays() -> None:
-    stored = replace(program(node("1", to("COMPLETE")), DONE, counters=(COUNTER,)), slots=(Slot("s"),))
+    made = replace(program(node("1", to("COMPLETE")), DONE, counters=(COUNTER,)), slots=(Slot("s"),))
     artifact = Artifact("s", joined([Reference("r")]))
-    assert remove_dead_counters(replace(stored, artifact=artifact)).counters == (COUNTER,)
-    assert remove_dead_counters(stored).counters == ()
+    assert remove_dead_counters(replace(made, artifact=artifact)).counters == (COUNTER,)
+    assert remove_dead_counters(made).counters == ()

@@ -84,10 +84,10 @@ def test_names_that_differ_pass() -> None:
 
 def test_they_are_written_only_where_they_are() -> None:
     plain = replace(walk(("a", agent("")), ("x", both(""))), folder="")
-    expected_message = json.loads(to_json(plain))
-    assert not {"kind", "folder"} & {*expected_message}
-    entries = [entry for one in expected_message["nodes"] for entry in one["task"].get("entries", ())]
-    assert not any("report" in part for part in [*(one["task"] for one in expected_message["nodes"]), *entries])
+    written = json.loads(to_json(plain))
+    assert not {"kind", "folder"} & {*written}
+    entries = [entry for one in written["nodes"] for entry in one["task"].get("entries", ())]
+    assert not any("report" in part for part in [*(one["task"] for one in written["nodes"]), *entries])
     made = replace(walk(("a", agent("plan")), ("x", both("all"))), kind="workflow")
     assert from_json(to_json(made)) == made
     validator().validate(json.loads(to_json(made)))
@@ -119,6 +119,6 @@ def test_generated_files_use_the_word_of_the_document(kind: Noun) -> None:
     for target, options in (("python", {}), ("make", {}), ("github", {"agent": "cat"})):
         emitted = load(target).emit(made, options).text
         assert emitted
-        output = emitted.replace(made.sources[0].path, "")
-        assert ("runbook" in output) == (kind == "runbook" and target != "make"), target
+        without_path = emitted.replace(made.sources[0].path, "")
+        assert ("runbook" in without_path) == (kind == "runbook" and target != "make"), target
     assert kind in schema()["properties"]["kind"]["enum"]

@@ -46,8 +46,7 @@ def triage(*slots: Slot) -> Program:
 
 
 @pytest.mark.parametrize(
-    ("answer", "end"),
-    [('{"kind": "bug"}', "It is a bug"), ('{"kind": "Bug"}', "It is a Bug"), ("", "It is a ")],
+    ("answer", "end"), [('{"kind": "bug"}', "It is a bug"), ('{"kind": "Bug"}', "It is a Bug"), ("", "It is a ")]
 )
 def test_a_kept_text_decides_where_a_run_goes(answer: str, end: str) -> None:
     machine = Machine(triage())
@@ -301,10 +300,7 @@ def with_variables(*names: str) -> Program:
             replace(step(COMMAND), contexts=(Context("a", Text(), "a"),)),
             "a comes after a, which is not declared before",
         ),
-        (
-            replace(step(COMMAND), contexts=(Context("a", Text()), Context("a", Text()))),
-            "two contexts are named `a`",
-        ),
+        (replace(step(COMMAND), contexts=(Context("a", Text()), Context("a", Text()))), "two contexts are named `a`"),
         (replace(step(COMMAND), contexts=(Context("a", Text(("a", "b"))),)), "two adjacent strings"),
         (replace(step(COMMAND), contexts=(Context("a", joined([Reference("gone")])),)), "the register gone is not"),
         (step(Agent("", text("x"), context="a")), "the context a is not declared"),
@@ -377,8 +373,8 @@ def test_a_counter_in_a_message_lives_on() -> None:
     """A pass that takes registers away must see the references of texts."""
     number = joined(["round ", Reference("r", "{N}")])
     made = program(node("1", COMMAND, to("END", Add("r", 1))), node("END", End("complete", number)))
-    stored = optimize(replace(made, counters=(Counter("r", ""), Counter("unused", ""))))
-    assert [counter.name for counter in stored.counters] == ["r"]
+    optimized = optimize(replace(made, counters=(Counter("r", ""), Counter("unused", ""))))
+    assert [counter.name for counter in optimized.counters] == ["r"]
 
 
 # --- A scenario over answers, replies and inputs ----------------------------------------------------------------------

@@ -199,9 +199,7 @@ def test_each_rule_has_a_test_and_a_line_on_the_page() -> None:
     page = (ROOT / "docs" / "reference" / "program-rules.md").read_text(encoding="utf-8")
     parts = re.split(r"^- \*\*(I\d+)", page, flags=re.MULTILINE)[1:]
     lines = dict(zip(parts[::2], parts[1::2], strict=True))
-    assert [number for number, output in lines.items() if "*checked" in output.lower()] == sorted(
-        RULES, key=list(lines).index
-    )
+    assert [number for number, line in lines.items() if "*checked" in line.lower()] == sorted(RULES, key=[*lines].index)
     assert BREAKING.keys() == RULES.keys()
 
 
@@ -231,9 +229,9 @@ def test_a_broken_rule_is_named_with_the_document_and_survives_a_process() -> No
     program = at_node(id="2", edges=())(from_json(random_case(1).text), 0)
     with pytest.raises(InvalidProgramError) as caught:
         verify(replace(program, entry="2"), "thread-jumps")
-    output = str(pickle.loads(pickle.dumps(caught.value)))
-    assert output == str(caught.value)
-    assert "p.json has a broken graph after thread-jumps. This is a bug in rdc; please report it" in output
+    copied = str(pickle.loads(pickle.dumps(caught.value)))
+    assert copied == str(caught.value)
+    assert "p.json has a broken graph after thread-jumps. This is a bug in rdc; please report it" in copied
 
 
 # --- Passes -----------------------------------------------------------------------------------------------------------

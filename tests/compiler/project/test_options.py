@@ -35,12 +35,7 @@ def test_values_are_raw_and_their_names_are_what_is_written(tmp_path: Path) -> N
     text = document("rdc:", "  t: {on: [a], 5: x, deep: {off: yes, 08: no}, empty: }", "  u: {}")
     compilation = compiled(tmp_path, text)
     assert findings(compilation) == []
-    assert compilation.tables["t"].values == {
-        "on": ["a"],
-        "5": "x",
-        "deep": {"off": True, "08": False},
-        "empty": None,
-    }
+    assert compilation.tables["t"].values == {"on": ["a"], "5": "x", "deep": {"off": True, "08": False}, "empty": None}
     assert compilation.tables["u"].values == {}
 
 

@@ -26,8 +26,8 @@ from tests.differential.drivers.workspace import NEXT_ANSWER, Asked, Workspace, 
 from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
 from tests.support.github import act
+from tests.support.github.api import reviewed, stub
 from tests.support.github.native import AGAIN, REVIEWERS
-from tests.support.github.reviews import reviewed, stub
 
 REFUSED, TOO_LARGE = "RD520", "RD521"
 """Codes of what a workflow cannot express whatever the features, and of one that is too large with its program."""

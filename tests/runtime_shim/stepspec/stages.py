@@ -15,11 +15,11 @@ from typing import Any, cast
 from compiler.ir.edges import Add, CounterTest, Edge, OutcomeTest
 from compiler.ir.program import Counter, Group, Node, Program, Slot, SourceFile, SpecifiedStep, StepSpecs
 from compiler.ir.tasks import Check, End, Stage
-from compiler.ir.texts import Text, text
+from compiler.ir.texts import Reference, Text, text
 from compiler.ir.verify import verify
 from runtime_shim.stepspec.attempt import Stages
 from runtime_shim.tasks.process import Ended, Processes
-from tests.support.runtime_programs import ORIGIN, Compiled, Reference, edge, node, of
+from tests.support.runtime_programs import ORIGIN, Compiled, edge, node, of
 
 STEP = "draft"
 EVERYTHING: Any = ("exists", "parses", "ast", "types", "lint")

@@ -229,9 +229,7 @@ def test_targets_are_in_the_project_and_outputs_where_the_run_started(tmp_path: 
         assert ("lib.json does not exist" in result.err) == (not marker)
 
 
-def test_types_and_style_are_checked_without_the_plugins_of_a_project(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_types_and_style_are_checked_without_plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "evil.py").write_text("open('ran', 'w')\ndef plugin(version):\n    raise SystemExit\n")
     (tmp_path / "mypy.ini").write_text("[mypy]\nplugins = evil.py\n")

@@ -11,7 +11,7 @@ import pytest
 
 from runtime_shim.stepspec.records import timeline
 from tests.differential.stepspec import read_records
-from tests.support.stepped import CommandResult, Place, compiled_to
+from tests.support.specifications import CommandResult, Place, compiled_to
 
 pytestmark = pytest.mark.process
 

@@ -96,9 +96,7 @@ def test_dry_run_says_what_each_stage_would_do(tmp_path: Path) -> None:
         ((), {}, "configured"),
     ],
 )
-def test_which_executor_is_called(
-    tmp_path: Path, words: tuple[str, ...], environment: dict[str, str], message: str
-) -> None:
+def test_the_called_executor(tmp_path: Path, words: tuple[str, ...], environment: dict[str, str], message: str) -> None:
     place = compiled(tmp_path, EXECUTE, config={"executor": "echo configured"})
     result = place.run("run", *words, cwd=None, **environment)
     assert (result.code, result.out) == (0, f"{message}\n")

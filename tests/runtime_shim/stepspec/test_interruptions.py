@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.support.process import CLOCK
-from tests.support.stepped import Place, compiled_to
+from tests.support.specifications import Place, compiled_to
 
 pytestmark = pytest.mark.process
 

@@ -38,15 +38,18 @@ from tests.support.comments.header import (
 )
 
 NAMES_OF = r"(?P<names>(?:`[^`]+`(?:, | and )?)+)"
+
+
+def sentence(pattern: str, check: Check) -> tuple[str, Check]:
+    """Return the kind of a comment with a long sentence."""
+    return pattern, check
+
+
 PYTHON: list[tuple[str, Check]] = [
-    (
-        (
-            r"Read only the lines that are not between BEGIN and END\. Those between them are the runtime, the same "
-            r"text in "
-            r"every (?:program|worker) with the same hash\.(?: `-O runtime=shared` puts them into a separate file\.)? "
-            r"To "
-            r"check them without rdc \(with `shasum -a 256` on macOS\):"
-        ),
+    sentence(
+        r"Read only the lines that are not between BEGIN and END\. Those between them are the runtime, the same text "
+        r"in every (?:program|worker) with the same hash\.(?: `-O runtime=shared` puts them into a separate file\.)? "
+        r"To check them without rdc \(with `shasum -a 256` on macOS\):",
         both(_where, has(r"^# BEGIN RUNTIME$")),
     ),
     (r"sed -n '/\^# BEGIN (\w+)\$/,/\^# END \1\$/p' FILE \| sha256sum ([0-9a-f]{64}) -", _hashes),
@@ -59,97 +62,71 @@ PYTHON: list[tuple[str, Check]] = [
         r"Uses ([\w ]+) if (?:it is|they are) installed\.",
         lambda compiled, _, found: found[1].split(" and ") == [u for u in used(compiled) if u != "git"],
     ),
-    (
-        (
-            r"`uv run FILE` installs the packages from a package index\. To lock .* run `uv lock --script FILE`, and "
-            r"commit FILE\.lock\."
-        ),
+    sentence(
+        r"`uv run FILE` installs the packages from a package index\. To lock .* run `uv lock --script FILE`, and "
+        r"commit FILE\.lock\.",
         worker("^# dependencies = "),
     ),
     (
         r"`worker` runs one run at a time, until it ends or waits; `worker --jobs NUMBER` runs more\.",
         worker(r'options\.jobs or "1"'),
     ),
-    (
-        (
-            r"`start` starts a run, `list` lists the runs, `status RUN` shows a run and what to do next, and `--help` "
-            r"lists the other commands\."
-        ),
+    sentence(
+        r"`start` starts a run, `list` lists the runs, `status RUN` shows a run and what to do next, and `--help` "
+        r"lists the other commands\.",
         worker(r'^    "list": \('),
     ),
-    (
-        (
-            r"Steps run in the folder of the worker that takes the run, and any worker can take it, so start all "
-            r"workers in the same folder\."
-        ),
+    sentence(
+        r"Steps run in the folder of the worker that takes the run, and any worker can take it, so start all workers "
+        r"in the same folder\.",
         worker(),
     ),
-    (
-        (
-            r"Several workers, or `--jobs`, run different runs at the same time in this folder, where they can disturb "
-            r"each other\. While a run waits for a person, other runs continue there, too\."
-        ),
+    sentence(
+        r"Several workers, or `--jobs`, run different runs at the same time in this folder, where they can disturb "
+        r"each other\. While a run waits for a person, other runs continue there, too\.",
         worker('"--jobs"'),
     ),
     (
         r"`worker --workspace run` gives each run its own folder on each machine\.",
         worker(r'os\.path\.join\(store\.folder, "workspace"\)'),
     ),
-    (
-        (
-            r"Runs are kept in the SQLite file (\S+)\.sqlite in the current folder \(SQLite adds NAME\.sqlite-wal and "
-            r"NAME\.sqlite-shm, and "
-            r"workers add NAME\.sqlite\.workers\), or in a PostgreSQL database: set RDC_DATABASE to "
-            r"postgresql://USER:PASSWORD@HOST/NAME\. "
-            r"The output of commands is in \.rdc/(\S+), or in the folder of `worker --logs`\."
-        ),
+    sentence(
+        r"Runs are kept in the SQLite file (\S+)\.sqlite in the current folder \(SQLite adds NAME\.sqlite-wal and "
+        r"NAME\.sqlite-shm, and workers add NAME\.sqlite\.workers\), or in a PostgreSQL database: set RDC_DATABASE to "
+        r"postgresql://USER:PASSWORD@HOST/NAME\. The output of commands is in \.rdc/(\S+), or in the folder of "
+        r"`worker --logs`\.",
         both(worker(r"_database\.path}\.workers"), lambda compiled, _, found: {found[1], found[2]} == {compiled.name}),
     ),
-    (
-        (
-            r"`project` is the `name` under `\[project\]` in rdc\.toml\. Workers of another project do not see these "
-            r"runs\."
-        ),
+    sentence(
+        r"`project` is the `name` under `\[project\]` in rdc\.toml\. Workers of another project do not see these "
+        r"runs\.",
         sets("project"),
     ),
-    (
-        (
-            r"A document with the path (\S+) of another project has the same runs in a shared database\. To separate "
-            r"them, add `name` under "
-            r"`\[project\]` to rdc\.toml, and compile this file again\."
-        ),
+    sentence(
+        r"A document with the path (\S+) of another project has the same runs in a shared database\. To separate "
+        r"them, add `name` under `\[project\]` to rdc\.toml, and compile this file again\.",
         lambda compiled, _, found: not compiled.project and found[1] == compiled.sources[0].path,
     ),
-    (
-        (
-            r"Network: the worker connects to the PostgreSQL server in RDC_DATABASE\. `worker --metrics PORT` serves "
-            r"metrics on 127\.0\.0\.1, "
-            r"and `worker --metrics ADDRESS:PORT` on that address, without a password\. Commands(?P<agents> and "
-            r"agents)? can use more\."
-        ),
+    sentence(
+        r"Network: the worker connects to the PostgreSQL server in RDC_DATABASE\. `worker --metrics PORT` serves "
+        r"metrics on 127\.0\.0\.1, and `worker --metrics ADDRESS:PORT` on that address, without a password\. "
+        r"Commands(?P<agents> and agents)? can use more\.",
         both(worker(r'address or "127\.0\.0\.1"'), lambda compiled, _, found: not found["agents"] or agents(compiled)),
     ),
-    (
-        (
-            r"Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, "
-            r"75 needs a person\."
-        ),
+    sentence(
+        r"Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 "
+        r"needs a person\.",
         worker(),
     ),
-    (
-        (
-            r"Exit codes: 0 COMPLETE, 1 STOP, 2 refused(?:, or a question without a reply)?,"
-            r"(?: 75 waits for a person,)? 130 interrupted\."
-        ),
+    sentence(
+        r"Exit codes: 0 COMPLETE, 1 STOP, 2 refused(?:, or a question without a reply)?,(?: 75 waits for a person,)? "
+        r"130 interrupted\.",
         lambda _, text, found: ("75" in found[0]) == ("edition script " not in text),
     ),
     (r"/// script # requires-python = .* # dependencies = \[.*\] # ///".replace("# ", ""), _packages),
-    (
-        (
-            r"It runs once, from the first step to COMPLETE or STOP\. It keeps no state, so you cannot resume it\. For "
-            r"a program that you can "
-            r"resume, compile without `-O runtime=script`\."
-        ),
+    sentence(
+        r"It runs once, from the first step to COMPLETE or STOP\. It keeps no state, so you cannot resume it\. For a "
+        r"program that you can resume, compile without `-O runtime=script`\.",
         has("edition script "),
     ),
     (r"`--answers FILE` answers its questions; each line is REPLY or STEP REPLY\.", has_task(Ask)),
@@ -157,11 +134,9 @@ PYTHON: list[tuple[str, Check]] = [
         r"The runtime opens no network connection\. The programs that it starts can\.",
         lambda _, text, __: not re.search(r"urllib\.request|http\.client|create_connection|AF_INET|\.connect\(", text),
     ),
-    (
-        (
-            r"`run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and "
-            r"what you can do, and `--help` lists the rest\."
-        ),
+    sentence(
+        r"`run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and "
+        r"what you can do, and `--help` lists the rest\.",
         lambda _, text, __: not is_worker(text),
     ),
     (
@@ -171,24 +146,18 @@ PYTHON: list[tuple[str, Check]] = [
     (r"A person decides: ((?:.|\n)+?)\.(?=\s)", _decides),
     (r"Calls ((?:.|\n)+?\))\.(?=\s)", _calls),
     # --- Steps ---
-    (
-        (
-            r"First comes the (\w+)\. Each step has its line in the document \(`at`\), its task, and a transition for "
-            r"each outcome: "
-            r"`go\(\"2\"\)` continues at step 2, `complete` and `stop` end the run(, as does an `end` that `go` "
-            r"names)?\. A second string is "
-            r"the text that a run shows for it\."
-        ),
+    sentence(
+        r"First comes the (\w+)\. Each step has its line in the document \(`at`\), its task, and a transition for "
+        r"each outcome: `go\(\"2\"\)` continues at step 2, `complete` and `stop` end the run(, as does an `end` that "
+        r"`go` names)?\. A second string is the text that a run shows for it\.",
         lambda compiled, text, found: (
             found[1] == compiled.kind and bool(found[2]) == ("\n    end(" in own(compiled, text))
         ),
     ),
     (r"`retry\(2\)` makes up to 2 more attempts\. After that, the transition in `then` applies\.", sets("retry")),
-    (
-        (
-            r"`keeps` stores the answer in these values\. A list has the value, the field of the answer, and the words "
-            r"that it can be\."
-        ),
+    sentence(
+        r"`keeps` stores the answer in these values\. A list has the value, the field of the answer, and the words "
+        r"that it can be\.",
         sets("keeps"),
     ),
     (r"`(clears)` empties these values before each transition of the step\.", sets("clears")),
@@ -198,12 +167,9 @@ PYTHON: list[tuple[str, Check]] = [
         sets("when"),
     ),
     (r"`otherwise` is the transition for all other outcomes\.", sets("otherwise")),
-    (
-        (
-            r"A `(?P<shell>\w+)` string runs as `(?P=shell) -c STRING`, without `-e` and `pipefail`, in the folder "
-            r".*?\. It gets .*? environment.*?, and "
-            r"variables such as RDC_STEP\. Exit code 0 is PASS, everything else is FAIL\."
-        ),
+    sentence(
+        r"A `(?P<shell>\w+)` string runs as `(?P=shell) -c STRING`, without `-e` and `pipefail`, in the folder .*?\. "
+        r"It gets .*? environment.*?, and variables such as RDC_STEP\. Exit code 0 is PASS, everything else is FAIL\.",
         both(_where, lambda compiled, _, found: found["shell"] in shells(compiled)),
     ),
     (r"A `block` is shown with the question\. It never runs\.", sets("block")),
@@ -238,14 +204,11 @@ PYTHON: list[tuple[str, Check]] = [
         r"rdc shows \*\*\* instead in its own files and messages, but not in the commands' output and files\.",
         named(lambda compiled: compiled.secrets),
     ),
-    (
-        (
-            r"`(?:worker )?--agent COMMAND` sets the command that gets each prompt on standard input\. So do "
-            r"`--agent-for TYPE=COMMAND`, the file that "
-            r"RDC_AGENTS names, and RDC_AGENT\. It runs by `sh -c` with .*? rights and environment, apart from .*?the "
-            r"variables of GitHub's runner\. "
-            r"rdc does not confine it\. Without one, each prompt waits for a person's reply by `answer`\."
-        ),
+    sentence(
+        r"`(?:worker )?--agent COMMAND` sets the command that gets each prompt on standard input\. So do `--agent-for "
+        r"TYPE=COMMAND`, the file that RDC_AGENTS names, and RDC_AGENT\. It runs by `sh -c` with .*? rights and "
+        r"environment, apart from .*?the variables of GitHub's runner\. rdc does not confine it\. Without one, each "
+        r"prompt waits for a person's reply by `answer`\.",
         both(_where, lambda compiled, *_: agents(compiled)),
     ),
     (
@@ -265,14 +228,10 @@ PYTHON: list[tuple[str, Check]] = [
         both(sets("limit"), lambda compiled, *_: compiled.limit is not None),
     ),
     (r"A `gate` waits until a person approves or rejects it, by `approve` or `answer`\.", has_task(Gate)),
-    (
-        (
-            r"A `tool` step sends `tool` and `arguments` as JSON to the command that `(?:worker )?--tool "
-            r"CONNECTION=COMMAND` sets for its `connection`\. The command "
-            r"runs by `sh -c`, as agents do\. Values in `arguments` are escaped for JSON\. Without a command, .*? "
-            r"waits "
-            r"for a person's reply\."
-        ),
+    sentence(
+        r"A `tool` step sends `tool` and `arguments` as JSON to the command that `(?:worker )?--tool "
+        r"CONNECTION=COMMAND` sets for its `connection`\. The command runs by `sh -c`, as agents do\. Values in "
+        r"`arguments` are escaped for JSON\. Without a command, .*? waits for a person's reply\.",
         both(_where, has_task(Tool)),
     ),
     (
@@ -296,28 +255,21 @@ PYTHON: list[tuple[str, Check]] = [
         lambda compiled, _, found: found[1] in words(compiled),
     ),
     (r"`(none)` means that it has no keyword\.", lambda compiled, _, found: found[1] in words(compiled)),
-    (
-        (
-            r"`(ambiguous)` means that it has two keywords, or one only within a sentence(?:, or that the agents of "
-            r"`parallel` disagree)?\."
-        ),
+    sentence(
+        r"`(ambiguous)` means that it has two keywords, or one only within a sentence(?:, or that the agents of "
+        r"`parallel` disagree)?\.",
         lambda compiled, _, found: found[1] in words(compiled),
     ),
     (r"The agents of `parallel` are called at the same time\.", has_task(Parallel)),
-    (
-        (
-            r"With `check=\"all\"`, a keyword in `failing` decides, and otherwise all agents must answer with the same "
-            r"keyword\."
-        ),
+    sentence(
+        r"With `check=\"all\"`, a keyword in `failing` decides, and otherwise all agents must answer with the same "
+        r"keyword\.",
         has_task(Parallel, check="all"),
     ),
     (r"With `check=\"any\"`, one keyword that is not in `failing` is enough\.", has_task(Parallel, check="any")),
-    (
-        (
-            r"An answer with (\w+) at any step ends the run as COMPLETE: this is a rule of the format\. As `excused`, "
-            r"it needs no match of a `validation`, "
-            r"and it skips all later steps( and gates)?\."
-        ),
+    sentence(
+        r"An answer with (\w+) at any step ends the run as COMPLETE: this is a rule of the format\. As `excused`, it "
+        r"needs no match of a `validation`, and it skips all later steps( and gates)?\.",
         lambda compiled, _, found: all([found[1]] == list(a.reading.excused) for a in agents(compiled)),
     ),
     (
@@ -329,22 +281,18 @@ PYTHON: list[tuple[str, Check]] = [
         sets("unanimous"),
     ),
     (r"Exit code 0 means COMPLETE, which follows after .+?\.(?= [A-Z`])", _completions),
-    (
-        (
-            r"The answer of a step with `report` is also kept in the folder reports .*?(?:state directory|worker "
-            r"--logs`)\."
-        ),
+    sentence(
+        r"The answer of a step with `report` is also kept in the folder reports .*?(?:state directory|worker "
+        r"--logs`)\.",
         both(_where, sets("report")),
     ),
     (
         r"After COMPLETE, the output in `artifact` is in a file in .*?names\.",
         lambda compiled, text, _: compiled.artifact is not None and not is_worker(text),
     ),
-    (
-        (
-            r"After COMPLETE, the output in `artifact` is in a file in \.rdc/(\S+)/RUN, or in RUN in the folder of "
-            r"`worker --logs`\."
-        ),
+    sentence(
+        r"After COMPLETE, the output in `artifact` is in a file in \.rdc/(\S+)/RUN, or in RUN in the folder of "
+        r"`worker --logs`\.",
         both(worker(), lambda compiled, _, found: compiled.artifact and found[1] == compiled.name),
     ),
     (
@@ -357,68 +305,51 @@ PYTHON: list[tuple[str, Check]] = [
     ),
     (r"One in `about` applies to every string that contains it\.", has(r"^        placeholders=")),
     # --- Specifications ---
-    (
-        (
-            r"First comes the specification\. Each step has its line in the document \(`at`\), the `lines` of its "
-            r"parts, and its facts\."
-        ),
+    sentence(
+        r"First comes the specification\. Each step has its line in the document \(`at`\), the `lines` of its parts, "
+        r"and its facts\.",
         is_stepspec,
     ),
-    (
-        (
-            r"Of (\S+), settings that the document does not have apply, and its approvals, guardrails and risks are "
-            r"added\."
-        ),
+    sentence(
+        r"Of (\S+), settings that the document does not have apply, and its approvals, guardrails and risks are "
+        r"added\.",
         lambda compiled, _, found: [found[1]] == [each.path for each in compiled.sources[1:]],
     ),
     (r"A step first waits for its approvals: .+?\. A rejected one stops the run at once\.", _gates_of),
     (r"`human_gate=\"optional\"` waits for nothing\.", has(r'^        human_gate="optional",$')),
-    (
-        (
-            r"A step looks at its inputs, calls its tools, does its work, and checks the files that it `makes`\. A "
-            r"missing input stops the run at once\."
-        ),
+    sentence(
+        r"A step looks at its inputs, calls its tools, does its work, and checks the files that it `makes`\. A "
+        r"missing input stops the run at once\.",
         is_stepspec,
     ),
-    (
-        (
-            r"`guardrails` search the inputs and the files that a step `makes`\. A word in `blocklist`, or a match of "
-            r"one of the `patterns`, is a failure\. In the inputs, it stops the run at once\."
-        ),
+    sentence(
+        r"`guardrails` search the inputs and the files that a step `makes`\. A word in `blocklist`, or a match of one "
+        r"of the `patterns`, is a failure\. In the inputs, it stops the run at once\.",
         sets("guardrails"),
     ),
     (
         r"If (?:a required tool, )?the work or a check fails, the run stops\.",
         lambda compiled, *_: not any(s["retries"]["max"] for s in specs(compiled)),
     ),
-    (
-        (
-            r"If (?:a required tool, )?the work or a check fails, the step is tried again up to `retries` times\. "
-            r"After "
-            r"that, the run stops\."
-        ),
+    sentence(
+        r"If (?:a required tool, )?the work or a check fails, the step is tried again up to `retries` times\. After "
+        r"that, the run stops\.",
         sets("retries"),
     ),
     (r"A tool without `required` may fail: the run shows that and continues\.", sets("tools")),
-    (
-        (
-            r"The work of every step is the `executor` command\. `(?:worker )?--executor COMMAND` and RDC_EXECUTOR "
-            r"replace it\."
-        ),
+    sentence(
+        r"The work of every step is the `executor` command\. `(?:worker )?--executor COMMAND` and RDC_EXECUTOR "
+        r"replace it\.",
         both(_where, lambda compiled, *_: "executor" in config(compiled)),
     ),
-    (
-        (
-            r"The work of every step is the command of `(?:worker )?--executor COMMAND` or RDC_EXECUTOR\. Without one, "
-            r"a person reports whether it passed\."
-        ),
+    sentence(
+        r"The work of every step is the command of `(?:worker )?--executor COMMAND` or RDC_EXECUTOR\. Without one, a "
+        r"person reports whether it passed\.",
         both(_where, lambda compiled, *_: "executor" not in config(compiled)),
     ),
-    (
-        (
-            r"It runs by `sh -c` once per attempt, in the folder .*?, with .*? rights and environment, apart from "
-            r".*?the variables of GitHub's runner\. It gets the step as JSON on standard input\."
-        ),
+    sentence(
+        r"It runs by `sh -c` once per attempt, in the folder .*?, with .*? rights and environment, apart from .*?the "
+        r"variables of GitHub's runner\. It gets the step as JSON on standard input\.",
         both(_where, is_stepspec),
     ),
     (
@@ -439,25 +370,19 @@ PYTHON: list[tuple[str, Check]] = [
         named(lambda compiled: [name for name in tools_of(compiled, is_own=False) if name in BUILT_IN]),
     ),
     (r"\"(?P<policy>[^\"]+)\" means these checks: (?P<checks>[\w, ]+?)\.", _validations),
-    (
-        (
-            r"`types` runs (mypy) on Python files, without a configuration\. Without mypy, this check is skipped: the "
-            r"run says so, and the step can pass\."
-        ),
+    sentence(
+        r"`types` runs (mypy) on Python files, without a configuration\. Without mypy, this check is skipped: the run "
+        r"says so, and the step can pass\.",
         lambda compiled, _, found: found[1] in used(compiled),
     ),
-    (
-        (
-            r"`lint` runs (ruff) on Python files, with the project's rules\. Without ruff, this check is skipped: the "
-            r"run says so, and the step can pass\."
-        ),
+    sentence(
+        r"`lint` runs (ruff) on Python files, with the project's rules\. Without ruff, this check is skipped: the run "
+        r"says so, and the step can pass\.",
         lambda compiled, _, found: found[1] in used(compiled),
     ),
-    (
-        (
-            r"YAML is parsed with PyYAML\. Without PyYAML, YAML files are not checked: the run says so, and the step "
-            r"can pass\."
-        ),
+    sentence(
+        r"YAML is parsed with PyYAML\. Without PyYAML, YAML files are not checked: the run says so, and the step can "
+        r"pass\.",
         has(r"\.ya?ml"),
     ),
     (r"Outputs of an earlier run are not deleted, so a check may find an old file\.", is_stepspec),

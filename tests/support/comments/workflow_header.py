@@ -241,8 +241,5 @@ GUIDE: list[Kind] = [
     (re.compile(r"A step whose command fails stays green if the run continues\. .*"), _has(_runs_commands)),
     (re.compile(r"A prompt starts with its context\. .*"), _has(lambda flow: bool(flow.program.contexts))),
     (re.compile(r"`\{NAME\}` in a prompt is a value of the run\."), _has(lambda flow: flow.program.kind == "workflow")),
-    (
-        re.compile(r"Deciding needs an environment named `(.+?)` with required reviewers .*"),
-        _environments,
-    ),
+    (re.compile(r"Deciding needs an environment named `(.+?)` with required reviewers .*"), _environments),
 ]

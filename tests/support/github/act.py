@@ -16,13 +16,13 @@ What a workflow finds there (act 0.2.89, `-self-hosted`):
   a step is interpolated once, as on GitHub.
 - `environment` means nothing: `reviews.py` lets people decide. `gh` is a stub that asks `api_url`.
 - `github.run_id` is 1 unless `run_id` says otherwise; artifacts (`$ARTIFACTS`, see `actions/`) are told apart by it.
-- There is no network: an action that is neither checkout nor in `actions` is an error.
-"""
+- There is no network: an action that is neither checkout nor in `actions` is an error."""
 
 from __future__ import annotations
 
 import atexit
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -30,6 +30,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 from msgspec import Struct
@@ -37,11 +38,10 @@ from msgspec import Struct
 from rdc.testing.process import Finished
 from rdc.testing.targets.github import OPTIONS, REPOSITORY, Event, events_of, log_of, summaries
 from tests.support import warm
-from tests.support.actions_engine import PROGRAMS
-from tests.support.github.api import FACTS, Api
+from tests.support.actions_engine import PROGRAMS, EngineRun
+from tests.support.github.api import FACTS, Api, answering
 from tests.support.github.compiling import LOADER
 from tests.support.github.lint import program
-from tests.support.github.stub import answering
 
 __all__ = ["ActRun", "ActStep", "run"]
 
@@ -212,3 +212,23 @@ def _steps(events: Sequence[Event]) -> Iterator[ActStep]:
                 if other.get("command") == "set-output" and (other["job"], other["stepID"]) == place
             }
             yield ActStep(event["jobID"], event["stepID"][0], event["step"], event["stepResult"], outputs)
+
+
+class End(NamedTuple):
+    """The end and its message, and whether the summary has it."""
+
+    word: str
+    message: str
+    is_said: bool
+
+    def __str__(self) -> str:
+        return f"{self.word} {self.message}".strip()
+
+
+def end_of(_text: str, ran: ActRun | EngineRun) -> End:
+    """The end of a run of a workflow, given as its text."""
+    printed = re.findall(r"^(?:### )?(WAITING|COMPLETE|STOP)(?: (.*))?$", ran.summary, re.MULTILINE)
+    if printed:
+        word, message = printed[-1]
+        return End(word, re.sub(r"\\(.)", r"\1", message), True)
+    return End("STOP" if ran.exit_code else "COMPLETE", "", False)

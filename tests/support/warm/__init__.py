@@ -93,11 +93,11 @@ class _Server:
 
     def __init__(self, options: Sequence[str], loads: str, environment: Mapping[str, str]) -> None:
         self._channel, theirs = socket.socketpair()
-        stored = {name: value for name, value in os.environ.items() if not name.startswith(DECIDED_AT_THE_START)}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(DECIDED_AT_THE_START)}
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, *options, str(SERVER), str(theirs.fileno()), interpreters.kept_code(), loads],
-                env={**stored, **environment},
+                env={**inherited, **environment},
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,  # as programs have: an interpreter looks what it is. Nothing is written there

@@ -46,12 +46,12 @@ def code_of(text: bytes, path: str, folder: str) -> list[CodeType]:
 def _code_of(part: bytes, path: str, line: int, folder: str) -> CodeType:
     if len(part) < LONG:
         return _placed(compile(part, path, "exec", dont_inherit=True), path, line)
-    stored = os.path.join(folder, _imp.source_hash(0, part).hex())  # noqa: PTH118 (pathlib takes longer to import)
-    with suppress(OSError, EOFError, ValueError), open(stored, "rb") as file:  # noqa: PTH123
+    cached = os.path.join(folder, _imp.source_hash(0, part).hex())  # noqa: PTH118 (pathlib takes longer to import)
+    with suppress(OSError, EOFError, ValueError), open(cached, "rb") as file:  # noqa: PTH123
         # To load from the file itself would read it in thousands of pieces.
         return _placed(marshal.loads(file.read()), path, line)
     code = compile(part, path, "exec", dont_inherit=True)
-    _keep(code, stored)
+    _keep(code, cached)
     return _placed(code, path, line)
 
 

@@ -18,9 +18,7 @@ GOOD = "- {name: one, prompt: Do it., end: true}"
 PARALLEL = "- {name: one, check: all, parallel: [{agent: a, prompt: x}, {agent: b, prompt: y}], end: true}"
 
 
-@pytest.mark.parametrize(
-    "text", [GOOD, PARALLEL, "- {name: a.b_c-1, agent: 'jdi:planner', prompt: x, human: yes, end: on}"]
-)
+@pytest.mark.parametrize("text", [GOOD, PARALLEL, "- {name: a.b_c-1, agent: 'jdi:a', prompt: x, human: yes, end: on}"])
 def test_what_is_right_has_no_findings(tmp_path: Path, text: str) -> None:
     made = steps(tmp_path, text)
     assert findings(made) == []
@@ -197,8 +195,8 @@ def test_everything_is_told_at_once_and_near_misses_are_named(tmp_path: Path) ->
     assert sorted(item.code for item in made.diagnostics) == [
         *("RD401", "RD803", "RD805", "RD805", "RD805", "RD809", "RD817", "RD817")
     ]
-    output = " ".join(item.message for item in made.diagnostics)
-    assert all(f"did you mean `{name}`" in output for name in ("implement", "prompt", "plan"))
+    messages = " ".join(item.message for item in made.diagnostics)
+    assert all(f"did you mean `{name}`" in messages for name in ("implement", "prompt", "plan"))
 
 
 def test_aliases_and_merged_keys(tmp_path: Path) -> None:
@@ -260,9 +258,7 @@ def test_a_value_that_cannot_be_read_is_told_where_it_stands(tmp_path: Path, val
     assert "is not valid YAML: " in made.diagnostics[0].message
 
 
-def test_a_document_is_read_once_to_recognize_it_and_to_compile_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_document_is_read_once_to_recognize_and_compile_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read = Mock(side_effect=yaml_text._compose)
     monkeypatch.setattr(yaml_text, "_compose", read)
     (tmp_path / "main.yaml").write_text("name: read once\nsteps: [{name: a, prompt: x, end: true}]\n", encoding="utf-8")

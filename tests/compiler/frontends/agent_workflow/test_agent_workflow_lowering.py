@@ -15,7 +15,7 @@ from tests.compiler.frontends.agent_workflow.workflows import answered, compiled
 LOOP = """
 name: ship it
 description: |
-  Make the change.
+  Make a change.
 steps:
   - name: plan
     agent: planner
@@ -82,7 +82,7 @@ def test_a_prompt_asks_for_a_verdict(tmp_path: Path, step: str, words: str) -> N
 
 
 @pytest.mark.parametrize(
-    "step", ["{prompt: Or say TASK_DONE.}", "{prompt: x, report: {name: r, format: f, validation: .+}}"]
+    "step", ["{prompt: Or TASK_DONE.}", "{prompt: x, report: {name: r, format: f, validation: .+}}"]
 )
 def test_a_prompt_without_candidates_asks_for_none(tmp_path: Path, step: str) -> None:
     machine, state = start(tmp_path, f"name: x\nsteps:\n- {step.replace('{', '{name: a, end: true, ', 1)}\n")
@@ -92,10 +92,10 @@ def test_a_prompt_without_candidates_asks_for_none(tmp_path: Path, step: str) ->
 def test_what_an_agent_is_told(tmp_path: Path) -> None:
     machine, state = start(tmp_path)
     own = "Plan it: {{braces}} ${{ x }} {task}\n\nA report like this is expected:\n\n## Plan" + last("PLANNED")
-    assert prompt(machine, state) == HEAD.format("plan", "Make the change.") + own
+    assert prompt(machine, state) == HEAD.format("plan", "Make a change.") + own
     _, given = start(tmp_path, task="a {{b}}\n")
     assert prompt(machine, given) == HEAD.format("plan", "a {{b}}\n") + own
-    machine, state = start(tmp_path, LOOP.replace("description: |\n  Make the change.\n", ""))
+    machine, state = start(tmp_path, LOOP.replace("description: |\n  Make a change.\n", ""))
     assert prompt(machine, state) == "Workflow: ship it\nStep: plan\nReports are in: /state/reports\n\n" + own
 
 
@@ -103,21 +103,21 @@ def test_feedback_is_carried_once(tmp_path: Path) -> None:
     machine, state = start(tmp_path)
     state = answered(machine, answered(machine, state, "PLANNED"), "written")
     assert (prompt(machine, state), prompt(machine, state, 1)) == (
-        HEAD.format("review", "Make the change.") + "Secure?" + last("APPROVED or REJECTED"),
-        HEAD.format("review", "Make the change.") + "Good?" + last("APPROVED or REJECTED"),
+        HEAD.format("review", "Make a change.") + "Secure?" + last("APPROVED or REJECTED"),
+        HEAD.format("review", "Make a change.") + "Good?" + last("APPROVED or REJECTED"),
     )
     state = answered(machine, state, "no: {{x}}\nREJECTED", "APPROVED")
     heading = "What review said, and why this step runs again:\n\n"
-    expected_message = f"{heading}no: {{{{x}}}}\nREJECTED\n\nAPPROVED\n\nWrite it."
-    assert prompt(machine, state) == HEAD.format("code", "Make the change.") + expected_message
+    expected = f"{heading}no: {{{{x}}}}\nREJECTED\n\nAPPROVED\n\nWrite it."
+    assert prompt(machine, state) == HEAD.format("code", "Make a change.") + expected
     state = answered(machine, answered(machine, state, "written"), "APPROVED", "Fine: APPROVED")
     assert state.node == "finish/human"
     state = replied(machine, state, "approved")
     forward = "What review said:\n\nAPPROVED\n\nFine: APPROVED\n\nFinish." + last("AGAIN")
-    assert prompt(machine, state) == HEAD.format("finish", "Make the change.") + forward
+    assert prompt(machine, state) == HEAD.format("finish", "Make a change.") + forward
     state = replied(machine, answered(machine, state, "AGAIN"), "approved")
     again = "What finish said, and why this step runs again:\n\nAGAIN\n\nFinish." + last("AGAIN")
-    assert prompt(machine, state) == HEAD.format("finish", "Make the change.") + again
+    assert prompt(machine, state) == HEAD.format("finish", "Make a change.") + again
     assert end(machine, answered(machine, state, "done")) == "complete"
 
 
@@ -135,9 +135,7 @@ def test_ways_that_no_condition_takes_carry_nothing(tmp_path: Path) -> None:
     text = LOOP.replace("prompt: Write it.", "prompt: Write it.\n    conditions: [{keyword: X, goto: review}]")
     machine, state = start(tmp_path, text)
     state = answered(machine, answered(machine, state, "PLANNED"), "written")
-    assert prompt(machine, state) == HEAD.format("review", "Make the change.") + "Secure?" + last(
-        "APPROVED or REJECTED"
-    )
+    assert prompt(machine, state) == HEAD.format("review", "Make a change.") + "Secure?" + last("APPROVED or REJECTED")
 
 
 @pytest.mark.parametrize(
@@ -147,10 +145,7 @@ def test_ways_that_no_condition_takes_carry_nothing(tmp_path: Path) -> None:
         (("hm",), "stop step plan: the agent gave an answer that does not match the validation pattern"),
         (("PLANNED", "x", ("APPROVED or so", "APPROVED")), "stop step review: the agents gave no clear common verdict"),
         (("TASK_DONE",), "complete"),
-        (
-            ("PLANNED", "x", ("hm", "hm")),
-            "stop step review: the agents gave no clear common verdict",
-        ),
+        (("PLANNED", "x", ("hm", "hm")), "stop step review: the agents gave no clear common verdict"),
         (("PLANNED", "x", ("hm", None)), "stop step review: one of the agents gave no answer"),
     ],
 )
@@ -196,7 +191,7 @@ def test_reports_agents_and_names(tmp_path: Path) -> None:
     assert (tasks["plan"].agent, tasks["code"].agent) == ("planner", "")
     assert (program.name, program.title, program.kind, program.entry) == ("main", "ship it", "workflow", "plan")
     assert [(item.name, item.type, item.required, item.default) for item in program.inputs] == [
-        ("task", "text", False, "Make the change.")
+        ("task", "text", False, "Make a change.")
     ]
 
 

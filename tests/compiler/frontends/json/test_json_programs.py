@@ -1,29 +1,41 @@
-"""The front end for programs as JSON: what it reads, what it refuses and where, and that nothing brings it down."""
+"""Programs as JSON: what rdc reads, what it refuses and where, and the written forms of every class of the model."""
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
+from msgspec import Struct
+from msgspec.structs import fields, replace
 
 from backends.registry import load
-from compiler.driver import Compilation, Settings, compile_file
+from compiler.diagnostics.model import Issue
+from compiler.driver import Compilation, compile_file
+from compiler.driver import Settings as CompilerSettings
 from compiler.frontends.json import parse
-from compiler.ir.edges import Origin, Written
-from compiler.ir.program import Program
+from compiler.frontends.json.lower import Reader
+from compiler.ir.edges import Edge, Effect, Keep, Origin, Test, Written
+from compiler.ir.program import Input, Node, Program, Settings, Slot, Variable
+from compiler.ir.serialize import to_json
+from compiler.ir.tasks import Branch, Task
+from compiler.ir.texts import Text
 from compiler.text.source import Span
+from tests.compiler.ir.programs import of, programs, validator
 from tests.conftest import ROOT
 from tests.differential.generate.rundown import Drawn, cases
 from tests.differential.generate.rundown import compiled as compiled_case
 from tests.support.cli import call
 from tests.support.documents import finding
+from tests.support.program_json import from_json
+from tests.support.text_form import to_text_form
 
 BUILD = """\
 {
@@ -43,7 +55,7 @@ BUILD = """\
 def compiled(folder: Path, text: str, name: str = "build.program.json", **given: Any) -> Compilation:
     (folder / "rdc.toml").touch()
     (folder / name).write_bytes(text.encode("utf-8", "surrogatepass"))
-    return compile_file(str(folder / name), Settings(**given))
+    return compile_file(str(folder / name), CompilerSettings(**given))
 
 
 def found(folder: Path, old: str, new: str) -> list[tuple[str, str, str]]:
@@ -184,9 +196,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("old", "new", "place", "message", "remedy"), REFUSED, ids=[case[1][:40] for case in REFUSED])
-def test_what_is_wrong_is_said_where_it_is(
-    tmp_path: Path, old: str, new: str, place: str, message: str, remedy: str
-) -> None:
+def test_an_error_is_at_its_place(tmp_path: Path, old: str, new: str, place: str, message: str, remedy: str) -> None:
     seen = found(tmp_path, old, new)
     assert any(one == place and message in output and remedy in advice for one, output, advice in seen), seen
 
@@ -238,9 +248,7 @@ def test_no_damage_brings_it_down(start: int, length: int, new: str, tmp_path_fa
 
 def test_warnings_stand_in_this_file_wherever_the_program_comes_from(tmp_path: Path) -> None:
     origin = '"origin": {"path": "a.md", "span": {"line": 3, "column": 1, "end_line": 3, "end_column": 9}}'
-    lost = (
-        f'{{"id": "lost", {origin}, "task": {{"kind": "shell", "command": "x"}}, "edges": [{{"target": "done"}}]}},\n'
-    )
+    lost = f'{{"id": "lost", {origin}, "task": {{"kind":"shell","command":"x"}}, "edges": [{{"target": "done"}}]}},\n'
     result = compiled(tmp_path, BUILD.replace('    {"id": "done"', f'    {lost}    {{"id": "done"', 1))
     (warning,) = result.diagnostics
     assert (finding(warning), Path(warning.path).name) == ("RD401 8:12", "build.program.json")
@@ -270,10 +278,127 @@ def test_warnings_are_in_the_words_of_programs(tmp_path: Path) -> None:
     """Who writes JSON knows nodes and edges; a GOTO or a step is nothing that they could fix."""
     loop = BUILD.replace('"target": "done"', '"target": "build"', 1)
     loop = loop.replace('{"target": "failed"}', '{"target": "build"}, {"target": "done"}')
-    alone = (
-        '{"id": "alone", "task": {"kind": "shell", "command": "true"}, "edges": [{"target": "done"}]}, {"id": "done"'
-    )
+    alone = '{"id": "alone", "task": {"kind": "shell", "command": "x"}, "edges": [{"target": "done"}]}, {"id": "done"'
     found = compiled(tmp_path, loop.replace('{"id": "done"', alone)).diagnostics
     assert [finding(item) for item in found] == ["RD402 4:12", "RD403 4:12", "RD404 6:28", "RD401 8:12"]
     for item in found:
         assert not re.search(r"step|GOTO|COMPLETE|CONTINUE|transition|document", item.message + item.help)
+
+
+HERE = Origin("x.json", Span(1, 1, 1, 2))
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+
+
+def read(value: object) -> tuple[Program | None, list[tuple[str, Issue]]]:
+    """What the front end for JSON makes of a plain value, rules and names aside."""
+    reader = Reader(lambda _: HERE)
+    return reader.program(value, {"name": "x", "title": "x", "sources": []}), reader.issues
+
+
+@settings(max_examples=60, suppress_health_check=SLOW)
+@given(program=programs)
+def test_json_says_everything(program: Program) -> None:
+    written = to_json(program)
+    assert from_json(written) == program
+    assert read(json.loads(written)) == (program, [])
+    validator().validate(json.loads(written))
+
+
+@st.composite
+def changes(draw: st.DrawFn) -> tuple[Any, Any]:
+    """A part of a program, and the same with one field changed."""
+    kind = draw(st.sampled_from([*get_args(Task), *get_args(Test), *get_args(Effect), Settings, Input, Slot, Variable]))
+    part = draw(of(kind))
+    name = draw(st.sampled_from([item.name for item in fields(kind) if item.name != "kind"] or ["kind"]))
+    return part, replace(part, **{name: draw(of(get_type_hints(kind)[name]))})
+
+
+@settings(max_examples=300, suppress_health_check=SLOW)
+@given(parts=changes())
+def test_the_text_form_says_everything_but_what_was_written(parts: tuple[Any, Any]) -> None:
+    one, other = (to_text_form(program_of(part)) for part in parts)
+    assert one != other or said(parts[0]) == said(parts[1]), one
+
+
+def program_of(part: Any) -> Program:
+    """A program that has a part somewhere."""
+    task = part if isinstance(part, get_args(Task)) else Branch()
+    guard = (part,) if isinstance(part, get_args(Test)) else ()
+    effects = (part,) if isinstance(part, get_args(Effect)) else ()
+    variables = (part,) if isinstance(part, Variable) else ()
+    node_settings = part if isinstance(part, Settings) else Settings()
+    edge = Edge(guard, effects, "1")
+    node = Node("1", Text(), HERE, task, (edge,), variables=variables, settings=node_settings)
+    slots, inputs = (tuple([part] if isinstance(part, kind) else []) for kind in (Slot, Input))
+    return Program("x", "X", (), "1", (node,), slots=slots, inputs=inputs)  # type: ignore[arg-type]
+
+
+def said(part: Any) -> Any:
+    """A part without what the text form leaves out: what authors wrote for references, and that a text is empty.
+
+    It also leaves out the name of an answer that is kept, since the verifier refuses one.
+    """
+    if isinstance(part, Keep) and part.of == "answer":
+        part = replace(part, name="")
+    if isinstance(part, Text):
+        return tuple(item if isinstance(item, str) else replace(item, written="") for item in part.parts) or None
+    if isinstance(part, tuple):
+        return tuple(map(said, part)) or None
+    if not isinstance(part, Struct):
+        return None if part == "" else part
+    return (type(part), *(said(getattr(part, item.name)) for item in fields(part)))
+
+
+# --- What is no program -----------------------------------------------------------------------------------------------
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """What leads to each value in a value."""
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in inner:
+        yield from places(part, (*path, key))
+
+
+@st.composite
+def mutants(draw: st.DrawFn) -> Any:
+    """A program as a plain value, of which something was replaced, renamed or removed."""
+    value = copy.deepcopy(json.loads(to_json(draw(programs))))
+    for _ in range(draw(st.integers(1, 2))):
+        path = draw(st.sampled_from([path for path in places(value) if path]))
+        around = value
+        for part in path[:-1]:
+            around = around[part]
+        change = draw(st.sampled_from(["remove", "rename", "replace"]))
+        if change == "replace":
+            around[path[-1]] = draw(st.sampled_from([None, True, 1.5, 2, "x", "pass", [], {}, [1], {"a": 1}, 10**12]))
+        elif change == "rename" and isinstance(around, dict):
+            around["xyz"] = around.pop(path[-1])
+        else:
+            around.pop(path[-1])
+    return value
+
+
+@pytest.mark.share(2)
+@settings(max_examples=200, suppress_health_check=SLOW)
+@given(value=mutants())
+def test_the_schema_and_the_front_end_refuse_the_same(value: Any) -> None:
+    program, problems = read(value)
+    assert validator().is_valid(value) == (not problems), problems
+    assert (program is None) == bool(problems)
+
+
+@settings(max_examples=60, suppress_health_check=SLOW)
+@given(value=mutants())
+def test_what_rdc_itself_reads_follows_the_schema(value: Any) -> None:
+    try:
+        program = from_json(json.dumps(value))
+    except ValueError:
+        return
+    assert from_json(to_json(program)) == program
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "3", '{"entry": "1"}'])
+def test_a_text_that_is_no_program_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        from_json(text)

@@ -412,7 +412,7 @@ def test_it_is_recognized_by_name_by_content_and_by_option(
 
 def test_a_playbook_that_is_wrong_has_no_definition() -> None:
     made = read(source(f"{STEP}## STEP 3: Two\n"))
-    expected_message = report(made.parsed and made.parsed.playbook, made.found)
-    assert (expected_message["valid"], expected_message["definition"]) == (False, None)
-    assert expected_message["errors"] == [{"line": 1, "message": "the playbook has no title"}]
-    assert [item["line"] for item in expected_message["warnings"]] == [3]  # type: ignore[attr-defined]
+    reported = report(made.parsed and made.parsed.playbook, made.found)
+    assert (reported["valid"], reported["definition"]) == (False, None)
+    assert reported["errors"] == [{"line": 1, "message": "the playbook has no title"}]
+    assert [item["line"] for item in reported["warnings"]] == [3]  # type: ignore[attr-defined]

@@ -85,11 +85,8 @@ def test_a_number_that_stands_twice_is_told_apart(tmp_path: Path) -> None:
 
 
 BRANCHES = """## INPUTS
-
 - `kind` (enum: a, b, c): the kind
-
 ## STEP 1: One
-
 ```if kind == "a"```
 ### STEP 1a: First
 Do a.
@@ -112,7 +109,7 @@ def test_branches_are_chosen_in_order_and_none_may_be(tmp_path: Path) -> None:
     assert [(group.id, str(group.title)) for group in found.groups] == [("1", "One")]
     assert [item.id for item in found.nodes if item.group == "1"] == ["1", "1a", "1b", "1/elif1"]
     assert [edge.label for edge in node(found, "1").edges] == ['if kind == "a"', 'elif kind != "b"', ""]
-    assert [edge.origins[0].span.line for edge in node(found, "1").edges[:2]] == [9, 14]
+    assert [edge.origins[0].span.line for edge in node(found, "1").edges[:2]] == [6, 11]
 
 
 def test_a_step_with_a_call_of_its_own_chooses_afterwards(tmp_path: Path) -> None:
@@ -148,21 +145,16 @@ def test_a_tool_without_arguments_gets_an_empty_object(tmp_path: Path) -> None:
 def test_a_step_that_only_asks_has_the_reply_as_its_output(tmp_path: Path) -> None:
     body = STEP + '@elicit(input, "Who?")\n@output(who)\n\n## STEP 2: Two\n\nHello {{who}} ({{__elicit_step_1}}).\n'
     found = lowered(tmp_path, body)
-    stored = [getattr(effect, "slot", "") for effect in node(found, "1").edges[0].effects]
-    assert stored == ["__elicit_step_1", "output 1", "who"]
+    slots = [getattr(effect, "slot", "") for effect in node(found, "1").edges[0].effects]
+    assert slots == ["__elicit_step_1", "output 1", "who"]
     assert prompt(found, "2").endswith("Hello <who> (<__elicit_step_1>).")
 
 
 def test_a_prompt_of_a_library_is_optional_and_stands_before_the_own_text(tmp_path: Path) -> None:
-    found = lowered(tmp_path, STEP + "@prompt(mcp:server/x)\n\nOwn.\n")
+    found = lowered(tmp_path, STEP + "@prompt(mcp:s/x)\n\nOwn.\n")
     task = node(found, "1/prompt").task
     assert isinstance(task, Tool)
-    assert (task.connection, task.tool, task.optional, str(task.arguments)) == (
-        "mcp",
-        "prompt",
-        True,
-        '{"id": "server/x"}',
-    )
+    assert (task.connection, task.tool, task.optional, str(task.arguments)) == ("mcp", "prompt", True, '{"id": "s/x"}')
     assert prompt(found, "1") == "<prompt 1>Own."
 
 
@@ -328,7 +320,7 @@ def test_an_output_with_the_name_of_an_input_overwrites_it(tmp_path: Path) -> No
 def test_a_branch_that_never_runs_is_told_at_its_marker(first: str, second: str, tmp_path: Path) -> None:
     body = BRANCHES.replace('kind == "a"', first).replace('kind != "b"', second)
     found = [(item.code, item.span and item.span.line) for item in compiled(tmp_path, body).diagnostics]
-    assert found == ([("RD404", 14)] if second != 'kind != "b"' else [])
+    assert found == ([("RD404", 11)] if second != 'kind != "b"' else [])
 
 
 def test_a_branch_on_an_answer_may_always_run(tmp_path: Path) -> None:

@@ -12,32 +12,21 @@ from rdc.testing.tester import try_scenarios
 
 BODY = """
 # A
-
 ## INPUTS
-
 - `topic` (string): what about
 - `size` (number: 3): how long
-
 ## STEP 1: Get it
-
 @tool(conn, find, {"q": "{{topic}}"})
 @output(facts)
-
 ## STEP 2: Ask
-
 @elicit(select, "How?", "short", "long {{topic}}")
 @output(how)
-
 ## STEP 3: Write
-
 @prompt(library:style)
 
 Write {{facts}}.
-
 @output(text, extract:"text")
-
 ## STEP 4: Approve
-
 @elicit(confirm, "Good?")
 """
 
@@ -101,10 +90,7 @@ def test_scenarios_may_stand_in_a_file_beside(tmp_path: Path) -> None:
             "`long dogs` is not an outcome of step 2; use one of short, long {{topic}}",
         ),
         (with_(', "yes"', ""), "the run waits at step 4, but the scenario has no answer left"),
-        (
-            with_('3: [\'{"text": "Cats purr."}\']', ""),
-            "step 3 calls its agent, but the scenario has no answer for it",
-        ),
+        (with_('3: [\'{"text": "Cats purr."}\']', ""), "step 3 calls its agent, but the scenario has no answer for it"),
         (with_('1: "they purr", ', ""), "step 1 calls the tool conn.find, but the scenario has no answer for it"),
     ],
 )

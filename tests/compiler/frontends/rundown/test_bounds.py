@@ -76,7 +76,7 @@ def test_a_path_has_its_length(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "extra", "found"), [("\n", 1, []), ("<!-- -->\n", 0, []), ("<!-- -->\n", 1, ["RD004"])]
+    ("line", "extra", "found"), [("\n", 1, []), ("<!---->\n", 0, []), ("<!-- -->\n", 1, ["RD004"])]
 )
 def test_a_document_has_its_number_of_lines_that_are_not_blank(
     line: str, extra: int, found: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -18,11 +18,11 @@ from tests.support.documents import compiled, findings
 
 
 def test_inputs_become_slots_variables_and_references(tmp_path: Path) -> None:
-    options = "inputs:\n  version: {description: What, default: 1.10}\n  dry: {type: boolean, required: false}"
+    options = "inputs:\n  version: {description: X, default: 1.10}\n  dry: {type: boolean, required: false}"
     body = "## 1. Ship {{version}}\n" + COMMAND.format("ship '{{version}}' $dry") + '- FAIL: STOP "no {{version}}"\n'
     program = program_of(tmp_path, options, body)
     assert program.inputs == (
-        Input("version", description="What", default="1.10"),
+        Input("version", description="X", default="1.10"),
         Input("dry", "boolean", required=False),
     )
     assert program.slots == (Slot("version"), Slot("dry"))
@@ -64,11 +64,7 @@ def test_a_default_is_taken_as_it_is_written(written: str, tmp_path: Path) -> No
         ("{a: {required: maybe}}", "RD013 3:16", "input `a`: `required` must be true or false"),
         ("{a: {default: }}", "RD013 3:16", "input `a`: `default` is not a valid string: it has no value"),
         ("{a: {default: ~}}", "RD013 3:16", "input `a`: `default` is not a valid string: it has no value"),
-        (
-            "{a: {default: [1]}}",
-            "RD013 3:16",
-            "input `a`: `default` is not a valid string: it is not a string",
-        ),
+        ("{a: {default: [1]}}", "RD013 3:16", "input `a`: `default` is not a valid string: it is not a string"),
         ('{a: {default: "\\0"}}', "RD013 3:16", None),
         ('{a: {default: "\\ud800"}}', "RD013 3:16", None),
         ("{a: {type: boolean, default: yes}}", "RD013 3:31", None),
@@ -363,9 +359,7 @@ def test_a_message_is_not_called_by_the_name_of_its_node(tmp_path: Path) -> None
         ),
     ],
 )
-def test_what_a_scenario_lacks_is_said_with_what_to_do(
-    scenario: str, problem: str, remedy: str, tmp_path: Path
-) -> None:
+def test_a_scenario_that_lacks_something_gets_help(scenario: str, problem: str, remedy: str, tmp_path: Path) -> None:
     head = f"---\nscenarios: {{s: {{{scenario}, result: COMPLETE}}}}\nrdc: {{inputs: {{a: {{type: number}}}}}}\n---\n"
     (found,) = compiled(tmp_path, head + "## 1. A\n" + COMMAND.format("echo $a")).diagnostics
     assert (found.code, found.message) == ("RD014", f"scenario `s` cannot be tested: {problem}")

@@ -85,13 +85,10 @@ MARKED = """\
 ## 1. A
 - PASS: GOTO 2
 - FAIL: GOTO 3
-
 ### 1.1 B
 - FAIL: CONTINUE
-
 ### 1.2 C
 - FAIL: CONTINUE
-
 ## 2. D
 ## 3. E
 ## Cleanup F

@@ -18,23 +18,16 @@ BUILD = "## 1. Build\n\n```bash\nmake\n```\n\n"
 TEST = "## 2. Test\n\nLook.\n"
 SECTION = """\
 ## Prerequisites
-
 An account, and:
-
 ### Tools you need
-
 #### Git
-
 ```python
 print()
 ```
-
 - PASS the first test
-
 ```bash
 git --version
 ```
-
 More text.
 
 """

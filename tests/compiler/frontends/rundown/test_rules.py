@@ -123,10 +123,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "error-and-go-to": (FINE + "- Error: go to 2\n", ["RD120 2:3"]),
     "another-word": (FINE + "- CRASH: GOTO 1\n", ["RD120 2:3"]),
     "two-of-them": (FINE + "- PASS: CONTINUE\n- ELSE: STOP\n- ERROR: see above\n", ["RD120 3:3", "RD120 4:3"]),
-    "words-of-a-prompt": (
-        FINE + "- Error: see the log\n- Note: STOP the server first\n- Warning: GOTO is harmful\n",
-        [],
-    ),
+    "words-in-prompt": (FINE + "- Error: see the log\n- Note: STOP the server first\n- Warning: GOTO is harmful\n", []),
     "error-after-the-body": (FINE + "```sh\ntrue\n```\n- Error: see the log\n", ["RD120 5:3"]),
     "nested": (FINE + "- do this\n  - PASS: CONTINUE\n", ["RD043 3:5"]),
     # G3
@@ -192,10 +189,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
         "## 1. A\n- PASS ALL: CONTINUE\n### 1.1 B\ntext\n- FAIL: STOP\n### 1.2 C\ntext\n- FAIL: STOP\n",
         [],
     ),
-    "group-with-a-prompt": (
-        "## 1. A\n- PASS ALL: CONTINUE\n\ntext\n### 1.1 B\ntext\n- FAIL: STOP\n",
-        ["RD113 4:1"],
-    ),
+    "group-with-a-prompt": ("## 1. A\n- PASS ALL: CONTINUE\n\ntext\n### 1.1 B\ntext\n- FAIL: STOP\n", ["RD113 4:1"]),
     "html-below": (FINE + "<details>\n\n```sh\nx\n```\n\n</details>\n</div>\n\n- FAIL: STOP\n", []),
     "html-below-transitions": (FINE + "<div>\n\ntext\n\n- FAIL: STOP\n\n</div>\n", []),
     "html-opened-below": (FINE + "```sh\nx\n```\n\n<div>\n\n</div>\n", ["RD112 6:1"]),
@@ -205,10 +199,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "output-without-colon": (FINE + "```sh\nx\n```\nIt prints\n```\nx\n```\n", ["RD112 5:1", "RD110 6:1"]),
     "output-that-runs": (FINE + "```sh\nx\n```\nThen:\n```{bash}\ny\n```\n", ["RD112 5:1", "RD110 6:1"]),
     "output-as-prompt": (FINE + "```sh\nx\n```\nThen:\n```text prompt\ny\n```\n", ["RD112 5:1", "RD110 6:1"]),
-    "output-after-two-paragraphs": (
-        FINE + "```sh\nx\n```\nWait.\n\nIt prints:\n```\nx\n```\n",
-        ["RD112 5:1"],
-    ),
+    "output-after-two-paragraphs": (FINE + "```sh\nx\n```\nWait.\n\nIt prints:\n```\nx\n```\n", ["RD112 5:1"]),
     # V8
     "step-transitions-first": ("## 1. A\n- FAIL ANY: STOP x\n### 1.1 B\n### 1.2 C\n", []),
     "step-transitions-last": ("## 1. A\n### 1.1 B\n### 1.2 C\n- FAIL: CONTINUE\n- FAIL ANY: STOP x\n", []),
@@ -304,10 +295,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
         "---\nrdc: {transitions: after-header}\n---\n## 1. A\n### 1.1 B\n### 1.2 C\n- FAIL: GOTO X\n\nx\n## X\n",
         [],
     ),
-    "path-among-runbooks": (
-        FINE + "- review.md\n- a.runbook.md\n* docs/more.md\n",
-        ["RD044 2:3", "RD044 4:3", "RD112 4:3"],
-    ),
+    "path-among-runbooks": (FINE + "- review.md\n- a.runbook.md\n* more.md\n", ["RD044 2:3", "RD044 4:3", "RD112 4:3"]),
     "path-of-a-text": (FINE + "- review.md\n- see more.md\n", []),
     "path-in-a-text": (FINE + "- read review.md\n- [x](review.md)\n- a.runbook.md\n", []),
     "path-in-another-step": (FINE + "- review.md\n## 2. B\n- a.runbook.md\n", []),

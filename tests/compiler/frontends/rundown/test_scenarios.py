@@ -11,17 +11,7 @@ from compiler.diagnostics.issues import InvalidError, OptionSource, diagnostics
 from compiler.diagnostics.model import Issue
 from compiler.frontends.rundown.declarations.frontmatter import scenario_keys
 from compiler.scenarios.mock import MockRun, mock
-from compiler.scenarios.model import (
-    Event,
-    Goto,
-    InvalidEvent,
-    Keys,
-    Locate,
-    Reply,
-    Scenario,
-    Script,
-    read_scenarios,
-)
+from compiler.scenarios.model import Event, Goto, InvalidEvent, Keys, Locate, Reply, Scenario, Script, read_scenarios
 from compiler.text.source import Span
 from tests.support.documents import compiled
 
@@ -70,10 +60,7 @@ def test_a_format_brings_keys_of_its_own() -> None:
                 )
             ],
         ),
-        (
-            {"result": "STOP", "description": ["x"]},
-            [("scenario `a`: `description` must be a string", SPANS["a",])],
-        ),
+        ({"result": "STOP", "description": ["x"]}, [("scenario `a`: `description` must be a string", SPANS["a",])]),
     ],
     ids=["no-mapping", "own", "result", "key-of-another-format", "description"],
 )

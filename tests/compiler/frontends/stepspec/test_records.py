@@ -17,8 +17,7 @@ from runtime_shim.engine.session import Session
 from runtime_shim.stepspec.records import ALLOWED, IllegalTransitionError, change, run_step, timeline_lines
 from runtime_shim.stepspec.specification import Specification
 from tests.differential.stepspec import read_records
-from tests.support.specifications import table_of
-from tests.support.stepped import Place, compiled_to
+from tests.support.specifications import Place, compiled_to, table_of
 
 pytestmark = pytest.mark.process
 

@@ -193,11 +193,11 @@ def test_findings_in_the_configuration_have_their_places(tmp_path: Path, config:
 
 def test_everything_is_told_at_once_and_near_misses_are_named(tmp_path: Path) -> None:
     made = steps(tmp_path, "- {id: a, human_gat: x, tools: [{name: readfile}]}\n- {naem: b}\n- {id: a}")
-    output = " ".join(item.message for item in made.diagnostics)
+    messages = " ".join(item.message for item in made.diagnostics)
     assert findings(made) == ["RD873 4:11", "RD865 4:34", "RD854 5:3", "RD853 5:4", "RD857 6:4"]
-    assert "`human_gate`?" in output
-    assert "`readFile`?" in output
-    assert "`name`?" in output
+    assert "`human_gate`?" in messages
+    assert "`readFile`?" in messages
+    assert "`name`?" in messages
 
 
 @pytest.mark.parametrize(
@@ -339,9 +339,9 @@ def test_hostile_json_gets_a_diagnostic(tmp_path: Path, text: str) -> None:
 
 def test_what_is_told_of_a_configuration_speaks_of_it(tmp_path: Path) -> None:
     made = steps(tmp_path, "- {id: a}", "{max_retris: 1, tools: {input: {comand: x, command: y}}}")
-    output = [f"{item.message} {item.help}" for item in made.diagnostics]
-    assert [one.partition(",")[0].partition(" in ")[2] for one in output] == ["the configuration", "the tool `input`"]
-    assert "command, arguments, risk" in output[1]
+    messages = [f"{item.message} {item.help}" for item in made.diagnostics]
+    assert [one.partition(",")[0].partition(" in ")[2] for one in messages] == ["the configuration", "the tool `input`"]
+    assert "command, arguments, risk" in messages[1]
 
 
 @pytest.mark.parametrize(

@@ -54,10 +54,7 @@ def test_a_step_becomes_its_stages(tmp_path: Path) -> None:
         "L1",
         ["{output_folder}/out.md"],
     )
-    assert [(item.name, item.default) for item in program.inputs] == [
-        ("output_folder", "out"),
-        ("template_folder", None),
-    ]
+    assert [(one.name, one.default) for one in program.inputs] == [("output_folder", "out"), ("template_folder", None)]
     assert [(group.id, str(group.title), str(group.prompt)) for group in program.groups] == [
         ("s", "write it", "Into {output_folder}"),
         ("t", "", ""),
@@ -67,7 +64,7 @@ def test_a_step_becomes_its_stages(tmp_path: Path) -> None:
 def test_only_what_has_something_to_do_is_there(tmp_path: Path) -> None:
     program = program_of(steps(tmp_path, "- {id: a}\n- {id: b, evidence: L0}\n- {id: c, validation: format}"))
     assert [node.id for node in program.nodes if isinstance(node.task, Stage)] == [
-        *("a", "b", "b/outputs", "c", "c/validation"),
+        *("a", "b", "b/outputs", "c", "c/validation")
     ]
 
 
@@ -263,10 +260,7 @@ def test_the_contract_has_all_fields(tmp_path: Path) -> None:
     assert first["templates"] == ["template:t.md"]
     assert json.loads(stepspec.config) == {
         "context": "look",
-        "guardrails": {
-            "input": {"blocklist": ["x"], "patterns": []},
-            "output": {"blocklist": [], "patterns": ["y"]},
-        },
+        "guardrails": {"input": {"blocklist": ["x"], "patterns": []}, "output": {"blocklist": [], "patterns": ["y"]}},
         "tools": {"inputs": {"command": "c"}},
     }
 

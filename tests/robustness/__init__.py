@@ -1,1 +1,0 @@
-"""What happens to programs, and around them, that nobody intended."""
