@@ -51,11 +51,13 @@ def agreeable(measure: Callable[[], list[Figure]]) -> None:
     pytest.fail("\n" + table(figures))
 
 
+@pytest.mark.soak
 @installed
 def test_compiling_stays_near_its_limit() -> None:
     agreeable(lambda: compiling(steps=1_000, rounds=1, limit=GENEROSITY * 1.2))
 
 
+@pytest.mark.soak
 def test_reading_a_playbook_stays_near_its_limit() -> None:
     agreeable(lambda: reading(rounds=1, limit=GENEROSITY * 3.0))
 

@@ -80,7 +80,7 @@ def test_invalid_document_is_rejected(document: Path, tmp_path: Path) -> None:
     assert all(item["line"] for item in errors if item["code"] != "RD101"), "an error says where it is"
 
 
-@pytest.mark.share(27)
+@pytest.mark.share(54)
 @pytest.mark.parametrize("target", RUNNING)
 @pytest.mark.parametrize("answer", list(Verdict))
 @pytest.mark.parametrize("document", documents("valid"))

@@ -112,6 +112,7 @@ def check_runbooks(drawn: Drawn) -> None:
                 check_jump(runbook, whole, node, goto)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("shell", ["bash", "sh"])
 @pytest.mark.parametrize("name", hostile.SNIPPETS)
 def test_a_snippet_calls_once_and_keeps_the_outcome(name: str, shell: str) -> None:

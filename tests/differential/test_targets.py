@@ -112,7 +112,7 @@ def test_what_was_found_once_stays_fixed_and_is_written_as_it_is_read(folder: Pa
         assert (tmp_path / path.relative_to(folder)).read_bytes() == path.read_bytes()
 
 
-@pytest.mark.share(38)
+@pytest.mark.share(76)
 @pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize("folder", FOUND, ids=lambda folder: folder.name)
 def test_what_was_found_once_stays_fixed_on_targets(folder: Path, driver: str) -> None:
@@ -187,6 +187,7 @@ USUAL = {
 USUAL |= {(driver, "the message") for driver in ("engine", "engine-reviews", "python-script", "python-waiting")}
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("driver", "wrong"),
     [pytest.param(*each, marks=[] if each[0] in CHEAP or each in USUAL else pytest.mark.soak) for each in NOTICED],
@@ -231,6 +232,7 @@ MUTATIONS = [
 ]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("right", "wrong", "path"), MUTATIONS)
 def test_the_engine_notices_a_workflow_that_is_wrong(
     right: str, wrong: str, path: str, monkeypatch: pytest.MonkeyPatch

@@ -136,6 +136,7 @@ def check(command: Command, code: int, output: str) -> None:
         assert same, f"{place}\nthe page shows:\n{command.output}"
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("page", [page for page in PAGES if any(isinstance(step, Command) for step in actions(page))])
 def test_commands_print_what_the_page_shows(page: str, tmp_path: Path) -> None:
     with shell(tmp_path) as started:

@@ -24,7 +24,7 @@ KEPT = sorted(path for folder in ("corpus", "found") for path in (HERE / folder)
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 def test_kept_inputs_break_nothing(name: str) -> None:
     stored = [path for path in KEPT if path.parent.name == name]
     assert stored

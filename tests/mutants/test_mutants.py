@@ -26,6 +26,7 @@ def test_every_mutant_gets_a_verdict(expected: Seen) -> None:
         assert "TimeoutError" not in message, mutant
 
 
+@pytest.mark.soak
 def test_the_verifier_notices_a_pass_that_forgets_where_a_jump_leads(expected: Seen) -> None:
     """Nodes that only a jump or an edge reaches are removed."""
     dropped = _of("compiler.passes.remove_unreachable", "dropped statement")

@@ -221,6 +221,7 @@ def test_addresses_that_rdc_takes(folder: Path, address: str) -> None:
     jsonschema.validate({"docs-url": address}, schema())
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("address", [*WRONG, LONG])
 def test_addresses_that_are_errors(folder: Path, address: str) -> None:
     configure(folder, address)

@@ -114,6 +114,7 @@ def test_the_lock_file_has_all_that_the_project_asks_for() -> None:
     assert not {"rdc", "rundown-compiler"} & locked.keys()
 
 
+@pytest.mark.soak
 def test_rdc_works_in_an_empty_environment(scripts: Path, tmp_path: Path) -> None:
     rdc = scripts / "rdc"
     where = done(scripts / "python", "-c", "import compiler; print(compiler.__file__)", cwd=tmp_path).out
@@ -181,6 +182,7 @@ def clone(released: Path, tmp_path: Path) -> Path:
     return tmp_path / "again"
 
 
+@pytest.mark.soak
 def test_a_release_is_the_same_bytes_again_with_and_without_its_tag(released: Path, clone: Path) -> None:
     made = {path.name: path.read_bytes() for path in (released / "dist").iterdir()}
     wheel, sdist = f"rundown_compiler-{__version__}-py3-none-any.whl", f"rundown_compiler-{__version__}.tar.gz"
@@ -192,6 +194,7 @@ def test_a_release_is_the_same_bytes_again_with_and_without_its_tag(released: Pa
     assert {path.name: path.read_bytes() for path in (clone / "dist").iterdir()} == made
 
 
+@pytest.mark.soak
 def test_the_provenance_names_subjects_commit_and_packages(released: Path) -> None:
     statement = json.loads((released / "dist" / "provenance.intoto.json").read_text(encoding="utf-8"))
     assert statement["_type"] == "https://in-toto.io/Statement/v1"
@@ -304,6 +307,7 @@ api.answer("deploy", 3)
 """
 
 
+@pytest.mark.soak
 def test_another_project_sees_the_types_of_the_api(scripts: Path, tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(APP, encoding="utf-8")
     checked = run(

@@ -207,7 +207,7 @@ def test_the_parser_of_github_complains_of_nothing() -> None:
     assert engine.complaints(texts[WORKFLOWS[0]].replace("runs-on:", "runs_on:")) != []
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in BY_ACT])
 def test_it_runs_to_its_end(name: str, tmp_path: Path) -> None:
     folder, workflow = tmp_path / "repository", workflows()[f"{name}/{name}.yml"]

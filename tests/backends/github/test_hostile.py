@@ -34,6 +34,7 @@ MODES: list[dict[str, object]] = [
 ]
 
 
+@pytest.mark.soak
 @pytest.mark.share(6)
 @settings(max_examples=6, suppress_health_check=list(HealthCheck))
 @given(found=st.lists(cases(), min_size=4, max_size=4))

@@ -58,6 +58,7 @@ def ended(native: Native, name: str) -> None:
     assert run.jobs["rerun"].result == "skipped"
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", ENDS)
 def test_only_an_approval_is_yes_and_only_a_rejection_is_no(name: str, tmp_path: Path) -> None:
     ended(prepared(tmp_path, DOCUMENT), name)

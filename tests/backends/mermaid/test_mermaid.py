@@ -67,7 +67,7 @@ def mermaid() -> Iterator[Mermaid]:
         yield parser
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(18)
 @pytest.mark.parametrize("path", GOLDEN)
 def test_mermaid_reads_the_golden_files(path: str, mermaid: Mermaid) -> None:
     text = of(path).read_text(encoding="utf-8")

@@ -83,6 +83,7 @@ RUN_ALONE = ("script", "agents", "stepspec", "shared")
 """Programs with all modules of the runtime."""
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_interpreter_runs_the_programs(version: str, tmp_path: Path) -> None:
     """The oldest and the newest one run each program, those between compile them."""
@@ -126,6 +127,7 @@ ALONE = ("script", "agents", "stepspec", "shared", "worker of agents")
 OTHERS = tuple(case for case in CASES if case not in (*ALONE, "make", "github"))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("case", [*ALONE, *(pytest.param(case, marks=pytest.mark.soak) for case in OTHERS)])
 def test_a_program_imports_nothing_from_its_folder(case: str, tmp_path: Path) -> None:
     folder, elsewhere = tmp_path / "program", tmp_path / "elsewhere"
