@@ -222,7 +222,7 @@ def groups(found: Difference) -> list[tuple[str, str, tuple[str, ...]]]:
         ("1. Install", "1. Deploy", ("title",)),
         ("Both halves.", "Both halves, in this order.", ("prompt",)),
         ("Both halves.", "", ("prompt",)),
-        ("1. Install\n\nBoth", "1. Deploy\n\nAll", ("title", "prompt")),
+        ("1. Install\nBoth", "1. Deploy\nAll", ("title", "prompt")),
     ],
 )
 def test_titles_and_texts_of_a_step_with_substeps(
