@@ -32,13 +32,16 @@ class Script:
 
     def __init__(self, nodes: dict[str, Table], kinds: Performers) -> None:
         self._names = {*nodes}
-        self._is_free = any(node["task"] in ("input", "select") for node in nodes.values())  # then no line is a comment
+        tasks = {node["task"] for node in nodes.values()}
+        self._is_free = not tasks.isdisjoint(("input", "select"))  # then no line is a comment
+        self._is_any = self._is_free or "value" in tasks  # then a line without a step has any reply
         self._askers: dict[str, tuple[str, list[str]]] = {}  # task and replies by name
         for name, node in nodes.items():
             task = node["task"]
             if task not in kinds or node.get("stage", "execute") != "execute":
                 continue
-            replies = [*MEANINGS] if task in ("ask", "stage") else kinds[task].replies(node)
+            known = {"ask": [*MEANINGS], "stage": [*MEANINGS], "value": ANY}  # the run checks a value
+            replies = known.get(task) or kinds[task].replies(node)
             if replies:
                 self._askers.update(dict.fromkeys(kinds[task].names(name, node), (task, replies)))
 
@@ -84,7 +87,7 @@ class Script:
         if problem := unkept(reply):
             return f"the reply {problem}"
         if step is None:
-            return "" if self._is_free or reply.lower() in (*MEANINGS, "approved", "rejected") else one_of(MEANINGS)
+            return "" if self._is_any or reply.lower() in (*MEANINGS, "approved", "rejected") else one_of(MEANINGS)
         if step not in self._askers:
             return f"{one_line(step)} takes no answer"
         task, replies = self._askers[step]

@@ -57,6 +57,9 @@ def replies_to(program: Table, state: State) -> list[tuple[str, str]]:
         said = zip(node.get("question", "pass/fail").split("/"), words_of(node))
     elif node["task"] in DECISIONS:
         said = zip(DECISIONS[node["task"]], DECISIONS[node["task"]])
+    elif node["task"] == "value":
+        values = node["asks"].get("options", ["VALUE"])
+        said = zip([*values, "fail"], [*(["pass"] * len(values)), "fail"])
     elif node["task"] == "select":
         options = [filled(node, option, state.registers) for option in node.get("options", words_of(node))]
         said = zip(options, words_of(node) if "options" not in node else ["pass"] * len(options))
@@ -118,7 +121,7 @@ def draw_flow(program: Table, finished: list[Record]) -> str:
     outcomes = {}
     for record in finished:
         step = program["nodes"].get(record["node"], {}).get("step", record["node"])
-        is_answer = program["nodes"].get(record["node"], {}).get("task") in ("ask", "confirm")
+        is_answer = program["nodes"].get(record["node"], {}).get("task") in ("ask", "confirm", "value")
         outcomes[step] = "failed" if record["outcome"] in BAD and not is_answer else "passed"
     classes = [f"class {names[name]} {how}" for name, how in outcomes.items() if name in names]
     styles = ["classDef passed fill:#d3f0d3,stroke:#1a7f37", "classDef failed fill:#ffd8d3,stroke:#cf222e"]

@@ -1,0 +1,55 @@
+"""Questions whose reply is a value that the run keeps, checked like an input. FAIL stays FAIL."""
+
+from typing import ClassVar
+
+from runtime_shim.engine.display import forget_typed
+from runtime_shim.engine.outcomes import Done
+from runtime_shim.engine.program import Table, UsageError
+from runtime_shim.engine.session import Extension, Performers
+from runtime_shim.engine.texts import one_line
+from runtime_shim.io.reading import SPACES
+from runtime_shim.io.terminal import asked
+from runtime_shim.tasks.ask import Asking
+from runtime_shim.tasks.replies import ANY
+from runtime_shim.values.fitting import outcome_of
+
+
+def wanted(asks: Table) -> str:
+    """Return a line about the value that a question asks for."""
+    listed, matching = ", ".join(asks.get("options", ())), asks.get("pattern", "")
+    checks = (
+        f"one of {listed}" * bool(listed),
+        "a number" * (asks["type"] == "number"),
+        f"like {matching}" * bool(matching),
+    )
+    return one_line(", ".join([asks["name"], *filter(None, checks)]))
+
+
+class ValueQuestions(Asking):
+    """Runs steps that ask for a value."""
+
+    def ask_here(self, name: str, node: Table) -> "Done | None":
+        """Ask until a reply is valid."""
+        prompt = f"{self.session.label(name)} ({wanted(node['asks'])}, or fail): "
+        forget_typed()
+        return asked(self.session, prompt, lambda reply: self.given(name, reply, "answered here"))
+
+    def given(self, name: str, reply: str, how: str) -> Done:
+        """Return FAIL, or PASS with the value."""
+        asks, reply = self.session.program["nodes"][self.session.state.node]["asks"], reply.strip(SPACES)
+        outcome, problem = outcome_of(reply, asks["type"], asks.get("options", ()), asks.get("pattern"))
+        if problem:
+            raise UsageError(f"{name} needs a value for {asks['name']}, or fail: {one_line(problem)}")
+        return self.session.with_text(Done(outcome, how), reply)
+
+    @staticmethod
+    def replies(node: Table) -> list[str]:
+        """Return the replies that the step takes: its options, or `-` for any string, and fail."""
+        return [*node["asks"].get("options", ANY), "fail"]
+
+
+class ValueTasks(Extension):
+    """Programs with questions for a value."""
+
+    needs = ("value",)
+    performers: ClassVar[Performers] = {"value": ValueQuestions}
