@@ -83,6 +83,7 @@ def declared(draw: st.DrawFn, runbook: Runbook, files: Files) -> tuple[Runbook, 
     for path, document in documents.items():
         secrets = tuple(picks(draw, tuple(SECRETS), 0, 2))
         steps = settings(draw, document, files, is_main=not path)
+        steps = asking(draw, document, steps, values[path])
         declares = Declared(tuple(inputs[path]), tuple(values[path]), secrets, steps)
         found[path] = replace(showing(draw, document), declared=declares)
     main = found.pop("")
@@ -122,6 +123,18 @@ def settings(draw: st.DrawFn, runbook: Runbook, files: Files, *, is_main: bool) 
     able = [name for name, step in steps.items() if step and "/" not in name and _may_hang(step)]
     if able and number(draw, 0, 3) == 3:
         found[pick(draw, tuple(able))] = Settings(SHORTEST)
+    return tuple(found.items())
+
+
+def asking(
+    draw: st.DrawFn, runbook: Runbook, steps: tuple[tuple[str, Settings], ...], names: list[str]
+) -> tuple[tuple[str, Settings], ...]:
+    """The same settings, in which some questions ask for an output."""
+    found = dict(steps)
+    for name, step in named(runbook, {}, "", None):
+        is_question = step and isinstance(step.body, Leaf) and not step.body.is_command
+        if is_question and names and flag(draw):
+            found[name] = replace(found.get(name, Settings()), asks=pick(draw, names))
     return tuple(found.items())
 
 

@@ -145,6 +145,11 @@ VALUES = (
 )
 """For what commands write."""
 
+TYPED = tuple(
+    text for text in GIVEN if text.strip() == text and text.isprintable() and text.lower() not in ("", "pass")
+)
+"""For what people type where a question asks for a value."""
+
 
 # --- Commands ---------------------------------------------------------------------------------------------------------
 

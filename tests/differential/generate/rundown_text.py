@@ -230,8 +230,8 @@ def declarations(declared: Declared) -> Iterator[str]:
     """What stands under `rdc`, a line for each key; YAML in which all is in quotes."""
     if declared.inputs:
         yield f"inputs: {in_yaml({item.name: _input(item) for item in declared.inputs})}"
-    if declared.outputs:
-        yield f"outputs: {in_yaml(list(declared.outputs))}"
+    if outputs := [name for name in declared.outputs if name not in declared.asked.values()]:
+        yield f"outputs: {in_yaml(outputs)}"
     if declared.secrets:
         yield f"secrets: {in_yaml(list(declared.secrets))}"
     if declared.steps:
@@ -251,6 +251,8 @@ def _settings(says: Settings) -> Mapping[str, Yaml]:
             found[key] = f"{seconds // 60}m" if seconds and seconds % 60 == 0 else f"{seconds}s"
     if says.backoff is not None:
         found["retry-backoff"] = says.backoff
+    if says.asks:
+        found["asks"] = {"output": says.asks, "type": "text"} if says.backoff else says.asks
     return {**found, "env": dict(says.env)} if says.env else found
 
 

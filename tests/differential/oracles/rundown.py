@@ -53,6 +53,7 @@ from tests.differential.oracles.rundown_parts import (
     reply_to,
     show_path,
     trace_of,
+    value_of,
     with_numbers,
     written_name,
 )
@@ -355,10 +356,11 @@ class _Run:
             self.world.may_jump(label)
         arguments = tuple(with_numbers(word, self.numbers(place)) for word in body.arguments)
         instances = self.instances(place)
-        passed = recorder.ask(
-            Visit(label, retries + 1, *instances, index, self.file, body.is_command, arguments, beyond)
-        )
+        visit = Visit(label, retries + 1, *instances, index, self.file, body.is_command, arguments, beyond)
+        passed = recorder.ask(visit)
         self.scope.keep(beyond.values)
+        if passed and beyond.asks:
+            self.scope.keep([(beyond.asks, value_of(visit))])
         return passed
 
     def play_list(self, place: _Place, runbooks: Runbooks) -> bool:
