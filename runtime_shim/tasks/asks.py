@@ -10,8 +10,7 @@ from runtime_shim.engine.texts import one_line
 from runtime_shim.io.reading import SPACES
 from runtime_shim.io.terminal import asked
 from runtime_shim.tasks.ask import Asking
-from runtime_shim.tasks.replies import ANY
-from runtime_shim.values.fitting import outcome_of
+from runtime_shim.tasks.replies import ANY, outcome_at
 
 
 def wanted(asks: Table) -> str:
@@ -36,11 +35,11 @@ class ValueQuestions(Asking):
 
     def given(self, name: str, reply: str, how: str) -> Done:
         """Return FAIL, or PASS with the value."""
-        asks, reply = self.session.program["nodes"][self.session.state.node]["asks"], reply.strip(SPACES)
-        outcome, problem = outcome_of(reply, asks["type"], asks.get("options", ()), asks.get("pattern"))
+        node = self.session.program["nodes"][self.session.state.node]
+        outcome, problem = outcome_at(node, reply)
         if problem:
-            raise UsageError(f"{name} needs a value for {asks['name']}, or fail: {one_line(problem)}")
-        return self.session.with_text(Done(outcome, how), reply)
+            raise UsageError(f"{name} needs a value for {node['asks']['name']}, or fail: {one_line(problem)}")
+        return self.session.with_text(Done(outcome, how), reply.strip(SPACES))
 
     @staticmethod
     def replies(node: Table) -> list[str]:

@@ -16,6 +16,7 @@ from runtime_shim.io.answers import Answer, AnswerIssue
 from runtime_shim.io.reading import LONGEST_TEXT, SPACES, unkept
 from runtime_shim.io.terminal import asked, kept
 from runtime_shim.tasks.ask import Asking
+from runtime_shim.values.fitting import outcome_of
 from runtime_shim.values.slots import until
 
 OBJECT = r'\s*\{\s*["}]'  # the start of JSON; a step's name may start with a brace too
@@ -27,11 +28,17 @@ def one_of(words: Iterable[str]) -> str:
     return f"expected one of {one_line(', '.join(words))}"
 
 
+def outcome_at(node: Table, reply: str) -> tuple[str, str]:
+    """Return the outcome of a reply to a question for a value, and the problem with it; one of them is ""."""
+    asks = node["asks"]
+    return outcome_of(reply.strip(SPACES), asks["type"], asks.get("options", ()), asks.get("pattern"))
+
+
 class Script:
     """Reads a file of answers: lines, multi-line strings, or JSON."""
 
     def __init__(self, nodes: dict[str, Table], kinds: Performers) -> None:
-        self._names = {*nodes}
+        self._names, self._nodes = {*nodes}, nodes
         tasks = {node["task"] for node in nodes.values()}
         self._is_free = not tasks.isdisjoint(("input", "select"))  # then no line is a comment
         self._is_any = self._is_free or "value" in tasks  # then a line without a step has any reply
@@ -40,7 +47,7 @@ class Script:
             task = node["task"]
             if task not in kinds or node.get("stage", "execute") != "execute":
                 continue
-            known = {"ask": [*MEANINGS], "stage": [*MEANINGS], "value": ANY}  # the run checks a value
+            known = {"ask": [*MEANINGS], "stage": [*MEANINGS], "value": ANY}
             replies = known.get(task) or kinds[task].replies(node)
             if replies:
                 self._askers.update(dict.fromkeys(kinds[task].names(name, node), (task, replies)))
@@ -93,6 +100,8 @@ class Script:
         task, replies = self._askers[step]
         if task in ("agent", "parallel") and not reply.strip(SPACES):
             return f"the answer for {step} is empty"
+        if task == "value":
+            return one_line(outcome_at(self._nodes[step], reply)[1])
         is_one = replies == ANY or (reply if task == "select" else reply.strip().lower()) in replies
         return "" if is_one else f"{one_of(replies)} for {step}"
 
