@@ -28,10 +28,11 @@ def one_of(words: Iterable[str]) -> str:
     return f"expected one of {one_line(', '.join(words))}"
 
 
-def outcome_at(node: Table, reply: str) -> tuple[str, str]:
+def outcome_at(step: str, node: Table, reply: str) -> tuple[str, str]:
     """Return the outcome of a reply to a question for a value, and the problem with it; one of them is ""."""
     asks = node["asks"]
-    return outcome_of(reply.strip(SPACES), asks["type"], asks.get("options", ()), asks.get("pattern"))
+    outcome, problem = outcome_of(reply.strip(SPACES), asks["type"], asks.get("options", ()), asks.get("pattern"))
+    return outcome, problem and one_line(f"{step} needs a value for {asks['name']}, or fail: {problem}")
 
 
 class Script:
@@ -101,7 +102,7 @@ class Script:
         if task in ("agent", "parallel") and not reply.strip(SPACES):
             return f"the answer for {step} is empty"
         if task == "value":
-            return one_line(outcome_at(self._nodes[step], reply)[1])
+            return outcome_at(step, self._nodes[step], reply)[1]
         is_one = replies == ANY or (reply if task == "select" else reply.strip().lower()) in replies
         return "" if is_one else f"{one_of(replies)} for {step}"
 
