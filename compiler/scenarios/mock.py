@@ -140,11 +140,11 @@ def _outcome(machine: Machine, state: State, events: Sequence[Event]) -> tuple[O
 
 def _of_value(node: Node, task: Ask, value: Value, reply: Reply) -> tuple[Outcome | None, str]:
     """Return the outcome of a reply to a question for a value, which may come with the word for PASS."""
-    said = dict(reply.values).get(value.name, "") if reply.text == Verdict.PASS else reply.text
-    outcome = of_text(task, said)
+    given = dict(reply.values).get(value.name, "") if reply.text == Verdict.PASS else reply.text
+    outcome = of_text(task, given)
     if outcome is not None:
         return outcome, ""
-    _, problem = outcome_of(said.strip(SPACES), value.type, value.options, value.pattern)
+    _, problem = outcome_of(given.strip(SPACES), value.type, value.options, value.pattern)
     return None, f"step {node.id} asks for `{value.name}`: {problem}; write `--value {value.name}=…` after `pass`"
 
 

@@ -6,22 +6,10 @@ from runtime_shim.engine.display import forget_typed
 from runtime_shim.engine.outcomes import Done
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Performers
-from runtime_shim.engine.texts import one_line
 from runtime_shim.io.reading import SPACES
 from runtime_shim.io.terminal import asked
 from runtime_shim.tasks.ask import Asking
-from runtime_shim.tasks.replies import ANY, outcome_at
-
-
-def wanted(asks: Table) -> str:
-    """Return a line about the value that a question asks for."""
-    listed, matching = ", ".join(asks.get("options", ())), asks.get("pattern", "")
-    checks = (
-        f"one of {listed}" * bool(listed),
-        "a number" * (asks["type"] == "number"),
-        f"like {matching}" * bool(matching),
-    )
-    return one_line(", ".join([asks["name"], *filter(None, checks)]))
+from runtime_shim.tasks.replies import ANY, outcome_at, wanted
 
 
 class ValueQuestions(Asking):

@@ -28,6 +28,17 @@ def one_of(words: Iterable[str]) -> str:
     return f"expected one of {one_line(', '.join(words))}"
 
 
+def wanted(asks: Table) -> str:
+    """Return a line about the value that a question asks for."""
+    listed, matching = ", ".join(asks.get("options", ())), asks.get("pattern", "")
+    checks = (
+        f"one of {listed}" * bool(listed),
+        "a number" * (asks["type"] == "number"),
+        f"like {matching}" * bool(matching),
+    )
+    return one_line(", ".join([asks["name"], *filter(None, checks)]))
+
+
 def outcome_at(step: str, node: Table, reply: str) -> tuple[str, str]:
     """Return the outcome of a reply to a question for a value, and the problem with it; one of them is ""."""
     asks = node["asks"]

@@ -48,7 +48,7 @@ def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: "str | No
 def outcome_of(reply: str, kind: str, options: Sequence[str] = (), pattern: "str | None" = None) -> tuple[str, str]:
     """Return the outcome of a reply to a question for a value, and the problem with it; one of them is "".
 
-    The words for FAIL mean that. PASS needs a value, and the words for it are none.
+    The words for FAIL mean that. PASS needs a value, so the words for PASS are invalid.
     """
     word = MEANINGS.get(reply.lower(), "") if reply else "pass"
     if word == "fail":

@@ -30,7 +30,7 @@ def asking(folder: Path, value: Value = TICKET) -> Compiled:
 
 
 @pytest.mark.parametrize(
-    ("value", "reply", "kept"),
+    ("wanted", "reply", "value"),
     [
         (TICKET, "OPS-12", "OPS-12"),
         (TICKET, "  #7\n", "#7"),
@@ -39,13 +39,13 @@ def asking(folder: Path, value: Value = TICKET) -> Compiled:
         (Value("X"), "$(touch x) `id` 'é", "$(touch x) `id` 'é"),
     ],
 )
-def test_an_answer_is_the_value(tmp_path: Path, value: Value, reply: str, kept: str) -> None:
-    place = asking(tmp_path, value)
+def test_an_answer_is_the_value(tmp_path: Path, wanted: Value, reply: str, value: str) -> None:
+    place = asking(tmp_path, wanted)
     assert place.run("run").code == 75
     assert place.run("answer", "1", reply).code == 0
     done = place.run("resume")
-    assert (done.code, done.last) == (0, f"rdc: COMPLETE for {kept}")
-    assert place.text("got") == kept
+    assert (done.code, done.last) == (0, f"rdc: COMPLETE for {value}")
+    assert place.text("got") == value
     assert not (tmp_path / "x").exists()
 
 
@@ -80,7 +80,7 @@ def test_fail_stays_fail_and_gives_no_value(tmp_path: Path, reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answers", "kept"),
+    ("answers", "value"),
     [
         ("1 #7\n", "#7"),
         ("# first\nOPS-1  # the ticket\n", "OPS-1"),
@@ -88,11 +88,11 @@ def test_fail_stays_fail_and_gives_no_value(tmp_path: Path, reply: str) -> None:
         ('{"1": "#3"}', "#3"),
     ],
 )
-def test_files_give_values(tmp_path: Path, answers: str, kept: str) -> None:
+def test_files_give_values(tmp_path: Path, answers: str, value: str) -> None:
     place = asking(tmp_path)
     (tmp_path / "answers").write_text(answers, encoding="utf-8")
     assert place.run("run", "--answers", "answers").code == 0
-    assert place.slots() == {"T": kept}
+    assert place.slots() == {"T": value}
 
 
 @pytest.mark.parametrize("answers", ["1 nope\n", '{"1": "nope"}', "\n1 pass\n"])

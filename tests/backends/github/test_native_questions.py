@@ -103,7 +103,7 @@ def test_other_questions_are_for_people_who_answer(document: str, clause: str, t
 
 
 def test_reviewers_give_no_value(tmp_path: Path) -> None:
-    """An agent cannot either, so it is no remedy."""
+    """An agent cannot either, so the remedy does not name it."""
     (refused,) = compiled(tmp_path, f"---\nrdc:\n  steps: {{2: {{asks: TICKET}}}}\n---\n{DOCUMENT}").diagnostics
     assert refused.code == "RD520"
     assert refused.message.endswith(": step 2 asks for text or a choice")

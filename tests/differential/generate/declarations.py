@@ -129,7 +129,7 @@ def settings(draw: st.DrawFn, runbook: Runbook, files: Files, *, is_main: bool) 
 def asking(
     draw: st.DrawFn, runbook: Runbook, steps: tuple[tuple[str, Settings], ...], names: list[str]
 ) -> tuple[tuple[str, Settings], ...]:
-    """The same settings, in which some questions ask for an output."""
+    """The same settings, but some questions ask for an output."""
     found = dict(steps)
     for name, step in named(runbook, {}, "", None):
         is_question = step and isinstance(step.body, Leaf) and not step.body.is_command

@@ -148,7 +148,7 @@ VALUES = (
 TYPED = tuple(
     text for text in GIVEN if text.strip() == text and text.isprintable() and text.lower() not in ("", "pass")
 )
-"""For what people type where a question asks for a value."""
+"""Values that people type."""
 
 
 # --- Commands ---------------------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ WANTED: tuple[Json, ...] = (
     {"type": "number"},
     {"type": "choice", "options": ["$(touch x)", "two words", "5'"]},
 )
-"""What a question for a value may want."""
+"""The checks of values."""
 INPUTS = ("project", "Issue_1", "body")
 
 

@@ -244,16 +244,16 @@ def _input(item: Input) -> Mapping[str, Yaml]:
     return found if item.required else {**found, "required": False}
 
 
-def _settings(says: Settings) -> Mapping[str, Yaml]:
+def _settings(settings: Settings) -> Mapping[str, Yaml]:
     found: dict[str, Yaml] = {}
-    for key, seconds in (("timeout", says.timeout), ("retry-delay", says.delay)):
+    for key, seconds in (("timeout", settings.timeout), ("retry-delay", settings.delay)):
         if seconds is not None:
             found[key] = f"{seconds // 60}m" if seconds and seconds % 60 == 0 else f"{seconds}s"
-    if says.backoff is not None:
-        found["retry-backoff"] = says.backoff
-    if says.asks:
-        found["asks"] = {"output": says.asks, "type": "text"} if says.backoff else says.asks
-    return {**found, "env": dict(says.env)} if says.env else found
+    if settings.backoff is not None:
+        found["retry-backoff"] = settings.backoff
+    if settings.asks:
+        found["asks"] = {"output": settings.asks, "type": "text"} if settings.backoff else settings.asks
+    return {**found, "env": dict(settings.env)} if settings.env else found
 
 
 def in_yaml(value: Yaml) -> str:

@@ -47,7 +47,7 @@ def _settings(step: str, said: Mapping[str, Any], places: OptionSources) -> Step
         read_duration(said.get("retry-delay")),
         None if backoff is None else int(backoff),
         dict(said.get("env") or {}),
-        read_asks(said["asks"]) if "asks" in said else None,
+        read_asks(asks) if (asks := said.get("asks")) else None,
     )
 
 

@@ -218,7 +218,7 @@ class Frame(Struct, frozen=True, dict=True):
 
     @cached_property
     def asked(self) -> dict[str, Value]:
-        """The values that questions ask for, by the step's label (E14)."""
+        """The values that questions ask for, by the step's label."""
         return {item.step: item.asks for item in self.document.runbook.declared.steps if item.asks}
 
     def at(self, span: Span) -> Origin:

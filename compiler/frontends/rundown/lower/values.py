@@ -117,7 +117,7 @@ def misplaced_asks(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         ref = refs.get(settings.step)
         code = ref.syntax.code if ref else None
         if settings.asks and ref and (not ref.is_leaf or (code and code.interpreter)):
-            does = "runs a command" if ref.is_leaf else "has steps of its own"
+            does = "runs a command" if ref.is_leaf else "has substeps or runbooks"
             problem = f"`asks` needs a question, but step {settings.step} {does}"
             yield settings.place("asks").finding(problem, "move it to a step without a code block that runs")
 

@@ -76,7 +76,7 @@ def test_errors_in_asks(tmp_path: Path, asks: str, message: str) -> None:
     ("options", "message"),
     [
         ("steps: {2: {asks: A}}", "`asks` needs a question, but step 2 runs a command"),
-        ("steps: {3: {asks: A}}", "`asks` needs a question, but step 3 has steps of its own"),
+        ("steps: {3: {asks: A}}", "`asks` needs a question, but step 3 has substeps or runbooks"),
         ("steps: {'*': {asks: A}}", "the settings of all steps: `asks` needs a single step of this document"),
         ("steps: {4/a.runbook.md/1: {asks: A}}", "the settings of step 4/a.runbook.md/1: `asks` needs a single step"),
         ("steps: {5: {asks: A}}", "there is no step `5`"),
