@@ -63,7 +63,7 @@ def _of_value(value: Value, reply: str) -> Outcome | None:
 
 def example(value: Value) -> str:
     """Return a valid reply to a question for a value, or "" if none is found."""
-    tried = (*value.options, "1", "a value", sample(value.pattern) if value.pattern else "")
+    tried = (*value.options, "a value", "1", sample(value.pattern) if value.pattern else "")
     return next((one for one in tried if _of_value(value, one) == Outcome("pass", one)), "")
 
 

@@ -115,7 +115,7 @@ def _run(base: Result, mock_run: MockRun, compilation: Compilation, timeout: flo
         workspace.mkdir()
         if not is_mock:
             workspace = copied(Path(open_project(compilation.path).root), workspace)
-        elif not scenario.jumps:
+        elif not legs:
             program = with_stubs(program, scratch, mock_run.outcomes(program, of_commands=True))
         setting = Setting(
             program,
