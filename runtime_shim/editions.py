@@ -34,7 +34,7 @@ _GIVEN = (
     *("values.defaults", "io.reading", "values.fitting", "values.slots", "io.terminal", "tasks.replies"),
     *("values.inputs", "values.secrets", "values.limits", "tasks.gate", "operator.signing"),
 )
-_VALUES = (*_GIVEN, "operator.jumps")
+_VALUES = (*_GIVEN, "tasks.asks", "operator.jumps")
 _CALLS = ("io.whole_files", "tasks.exchange")
 _OPERATOR = ("operator.notices", "operator.named_runs")
 _AGENTS = (
@@ -55,7 +55,7 @@ _MORE = (
     *("values.defaults.Shared", "values.inputs.Inputs", "values.secrets.Secrets", "values.slots.Values"),
     *("values.limits.Limits", "values.limits.Expiry", "tasks.replies.Replies", "tasks.gate.GateTasks"),
 )
-MOVED = ("operator.jumps.Jumps",)  # specifications don't move
+MOVED = ("tasks.asks.ValueTasks", "operator.jumps.Jumps")  # specifications have neither
 _SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns")
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "io.answers", "cli.script")
 EDITIONS = {

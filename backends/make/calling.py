@@ -210,7 +210,8 @@ def _work(node: Node) -> Iterator[str]:
 
 
 def _asked(task: Ask) -> Iterator[str]:
-    yield f"question ({task.question.replace('_', '/')}):"
+    wanted = f" for {task.value.name}" if task.value else ""
+    yield f"question ({task.question.replace('_', '/')}{wanted}):"
     yield from _indented(shown(task.prompt))
     if task.block is not None:
         yield from _indented(shown(task.block))

@@ -65,6 +65,9 @@ def _ask(task: Ask, words: list[str]) -> Values:
     if task.question == "select":
         options = [str(option) for option in task.options]
         found |= {"words": words} | given(options=options if options != words else None)
+    if value := task.value:
+        checks = given(options=list(value.options), pattern=value.pattern)
+        found["asks"] = {"name": value.name, "type": value.type, **checks}
     return found
 
 

@@ -21,7 +21,7 @@ from runtime_shim.editions import CALLERS, EDITIONS
 RULER = "# " + "-" * 117
 """The line above and below the line with the edition's name."""
 
-KNOWN = frozenset({*WORDS, "ask", "confirm", "input", "select", "agent", "tool", "parallel", "gate", "stage"})
+KNOWN = frozenset({*WORDS, "ask", "confirm", "input", "select", "value", "agent", "tool", "parallel", "gate", "stage"})
 """All functions that a document may call."""
 
 _PLAIN = (ast.arguments, ast.arg, ast.Expr, ast.Load, ast.List, ast.USub)

@@ -11,6 +11,7 @@ from math import prod
 
 from msgspec import Struct
 
+from compiler.ir.answers import of_text, usual
 from compiler.ir.edges import (
     Add,
     AtLeast,
@@ -26,7 +27,7 @@ from compiler.ir.edges import (
 )
 from compiler.ir.program import Counter, Input, Node, Program, scope_members
 from compiler.ir.semantics import Outcome
-from compiler.ir.tasks import Ask, alphabet
+from compiler.ir.tasks import Ask, Verdict, alphabet
 from runtime_shim.values.fitting import unfit
 
 OTHER = "other text"
@@ -239,6 +240,9 @@ def _texts(node: Node, word: str, keeps: list[Keep], known: Distinguished) -> li
         return [word]
     answers = [keep for keep in keeps if keep.of == "answer"]
     found = dict.fromkeys(_answer(keep, text) for keep in answers for text in known[keep.slot])
+    if isinstance(node.task, Ask) and node.task.value:
+        fitting = [text for text in found if of_text(node.task, text) == Outcome(word, text)]
+        return fitting or [usual(node.task).text if word == Verdict.PASS else word]
     return list(found) or [""]
 
 

@@ -14,7 +14,7 @@ from compiler.analyses.domains import may_fall
 from compiler.ir.edges import Add, AtLeast, Clear, CounterTest, Edge, Keep, Reset, SlotTest, counter_effects
 from compiler.ir.graph import loop_regions, reached_from
 from compiler.ir.program import Node, Program, scope_members, texts_of
-from compiler.ir.tasks import Shell, agents_of
+from compiler.ir.tasks import Ask, Shell, agents_of
 from compiler.text.regex import Regex
 
 OUTPUT = "RDC_OUTPUT"
@@ -116,8 +116,15 @@ def _led_to(program: Program, slot: str, writers: Iterable[Node]) -> set[str]:
     def onward(node: Node) -> list[str]:
         return [edge.target for edge in node.edges if Clear(slot) not in edge.effects]
 
-    starts = (name for writer in writers for name in onward(writer))
+    starts = (name for writer in writers for name in onward(_keeping(writer, slot)))
     return {*reached_from(starts, lambda name: onward(index[name]))}
+
+
+def _keeping(node: Node, slot: str) -> Node:
+    """Return a node with only the edges that keep a slot: a question has a value only after PASS."""
+    return replace(
+        node, edges=tuple(edge for edge in node.edges if any(e.kind == "keep" and e.slot == slot for e in edge.effects))
+    )
 
 
 def _names(task: Shell) -> Names:
@@ -136,11 +143,12 @@ def _kept(node: Node) -> list[Keep]:
 
 
 def _sure_writers(program: Program, names: Mapping[str, Names]) -> dict[str, set[str]]:
-    """Return the commands that visibly write each slot."""
+    """Return the nodes that visibly write each slot: commands with its name, and questions for a value."""
     found: dict[str, set[str]] = {}
     for node in program.nodes:
-        for keep in _kept(node) if node.id in names else ():
-            if keep.of == "output" and keep.name in names[node.id].given and OUTPUT in names[node.id].used:
+        asks = isinstance(node.task, Ask) and node.task.value
+        for keep in _kept(node) if asks or node.id in names else ():
+            if asks or (keep.of == "output" and keep.name in names[node.id].given and OUTPUT in names[node.id].used):
                 found.setdefault(keep.slot, set()).add(node.id)
     return found
 

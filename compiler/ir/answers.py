@@ -4,11 +4,12 @@ import re
 from collections.abc import Sequence
 from typing import assert_never
 
+from compiler.ir.patterns import sample
 from compiler.ir.semantics import Outcome
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, alphabet
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, Value, alphabet
 from runtime_shim.io.reading import AGENT_SECONDS, SPACES, TOOL_SECONDS, decoded
 from runtime_shim.tasks.verdicts import Reading, joined_answer, joined_word, look, read_word
-from runtime_shim.values.fitting import MOST_TRIES, in_time
+from runtime_shim.values.fitting import MOST_TRIES, in_time, outcome_of
 
 MOST_ALTERNATIVES = 10
 """A pattern with more alternatives is matched with a time limit: those in several groups multiply."""
@@ -47,10 +48,23 @@ def of_reply(task: Ask | Gate, reply: str, options: Sequence[str] = ()) -> Outco
             return Outcome(reply, reply) if reply in {"yes", "no"} else None
         case "input":
             return Outcome("pass", reply.strip(SPACES))
+        case "value":
+            return _of_value(task.value, reply.strip(SPACES)) if task.value else None
         case "select":
             return Outcome(str(task.options[options.index(reply)]), reply) if reply in options else None
         case _:
             assert_never(task.question)
+
+
+def _of_value(value: Value, reply: str) -> Outcome | None:
+    word, _ = outcome_of(reply, value.type, value.options, value.pattern)
+    return Outcome(word, reply) if word else None
+
+
+def example(value: Value) -> str:
+    """Return a valid reply to a question for a value, or "" if none is found."""
+    tried = (*value.options, "a value", "1", sample(value.pattern) if value.pattern else "")
+    return next((one for one in tried if _of_value(value, one) == Outcome("pass", one)), "")
 
 
 def of_text(task: Task, said: str, options: Sequence[str] = ()) -> Outcome | None:
@@ -87,6 +101,8 @@ def usual(task: Task) -> Outcome:
             return Outcome("yes", "yes")
         case Ask(question="select", options=options):
             return Outcome(str(options[0]), str(options[0]))
+        case Ask(value=Value() as value):
+            return Outcome("pass", example(value))
         case Ask():
             return Outcome("pass")
         case Agent(reading=reading):

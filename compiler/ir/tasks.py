@@ -35,17 +35,28 @@ class Shell(Struct, frozen=True):  # I9
     kind: Literal["shell"] = "shell"
 
 
+class Value(Struct, frozen=True):  # I10
+    """The value that a question asks for: its name for people, and its checks, which are those of an input."""
+
+    name: str
+    type: Literal["string", "number", "choice"] = "string"
+    options: tuple[str, ...] = ()
+    pattern: str | None = None
+
+
 class Ask(Struct, frozen=True):  # I10
     """Ask a person, a script of answers or an agent.
 
-    `prompt` is Markdown. `block` is a code block shown below it, and `language` its tag. `options` belong to `select`.
+    `prompt` is Markdown. `block` is a code block shown below it, and `language` its tag. `options` belong to `select`,
+    and `value` to `value`.
     """
 
-    question: Literal["pass_fail", "yes_no", "confirm", "input", "select"]
+    question: Literal["pass_fail", "yes_no", "confirm", "input", "select", "value"]
     prompt: Text
     block: Text | None = None
     language: str = ""
     options: tuple[Text, ...] = ()
+    value: Value | None = None
     kind: Literal["ask"] = "ask"
 
 

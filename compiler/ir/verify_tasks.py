@@ -8,11 +8,11 @@ from compiler.diagnostics.model import DataPath, Issue
 from compiler.ir.edges import Clear, Effect, Keep, SlotTest, Test
 from compiler.ir.patterns import pattern_issue
 from compiler.ir.program import Input, Node, Program, StepSpecs
-from compiler.ir.tasks import UNREAD, Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Stage, Tool
+from compiler.ir.tasks import UNREAD, Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Stage, Tool, Value
 from compiler.ir.texts import Text, text
 from compiler.text.regex import Regex
 from runtime_shim.io.reading import SPACES
-from runtime_shim.values.fitting import unfit
+from runtime_shim.values.fitting import outcome_of, unfit
 
 _INSIDE = "\ue000"
 """Replaces a reference while arguments are parsed. In the author's own text it is replaced by a space first."""
@@ -39,6 +39,9 @@ def ask_issues(program: Program) -> Iterator[Issue]:
         written = [str(option) for option in task.options]
         if (task.question == "select") != bool(written) or len(written) != len(set(written)) or not all(written):
             yield Issue(path, f"the options are not valid for a question of the kind {task.question}")
+        if (task.question == "value") != (task.value is not None):
+            yield Issue(path, "a question has a `value` if it is of the kind value, and only then")
+        yield from (Issue(path, problem) for _, problem in (value_issues(task.value) if task.value else ()))
 
 
 def reading_issues(program: Program) -> Iterator[Issue]:
@@ -255,3 +258,14 @@ def input_issues(declared: Input) -> Iterator[tuple[Field, str]]:
         problem = unfit(declared.default, declared.type, declared.options, declared.pattern)
         if problem:
             yield "default", f"the default is not valid: {problem}"
+
+
+def value_issues(value: Value) -> Iterator[tuple[Field, str]]:
+    """Yield the problems of the value that a question asks for, each with its field."""
+    yield from input_issues(Input(value.name, value.type, options=value.options, pattern=value.pattern))
+    for option in value.options:
+        if outcome_of(option, "string")[0] != "pass" or option != option.strip(SPACES):
+            yield (
+                "options",
+                f"the option {option!r} is empty, an outcome, or not on one line without white space at either end",
+            )

@@ -12,8 +12,10 @@ from compiler.ir.edges import output_names
 from compiler.ir.paths import Path, Visit, visit
 from compiler.ir.program import Node, Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome, State
-from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell, Stage, Task, Tool, Verdict, alphabet
+from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell, Stage, Task, Tool, Value, Verdict, alphabet
 from compiler.scenarios.model import Event, Goto, InvalidEvent, Reply, Scenario, ScenarioAnswer
+from runtime_shim.io.reading import SPACES
+from runtime_shim.values.fitting import outcome_of
 
 
 class MockRun(Struct, frozen=True):
@@ -40,15 +42,16 @@ class MockRun(Struct, frozen=True):
             made.outcome for made in self.path.visits if isinstance(nodes[made.step].task, Shell) == of_commands
         )
 
-    def legs(self) -> tuple[tuple[str, ...], ...]:
-        """Return the outcomes before each jump and after the last one."""
-        words = [made.outcome.word for made in self.path.visits]
+    def legs(self, program: Program) -> tuple[tuple[str, ...], ...]:
+        """Return the outcomes, or the values, before each jump and after the last one."""
+        nodes = program.index()
+        words = [_reply(nodes[made.step], made.outcome) for made in self.path.visits]
         places = [0, *(place for place, _ in self.path.jumps), len(words)]
         return tuple(tuple(words[begin:end]) for begin, end in pairwise(places))
 
 
 def _reply(node: Node, outcome: Outcome) -> str:
-    is_text = isinstance(node.task, Ask) and node.task.question in ("input", "select", "confirm")
+    is_text = isinstance(node.task, Ask) and node.task.question in ("input", "select", "confirm", "value")
     return outcome.text if is_text else outcome.word
 
 
@@ -122,6 +125,8 @@ def _outcome(machine: Machine, state: State, events: Sequence[Event]) -> tuple[O
     reply = events[0]
     if not isinstance(reply, Reply):
         return _of_calls(node, [event for event in events if isinstance(event, ScenarioAnswer)])
+    if isinstance(node.task, Ask) and node.task.value:
+        return _of_value(node, node.task, node.task.value, reply)
     options = [machine.text(state, option) for option in node.task.options] if isinstance(node.task, Ask) else []
     outcome = of_text(node.task, reply.text, options)
     if outcome is None:
@@ -131,6 +136,16 @@ def _outcome(machine: Machine, state: State, events: Sequence[Event]) -> tuple[O
         if name not in output_names(node.edges):
             return None, f"step {node.id} has no output `{name}`"
     return (replace(outcome, values=reply.values) if reply.values else outcome), ""
+
+
+def _of_value(node: Node, task: Ask, value: Value, reply: Reply) -> tuple[Outcome | None, str]:
+    """Return the outcome of a reply to a question for a value, which may come with the word for PASS."""
+    given = dict(reply.values).get(value.name, "") if reply.text == Verdict.PASS else reply.text
+    outcome = of_text(task, given)
+    if outcome is not None:
+        return outcome, ""
+    _, problem = outcome_of(given.strip(SPACES), value.type, value.options, value.pattern)
+    return None, f"step {node.id} asks for `{value.name}`: {problem}; write `--value {value.name}=…` after `pass`"
 
 
 def _of_calls(node: Node, said: Sequence[ScenarioAnswer]) -> tuple[Outcome | None, str]:

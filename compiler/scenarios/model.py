@@ -21,7 +21,7 @@ _COMMON = ("result", "description")
 class Reply(Struct, frozen=True):
     """A reply to a step, or to the next question if `step` is None.
 
-    `values` are outputs that come with the reply if the command was not run.
+    `values` are outputs that come with the reply: of a command that was not run, or the value that a question asks for.
     """
 
     step: str | None
@@ -32,7 +32,8 @@ class Reply(Struct, frozen=True):
     @property
     def line(self) -> str:
         """The reply as a line of a file of answers."""
-        return self.text if self.step is None else f"{self.step} {self.text}"
+        text = self.values[0][1] if self.values else self.text
+        return text if self.step is None else f"{self.step} {text}"
 
 
 class Goto(Struct, frozen=True):

@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 23a77d7c0adc8c1a75021aef4e0579b924a5c505a1c97850d8e2f9f07db9c892
+override RDC_SHA256 := 8e132f6f72302b018a1e86e18b2e6c277997cb1992ac884afe5d4d384158d7c6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   fbfe21a9fe08a25b323ffad0ce4f442561fd1642551a890ad142b296860dd39c  -
+#   ff2b3a0ddcc67517a2519789b80dcd1536b64d6210d08e288d72d69b4481969e  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   0c82ccec77faf978a75e4a79e80d7d9ddd8c707ad04f5f37ac5531e0babd92a5  -
 #
@@ -113,13 +113,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 fbfe21a9fe08a25b323ffad0ce4f442561fd1642551a890ad142b296860dd39c).
+# The runtime of rdc 0.1.0, edition values (sha256 ff2b3a0ddcc67517a2519789b80dcd1536b64d6210d08e288d72d69b4481969e).
 # The part for workers: dbos-values (sha256 0c82ccec77faf978a75e4a79e80d7d9ddd8c707ad04f5f37ac5531e0babd92a5).
-# The runbook ends here, and you can stop reading. Up to the last END line, 5,315 lines are the same in every worker
+# The runbook ends here, and you can stop reading. Up to the last END line, 5,386 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5317 lines, sha256 6fc1cadd079e1ce2cfafc41030dfde6be564be3ea5a9c8bb67e50e6930567c29
+# --- 5388 lines, sha256 594610046f6d3edc16728ca91e9a15f1fb7bd8a5eaa786193043e369050d2393

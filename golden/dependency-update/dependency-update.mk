@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 3374c01b01729ebad6fc59beeb367a3d4c52647a5392483db6429f70c590f5c3
+override RDC_SHA256 := 8f88b0bbb9a91dce5250925794b27586466a72cfb77f6ee96db9d3b245fb302b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

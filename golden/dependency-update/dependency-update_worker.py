@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9  -
+#   cb759db5b7d2cdbea67a3b2be3c68c8879f8892aa31ee10bd48962899e4862a5  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   d57c081306b21afa9409267554a9222a337cc552d8e522a6490b71829bf324d6  -
 #
@@ -286,13 +286,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9).
+# The runtime of rdc 0.1.0, edition agents (sha256 cb759db5b7d2cdbea67a3b2be3c68c8879f8892aa31ee10bd48962899e4862a5).
 # The part for workers: dbos-agents (sha256 d57c081306b21afa9409267554a9222a337cc552d8e522a6490b71829bf324d6).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,914 lines are the same in every worker
+# The workflow ends here, and you can stop reading. Up to the last END line, 6,984 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6916 lines, sha256 4b56e417d25bb6329fc575071c7baf160c8b9c663686f6fc9983689c6345cc77
+# --- 6986 lines, sha256 ed9414fbb4c9e777de4e5e044770b2ab008f999546457b93f345e6bbb2317119

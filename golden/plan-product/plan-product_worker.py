@@ -12,7 +12,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   9b56878d1a3d33d51e5098ebd25d57e4a3f5678770873268a4090073501e3531  -
+#   66143cbebe35d51620e1b1603aaa1ab4ab9b285aec8d33faca8a7329f32cb674  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   1ac24764a5884956b972efb369ec91863949234b5aba2d471198bc67c3e98ff8  -
 #
@@ -155,13 +155,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 9b56878d1a3d33d51e5098ebd25d57e4a3f5678770873268a4090073501e3531).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 66143cbebe35d51620e1b1603aaa1ab4ab9b285aec8d33faca8a7329f32cb674).
 # The part for workers: dbos-stepspec (sha256 1ac24764a5884956b972efb369ec91863949234b5aba2d471198bc67c3e98ff8).
-# The specification ends here, and you can stop reading. Up to the last END line, 7,497 lines are the same in every
+# The specification ends here, and you can stop reading. Up to the last END line, 7,533 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7499 lines, sha256 8b116cb4389cf79b55f1258351fd2e2808cf843fa26849e0863c88aea30376a6
+# --- 7535 lines, sha256 ba071e19a0cb770f485b3c5bec57dd4ffa9b9377a8cce0b7ad5b1279fd522f27

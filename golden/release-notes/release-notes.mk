@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 4db62aa0d04588261a4b0dd95e7de4cc69f448236e4c23a86d98fc496fd9db8a
+override RDC_SHA256 := 2a2c769cd925ad3d478cda9db621bde02cbd3adaee5279fd9e5b9c0669a00686
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -104,7 +104,8 @@ def _run(base: Result, mock_run: MockRun, compilation: Compilation, timeout: flo
     options = table_of(load(base.on), compilation.tables).values
     program, scenario, is_mock = base.program, base.scenario, not mock_run.needs_commands
     *legs, last = _answers(base, mock_run)
-    answers = (*legs, () if _speaks(program) else last)  # then the replies have it
+    speaks = is_mock and not legs and _speaks(program)
+    answers = (*legs, () if speaks else last)  # then the replies have it
     # Make doesn't support spaces in paths, so the folder must not have special characters.
     folders = (tempfile.gettempdir(), "/tmp", "/var/tmp")  # noqa: S108 (a private folder is made there)
     home = next((folder for folder in folders if _PLAIN.fullmatch(folder) and os.access(folder, os.W_OK)), None)
@@ -114,7 +115,7 @@ def _run(base: Result, mock_run: MockRun, compilation: Compilation, timeout: flo
         workspace.mkdir()
         if not is_mock:
             workspace = copied(Path(open_project(compilation.path).root), workspace)
-        elif not scenario.jumps:
+        elif not legs:
             program = with_stubs(program, scratch, mock_run.outcomes(program, of_commands=True))
         setting = Setting(
             program,
@@ -127,7 +128,7 @@ def _run(base: Result, mock_run: MockRun, compilation: Compilation, timeout: flo
             jumps=tuple(jump.step for jump in scenario.jumps[: len(legs)]),
             is_prompted=is_mock and bool(legs),
             inputs=scenario.inputs,
-            replies=mock_run.replies(program) if _speaks(program) else (),
+            replies=mock_run.replies(program) if speaks else (),
             mocks=with_answers(program, scratch, mock_run.calls),
         )
         run: Run = target.run(setting)
@@ -137,7 +138,7 @@ def _run(base: Result, mock_run: MockRun, compilation: Compilation, timeout: flo
 def _speaks(program: Program) -> bool:
     return any(
         isinstance(node.task, Agent | Parallel | Tool)
-        or (isinstance(node.task, Ask) and node.task.question in ("input", "select", "confirm"))
+        or (isinstance(node.task, Ask) and node.task.question in ("input", "select", "confirm", "value"))
         for node in program.nodes
     )
 
@@ -146,7 +147,7 @@ def _answers(base: Result, mock_run: MockRun) -> tuple[tuple[str, ...], ...]:
     """Return the answers before each jump and after the last one: to all steps in a mock run, otherwise to prompts."""
     if not mock_run.needs_commands:
         if base.scenario.jumps:
-            return mock_run.legs()
+            return mock_run.legs(base.program)
         return (tuple(outcome.word for outcome in mock_run.outcomes(base.program, of_commands=False)),)
     legs: list[tuple[str, ...]] = [()]
     for event in base.scenario.replies:

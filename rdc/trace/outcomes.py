@@ -83,7 +83,9 @@ def _value(word: str, given: str) -> tuple[str, str]:
 
 
 def usual_text(node: Node, word: str) -> str:
-    """Return the default answer of an outcome: its word, if that is the reply (I10)."""
+    """Return the default answer of an outcome: its word, if that is the reply, or an example of a value (I10)."""
+    if isinstance(node.task, Ask) and node.task.value:
+        return usual(node.task).text if word == Verdict.PASS else word
     return word if isinstance(node.task, Ask) and node.task.question in {"confirm", "select"} else ""
 
 
@@ -112,7 +114,8 @@ def decided_by(given: Mapping[str, Sequence[Outcome]], otherwise: str) -> Callab
 
     def decide(node: Node, _: State) -> Outcome:
         if node.id not in given:
-            return Outcome(otherwise) if otherwise in alphabet(node.task) else usual(node.task)
+            word = otherwise if otherwise in alphabet(node.task) else usual(node.task).word
+            return Outcome(word, usual_text(node, word))
         outcomes, number = given[node.id], used.get(node.id, 0)
         used[node.id] = number + 1
         return outcomes[min(number, len(outcomes) - 1)]

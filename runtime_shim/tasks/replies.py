@@ -16,6 +16,7 @@ from runtime_shim.io.answers import Answer, AnswerIssue
 from runtime_shim.io.reading import LONGEST_TEXT, SPACES, unkept
 from runtime_shim.io.terminal import asked, kept
 from runtime_shim.tasks.ask import Asking
+from runtime_shim.values.fitting import outcome_of
 from runtime_shim.values.slots import until
 
 OBJECT = r'\s*\{\s*["}]'  # the start of JSON; a step's name may start with a brace too
@@ -27,18 +28,39 @@ def one_of(words: Iterable[str]) -> str:
     return f"expected one of {one_line(', '.join(words))}"
 
 
+def wanted(asks: Table) -> str:
+    """Return a line about the value that a question asks for."""
+    listed, matching = ", ".join(asks.get("options", ())), asks.get("pattern", "")
+    checks = (
+        f"one of {listed}" * bool(listed),
+        "a number" * (asks["type"] == "number"),
+        f"like {matching}" * bool(matching),
+    )
+    return one_line(", ".join([asks["name"], *filter(None, checks)]))
+
+
+def outcome_at(step: str, node: Table, reply: str) -> tuple[str, str]:
+    """Return the outcome of a reply to a question for a value, and the problem with it; one of them is ""."""
+    asks = node["asks"]
+    outcome, problem = outcome_of(reply.strip(SPACES), asks["type"], asks.get("options", ()), asks.get("pattern"))
+    return outcome, problem and one_line(f"{step} needs a value for {asks['name']}, or fail: {problem}")
+
+
 class Script:
     """Reads a file of answers: lines, multi-line strings, or JSON."""
 
     def __init__(self, nodes: dict[str, Table], kinds: Performers) -> None:
-        self._names = {*nodes}
-        self._is_free = any(node["task"] in ("input", "select") for node in nodes.values())  # then no line is a comment
+        self._names, self._nodes = {*nodes}, nodes
+        tasks = {node["task"] for node in nodes.values()}
+        self._is_free = not tasks.isdisjoint(("input", "select"))  # then no line is a comment
+        self._is_any = self._is_free or "value" in tasks  # then a line without a step has any reply
         self._askers: dict[str, tuple[str, list[str]]] = {}  # task and replies by name
         for name, node in nodes.items():
             task = node["task"]
             if task not in kinds or node.get("stage", "execute") != "execute":
                 continue
-            replies = [*MEANINGS] if task in ("ask", "stage") else kinds[task].replies(node)
+            known = {"ask": [*MEANINGS], "stage": [*MEANINGS], "value": ANY}
+            replies = known.get(task) or kinds[task].replies(node)
             if replies:
                 self._askers.update(dict.fromkeys(kinds[task].names(name, node), (task, replies)))
 
@@ -84,12 +106,14 @@ class Script:
         if problem := unkept(reply):
             return f"the reply {problem}"
         if step is None:
-            return "" if self._is_free or reply.lower() in (*MEANINGS, "approved", "rejected") else one_of(MEANINGS)
+            return "" if self._is_any or reply.lower() in (*MEANINGS, "approved", "rejected") else one_of(MEANINGS)
         if step not in self._askers:
             return f"{one_line(step)} takes no answer"
         task, replies = self._askers[step]
         if task in ("agent", "parallel") and not reply.strip(SPACES):
             return f"the answer for {step} is empty"
+        if task == "value":
+            return outcome_at(step, self._nodes[step], reply)[1]
         is_one = replies == ANY or (reply if task == "select" else reply.strip().lower()) in replies
         return "" if is_one else f"{one_of(replies)} for {step}"
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from runtime_shim.engine.texts import MEANINGS
 from runtime_shim.io.reading import unkept
 
 NUMBER = r"-?[0-9]+(\.[0-9]+)?"
@@ -42,6 +43,18 @@ def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: "str | No
     if matches is None:
         return f"{TOO_SLOW}, more than {LONGEST_MATCH} seconds; simplify the pattern {pattern}"
     return "" if matches else f"it does not match {pattern}"
+
+
+def outcome_of(reply: str, kind: str, options: Sequence[str] = (), pattern: "str | None" = None) -> tuple[str, str]:
+    """Return the outcome of a reply to a question for a value, and the problem with it; one of them is "".
+
+    The words for FAIL mean that. PASS needs a value, so the words for PASS are invalid.
+    """
+    word = MEANINGS.get(reply.lower(), "") if reply else "pass"
+    if word == "fail":
+        return "fail", ""
+    problem = "a value is required" if word else unfit(reply, kind, options, pattern)
+    return "" if problem else "pass", problem
 
 
 def is_matched(pattern: str, value: str) -> "bool | None":

@@ -68,7 +68,8 @@ class Expiry(Extension):
     The next call decides. One that only looks changes nothing.
     """
 
-    needs = ("ask", "gate", "confirm", "input", "select", "agent", "tool", "parallel", "stage")  # may wait for a person
+    # These may wait for a person.
+    needs = ("ask", "value", "gate", "confirm", "input", "select", "agent", "tool", "parallel", "stage")
     options = (("run", "--expire", "TIME", "fail a question that waits longer than this, such as 24h"),)
     _due: "Record | None" = None  # the outcome that this call has to record
 
@@ -90,7 +91,7 @@ class Expiry(Extension):
         if state.condition != "waiting" or time.time() < expires_at(state) or not session.is_same(state):
             return
         longest, name = duration(longest_wait(state)), state.node
-        if node["task"] not in ("ask", "gate"):
+        if node["task"] not in ("ask", "value", "gate"):
             state.condition, state.message = "stop", f"expired: the run waited longer than {longest}"
             state.notes.append({"kind": "expired"})
             return

@@ -231,7 +231,13 @@ OF_RUNBOOKS = {
     *("Input.required False", "Input.required True", "Input.default None"),
     *(f"Declared.outputs {name}" for name in hostile.VARIABLES),
     *(f"Declared.secrets {name}" for name in hostile.SECRETS),
-    *("Settings.timeout 90", "Settings.delay 1", "Settings.backoff 2", "Settings.env GREETING"),
+    *(
+        "Settings.timeout 90",
+        "Settings.delay 1",
+        "Settings.backoff 2",
+        "Settings.env GREETING",
+        "Settings.asks version",
+    ),
     *("end COMPLETE", "end STOP", "third {N}", "third {n}", "third attempt", "the same runbook again"),
     *(f"{kind} {outcome}" for kind in ("command", "prompt") for outcome in ("pass", "fail")),
     *(f"runbook {depth} deep" for depth in range(4)),
@@ -286,7 +292,7 @@ def facts_of_program_path(program: Json, taken: Any) -> Iterator[str]:
 
 OF_PROGRAMS = {
     *(f"kind {kind}" for kind in ("shell", "ask", "agent", "tool", "parallel", "gate", "branch", "end")),
-    *(f"question {kind}" for kind in ("pass_fail", "yes_no", "confirm", "input", "select")),
+    *(f"question {kind}" for kind in ("pass_fail", "yes_no", "confirm", "input", "select", "value")),
     *(f"kind {kind}" for kind in ("outcome", "counter", "slot", "set", "add", "at_least", "reset", "clear", "keep")),
     *("of output", "extract", "before", "after", "missing", "variables", "keywords", "check all", "check any"),
     *("excused", "failing", "unanimous", "groups", "timeout", "delay", "context", "contexts", "optional", "artifact"),

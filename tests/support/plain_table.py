@@ -263,6 +263,10 @@ def _ask(task: Ask, words: list[str]) -> dict[str, Any]:
         case "select":
             options = [str(option) for option in task.options]
             return {"task": "select"} | shown | {"words": words} | given(options=options if options != words else None)
+        case "value":
+            assert task.value
+            checks = given(options=list(task.value.options), pattern=task.value.pattern)
+            return {"task": "value"} | shown | {"asks": {"name": task.value.name, "type": task.value.type, **checks}}
         case _:
             assert_never(task.question)
 

@@ -53,6 +53,7 @@ OF_RUNBOOKS = {
     "E9": "A runbook and the one that includes it share the inputs and outputs that both declare.",
     "E10": "Secrets are set when a run starts. rdc masks their values.",
     "E13": "With a strict shell, `bash` blocks start with `set -euo pipefail`, and `sh` blocks are errors.",
+    "E14": "A question with `asks` passes only with a valid value, which becomes an output. FAIL gives none.",
 }
 
 OF_PLAYBOOKS = {

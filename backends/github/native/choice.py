@@ -25,7 +25,7 @@ from backends.python.delegate import reasons
 from backends.scheduling.places import simplified
 from backends.scheduling.plan import Plan, make_plan
 from compiler.ir.edges import Clear, Keep, SlotTest
-from compiler.ir.features import Feature
+from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Ask, Shell
 from compiler.ir.texts import Reference
@@ -71,7 +71,9 @@ def not_native(program: Program, why: Sequence[CallReason]) -> OptionDiagnostic:
     """Return the diagnostic that `prompts: environment` cannot be: reviewers answer only native questions."""
     clauses = "; ".join(dict.fromkeys(reason.clause for reason in why))
     problem = f"reviewers of an environment cannot answer the questions of this document: {clauses}"
-    return about_option(program, ("prompts",), "RD520", problem, "use `prompts: answers` or `prompts: agent`")
+    has_replies = Feature.REPLIES in features_of(program)  # an agent cannot give them either
+    remedy = "use `prompts: answers`" if has_replies else "use `prompts: answers` or `prompts: agent`"
+    return about_option(program, ("prompts",), "RD520", problem, remedy)
 
 
 def _clause(program: Program, options: GithubOptions) -> str:

@@ -186,7 +186,7 @@ def _of_visit(machine: Machine, state: State, made: Visit) -> Iterator[_Answer]:
     elif isinstance(task, Ask) and task.question == "select":
         place = [str(option) for option in task.options].index(outcome.word)
         yield _Answer("answers", made.step, machine.text(state, task.options[place]))
-    elif isinstance(task, Ask) and task.question == "input":
+    elif isinstance(task, Ask) and task.question in ("input", "value"):
         yield _Answer("answers", made.step, outcome.text or ANYTHING)
     elif isinstance(task, Ask | Gate | Stage):
         yield _Answer("answers", made.step, outcome.word)

@@ -28,9 +28,12 @@ def script(program: Program, draft: Draft, document: str) -> list[str]:
         task = nodes[made.step].task
         is_question = isinstance(task, Ask) and task.question == "yes_no"
         word = _ANSWERS[made.outcome.word] if is_question else made.outcome.word
-        values = (part for name, value in made.outcome.values for part in ("--value", f"{name}={value}"))
+        values = list(made.outcome.values)
+        if isinstance(task, Ask) and task.value and word == "pass":
+            values.append((task.value.name, made.outcome.text))
+        given = (part for name, value in values for part in ("--value", f"{name}={value}"))
         titled = made.step if made.title in ("", made.step) else f"{made.step} {made.title}"
-        lines.append(f"  - {scalar(shlex.join(['rd', word, *values]))}{comment(titled)}")
+        lines.append(f"  - {scalar(shlex.join(['rd', word, *given]))}{comment(titled)}")
     return ["commands:", *lines]
 
 

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from compiler.diagnostics.issues import OptionSource, OptionSources
 from compiler.ir.program import Input
+from compiler.ir.tasks import Value
 from compiler.project.options import TargetOptions
 from compiler.scenarios.model import Scenario
 from compiler.text.source import Span, nearest
@@ -32,6 +33,7 @@ class StepSettings(Struct, frozen=True):
     delay: int | None = None
     backoff: int | None = None
     env: Mapping[str, str] = field(default_factory=dict)
+    asks: Value | None = None
 
     def place(self, *path: str) -> OptionSource:
         """Return the place of a key, or of the whole settings if the key has no place."""
@@ -56,6 +58,11 @@ class Declarations(Struct, frozen=True):
     def slots(self) -> dict[str, OptionSource]:
         """The names of inputs and outputs with their places, inputs first."""
         return {**{item.input.name: item.place for item in self.inputs}, **self.outputs}
+
+    @property
+    def asked(self) -> dict[str, OptionSource]:
+        """The outputs that questions ask for, with their places (E14)."""
+        return {item.asks.name: item.place("asks") for item in self.steps if item.asks}
 
 
 class Dynamic(Enum):

@@ -209,7 +209,7 @@ class Job:
         """Annotate the result of the run, and the steps that failed after the first `before` ones."""
         for record in state.finished[before:]:
             task = self.program["nodes"].get(record["node"], {}).get("task")
-            if record["outcome"] in ("fail", "failed") and task != "ask" and state.condition != "stop":
+            if record["outcome"] in ("fail", "failed") and task not in ("ask", "value") and state.condition != "stop":
                 how = f"{record['node']} failed: {record['how']}"
                 self.lines.append(annotation("warning", "FAIL", how))
         if state.condition in ("complete", "stop"):

@@ -32,7 +32,7 @@ from runtime_shim.targets.github.saved_run import ABOUT, ANSWERS_FILE, KEPT, che
 from runtime_shim.targets.github.script import is_shown, words_of_places
 from runtime_shim.targets.github.summary import close
 
-ASKING = ("ask", "confirm", "input", "select", "gate")
+ASKING = ("ask", "confirm", "input", "select", "value", "gate")
 
 
 def check(job: Job, _places: list[str]) -> int:

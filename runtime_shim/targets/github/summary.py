@@ -51,18 +51,21 @@ def put_question(program: Table, state: State, is_handed: bool) -> str:
 
 
 def replies_to(program: Table, state: State) -> list[tuple[str, str]]:
-    """Return the replies to a waiting step, each with what it leads to."""
+    """Return the replies to a waiting step, each with its end or next step."""
     node = program["nodes"][state.node]
     if node["task"] == "ask":
-        said = zip(node.get("question", "pass/fail").split("/"), words_of(node))
+        replies = zip(node.get("question", "pass/fail").split("/"), words_of(node))
     elif node["task"] in DECISIONS:
-        said = zip(DECISIONS[node["task"]], DECISIONS[node["task"]])
+        replies = zip(DECISIONS[node["task"]], DECISIONS[node["task"]])
+    elif node["task"] == "value":
+        values = node["asks"].get("options", ["VALUE"])
+        replies = zip([*values, "fail"], [*(["pass"] * len(values)), "fail"])
     elif node["task"] == "select":
         options = [filled(node, option, state.registers) for option in node.get("options", words_of(node))]
-        said = zip(options, words_of(node) if "options" not in node else ["pass"] * len(options))
+        replies = zip(options, words_of(node) if "options" not in node else ["pass"] * len(options))
     else:
-        said = zip(["TEXT"], ["pass"])
-    return [(reply, _where(program, state, outcome)) for reply, outcome in said]
+        replies = zip(["TEXT"], ["pass"])
+    return [(reply, _where(program, state, outcome)) for reply, outcome in replies]
 
 
 def _where(program: Table, state: State, outcome: str) -> str:
@@ -118,7 +121,7 @@ def draw_flow(program: Table, finished: list[Record]) -> str:
     outcomes = {}
     for record in finished:
         step = program["nodes"].get(record["node"], {}).get("step", record["node"])
-        is_answer = program["nodes"].get(record["node"], {}).get("task") in ("ask", "confirm")
+        is_answer = program["nodes"].get(record["node"], {}).get("task") in ("ask", "confirm", "value")
         outcomes[step] = "failed" if record["outcome"] in BAD and not is_answer else "passed"
     classes = [f"class {names[name]} {how}" for name, how in outcomes.items() if name in names]
     styles = ["classDef passed fill:#d3f0d3,stroke:#1a7f37", "classDef failed fill:#ffd8d3,stroke:#cf222e"]
@@ -145,8 +148,8 @@ def _of_nodes(program: Table, names: dict[str, str]) -> Iterator[str]:
         yield f'{names[name]}{begin}"{text}"{end}'
         for edge in node.get("edges", ()):
             word = word_of(node, edge["on"]) if "on" in edge else edge.get("says", "")
-            told = f'|"{_label(word)}"|' if word.strip() else ""
-            yield f"{names[name]} -->{told} {names[edge['go']]}"
+            shown = f'|"{_label(word)}"|' if word.strip() else ""
+            yield f"{names[name]} -->{shown} {names[edge['go']]}"
 
 
 def how_to_continue(program: Table, state: State, branch: str) -> str:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from backends.github import GithubBackend
 from compiler.ir.program import Artifact, Node, Program
+from compiler.ir.tasks import Value
 from runtime_shim.values.secrets import masking
 from tests.backends.github.routed import (
     AGENT,
@@ -123,10 +124,31 @@ def test_an_answer_that_does_not_fit_leaves_the_run_waiting(tmp_path: Path) -> N
     assert ended(done) == "COMPLETE", done.log
 
 
-@pytest.mark.parametrize("kind", ["confirm", "select", "input"])
+def test_a_value_is_checked_and_the_page_shows_what_is_asked_for(tmp_path: Path) -> None:
+    ask = Ask("value", text("Which?"), value=Value("TICKET", pattern="[A-Z]+-[0-9]+"))
+    made = program(
+        node("1", ask, to("2", "pass", do=[Keep("t")]), to(STOP, "fail")),
+        node("2", Shell("sh", text('printf "%s" "$T" > "$FOLDER/t"')), to(COMPLETE), variables=(Variable("T", "t"),)),
+        slots=("t",),
+    )
+    workflow = compiled(made)
+    done = run(tmp_path, workflow, {})
+    command = "gh workflow run workflow.yml --ref main -f resume=1 -f answers="
+    assert f"    VALUE: continue with 2. Step 2\n        {command}'1 VALUE'\n" in done.summary
+    assert f"    fail: STOP It failed.\n        {command}'1 fail'\n" in done.summary
+    done = run(tmp_path, workflow, None, 2, inputs={"answers": "1 $(touch x)", "resume": "1"})
+    assert done.conclusion == "failure"
+    assert "1 needs a value for TICKET, or fail: it does not match [A-Z]+-[0-9]+" in done.log
+    done = run(tmp_path, workflow, None, 3, inputs={"answers": " OPS-1 ", "resume": "1"})
+    assert ended(done) == "COMPLETE", done.log
+    assert (tmp_path / "t").read_text() == "OPS-1"
+
+
+@pytest.mark.parametrize("kind", ["confirm", "select", "input", "value"])
 def test_an_agent_answers_nothing_but_yes_or_no(kind: str) -> None:
     options = (text("A b"), text("c")) if kind == "select" else ()
-    made = program(node("1", Ask(kind, text("?"), options=options), to(COMPLETE)))  # type: ignore[arg-type]
+    value = Value("X") if kind == "value" else None
+    made = program(node("1", Ask(kind, text("?"), options=options, value=value), to(COMPLETE)))  # type: ignore[arg-type]
     found = GithubBackend().emit(made, {**OPTIONS, "prompts": "agent"}).diagnostics
     assert [item.code for item in found] == ["RD533"]
 

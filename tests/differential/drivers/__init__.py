@@ -84,7 +84,7 @@ class Driver:
 
 def is_simple(case: Case, taken: Trace) -> bool:
     """Whether a case has only commands, and questions that are answered with yes and no."""
-    kinds = {each["task"]["kind"] for each in case.program["nodes"]}
+    kinds = {"value" if each["task"].get("value") else each["task"]["kind"] for each in case.program["nodes"]}
     return kinds <= SIMPLE and all(visit.question is None or visit.word in ("pass", "fail") for visit in taken.visits)
 
 

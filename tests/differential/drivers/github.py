@@ -119,7 +119,11 @@ def _in_pieces(workspace: Workspace, prepared: Prepared, run: Run) -> bool:
         same("whether a run that waits fails", bool(ran.exit_code), True, ran.log)
         number += 1
         of_document = workspace.case.documents
-        line = workspace.answer_lines[place].removesuffix("\n") if of_document else f"{step} {reply}"
+        line = (
+            workspace.answer_lines[place].removesuffix("\n")
+            if of_document and workspace.asks_yes_or_no
+            else f"{step} {reply}"
+        )
         inputs = {**({} if of_document else prepared.inputs), "resume": str(number - 1), "answers": line}
         decisions = prepared.decisions(workspace.asked[place:])
         ran = run(workspace, prepared.text, inputs, decisions, number)

@@ -63,6 +63,7 @@ def declared(
     for path, document in documents.items():
         secrets = tuple(picks(draw, tuple(SECRETS), 0, 2))
         steps = settings(draw, document, files, is_main=not path)
+        steps = asking(draw, document, steps, values[path])
         declares = model.Declared(tuple(inputs[path]), tuple(values[path]), secrets, steps)
         found[path] = replace(showing(draw, document), declared=declares)
     main = found.pop("")
@@ -104,6 +105,18 @@ def settings(
     able = [name for name, step in steps.items() if step and "/" not in name and _may_hang(step)]
     if able and number(draw, 0, 3) == 3:
         found[pick(draw, tuple(able))] = model.Settings(model.SHORTEST)
+    return tuple(found.items())
+
+
+def asking(
+    draw: st.DrawFn, runbook: model.Runbook, steps: tuple[tuple[str, model.Settings], ...], names: list[str]
+) -> tuple[tuple[str, model.Settings], ...]:
+    """The same settings, but some questions ask for an output."""
+    found = dict(steps)
+    for name, step in named(runbook, {}, "", None):
+        is_question = step and isinstance(step.body, model.Leaf) and not step.body.is_command
+        if is_question and names and flag(draw):
+            found[name] = replace(found.get(name, model.Settings()), asks=pick(draw, names))
     return tuple(found.items())
 
 

@@ -122,6 +122,11 @@ GIVEN = (
 VALUES = (*GIVEN, *(text for text in NASTY if text not in GIVEN), "x" * 65_536)
 """For what commands write."""
 
+TYPED = tuple(
+    text for text in GIVEN if text.strip() == text and text.isprintable() and text.lower() not in ("", "pass")
+)
+"""Values that people type."""
+
 
 # --- Commands ---------------------------------------------------------------------------------------------------------
 

@@ -41,6 +41,13 @@ TIMEOUT = 4
 """Seconds: a call that does not hang must never take so long, however slow the machine is."""
 
 VARIABLES = ("FIRST", "second_1", "NOTE")
+WANTED: tuple[Json, ...] = (
+    {},
+    {"pattern": "[a-z].*"},
+    {"type": "number"},
+    {"type": "choice", "options": ["$(touch x)", "two words", "5'"]},
+)
+"""The checks of values."""
 INPUTS = ("project", "Issue_1", "body")
 
 
@@ -106,11 +113,13 @@ def shells(draw: st.DrawFn, known: Known, step: str) -> Json:
 
 
 def asks(draw: st.DrawFn, known: Known) -> Json:
-    questions = ("pass_fail", "yes_no", "confirm", "input", "select")
+    questions = ("pass_fail", "yes_no", "confirm", "input", "select", "value")
     question = pick(draw, questions if Feature.REPLIES in known.carried else questions[:2])
     task: Json = {"kind": "ask", "question": question, "prompt": texts(draw, known)}
     if rarely(draw):
         task |= {"block": texts(draw, known, 2), "language": pick(draw, ("", "json"))}
+    if question == "value":
+        task["value"] = {"name": pick(draw, VARIABLES), **pick(draw, WANTED)}
     if question == "select":
         # Each has something of its own, so that all differ as written; filled in, the last two may be alike.
         task["options"] = [

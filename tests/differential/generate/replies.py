@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from hypothesis import strategies as st
 
 from tests.differential.case import Json
 from tests.differential.generate import flag, number, pick, rarely
-from tests.differential.oracles.answers import keywords_of
+from tests.differential.oracles.answers import WHITE, keywords_of
 from tests.differential.oracles.program import AFTER_FOLDER, BEFORE_FOLDER, SLOT
 from tests.support.hostile_texts import LINES, NASTY, OBJECTS, PATTERNS
 
@@ -36,9 +37,21 @@ def reply(draw: st.DrawFn, node: Json) -> Json:
         return {"entries": [answer(draw, agent) for agent in task["entries"]]}
     if task.get("question") == "input":
         return {"reply": pick(draw, NASTY)}
+    if task.get("question") == "value":
+        return {"reply": pick(draw, (*values(task["value"]), "fail", "NO"))}
     if task.get("question") == "select":
         return {"reply": number(draw, 0, 3)}
     return {"reply": flag(draw)}
+
+
+def values(wanted: Json) -> list[str]:
+    """Replies that a question for a value takes."""
+    if wanted.get("type") == "choice":
+        return [f" {option} " for option in wanted["options"]]
+    if wanted.get("type") == "number":
+        return ["3", "-1.50", "\t007"]
+    texts = [text for text in LINES if text != "pass" and text.strip(WHITE)]
+    return [text for text in texts if re.fullmatch(wanted.get("pattern", ".*"), text.strip(WHITE))]
 
 
 def answer(draw: st.DrawFn, task: Json) -> Json:

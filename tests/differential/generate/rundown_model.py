@@ -169,12 +169,13 @@ class Input:
 
 @dataclass(frozen=True)
 class Settings:
-    """What is said of steps (E3); None for what is left open. Times are in seconds."""
+    """What is said of steps (E3); None for what is left open. Times are in seconds, `asks` is an output (E14)."""
 
     timeout: int | None = None
     delay: int | None = None
     backoff: int | None = None
     env: tuple[tuple[str, str], ...] = ()
+    asks: str = ""
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,11 @@ class Declared:
     def names(self) -> tuple[str, ...]:
         """What commands of the document see and its texts may show."""
         return (*(declared.name for declared in self.inputs), *self.outputs)
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The outputs that questions ask for, by the names of their steps (E14)."""
+        return {step: settings.asks for step, settings in self.steps if settings.asks}
 
 
 UNDECLARED = Declared()

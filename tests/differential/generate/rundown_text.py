@@ -208,8 +208,8 @@ def declarations(declared: model.Declared) -> Iterator[str]:
     """What stands under `rdc`, a line for each key; YAML in which all is in quotes."""
     if declared.inputs:
         yield f"inputs: {in_yaml({item.name: _input(item) for item in declared.inputs})}"
-    if declared.outputs:
-        yield f"outputs: {in_yaml(list(declared.outputs))}"
+    if outputs := [name for name in declared.outputs if name not in declared.asked.values()]:
+        yield f"outputs: {in_yaml(outputs)}"
     if declared.secrets:
         yield f"secrets: {in_yaml(list(declared.secrets))}"
     if declared.steps:
@@ -229,6 +229,8 @@ def _settings(settings: model.Settings) -> Mapping[str, Yaml]:
             found[key] = f"{seconds // 60}m" if seconds and seconds % 60 == 0 else f"{seconds}s"
     if settings.backoff is not None:
         found["retry-backoff"] = settings.backoff
+    if settings.asks:
+        found["asks"] = {"output": settings.asks, "type": "text"} if settings.backoff else settings.asks
     return {**found, "env": dict(settings.env)} if settings.env else found
 
 

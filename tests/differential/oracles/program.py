@@ -229,10 +229,12 @@ class Run:
         reply_text = _reply_of(task["question"], reply, options)
         if task["question"] == "select":
             word = written(task["options"][options.index(reply_text)])
+        elif task["question"] == "value":
+            word = "fail" if reply_text.lower() in ("fail", "no") else "pass"
         else:
             word = str({"yes_no": ("fail", "pass")[bool(reply)], "input": "pass"}.get(task["question"], reply_text))
         block = None if task.get("block") is None else filled(task["block"], self.held)
-        text = reply_text.strip(WHITE) if task["question"] == "input" else reply_text
+        text = reply_text.strip(WHITE) if task["question"] in ("input", "value") else reply_text
         return Came(word, text, question=Question(filled(task["prompt"], self.held), reply_text, block, options))
 
     def _gate(self, node: Json, given: Json) -> Came:
@@ -244,7 +246,7 @@ def _reply_of(question: str, reply: Any, options: tuple[str, ...]) -> str:
     """What the person says: the reply itself, or what a yes or no, or a number, stands for."""
     if question == "select":
         return options[int(reply) % len(options)]
-    if question == "input":
+    if question in ("input", "value"):
         return str(reply)
     return (("fail", "pass") if question == "pass_fail" else ("no", "yes"))[bool(reply)]
 

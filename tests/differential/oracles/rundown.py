@@ -317,10 +317,11 @@ class _Run:
             self.world.may_jump(label)
         arguments = tuple(parts.with_numbers(word, self.numbers(place)) for word in body.arguments)
         instances = self.instances(place)
-        passed = recorder.ask(
-            parts.Visit(label, retries + 1, *instances, index, self.file, body.is_command, arguments, beyond)
-        )
+        visit = parts.Visit(label, retries + 1, *instances, index, self.file, body.is_command, arguments, beyond)
+        passed = recorder.ask(visit)
         self.scope.keep(beyond.values)
+        if passed and beyond.asks:
+            self.scope.keep([(beyond.asks, parts.value_of(visit))])
         return passed
 
     def play_list(self, place: _Place, runbooks: model.Runbooks) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from tests.differential import case
 from tests.differential.case import Call, Json, Jump, Limits, Question, Trace
 from tests.differential.generate import rundown_model as model
-from tests.differential.generate.hostile import VALUES
+from tests.differential.generate.hostile import TYPED, VALUES
 from tests.differential.oracles.answers import MalformedError, values_of
 
 End = tuple[str, str]
@@ -26,7 +26,7 @@ class Beyond:
 
     A command `sees` variables, is given a file for values if `keeps`, and `writes` to it: `values`, in which secrets
     are masked, unless what it writes makes it fail (`is_broken`). `timeout` and `waits` are in seconds. The
-    text of a prompt is `shown`, if it may have a reference to a value.
+    text of a prompt is `shown`, if it may have a reference to a value. A question `asks` for an output (E14).
     """
 
     sees: tuple[tuple[str, str], ...] = ()
@@ -37,6 +37,7 @@ class Beyond:
     timeout: int | None = None
     waits: int = 0
     shown: str = ""
+    asks: str = ""
 
     @property
     def hangs(self) -> bool:
@@ -145,6 +146,7 @@ class Scope:
     values: tuple[str, ...] = ()
     stated: Stated = ()
     around: tuple[str, ...] = ()
+    asked: Mapping[str, str] = field(default_factory=dict)
 
     def include(self, declared: model.Declared, prefix: str, around: tuple[str, ...]) -> Scope:
         """The scope of a runbook that begins (E9): names of both are the same, others are its own, and new."""
@@ -159,7 +161,8 @@ class Scope:
         stated = tuple(
             (prefix.rstrip("/") if step == ALL else prefix + step, settings) for step, settings in declared.steps
         )
-        return Scope(self.slots, names, declared.outputs, self.stated + stated, around)
+        asked = {prefix + step: name for step, name in declared.asked.items()}
+        return Scope(self.slots, names, declared.outputs, self.stated + stated, around, asked)
 
     def filled(self, text: str, numbers: Numbers) -> str:
         """M5, E1: a text with the placeholders of its step replaced, in one pass; one of an unset value stays."""
@@ -184,7 +187,7 @@ class Scope:
         settings = self.settings(around)
         waits = (settings.delay or 0) * (settings.backoff or 1) ** (attempt - 2) if attempt > 1 else 0
         if not leaf.is_command:
-            return Beyond(waits=waits, shown=shown)
+            return Beyond(waits=waits, shown=shown, asks=self.asked.get(around[-1], ""))
         held = {name: self.slots.held[slot] for name, slot in self.names.items()}
         sees = {**dict(settings.env), **{name: value for name, value in held.items() if value is not None}}
         is_quiet = settings.timeout == model.SHORTEST or not self.values
@@ -204,6 +207,11 @@ class Scope:
         """E2: what a command wrote is known from the next step on."""
         for name, value in values:
             self.slots.held[self.names[name]] = value
+
+
+def value_of(visit: Visit) -> str:
+    """The value that a person gives, where a question asks for one."""
+    return TYPED[visit.index % len(TYPED)]
 
 
 def with_numbers(text: str, numbers: Numbers) -> str:
@@ -396,13 +404,15 @@ def _visit(visit: Visit, passed: bool, secrets: Mapping[str, str]) -> case.Visit
     numbers = {"RDC_STEP_INSTANCE": visit.step_instance, "RDC_SUBSTEP_INSTANCE": visit.substep_instance}
     instances = {name: number for name, number in numbers.items() if number is not None}
     variables = {**dict(beyond.sees), **secrets, **{name: str(number) for name, number in instances.items()}}
+    reply = value_of(visit) if passed and beyond.asks else word
     call = Call(logged(visit), visit.attempt, "", visit.arguments, variables, beyond.keeps)
     return case.Visit(
         visit.label,
         visit.attempt,
         (call,) if visit.is_command else (),
-        None if visit.is_command else Question(beyond.shown or None, word),
+        None if visit.is_command else Question(beyond.shown or None, reply),
         word,
+        reply if beyond.asks else None,
         values=dict(beyond.values),
         instances=instances,
         limits=Limits(beyond.timeout, beyond.waits),

@@ -104,7 +104,9 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
         return options, declared, [*found, *diagnostics(error.issues, places)]
     table = table_for_targets(plain[STEPS], places)
     targets = {**options.targets, **({STEPS: table} if table else {})}
-    return Options(options.values, targets), replace(declared, steps=steps, for_targets=table), found
+    declared = replace(declared, steps=steps, for_targets=table)
+    declared = replace(declared, outputs={**declared.asked, **declared.outputs})
+    return Options(options.values, targets), declared, found
 
 
 def _scenarios(

@@ -171,7 +171,7 @@ def _meaning(source: Source, runbook: Runbook) -> tuple[object, ...]:
     metadata = {key: value for key, value in runbook.metadata.items() if key not in {"scenarios", "rdc"}}
     head = runbook.title, runbook.description, runbook.prose, repr(metadata), repr(_options(runbook))
     settings = [
-        (output.step, output.timeout, output.delay, output.backoff, *output.env.items())
+        (output.step, output.timeout, output.delay, output.backoff, output.asks, *output.env.items())
         for output in runbook.declared.steps
     ]
     return program, *head, runbook.scenarios, settings

@@ -19,7 +19,7 @@ from compiler.frontends.rundown.link import Document, references
 from compiler.frontends.rundown.lower.frames import Frame, StepRef, visible
 from compiler.frontends.rundown.lower.jumps import Outcomes, enter_step, jump, restarted, settled_id
 from compiler.frontends.rundown.syntax import Dynamic, Reference, Step, Target, Word, all_steps
-from compiler.ir.edges import AtLeast, Edge, Effect, Origin, OutcomeTest, Reset, Set
+from compiler.ir.edges import AtLeast, Edge, Effect, Keep, Origin, OutcomeTest, Reset, Set
 from compiler.ir.program import Counter, Entering, Group, Jump, Node, Program, SourceFile, Variable
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
 from compiler.ir.texts import Reference as TextReference
@@ -168,6 +168,9 @@ def _leaf(outcomes: Outcomes, ref: StepRef, group: str) -> Node:
     if isinstance(task, Shell) and frame.visible.slots:
         edges = tuple(replace(edge, effects=(*frame.visible.keeps, *edge.effects)) for edge in edges)
         variables = (*variables, *frame.visible.variables)
+    elif isinstance(task, Ask) and task.value:
+        keep, passes = Keep(frame.visible.slots[task.value.name]), OutcomeTest(Verdict.PASS.value)
+        edges = tuple(replace(edge, effects=(keep, *edge.effects)) if passes in edge.guard else edge for edge in edges)
     return Node(
         id=frame.id(ref),
         title=_text(frame, ref, syntax.title),
@@ -189,8 +192,11 @@ def _task(frame: Frame, ref: StepRef) -> Shell | Ask:
         command = with_references(strict + written, _instances(frame, ref))
         return Shell("bash" if code.interpreter == "bash" else "sh", command, prompt)
     block = _text(frame, ref, written) if code else None
+    language, value = code.language if code else "", frame.asked.get(ref.label)
+    if value:
+        return Ask("value", prompt, block, language, value=value)
     yes_no = any(item.word is Word.YES or item.word is Word.NO for item in ref.syntax.transitions)
-    return Ask("yes_no" if yes_no else "pass_fail", prompt, block, code.language if code else "")
+    return Ask("yes_no" if yes_no else "pass_fail", prompt, block, language)
 
 
 def _text(frame: Frame, ref: StepRef, written: str) -> Text:

@@ -25,7 +25,7 @@ from compiler.frontends.rundown.syntax import (
 )
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, Test, Written
 from compiler.ir.program import Counter, Entering, Slot, Variable
-from compiler.ir.tasks import Verdict
+from compiler.ir.tasks import Value, Verdict
 from compiler.text.source import Span
 
 
@@ -215,6 +215,11 @@ class Frame(Struct, frozen=True, dict=True):
             for transition in ref.syntax.transitions:
                 if isinstance(transition.action, Goto):
                     yield ref, resolve_next(ref, transition.action.target)
+
+    @cached_property
+    def asked(self) -> dict[str, Value]:
+        """The values that questions ask for, by the step's label."""
+        return {item.step: item.asks for item in self.document.runbook.declared.steps if item.asks}
 
     def at(self, span: Span) -> Origin:
         """Return a place in this document."""

@@ -110,6 +110,18 @@ def unknown_steps(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
             yield unknown_step(settings, known)
 
 
+def misplaced_asks(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """Report `asks` for steps that ask nothing: those with a command, substeps or runbooks (E14)."""
+    refs = {ref.label: ref for ref in step_refs(runbook.steps)} if runbook.declared.asked else {}
+    for settings in runbook.declared.steps:
+        ref = refs.get(settings.step)
+        code = ref.syntax.code if ref else None
+        if settings.asks and ref and (not ref.is_leaf or (code and code.interpreter)):
+            does = "runs a command" if ref.is_leaf else "has substeps or runbooks"
+            problem = f"`asks` needs a question, but step {settings.step} {does}"
+            yield settings.place("asks").finding(problem, "move it to a step without a code block that runs")
+
+
 def unknown_step(settings: StepSettings, known: Iterable[str]) -> Diagnostic:
     """Return the diagnostic for an unknown step, with the nearest known name as a hint."""
     hint = did_you_mean(settings.step, known)
@@ -174,14 +186,20 @@ def value_warnings(program: Program, frames: Sequence[Frame]) -> Iterator[Diagno
     paths = {frame.document.source.name: frame.document.source.path for frame in frames}
     found: dict[Diagnostic, None] = {}
     for node, slot in read_too_early(program, flow):
-        name, _ = places[slot]
+        name, frame = places[slot]
         reader = "this message" if isinstance(node.task, End) else f"step {node.id}"
         problem = f"{reader} reads the output `{name}`, but no earlier step can have written it"
-        remedy = f'write it in an earlier step: `echo "{name}=…" >> "$RDC_OUTPUT"`'
+        remedy = (
+            "ask for it in an earlier step; only PASS gives a value"
+            if name in frame.document.runbook.declared.asked
+            else f'write it in an earlier step: `echo "{name}=…" >> "$RDC_OUTPUT"`'
+        )
         found[Diagnostic("RD408", paths[node.origin.path], node.origin.span, problem, remedy)] = None
     unread = {slot for slot in places if slot not in flow.used}
     for slot in unread:
         name, frame = places[slot]
+        if name in frame.document.runbook.declared.asked:
+            continue  # people read it in the status and the report
         place = frame.document.runbook.declared.outputs[name]
         problem = f"no step reads the output `{name}`"
         remedy = f"use it as `${name}` in a command or `{{{{{name}}}}}` in text, or remove it"

@@ -1,0 +1,152 @@
+"""Questions for a value: `asks` in the settings of a step (E14)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compiler.driver import compile_file
+from compiler.ir.edges import Keep
+from compiler.ir.serialize import to_json
+from compiler.ir.tasks import Ask, Value
+from compiler.scenarios.mock import mock
+from tests.compiler.frontends.rundown.declaring import document, problem, program_of
+from tests.support.documents import compiled, findings
+
+BODY = """\
+## 1. Which ticket?
+Name it.
+- FAIL: STOP none
+## 2. Show {{TICKET}}
+```sh
+echo "$TICKET"
+```
+- PASS: COMPLETE "{{TICKET}}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("asks", "value"),
+    [
+        ("TICKET", Value("TICKET")),
+        ("{output: TICKET}", Value("TICKET")),
+        ("{output: TICKET, type: text, pattern: '[A-Z]+-[0-9]+'}", Value("TICKET", pattern="[A-Z]+-[0-9]+")),
+        ("{output: TICKET, type: number}", Value("TICKET", "number")),
+        ("{output: TICKET, type: choice, options: [1.10, eu]}", Value("TICKET", "choice", ("1.10", "eu"))),
+    ],
+)
+def test_the_reply_becomes_an_output_after_pass_only(tmp_path: Path, asks: str, value: Value) -> None:
+    nodes = program_of(tmp_path, f"steps: {{1: {{asks: {asks}}}}}", BODY).index()
+    task = nodes["1"].task
+    assert isinstance(task, Ask)
+    assert (task.question, task.value) == ("value", value)
+    assert [edge.effects for edge in nodes["1"].edges] == [(Keep("TICKET"),), ()]
+    assert [(item.name, item.register) for item in nodes["2"].variables] == [("TICKET", "TICKET")]
+    assert [reference.register for reference in nodes["2"].title.references] == ["TICKET"]
+
+
+@pytest.mark.parametrize(
+    ("asks", "message"),
+    [
+        ("", "the settings of step 1: `asks` must be the name of an output, or a mapping"),
+        ("[A]", "the settings of step 1: `asks` must be the name of an output, or a mapping"),
+        ("{type: text}", "the settings of step 1: `asks` needs the name of an output"),
+        ("a-b", "`a-b` cannot be the name of an output"),
+        ("PATH", "`PATH` cannot be the name of an output: "),
+        ("{output: A, tipe: text}", "there is no key `tipe` in the settings of step 1, `asks`; did you mean `type`?"),
+        ("{output: A, type: string}", "the settings of step 1: `asks`: `type` must be one of text, number, choice"),
+        ("{output: A, type: choice}", "the settings of step 1: `asks`: the type choice needs a list of options"),
+        ("{output: A, options: [x]}", "the settings of step 1: `asks`: the type choice needs a list of options"),
+        ("{output: A, type: choice, options: [x, x]}", "the settings of step 1: `asks`: an option is empty or dupli"),
+        ("{output: A, type: choice, options: [x, No]}", "the settings of step 1: `asks`: the option 'No' is "),
+        ("{output: A, pattern: '['}", "the settings of step 1: `asks`: the pattern is not a valid regular expression"),
+        ("{output: A, pattern: (a+)+}", "the settings of step 1: `asks`: the pattern repeats, without limit, a part"),
+        ("{output: A, pattern: }", "the settings of step 1: `asks`: `pattern` is not a valid string: it has no value"),
+    ],
+)
+def test_errors_in_asks(tmp_path: Path, asks: str, message: str) -> None:
+    place, found, help_ = problem(tmp_path, f"steps: {{1: {{asks: {asks}}}}}", "## 1. A\nX?\n")
+    assert place.startswith("RD013 3:")
+    assert found.startswith(message)
+    assert help_
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("steps: {2: {asks: A}}", "`asks` needs a question, but step 2 runs a command"),
+        ("steps: {3: {asks: A}}", "`asks` needs a question, but step 3 has substeps or runbooks"),
+        ("steps: {'*': {asks: A}}", "the settings of all steps: `asks` needs a single step of this document"),
+        ("steps: {4/a.runbook.md/1: {asks: A}}", "the settings of step 4/a.runbook.md/1: `asks` needs a single step"),
+        ("steps: {5: {asks: A}}", "there is no step `5`"),
+        ("inputs: {A: {}}\nsteps: {1: {asks: A}}", "`A` is both an input and an output"),
+        ("secrets: [A]\nsteps: {1: {asks: A}}", "`A` is also a secret"),
+        ("steps: {1: {asks: A}, 2: {env: {A: x}}}", "`env` sets `A`, but there is an input or output with that name"),
+    ],
+)
+def test_asks_that_collide_or_belong_elsewhere(tmp_path: Path, options: str, message: str) -> None:
+    body = "## 1. A\nX?\n## 2. B\n```sh\necho $A\n```\n## 3. C\n### 3.1 D\nX?\n"
+    found = [item.message for item in compiled(tmp_path, document(options, body)).diagnostics]
+    assert any(each.startswith(message) for each in found), found
+
+
+def test_a_declared_output_may_be_asked_for_too(tmp_path: Path) -> None:
+    program = program_of(tmp_path, "outputs: [TICKET]\nsteps: {1: {asks: TICKET}}", BODY)
+    assert [slot.name for slot in program.slots] == ["TICKET"]
+
+
+def test_only_pass_gives_the_value_so_a_step_after_fail_reads_it_too_early(tmp_path: Path) -> None:
+    body = BODY.replace("STOP none", "GOTO Oops") + "## Oops\nX {{TICKET}}\n- PASS: STOP\n- FAIL: STOP\n"
+    (found,) = [
+        item
+        for item in compiled(tmp_path, document("steps: {1: {asks: TICKET}}", body)).diagnostics
+        if item.code == "RD408"
+    ]
+    assert found.message == "step Oops reads the output `TICKET`, but no earlier step can have written it"
+    assert found.help == "ask for it in an earlier step; only PASS gives a value"
+
+
+def test_an_output_that_only_people_read_is_no_warning(tmp_path: Path) -> None:
+    assert findings(compiled(tmp_path, document("steps: {1: {asks: TICKET}}", "## 1. A\nX?\n"))) == []
+
+
+SCENARIO = """\
+---
+rdc:
+  steps: {1: {asks: {output: TICKET, type: number}}}
+scenarios:
+  one:
+    commands: [rd run --prompted main.runbook.md, REPLY, rd pass]
+    result: COMPLETE
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("reply", "message", "end"),
+    [
+        ("rd pass --value TICKET=12", "", "12"),
+        ("rd fail", "", "none"),
+        ("rd pass", "step 1 asks for `TICKET`: a value is required; write `--value TICKET=…` after `pass`", None),
+        ("rd pass --value TICKET=x", "step 1 asks for `TICKET`: it is not a decimal number; write `--value", None),
+    ],
+)
+def test_a_scenario_gives_the_value(tmp_path: Path, reply: str, message: str, end: str | None) -> None:
+    compilation = compiled(tmp_path, SCENARIO.replace("REPLY", reply) + BODY)
+    assert compilation.program
+    played = mock(compilation.program, compilation.scenarios[0])
+    assert played.message.startswith(message)
+    if end is not None:
+        done = compilation.program.index()[played.path.state.node].task
+        assert done.kind == "end"
+        assert end in (str(done.message), *played.path.state.slots.values())
+
+
+def test_the_program_is_the_same_after_json(tmp_path: Path) -> None:
+    made = program_of(tmp_path, "steps: {1: {asks: {output: TICKET, pattern: '[0-9]+'}}}", BODY)
+    path = tmp_path / "main.json"
+    path.write_text(to_json(made), encoding="utf-8")
+    again = compile_file(str(path)).program
+    assert again
+    assert (again.nodes, again.slots) == (made.nodes, made.slots)
