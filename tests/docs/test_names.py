@@ -35,7 +35,7 @@ PUBLIC = {
 
 INNER = {
     r"(?i)\brehears": "mock run, preview",
-    r"(?i)(?<![a-z])units?(?![a-z])": "step, node or stage",
+    r"(?i)(?<![a-z[])units?(?![a-z])": "step, node or stage",  # `[Unit]` is systemd's
     r"\bWalks?\b(?! (?:through|to|without|over))|\b(?:the|all|a|each|every|these|those) walks?\b": "Path, paths",
     r"\b_?Ways?\b|\bWAYS\b|\bways? = |\bways?\(|possible_ways|[/.]ways\b": "transition, path, driver",
     r"(?i)\bmistakes?\b": "error",
