@@ -60,12 +60,16 @@ def task_settings(task: Task, original: Task) -> Values:
 def _ask(task: Ask, words: list[str]) -> Values:
     block = given(language=task.language, block=str(task.block or ""))
     if task.question in ("pass_fail", "yes_no"):
-        return given(prompt=str(task.prompt)) | {"question": task.question.replace("_", "/")} | block
+        return given(prompt=str(task.prompt)) | {"question": task.question.replace("_", "/")} | _items(task) | block
     found = given(prompt=str(task.prompt)) | block
     if task.question == "select":
         options = [str(option) for option in task.options]
         found |= {"words": words} | given(options=options if options != words else None)
     return found
+
+
+def _items(task: Ask) -> Values:
+    return given(items=[str(item) for item in task.items])
 
 
 def _agent(task: Agent) -> Values:

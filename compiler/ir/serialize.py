@@ -21,7 +21,7 @@ from compiler.ir.program import (
     SourceFile,
     Variable,
 )
-from compiler.ir.tasks import Agent, Parallel, Reading, Tool
+from compiler.ir.tasks import Agent, Ask, Parallel, Reading, Tool
 from compiler.ir.texts import Text, to_plain
 from compiler.text.regex import Regex
 from compiler.text.source import Span
@@ -48,6 +48,7 @@ None means that the default comes from the file or the position. Keys with a def
 UNWRITTEN: Mapping[type, frozenset[str]] = {
     Program: frozenset({"secrets", "jumps", "artifact", "folder", "contexts", "stepspec", "project", "file"}),
     Node: frozenset({"constants"}),
+    Ask: frozenset({"items"}),
     Agent: frozenset({"report", "context"}),
     Tool: frozenset({"optional"}),
     Parallel: frozenset({"report"}),

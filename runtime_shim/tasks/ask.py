@@ -15,6 +15,7 @@ class Asking(Performer):
 
     keys: tuple[str, ...] = ("prompt", "block")
     recovers = False
+    source: Record = {}  # noqa: RUF012 (the line of the last reply from the file of answers; only replaced)
     asks = True  # whether an answer without a step may be for it
 
     def perform(self, name: str, node: Table) -> Done:
@@ -44,7 +45,8 @@ class Asking(Performer):
         """Take the reply to a step from the file of answers, if any, with a note for the journal."""
         mark, left = self.session.answers
         answer = take_answer(left, name, self.asks)
-        return (None, {}) if answer is None else (answer.reply, {"answers": mark, "line": answer.line})
+        self.source = {} if answer is None else {"answers": mark, "line": answer.line}
+        return answer and answer.reply, self.source
 
     def from_file(self, name: str) -> "Done | None":
         """Return the outcome by the reply in the file of answers, if any."""
@@ -71,7 +73,7 @@ class Prompts(Asking):
         choice = self.session.ask(text, node["question"])
         return None if choice is None else self.given(name, choice, "answered here")
 
-    def given(self, _name: str, reply: str, how: str) -> Done:
+    def given(self, _name: str, reply: str, how: str) -> "Done | None":
         """Return the outcome of pass, fail, yes or no."""
         if reply.lower() not in MEANINGS:
             raise UsageError(f"{one_line(reply)}: expected pass, fail, yes or no")
@@ -101,7 +103,7 @@ def answer(session: Session, shows: bool = True) -> int:
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
     is_stopped = state.condition == "stop"
-    for line in hints(session, "stop" if is_stopped else "ready") if shows else ():
+    for line in hints(session, "stop" if is_stopped else "ready" if done else "waiting") if shows else ():
         session.display.rule("".join([line, *session.each("hint")]))
     if is_stopped and shows:
         session.display.rule(f"STOP {one_line(state.message)}".rstrip())

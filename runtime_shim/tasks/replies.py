@@ -19,6 +19,7 @@ from runtime_shim.tasks.ask import Asking
 from runtime_shim.values.slots import until
 
 OBJECT = r'\s*\{\s*["}]'  # the start of JSON; a step's name may start with a brace too
+ITEM = "--item "  # the start of a reply to an item of a checklist
 ANY = ["-"]  # the replies of a step that takes any string
 
 
@@ -73,7 +74,8 @@ class Script:
                 yield (number, f"the closing line {reply} is missing") if inner is None else Answer(number, step, inner)
                 continue
             reply = reply.removesuffix("\r")
-            if not self._is_free and self._askers.get(step or "", ("", []))[1] != ANY:
+            has_reason = reply.startswith(ITEM) and "n/a" in reply
+            if not (self._is_free or has_reason or self._askers.get(step or "", ("", []))[1] == ANY):
                 reply = re.sub(r"(^|\s)#.*", "", reply).strip()
             yield Answer(number, step, reply)
 
@@ -90,7 +92,8 @@ class Script:
         task, replies = self._askers[step]
         if task in ("agent", "parallel") and not reply.strip(SPACES):
             return f"the answer for {step} is empty"
-        is_one = replies == ANY or (reply if task == "select" else reply.strip().lower()) in replies
+        is_any = replies == ANY or (task == "ask" and reply.startswith(ITEM))
+        is_one = is_any or (reply if task == "select" else reply.strip().lower()) in replies
         return "" if is_one else f"{one_of(replies)} for {step}"
 
 

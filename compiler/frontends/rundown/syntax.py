@@ -169,7 +169,10 @@ class Reference(Struct, frozen=True):
 
 
 class Substep(Struct, frozen=True):
-    """`### 1.2 Title`; `parent` is the prefix as written, which must be the step's identifier (V5)."""
+    """`### 1.2 Title`; `parent` is the prefix as written, which must be the step's identifier (V5).
+
+    `checklist` has the items of the task lists in the text.
+    """
 
     parent: Identifier
     id: Identifier
@@ -179,10 +182,11 @@ class Substep(Struct, frozen=True):
     runbooks: tuple[Reference, ...]
     transitions: tuple[Transition, ...]
     span: Span
+    checklist: tuple[str, ...] = ()
 
 
 class Step(Struct, frozen=True):
-    """`## 1. Title`; a step has at most one of code, runbooks and substeps (V6)."""
+    """`## 1. Title`; a step has at most one of code, runbooks and substeps (V6). `checklist` is as for a substep."""
 
     id: Identifier
     title: str
@@ -192,6 +196,7 @@ class Step(Struct, frozen=True):
     substeps: tuple[Substep, ...]
     transitions: tuple[Transition, ...]
     span: Span
+    checklist: tuple[str, ...] = ()
 
 
 class Runbook(Struct, frozen=True):

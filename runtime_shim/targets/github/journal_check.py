@@ -21,7 +21,7 @@ NOTES = {
     "resume": ("running",),
     "again": ("running", "ready"),
     "wait": ("waiting",),
-    **dict.fromkeys(("process", "entry", "call", "tried", "agreed", "waits", "left"), (None,)),
+    **dict.fromkeys(("process", "entry", "item", "call", "tried", "agreed", "waits", "left"), (None,)),
 }
 # The keys that a record of a kind must have.
 REQUIRED = {
@@ -29,6 +29,7 @@ REQUIRED = {
     "done": ("node", "attempt", "instances", "outcome", "how", "next", "seconds", "changed"),
     "process": ("pid", "since"),
     "entry": ("entry", "answer"),
+    "item": ("item", "text", "reply"),
     "call": ("call",),
     "tried": ("until",),
     "agreed": ("agreed",),

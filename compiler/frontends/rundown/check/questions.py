@@ -14,7 +14,8 @@ from compiler.frontends.rundown.check.numbering import (
     renumber_frontmatter,
     unclear_references,
 )
-from compiler.frontends.rundown.parse.document import _MOST, TASK, question_in
+from compiler.frontends.rundown.parse.checklist import TASK
+from compiler.frontends.rundown.parse.document import _MOST, question_in
 from compiler.frontends.rundown.syntax import AnyStep, Dynamic, Goto, Runbook, Step, Substep, Word, all_steps, spell
 from compiler.reading.comments import ignoring_lines
 from compiler.text.regex import Regex

@@ -190,7 +190,8 @@ def _task(frame: Frame, ref: StepRef) -> Shell | Ask:
         return Shell("bash" if code.interpreter == "bash" else "sh", command, prompt)
     block = _text(frame, ref, written) if code else None
     yes_no = any(item.word is Word.YES or item.word is Word.NO for item in ref.syntax.transitions)
-    return Ask("yes_no" if yes_no else "pass_fail", prompt, block, code.language if code else "")
+    items = tuple(_text(frame, ref, item) for item in ref.syntax.checklist)
+    return Ask("yes_no" if yes_no else "pass_fail", prompt, block, code.language if code else "", items=items)
 
 
 def _text(frame: Frame, ref: StepRef, written: str) -> Text:
