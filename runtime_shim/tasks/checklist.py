@@ -16,7 +16,7 @@ from runtime_shim.io.terminal import asked
 from runtime_shim.operator.signing import told_by
 from runtime_shim.tasks.ask import Prompts
 
-WORDS = {**MEANINGS, "y": "pass", "ok": "pass", "done": "pass", "n": "fail"}
+ITEM_WORDS = {**MEANINGS, "y": "pass", "ok": "pass", "done": "pass", "n": "fail"}
 OF_ITEM = r"--item\s+(\S+)\s+(.*)"  # a reply, as in files of answers
 ANSWERED = ("reply", "by", "note", "time")  # what the status shows of an answer
 
@@ -41,9 +41,9 @@ def item_line(item: Record) -> str:
 def item_reply(said: str) -> str:
     """Return the meaning of a reply to an item: done, fail, or `n/a: ` and the reason."""
     found = re.fullmatch(r"(?i)n/a: *(.+)", one_line(said))
-    if not found and one_line(said).lower() not in WORDS:
+    if not found and one_line(said).lower() not in ITEM_WORDS:
         raise UsageError(f"{one_line(said)}: expected done, fail, or n/a: and the reason to skip the item")
-    return f"n/a: {found[1]}" if found else WORDS[one_line(said).lower()].replace("pass", "done")
+    return f"n/a: {found[1]}" if found else ITEM_WORDS[one_line(said).lower()].replace("pass", "done")
 
 
 class Checklists(Prompts):
@@ -69,7 +69,7 @@ class Checklists(Prompts):
         def read(said: str) -> "tuple[Done | None]":
             return (self.given(name, f"--item {self._due()[0]['item']} {said}", "answered here"),)
 
-        found: "tuple[Done | None] | None" = (None,)
+        found: tuple[Done | None] | None = (None,)
         while found == (None,):
             first = self._due()[0]
             forget_typed()

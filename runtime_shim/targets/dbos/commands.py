@@ -16,7 +16,7 @@ from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_ST
 from runtime_shim.engine.session import Kinds, Session
 from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.state import ENDED, utc_now
-from runtime_shim.engine.status import describe, status_lines
+from runtime_shim.engine.status import describe, hints, status_lines
 from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.io.answers import LARGEST, read_text
 from runtime_shim.operator.history import HOURS
@@ -176,6 +176,10 @@ def decide(request: Request, session: Session) -> None:
 def going_on(request: Request, session: Session) -> int:
     """Show the decision, and that a worker continues the run or how the run ended."""
     run, state, program = request.options.RUN, session.state, session.program
+    if any(note["kind"] == "item" for note in state.notes):  # the list has open items
+        for line in hints(session, "waiting"):
+            request.display.rule(line)
+        return EXIT_COMPLETE
     for done in state.finished[-1:]:
         word = word_of(program["nodes"].get(done["node"], {}), done["outcome"])
         request.display.rule(one_line(f"{run} {done['node']} {done['title']}: {word}"))
