@@ -82,17 +82,21 @@ class Checklists(Prompts):
         session, options, due = self.session, vars(self.session.options), self._due()
         said = re.fullmatch(OF_ITEM, reply, re.DOTALL) if due else None
         number, word = said.groups() if said else (options.get("item"), reply)
+        over = self._decided(how)  # the run was killed before it recorded that
+        if over and MEANINGS.get(word.lower()) != "fail":
+            return over
         if (number or options.get("all")) and (not due or (number and options["all"])):
             raise UsageError("use --item or --all, for a step with open items")
         if number:
             return self._answered(due[0], number, item_reply(word), how)
         if due and not (options.get("all") or self.source) and item_reply(word) != "fail":
             raise UsageError(*map(item_line, due), *hints(session, "waiting"), f"{name} has open items: {len(due)}")
-        return self._decided(how) or super().given(name, word, how)
+        return super().given(name, word, how)
 
     def _answered(self, item: Record, number: str, reply: str, how: str) -> "Done | None":
         """Record the answer to the first open item. A failed item fails the step."""
-        session, about = self.session, {**item, "reply": reply, "how": how, "time": utc_now()}
+        session = self.session
+        about = {"node": session.state.node, **item, "reply": reply, "how": how, "time": utc_now()}
         if number != str(item["item"]):
             raise UsageError(f"the next open item is {item_line(item)}; it is not {one_line(number)}")
         if reply == "fail":

@@ -148,6 +148,11 @@ def answer_run(request: Request) -> int:
         decide(request, session)
     else:
         answer(session, shows=False)
+    if any(note["kind"] == "item" for note in session.state.notes):  # the list has open items
+        store.go_on(result=store.legs[-1].result)
+        for line in hints(session, "waiting"):
+            request.display.rule(line)
+        return EXIT_COMPLETE
     store.go_on()
     return going_on(request, session)
 
@@ -176,10 +181,6 @@ def decide(request: Request, session: Session) -> None:
 def going_on(request: Request, session: Session) -> int:
     """Show the decision, and that a worker continues the run or how the run ended."""
     run, state, program = request.options.RUN, session.state, session.program
-    if any(note["kind"] == "item" for note in state.notes):  # the list has open items
-        for line in hints(session, "waiting"):
-            request.display.rule(line)
-        return EXIT_COMPLETE
     for done in state.finished[-1:]:
         word = word_of(program["nodes"].get(done["node"], {}), done["outcome"])
         request.display.rule(one_line(f"{run} {done['node']} {done['title']}: {word}"))
