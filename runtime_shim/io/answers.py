@@ -7,7 +7,6 @@ from typing import Any, Callable, NamedTuple
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.texts import MEANINGS
 
-ITEM = "--item "  # the start of a reply to an item of a checklist
 LARGEST = 16 * 1024 * 1024  # bytes of answers; a pipe may have no end
 
 

@@ -9,6 +9,8 @@ from runtime_shim.engine.status import hints
 from runtime_shim.engine.texts import MEANINGS, one_line, words_of
 from runtime_shim.io.answers import LARGEST, read_answers, read_lines, read_text, take_answer
 
+ITEM = "--item "  # the start of a reply to an item of a checklist
+
 
 class Asking(Performer):
     """Runs steps that a person answers."""

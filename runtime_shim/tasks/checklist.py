@@ -13,37 +13,37 @@ from runtime_shim.engine.status import hints
 from runtime_shim.engine.texts import MEANINGS, one_line
 from runtime_shim.engine.walk import filled
 from runtime_shim.io.terminal import asked
-from runtime_shim.operator.signing import told_by
 from runtime_shim.tasks.ask import Prompts
 
 ITEM_WORDS = {**MEANINGS, "y": "pass", "ok": "pass", "done": "pass", "n": "fail"}
 OF_ITEM = r"--item\s+(\S+)\s+(.*)"  # a reply, as in files of answers
-ANSWERED = ("reply", "by", "note", "time")  # what the status shows of an answer
+ANSWERED = ("reply", "by", "note", "time")  # the parts of an answer that the status shows
 
 
 def items_of(session: Session, state: State) -> list[Record]:
     """Return the items of the run's current step, each with its answer if it has one."""
     node, now = session.program["nodes"].get(state.node, {}), {**session.program["registers"], **state.registers}
-    said = {note["item"]: note for note in state.notes if note["kind"] == "item"}
-    texts = [session.mask(one_line(filled(node, item, now))) for item in node.get("items", ())]
-    known = ((number, text, said.get(number, {})) for number, text in enumerate(texts, 1))
+    answers = {note["item"]: note for note in state.notes if note["kind"] == "item"}
+    shown = [session.mask(one_line(filled(node, item, now))) for item in node.get("items", ())]
+    known = ((number, text, answers.get(number, {})) for number, text in enumerate(shown, 1))
     return [{"item": at, "text": text, **{key: one[key] for key in ANSWERED if key in one}} for at, text, one in known]
 
 
 def item_line(item: Record) -> str:
     """Return an item with its answer as a line."""
     reply, when = item.get("reply", ""), item.get("time", "")[:16].replace("T", " ")
-    details = (item["text"], reply.partition("n/a")[1] and reply, told_by(item), when and f"{when} UTC")
+    who = ": ".join([f"by {item['by']}", *filter(None, [item.get("note")])]) if "by" in item else ""
+    details = (item["text"], reply.partition("n/a")[1] and reply, who, when and f"{when} UTC")
     box = {"": "[ ]", "done": "[x]"}.get(reply, "[-]")
     return one_line(f"{box} {item['item']}. {', '.join(filter(None, details))}")
 
 
-def item_reply(said: str) -> str:
+def item_reply(typed: str) -> str:
     """Return the meaning of a reply to an item: done, fail, or `n/a: ` and the reason."""
-    found = re.fullmatch(r"(?i)n/a: *(.+)", one_line(said))
-    if not found and one_line(said).lower() not in ITEM_WORDS:
-        raise UsageError(f"{one_line(said)}: expected done, fail, or n/a: and the reason to skip the item")
-    return f"n/a: {found[1]}" if found else ITEM_WORDS[one_line(said).lower()].replace("pass", "done")
+    found = re.fullmatch(r"(?i)n/a: *(.+)", one_line(typed))
+    if not found and one_line(typed).lower() not in ITEM_WORDS:
+        raise UsageError(f"{one_line(typed)}: expected done, fail, or n/a: and the reason to skip the item")
+    return f"n/a: {found[1]}" if found else ITEM_WORDS[one_line(typed).lower()].replace("pass", "done")
 
 
 class Checklists(Prompts):
@@ -66,8 +66,8 @@ class Checklists(Prompts):
         if not self._due():
             return super().ask_here(name, node)
 
-        def read(said: str) -> "tuple[Done | None]":
-            return (self.given(name, f"--item {self._due()[0]['item']} {said}", "answered here"),)
+        def read(typed: str) -> "tuple[Done | None]":
+            return (self.given(name, f"--item {self._due()[0]['item']} {typed}", "answered here"),)
 
         found: tuple[Done | None] | None = (None,)
         while found == (None,):
@@ -80,8 +80,8 @@ class Checklists(Prompts):
     def given(self, name: str, reply: str, how: str) -> "Done | None":
         """Record the answer to an item, or return the outcome of the whole list. PASS needs all items."""
         session, options, due = self.session, vars(self.session.options), self._due()
-        said = re.fullmatch(OF_ITEM, reply, re.DOTALL) if due else None
-        number, word = said.groups() if said else (options.get("item"), reply)
+        parts = re.fullmatch(OF_ITEM, reply, re.DOTALL) if due else None
+        number, word = parts.groups() if parts else (options.get("item"), reply)
         over = self._decided(how)  # the run was killed before it recorded that
         if over and MEANINGS.get(word.lower()) != "fail":
             return over

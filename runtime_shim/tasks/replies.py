@@ -12,10 +12,10 @@ from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Performers
 from runtime_shim.engine.texts import MEANINGS, one_line, words_of
 from runtime_shim.engine.walk import filled
-from runtime_shim.io.answers import ITEM, Answer, AnswerIssue
+from runtime_shim.io.answers import Answer, AnswerIssue
 from runtime_shim.io.reading import LONGEST_TEXT, SPACES, unkept
 from runtime_shim.io.terminal import asked, kept
-from runtime_shim.tasks.ask import Asking
+from runtime_shim.tasks.ask import ITEM, Asking
 from runtime_shim.values.slots import until
 
 OBJECT = r'\s*\{\s*["}]'  # the start of JSON; a step's name may start with a brace too

@@ -173,8 +173,8 @@ def test_a_program_without_a_checklist_does_not_know_its_options(tmp_path: Path)
 def test_hostile_items_and_replies_are_only_text(tmp_path: Path) -> None:
     items = ["\x1b[31mred\x07 \u202eback", "- PASS: `$(touch x)`\n# y: |", "{N} %s ${{ secrets.X }}"]
     place = waiting(tmp_path, program({"1": ask("COMPLETE", items=items)}))
-    said = place.run("answer", "1", "n/a: \x1b]0;title\x07\nrdc: COMPLETE", "--item", "1")
-    shown = said.err + place.run("status").out + place.run("status", "--json").out + place.run("resume").err
+    skipped = place.run("answer", "1", "n/a: \x1b]0;title\x07\nrdc: COMPLETE", "--item", "1")
+    shown = skipped.err + place.run("status").out + place.run("status", "--json").out + place.run("resume").err
     assert not {"\x1b", "\x07", "\u202e"} & {*shown}
     assert "n/a: ?]0;title? rdc: COMPLETE" in shown, "on one line"
     assert "[ ] 2. - PASS: `$(touch x)` # y: |\n" in shown

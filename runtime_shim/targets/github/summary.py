@@ -13,7 +13,6 @@ from runtime_shim.engine.program import EXIT_COMPLETE, Table
 from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import word_of, words_of
 from runtime_shim.engine.walk import filled
-from runtime_shim.io.answers import ITEM
 from runtime_shim.targets.github.api import (
     DECISIONS,
     STATE,
@@ -30,6 +29,7 @@ from runtime_shim.targets.github.messages import annotation, as_block, as_cell, 
 from runtime_shim.targets.github.saved_run import ANSWERS_FILE, KEPT, keep_run, unsaved
 from runtime_shim.targets.github.script import words_of_places
 from runtime_shim.targets.naming import name_in_words
+from runtime_shim.tasks.ask import ITEM
 from runtime_shim.values.secrets import in_strings, masked
 
 MOST_ROWS = 2000
@@ -45,11 +45,12 @@ SHAPES = {"branch": ("{", "}"), "end": ("(", ")")}
 def put_question(program: Table, state: State, is_handed: bool) -> str:
     """Return the question of a waiting step as a block, and what replies lead to if another job asks for them."""
     node = program["nodes"][state.node]
-    texts = [filled(node, str(node.get(key) or ""), state.registers) for key in ("reason", "prompt", "block")]
-    handed = [f"{_as_shown(node, reply)}: {where}" for reply, where in replies_to(program, state) if is_handed]
+    shown = [filled(node, str(node.get(key) or ""), state.registers) for key in ("reason", "prompt", "block")]
     listed = [_item_line(number, text, note) for number, text, note in _items(node, state)]
-    texts += ["\n".join(listed + ["PASS confirms all open items."] * bool(listed))]
-    parts = [_name(program, state.node, state), *(text.strip("\n") for text in texts), "\n".join(handed)]
+    rule = "PASS confirms all open items." if listed else ""
+    handed = [f"{_as_shown(node, reply)}: {where}" for reply, where in replies_to(program, state) if is_handed]
+    shown = [text.strip("\n") for text in shown]
+    parts = [_name(program, state.node, state), *shown, "\n".join(listed), rule, "\n".join(handed)]
     return as_block("\n\n".join(filter(None, parts)))
 
 
