@@ -23,7 +23,7 @@ LINES_OF_EDITIONS = {"script": 330, "commands": 1600, "values": 2400, "agents": 
 """The most lines of code of an edition, without empty lines, comments and docstrings."""
 
 PRODUCT = ("compiler", "rdc", "backends", "runtime_shim")
-MOST_OF_PRODUCT = 58_500
+MOST_OF_PRODUCT = 58_700
 """The most lines of Python in the product, all lines counted."""
 
 BYTES_OF_A_LINE = 50

@@ -64,7 +64,7 @@ RELEASE = [
     step("### 4.2 Probe", "probe"),
     "### 4.3 Confirm\n\nIs it there?\n",
     step("## 5. Clean up", "clean", "false", "FAIL: RETRY 2 CONTINUE"),
-    "## 6. Announce\n\nDo people like it?\n\n- FAIL: GOTO Sorry\n",
+    "## 6. Announce\n\n- [ ] It is in the chat\n- [ ] It is in the mail\n- [ ] People like it\n\n- FAIL: GOTO Sorry\n",
     step("## Sorry Say so", "sorry", "true", 'PASS: STOP "Nobody likes it"'),
 ]
 SHELVES = [
@@ -102,8 +102,9 @@ class Subject:
     commands: int
 
 
+ANSWERS = "3 no\n3 yes\n4.3 fail\npass\n6 --item 1 done\n6 --item 2 n/a: no mail\n6 --item 3 fail\n"
 SUBJECTS = {
-    "prompts": Subject({"main": RELEASE}, "3 no\n3 yes\n4.3 fail\npass\nfail\n", 20, 15),
+    "prompts": Subject({"main": RELEASE}, ANSWERS, 20, 15),
     "instances": Subject({"main": SHELVES}, "", 19, 19),
     "nested": Subject({"main": NESTED, "lint": LINT, "pages": PAGES}, "no\nyes\n", 12, 10),
 }
@@ -141,6 +142,10 @@ class Place:
             json.dumps([record.get(name) for name in names]) for record in self._records() if record["kind"] == "done"
         ]
 
+    def items(self) -> list[object]:
+        """The items of checklists with their answers, each as often as the journal has it."""
+        return [[record["item"], record["reply"]] for record in self._records() if record["kind"] == "item"]
+
     def events(self) -> list[object]:
         """The steps that the events call finished."""
         found = map(json.loads, self._lines("events"))
@@ -174,6 +179,7 @@ class Undisturbed:
     are_commands: list[bool]
     marks: list[str]
     end: tuple[int, str]
+    items: list[object]
 
     @property
     def visits(self) -> list[str]:
@@ -219,7 +225,7 @@ def undisturbed(subject: Subject, program: Program, text: str, tmp_path_factory:
     end = (place.start().wait(PATIENCE), place.last_words())
     finished, tasks = place.finished(), {node.id: node.task.kind for node in program.nodes}
     are_commands = [tasks[json.loads(record)[0]] == "shell" for record in finished]
-    whole = Undisturbed(finished, place.events(), are_commands, place.log(), end)
+    whole = Undisturbed(finished, place.events(), are_commands, place.log(), end, place.items())
     assert (len(finished), len(whole.visits)) == (subject.steps, subject.commands), place.last_words()
     assert sum(are_commands) == subject.commands
     assert whole.marks == [f"{kind} {visit}" for visit in whole.visits for kind in ("begin", "end")]
@@ -304,6 +310,7 @@ def compare(place: Place, undisturbed: Undisturbed, kills: list[Kill], end: tupl
     """A run that was killed against one that was not."""
     assert end == undisturbed.end
     assert place.finished() == undisturbed.finished
+    assert place.items() == undisturbed.items
     for kill in kills:
         assert kill.finished == undisturbed.finished[: len(kill.finished)], "what is finished stays so"
     events = place.events()
