@@ -39,8 +39,10 @@ REQUIRED = {
 TEXT, NUMERIC = (str, type(None)), (int, float)
 VALUE_TYPES: Table = {
     **dict.fromkeys(("run", "edition", "cwd", "time", "name", "source", "program", "node", "outcome"), (str,)),
-    **dict.fromkeys(("how", "next", "says", "message", "title", "answers", "call", "by", "note", "out"), (str,)),
-    **dict.fromkeys(("attempt", "line", "entry", "pid", "limited", "agent_calls", "max_steps"), (int,)),
+    **dict.fromkeys(
+        ("how", "next", "says", "message", "title", "answers", "call", "by", "note", "out", "reply"), (str,)
+    ),
+    **dict.fromkeys(("attempt", "line", "entry", "item", "pid", "limited", "agent_calls", "max_steps"), (int,)),
     **dict.fromkeys(("seconds", "expire", "until", "due"), NUMERIC),
     **{key: [(str,)] for key in ("remarks", "breaks", "given")},
     **{key: {"": (str,)} for key in ("nodes", "brought")},
@@ -48,6 +50,7 @@ VALUE_TYPES: Table = {
     **{key: {} for key in ("registers", "changed", "found", "agreed")},
     "since": (*NUMERIC, type(None)),
     "answer": TEXT,
+    "items": [{"": (int, str)}],
     "steps": [[(str,)]],
 }
 RECORDED: Verbs = {**VERBS, "keep": lambda _old, told: told[0]}

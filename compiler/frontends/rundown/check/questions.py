@@ -74,6 +74,10 @@ def check_questions(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         remedy = f"put the {kind} into its own step, {where} the command"
         fix = split(source, runbook, one.step, asks_first=one.asks_first) if number < _MOST else None
         yield Diagnostic("RD121", source.path, one.span, one.message, remedy, fix=fix)
+    for step in runbook.steps:
+        if step.checklist and (step.substeps or step.runbooks):
+            problem = "the substeps or runbooks of this step decide: no one confirms its list"
+            yield Diagnostic("RD121", source.path, step.span, problem, "put the list into its own step")
 
 
 def _beside_commands(source: Source, runbook: Runbook) -> Iterator[_Beside]:

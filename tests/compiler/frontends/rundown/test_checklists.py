@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from backends.dot import DotBackend
 from backends.github import GithubBackend
 from backends.make import MakeBackend
+from backends.mermaid import MermaidBackend
 from backends.python.edition import edition_of
 from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.ir.serialize import to_json
 from compiler.ir.tasks import Ask
+from tests.support.cli import call
 from tests.support.documents import compiled, findings
 
 HEAD = "# A\n\n## 1. Ready?\n\n"
@@ -69,6 +72,8 @@ def test_an_item_shows_values(tmp_path: Path) -> None:
 def test_a_list_beside_a_command_is_only_text(tmp_path: Path) -> None:
     text = "# A\n\n## 1. Go\n\n- [ ] one\n\n```bash\ntrue\n```\n"
     assert findings(compiled(tmp_path, text)) == ["RD121 5:1"]
+    parent = "# A\n\n## 1. Go\n\n- [ ] one\n\n### 1.1 In\n\n- [ ] two\n\n### 1.2 Do\n\n```bash\ntrue\n```\n"
+    assert findings(compiled(tmp_path, parent)) == ["RD121 3:4"]
 
 
 def program_of(tmp_path: Path) -> Program:
@@ -109,3 +114,20 @@ def test_make_and_github_call_the_program(tmp_path: Path) -> None:
         emission = backend.emit(program, {})
         assert emission.reason is not None
         assert emission.reason.clause == "step 1 has a checklist"
+
+
+def test_a_picture_counts_the_items(tmp_path: Path) -> None:
+    for backend in (DotBackend(), MermaidBackend()):
+        assert "☐ 2 items" in (backend.emit(program_of(tmp_path), {}).text or "")
+
+
+def test_formatting_keeps_the_list(tmp_path: Path) -> None:
+    path = tmp_path / "a.runbook.md"
+    path.write_text(f"{HEAD}- [ ] one\n- [x]  two\n  more\n{END}", encoding="utf-8")
+    before = compile_file(str(path)).program
+    call("fmt", str(path), cwd=tmp_path)
+    after = compile_file(str(path)).program
+    assert before
+    assert after
+    assert before.nodes[0].task == after.nodes[0].task
+    assert "- [ ] one\n- [x]  two\n" in path.read_text(encoding="utf-8")
