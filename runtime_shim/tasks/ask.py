@@ -75,7 +75,7 @@ class Prompts(Asking):
         choice = self.session.ask(text, node["question"])
         return None if choice is None else self.given(name, choice, "answered here")
 
-    def given(self, _name: str, reply: str, how: str) -> "Done | None":
+    def given(self, _name: str, reply: str, how: str) -> Done:
         """Return the outcome of pass, fail, yes or no."""
         if reply.lower() not in MEANINGS:
             raise UsageError(f"{one_line(reply)}: expected pass, fail, yes or no")

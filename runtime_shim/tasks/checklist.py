@@ -1,7 +1,7 @@
 """Checklists: a question passes when a person has confirmed each item of its task list, in order."""
 
 import re
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from runtime_shim.engine.display import forget_typed
 from runtime_shim.engine.journal import Record
@@ -77,7 +77,7 @@ class Checklists(Prompts):
             found = asked(self.session, text, read)
         return found[0] if found else None
 
-    def given(self, name: str, reply: str, how: str) -> "Done | None":
+    def given(self, name: str, reply: str, how: str) -> Any:  # None while the list has open items
         """Record the answer to an item, or return the outcome of the whole list. PASS needs all items."""
         session, options, due = self.session, vars(self.session.options), self._due()
         parts = re.fullmatch(OF_ITEM, reply, re.DOTALL) if due else None
