@@ -50,7 +50,8 @@ def compare_in_pieces(workspace: Workspace) -> bool:
             moved = make.call("goto", f"STEP={stop.jump}", "BY=me")
             same("the exit code of a jump", moved.code, 0, moved.printed)
         elif is_plain(stop.reply) and number % 2 == 0:
-            answered = make.call("answer", f"STEP={stop.waiting}", f"REPLY={stop.reply}")
+            more = ["ALL=1"][: stop.has_list]
+            answered = make.call("answer", f"STEP={stop.waiting}", f"REPLY={stop.reply}", *more)
             same("the exit code of an answer", answered.code, 0, answered.printed)
         else:
             file = workspace.folder / f"answer-{number}"
@@ -95,6 +96,7 @@ def compare_prompted(workspace: Workspace) -> bool:
             done = make.call("goto", f"STEP={stop.jump}")
         else:
             values = [f"VALUE={stop.output.removesuffix(NEWLINE)}"] if stop.values else []
+            values += ["ALL=1"][: stop.has_list]
             done = make.call("answer", f"STEP={stop.waiting}", f"REPLY={stop.reply}", *values)
         same("the exit code of an answer or a jump", done.code, 0, done.printed)
         done = make.run("resume")

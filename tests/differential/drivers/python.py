@@ -65,7 +65,7 @@ def compare_in_pieces(workspace: Workspace) -> bool:
             file.write_bytes(("\n" * number + answer_lines(stop.waiting, stop.reply)).encode())
             brought = ["--answers", str(file)]
         else:
-            words = [*program, "answer", *_events(workspace), stop.waiting]
+            words = [*program, "answer", *_events(workspace), stop.waiting, *["--all"][: stop.has_list]]
             plain = is_plain(stop.reply)
             answered = run(workspace, [*words, stop.reply if plain else "-"], given="" if plain else f"{stop.reply}\n")
             same("the exit code of an answer", answered.code, 0, answered.printed)
@@ -103,6 +103,7 @@ def compare_prompted(workspace: Workspace) -> bool:
             done = run(workspace, [*program, "goto", *_events(workspace), stop.jump])
         else:
             values = [word for name, value in stop.values.items() for word in ("--value", f"{name}={value}")]
+            values += ["--all"][: stop.has_list]
             done = run(workspace, [*program, "answer", *_events(workspace), stop.waiting, stop.reply, *values])
         same("the exit code of an answer or a jump", done.code, 0, done.printed)
         done = run(workspace, [*program, "resume", *_events(workspace)])
