@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 3374c01b01729ebad6fc59beeb367a3d4c52647a5392483db6429f70c590f5c3
+override RDC_SHA256 := e88810c8c328285c9c1a56feeb4d2576b87d7c1c139d11d2720867327d9a0d9b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9  -
+#   aa5ea8dfb8f96cd5e241490fe24921fb7cca8b138773d3ce2cc96e6f29080765  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -267,11 +267,11 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9).
-# The workflow ends here, and you can stop reading. Up to the last END line, 5,162 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 aa5ea8dfb8f96cd5e241490fe24921fb7cca8b138773d3ce2cc96e6f29080765).
+# The workflow ends here, and you can stop reading. Up to the last END line, 5,307 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5163 lines, sha256 745866dba5de003f563ef9eb401ef79840128cd81b3a9105c114c95284f9de95
+# --- 5308 lines, sha256 070f59333013d70a245d57e2c6e1d157cb2597e1e3b5642452e98f517f16cfb5

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := a7bf835bb283eb1690e1d6fd20b39c6add8854ffe2b8bbbe205be07bdf0bfed0
+override RDC_SHA256 := 4586d1a917101d57fb4fa521f7c7014450164bd42b3fdf00370fa3e0a6d9c8d5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

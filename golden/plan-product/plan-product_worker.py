@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   9b56878d1a3d33d51e5098ebd25d57e4a3f5678770873268a4090073501e3531  -
+#   0f8f2a223347168a144ba4c365b3c91deba75cf30d8e048e5339fb9fe96138a4  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   1ac24764a5884956b972efb369ec91863949234b5aba2d471198bc67c3e98ff8  -
+#   b3854d94a3e16f8fc24dcc015b69c89d64a378c19e03bf4d36ee53d15e31c2dd  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -155,13 +155,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 9b56878d1a3d33d51e5098ebd25d57e4a3f5678770873268a4090073501e3531).
-# The part for workers: dbos-stepspec (sha256 1ac24764a5884956b972efb369ec91863949234b5aba2d471198bc67c3e98ff8).
-# The specification ends here, and you can stop reading. Up to the last END line, 7,497 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 0f8f2a223347168a144ba4c365b3c91deba75cf30d8e048e5339fb9fe96138a4).
+# The part for workers: dbos-stepspec (sha256 b3854d94a3e16f8fc24dcc015b69c89d64a378c19e03bf4d36ee53d15e31c2dd).
+# The specification ends here, and you can stop reading. Up to the last END line, 7,512 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7499 lines, sha256 8b116cb4389cf79b55f1258351fd2e2808cf843fa26849e0863c88aea30376a6
+# --- 7514 lines, sha256 3ac1eb5610a660f74817151b74bcd27d133ad8bac523567de08471b6c9f7879f

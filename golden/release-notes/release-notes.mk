@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 4db62aa0d04588261a4b0dd95e7de4cc69f448236e4c23a86d98fc496fd9db8a
+override RDC_SHA256 := 71a352e7dbe58a704d3adf987393e744a06429b35c91d0e5b7ee6f7b69998a4b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
