@@ -34,7 +34,7 @@ _GIVEN = (
     *("values.defaults", "io.reading", "values.fitting", "values.slots", "io.terminal", "tasks.replies"),
     *("values.inputs", "values.secrets", "values.limits", "tasks.gate", "operator.signing"),
 )
-_VALUES = (*_GIVEN, "tasks.asks", "operator.jumps")
+_VALUES = (*_GIVEN, "tasks.asks", "operator.jumps", "tasks.checklist")
 _CALLS = ("io.whole_files", "tasks.exchange")
 _OPERATOR = ("operator.notices", "operator.named_runs")
 _AGENTS = (
@@ -56,16 +56,17 @@ _MORE = (
     *("values.limits.Limits", "values.limits.Expiry", "tasks.replies.Replies", "tasks.gate.GateTasks"),
 )
 MOVED = ("tasks.asks.ValueTasks", "operator.jumps.Jumps")  # specifications have neither
+_LISTS = ("tasks.checklist.Checklist",)
 _SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns")
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "io.answers", "cli.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
     "commands": Edition((*_COMMANDS, _LAST), _BASE),
-    "values": Edition((*_COMMANDS, *_VALUES, _LAST), (*_FIRST, *_BASE, *_MORE, *MOVED)),
+    "values": Edition((*_COMMANDS, *_VALUES, _LAST), (*_FIRST, *_BASE, *_LISTS, *_MORE, *MOVED)),
     "agents": Edition(
         (*_COMMANDS, *_VALUES, *_AGENTS, _LAST),
         (
-            *(*_FIRST, *_BASE, *_MORE, *MOVED, "tasks.agent.Contexts", "values.settings.Settings"),
+            *(*_FIRST, *_BASE, *_LISTS, *_MORE, *MOVED, "tasks.agent.Contexts", "values.settings.Settings"),
             *(
                 "tasks.calls.Budget",
                 "tasks.exchange.PromptFiles",

@@ -44,7 +44,8 @@ def _heading(node: Node, names: Naming) -> Lines:
         case End(result, message):
             return (result.upper(), *wrapped(shown(message)))
         case Ask(prompt=prompt):
-            return _titled(node, name) if node.title else wrapped(name) + wrapped(shown(prompt).split("\n\n", 1)[0])
+            heading = _titled(node, name) if node.title else wrapped(name) + wrapped(shown(prompt).split("\n\n", 1)[0])
+            return heading + _checklist(node.task)
         case Branch():
             return wrapped(_question(node, names))
         case Gate(gate):
@@ -53,6 +54,11 @@ def _heading(node: Node, names: Naming) -> Lines:
             return _titled(node, name) + wrapped(_who(node.task))
         case _:
             assert_never(node.task)
+
+
+def _checklist(task: Ask) -> Lines:
+    number = len(task.items)
+    return (f"☐ {number} item{'s' * (number > 1)}",) if number else ()
 
 
 def _titled(node: Node, name: str) -> Lines:

@@ -24,6 +24,7 @@ DOES = {
     Feature.COMMANDS: "runs a command",
     Feature.QUESTIONS: "asks a question",
     Feature.REPLIES: "asks for text or a choice",
+    Feature.CHECKLISTS: "has a checklist",
     Feature.AGENTS: "calls an agent",
     Feature.KEYWORDS: "looks for keywords in an answer",
     Feature.TOOLS: "calls a tool",

@@ -60,7 +60,7 @@ def task_settings(task: Task, original: Task) -> Values:
 def _ask(task: Ask, words: list[str]) -> Values:
     block = given(language=task.language, block=str(task.block or ""))
     if task.question in ("pass_fail", "yes_no"):
-        return given(prompt=str(task.prompt)) | {"question": task.question.replace("_", "/")} | block
+        return given(prompt=str(task.prompt)) | {"question": task.question.replace("_", "/")} | _items(task) | block
     found = given(prompt=str(task.prompt)) | block
     if task.question == "select":
         options = [str(option) for option in task.options]
@@ -69,6 +69,10 @@ def _ask(task: Ask, words: list[str]) -> Values:
         checks = given(options=list(value.options), pattern=value.pattern)
         found["asks"] = {"name": value.name, "type": value.type, **checks}
     return found
+
+
+def _items(task: Ask) -> Values:
+    return given(items=[str(item) for item in task.items])
 
 
 def _agent(task: Agent) -> Values:

@@ -15,6 +15,7 @@ class Feature(StrEnum):
     COMMANDS = "commands"
     QUESTIONS = "questions"
     REPLIES = "replies"
+    CHECKLISTS = "checklists"
     AGENTS = "agents"
     KEYWORDS = "keywords"
     TOOLS = "tools"
@@ -40,6 +41,7 @@ IN_WORDS = {
     Feature.COMMANDS: "a command",
     Feature.QUESTIONS: "a pass/fail or yes/no question",
     Feature.REPLIES: "a question for text, a choice or a confirmation",
+    Feature.CHECKLISTS: "a checklist",
     Feature.AGENTS: "an agent call",
     Feature.KEYWORDS: "an answer with keywords",
     Feature.TOOLS: "a tool call",
@@ -122,8 +124,9 @@ def _of_task(task: Task) -> Sequence[Feature]:
     match task:
         case Shell():
             return (Feature.COMMANDS,)
-        case Ask(question=question):
-            return (Feature.QUESTIONS if question in {"pass_fail", "yes_no"} else Feature.REPLIES,)
+        case Ask(question=question, items=items):
+            kind = Feature.QUESTIONS if question in {"pass_fail", "yes_no"} else Feature.REPLIES
+            return (kind, Feature.CHECKLISTS) if items else (kind,)
         case Branch() | End():
             return ()
         case Agent(reading=reading):

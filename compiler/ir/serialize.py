@@ -48,7 +48,7 @@ None means that the default comes from the file or the position. Keys with a def
 UNWRITTEN: Mapping[type, frozenset[str]] = {
     Program: frozenset({"secrets", "jumps", "artifact", "folder", "contexts", "stepspec", "project", "file"}),
     Node: frozenset({"constants"}),
-    Ask: frozenset({"value"}),
+    Ask: frozenset({"items", "value"}),
     Agent: frozenset({"report", "context"}),
     Tool: frozenset({"optional"}),
     Parallel: frozenset({"report"}),

@@ -48,7 +48,7 @@ class Ask(Struct, frozen=True):  # I10
     """Ask a person, a script of answers or an agent.
 
     `prompt` is Markdown. `block` is a code block shown below it, and `language` its tag. `options` belong to `select`,
-    and `value` to `value`.
+    and `value` to `value`. `items` are the items of its checklist, each a line; PASS needs all of them.
     """
 
     question: Literal["pass_fail", "yes_no", "confirm", "input", "select", "value"]
@@ -57,6 +57,7 @@ class Ask(Struct, frozen=True):  # I10
     language: str = ""
     options: tuple[Text, ...] = ()
     value: Value | None = None
+    items: tuple[Text, ...] = ()
     kind: Literal["ask"] = "ask"
 
 
@@ -216,7 +217,8 @@ def map_task_texts(task: Task, change: Callable[[Text], Text]) -> Task:
         case Ask():
             block = None if task.block is None else change(task.block)
             options = tuple(map(change, task.options))
-            return replace(task, prompt=change(task.prompt), block=block, options=options)
+            items = tuple(map(change, task.items))
+            return replace(task, prompt=change(task.prompt), block=block, options=options, items=items)
         case Agent():
             return replace(task, prompt=change(task.prompt))
         case Tool():
@@ -254,8 +256,8 @@ def task_texts(task: Task) -> tuple[Text, ...]:
     match task:
         case Shell(prompt=prompt):
             return (prompt,)
-        case Ask(prompt=prompt, block=block, options=options):
-            return (prompt, *((block,) if block is not None else ()), *options)
+        case Ask(prompt=prompt, block=block, options=options, items=items):
+            return (prompt, *((block,) if block is not None else ()), *options, *items)
         case End(message=message):
             return (message,)
         case Branch():

@@ -34,7 +34,7 @@ def agents_at(program: Program) -> Iterator[tuple[DataPath, Agent]]:
 
 
 def ask_issues(program: Program) -> Iterator[Issue]:
-    """Check the options of questions (I10)."""
+    """Check the options and items of questions (I10)."""
     for path, task in _tasks(program, Ask):
         written = [str(option) for option in task.options]
         if (task.question == "select") != bool(written) or len(written) != len(set(written)) or not all(written):
@@ -42,6 +42,11 @@ def ask_issues(program: Program) -> Iterator[Issue]:
         if (task.question == "value") != (task.value is not None):
             yield Issue(path, "a question has a `value` if it is of the kind value, and only then")
         yield from (Issue(path, problem) for _, problem in (value_issues(task.value) if task.value else ()))
+        items = [str(item) for item in task.items]
+        if (items and task.question not in ("pass_fail", "yes_no")) or not all(item.strip() for item in items):
+            yield Issue(path, f"the items are not valid for a question of the kind {task.question}")
+        elif any("\n" in item for item in items):
+            yield Issue(path, "an item of a checklist has several lines")
 
 
 def reading_issues(program: Program) -> Iterator[Issue]:

@@ -23,6 +23,12 @@ class FinishedStep(Struct, frozen=True):
     note: str = ""
 
 
+def _reply(words: list[str]) -> str:
+    """Return the reply of a command from its words after the step."""
+    item = words.index("--item") if "--item" in words else 0
+    return f"--item {words[item + 1]} {words[0]}" if item else words[0]
+
+
 class Run(Struct, frozen=True):
     """A run, as it was when it was read.
 
@@ -58,7 +64,7 @@ class Run(Struct, frozen=True):
 
     @property
     def choices(self) -> tuple[tuple[str, str], ...]:
-        """The steps that wait with the replies that they accept; `-` is any text."""
+        """The steps that wait with the replies that they accept; `-` is any text, `--item 2 done` answers an item."""
         calls = [shlex.split(command) for command in self.next]
         spots = [(words, words.index("answer")) for words in calls if "answer" in words]
-        return tuple((words[at + 1], words[at + 2]) for words, at in spots)
+        return tuple((words[at + 1], _reply(words[at + 2 :])) for words, at in spots if "--all" not in words[at:])

@@ -113,6 +113,7 @@ class Extension(Part):
     - `call(words)`: return another command for a subcommand, or "". `repeat(command)`: return the words that later
       calls about this run repeat. `hint()`: return a suffix for the command that continues an answered run.
     - `again(state)`: return commands that repeat the step that ended the run, each with its purpose.
+    - `choices(state, condition)`: return the commands that answer the step, as for `again`, instead of the usual ones.
     - `facts(state)`: return facts for the status of a run. `lines(facts, record)`: return status lines below a step,
       or above all steps for None.
     - `beside()`: return other files to archive with the journal: path to extension of the new name.

@@ -17,6 +17,7 @@ ASSUMED = ("as assumed", "set by the operator")  # for interrupted commands
 RECENT = 12  # most steps shown
 KNOWN = (
     *("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note", "time", "output", "remarks"),
+    "items",
 )
 
 
@@ -41,6 +42,7 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
     kind = session.kinds[node["task"]] if condition == "waiting" and not adopt else Performer
     names = kind.names(state.node, node)
     waits = [("to answer", answering(session, name, reply)) for name in names for reply in kind.replies(node)]
+    waits = session.gathered("choices", state, condition) or waits
     return [*waits, ("to continue", call("resume", *adopt))]
 
 

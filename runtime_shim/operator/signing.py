@@ -12,7 +12,7 @@ from runtime_shim.engine.status import ASSUMED
 from runtime_shim.engine.texts import HIDDEN, one_line
 
 LONGEST = {"by": 200, "note": 2000}  # characters
-SIGNED = ("done", "entry", "resume")  # kinds of records
+SIGNED = ("done", "entry", "item", "resume")  # kinds of records
 
 
 def user() -> str:

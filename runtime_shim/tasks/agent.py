@@ -16,8 +16,8 @@ from runtime_shim.engine.texts import MEANINGS, meant, one_line
 from runtime_shim.engine.walk import Registers, filled, shown
 from runtime_shim.io.answers import read_text
 from runtime_shim.io.reading import AGENT_SECONDS, LARGEST_ANSWER, cleaned
-from runtime_shim.tasks.ask import Prompts
 from runtime_shim.tasks.calls import Caller
+from runtime_shim.tasks.checklist import Checklists
 from runtime_shim.tasks.exchange import Answered, Calls, Prompting, SearchError, answer_of, child_says, pairs
 from runtime_shim.tasks.recipes import called, is_recipe, mistyped
 from runtime_shim.tasks.verdicts import Joining, Reading, joined_answer, joined_word, read_word, split_words
@@ -175,7 +175,7 @@ class AgentTasks(Extension):
 CLOSING = "Answer {}. End your answer with a line that is just the reply."
 
 
-class AgentPrompts(Prompts, Prompting):
+class AgentPrompts(Checklists, Prompting):
     """Answers questions with the `--agent` of this call, or like any other question."""
 
     noun = "agent"

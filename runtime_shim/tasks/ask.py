@@ -9,12 +9,15 @@ from runtime_shim.engine.status import hints
 from runtime_shim.engine.texts import MEANINGS, one_line, words_of
 from runtime_shim.io.answers import LARGEST, read_answers, read_lines, read_text, take_answer
 
+ITEM = "--item "  # the start of a reply to an item of a checklist
+
 
 class Asking(Performer):
     """Runs steps that a person answers."""
 
     keys: tuple[str, ...] = ("prompt", "block")
     recovers = False
+    source: Record = {}  # noqa: RUF012 (the line of the last reply from the file of answers; only replaced)
     asks = True  # whether an answer without a step may be for it
 
     def perform(self, name: str, node: Table) -> Done:
@@ -44,7 +47,8 @@ class Asking(Performer):
         """Take the reply to a step from the file of answers, if any, with a note for the journal."""
         mark, left = self.session.answers
         answer = take_answer(left, name, self.asks)
-        return (None, {}) if answer is None else (answer.reply, {"answers": mark, "line": answer.line})
+        self.source = {} if answer is None else {"answers": mark, "line": answer.line}
+        return answer and answer.reply, self.source
 
     def from_file(self, name: str) -> "Done | None":
         """Return the outcome by the reply in the file of answers, if any."""
@@ -101,7 +105,7 @@ def answer(session: Session, shows: bool = True) -> int:
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
     is_stopped = state.condition == "stop"
-    for line in hints(session, "stop" if is_stopped else "ready") if shows else ():
+    for line in hints(session, "stop" if is_stopped else "ready" if done else "waiting") if shows else ():
         session.display.rule("".join([line, *session.each("hint")]))
     if is_stopped and shows:
         session.display.rule(f"STOP {one_line(state.message)}".rstrip())

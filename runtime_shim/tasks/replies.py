@@ -15,7 +15,7 @@ from runtime_shim.engine.walk import filled
 from runtime_shim.io.answers import Answer, AnswerIssue
 from runtime_shim.io.reading import LONGEST_TEXT, SPACES, unkept
 from runtime_shim.io.terminal import asked, kept
-from runtime_shim.tasks.ask import Asking
+from runtime_shim.tasks.ask import ITEM, Asking
 from runtime_shim.values.fitting import outcome_of
 from runtime_shim.values.slots import until
 
@@ -95,7 +95,8 @@ class Script:
                 yield (number, f"the closing line {reply} is missing") if inner is None else Answer(number, step, inner)
                 continue
             reply = reply.removesuffix("\r")
-            if not self._is_free and self._askers.get(step or "", ("", []))[1] != ANY:
+            has_reason = reply.startswith(ITEM) and "n/a" in reply
+            if not (self._is_free or has_reason or self._askers.get(step or "", ("", []))[1] == ANY):
                 reply = re.sub(r"(^|\s)#.*", "", reply).strip()
             yield Answer(number, step, reply)
 
@@ -114,7 +115,8 @@ class Script:
             return f"the answer for {step} is empty"
         if task == "value":
             return outcome_at(step, self._nodes[step], reply)[1]
-        is_one = replies == ANY or (reply if task == "select" else reply.strip().lower()) in replies
+        is_any = replies == ANY or (task == "ask" and reply.startswith(ITEM))
+        is_one = is_any or (reply if task == "select" else reply.strip().lower()) in replies
         return "" if is_one else f"{one_of(replies)} for {step}"
 
 

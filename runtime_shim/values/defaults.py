@@ -6,7 +6,7 @@ from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Extension
 
 CALLING = ("shell", "agent", "tool", "parallel")
-TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
+TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "items", "entries")
 WORDS_OF_TASKS = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"], "input": ["pass"]}
 UNREAD = ("none", "invalid", "ambiguous", "failed")  # outcomes of an answer without one keyword
 

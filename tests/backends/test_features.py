@@ -29,6 +29,7 @@ TASKS: dict[Feature, Task] = {
     Feature.COMMANDS: Shell("sh", text("true")),
     Feature.QUESTIONS: Ask("yes_no", text("Ready?")),
     Feature.REPLIES: Ask("input", text("Which version?")),
+    Feature.CHECKLISTS: Ask("pass_fail", text("Ready?"), items=(text("Backups exist"),)),
     Feature.AGENTS: REVIEWER,
     Feature.TOOLS: Tool("github", "merge", text("{}")),
     Feature.OPTIONAL_TOOLS: Tool("library", "prompt", text("{}"), optional=True),

@@ -279,6 +279,16 @@ def test_a_folder_that_cannot_be_read_is_an_error(here: Path) -> None:
 # --- Runs -------------------------------------------------------------------------------------------------------------
 
 
+def test_items_of_a_checklist_are_answered_one_by_one(here: Path) -> None:
+    document(here, "ready.runbook.md", "# Ready\n\n## 1. Go\n\n- [ ] one\n- [ ] two\n")
+    run = api.start("ready.runbook.md")
+    assert run.choices == (("1", "--item 1 done"), ("1", "--item 1 n/a: REASON"), ("1", "fail"))
+    run = api.answer(run, "--item 1 done", by="ann")
+    assert error_of(lambda: api.answer(run, "pass")).message == "1 has open items: 1"
+    run = api.start(api.answer(run, "--item 2 n/a: later"))
+    assert run.state == "complete"
+
+
 def test_a_run_waits_and_another_process_answers_it(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = document(here, "deploy.runbook.md", ASKING.format(command="echo building"))
     waiting = api.start("deploy.runbook.md")

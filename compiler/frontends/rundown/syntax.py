@@ -176,7 +176,10 @@ class Reference(Struct, frozen=True):
 
 
 class Substep(Struct, frozen=True):
-    """`### 1.2 Title`; `parent` is the prefix as written, which must be the step's identifier (V5)."""
+    """`### 1.2 Title`; `parent` is the prefix as written, which must be the step's identifier (V5).
+
+    `checklist` has the items of the task lists in the text.
+    """
 
     parent: Identifier
     id: Identifier
@@ -186,10 +189,11 @@ class Substep(Struct, frozen=True):
     runbooks: tuple[Reference, ...]
     transitions: tuple[Transition, ...]
     span: Span
+    checklist: tuple[str, ...] = ()
 
 
 class Step(Struct, frozen=True):
-    """`## 1. Title`; a step has at most one of code, runbooks and substeps (V6)."""
+    """`## 1. Title`; a step has at most one of code, runbooks and substeps (V6). `checklist` is as for a substep."""
 
     id: Identifier
     title: str
@@ -199,6 +203,7 @@ class Step(Struct, frozen=True):
     substeps: tuple[Substep, ...]
     transitions: tuple[Transition, ...]
     span: Span
+    checklist: tuple[str, ...] = ()
 
 
 class Runbook(Struct, frozen=True):

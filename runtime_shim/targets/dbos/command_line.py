@@ -91,7 +91,8 @@ def options_of_worker(kinds: Kinds) -> Options:
             ours = ["start"]
         elif "resume" in words and name != "--value":
             ours = ["worker", *ours]
-        found.append(("" if name in hidden else " ".join(ours), name, takes, text))
+        is_here = (owners, name) == ("answer", "--all") or name not in hidden
+        found.append((" ".join(ours) if is_here else "", name, takes, text))
     return tuple(dict.fromkeys(found))
 
 

@@ -16,7 +16,7 @@ from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_ST
 from runtime_shim.engine.session import Kinds, Session
 from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.state import ENDED, utc_now
-from runtime_shim.engine.status import describe, status_lines
+from runtime_shim.engine.status import describe, hints, status_lines
 from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.io.answers import LARGEST, read_text
 from runtime_shim.operator.history import HOURS
@@ -148,6 +148,11 @@ def answer_run(request: Request) -> int:
         decide(request, session)
     else:
         answer(session, shows=False)
+    if any(note["kind"] == "item" for note in session.state.notes):  # the list has open items
+        store.go_on(result=store.legs[-1].result)
+        for line in hints(session, "waiting"):
+            request.display.rule(line)
+        return EXIT_COMPLETE
     store.go_on()
     return going_on(request, session)
 

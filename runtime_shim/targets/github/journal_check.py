@@ -21,7 +21,7 @@ NOTES = {
     "resume": ("running",),
     "again": ("running", "ready"),
     "wait": ("waiting",),
-    **dict.fromkeys(("process", "entry", "call", "tried", "agreed", "waits", "left"), (None,)),
+    **dict.fromkeys(("process", "entry", "item", "call", "tried", "agreed", "waits", "left"), (None,)),
 }
 # The keys that a record of a kind must have.
 REQUIRED = {
@@ -29,6 +29,7 @@ REQUIRED = {
     "done": ("node", "attempt", "instances", "outcome", "how", "next", "seconds", "changed"),
     "process": ("pid", "since"),
     "entry": ("entry", "answer"),
+    "item": ("item", "text", "reply"),
     "call": ("call",),
     "tried": ("until",),
     "agreed": ("agreed",),
@@ -38,8 +39,10 @@ REQUIRED = {
 TEXT, NUMERIC = (str, type(None)), (int, float)
 VALUE_TYPES: Table = {
     **dict.fromkeys(("run", "edition", "cwd", "time", "name", "source", "program", "node", "outcome"), (str,)),
-    **dict.fromkeys(("how", "next", "says", "message", "title", "answers", "call", "by", "note", "out"), (str,)),
-    **dict.fromkeys(("attempt", "line", "entry", "pid", "limited", "agent_calls", "max_steps"), (int,)),
+    **dict.fromkeys(
+        ("how", "next", "says", "message", "title", "answers", "call", "by", "note", "out", "reply"), (str,)
+    ),
+    **dict.fromkeys(("attempt", "line", "entry", "item", "pid", "limited", "agent_calls", "max_steps"), (int,)),
     **dict.fromkeys(("seconds", "expire", "until", "due"), NUMERIC),
     **{key: [(str,)] for key in ("remarks", "breaks", "given")},
     **{key: {"": (str,)} for key in ("nodes", "brought")},
@@ -47,6 +50,7 @@ VALUE_TYPES: Table = {
     **{key: {} for key in ("registers", "changed", "found", "agreed")},
     "since": (*NUMERIC, type(None)),
     "answer": TEXT,
+    "items": [{"": (int, str)}],
     "steps": [[(str,)]],
 }
 RECORDED: Verbs = {**VERBS, "keep": lambda _old, told: told[0]}

@@ -29,6 +29,7 @@ from runtime_shim.targets.github.messages import annotation, as_block, as_cell, 
 from runtime_shim.targets.github.saved_run import ANSWERS_FILE, KEPT, keep_run, unsaved
 from runtime_shim.targets.github.script import words_of_places
 from runtime_shim.targets.naming import name_in_words
+from runtime_shim.tasks.ask import ITEM
 from runtime_shim.values.secrets import in_strings, masked
 
 MOST_ROWS = 2000
@@ -44,15 +45,32 @@ SHAPES = {"branch": ("{", "}"), "end": ("(", ")")}
 def put_question(program: Table, state: State, is_handed: bool) -> str:
     """Return the question of a waiting step as a block, and what replies lead to if another job asks for them."""
     node = program["nodes"][state.node]
-    texts = [filled(node, str(node.get(key) or ""), state.registers) for key in ("reason", "prompt", "block")]
+    shown = [filled(node, str(node.get(key) or ""), state.registers) for key in ("reason", "prompt", "block")]
+    listed = [_item_line(number, text, note) for number, text, note in _items(node, state)]
+    rule = "PASS confirms all open items." if listed else ""
     handed = [f"{_as_shown(node, reply)}: {where}" for reply, where in replies_to(program, state) if is_handed]
-    parts = [_name(program, state.node, state), *(text.strip("\n") for text in texts), "\n".join(handed)]
+    shown = [text.strip("\n") for text in shown]
+    parts = [_name(program, state.node, state), *shown, "\n".join(listed), rule, "\n".join(handed)]
     return as_block("\n\n".join(filter(None, parts)))
+
+
+def _items(node: Table, state: State) -> list[tuple[int, str, Record]]:
+    """Return the items of a waiting question's checklist, each with the record of its answer or an empty one."""
+    notes = {note.get("item"): note for note in state.notes if note["kind"] == "item"}
+    items = [filled(node, item, state.registers) for item in node.get("items", ())]
+    return [(number, item, notes.get(number, {})) for number, item in enumerate(items, 1)]
+
+
+def _item_line(number: int, text: str, note: Record) -> str:
+    details = [text, *(str(note[key]) for key in ("reply", "by", "note") if note.get(key))]
+    return plain(f"{'[x]' if note else '[ ]'} {number}. {', '.join(details)}")
 
 
 def replies_to(program: Table, state: State) -> list[tuple[str, str]]:
     """Return the replies to a waiting step, each with its end or next step."""
     node = program["nodes"][state.node]
+    due = [number for number, _, note in _items(node, state) if not note]
+    first = [(f"{ITEM}{number} done", f"confirm item {number}") for number in due[:1]]
     if node["task"] == "ask":
         replies = zip(node.get("question", "pass/fail").split("/"), words_of(node))
     elif node["task"] in DECISIONS:
@@ -65,7 +83,7 @@ def replies_to(program: Table, state: State) -> list[tuple[str, str]]:
         replies = zip(options, words_of(node) if "options" not in node else ["pass"] * len(options))
     else:
         replies = zip(["TEXT"], ["pass"])
-    return [(reply, _where(program, state, outcome)) for reply, outcome in replies]
+    return [*first, *((reply, _where(program, state, outcome)) for reply, outcome in replies)]
 
 
 def _where(program: Table, state: State, outcome: str) -> str:
@@ -83,7 +101,7 @@ def _end_or_step(program: Table, state: State, name: str) -> str:
 
 
 def _as_shown(node: Table, reply: str) -> str:
-    return reply.upper() if node["task"] == "ask" else plain(reply)
+    return reply.upper() if node["task"] == "ask" and not reply.startswith(ITEM) else plain(reply)
 
 
 def _name(program: Table, name: str, state: State) -> str:
@@ -106,8 +124,14 @@ def _row_of_step(program: Table, record: Record) -> str:
     by = f" ({as_cell(record['by'])})" if record.get("by") else ""
     called = name_in_words(record["node"], record.get("title", ""))
     outcome, seconds = as_cell(word_of(node, record["outcome"])), round(record.get("seconds", 0))
-    remarks = "".join(f"; {as_cell(remark)}" for remark in record.get("remarks", ()))
+    remarks = "".join(f"; {as_cell(remark)}" for remark in (*record.get("remarks", ()), *_skipped(record)))
     return f"| {as_cell(called)}{instance} | {record.get('attempt', 1)} | {outcome}{by}{remarks} | {seconds} s |"
+
+
+def _skipped(record: Record) -> list[str]:
+    """Return why items of a finished checklist were skipped."""
+    items = [(item.get("item"), str(item.get("reply", ""))) for item in record.get("items", ())]
+    return [f"item {number} {reply}" for number, reply in items if reply.startswith("n/a")]
 
 
 def draw_flow(program: Table, finished: list[Record]) -> str:

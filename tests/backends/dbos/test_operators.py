@@ -468,3 +468,24 @@ def test_commands_of_an_earlier_step_are_left_alone_when_a_helper_is_killed() ->
     with command() as (group, about), worker([about, STORED]) as mine:
         assert Execution(mine, "r1", 1).go(GIVEN)["state"] == "interrupted"
         assert not group_is_gone(group)
+
+
+CHECKLIST = "# A\n\n## 1. Ready?\n\n- [ ] one\n- [ ] two\n\n## 2. Go\n\n```bash\necho ran >> steps\n```\n"
+
+
+def test_items_of_a_checklist_are_in_the_database(sqlite_fleet: Fleet) -> None:
+    sqlite_fleet.compile(CHECKLIST)
+    worker = sqlite_fleet.worker()
+    sqlite_fleet.start("r1")
+    sqlite_fleet.until("r1", "waiting")
+    refused = sqlite_fleet.call("answer", "r1", "1", "pass")
+    assert (refused.code, "1 has open items: 2" in refused.err) == (2, True)
+    first = sqlite_fleet.call("answer", "r1", "1", "done", "--item", "1", "--by", "ann")
+    assert (first.code, "answer r1 1 done --item 2" in first.err) == (0, True), first.text
+    worker.kill()
+    sqlite_fleet.worker()
+    assert "[x] 1. one, by ann" in sqlite_fleet.call("status", "r1").out
+    assert sqlite_fleet.call("answer", "r1", "1", "done", "--item", "1").code == 2, "one answer wins"
+    assert sqlite_fleet.call("answer", "r1", "1", "pass", "--all", "--note", "checked").code == 0
+    sqlite_fleet.until("r1", "complete")
+    assert sqlite_fleet.lines("steps") == ["ran"]

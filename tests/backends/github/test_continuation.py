@@ -342,3 +342,23 @@ def test_no_tool_of_the_runner_is_needed(tmp_path: Path, monkeypatch: pytest.Mon
                 (tools / tool.name).symlink_to(tool)
     monkeypatch.setenv("PATH", str(tools))
     assert ending(run(resume="1", answers="yes")) == "WAITING 5"
+
+
+CHECKLIST = (
+    "## 1. Ready?\n\n- [ ] one </code></pre><b>\n- [ ] two @all ${{ github.token }}\n- [ ] three\n\n- NO: STOP\n\n"
+)
+
+
+def test_a_checklist_is_confirmed_item_by_item(tmp_path: Path) -> None:
+    run = Run(tmp_path, f'# A\n\n{CHECKLIST}## 2. Go\n\n```bash\necho ran >> "$LOG"\n```\n')
+    first = run()
+    assert (ending(first), "    [ ] 1. one </code></pre><b>\n" in first.summary) == ("WAITING 1", True)
+    assert "--item 1 done: confirm item 1\n" in first.summary
+    assert "-f resume=1 -f answers='1 --item 1 done'\n" in first.summary
+    second = run(resume="1", answers="1 --item 1 done")
+    assert (ending(second), "    [x] 1. one </code></pre><b>, done\n" in second.summary) == ("WAITING 1", True)
+    third = run(resume="2", answers="--item 2 n/a: see #12")
+    assert "-f answers='1 --item 3 done'\n" in third.summary
+    fourth = run(resume="3", answers="yes")
+    assert (ending(fourth), run.done()) == ("COMPLETE", ["ran"])
+    assert "| 1. Ready? | 1 | YES; item 2 n/a: see" in fourth.summary

@@ -256,3 +256,26 @@ def test_a_terminal_asks_and_takes_answers(tmp_path: Path) -> None:
     os.close(master)
     assert printed == "rdc: COMPLETE Out it goes\n"
     assert place.lines("log")[0] == "build"
+
+
+# --- Checklists -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.share(1)
+def test_items_of_a_checklist_are_confirmed_by_make(tmp_path: Path) -> None:
+    document = "# A\n\n## 1. Ready\n\n- [ ] $(shell touch canary)\n- [ ] two $$HOME #\n\n## 2. Go\n\n```sh\ntrue\n```\n"
+    place = Place(tmp_path, document)
+    shown = last_line(place.make())
+    assert shown == "rdc: WAITING 1 Ready"
+    refused = place.make("answer", "STEP=1", "REPLY=pass")
+    assert refused.returncode
+    assert "make answer STEP=1 REPLY=done ITEM=1" in refused.stdout + refused.stderr
+    assert place.make("answer", "STEP=1", "REPLY=done", "ITEM=1", "BY=ann").returncode == 0
+    assert place.make("answer", "STEP=1", "REPLY=n/a: $(shell touch canary)", "ITEM=2").returncode == 0
+    status = place.make("status").stdout
+    assert "[x] 1. $(shell touch canary), by ann" in status
+    assert "[-] 2. two $$HOME #, n/a: $(shell touch canary), by" in status
+    assert last_line(place.make("resume")) == "rdc: COMPLETE"
+    assert not list(tmp_path.rglob("canary*"))
+    place.make()
+    assert place.make("answer", "STEP=1", "REPLY=pass", "ALL=1").returncode == 0

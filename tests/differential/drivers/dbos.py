@@ -132,7 +132,8 @@ def compare_in_pieces(workspace: Workspace) -> bool:
                 done = program.call("goto", RUN, stop.jump, "--by", "me")
             else:
                 word = stop.reply if is_plain(stop.reply) else "-"
-                done = program.call("answer", RUN, stop.waiting, word, given=f"{stop.reply}\n")
+                more = ["--all"][: stop.has_list]
+                done = program.call("answer", RUN, stop.waiting, word, *more, given=f"{stop.reply}\n")
             same("the exit code of an answer or a jump", done.code, 0, done.printed)
         facts = settled(program.call)
     return program.check(facts, [done.printed, *printed])

@@ -119,7 +119,7 @@ class Make(Operated):
     def answer(self, stop: Stop) -> Done:
         """Record an answer, and the values that a command would write."""
         values = [f"VALUE={stop.output.removesuffix(NEWLINE)}"] if stop.values else []
-        return self.call("answer", f"STEP={stop.waiting}", f"REPLY={stop.reply}", *values)
+        return self.call("answer", f"STEP={stop.waiting}", f"REPLY={stop.reply}", *values, *["ALL=1"][: stop.has_list])
 
     def call(self, *words: str) -> Done:
         """Call make for something that runs no steps."""

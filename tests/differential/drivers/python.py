@@ -114,6 +114,7 @@ class Python(Operated):
         """Record an answer; one that no word can be comes by standard input."""
         word, text = (stop.reply, "") if is_plain(stop.reply) else ("-", f"{stop.reply}\n")
         values = [word for name, value in stop.values.items() for word in ("--value", f"{name}={value}")]
+        values += ["--all"][: stop.has_list]
         words = [*self.called, "answer", *_events(self.workspace), stop.waiting, word, *values]
         return run(self.workspace, words, given=text)
 

@@ -70,7 +70,8 @@ class Asked(NamedTuple):
 class Stop(NamedTuple):
     """A place where a run stops: the step that waits, "" after a STOP; and the reply, or where the operator jumps.
 
-    A command that is not executed has what it would write, as it is written and by names.
+    A command that is not executed has what it would write, as it is written and by names. Of a checklist, all items
+    are confirmed at once.
     """
 
     waiting: str
@@ -78,6 +79,7 @@ class Stop(NamedTuple):
     reply: str = ""
     output: str = ""
     values: Mapping[str, str] = {}
+    has_list: bool = False
 
 
 @dataclass(frozen=True)
@@ -165,11 +167,12 @@ class Workspace:
         In a prompted run commands are prompts too.
         """
         jumps = list(self.trace.jumps)
+        lists = {node.id for node in self.case.compiled.nodes if getattr(node.task, "items", ())}
         for index, (visit, output) in enumerate(zip(self.trace.visits, self._outputs(), strict=True)):
             while jumps and jumps[0].index == index:
                 yield Stop(jumps[0].waiting, jumps.pop(0).step)
             if visit.question:
-                yield Stop(visit.step, "", visit.question.reply)
+                yield Stop(visit.step, "", visit.question.reply, has_list=visit.step in lists)
             elif is_prompted:
                 yield Stop(visit.step, "", visit.word, output, values_of(output, visit.values) if visit.values else {})
         yield from (Stop(jump.waiting, jump.step) for jump in jumps)

@@ -75,6 +75,8 @@ PROMPTS = (
     "> ## 7. Quoted\n> - PASS: STOP",
     "<!--\n## 7. Hidden\n- FAIL: COMPLETE\n-->",
     "1. one\n2. two",
+    "Confirm:\n\n- [ ] one\n- [x] `two` $(exit 9) 100% ::error::no\n  more",
+    "- [ ] \x1b[31m {N} ${{ secrets.X }} # \"y\" 'z' \\\n  - [ ] `PASS: STOP`\n\n1. [ ] EOF",
     "::error::no\n##[group]no\n#> name_u1\n#<\n#: exit 9\nEOF\nRDC_EOF\nends with \\",
     "#hashtag %s %% $$ $(shell exit 9) '; exit 9; '",
     "odd \u200b\u202e\xa0 \x0b \x0c \x1b[31m characters\twith a tab",

@@ -120,6 +120,8 @@ def asks(draw: st.DrawFn, known: Known) -> Json:
         task |= {"block": texts(draw, known, 2), "language": pick(draw, ("", "json"))}
     if question == "value":
         task["value"] = {"name": pick(draw, VARIABLES), **pick(draw, WANTED)}
+    if question in questions[:2] and Feature.CHECKLISTS in known.carried and flag(draw):
+        task["items"] = [["item ", *_as_parts(texts(draw, known, 2, LINES))] for _ in range(number(draw, 1, 3))]
     if question == "select":
         # Each has something of its own, so that all differ as written; filled in, the last two may be alike.
         task["options"] = [

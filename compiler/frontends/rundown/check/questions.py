@@ -14,7 +14,8 @@ from compiler.frontends.rundown.check.numbering import (
     renumber_frontmatter,
     unclear_references,
 )
-from compiler.frontends.rundown.parse.document import _MOST, TASK, question_in
+from compiler.frontends.rundown.parse.checklist import TASK
+from compiler.frontends.rundown.parse.document import _MOST, question_in
 from compiler.frontends.rundown.syntax import AnyStep, Dynamic, Goto, Runbook, Step, Substep, Word, all_steps, spell
 from compiler.reading.comments import ignoring_lines
 from compiler.text.regex import Regex
@@ -73,6 +74,10 @@ def check_questions(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         remedy = f"put the {kind} into its own step, {where} the command"
         fix = split(source, runbook, one.step, asks_first=one.asks_first) if number < _MOST else None
         yield Diagnostic("RD121", source.path, one.span, one.message, remedy, fix=fix)
+    for step in runbook.steps:
+        if step.checklist and (step.substeps or step.runbooks):
+            problem = "the substeps or runbooks of this step decide: no one confirms its list"
+            yield Diagnostic("RD121", source.path, step.span, problem, "put the list into its own step")
 
 
 def _beside_commands(source: Source, runbook: Runbook) -> Iterator[_Beside]:

@@ -196,7 +196,8 @@ def _task(frame: Frame, ref: StepRef) -> Shell | Ask:
     if value:
         return Ask("value", prompt, block, language, value=value)
     yes_no = any(item.word is Word.YES or item.word is Word.NO for item in ref.syntax.transitions)
-    return Ask("yes_no" if yes_no else "pass_fail", prompt, block, language)
+    items = tuple(_text(frame, ref, item) for item in ref.syntax.checklist)
+    return Ask("yes_no" if yes_no else "pass_fail", prompt, block, language, items=items)
 
 
 def _text(frame: Frame, ref: StepRef, written: str) -> Text:

@@ -111,7 +111,7 @@ def unknown_steps(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 
 
 def misplaced_asks(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """Report `asks` for steps that ask nothing: those with a command, substeps or runbooks (E14)."""
+    """Report `asks` for steps without a question, such as commands, and for checklists (E14)."""
     refs = {ref.label: ref for ref in step_refs(runbook.steps)} if runbook.declared.asked else {}
     for settings in runbook.declared.steps:
         ref = refs.get(settings.step)
@@ -120,6 +120,9 @@ def misplaced_asks(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
             does = "runs a command" if ref.is_leaf else "has substeps or runbooks"
             problem = f"`asks` needs a question, but step {settings.step} {does}"
             yield settings.place("asks").finding(problem, "move it to a step without a code block that runs")
+        elif settings.asks and ref and ref.syntax.checklist:
+            problem = f"step {settings.step} has a checklist, so its reply can't be a value"
+            yield settings.place("asks").finding(problem, "move `asks`, or the checklist, to a step of its own")
 
 
 def unknown_step(settings: StepSettings, known: Iterable[str]) -> Diagnostic:

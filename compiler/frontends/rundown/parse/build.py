@@ -10,6 +10,7 @@ from compiler.diagnostics.model import Diagnostic, Edit, Fix
 from compiler.frontends.rundown import Layout
 from compiler.frontends.rundown.declarations.frontmatter import Frontmatter
 from compiler.frontends.rundown.parse.blocks import Block
+from compiler.frontends.rundown.parse.checklist import task_items
 from compiler.frontends.rundown.parse.lines import Header, Kind, LineError
 from compiler.frontends.rundown.parse.messages import (
     broken_duplicates,
@@ -105,6 +106,7 @@ class TreeBuilder:
             substeps=children,
             transitions=own,
             span=first.span,
+            checklist=self._checklist(prompt, body, transitions),
         )
 
     def _substep(self, tree: Node) -> Substep:
@@ -120,6 +122,7 @@ class TreeBuilder:
             runbooks=runbooks,
             transitions=self._transitions(transitions),
             span=first.span,
+            checklist=self._checklist(prompt, body, transitions),
         )
 
     def _parts(self, tree: Node) -> tuple[Block, Node, Node, Node, Sequence[Node]]:
@@ -132,6 +135,11 @@ class TreeBuilder:
     def _text(self, *parts: Node) -> str:
         """Return the source lines of a description or prompt, and of the text below the step's body."""
         return "\n\n".join(filter(None, map(self._lines_of, parts)))
+
+    def _checklist(self, *parts: Node) -> tuple[str, ...]:
+        """Return the items of all task lists in a step's text."""
+        lists = (block for part in parts for block in part.children if block.type in TEXTS and block.info == "list")
+        return tuple(item for block in lists for item in task_items(self._lines[block.line - 1 : block.end_line]))
 
     def _lines_of(self, tree: Node) -> str:
         blocks = [block for block in tree.children if block.type in TEXTS]

@@ -13,6 +13,7 @@ from compiler.diagnostics.model import Diagnostic, Fix, Related, Severity, has_e
 from compiler.frontends.rundown import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.parse.blocks import Block, grammar
 from compiler.frontends.rundown.parse.build import TreeBuilder
+from compiler.frontends.rundown.parse.checklist import TASK
 from compiler.frontends.rundown.parse.fences import blocks_not_run, swallowed_lines
 from compiler.frontends.rundown.parse.lines import LineError, parse_transition
 from compiler.frontends.rundown.parse.outline import (
@@ -211,9 +212,6 @@ def _misplaced(source: Source, step: Sequence[Block], block: Block, layout: Layo
     remedy = f"use the order {ORDER[layout]}{OFFER}"
     return Diagnostic("RD112", source.path, block.span, problem, remedy)
 
-
-TASK = Regex(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[[ xX]\]\s")
-"""Matches an item of a task list."""
 
 _QUESTION = Regex(
     r"(?:\A|\n|[.!?:][*_)\"']*\s)\s*(?:(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?)?"

@@ -1,0 +1,133 @@
+"""Task lists in questions: what their items are, and what the targets make of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from backends.dot import DotBackend
+from backends.github import GithubBackend
+from backends.make import MakeBackend
+from backends.mermaid import MermaidBackend
+from backends.python.edition import edition_of
+from compiler.driver import compile_file
+from compiler.ir.program import Program
+from compiler.ir.serialize import to_json
+from compiler.ir.tasks import Ask
+from tests.support.cli import call
+from tests.support.documents import compiled, findings
+
+HEAD = "# A\n\n## 1. Ready?\n\n"
+END = "\n- PASS: CONTINUE\n- FAIL: STOP\n\n## 2. Go\n\n```bash\ntrue\n```\n"
+
+
+def items(tmp_path: Path, prompt: str, header: str = HEAD) -> list[str]:
+    program = compiled(tmp_path, f"{header}{prompt}\n{END}").program
+    assert program
+    task = program.nodes[0].task
+    assert isinstance(task, Ask)
+    return [str(item) for item in task.items]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "found"),
+    [
+        ("- [ ] one\n- [x] two\n- [X] three", ["one", "two", "three"]),
+        ("* [ ] one\n\n+ [ ] two", ["one", "two"]),
+        ("1. [ ] one\n2) [ ] two", ["one", "two"]),
+        ("- [ ] one\n  and more\n\n  a note\n- [ ] two", ["one and more", "two"]),
+        ("- [ ] one\n  - [ ] inner\n  - a remark\n- plain", ["one", "inner"]),
+        ("Text.\n\n- [ ] **one** `x`\n\nMore.\n\n- [ ] two", ["**one** `x`", "two"]),
+        ("- []\n- [ ]\n- [y] no\n-[ ] no\n- [ ]no", []),
+        ("    - [ ] code", []),
+        ("> - [ ] quoted", []),
+        ("<!--\n- [ ] hidden\n-->", []),
+        ("- [ ] run\n  ```sh\n  - [ ] code\n  ```\n- [ ] two", ["run", "two"]),
+        ("Is this one [ ] of them?", []),
+    ],
+)
+def test_items_of_task_lists(tmp_path: Path, prompt: str, found: list[str]) -> None:
+    assert items(tmp_path, prompt) == found
+
+
+def test_a_list_stands_right_above_the_transitions_or_below_them(tmp_path: Path) -> None:
+    for text in (f"{HEAD}- [ ] one\n- [ ] two{END}", f"{HEAD}- PASS: COMPLETE\n\n- [ ] one\n- [ ] two\n"):
+        program = compiled(tmp_path, text).program
+        assert program
+        assert [str(item) for item in getattr(program.nodes[0].task, "items", ())] == ["one", "two"]
+    assert findings(compiled(tmp_path, f"{HEAD}- [ ] one\n- [ ] PASS: STOP{END}")) == ["RD120 6:7"], "not both"
+
+
+def test_an_item_shows_values(tmp_path: Path) -> None:
+    header = "---\nrdc: {inputs: {X: {description: X}}}\n---\n" + HEAD.replace("1. Ready", "{N}. Ready")
+    program = compiled(tmp_path, f"{header}- [ ] {{{{X}}}} in {{N}}\n\n- PASS: GOTO NEXT\n- FAIL: STOP\n").program
+    assert program
+    task = program.nodes[0].task
+    assert isinstance(task, Ask)
+    assert [reference.register for reference in task.items[0].references] == ["X", "{N}"]
+
+
+def test_a_list_beside_a_command_is_only_text(tmp_path: Path) -> None:
+    text = "# A\n\n## 1. Go\n\n- [ ] one\n\n```bash\ntrue\n```\n"
+    assert findings(compiled(tmp_path, text)) == ["RD121 5:1"]
+    parent = "# A\n\n## 1. Go\n\n- [ ] one\n\n### 1.1 In\n\n- [ ] two\n\n### 1.2 Do\n\n```bash\ntrue\n```\n"
+    assert findings(compiled(tmp_path, parent)) == ["RD121 3:4"]
+
+
+def program_of(tmp_path: Path) -> Program:
+    program = compiled(tmp_path, f"{HEAD}- [ ] one\n- [ ] two\n{END}").program
+    assert program
+    return program
+
+
+def test_a_checklist_survives_as_json(tmp_path: Path) -> None:
+    program = program_of(tmp_path)
+    (tmp_path / "a.program.json").write_text(text := to_json(program))
+    again = compile_file(str(tmp_path / "a.program.json")).program
+    assert again
+    assert again.nodes[0].task == program.nodes[0].task
+    assert '"items": ["one", "two"]' in " ".join(text.split()).replace("[ ", "[").replace(" ]", "]")
+
+
+@pytest.mark.parametrize(
+    "task",
+    [{"question": "input", "items": ["a"]}, {"items": [" "]}, {"items": ["a\nb"]}],
+    ids=["kind", "empty", "lines"],
+)
+def test_items_that_no_run_can_ask_are_refused(tmp_path: Path, task: dict[str, object]) -> None:
+    asks = {"kind": "ask", "question": "pass_fail", "prompt": "", **task}
+    nodes = [
+        {"id": "1", "task": asks, "edges": [{"target": "E"}]},
+        {"id": "E", "task": {"kind": "end", "result": "complete"}},
+    ]
+    path = tmp_path / "a.program.json"
+    path.write_text(json.dumps({"entry": "1", "nodes": nodes}))
+    assert "item" in compile_file(str(path)).diagnostics[0].message
+
+
+def test_make_and_github_call_the_program(tmp_path: Path) -> None:
+    program = program_of(tmp_path)
+    assert edition_of(program, is_full=False) == "values"
+    for backend in (MakeBackend(), GithubBackend()):
+        emission = backend.emit(program, {})
+        assert emission.reason is not None
+        assert emission.reason.clause == "step 1 has a checklist"
+
+
+def test_a_picture_counts_the_items(tmp_path: Path) -> None:
+    for backend in (DotBackend(), MermaidBackend()):
+        assert "☐ 2 items" in (backend.emit(program_of(tmp_path), {}).text or "")
+
+
+def test_formatting_keeps_the_list(tmp_path: Path) -> None:
+    path = tmp_path / "a.runbook.md"
+    path.write_text(f"{HEAD}- [ ] one\n- [x]  two\n  more\n{END}", encoding="utf-8")
+    before = compile_file(str(path)).program
+    call("fmt", str(path), cwd=tmp_path)
+    after = compile_file(str(path)).program
+    assert before
+    assert after
+    assert before.nodes[0].task == after.nodes[0].task
+    assert "- [ ] one\n- [x]  two\n" in path.read_text(encoding="utf-8")
