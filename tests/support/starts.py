@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -43,18 +44,24 @@ def is_quick(module: Path) -> bool:
 
 def match_here(function: str, flags: int, pattern: str, value: str) -> Any:
     """Match a pattern as `in_time` of the runtime does, with the same limit, but without a process."""
+    if threading.current_thread() is not threading.main_thread():  # which alone can set a time limit
+        return _matched(function, flags, pattern, value)
     previous = signal.signal(signal.SIGALRM, _too_long)
     signal.setitimer(signal.ITIMER_REAL, fitting.LONGEST_MATCH)
     try:
-        made = re.compile(pattern, flags)
-        if function != "last":
-            return getattr(made, function)(value) is not None
-        return [one[1] or "" for one in made.finditer(value)][-1:] if made.groups else []
+        return _matched(function, flags, pattern, value)
     except TimeoutError:
         return None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+
+
+def _matched(function: str, flags: int, pattern: str, value: str) -> Any:
+    made = re.compile(pattern, flags)
+    if function != "last":
+        return getattr(made, function)(value) is not None
+    return [one[1] or "" for one in made.finditer(value)][-1:] if made.groups else []
 
 
 def _too_long(*_: object) -> NoReturn:

@@ -79,6 +79,7 @@ def test_errors_in_asks(tmp_path: Path, asks: str, message: str) -> None:
         ("steps: {3: {asks: A}}", "`asks` needs a question, but step 3 has substeps or runbooks"),
         ("steps: {'*': {asks: A}}", "the settings of all steps: `asks` needs a single step of this document"),
         ("steps: {4/a.runbook.md/1: {asks: A}}", "the settings of step 4/a.runbook.md/1: `asks` needs a single step"),
+        ("steps: {4: {asks: A}}", "step 4 has a checklist, so its reply can't be a value"),
         ("steps: {5: {asks: A}}", "there is no step `5`"),
         ("inputs: {A: {}}\nsteps: {1: {asks: A}}", "`A` is both an input and an output"),
         ("secrets: [A]\nsteps: {1: {asks: A}}", "`A` is also a secret"),
@@ -86,7 +87,7 @@ def test_errors_in_asks(tmp_path: Path, asks: str, message: str) -> None:
     ],
 )
 def test_asks_that_collide_or_belong_elsewhere(tmp_path: Path, options: str, message: str) -> None:
-    body = "## 1. A\nX?\n## 2. B\n```sh\necho $A\n```\n## 3. C\n### 3.1 D\nX?\n"
+    body = "## 1. A\nX?\n## 2. B\n```sh\necho $A\n```\n## 3. C\n### 3.1 D\nX?\n## 4. E\n- [ ] X\n"
     found = [item.message for item in compiled(tmp_path, document(options, body)).diagnostics]
     assert any(each.startswith(message) for each in found), found
 
