@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import signal
 import sys
 import time
 import types
@@ -59,6 +60,19 @@ def resume(session: Session) -> int:
     if session.state.condition not in ENDED and not session.is_same(session.state):
         session.adopt()
     return session.go(resumed=True)
+
+
+def resume_after(session: Session) -> int:
+    """Continue a run after its answer, unless its terminal does."""
+    session.store.release()
+    deadline = time.monotonic() + 1
+    while session.lender and time.monotonic() < deadline:
+        if session.store.is_busy():
+            return EXIT_COMPLETE
+        time.sleep(0.05)
+    signal.pthread_sigmask(signal.SIG_SETMASK, session.signals.before)
+    session.options.command = "resume"
+    return resume(session)
 
 
 def open_run(session: Session) -> int:
@@ -188,7 +202,7 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
     commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
     options = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
     command, *words = argv or [""]
-    own = options_of(command, options)
+    own = options_of(command, options) + (options_of("resume", options) if "--resume" in words else ())
     if not argv or {"-h", "--help"} & {*argv}:
         display.say(help_lines(program, command, host.prog, commands, own))
         if argv:
@@ -204,11 +218,13 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
     vars(given).update(prog=host.prog, command=command, known=options, only=None)
     outcomes = sorted({word for node in program["nodes"].values() for word in words_of(node)})
     if given.assume and (given.rerun_interrupted or given.assume not in outcomes):
-        raise UsageError(f"use either --assume with one of {', '.join(outcomes)}, or --rerun-interrupted")
+        near = "" if given.assume in outcomes else meant(given.assume, outcomes)
+        raise UsageError(f"use either --assume with one of {', '.join(outcomes)}, or --rerun-interrupted{near}")
     with naming("the current directory"):
         session = Session(program, given, display, kinds, host)
     try:
-        return commands[command][1](session)
+        code = commands[command][1](session)
+        return resume_after(session) if given.resume else code
     except OSError as error:
         if str(error.filename).startswith(session.store.directory):
             error.strerror = f"{error.strerror}; choose another directory with --state-dir"

@@ -11,11 +11,15 @@ from typing import Any, Callable
 
 from runtime_shim.engine.journal import Record, encode, read_journal
 from runtime_shim.engine.private import at_once, naming, opened_folder, refuse_links
-from runtime_shim.engine.program import Table, UsageError
+from runtime_shim.engine.program import BusyError, Table, UsageError
 from runtime_shim.engine.signals import has_members, is_alive, started_at
+from runtime_shim.engine.texts import one_line
 
 ENDED = ("complete", "stop")
 OURS, FORMAT = ".rdc", 1  # parent of state directories; journal format
+HOLDER = ("pid", "user", "since", "place")  # the words of a lock
+LONGEST_NAME = 200  # characters
+LENT = 5.0  # seconds to wait for a lock that a terminal lends
 Step = Sequence[str]  # name, kind, title, digest of all that it does
 NOT_DONE = ("title", "at", "edges", "group", "attempt", "variables", "placeholders", "timeout", "delay", "backoff")
 # Steps with the same key are the same, by the surest key first. Numbers change if steps are added.
@@ -32,6 +36,29 @@ def utc_now() -> str:
     """Return the current time in the format of records."""
     now = time.time_ns() // 1000
     return time.strftime(f"%Y-%m-%dT%H:%M:%S.{now % 10**6:06}Z", time.gmtime(now // 10**6))
+
+
+def user() -> str:
+    """Return the user's name, or number if there is no name."""
+    import getpass
+
+    with suppress(KeyError, OSError):
+        return one_line(getpass.getuser())[:LONGEST_NAME]
+    return str(os.getuid())
+
+
+def this_process() -> str:
+    """Return the words of a lock for this process."""
+    place = os.uname().nodename
+    with suppress(OSError):
+        place = f"{os.ttyname(0).replace('/dev/', '', 1)} on {place}"
+    return f"{os.getpid()} {user().replace(' ', '_')} {utc_now()[:19]}Z {place}\n"
+
+
+def shown_holder(holder: Table) -> str:
+    """Return who has a run, where and since when, as text."""
+    words = {"user": ", {}", "place": " at {}", "since": ", since {}"}
+    return f"pid {holder.get('pid', '?')}{''.join(words[key].format(holder[key]) for key in words if key in holder)}"
 
 
 def digest(value: object) -> str:
@@ -155,22 +182,71 @@ class Store:
         """Lock the directory until this process ends. Refuse if another run has it."""
         is_ours = OURS in self.directory.split("/") or not os.path.isdir(self.directory)
         self.within = opened_folder(self.directory, self._is_named)
-        lock = self._opened("lock", os.O_RDWR)
-        with naming(os.path.join(self.directory, "lock")):
-            for patience in (0.05, 0.1, 0.0):  # `status` holds the lock for an instant
-                with suppress(BlockingIOError):
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    os.ftruncate(lock, 0)
-                    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-                    break
-                time.sleep(patience)
-            else:
-                holder = os.pread(lock, 20, 0).decode().strip()
-                raise UsageError(f"another process is using {self.directory} (pid {holder}); wait until it ends")
+        self._lock, self._who = self._opened("lock", os.O_RDWR), this_process()
+        self._hold(0.15)  # `status` holds the lock for an instant
         if is_ours:  # keep state out of Git, but leave an existing directory alone
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
             with suppress(OSError), open(self.within.open(".gitignore", flags), "w") as file:
                 file.write("*\n")
+
+    def _hold(self, patience: float) -> None:
+        """Get the lock, at the latest after so many seconds, and write there who has it."""
+        deadline = time.monotonic() + patience
+        with naming(os.path.join(self.directory, "lock")):
+            while True:
+                with suppress(BlockingIOError):
+                    fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.ftruncate(self._lock, 0)
+                    os.pwrite(self._lock, self._who.encode(errors="replace"), 0)
+                    return
+                if time.monotonic() > deadline:
+                    who = shown_holder(self.holder())
+                    raise BusyError(f"another process is using {self.directory} ({who}); wait until it ends")
+                time.sleep(0.02)
+
+    def holder(self) -> Table:
+        """Return who had the lock last, by words of the lock."""
+        with suppress(OSError), open(os.path.join(self.folder, "lock"), "rb", opener=at_once) as lock:
+            words = one_line(lock.read(500).decode(errors="replace")).split(" ", len(HOLDER) - 1)
+            return dict(zip(HOLDER, words)) if words[0] else {}
+        return {}
+
+    # --- Turns: a run that asks at a terminal lets other processes answer ---
+
+    def take_turn(self) -> bool:
+        """Get the lock of a run that lends it, or raise BusyError."""
+        turn = self.within.open("turn", os.O_RDWR | os.O_CREAT)
+        fcntl.flock(turn, fcntl.LOCK_SH)  # until this process ends
+        self._hold(LENT)
+        return True
+
+    def is_wanted(self) -> bool:
+        """Return whether another process has its turn, or waits for it."""
+        with suppress(OSError, UsageError), open("turn", "rb", opener=self.within.open) as turn:
+            try:
+                fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False  # also if something else is in its place
+
+    def lend(self) -> list[Record]:
+        """Lend the lock to the processes that want it, and return the records that they append."""
+        if not self.is_there():
+            return []
+        fcntl.flock(self._lock, fcntl.LOCK_UN)
+        while self.is_wanted():
+            time.sleep(0.02)
+        self._hold(LENT)
+        os.close(self._file)
+        before, path = self._count, os.path.join(self.folder, "journal")
+        records, self._size = read_journal(path)
+        self._count = len(records)
+        self.open()
+        return records[before:]
+
+    def release(self) -> None:
+        """Unlock the directory, so that this process can lock it again."""
+        fcntl.flock(self._lock, fcntl.LOCK_UN)
 
     def is_busy(self) -> bool:
         """Return whether a run is using this directory now."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Performer, Session
-from runtime_shim.engine.state import ENDED, State
+from runtime_shim.engine.state import ENDED, State, shown_holder
 from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.engine.walk import advance
 
@@ -23,7 +23,8 @@ KNOWN = (
 def condition_of(state: State, is_busy: bool) -> str:
     """Return a run's condition for people: an unfinished run is `running` only while a process works on it."""
     condition = str(state.condition)
-    return "running" if is_busy and condition not in ENDED else condition.replace("running", "interrupted")
+    is_working = is_busy and condition not in (*ENDED, "waiting")
+    return "running" if is_working else condition.replace("running", "interrupted")
 
 
 def choices(session: Session, state: State, condition: str) -> list[tuple[str, str]]:
@@ -73,8 +74,9 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     done = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in state.finished]
     facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
     facts.update(session.merged("facts", state))
-    found = choices(session, state, facts["state"]) if facts["state"] != "running" else ()
-    return {**facts, "next": [command for _, command in found]}
+    facts["holder"] = session.store.holder() if is_busy else {}
+    found = choices(session, state, facts["state"]) if facts["holder"] or not is_busy else ()
+    return {**facts, "next": [command for what, command in found if what == "to answer" or not is_busy]}
 
 
 def status(session: Session) -> int:
@@ -97,6 +99,9 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
             left = ("still runs", ". Wait until it ends, or let rdc stop it and run it again")
             how, hint = ("is running", "") if word == "running" else left
             yield f"Its command {how} (pid {facts['pid']}){hint}."
+        if facts["holder"]:
+            how, hint = ("asks", " Answer there, or with a command below.") if word == "waiting" else ("runs", "")
+            yield f"A process {how} now: {shown_holder(facts['holder'])}.{hint}"
         if not facts["same_program"]:
             yield "This run belongs to a different version of the program."
         yield from (*[""][: len(done)], *session.gathered("lines", facts, None))
