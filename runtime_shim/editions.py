@@ -33,6 +33,7 @@ _COMMANDS = ("engine.program", *_RUN, "tasks.commands")
 _GIVEN = (
     *("values.defaults", "io.reading", "values.fitting", "values.slots", "io.terminal", "tasks.replies"),
     *("values.inputs", "values.secrets", "values.limits", "tasks.gate", "operator.signing"),
+    "operator.turns",
 )
 _VALUES = (*_GIVEN, "operator.jumps")
 _CALLS = ("io.whole_files", "tasks.exchange")
@@ -54,6 +55,7 @@ _BASE = ("tasks.ask.Answers", "tasks.commands.CommandTasks")
 _MORE = (
     *("values.defaults.Shared", "values.inputs.Inputs", "values.secrets.Secrets", "values.slots.Values"),
     *("values.limits.Limits", "values.limits.Expiry", "tasks.replies.Replies", "tasks.gate.GateTasks"),
+    "operator.turns.Turns",
 )
 MOVED = ("operator.jumps.Jumps",)  # specifications don't move
 _SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns")

@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import signal
 import sys
 import time
 import types
@@ -60,19 +59,6 @@ def resume(session: Session) -> int:
     if session.state.condition not in ENDED and not session.is_same(session.state):
         session.adopt()
     return session.go(resumed=True)
-
-
-def resume_after(session: Session) -> int:
-    """Continue a run after its answer, unless its terminal does."""
-    session.store.release()
-    deadline = time.monotonic() + 1
-    while session.lender and time.monotonic() < deadline:
-        if session.store.is_busy():
-            return EXIT_COMPLETE
-        time.sleep(0.05)
-    signal.pthread_sigmask(signal.SIG_SETMASK, session.signals.before)
-    session.options.command = "resume"
-    return resume(session)
 
 
 def open_run(session: Session) -> int:
@@ -224,7 +210,10 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
         session = Session(program, given, display, kinds, host)
     try:
         code = commands[command][1](session)
-        return resume_after(session) if given.resume else code
+        if not given.resume or session.lender:
+            return code
+        given.command = "resume"
+        return resume(session)
     except OSError as error:
         if str(error.filename).startswith(session.store.directory):
             error.strerror = f"{error.strerror}; choose another directory with --state-dir"

@@ -96,10 +96,10 @@ def typed(display: Display, signals: Signals, prompt: str) -> str:
 
 def replies_to(choices: str) -> dict[str, str]:
     """Return the replies that a question takes, also short ones, and the meaning of each."""
-    words, more = {word: word for word in choices.split("/")}, dict[str, str]()
-    if choices in ("pass/fail", "yes/no"):
-        words, more = MEANINGS, {"ok": "pass", **dict.fromkeys(["done"][: choices == "pass/fail"], "pass")}
-    return {**{word[:length]: words[word] for word in words for length in (1, len(word))}, **more}
+    more = {"pass/fail": ("ok", "done"), "yes/no": ("ok",)}.get(choices)
+    words = MEANINGS if more else {word: word for word in choices.split("/")}
+    known = {word[:length]: words[word] for word in words for length in (1, len(word))}
+    return {**known, **dict.fromkeys(more or (), "pass")}
 
 
 def question(display: Display, signals: Signals, text: str, choices: str) -> "str | None":

@@ -34,7 +34,7 @@ class Done(NamedTuple):
 Perform = Callable[[str, Table], Done]
 
 
-class Answered(BaseException):
+class AnsweredElsewhere(BaseException):
     """Not an error: another process answered the question that waits at this terminal."""
 
 

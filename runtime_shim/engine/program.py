@@ -13,10 +13,6 @@ class UsageError(Exception):
     """An error for the operator, with exit code 2. The arguments are lines of details, then the reason."""
 
 
-class BusyError(UsageError):
-    """Another process has the run."""
-
-
 def takes_empty(item: Table) -> bool:
     """Return whether an empty value of an input is one, and not a missing one: that of a text without a default."""
     return bool(item["type"] == "text" and item["required"] and item.get("default") is None)

@@ -10,7 +10,7 @@ from typing import Any, Callable, ClassVar, TypeVar
 
 from runtime_shim.engine.display import Display, duration, question
 from runtime_shim.engine.journal import Record, to_json
-from runtime_shim.engine.outcomes import ANY_HOST, Answered, Done, Host, Waiting
+from runtime_shim.engine.outcomes import ANY_HOST, AnsweredElsewhere, Done, Host, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, Table, UsageError
 from runtime_shim.engine.signals import Interrupted, Signals
 from runtime_shim.engine.state import (
@@ -89,6 +89,7 @@ class Extension(Part):
 
     - `from_caller(program, options, command, display)`, a static method: return options and values that the caller
       gives other than as words. `worded(text)`, also static: return a text in the caller's terms.
+    - `enter()`: lock the run to answer it, instead of `Session.alone`.
     - `prepare()`: check the options.
     - `identify(nodes)`: return the identity of the steps of this version of a program.
     - `read(state)`: check or change a state after it is read.
@@ -155,6 +156,7 @@ class Session:
     """
 
     answers: Any = ("", ())  # digest of the file of answers, unused answers
+    signals: Any = None
     lender = ""  # who lends the lock of the run to this call
     _group = ""  # of the last step
 
@@ -319,7 +321,7 @@ class Session:
 
     def take(self, state: "State | None" = None) -> None:
         """Take up a run, or create one, and block signals from here on."""
-        self.signals = Signals()
+        self.signals = self.signals or Signals()
         self.display.gives_up = self.signals.has_come
         with self.signals:  # questions and pipes can be interrupted
             self.each("before_run", state)
@@ -431,7 +433,7 @@ class Session:
             self.record({"kind": "resume", "condition": "running", "time": utc_now()})
         try:
             done = perform(name, self.program["nodes"][name])
-        except Answered:
+        except AnsweredElsewhere:
             return None
         if self.state.condition == "running" and done.outcome in NOT_PASSED and self.signals.has_come():
             raise Interrupted  # it may not have failed by itself

@@ -11,15 +11,13 @@ from typing import Any, Callable
 
 from runtime_shim.engine.journal import Record, encode, read_journal
 from runtime_shim.engine.private import at_once, naming, opened_folder, refuse_links
-from runtime_shim.engine.program import BusyError, Table, UsageError
+from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.signals import has_members, is_alive, started_at
 from runtime_shim.engine.texts import one_line
 
 ENDED = ("complete", "stop")
 OURS, FORMAT = ".rdc", 1  # parent of state directories; journal format
-HOLDER = ("pid", "user", "since", "place")  # the words of a lock
 LONGEST_NAME = 200  # characters
-LENT = 5.0  # seconds to wait for a lock that a terminal lends
 Step = Sequence[str]  # name, kind, title, digest of all that it does
 NOT_DONE = ("title", "at", "edges", "group", "attempt", "variables", "placeholders", "timeout", "delay", "backoff")
 # Steps with the same key are the same, by the surest key first. Numbers change if steps are added.
@@ -48,17 +46,11 @@ def user() -> str:
 
 
 def this_process() -> str:
-    """Return the words of a lock for this process."""
+    """Return the number and user of this process, where it is and since when, as text."""
     place = os.uname().nodename
     with suppress(OSError):
-        place = f"{os.ttyname(0).replace('/dev/', '', 1)} on {place}"
-    return f"{os.getpid()} {user().replace(' ', '_')} {utc_now()[:19]}Z {place}\n"
-
-
-def shown_holder(holder: Table) -> str:
-    """Return who has a run, where and since when, as text."""
-    words = {"user": ", {}", "place": " at {}", "since": ", since {}"}
-    return f"pid {holder.get('pid', '?')}{''.join(words[key].format(holder[key]) for key in words if key in holder)}"
+        place = f"{os.ttyname(0)} on {place}"
+    return f"{os.getpid()}, {user()} at {place}, since {utc_now()[:19]}Z\n"
 
 
 def digest(value: object) -> str:
@@ -154,18 +146,19 @@ class Store:
     """A state directory, named as the operator knows it. Open nothing here after a chdir; `folder` is absolute."""
 
     within: Any = None  # the open directory
+    is_locked = False  # by this process
 
     def __init__(self, directory: str, modes: Sequence[str] = ("",), is_named: bool = False) -> None:
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
         self.folder = os.path.join(os.getcwd(), directory)
-        self._count, self._size, self._is_named = 0, 0, is_named
+        self.count, self.size, self._is_named = 0, 0, is_named
         self._open: dict[str, tuple[int, ...]] = {}  # inode and device of files that must not move
 
     def records(self) -> list[Record]:
         """Read the journal without changing anything."""
         refuse_links(self.directory)
-        records, self._size = read_journal(self.path)
-        self._count = len(records)
+        records, self.size = read_journal(self.path)
+        self.count = len(records)
         return records
 
     def read(self) -> "State | None":
@@ -180,73 +173,36 @@ class Store:
 
     def lock(self) -> None:
         """Lock the directory until this process ends. Refuse if another run has it."""
+        if self.is_locked:
+            return
         is_ours = OURS in self.directory.split("/") or not os.path.isdir(self.directory)
         self.within = opened_folder(self.directory, self._is_named)
-        self._lock, self._who = self._opened("lock", os.O_RDWR), this_process()
-        self._hold(0.15)  # `status` holds the lock for an instant
+        self.lock_file, self._me = self._opened("lock", os.O_RDWR), this_process().encode(errors="replace")
+        self.hold(0.15)  # `status` holds the lock for an instant
         if is_ours:  # keep state out of Git, but leave an existing directory alone
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
             with suppress(OSError), open(self.within.open(".gitignore", flags), "w") as file:
                 file.write("*\n")
 
-    def _hold(self, patience: float) -> None:
-        """Get the lock, at the latest after so many seconds, and write there who has it."""
-        deadline = time.monotonic() + patience
+    def hold(self, seconds: float) -> None:
+        """Get the lock within some seconds, and write there who has it."""
+        deadline = time.monotonic() + seconds
         with naming(os.path.join(self.directory, "lock")):
-            while True:
+            while not self.is_locked:
                 with suppress(BlockingIOError):
-                    fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    os.ftruncate(self._lock, 0)
-                    os.pwrite(self._lock, self._who.encode(errors="replace"), 0)
-                    return
+                    fcntl.flock(self.lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.ftruncate(self.lock_file, 0)
+                    self.is_locked = os.pwrite(self.lock_file, self._me, 0) > 0
+                    break
                 if time.monotonic() > deadline:
-                    who = shown_holder(self.holder())
-                    raise BusyError(f"another process is using {self.directory} ({who}); wait until it ends")
+                    raise UsageError(f"another process is using {self.directory} ({self.holder()}); wait until it ends")
                 time.sleep(0.02)
 
-    def holder(self) -> Table:
-        """Return who had the lock last, by words of the lock."""
+    def holder(self) -> str:
+        """Return who has the lock, as text."""
         with suppress(OSError), open(os.path.join(self.folder, "lock"), "rb", opener=at_once) as lock:
-            words = one_line(lock.read(500).decode(errors="replace")).split(" ", len(HOLDER) - 1)
-            return dict(zip(HOLDER, words)) if words[0] else {}
-        return {}
-
-    # --- Turns: a run that asks at a terminal lets other processes answer ---
-
-    def take_turn(self) -> bool:
-        """Get the lock of a run that lends it, or raise BusyError."""
-        turn = self.within.open("turn", os.O_RDWR | os.O_CREAT)
-        fcntl.flock(turn, fcntl.LOCK_SH)  # until this process ends
-        self._hold(LENT)
-        return True
-
-    def is_wanted(self) -> bool:
-        """Return whether another process has its turn, or waits for it."""
-        with suppress(OSError, UsageError), open("turn", "rb", opener=self.within.open) as turn:
-            try:
-                fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
-        return False  # also if something else is in its place
-
-    def lend(self) -> list[Record]:
-        """Lend the lock to the processes that want it, and return the records that they append."""
-        if not self.is_there():
-            return []
-        fcntl.flock(self._lock, fcntl.LOCK_UN)
-        while self.is_wanted():
-            time.sleep(0.02)
-        self._hold(LENT)
-        os.close(self._file)
-        before, path = self._count, os.path.join(self.folder, "journal")
-        records, self._size = read_journal(path)
-        self._count = len(records)
-        self.open()
-        return records[before:]
-
-    def release(self) -> None:
-        """Unlock the directory, so that this process can lock it again."""
-        fcntl.flock(self._lock, fcntl.LOCK_UN)
+            return f"pid {one_line(lock.read(500).decode(errors='replace'))}"
+        return ""
 
     def is_busy(self) -> bool:
         """Return whether a run is using this directory now."""
@@ -265,25 +221,25 @@ class Store:
 
     def open(self) -> None:
         """Open the journal of a locked state for appending, and repair a torn end."""
-        self._file = self._opened("journal", os.O_RDWR | os.O_APPEND)
+        self.file = self._opened("journal", os.O_RDWR | os.O_APPEND)
         with naming(self.path):
-            os.ftruncate(self._file, self._size)
-            if self._size and os.pread(self._file, 1, self._size - 1) != b"\n":
-                self._size += os.write(self._file, b"\n")
+            os.ftruncate(self.file, self.size)
+            if self.size and os.pread(self.file, 1, self.size - 1) != b"\n":
+                self.size += os.write(self.file, b"\n")
             os.fsync(self.within.at)
 
     def append(self, record: Record, sync: bool = True) -> None:
         """Append a record. With `sync` it is on disk when this returns."""
-        line = encode({"n": self._count, **record})
+        line = encode({"n": self.count, **record})
         try:
-            if os.write(self._file, line) < len(line):
+            if os.write(self.file, line) < len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             if sync:
-                getattr(os, "fdatasync", os.fsync)(self._file)
+                getattr(os, "fdatasync", os.fsync)(self.file)
         except OSError as error:
-            os.ftruncate(self._file, self._size)  # half a record would be damage
+            os.ftruncate(self.file, self.size)  # half a record would be damage
             raise UsageError(f"{self.path}: cannot record: {error.strerror}") from None
-        self._count, self._size = self._count + 1, self._size + len(line)
+        self.count, self.size = self.count + 1, self.size + len(line)
 
     def archive(self, name: str, beside: Mapping[str, str]) -> str:
         """Archive the journal and its companion files under a new name, and return the path. Delete nothing."""
@@ -295,7 +251,7 @@ class Store:
                 os.rename(path, f"{name}.{ending}".rstrip("."), src_dir_fd=self.within.at, dst_dir_fd=history)
         os.fsync(history)
         os.fsync(self.within.at)
-        self._count, self._size = 0, 0
+        self.count, self.size = 0, 0
         return os.path.join(self.directory, "history", name)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Performer, Session
-from runtime_shim.engine.state import ENDED, State, shown_holder
+from runtime_shim.engine.state import ENDED, State
 from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.engine.walk import advance
 
@@ -73,8 +73,8 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     pid = [None, *(one["pid"] for one in state.running_processes())][-1]
     done = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in state.finished]
     facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
+    facts["holder"] = session.store.holder() if is_busy else ""
     facts.update(session.merged("facts", state))
-    facts["holder"] = session.store.holder() if is_busy else {}
     found = choices(session, state, facts["state"]) if facts["holder"] or not is_busy else ()
     return {**facts, "next": [command for what, command in found if what == "to answer" or not is_busy]}
 
@@ -100,8 +100,7 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
             how, hint = ("is running", "") if word == "running" else left
             yield f"Its command {how} (pid {facts['pid']}){hint}."
         if facts["holder"]:
-            how, hint = ("asks", " Answer there, or with a command below.") if word == "waiting" else ("runs", "")
-            yield f"A process {how} now: {shown_holder(facts['holder'])}.{hint}"
+            yield f"A process {'asks' if word == 'waiting' else 'runs'} now: {facts['holder']}."
         if not facts["same_program"]:
             yield "This run belongs to a different version of the program."
         yield from (*[""][: len(done)], *session.gathered("lines", facts, None))

@@ -1,20 +1,14 @@
 """Questions, answered from a file, at the terminal, or later with `answer`."""
 
-from contextlib import suppress
-from typing import Any
-
-from runtime_shim.engine.display import forget_typed, replies_to
+from runtime_shim.engine.display import replies_to
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.outcomes import Answered, Done, Waiting
-from runtime_shim.engine.program import EXIT_COMPLETE, BusyError, Table, UsageError
+from runtime_shim.engine.outcomes import Done, Waiting
+from runtime_shim.engine.program import EXIT_COMPLETE, Table, UsageError
 from runtime_shim.engine.session import Extension, Performer, Session
-from runtime_shim.engine.state import State, digest, shown_holder, user
+from runtime_shim.engine.state import State, digest
 from runtime_shim.engine.status import hints
-from runtime_shim.engine.texts import MEANINGS, meant, one_line, word_of, words_of
+from runtime_shim.engine.texts import MEANINGS, meant, one_line, words_of
 from runtime_shim.io.answers import LARGEST, read_answers, read_lines, read_text, take_answer
-
-# What an event shows of a record.
-EVENT = ("node", "title", "attempt", "instances", "outcome", "how", "says", "seconds", "next", "remarks")
 
 
 class Asking(Performer):
@@ -93,76 +87,23 @@ class Prompts(Asking):
         return str(node["question"]).split("/")
 
 
-def entered(session: Session) -> str:
-    """Lock the run. If a terminal has it and asks there, borrow it and return who lends it; otherwise return ""."""
-    try:
-        session.alone()
-    except BusyError as error:
-        busy = error
-    else:
-        return ""
-    asked, who, is_lent = session.read_state(), shown_holder(session.store.holder()), False
-    if asked is None or asked.condition != "waiting" or not session.is_same(asked):
-        raise busy
-    with suppress(BusyError):
-        is_lent = session.store.take_turn()
-    now: Any = session.read_state()
-    if len(now.finished) != len(asked.finished):
-        raise UsageError(f"{asked.node} is not waiting for an answer{answered_before(now, asked.node)}")
-    if not is_lent:
-        raise UsageError(f"{busy.args[0]}, or answer there")
-    return who
-
-
-def answered_before(state: State, step: str) -> str:
-    """Return who answered a step last and when, as far as it is known, to follow an error."""
-    for done in [one for one in state.finished if one["node"] == step][-1:]:
-        keys = {"by": " by {}", "time": " at {}", "outcome": ": {}"}
-        return "; it was answered" + "".join(keys[key].format(one_line(str(done[key]))) for key in keys if key in done)
-    return ""
-
-
-def follow_answers(session: Session) -> None:
-    """Let other processes answer the question that waits at this terminal; raise Answered if one has done it."""
-    state, display = session.state, session.display
-    news = session.store.lend() if state.condition == "waiting" and session.store.is_wanted() else ()
-    for record in news:
-        node = session.program["nodes"][state.node]
-        state.apply(record)
-        session.each("written", record)
-        if "by" not in record:
-            continue
-        display.line()
-        word, style = word_of(node, record.get("outcome", "")), record.get("outcome", "")
-        said = one_line(f"answered by {': '.join(filter(None, [record['by'], record.get('note')]))}")
-        display.line(f"    {display.paint(word, style)}  {display.paint(said, 'dim')}")
-        if record["kind"] == "done":
-            session.emit("step_finished", True, **{key: record[key] for key in EVENT if key in record})
-    if news:
-        forget_typed()
-        raise Answered
-
-
 def answer(session: Session, shows: bool = True) -> int:
     """Record the answer to the waiting step, and show how to go on."""
     step, reply = session.options.STEP, session.through("reply", session.options.REPLY)
-    session.lender = entered(session)
+    [session.alone, *session.at("enter")][-1]()
     session.take(session.read())
     state = session.state
     if not session.is_same(state):  # `--adopt` has accepted it
         session.adopt()
     if state.condition != "waiting":
-        raise UsageError(f"no step is waiting for an answer{answered_before(state, step)}")
+        raise UsageError("no step is waiting for an answer")
     performer, node = session.performers[state.node], session.program["nodes"][state.node]
     if not performer.is_named(step, state.node, node):
-        names = performer.names(state.node, node)
-        waits = f"{' or '.join(names)} is"
-        raise UsageError(f"{step} is not waiting for an answer; {waits}{answered_before(state, step)}")
+        raise UsageError(f"{step} is not waiting for an answer; {' or '.join(performer.names(state.node, node))} is")
     session.store.open()
     done = session.through("given", performer.given(step, reply, "answered"))
     if done is not None:
-        note = {**(done.note or {}), "by": user()} if session.lender else done.note
-        session.settle(state.node, done._replace(note=note), 0.0, begins=False)
+        session.settle(state.node, done, 0.0, begins=False)
     if session.lender:
         session.display.rule(f"the run continues at its terminal ({session.lender})")
         return EXIT_COMPLETE
@@ -175,7 +116,7 @@ def answer(session: Session, shows: bool = True) -> int:
 
 
 class Answers(Extension):
-    """Takes replies from the file of answers, each only once in a run, and from other processes."""
+    """Takes replies from the file of answers, each only once in a run."""
 
     options = (("answer approve", "--resume", "", "continue the run at once"),)
 
@@ -184,10 +125,6 @@ class Answers(Extension):
         if (path := self.session.options.answers) is not None:
             text = read_text(path, LARGEST)
             self.session.answers = digest(text), text
-
-    def before_step(self, _name: str) -> None:
-        """While this step asks at the terminal, let other processes answer it."""
-        self.session.display.idle = lambda: follow_answers(self.session)
 
     def open(self) -> None:
         """Find the answers of the file that the run has not used."""
