@@ -81,7 +81,22 @@ class MakeBackend(Backend[MakeOptions]):
 
 
 OF_ALL = (
-    *("ADOPT", "ANSWERS", "ASSUME", "BY", "EVENTS", "EXPIRE", "FILE", "JSON", "KEEP", "NOTE", "REPLY", "RERUN", "STEP"),
+    *(
+        "ADOPT",
+        "ANSWERS",
+        "ASSUME",
+        "BY",
+        "EVENTS",
+        "EXPIRE",
+        "FILE",
+        "JSON",
+        "KEEP",
+        "NOTE",
+        "REPLY",
+        "RERUN",
+        "RESUME",
+        "STEP",
+    ),
     "VALUE",
 )
 """Accepted by every Makefile that calls the program."""

@@ -94,7 +94,7 @@ def typed(display: Display, signals: Signals, prompt: str) -> str:
         signal.signal(signal.SIGCONT, before)
 
 
-def replies_to(choices: str) -> dict[str, str]:
+def meanings_of(choices: str) -> dict[str, str]:
     """Return the replies that a question takes, also short ones, and the meaning of each."""
     more = {"pass/fail": ("ok", "done"), "yes/no": ("ok",)}.get(choices)
     words = MEANINGS if more else {word: word for word in choices.split("/")}
@@ -104,7 +104,7 @@ def replies_to(choices: str) -> dict[str, str]:
 
 def question(display: Display, signals: Signals, text: str, choices: str) -> "str | None":
     """Ask until one of the choices is typed, and return it; None at the end of input."""
-    known = replies_to(choices)
+    known = meanings_of(choices)
     forget_typed()
     while line := typed(display, signals, f"{text} [{choices}] "):
         if word := known.get(line.strip().lower()):

@@ -18,6 +18,7 @@ from runtime_shim.engine.texts import one_line
 ENDED = ("complete", "stop")
 OURS, FORMAT = ".rdc", 1  # parent of state directories; journal format
 LONGEST_NAME = 200  # characters
+LENDS = "lends "  # starts a lock that its holder lends
 Step = Sequence[str]  # name, kind, title, digest of all that it does
 NOT_DONE = ("title", "at", "edges", "group", "attempt", "variables", "placeholders", "timeout", "delay", "backoff")
 # Steps with the same key are the same, by the surest key first. Numbers change if steps are added.
@@ -146,7 +147,7 @@ class Store:
     """A state directory, named as the operator knows it. Open nothing here after a chdir; `folder` is absolute."""
 
     within: Any = None  # the open directory
-    is_locked = False  # by this process
+    is_locked, left = False, ""  # whether this process has the lock, and the text that was there before
 
     def __init__(self, directory: str, modes: Sequence[str] = ("",), is_named: bool = False) -> None:
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
@@ -177,7 +178,7 @@ class Store:
             return
         is_ours = OURS in self.directory.split("/") or not os.path.isdir(self.directory)
         self.within = opened_folder(self.directory, self._is_named)
-        self.lock_file, self._me = self._opened("lock", os.O_RDWR), this_process().encode(errors="replace")
+        self.lock_file, self.me = self._opened("lock", os.O_RDWR), this_process().encode(errors="replace")
         self.hold(0.15)  # `status` holds the lock for an instant
         if is_ours:  # keep state out of Git, but leave an existing directory alone
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -191,8 +192,9 @@ class Store:
             while not self.is_locked:
                 with suppress(BlockingIOError):
                     fcntl.flock(self.lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    self.left = os.pread(self.lock_file, 500, 0).decode(errors="replace")
                     os.ftruncate(self.lock_file, 0)
-                    self.is_locked = os.pwrite(self.lock_file, self._me, 0) > 0
+                    self.is_locked = os.pwrite(self.lock_file, self.me, 0) > 0
                     break
                 if time.monotonic() > deadline:
                     raise UsageError(f"another process is using {self.directory} ({self.holder()}); wait until it ends")
@@ -201,7 +203,7 @@ class Store:
     def holder(self) -> str:
         """Return who has the lock, as text."""
         with suppress(OSError), open(os.path.join(self.folder, "lock"), "rb", opener=at_once) as lock:
-            return f"pid {one_line(lock.read(500).decode(errors='replace'))}"
+            return f"pid {one_line(lock.read(500).decode(errors='replace')).removeprefix(LENDS)}"
         return ""
 
     def is_busy(self) -> bool:

@@ -6,6 +6,7 @@ Such a process has a shared lock on the journal until it ends. The run looks for
 import fcntl
 import os
 import time
+from contextlib import suppress
 from typing import Any
 
 from runtime_shim.engine.display import forget_typed
@@ -13,7 +14,7 @@ from runtime_shim.engine.journal import Record, read_journal
 from runtime_shim.engine.outcomes import AnsweredElsewhere
 from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.session import Extension
-from runtime_shim.engine.state import Store
+from runtime_shim.engine.state import LENDS, State, Store
 from runtime_shim.engine.status import KNOWN
 from runtime_shim.engine.texts import one_line, word_of
 from runtime_shim.operator.signing import told_by
@@ -33,7 +34,7 @@ def is_wanted(store: Store) -> bool:
 
 def lend(store: Store) -> list[Record]:
     """Lend the lock until no process wants it, and return the new records."""
-    store.is_locked = False
+    store.is_locked = os.pwrite(store.lock_file, LENDS.encode() + store.me, 0) < 0
     fcntl.flock(store.lock_file, fcntl.LOCK_UN)
     while is_wanted(store):
         time.sleep(0.02)
@@ -44,6 +45,18 @@ def lend(store: Store) -> list[Record]:
         store.count, store.size = len(records), size
         store.open()
     return news if is_there else []
+
+
+def lender(store: Store) -> str:
+    """Return who lends the lock that this process has, or ""."""
+    pid = store.left.removeprefix(LENDS).partition(",")[0]
+    with suppress(ProcessLookupError, ValueError, OverflowError):
+        with suppress(PermissionError):
+            os.kill(int(pid), 0)
+        if store.left.startswith(LENDS):
+            os.pwrite(store.lock_file, store.left.encode(), 0)  # for the next one
+            return store.holder()
+    return ""
 
 
 class Turns(Extension):
@@ -74,12 +87,17 @@ class Turns(Extension):
         """Lock the run, or borrow the lock from a terminal that asks."""
         session, store = self.session, self.session.store
         try:
-            return session.alone()
+            session.alone()
         except UsageError:
             asked: Any = session.read_state() if store.is_busy() else None
             if asked is None or asked.condition != "waiting" or not session.is_same(asked):
                 raise
-        session.lender = store.holder()
+            self._take_turn(asked)
+        session.lender = lender(store)
+
+    def _take_turn(self, asked: State) -> None:
+        """Get the lock from a terminal that asks, and see that it still asks the same."""
+        session, store = self.session, self.session.store
         fcntl.flock(store.within.open("journal", os.O_RDONLY), fcntl.LOCK_SH)  # until this process ends
         try:
             store.hold(LENT)

@@ -1,6 +1,6 @@
 """Questions, answered from a file, at the terminal, or later with `answer`."""
 
-from runtime_shim.engine.display import replies_to
+from runtime_shim.engine.display import meanings_of
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.outcomes import Done, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, Table, UsageError
@@ -75,7 +75,7 @@ class Prompts(Asking):
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Return the outcome of pass, fail, yes or no, or of a short reply."""
         choices = self.session.program["nodes"][self.session.state.node].get("question", "pass/fail")
-        outcome = replies_to(choices).get(word := reply.strip().lower())
+        outcome = meanings_of(choices).get(word := reply.strip().lower())
         if outcome is None:
             raise UsageError(f"{one_line(reply)}: expected pass, fail, yes or no{meant(word, MEANINGS)}")
         text = reply if word in MEANINGS else choices.split("/")[outcome == "fail"]
