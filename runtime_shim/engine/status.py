@@ -75,7 +75,8 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
     facts["holder"] = session.store.holder() if is_busy else ""
     facts.update(session.merged("facts", state))
-    found = choices(session, state, facts["state"]) if facts["holder"] or not is_busy else ()
+    takes = not is_busy or (facts["holder"] and session.at("enter"))
+    found = choices(session, state, facts["state"]) if takes else ()
     return {**facts, "next": [command for what, command in found if what == "to answer" or not is_busy]}
 
 

@@ -89,7 +89,7 @@ class Turns(Extension):
         try:
             session.alone()
         except UsageError:
-            asked: Any = session.read_state() if store.is_busy() else None
+            asked: Any = session.read_state() if store.within and store.is_busy() else None
             if asked is None or asked.condition != "waiting" or not session.is_same(asked):
                 raise
             self._take_turn(asked)
