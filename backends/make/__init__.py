@@ -81,23 +81,8 @@ class MakeBackend(Backend[MakeOptions]):
 
 
 OF_ALL = (
-    *(
-        "ADOPT",
-        "ANSWERS",
-        "ASSUME",
-        "BY",
-        "EVENTS",
-        "EXPIRE",
-        "FILE",
-        "JSON",
-        "KEEP",
-        "NOTE",
-        "REPLY",
-        "RERUN",
-        "RESUME",
-        "STEP",
-    ),
-    "VALUE",
+    *("ADOPT", "ANSWERS", "ASSUME", "BY", "EVENTS", "EXPIRE", "FILE", "JSON", "KEEP", "NOTE", "REPLY", "RERUN", "STEP"),
+    *("RESUME", "VALUE"),
 )
 """Accepted by every Makefile that calls the program."""
 

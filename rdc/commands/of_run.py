@@ -1,6 +1,7 @@
 """`rdc answer`, `resume`, `retry`, `goto` and `history`: short for `rdc run FILE` with that word."""
 
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +14,6 @@ from rdc.commands.run import DocumentCommand, complete
 from rdc.commands.run import command as run
 from rdc.commands.status import lines_of
 from rdc.terminal.cells import visible
-from rdc.terminal.output import tell
 
 UNFINISHED = ("waiting", "ready", "interrupted")
 FITS = {"answer": ("waiting",), "resume": UNFINISHED, "retry": ("stop",), "goto": (*UNFINISHED, "stop")}
@@ -38,7 +38,7 @@ def command_of(verb: str) -> click.Command:
             if chosen is None:
                 return 2
             words = [chosen.document, verb, *words, *chosen.place]
-            tell(f"rdc: {visible(shlex.join(['rdc', 'run', *words]))}")
+            sys.stderr.write(f"rdc: {visible(shlex.join(['rdc', 'run', *words]))}\n")
         else:
             words[1:1] = [verb]
         code: int = run.main(["--", *words], prog_name="rdc run", standalone_mode=False)
@@ -68,8 +68,7 @@ def _chosen(verb: str, words: Sequence[str]) -> Run | None:
         fit = [one for one in fit if words and words[0] in dict(one.choices)] or fit
     if len(fit) == 1:
         return fit[0]
-    for line in (line for one in fit or every for line in lines_of(one)):
-        tell(visible(line))
     problem = "several runs fit; name the FILE of one" if fit else f"no run here fits {verb}; name a FILE"
-    tell(f"rdc: error: {problem}")
+    lines = [visible(line) for one in fit or every for line in lines_of(one)]
+    sys.stderr.write("\n".join([*lines, f"rdc: error: {problem}\n"]))
     return None

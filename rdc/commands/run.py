@@ -2,6 +2,8 @@
 
 import os
 import shlex
+import sys
+from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
@@ -13,12 +15,12 @@ from rdc.calls.mock_option import MockRuns
 from rdc.commands.common.documents import language_options
 from rdc.commands.common.reporter import Reporter
 from rdc.runs.completion import suggestions
-from rdc.runs.status import elsewhere, is_run, take_moved
+from rdc.runs.status import elsewhere, take_moved
 from rdc.terminal.cells import visible
-from rdc.terminal.output import tell
 from runtime_shim.editions import main
 from runtime_shim.engine.outcomes import Host
 from runtime_shim.engine.program import EXIT_REFUSED, Table
+from runtime_shim.engine.state import OURS
 
 STARTING = ("run", "open", "steps", "status", "-h", "--help")
 """Subcommands that need no run, so no one looks for it in other folders."""
@@ -32,15 +34,15 @@ class DocumentCommand(click.Command):
         return complete(ctx, None, incomplete) if ctx.params.get("file") else super().shell_complete(ctx, incomplete)
 
 
-def complete(ctx: click.Context, _: click.Parameter | None, begun: str) -> list[CompletionItem]:
-    """Return what the program of the document takes there."""
+def complete(ctx: click.Context, _: click.Parameter | None, typed: str) -> list[CompletionItem]:
+    """Return the words that the program of the document takes there."""
     words, verb = list(ctx.params.get("arguments") or ()), str(ctx.command.name)
     compilation = compile_file(ctx.params.get("file") or "", Settings())
     if compilation.program is None:
         return []
     words = words if verb == "run" else [verb, *words]
-    found = suggestions(_table(compilation), (MockRuns,), words, begun, os.path.relpath(compilation.project.root))
-    return [CompletionItem(begun, type="file")] if found is None else [CompletionItem(each) for each in found]
+    found = suggestions(_table(compilation), (MockRuns,), words, typed, os.path.relpath(compilation.project.root))
+    return [CompletionItem(typed, type="file")] if found is None else [CompletionItem(each) for each in found]
 
 
 # Arguments after FILE belong to the program, so click must not look for options there.
@@ -66,21 +68,23 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
     if compilation.program is None:
         return 2
     home, table = os.path.relpath(compilation.project.root), _table(compilation)
-    name, root = table["name"], compilation.project.root
-    found, folders = list[str](), list[str]()
-    chosen = {word.partition("=")[0] for word in words} & {"--as", "--state-dir", "--all", "-h", "--help"}
-    if words[0] not in STARTING and not chosen and not is_run(name, root):
-        found, folders = elsewhere(name, root, file)
+    found, folders = _places(table["name"], compilation.project.root, file, words)
     if len(found) == 1:
         words += ["--state-dir", found[0]]
-        tell(f"rdc: {visible(f'this run is in {found[0]}')}")
+        sys.stderr.write(f"rdc: this run is in {visible(found[0])}\n")
     host = Host(_called(file, settings), home="" if home == "." else home, moved=take_moved)
     code = main(table, words, host, (MockRuns,))
-    if code == EXIT_REFUSED and folders and not found and not is_run(name, root):
-        tell(f"rdc: no run of it is in these folders either: {visible(', '.join(folders[1:]))}")
-    for each in found[1:] and found:
-        tell(f"rdc: a run of it: --state-dir {visible(shlex.quote(each))}")
+    if code == EXIT_REFUSED and folders and len(found) != 1:
+        where = "runs of it are in" if found else "these folders have no run of it either:"
+        sys.stderr.write(f"rdc: {where} {visible(', '.join(found or folders))}\n")
     return code
+
+
+def _places(name: str, root: str, file: str, words: list[str]) -> tuple[list[str], list[str]]:
+    """Return the state directories of a run that was started elsewhere, and the other folders that were searched."""
+    chosen = {word.partition("=")[0] for word in words} & {"--as", "--state-dir", "--all", "-h", "--help"}
+    is_here = chosen or words[0] in STARTING or Path(root, OURS, name).exists()
+    return ([], []) if is_here else elsewhere(name, root, file)
 
 
 def _table(compilation: Compilation) -> Table:

@@ -194,21 +194,16 @@ class _States(Struct, frozen=True):
         return [], ""
 
 
-def is_run(name: str, folder: str) -> bool:
-    """Return whether a folder has a run with this name."""
-    return os.path.isfile(os.path.join(folder, OURS, name, "journal"))
-
-
 def elsewhere(name: str, root: str, document: str) -> tuple[list[str], list[str]]:
     """Return the state directories of a run outside of its project's root, and the folders that were searched.
 
-    A compiled program has its state where it was started, and a project may have got its root later.
+    A compiled program has its state where it was started.
     """
     below = [os.path.normpath(os.path.join(root, each)) for each in _below(root, os.curdir, NEAR)]
     near = [os.path.realpath(os.curdir), os.path.dirname(os.path.realpath(document)), *below]
-    folders = list(dict.fromkeys((root, *near)))
-    found = [os.path.join(folder, OURS, name) for folder in folders if is_run(name, folder)]
-    return [os.path.relpath(each) for each in found], folders
+    folders = [folder for folder in dict.fromkeys(near) if folder != root]
+    found = [os.path.join(folder, OURS, name) for folder in folders]
+    return [os.path.relpath(each) for each in found if os.path.isfile(f"{each}/journal")], folders
 
 
 def take_moved(directory: str, identity: Callable[[], Table]) -> None:

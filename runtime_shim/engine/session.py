@@ -41,7 +41,7 @@ class Part:
 class Performer(Part):
     """Runs the steps of one kind of task."""
 
-    keys: tuple[str, ...]  # the texts that describe a step
+    keys: tuple[str, ...]  # the settings that describe a step
     recovers = True  # whether an interrupted step needs a decision
 
     def perform(self, name: str, node: Table) -> Done:

@@ -86,7 +86,7 @@ def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:
 class State:
     """The state of a run. Its condition is running, ready (its step has not started), waiting, complete or stop.
 
-    `finished` has no kept texts, which may be long.
+    `finished` has no stored strings, which may be long.
     """
 
     def __init__(self, records: Sequence[Record]) -> None:

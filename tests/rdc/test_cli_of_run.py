@@ -136,7 +136,7 @@ def test_run_that_was_started_elsewhere_is_found(tmp_path: Path) -> None:
     lost = spawn("run", str(file), "answer", "1", "yes", cwd=tmp_path)
     places = [str(tmp_path.resolve()), str(tmp_path.resolve() / "shop" / "night")]
     assert (lost.code, lost.err.splitlines()[-1]) == (
-        2, f"rdc: no run of it is in these folders either: {', '.join(places)}"
+        2, f"rdc: these folders have no run of it either: {', '.join(places)}"
     )  # fmt: skip
     assert "run with" not in lost.err
     assert "to start" not in lost.err
