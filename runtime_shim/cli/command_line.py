@@ -212,7 +212,7 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
         code = commands[command][1](session)
         if not given.resume or session.lender:
             return code
-        given.command = "resume"
+        vars(given).update(command="resume", by=None, note=None)  # they signed the answer
         return resume(session)
     except OSError as error:
         if str(error.filename).startswith(session.store.directory):

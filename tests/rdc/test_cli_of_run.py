@@ -168,3 +168,24 @@ def test_tab_key_completes_the_words_of_a_run(project: Path) -> None:
     assert offered("run", "deploy.runbook.md", "resume", "--assume", "p") == "pass"
     assert offered("run", "deploy.runbook.md", "--answers", "a") == "file,a"
     assert offered("run", "missing.md", "") == ""
+
+
+def test_program_with_only_commands_shows_who_has_the_run(tmp_path: Path) -> None:
+    """Its small edition takes no answer while a terminal asks, so it shows no command that is refused."""
+    file = document(tmp_path)
+    assert spawn("compile", file, "--to", "python", "-o", "deploy.py", cwd=tmp_path).code == 0
+    program = tmp_path / "deploy.py"
+
+    def called(*words: str) -> tuple[int, str, str]:
+        done = warm.run([sys.executable, program, *words], cwd=tmp_path, env=environment())
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    terminal = Screen([sys.executable, str(program), "run"], tmp_path, {**environment(), "TERM": "xterm"})
+    terminal.expect(r"\[yes/no\] ")
+    facts = json.loads(called("status", "--json")[1])
+    assert (facts["state"], facts["next"]) == ("waiting", [])
+    assert facts["holder"] in called("answer", "1", "yes")[2]
+    terminal.type("\x04")
+    assert terminal.close() == 75
+    code, _, messages = called("answer", "1", "y", "--resume")
+    assert (code, messages.splitlines()[-1]) == (75, "rdc: WAITING 2 Tell the team")

@@ -139,7 +139,7 @@ def test_answer_continues_at_once(tmp_path: Path) -> None:
     place = Place(tmp_path, ASKING)
     assert place.run("run").code == 75
     assert "unknown argument --answers" in place.run("answer", "1", "pass", "--answers", "a").last
-    done = place.run("answer", "1", "pass", "--resume", "--events", "events")
+    done = place.run("answer", "1", "pass", "--resume", "--events", "events", "--by", "ana", "--note", "ok")
     assert (done.code, done.last) == (75, "rdc: WAITING 3 Good?")
     assert place.text("log") == "two\n"
     (tmp_path / "a").write_text("3 no\n")
