@@ -50,12 +50,13 @@ def lend(store: Store) -> list[Record]:
 def lender(store: Store) -> str:
     """Return who lends the lock that this process has, or ""."""
     pid = store.left.removeprefix(LENDS).partition(",")[0]
-    with suppress(ProcessLookupError, ValueError, OverflowError):
+    if not (store.left.startswith(LENDS) and pid.isdecimal()):
+        return ""
+    with suppress(ProcessLookupError, OverflowError):
         with suppress(PermissionError):
             os.kill(int(pid), 0)
-        if store.left.startswith(LENDS):
-            os.pwrite(store.lock_file, store.left.encode(), 0)  # for the next one
-            return store.holder()
+        os.ftruncate(store.lock_file, os.pwrite(store.lock_file, store.left.encode(), 0))  # for the next one
+        return store.holder()
     return ""
 
 

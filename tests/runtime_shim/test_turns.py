@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import signal
 import sys
 import time
@@ -239,3 +241,20 @@ def test_short_replies_where_they_are_clear(tmp_path: Path, question: str, reply
 def test_misspelled_outcome_has_a_suggestion(tmp_path: Path) -> None:
     place = Place(tmp_path, ASKING)
     assert place.run("resume", "--assume", "pas").last.endswith("or --rerun-interrupted; did you mean pass?")
+
+
+def test_hostile_lock_changes_no_screen(tmp_path: Path) -> None:
+    place = Place(tmp_path, ASKING)
+    assert place.run("run").code == 75
+    with (place.journal.parent / "lock").open("r+b") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write(b"lends -1, \x1b[2J\n\xff" + b"x" * 10_000)
+        lock.flush()
+        shown = place.run("status").out + place.run("resume").err
+    assert "\x1b" not in shown
+    assert "x" * 600 not in shown
+    assert "pid -1, ?[2J" in shown
+    for content, last in (("-1, nobody", "to continue: "), ("9" * 99, "to continue: "), (f"{os.getpid()}, me", "me)")):
+        assert place.run("goto", "1").code == 0
+        (place.journal.parent / "lock").write_text(f"lends {content}")
+        assert last in place.run("answer", "1", "pass").last
