@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 3374c01b01729ebad6fc59beeb367a3d4c52647a5392483db6429f70c590f5c3
+override RDC_SHA256 := c42e400536e3f63cc23a4d5d2ec783317f87d41f38de6b62daca30d59ef8f009
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9  -
+#   135698ae82d60a58144831ef60c0c4728a0a8040aabcf17f3d59be5e866e95bc  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   d57c081306b21afa9409267554a9222a337cc552d8e522a6490b71829bf324d6  -
+#   5b20c50f7c8919d0a74b45653dcb17bcbb4fbe8a9ff5d6add1a3a1e64aa0473d  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -286,13 +286,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9).
-# The part for workers: dbos-agents (sha256 d57c081306b21afa9409267554a9222a337cc552d8e522a6490b71829bf324d6).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,914 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition agents (sha256 135698ae82d60a58144831ef60c0c4728a0a8040aabcf17f3d59be5e866e95bc).
+# The part for workers: dbos-agents (sha256 5b20c50f7c8919d0a74b45653dcb17bcbb4fbe8a9ff5d6add1a3a1e64aa0473d).
+# The workflow ends here, and you can stop reading. Up to the last END line, 7,077 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6916 lines, sha256 4b56e417d25bb6329fc575071c7baf160c8b9c663686f6fc9983689c6345cc77
+# --- 7079 lines, sha256 f088d1e56dc13f9062657b62ad253b073d1d4cb8bc7ee64a8db3f7f64f8e7d04

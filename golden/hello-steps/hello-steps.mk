@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := a7bf835bb283eb1690e1d6fd20b39c6add8854ffe2b8bbbe205be07bdf0bfed0
+override RDC_SHA256 := d731dd675ad71b1d3fb748f6dbbae5fa6142df06c39cd8035a45fff3e89d9e71
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := f59cf7fd5d4fafa6fd0befb729bcecf1578d56bc3f0e96104032d85d2686b391
+override RDC_SHA256 := 300987d0319ac8bb53f3818e33f5bf4c3513c8da33bf9c2546c975f141280626
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

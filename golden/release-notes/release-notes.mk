@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 4db62aa0d04588261a4b0dd95e7de4cc69f448236e4c23a86d98fc496fd9db8a
+override RDC_SHA256 := 06827e152d242f55ac4c10b79abea309b3833a6632d43b19190296f3492b53f5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
