@@ -33,6 +33,7 @@ _COMMANDS = ("engine.program", *_RUN, "tasks.commands")
 _GIVEN = (
     *("values.defaults", "io.reading", "values.fitting", "values.slots", "io.terminal", "tasks.replies"),
     *("values.inputs", "values.secrets", "values.limits", "tasks.gate", "operator.signing"),
+    "operator.turns",
 )
 _VALUES = (*_GIVEN, "tasks.asks", "operator.jumps", "tasks.checklist")
 _CALLS = ("io.whole_files", "tasks.exchange")
@@ -54,6 +55,7 @@ _BASE = ("tasks.ask.Answers", "tasks.commands.CommandTasks")
 _MORE = (
     *("values.defaults.Shared", "values.inputs.Inputs", "values.secrets.Secrets", "values.slots.Values"),
     *("values.limits.Limits", "values.limits.Expiry", "tasks.replies.Replies", "tasks.gate.GateTasks"),
+    "operator.turns.Turns",
 )
 MOVED = ("tasks.asks.ValueTasks", "operator.jumps.Jumps")  # specifications have neither
 _LISTS = ("tasks.checklist.Checklist",)

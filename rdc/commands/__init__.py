@@ -13,6 +13,11 @@ COMMANDS = {
     "compile": "Compile documents for a target.",
     "build": "Build the project: compile all changed documents.",
     "run": "Run a document in place.",
+    "answer": "Answer the waiting step of a run.",
+    "resume": "Continue a run.",
+    "retry": "Run the step that failed last again.",
+    "goto": "Move a run to another step.",
+    "history": "List or delete archived runs.",
     "status": "List the runs in `.rdc`, with their questions and next commands.",
     "test": "Test documents by their scenarios.",
     "trace": "Show the path of a run without running it.",
@@ -30,6 +35,12 @@ COMMANDS = {
 """The first sentence of each command's help. `rdc --help` and the Tab key import no commands."""
 
 
+OF_RUN = ("answer", "resume", "retry", "goto", "history")
+"""Subcommands of `rdc run` that are commands too, all of one module."""
+
+
 def load(name: str) -> Any:  # noqa: ANN401 (a click command, but listing commands needs no click)
     """Return a command by its name."""
+    if name in OF_RUN:
+        return import_module("rdc.commands.of_run").command_of(name)
     return import_module(f"rdc.commands.{name.replace('-', '_')}").command

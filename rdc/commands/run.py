@@ -2,24 +2,53 @@
 
 import os
 import shlex
+import sys
+from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
 from backends.python.step_calls import author_calls
-from compiler.driver import Settings, compile_file
+from compiler.driver import Compilation, Settings, compile_file
 from compiler.passes import optimize
 from rdc.calls.mock_option import MockRuns
 from rdc.commands.common.documents import language_options
 from rdc.commands.common.reporter import Reporter
-from rdc.runs.status import take_moved
+from rdc.runs.completion import suggestions
+from rdc.runs.status import elsewhere, take_moved
+from rdc.terminal.cells import visible
 from runtime_shim.editions import main
 from runtime_shim.engine.outcomes import Host
+from runtime_shim.engine.program import EXIT_REFUSED, Table
+from runtime_shim.engine.state import OURS
+
+STARTING = ("run", "open", "steps", "status", "-h", "--help")
+"""Subcommands that need no run, so no one looks for it in other folders."""
+
+
+class DocumentCommand(click.Command):
+    """A command whose words after the document belong to the program. The Tab key completes them."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the options that fit there: of the program, or of this command before the document."""
+        return complete(ctx, None, incomplete) if ctx.params.get("file") else super().shell_complete(ctx, incomplete)
+
+
+def complete(ctx: click.Context, _: click.Parameter | None, typed: str) -> list[CompletionItem]:
+    """Return the words that the program of the document takes there."""
+    words, verb = list(ctx.params.get("arguments") or ()), str(ctx.command.name)
+    compilation = compile_file(ctx.params.get("file") or "", Settings())
+    if compilation.program is None:
+        return []
+    words = words if verb == "run" else [verb, *words]
+    found = suggestions(_table(compilation), (MockRuns,), words, typed, os.path.relpath(compilation.project.root))
+    return [CompletionItem(typed, type="file")] if found is None else [CompletionItem(each) for each in found]
 
 
 # Arguments after FILE belong to the program, so click must not look for options there.
-@click.command(name="run", context_settings={"allow_interspersed_args": False})
+@click.command(name="run", cls=DocumentCommand, context_settings={"allow_interspersed_args": False})
 @click.argument("file", type=click.Path())
-@click.argument("arguments", metavar="[ARGUMENT]...", nargs=-1, type=click.UNPROCESSED)
+@click.argument("arguments", metavar="[ARGUMENT]...", nargs=-1, type=click.UNPROCESSED, shell_complete=complete)
 @language_options
 def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
     """Run a document in place.
@@ -38,9 +67,29 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
         Reporter(quiet=compilation.program is not None).report(compilation.diagnostics, compilation.sources)
     if compilation.program is None:
         return 2
-    home = os.path.relpath(compilation.project.root)
+    home, table = os.path.relpath(compilation.project.root), _table(compilation)
+    found, folders = _places(table["name"], compilation.project.root, file, words)
+    if len(found) == 1:
+        words += ["--state-dir", found[0]]
+        sys.stderr.write(f"rdc: this run is in {visible(found[0])}\n")
     host = Host(_called(file, settings), home="" if home == "." else home, moved=take_moved)
-    return main(author_calls(optimize(compilation.program)).built(), words, host, (MockRuns,))
+    code = main(table, words, host, (MockRuns,))
+    if code == EXIT_REFUSED and folders and len(found) != 1:
+        where = "runs of it are in" if found else "these folders have no run of it either:"
+        sys.stderr.write(f"rdc: {where} {visible(', '.join(found or folders))}\n")
+    return code
+
+
+def _places(name: str, root: str, file: str, words: list[str]) -> tuple[list[str], list[str]]:
+    """Return the state directories of a run that was started elsewhere, and the other folders that were searched."""
+    chosen = {word.partition("=")[0] for word in words} & {"--as", "--state-dir", "--all", "-h", "--help"}
+    is_here = chosen or words[0] in STARTING or Path(root, OURS, name).exists()
+    return ([], []) if is_here else elsewhere(name, root, file)
+
+
+def _table(compilation: Compilation) -> Table:
+    assert compilation.program is not None  # noqa: S101 (for mypy)
+    return author_calls(optimize(compilation.program)).built()
 
 
 def _called(file: str, settings: Settings) -> str:

@@ -9,7 +9,7 @@ from rdc.commands.run import command as run
 from rdc.terminal.cells import visible
 from rdc.terminal.output import put
 
-_KEYS = ("name", "source", "state", "step", "question", "message", "next")
+_KEYS = ("name", "source", "state", "step", "question", "message", "holder", "next")
 
 
 @click.command(name="status")
@@ -32,13 +32,16 @@ def command(file: str | None, as_json: bool) -> int:
         listed = [{key: getattr(one, key) for key in _KEYS} for one in found]
         put(json.dumps({"version": 1, "runs": listed}, indent=2))
     else:
-        lines = [visible(line) for one in found for line in _lines(one)]
+        lines = [visible(line) for one in found for line in lines_of(one)]
         put("\n".join(lines) or "No run has started here.")
     return 1 if any(one.state == "unreadable" for one in found) else 0
 
 
-def _lines(run: Run) -> list[str]:
+def lines_of(run: Run) -> list[str]:
+    """Return a run with its question, the process that has it, and its next commands."""
     step = f" at {run.step}" if run.step else ""
     about = " ".join((run.question or run.message).split())
     head = f"{run.name}  {run.state.upper()}{step}{': ' if about else ''}{about}"
-    return [head, *(f"  {command}" for command in run.next)]
+    asks = "asks" if run.state == "waiting" else "runs"
+    holder = [f"  a process {asks} now: {run.holder}"] if run.holder else []
+    return [head, *holder, *(f"  {command}" for command in run.next)]

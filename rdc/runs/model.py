@@ -44,6 +44,7 @@ class Run(Struct, frozen=True):
         step: The current step, or "" after the end.
         question: The title and question of a waiting step.
         message: The message of the end, or the reason why the run can't be read.
+        holder: The process that has the run now, with its user, place and start, or "".
         next: The shell commands that continue the run.
         finished: The finished steps, in order.
     """
@@ -61,6 +62,7 @@ class Run(Struct, frozen=True):
     message: str = ""
     next: tuple[str, ...] = ()
     finished: tuple[FinishedStep, ...] = ()
+    holder: str = ""
 
     @property
     def choices(self) -> tuple[tuple[str, str], ...]:

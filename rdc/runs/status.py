@@ -68,6 +68,7 @@ def _with_facts(run: Run, facts: Mapping[str, Any]) -> Run:
         step="" if is_over else facts["step"],
         question="" if is_over else question,
         message=facts.get("message", ""),
+        holder=facts.get("holder", ""),
         next=tuple(facts["next"]),
         finished=tuple(_finished(one, one["step"]) for one in facts.get("finished", ())),
     )
@@ -135,7 +136,10 @@ class _States(Struct, frozen=True):
 
     def _of_program(self, run: Run, name: str) -> Run:
         directory = f"{self.at(self.ours)}/{name}"
-        word, _, state = place_of(f"{directory}/journal", _modes(), Store(directory).is_busy())
+        store = Store(directory)
+        is_busy = store.is_busy()
+        word, _, state = place_of(f"{directory}/journal", _modes(), is_busy)
+        run = replace(run, holder=store.holder() if is_busy else "")
         run = replace(run, id=str(state.begin.get("run", "")), source=str(state.source), state=word.lower())
         step = "" if word in ("COMPLETE", "STOP") else state.node
         run = replace(
@@ -177,7 +181,8 @@ class _States(Struct, frozen=True):
         state = "running" if _is_locked(f"{folder}/lock") else "waiting" if asks else "interrupted"
         question = ": ".join(filter(None, (part[1].replace("$$", "$") for part in (title, asked) if part and asks)))
         following = (shlex.join([*called, "resume"]),) if called and state != "running" else ()
-        return replace(run, state=state, step=step, question=question, next=following)
+        holder = f"pid {' on '.join(os.readlink(f'{folder}/lock').split('@'))}" if state == "running" else ""
+        return replace(run, state=state, step=step, question=question, next=following, holder=holder)
 
     def _makefile(self, directory: str) -> tuple[list[str], str]:
         """Return the call of the Makefile with this state directory, and its text."""
@@ -187,6 +192,18 @@ class _States(Struct, frozen=True):
             if MARK in text and re.search(rf"^RDC_STATE := {re.escape(directory)}$", text, re.MULTILINE):
                 return ["make"] if path in usual else ["make", "-f", path], text
         return [], ""
+
+
+def elsewhere(name: str, root: str, document: str) -> tuple[list[str], list[str]]:
+    """Return the state directories of a run outside of its project's root, and the folders that were searched.
+
+    A compiled program has its state where it was started.
+    """
+    below = [os.path.normpath(os.path.join(root, each)) for each in _below(root, os.curdir, NEAR)]
+    near = [os.path.realpath(os.curdir), os.path.dirname(os.path.realpath(document)), *below]
+    folders = [folder for folder in dict.fromkeys(near) if folder != root]
+    found = [os.path.join(folder, OURS, name) for folder in folders]
+    return [os.path.relpath(each) for each in found if os.path.isfile(f"{each}/journal")], folders
 
 
 def take_moved(directory: str, identity: Callable[[], Table]) -> None:

@@ -188,7 +188,7 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
     commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
     options = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
     command, *words = argv or [""]
-    own = options_of(command, options)
+    own = options_of(command, options) + (options_of("resume", options) if "--resume" in words else ())
     if not argv or {"-h", "--help"} & {*argv}:
         display.say(help_lines(program, command, host.prog, commands, own))
         if argv:
@@ -204,11 +204,16 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
     vars(given).update(prog=host.prog, command=command, known=options, only=None)
     outcomes = sorted({word for node in program["nodes"].values() for word in words_of(node)})
     if given.assume and (given.rerun_interrupted or given.assume not in outcomes):
-        raise UsageError(f"use either --assume with one of {', '.join(outcomes)}, or --rerun-interrupted")
+        near = "" if given.assume in outcomes else meant(given.assume, outcomes)
+        raise UsageError(f"use either --assume with one of {', '.join(outcomes)}, or --rerun-interrupted{near}")
     with naming("the current directory"):
         session = Session(program, given, display, kinds, host)
     try:
-        return commands[command][1](session)
+        code = commands[command][1](session)
+        if not given.resume or session.lender:
+            return code
+        vars(given).update(command="resume", by=None, note=None)  # they signed the answer
+        return resume(session)
     except OSError as error:
         if str(error.filename).startswith(session.store.directory):
             error.strerror = f"{error.strerror}; choose another directory with --state-dir"

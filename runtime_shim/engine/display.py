@@ -25,6 +25,7 @@ class Display:
     def __init__(self, stream: TextIO) -> None:
         self._stream, self.is_terminal = stream, stream.isatty()
         self.rules = stream  # for `rule`
+        self.idle: Callable[[], None] = lambda: None  # called while a question waits
         self.gives_up: Callable[[], bool] = lambda: False  # whether to abandon a pipe that no one reads
         self._color = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
@@ -83,8 +84,8 @@ def typed(display: Display, signals: Signals, prompt: str) -> str:
     try:
         display.line(prompt, end="")
         with signals:
-            while not select.select([0], [], [], 1)[0]:
-                continue  # a signal just before a read would wait for a key
+            while not select.select([0], [], [], 0.2)[0]:  # a signal just before a read would wait for a key
+                display.idle()
             return os.read(0, 65536).decode(errors="surrogateescape")
     except Interrupted:  # the key was echoed after the prompt
         display.line()
@@ -93,10 +94,17 @@ def typed(display: Display, signals: Signals, prompt: str) -> str:
         signal.signal(signal.SIGCONT, before)
 
 
+def meanings_of(choices: str) -> dict[str, str]:
+    """Return the replies that a question takes, also short ones, and the meaning of each."""
+    more = {"pass/fail": ("ok", "done"), "yes/no": ("ok",)}.get(choices)
+    words = MEANINGS if more else {word: word for word in choices.split("/")}
+    known = {word[:length]: words[word] for word in words for length in (1, len(word))}
+    return {**known, **dict.fromkeys(more or (), "pass")}
+
+
 def question(display: Display, signals: Signals, text: str, choices: str) -> "str | None":
     """Ask until one of the choices is typed, and return it; None at the end of input."""
-    words = MEANINGS if choices in ("pass/fail", "yes/no") else {word: word for word in choices.split("/")}
-    known = {word[:length]: words[word] for word in words for length in (1, len(word))}
+    known = meanings_of(choices)
     forget_typed()
     while line := typed(display, signals, f"{text} [{choices}] "):
         if word := known.get(line.strip().lower()):

@@ -34,5 +34,9 @@ class Done(NamedTuple):
 Perform = Callable[[str, Table], Done]
 
 
+class AnsweredElsewhere(BaseException):
+    """Not an error: another process answered the question that waits at this terminal."""
+
+
 class Waiting(BaseException):
     """Not an error: the run needs a decision. The arguments are lines that say how to give it."""

@@ -10,7 +10,7 @@ from typing import Any, Callable, ClassVar, TypeVar
 
 from runtime_shim.engine.display import Display, duration, question
 from runtime_shim.engine.journal import Record, to_json
-from runtime_shim.engine.outcomes import ANY_HOST, Done, Host, Waiting
+from runtime_shim.engine.outcomes import ANY_HOST, AnsweredElsewhere, Done, Host, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, Table, UsageError
 from runtime_shim.engine.signals import Interrupted, Signals
 from runtime_shim.engine.state import (
@@ -41,7 +41,7 @@ class Part:
 class Performer(Part):
     """Runs the steps of one kind of task."""
 
-    keys: tuple[str, ...]  # the texts that describe a step
+    keys: tuple[str, ...]  # the settings that describe a step
     recovers = True  # whether an interrupted step needs a decision
 
     def perform(self, name: str, node: Table) -> Done:
@@ -89,6 +89,7 @@ class Extension(Part):
 
     - `from_caller(program, options, command, display)`, a static method: return options and values that the caller
       gives other than as words. `worded(text)`, also static: return a text in the caller's terms.
+    - `enter()`: lock the run to answer it, instead of `Session.alone`.
     - `prepare()`: check the options.
     - `identify(nodes)`: return the identity of the steps of this version of a program.
     - `read(state)`: check or change a state after it is read.
@@ -156,6 +157,8 @@ class Session:
     """
 
     answers: Any = ("", ())  # digest of the file of answers, unused answers
+    signals: Any = None
+    lender = ""  # who lends the lock of the run to this call
     _group = ""  # of the last step
 
     def __init__(self, program: Table, options: Any, display: Display, kinds: Kinds, host: Host = ANY_HOST) -> None:
@@ -232,7 +235,8 @@ class Session:
         """Return the state. Refuse that of another program, or to start beside an unfinished run."""
         old, about, reset = self.read_state(), self.program, f"to archive it:  {self.call('reset')}"
         if old is None and not begins:
-            raise UsageError(f"no run has started here ({self.store.directory}); to start one: {self.call('run')}")
+            where = "go to the folder where it started, or name its --state-dir"
+            raise UsageError(f"no run has started here ({self.store.folder}); {where}")
         if old is None or (begins and old.condition in ENDED):
             return old
         is_same = self.is_same(old)
@@ -318,7 +322,7 @@ class Session:
 
     def take(self, state: "State | None" = None) -> None:
         """Take up a run, or create one, and block signals from here on."""
-        self.signals = Signals()
+        self.signals = self.signals or Signals()
         self.display.gives_up = self.signals.has_come
         with self.signals:  # questions and pipes can be interrupted
             self.each("before_run", state)
@@ -428,7 +432,10 @@ class Session:
         perform = [performer.perform, *filter(None, self.each("before_step", name))][-1]
         if is_interrupted or (self.state.condition != "running" and performer.recovers):
             self.record({"kind": "resume", "condition": "running", "time": utc_now()})
-        done = perform(name, self.program["nodes"][name])
+        try:
+            done = perform(name, self.program["nodes"][name])
+        except AnsweredElsewhere:
+            return None
         if self.state.condition == "running" and done.outcome in NOT_PASSED and self.signals.has_come():
             raise Interrupted  # it may not have failed by itself
         self._done += 1

@@ -13,9 +13,12 @@ from runtime_shim.engine.journal import Record, encode, read_journal
 from runtime_shim.engine.private import at_once, naming, opened_folder, refuse_links
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.signals import has_members, is_alive, started_at
+from runtime_shim.engine.texts import one_line
 
 ENDED = ("complete", "stop")
 OURS, FORMAT = ".rdc", 1  # parent of state directories; journal format
+LONGEST_NAME = 200  # characters
+LENDS = "lends "  # starts a lock that its holder lends
 Step = Sequence[str]  # name, kind, title, digest of all that it does
 NOT_DONE = ("title", "at", "edges", "group", "attempt", "variables", "placeholders", "timeout", "delay", "backoff")
 # Steps with the same key are the same, by the surest key first. Numbers change if steps are added.
@@ -32,6 +35,23 @@ def utc_now() -> str:
     """Return the current time in the format of records."""
     now = time.time_ns() // 1000
     return time.strftime(f"%Y-%m-%dT%H:%M:%S.{now % 10**6:06}Z", time.gmtime(now // 10**6))
+
+
+def user() -> str:
+    """Return the user's name, or number if there is no name."""
+    import getpass
+
+    with suppress(KeyError, OSError):
+        return one_line(getpass.getuser())[:LONGEST_NAME]
+    return str(os.getuid())
+
+
+def this_process() -> str:
+    """Return the number and user of this process, where it is and since when, as text."""
+    place = os.uname().nodename
+    with suppress(OSError):
+        place = f"{os.ttyname(0)} on {place}"
+    return f"{os.getpid()}, {user()} at {place}, since {utc_now()[:19]}Z\n"
 
 
 def digest(value: object) -> str:
@@ -66,7 +86,7 @@ def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:
 class State:
     """The state of a run. Its condition is running, ready (its step has not started), waiting, complete or stop.
 
-    `finished` has no kept texts, which may be long.
+    `finished` has no stored strings, which may be long.
     """
 
     def __init__(self, records: Sequence[Record]) -> None:
@@ -127,18 +147,19 @@ class Store:
     """A state directory, named as the operator knows it. Open nothing here after a chdir; `folder` is absolute."""
 
     within: Any = None  # the open directory
+    is_locked, left = False, ""  # whether this process has the lock, and the text that was there before
 
     def __init__(self, directory: str, modes: Sequence[str] = ("",), is_named: bool = False) -> None:
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
         self.folder = os.path.join(os.getcwd(), directory)
-        self._count, self._size, self._is_named = 0, 0, is_named
+        self.count, self.size, self._is_named = 0, 0, is_named
         self._open: dict[str, tuple[int, ...]] = {}  # inode and device of files that must not move
 
     def records(self) -> list[Record]:
         """Read the journal without changing anything."""
         refuse_links(self.directory)
-        records, self._size = read_journal(self.path)
-        self._count = len(records)
+        records, self.size = read_journal(self.path)
+        self.count = len(records)
         return records
 
     def read(self) -> "State | None":
@@ -153,24 +174,37 @@ class Store:
 
     def lock(self) -> None:
         """Lock the directory until this process ends. Refuse if another run has it."""
+        if self.is_locked:
+            return
         is_ours = OURS in self.directory.split("/") or not os.path.isdir(self.directory)
         self.within = opened_folder(self.directory, self._is_named)
-        lock = self._opened("lock", os.O_RDWR)
-        with naming(os.path.join(self.directory, "lock")):
-            for patience in (0.05, 0.1, 0.0):  # `status` holds the lock for an instant
-                with suppress(BlockingIOError):
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    os.ftruncate(lock, 0)
-                    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-                    break
-                time.sleep(patience)
-            else:
-                holder = os.pread(lock, 20, 0).decode().strip()
-                raise UsageError(f"another process is using {self.directory} (pid {holder}); wait until it ends")
+        self.lock_file, self.me = self._opened("lock", os.O_RDWR), this_process().encode(errors="replace")
+        self.hold(0.15)  # `status` holds the lock for an instant
         if is_ours:  # keep state out of Git, but leave an existing directory alone
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
             with suppress(OSError), open(self.within.open(".gitignore", flags), "w") as file:
                 file.write("*\n")
+
+    def hold(self, seconds: float) -> None:
+        """Get the lock within some seconds, and write there who has it."""
+        deadline = time.monotonic() + seconds
+        with naming(os.path.join(self.directory, "lock")):
+            while not self.is_locked:
+                with suppress(BlockingIOError):
+                    fcntl.flock(self.lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    self.left = os.pread(self.lock_file, 500, 0).decode(errors="replace")
+                    os.ftruncate(self.lock_file, 0)
+                    self.is_locked = os.pwrite(self.lock_file, self.me, 0) > 0
+                    break
+                if time.monotonic() > deadline:
+                    raise UsageError(f"another process is using {self.directory} ({self.holder()}); wait until it ends")
+                time.sleep(0.02)
+
+    def holder(self) -> str:
+        """Return who has the lock, as text."""
+        with suppress(OSError), open(os.path.join(self.folder, "lock"), "rb", opener=at_once) as lock:
+            return f"pid {one_line(lock.read(500).decode(errors='replace')).removeprefix(LENDS)}"
+        return ""
 
     def is_busy(self) -> bool:
         """Return whether a run is using this directory now."""
@@ -189,25 +223,25 @@ class Store:
 
     def open(self) -> None:
         """Open the journal of a locked state for appending, and repair a torn end."""
-        self._file = self._opened("journal", os.O_RDWR | os.O_APPEND)
+        self.file = self._opened("journal", os.O_RDWR | os.O_APPEND)
         with naming(self.path):
-            os.ftruncate(self._file, self._size)
-            if self._size and os.pread(self._file, 1, self._size - 1) != b"\n":
-                self._size += os.write(self._file, b"\n")
+            os.ftruncate(self.file, self.size)
+            if self.size and os.pread(self.file, 1, self.size - 1) != b"\n":
+                self.size += os.write(self.file, b"\n")
             os.fsync(self.within.at)
 
     def append(self, record: Record, sync: bool = True) -> None:
         """Append a record. With `sync` it is on disk when this returns."""
-        line = encode({"n": self._count, **record})
+        line = encode({"n": self.count, **record})
         try:
-            if os.write(self._file, line) < len(line):
+            if os.write(self.file, line) < len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             if sync:
-                getattr(os, "fdatasync", os.fsync)(self._file)
+                getattr(os, "fdatasync", os.fsync)(self.file)
         except OSError as error:
-            os.ftruncate(self._file, self._size)  # half a record would be damage
+            os.ftruncate(self.file, self.size)  # half a record would be damage
             raise UsageError(f"{self.path}: cannot record: {error.strerror}") from None
-        self._count, self._size = self._count + 1, self._size + len(line)
+        self.count, self.size = self.count + 1, self.size + len(line)
 
     def archive(self, name: str, beside: Mapping[str, str]) -> str:
         """Archive the journal and its companion files under a new name, and return the path. Delete nothing."""
@@ -219,7 +253,7 @@ class Store:
                 os.rename(path, f"{name}.{ending}".rstrip("."), src_dir_fd=self.within.at, dst_dir_fd=history)
         os.fsync(history)
         os.fsync(self.within.at)
-        self._count, self._size = 0, 0
+        self.count, self.size = 0, 0
         return os.path.join(self.directory, "history", name)
 
 

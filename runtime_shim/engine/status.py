@@ -24,7 +24,8 @@ KNOWN = (
 def condition_of(state: State, is_busy: bool) -> str:
     """Return a run's condition for people: an unfinished run is `running` only while a process works on it."""
     condition = str(state.condition)
-    return "running" if is_busy and condition not in ENDED else condition.replace("running", "interrupted")
+    is_working = is_busy and condition not in (*ENDED, "waiting")
+    return "running" if is_working else condition.replace("running", "interrupted")
 
 
 def choices(session: Session, state: State, condition: str) -> list[tuple[str, str]]:
@@ -74,9 +75,11 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     pid = [None, *(one["pid"] for one in state.running_processes())][-1]
     done = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in state.finished]
     facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
+    facts["holder"] = session.store.holder() if is_busy else ""
     facts.update(session.merged("facts", state))
-    found = choices(session, state, facts["state"]) if facts["state"] != "running" else ()
-    return {**facts, "next": [command for _, command in found]}
+    takes = not is_busy or (facts["holder"] and session.at("enter"))
+    found = choices(session, state, facts["state"]) if takes else ()
+    return {**facts, "next": [command for purpose, command in found if purpose == "to answer" or not is_busy]}
 
 
 def status(session: Session) -> int:
@@ -99,6 +102,8 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
             left = ("still runs", ". Wait until it ends, or let rdc stop it and run it again")
             how, hint = ("is running", "") if word == "running" else left
             yield f"Its command {how} (pid {facts['pid']}){hint}."
+        if facts["holder"]:
+            yield f"A process {'asks' if word == 'waiting' else 'runs'} now: {facts['holder']}."
         if not facts["same_program"]:
             yield "This run belongs to a different version of the program."
         yield from (*[""][: len(done)], *session.gathered("lines", facts, None))

@@ -1,27 +1,16 @@
 """Signatures: who made a decision about a run, and why."""
 
-import os
 import re
-from contextlib import suppress
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension
-from runtime_shim.engine.state import State
+from runtime_shim.engine.state import LONGEST_NAME, State, user
 from runtime_shim.engine.status import ASSUMED
 from runtime_shim.engine.texts import HIDDEN, one_line
 
-LONGEST = {"by": 200, "note": 2000}  # characters
+LONGEST = {"by": LONGEST_NAME, "note": 2000}  # characters
 SIGNED = ("done", "entry", "item", "resume")  # kinds of records
-
-
-def user() -> str:
-    """Return the user's name, or number if there is no name."""
-    import getpass
-
-    with suppress(KeyError, OSError):
-        return one_line(getpass.getuser())[: LONGEST["by"]]
-    return str(os.getuid())
 
 
 def told_by(record: Table) -> str:

@@ -1,12 +1,13 @@
 """Questions, answered from a file, at the terminal, or later with `answer`."""
 
+from runtime_shim.engine.display import meanings_of
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.outcomes import Done, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, Table, UsageError
 from runtime_shim.engine.session import Extension, Performer, Session
 from runtime_shim.engine.state import State, digest
 from runtime_shim.engine.status import hints
-from runtime_shim.engine.texts import MEANINGS, one_line, words_of
+from runtime_shim.engine.texts import MEANINGS, meant, one_line, words_of
 from runtime_shim.io.answers import LARGEST, read_answers, read_lines, read_text, take_answer
 
 ITEM = "--item "  # the start of a reply to an item of a checklist
@@ -76,10 +77,13 @@ class Prompts(Asking):
         return None if choice is None else self.given(name, choice, "answered here")
 
     def given(self, _name: str, reply: str, how: str) -> Done:
-        """Return the outcome of pass, fail, yes or no."""
-        if reply.lower() not in MEANINGS:
-            raise UsageError(f"{one_line(reply)}: expected pass, fail, yes or no")
-        return self.session.with_text(Done(MEANINGS[reply.lower()], how), reply)
+        """Return the outcome of pass, fail, yes or no, or of a short reply."""
+        choices = self.session.program["nodes"][self.session.state.node].get("question", "pass/fail")
+        outcome = meanings_of(choices).get(word := reply.strip().lower())
+        if outcome is None:
+            raise UsageError(f"{one_line(reply)}: expected pass, fail, yes or no{meant(word, MEANINGS)}")
+        text = reply if word in MEANINGS else choices.split("/")[outcome == "fail"]
+        return self.session.with_text(Done(outcome, how), text)
 
     @staticmethod
     def replies(node: Table) -> list[str]:
@@ -90,7 +94,7 @@ class Prompts(Asking):
 def answer(session: Session, shows: bool = True) -> int:
     """Record the answer to the waiting step, and show how to go on."""
     step, reply = session.options.STEP, session.through("reply", session.options.REPLY)
-    session.alone()
+    [session.alone, *session.at("enter")][-1]()
     session.take(session.read())
     state = session.state
     if not session.is_same(state):  # `--adopt` has accepted it
@@ -104,7 +108,10 @@ def answer(session: Session, shows: bool = True) -> int:
     done = session.through("given", performer.given(step, reply, "answered"))
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
-    is_stopped = state.condition == "stop"
+    if session.lender:
+        session.display.rule(f"the run continues at its terminal ({session.lender})")
+        return EXIT_COMPLETE
+    is_stopped, shows = state.condition == "stop", shows and not getattr(session.options, "resume", False)
     for line in hints(session, "stop" if is_stopped else "ready" if done else "waiting") if shows else ():
         session.display.rule("".join([line, *session.each("hint")]))
     if is_stopped and shows:
@@ -114,6 +121,8 @@ def answer(session: Session, shows: bool = True) -> int:
 
 class Answers(Extension):
     """Takes replies from the file of answers, each only once in a run."""
+
+    options = (("answer approve", "--resume", "", "continue the run at once"),)
 
     def before_run(self, _state: "State | None") -> None:
         """Read the file of answers, if any."""

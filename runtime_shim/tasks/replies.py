@@ -10,7 +10,7 @@ from runtime_shim.engine.display import forget_typed
 from runtime_shim.engine.outcomes import Done
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Performers
-from runtime_shim.engine.texts import MEANINGS, one_line, words_of
+from runtime_shim.engine.texts import MEANINGS, meant, one_line, words_of
 from runtime_shim.engine.walk import filled
 from runtime_shim.io.answers import Answer, AnswerIssue
 from runtime_shim.io.reading import LONGEST_TEXT, SPACES, unkept
@@ -20,6 +20,7 @@ from runtime_shim.values.fitting import outcome_of
 from runtime_shim.values.slots import until
 
 OBJECT = r'\s*\{\s*["}]'  # the start of JSON; a step's name may start with a brace too
+SHORT = {"y": "yes", "ok": "yes", "n": "no", "approve": "approved", "reject": "rejected"}
 ANY = ["-"]  # the replies of a step that takes any string
 
 
@@ -144,8 +145,9 @@ class Questions(Asking):
         if node["task"] == "input":
             return self.session.with_text(Done("pass", how), reply.strip(SPACES))
         options, text = self._options(node), reply if node["task"] == "select" else reply.strip().lower()
+        text = SHORT.get(text, text) if node["task"] != "select" and SHORT.get(text) in options else text
         if text not in options:
-            raise UsageError(f"{one_line(reply)}: {one_of(options)}")
+            raise UsageError(f"{one_line(reply)}: {one_of(options)}{meant(text, options)}")
         done = Done(words_of(node)[options.index(text)], how)
         return self.session.with_text(done, "" if node["task"] == "gate" else text)
 

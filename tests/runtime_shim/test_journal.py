@@ -39,8 +39,8 @@ WHOLE = encode({"n": 3, "kind": "x"})
 def opened(path: Path) -> Store:
     """A journal to which records can be appended, whatever they are."""
     store = Store(str(path.parent))
-    records, store._size = read_journal(path)
-    store._count = len(records)
+    records, store.size = read_journal(path)
+    store.count = len(records)
     store.within = opened_folder(store.directory)
     store.open()
     return store

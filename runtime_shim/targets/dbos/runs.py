@@ -57,6 +57,10 @@ class RunStore(Store):
         """Return whether a leg is queued or runs."""
         return bool(self.legs) and self.legs[-1].is_active
 
+    def holder(self) -> str:
+        """Return nothing: workers have runs, not terminals."""
+        return ""
+
     def append(self, record: Record, sync: bool = True) -> None:  # all records are kept
         """Collect a record for the next leg."""
         self._pending.append(record)

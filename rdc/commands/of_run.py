@@ -1,0 +1,74 @@
+"""`rdc answer`, `resume`, `retry`, `goto` and `history`: short for `rdc run FILE` with that word."""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from compiler.frontends import FRONT_ENDS
+from rdc.api import Run, runs
+from rdc.commands import COMMANDS
+from rdc.commands.run import DocumentCommand, complete
+from rdc.commands.run import command as run
+from rdc.commands.status import lines_of
+from rdc.terminal.cells import visible
+
+UNFINISHED = ("waiting", "ready", "interrupted")
+FITS = {"answer": ("waiting",), "resume": UNFINISHED, "retry": ("stop",), "goto": (*UNFINISHED, "stop")}
+"""The states of the runs that a word is for; other words are for all runs."""
+
+HELP = """{summary}
+
+This is the same as `rdc run FILE {verb}`, with the same arguments. Without FILE, it takes the only run in this folder
+that fits. If several fit, it lists them.
+
+Exit codes: those of `rdc run`; 2 if no run or several runs fit.
+"""
+
+
+def command_of(verb: str) -> click.Command:
+    """Return the command for a subcommand of `rdc run`."""
+
+    def act(file: str | None, arguments: tuple[str, ...]) -> int:
+        words = [*arguments] if file is None else [file, *arguments]
+        if file is None or not is_document(file):
+            chosen = _chosen(verb, words)
+            if chosen is None:
+                return 2
+            words = [chosen.document, verb, *words, *chosen.place]
+            sys.stderr.write(f"rdc: {visible(shlex.join(['rdc', 'run', *words]))}\n")
+        else:
+            words[1:1] = [verb]
+        code: int = run.main(["--", *words], prog_name="rdc run", standalone_mode=False)
+        return code
+
+    parameters: list[click.Parameter] = [
+        click.Argument(["file"], metavar="[FILE]", required=False, type=click.Path()),
+        click.Argument(
+            ["arguments"], metavar="[ARGUMENT]...", nargs=-1, type=click.UNPROCESSED, shell_complete=complete
+        ),
+    ]
+    text = HELP.format(summary=COMMANDS[verb], verb=verb)
+    settings = {"allow_interspersed_args": False, "ignore_unknown_options": True}
+    return DocumentCommand(verb, settings, callback=act, params=parameters, help=text)
+
+
+def is_document(word: str) -> bool:
+    """Return whether a word is a document and not a step: a step's id may contain a slash too."""
+    return any(form.has(word) for form in FRONT_ENDS.values()) or ("/" in word and Path(word).is_file())
+
+
+def _chosen(verb: str, words: Sequence[str]) -> Run | None:
+    """Return the only run that fits; otherwise show which runs there are and return None."""
+    every = [one for one in runs() if one.document]
+    fit = [one for one in every if one.state in FITS.get(verb, (one.state,))]
+    if verb == "answer" and len(fit) > 1:
+        fit = [one for one in fit if words and words[0] in dict(one.choices)] or fit
+    if len(fit) == 1:
+        return fit[0]
+    problem = "several runs fit; name the FILE of one" if fit else f"no run here fits {verb}; name a FILE"
+    lines = [visible(line) for one in fit or every for line in lines_of(one)]
+    sys.stderr.write("\n".join([*lines, f"rdc: error: {problem}\n"]))
+    return None
