@@ -43,7 +43,7 @@ LIGHT = """
 import sys
 before = set(sys.modules)
 import rdc.api
-heavy = {"click", "pydantic", "jinja2", "networkx", "lark", "yaml", "subprocess", "runtime_shim.engine"}
+heavy = {"click", "pydantic", "jinja2", "networkx", "lark", "yaml", "subprocess", "runtime_shim.engine.session"}
 print(sorted(heavy & (set(sys.modules) - before)))
 """
 WAITING = """

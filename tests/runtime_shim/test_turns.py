@@ -170,6 +170,7 @@ def test_run_survives_any_kill_of_a_process_that_answers(tmp_path: Path) -> None
     terminal.expect(r"\[pass/fail\] ")
     killed, codes = 0, list[int]()
     while 0 not in codes:
+        time.sleep(0.1)  # until the terminal has the lock again
         before, killed = len(place.walk()), killed + 1
         codes.append(place.run("answer", "1", "fail", KILLED_AT=str(killed)).code)
         if len(place.walk()) > before:
