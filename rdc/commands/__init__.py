@@ -14,6 +14,7 @@ COMMANDS = {
     "build": "Build the project: compile all changed documents.",
     "run": "Run a document in place.",
     "status": "List the runs in `.rdc`, with their questions and next commands.",
+    "report": "Print a report of a run for a ticket.",
     "test": "Test documents by their scenarios.",
     "trace": "Show the path of a run without running it.",
     "graph": "Draw the flow of documents.",
