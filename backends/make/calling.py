@@ -48,17 +48,7 @@ class Step(Struct, frozen=True):
 
 
 VERBS = (
-    "open",
-    "answer",
-    "approve",
-    "timeline",
-    "outputs",
-    "goto",
-    "status",
-    "steps",
-    "history",
-    "report",
-    "reset",
+    *("open", "answer", "approve", "timeline", "outputs", "goto", "status", "steps", "history", "report", "reset"),
     "help",
 )
 """The targets that a Makefile can have, besides steps and `clean`."""

@@ -41,7 +41,7 @@ def fenced(text: str) -> str:
     """Return the last lines of a log as a code block that they cannot close."""
     lines = re.sub(ANSI, "", text).rstrip().split("\n")[-LAST_LINES:]
     shown = [cut(clean(line.rstrip("\r").rpartition("\r")[2]), LONGEST_LINE_OF_LOG) for line in lines]
-    ticks = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", "\n".join(shown))))
+    ticks = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", "\n".join(shown)))])
     return "\n".join([f"{ticks}text", *shown, ticks])
 
 
@@ -151,7 +151,7 @@ def failures_in(steps: Sequence[Record]) -> Iterator[str]:
         log = fenced(step["log"]) if step["log"].strip() else "No log was written."
         is_same, before = log == before and step["log"].strip(), log
         how = f": {in_markdown(step['how'])}" if step["how"] else ""
-        yield f"### {name_of_step(step)}{how}\n\n{'The log is the same as before.' if is_same else log}\n"
+        yield f"**{name_of_step(step)}**{how}\n\n{'The log is the same as before.' if is_same else log}\n"
 
 
 def report(session: Session) -> int:
