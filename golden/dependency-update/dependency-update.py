@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9  -
+#   b25449adfb9be291811ac69549574f68c10536da82df7f827292e6ab8161d9ee  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -75,9 +75,11 @@ import stat
 import termios
 import time
 import types
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
+from itertools import accumulate
 from typing import (
     Any,
     BinaryIO,
@@ -267,11 +269,11 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9).
-# The workflow ends here, and you can stop reading. Up to the last END line, 5,162 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 b25449adfb9be291811ac69549574f68c10536da82df7f827292e6ab8161d9ee).
+# The workflow ends here, and you can stop reading. Up to the last END line, 5,408 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5163 lines, sha256 745866dba5de003f563ef9eb401ef79840128cd81b3a9105c114c95284f9de95
+# --- 5409 lines, sha256 6a1e53df2c63ffa2f11f5c514f44af74a01bb1ada914d9961186df722847e8e5

@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9  -
+#   b25449adfb9be291811ac69549574f68c10536da82df7f827292e6ab8161d9ee  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   d57c081306b21afa9409267554a9222a337cc552d8e522a6490b71829bf324d6  -
+#   57c9e1e0219e773719fe9707537c04bde669a060c583f1078a069475c63a2a00  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -94,9 +94,11 @@ import stat
 import termios
 import time
 import types
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
+from itertools import accumulate
 from typing import (
     Any,
     BinaryIO,
@@ -286,13 +288,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9).
-# The part for workers: dbos-agents (sha256 d57c081306b21afa9409267554a9222a337cc552d8e522a6490b71829bf324d6).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,914 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition agents (sha256 b25449adfb9be291811ac69549574f68c10536da82df7f827292e6ab8161d9ee).
+# The part for workers: dbos-agents (sha256 57c9e1e0219e773719fe9707537c04bde669a060c583f1078a069475c63a2a00).
+# The workflow ends here, and you can stop reading. Up to the last END line, 7,162 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6916 lines, sha256 4b56e417d25bb6329fc575071c7baf160c8b9c663686f6fc9983689c6345cc77
+# --- 7164 lines, sha256 9c29f2d795f515d178bee9c70972bd7548e8758c162fa2e98b19559f9023cc9b

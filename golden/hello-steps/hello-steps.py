@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   9b56878d1a3d33d51e5098ebd25d57e4a3f5678770873268a4090073501e3531  -
+#   9e2b05fb69bc5ff9297c65f12d66e33fbe496e3df731d7f2dd1bd7af376b2541  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -61,8 +61,10 @@ import stat
 import termios
 import time
 import types
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import accumulate
 from typing import (
     Any,
     BinaryIO,
@@ -100,11 +102,11 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 9b56878d1a3d33d51e5098ebd25d57e4a3f5678770873268a4090073501e3531).
-# The specification ends here, and you can stop reading. Up to the last END line, 5,523 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 9e2b05fb69bc5ff9297c65f12d66e33fbe496e3df731d7f2dd1bd7af376b2541).
+# The specification ends here, and you can stop reading. Up to the last END line, 5,753 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5524 lines, sha256 eef3d7c1e31e46da3770aad77b971933068779f51fa58b08fa058a3345ba037b
+# --- 5754 lines, sha256 5a89911c34b545de2a55de1f3016645ee3d1c38a705f1d80bc559809743425cb

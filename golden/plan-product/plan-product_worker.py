@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   9b56878d1a3d33d51e5098ebd25d57e4a3f5678770873268a4090073501e3531  -
+#   9e2b05fb69bc5ff9297c65f12d66e33fbe496e3df731d7f2dd1bd7af376b2541  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   1ac24764a5884956b972efb369ec91863949234b5aba2d471198bc67c3e98ff8  -
+#   10c6a743f1d08c33dfc5467f611f4566db6e5c65ea7ff9e3df31093f179e7ec5  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -81,8 +81,10 @@ import stat
 import termios
 import time
 import types
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import accumulate
 from typing import (
     Any,
     BinaryIO,
@@ -155,13 +157,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 9b56878d1a3d33d51e5098ebd25d57e4a3f5678770873268a4090073501e3531).
-# The part for workers: dbos-stepspec (sha256 1ac24764a5884956b972efb369ec91863949234b5aba2d471198bc67c3e98ff8).
-# The specification ends here, and you can stop reading. Up to the last END line, 7,497 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 9e2b05fb69bc5ff9297c65f12d66e33fbe496e3df731d7f2dd1bd7af376b2541).
+# The part for workers: dbos-stepspec (sha256 10c6a743f1d08c33dfc5467f611f4566db6e5c65ea7ff9e3df31093f179e7ec5).
+# The specification ends here, and you can stop reading. Up to the last END line, 7,740 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7499 lines, sha256 8b116cb4389cf79b55f1258351fd2e2808cf843fa26849e0863c88aea30376a6
+# --- 7742 lines, sha256 5c7b1a5e21b568652f5d05db2eaf4a553162a6a29f2ce786d8e79f676e6e176a
