@@ -1,4 +1,4 @@
-"""The report of a run as data: from its own program, or from its journal alone. These files are untrusted."""
+"""The report of a run as data: from its own program, or from its journal. These files are untrusted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def report_of(file: str | None, wanted: str) -> Table:
     """Return the report of the run of a document, or of the only run here; `wanted` is a run's name or id.
 
     Raises:
-        UsageError: There is no such run, there are several, or it can't be read. The last argument is the reason.
+        UsageError: No run fits, several do, or it can't be read. The last argument is the reason.
     """
     folder = os.path.dirname(file or "") or os.curdir
     found = [run for run in runs_in(folder) if file is None or _is_of(run, file)]
@@ -77,5 +77,12 @@ def _from_journal(run: Run, archived: str) -> Table:
     if state is None:
         raise UsageError(f"{shlex.quote(store.path)} has no run")
     condition = condition_of(state, not archived and store.is_busy())
-    title = {"title": state.name, "nodes": {}}
-    return facts_of(title, store.records(), state, condition, lambda *step: "\n".join(end_of_log(store.path, *step)[0]))
+    program = {"title": state.name, "nodes": {}}
+
+    def log(number: int, node: str) -> str:
+        return "\n".join(end_of_log(store.path, number, node)[0])
+
+    try:
+        return facts_of(program, store.records(), state, condition, log)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UsageError(f"{store.path}: the journal is damaged: {error}") from None

@@ -18,7 +18,7 @@ ASSUMED = ("as assumed", "set by the operator")  # for interrupted commands
 RECENT = 12  # most steps shown
 KNOWN = (
     *("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note", "time", "output", "remarks"),
-    *("began", "took"),
+    *("started", "took"),
 )
 
 
@@ -111,8 +111,8 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
         attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
         how = ", as assumed" if record["how"] in ASSUMED else ""
         step = one_line(f"{record['step']} {record['title']}")
-        began = f" at {readable(record['began'])}" if "began" in record else ""
-        yield f"  {outcome:4}  {step}{attempt}, {duration(record['took'])}{began}{how}"
+        when = f" at {readable(record['started'])}" if "started" in record else ""
+        yield f"  {outcome:4}  {step}{attempt}, {duration(record['took'])}{when}{how}"
         yield from (f"        {one_line(remark)}" for remark in record.get("remarks", ()))
         yield from session.gathered("lines", facts, record)
     yield from ("", "What to do next:", *(f"  {command}" for command in facts["next"])) if facts["next"] else ()

@@ -17,20 +17,20 @@ def is_decision(record: Record) -> bool:
 
 
 def timed(state: State) -> list[Record]:
-    """Return the finished steps, each with the seconds that it `took` and, if known, the time when it `began`.
+    """Return the finished steps, each with the seconds that it `took` and, if known, the time when it `started`.
 
-    A question began when the step before it ended. A command began `seconds` before its end.
+    A question starts when the step before it ends. A command starts `seconds` before its end.
     """
     import datetime  # slow to import
 
     found, last = list[Record](), state.begin.get("time")
     for record in state.finished:
-        end, took, began = record.get("time"), record["seconds"], {}
+        end, took, more = record.get("time"), record["seconds"], {}
         with suppress(ValueError, OverflowError):
             now, before = (datetime.datetime.fromisoformat(f"{each}"[:-1]) for each in (end, last))
             took = max((now - before).total_seconds(), 0.0) if is_decision(record) else took
             start = now - datetime.timedelta(seconds=took)
-            began = {"began": start.isoformat(timespec="microseconds") + "Z"}
-        found.append({**record, **began, "took": took})
+            more = {"started": start.isoformat(timespec="microseconds") + "Z"}
+        found.append({**record, **more, "took": took})
         last = end
     return found

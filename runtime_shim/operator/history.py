@@ -37,7 +37,7 @@ def found_run(session: Session, ended: float, path: str) -> Table:
     except (UsageError, OSError, IndexError):
         return {"run": os.path.basename(path), "state": "damaged", "ended": when}
     version = "this version" if session.is_same(state) else f"version {state.program[:8]}"
-    about = {"run": state.begin["run"], "state": word.lower(), "began": state.begin["time"], "ended": when}
+    about = {"run": state.begin["run"], "state": word.lower(), "started": state.begin["time"], "ended": when}
     return {**about, "version": version, "where": where}
 
 
@@ -69,8 +69,8 @@ def look_at(session: Session, run: "str | None") -> State:
         session.store.path = paths[run]
     state = session.store.read()
     if state is None or run not in (None, False, state.begin["run"]):
-        what = f"there is no run {one_line(run)}" if run else "no run has started"
-        raise UsageError(f"{what} here ({session.store.directory}); `history` lists the runs")
+        what = f"no run {one_line(run)} is here" if run else "no run has started here"
+        raise UsageError(f"{what} ({session.store.directory}); `history` lists the runs")
     return state
 
 

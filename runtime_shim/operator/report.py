@@ -54,10 +54,11 @@ def facts_of(program: Table, records: Sequence[Record], state: State, condition:
         if one["outcome"] in NOT_PASSED and not is_decision(one):
             steps[-1]["log"] = written or output(number, one["node"])
     found = list(decisions_in(records, steps))
-    about = {"title": program["title"], "source": state.source, "run": state.begin["run"], "state": condition}
-    about.update(version=state.program[:8], began=state.begin["time"], message=state.message, step=state.node)
-    about.update(until=[one["time"] for one in (state.begin, *state.finished) if "time" in one][-1])
-    about["inputs"] = {key: one for key, one in state.begin["registers"].items() if isinstance(one, str)}
+    first = state.begin
+    about = {"title": program["title"], "source": state.source, "run": first["run"], "state": condition}
+    about.update(version=state.program[:8], started=first["time"], message=state.message, step=state.node)
+    about.update(until=[one["time"] for one in (first, *state.finished) if "time" in one][-1])
+    about["inputs"] = {key: one for key, one in first["registers"].items() if isinstance(one, str)}
     return {**about, "waited": sum(one.get("took", 0) for one in found), "steps": steps, "decisions": found}
 
 
@@ -100,7 +101,7 @@ def shortened(items: list[str], most: int, gap: str) -> list[str]:
 
 def head_of(facts: Table) -> Iterator[str]:
     """Return the title, the result, and a table about the run."""
-    word = facts["state"].upper()
+    word = in_markdown(facts["state"].upper())
     where = facts["message"] if word in ("COMPLETE", "STOP") else f"at {facts['step']}"
     yield from (f"# {in_markdown(facts['title'])}: {word}", "", f"**{word}** {in_markdown(where, 1000)}".rstrip(), "")
     people = ", ".join(sorted({one["by"] for one in facts["decisions"]})) or "no one"
@@ -108,7 +109,7 @@ def head_of(facts: Table) -> Iterator[str]:
     waited = f", {duration(facts['waited'])} of it waiting for people" if facts["decisions"] else ""
     rows = {
         "Run": in_markdown(f"{facts['run']} of {facts['source']}, version {facts['version']}"),
-        "Time": f"{in_markdown(readable(facts['began']))} to {in_markdown(readable(facts['until']))}{waited}",
+        "Time": f"{in_markdown(readable(facts['started']))} to {in_markdown(readable(facts['until']))}{waited}",
         "Decided by": in_markdown(people, 500),
         "Inputs": in_markdown(inputs, 1500),
     }
@@ -117,8 +118,8 @@ def head_of(facts: Table) -> Iterator[str]:
 
 def row_of_step(facts: Table, step: Record) -> str:
     """Return a step as a row. Its time has a day if that is not the first one."""
-    day, _, when = readable(step.get("began"))[:-4].partition(" ")
-    shown = when if day == facts["began"][:10] else f"{day} {when}"
+    day, _, when = readable(step.get("started"))[:-4].partition(" ")
+    shown = when if day == facts["started"][:10] else f"{day} {when}"
     word = f"**{in_markdown(step['word'])}**" if "log" in step else in_markdown(step["word"])
     how = step["how"].removesuffix(" here").removesuffix("answered")
     about = [how, f"by {step['by']}" if "by" in step else "", *step.get("remarks", ())]
@@ -131,7 +132,7 @@ def name_of_step(step: Record) -> str:
     """Return the name, title, instance and attempt of a step."""
     numbers = ".".join(map(str, step["instances"].values()))
     more = [f"instance {numbers}" if numbers else "", f"attempt {step['attempt']}" if step["attempt"] > 1 else ""]
-    return ", ".join(filter(None, [in_markdown(f"{step['node']} {step['title']}"), *more]))
+    return ", ".join(map(in_markdown, filter(None, [f"{step['node']} {step['title']}", *more])))
 
 
 def one_decision(one: Table) -> str:

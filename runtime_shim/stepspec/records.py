@@ -64,10 +64,10 @@ def timeline_lines(entries: Sequence[Table], is_markdown: bool) -> list[str]:
 
 def _row(entry: Table) -> tuple[str, ...]:
     details = entry["details"]
-    said = {key: details[key] for key in DETAILS if details.get(key) not in (None, "", [])}
-    told = (f"{key} {one_line(value if isinstance(value, str) else json.dumps(value))}" for key, value in said.items())
+    given = {key: details[key] for key in DETAILS if details.get(key) not in (None, "", [])}
+    shown = (f"{key} {one_line(one if isinstance(one, str) else json.dumps(one))}" for key, one in given.items())
     when = entry["timestamp"][:19].replace("T", " ")
-    return when, details.get("event_type", "Tool"), one_line(entry["step_id"] or ""), ", ".join(told)
+    return when, details.get("event_type", "Tool"), one_line(entry["step_id"] or ""), ", ".join(shown)
 
 
 class IllegalTransitionError(Exception):
@@ -117,8 +117,8 @@ class RunRecords:
         """Return the content of each file in writing order: events first, the manifest last."""
         gates = list(self._gates.values())
         lists = {"events": self._events, "gates": gates, "approvals": self._approvals, **self._found}
-        told = timeline(self._run, self._now, self._events, gates, self._found)
-        return {**lists, "timeline": told, "manifest": {**self._manifest, "updated_at": self._now}}
+        entries = timeline(self._run, self._now, self._events, gates, self._found)
+        return {**lists, "timeline": entries, "manifest": {**self._manifest, "updated_at": self._now}}
 
     def apply(self, record: Record) -> bool:
         """Apply a record of the journal, and return whether the files may change."""

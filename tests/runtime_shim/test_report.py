@@ -50,16 +50,18 @@ def begin(**more: object) -> Record:
     return {**about, **steps, "registers": {"VERSION": "1.5.0", "3 retries": 0}, "node": "1", **more}
 
 
-def done(name: str, title: str, outcome: str, seconds: float, ended: int, **more: object) -> Record:
+def done(
+    name: str, title: str, outcome: str, seconds: float, ended: int, then: str = "CONTINUE", **more: object
+) -> Record:
     """The record of a step."""
     about: Record = {"kind": "done", "node": name, "title": title, "attempt": 1, "instances": {}, "outcome": outcome}
     return {
-        **about, "how": "", "says": "CONTINUE", "seconds": seconds, "next": "9", "changed": {},
+        **about, "how": "", "says": then, "seconds": seconds, "next": "9", "changed": {},
         "condition": "running", "time": at(ended), **more,
     }  # fmt: skip
 
 
-FAILED = {"how": "exit code 1", "says": "RETRY 2"}
+FAILED = {"how": "exit code 1", "then": "RETRY 2"}
 RUN: list[Record] = [
     begin(),
     done("1", "Measure the error rate", "pass", 1.0, 848, condition="waiting"),
@@ -69,8 +71,8 @@ RUN: list[Record] = [
     done("3", "Install 1.5.0", "fail", 1.0, 1542, **FAILED),
     done("3", "Install 1.5.0", "fail", 1.0, 1543, **FAILED, attempt=2),
     {"kind": "resume", "condition": "running", "by": "bob", "time": at(1600), "note": "the node is back"},
-    done("3", "Install 1.5.0", "fail", 1.0, 1643, **{**FAILED, "says": "GOTO Rollback"}, attempt=3),
-    done("Rollback", "", "pass", 1.0, 90_000, says="STOP", condition="stop", message="Rolled back to 1.4.2"),
+    done("3", "Install 1.5.0", "fail", 1.0, 1643, **{**FAILED, "then": "GOTO Rollback"}, attempt=3),
+    done("Rollback", "", "pass", 1.0, 90_000, then="STOP", condition="stop", message="Rolled back to 1.4.2"),
 ]  # fmt: skip
 TABLE: Table = {
     "title": "Payments are failing",
@@ -105,8 +107,8 @@ def test_a_run_that_waits_and_one_without_steps_have_a_report() -> None:
     assert "# Payments are failing: RUNNING" in page([begin()])
 
 
-def test_a_question_began_when_the_step_before_it_ended() -> None:
-    found = [(one["node"], one["began"][11:19], one["took"]) for one in timed(State(RUN))]
+def test_a_question_starts_when_the_step_before_it_ended() -> None:
+    found = [(one["node"], one["started"][11:19], one["took"]) for one in timed(State(RUN))]
     assert found[:3] == [("1", "02:14:07", 1.0), ("2", "02:14:08", 684.0), ("3", "02:25:41", 1.0)]
 
 
@@ -115,7 +117,7 @@ def test_a_journal_without_times_has_durations() -> None:
     text = page(records)
     assert "|  | 1 Measure the error rate | PASS | 1.0 s | CONTINUE |" in text
     assert "- **alice**: 2 Does the database accept connections? **YES** after 0.0 s\n" in text
-    assert all("began" not in one for one in timed(State(records)))
+    assert all("started" not in one for one in timed(State(records)))
 
 
 @pytest.mark.parametrize("time", ["", "x", 5, None, "2026-99-28T02:14:07.000000Z", "0001-01-01T00:00:00.000000Z"])
@@ -124,8 +126,8 @@ def test_a_time_that_is_none_is_left_out(time: object) -> None:
 
 
 def test_hostile_text_is_only_text() -> None:
-    hostile = {"title": HOSTILE, "how": HOSTILE, "says": HOSTILE, "by": HOSTILE, "note": HOSTILE, "message": HOSTILE}
-    plain = {"title": "t", "how": "h", "says": "s", "by": "b", "note": "n", "message": "m"}
+    hostile = {"title": HOSTILE, "how": HOSTILE, "then": HOSTILE, "by": HOSTILE, "note": HOSTILE, "message": HOSTILE}
+    plain = {"title": "t", "how": "h", "then": "s", "by": "b", "note": "n", "message": "m"}
 
     def made(about: dict[str, str]) -> str:
         start = begin(run=about["title"], source=about["title"], registers={about["title"]: about["title"]})
@@ -206,7 +208,7 @@ def test_looking_changes_nothing_and_gives_the_same_bytes(tmp_path: Path) -> Non
         assert place.run(*words).code == 0, words
     assert files(tmp_path / ".rdc") == before
     refused = place.run("report", "../../x")
-    assert (refused.code, "there is no run ../../x here" in refused.last) == (2, True)
+    assert (refused.code, "no run ../../x is here" in refused.last) == (2, True)
 
 
 @pytest.mark.process
@@ -214,14 +216,14 @@ def test_history_shows_a_run_as_status_did(tmp_path: Path) -> None:
     place = Place(tmp_path, program(TWO))
     place.run("run", "--logs")
     place.run("answer", "2", "no", "--by", "ann")
-    told = place.run("status").out.partition("\nWhat to do next:")[0]
+    status = place.run("status").out.partition("\nWhat to do next:")[0]
     place.run("run", "--logs")
     (one,) = json.loads(place.run("history", "--json").out)
     assert (one["state"], one["version"], one["where"]) == ("stop", "this version", "gave up")
-    assert place.run("history", one["run"]).out == told
+    assert place.run("history", one["run"]).out == status
     facts: Any = json.loads(place.run("history", one["run"], "--json").out)
     assert facts["next"] == []
-    assert facts["finished"][1]["began"] == facts["finished"][0]["time"]
+    assert facts["finished"][1]["started"] == facts["finished"][0]["time"]
     assert re.fullmatch(r"run \S+, since [0-9: -]+ UTC", place.run("status").out.splitlines()[1])
 
 

@@ -126,8 +126,8 @@ def _of_nodes(program: Table, names: dict[str, str]) -> Iterator[str]:
         yield f'{names[name]}{begin}"{text}"{end}'
         for edge in node.get("edges", ()):
             word = word_of(node, edge["on"]) if "on" in edge else edge.get("says", "")
-            told = f'|"{_label(word)}"|' if word.strip() else ""
-            yield f"{names[name]} -->{told} {names[edge['go']]}"
+            label = f'|"{_label(word)}"|' if word.strip() else ""
+            yield f"{names[name]} -->{label} {names[edge['go']]}"
 
 
 def how_to_continue(program: Table, state: State, branch: str) -> str:
