@@ -22,7 +22,10 @@ from runtime_shim.engine.texts import one_line
 from runtime_shim.io.answers import read_text
 from runtime_shim.values.slots import pairs_in
 
-RENAMED = {"RERUN": "--rerun-interrupted", "KEEP": "--prune", "TOOLS": "--tool", "AGENTS": "--agent-for"}
+RENAMED = {
+    **{"RERUN": "--rerun-interrupted", "KEEP": "--prune", "TOOLS": "--tool", "AGENTS": "--agent-for"},
+    "RUN_ID": "RUN",
+}
 OF_FILES = ("--tool", "--agent-for")  # make takes a file with one per line
 OF_TASK = ("TASK", "TASK_FILE")  # for documents with an input `task`
 IDS = {"STEP": "ID", "GATE": "ID", "REPLY": "REPLY", "RUN": "ID"}  # positional words
