@@ -23,7 +23,10 @@ from runtime_shim.io.answers import read_text
 from runtime_shim.values.slots import pairs_in
 
 RENAMED = {
-    **{"RERUN": "--rerun-interrupted", "KEEP": "--prune", "TOOLS": "--tool", "AGENTS": "--agent-for"},
+    "RERUN": "--rerun-interrupted",
+    "KEEP": "--prune",
+    "TOOLS": "--tool",
+    "AGENTS": "--agent-for",
     "RUN_ID": "RUN",
 }
 OF_FILES = ("--tool", "--agent-for")  # make takes a file with one per line
