@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 8c83bf71b63783b5d86dc3e45b53dd1de1d92ab4267bdf15d9dfdcaf3a9877ce
+override RDC_SHA256 := 930c841f812a9304c2bfe677b98c4668dd904dfe95d953c0a2c39f9284ed340f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

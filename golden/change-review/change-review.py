@@ -15,7 +15,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b25449adfb9be291811ac69549574f68c10536da82df7f827292e6ab8161d9ee  -
+#   f8864f440774b92528dbac0bdb234f5e6108080d54a8d07215a424ffc5ebe0be  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -175,11 +175,11 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 b25449adfb9be291811ac69549574f68c10536da82df7f827292e6ab8161d9ee).
-# The playbook ends here, and you can stop reading. Up to the last END line, 5,408 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 f8864f440774b92528dbac0bdb234f5e6108080d54a8d07215a424ffc5ebe0be).
+# The playbook ends here, and you can stop reading. Up to the last END line, 5,409 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5409 lines, sha256 ff7eaea2a120866dffd52485c369c4a5299f4c09283df3f111a34de8c7c4e518
+# --- 5410 lines, sha256 555eab3675e18e60fa7e98a7712f5b808c488dcf2452fda23c0e7f2d2068426d

@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   f828b8092469e99940eb9bbec99e9e923b01a66d1f14257732c59ec3edba92bc  -
+#   b8090302b8d0169d55e3372e2137611a7f6547fc071b5d4caf9d8d4d42feb3bc  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   270e4cd4e9bd355c39ef6ae2d356068d7cecb75190251f5364c176cb7e69497b  -
+#   b5e68da79dc674ee0fddaa41d3e731c91f0329c21144e27a811883004bc0f4df  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -113,13 +113,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 f828b8092469e99940eb9bbec99e9e923b01a66d1f14257732c59ec3edba92bc).
-# The part for workers: dbos-values (sha256 270e4cd4e9bd355c39ef6ae2d356068d7cecb75190251f5364c176cb7e69497b).
-# The runbook ends here, and you can stop reading. Up to the last END line, 5,563 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition values (sha256 b8090302b8d0169d55e3372e2137611a7f6547fc071b5d4caf9d8d4d42feb3bc).
+# The part for workers: dbos-values (sha256 b5e68da79dc674ee0fddaa41d3e731c91f0329c21144e27a811883004bc0f4df).
+# The runbook ends here, and you can stop reading. Up to the last END line, 5,564 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5565 lines, sha256 ca87f4ac1b5a44fc42015f2487bc1afd8fbc4b040cd31820459aa82980902b74
+# --- 5566 lines, sha256 284199f68357ce0ebac229e34cff1e9b5af6fa034f8cdcf001e2c1d157cac384

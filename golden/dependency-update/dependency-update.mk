@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 5be366095d790bf2ad950a317462a4ef77cfa075fcba6936e6ae4cf2ec84117c
+override RDC_SHA256 := 883a7535b1b5eb13654911792778d9ec7ebf13b011dcc8bd65c3b53d35083e12
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b25449adfb9be291811ac69549574f68c10536da82df7f827292e6ab8161d9ee  -
+#   f8864f440774b92528dbac0bdb234f5e6108080d54a8d07215a424ffc5ebe0be  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   57c9e1e0219e773719fe9707537c04bde669a060c583f1078a069475c63a2a00  -
 #
@@ -288,13 +288,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 b25449adfb9be291811ac69549574f68c10536da82df7f827292e6ab8161d9ee).
+# The runtime of rdc 0.1.0, edition agents (sha256 f8864f440774b92528dbac0bdb234f5e6108080d54a8d07215a424ffc5ebe0be).
 # The part for workers: dbos-agents (sha256 57c9e1e0219e773719fe9707537c04bde669a060c583f1078a069475c63a2a00).
-# The workflow ends here, and you can stop reading. Up to the last END line, 7,162 lines are the same in every worker
+# The workflow ends here, and you can stop reading. Up to the last END line, 7,163 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7164 lines, sha256 9c29f2d795f515d178bee9c70972bd7548e8758c162fa2e98b19559f9023cc9b
+# --- 7165 lines, sha256 3b1093f7b1fd90a5af67a7c5341b9bfed0349515f453511ec6115087d1b1dce6

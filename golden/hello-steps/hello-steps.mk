@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 1bac991ef1d6d48c9d5cf7e70cb970737ba8d89b536d82a1eb58e31110890ab7
+override RDC_SHA256 := c1d7ef3a2e3a6ba127b11552f44d957ecc8f4623efa4ad73f948c22b24bd4e22
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

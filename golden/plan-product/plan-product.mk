@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 5cb644f3fcd423d32575177571ef0caa6a6f525173123055cff236095f96fa45
+override RDC_SHA256 := 984f96536a5eb9391b06aa72d1885f59c7d62a6ca30bf63ba9e1b2fdd307f775
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   9e2b05fb69bc5ff9297c65f12d66e33fbe496e3df731d7f2dd1bd7af376b2541  -
+#   e9997301c5ffea92fd2063f962d38c7ff9f5df87f8bfba481344d01e3d41177f  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -140,11 +140,11 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 9e2b05fb69bc5ff9297c65f12d66e33fbe496e3df731d7f2dd1bd7af376b2541).
-# The specification ends here, and you can stop reading. Up to the last END line, 5,753 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 e9997301c5ffea92fd2063f962d38c7ff9f5df87f8bfba481344d01e3d41177f).
+# The specification ends here, and you can stop reading. Up to the last END line, 5,754 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5754 lines, sha256 5a89911c34b545de2a55de1f3016645ee3d1c38a705f1d80bc559809743425cb
+# --- 5755 lines, sha256 7e3bcd6a282f43d53dcf33d89fd4aecd9406391bc3e70c0a227dd572b17d2463

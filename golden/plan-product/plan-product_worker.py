@@ -12,7 +12,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   9e2b05fb69bc5ff9297c65f12d66e33fbe496e3df731d7f2dd1bd7af376b2541  -
+#   e9997301c5ffea92fd2063f962d38c7ff9f5df87f8bfba481344d01e3d41177f  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   10c6a743f1d08c33dfc5467f611f4566db6e5c65ea7ff9e3df31093f179e7ec5  -
 #
@@ -157,13 +157,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 9e2b05fb69bc5ff9297c65f12d66e33fbe496e3df731d7f2dd1bd7af376b2541).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 e9997301c5ffea92fd2063f962d38c7ff9f5df87f8bfba481344d01e3d41177f).
 # The part for workers: dbos-stepspec (sha256 10c6a743f1d08c33dfc5467f611f4566db6e5c65ea7ff9e3df31093f179e7ec5).
-# The specification ends here, and you can stop reading. Up to the last END line, 7,740 lines are the same in every
+# The specification ends here, and you can stop reading. Up to the last END line, 7,741 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7742 lines, sha256 5c7b1a5e21b568652f5d05db2eaf4a553162a6a29f2ce786d8e79f676e6e176a
+# --- 7743 lines, sha256 507ebf0d51d919a68ef454d5e8f80b8f2751cfc81a7bf0df02a0537cc6048786

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := a1bbaeb900729563cc9e4ac3d7299c2dd27ec177dfec1549f4ae31b72dbe1aa3
+override RDC_SHA256 := 74e69639978caed3da6139c5346e534c1640b91032d75cdfff8dcda1bd9f9648
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b25449adfb9be291811ac69549574f68c10536da82df7f827292e6ab8161d9ee  -
+#   f8864f440774b92528dbac0bdb234f5e6108080d54a8d07215a424ffc5ebe0be  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -159,11 +159,11 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 b25449adfb9be291811ac69549574f68c10536da82df7f827292e6ab8161d9ee).
-# The program ends here, and you can stop reading. Up to the last END line, 5,408 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 f8864f440774b92528dbac0bdb234f5e6108080d54a8d07215a424ffc5ebe0be).
+# The program ends here, and you can stop reading. Up to the last END line, 5,409 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5409 lines, sha256 5c70091e345f6d2b8f0fd5d3a8a53644b69bd6c43ad37dd166d716ff27e71933
+# --- 5410 lines, sha256 74d609f057ea6e2f1e662c541e10ae0d18f298db77b2013fa4d22b1bd04c2f32

@@ -19,7 +19,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   053436da507cd5fa5772ded0c9ccca6307fd4cd70d8b1653d4bf8fe754a5d096  -
+#   70711221689de4a63d69fa090750db5b8ae440d2216d23b1f395a85f8df8a566  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -184,11 +184,11 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 053436da507cd5fa5772ded0c9ccca6307fd4cd70d8b1653d4bf8fe754a5d096).
+# The runtime of rdc 0.1.0, edition commands (sha256 70711221689de4a63d69fa090750db5b8ae440d2216d23b1f395a85f8df8a566).
 # The runbook ends here, and you can stop reading. Up to the last END line, 2,338 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2339 lines, sha256 32df0b4034df3a2d03ba3654f07c1ef1e929318a3b2cfc56507860de700aef6f
+# --- 2339 lines, sha256 277d488dac8af6a07ea9173707d80899ccc3fcb78484376a745ec34d0ca6468e
