@@ -25,7 +25,7 @@ class Edition(NamedTuple):
 
 _RUN = (
     *("engine.walk", "engine.texts", "engine.private", "engine.journal", "engine.signals", "engine.state"),
-    *("engine.display", "engine.outcomes", "engine.session", "engine.status"),
+    *("engine.display", "engine.outcomes", "engine.session", "engine.times", "engine.status"),
     *("tasks.process", "tasks.shell", "io.answers", "tasks.ask", "operator.history"),
 )
 _LAST = "cli.command_line"  # a program starts there
@@ -38,15 +38,16 @@ _GIVEN = (
 _VALUES = (*_GIVEN, "tasks.asks", "operator.jumps", "tasks.checklist")
 _CALLS = ("io.whole_files", "tasks.exchange")
 _OPERATOR = ("operator.notices", "operator.named_runs")
+_REPORT = "operator.report"
 _AGENTS = (
     *(*_CALLS, "values.settings", "tasks.calls", "tasks.verdicts", "tasks.recipes", "tasks.agent"),
     *("tasks.tool", "values.artifact"),
-    *("operator.logs", *_OPERATOR, "operator.manual"),
+    *("operator.logs", _REPORT, *_OPERATOR, "operator.manual"),
 )
 _STEPSPEC = (
     *(*_CALLS, "stepspec.evidence", "stepspec.safe_paths", "stepspec.attempt"),
     *("stepspec.checks", "stepspec.tool_schemas", "stepspec.tools", "stepspec.stages"),
-    *("stepspec.records", "stepspec.record_files", "stepspec.specification"),
+    *(_REPORT, "stepspec.records", "stepspec.record_files", "stepspec.specification"),
     *_OPERATOR,
 )
 
@@ -59,7 +60,7 @@ _MORE = (
 )
 MOVED = ("tasks.asks.ValueTasks", "operator.jumps.Jumps")  # specifications have neither
 _LISTS = ("tasks.checklist.Checklist",)
-_SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns")
+_SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns", "operator.report.RunReports")
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "io.answers", "cli.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
@@ -96,9 +97,9 @@ EDITIONS = {
 }
 _AROUND = ("messages", "script", "api", "journal_check", "saved_run", "changes")
 _CALLED = (*_AROUND, "calls", "summary", "steps")
-_GITHUB = ("values.secrets", "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
+_GITHUB = ("values.secrets", _REPORT, "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
 _OF_RUNS = ("legs", "leases", "runs", "steps", "engine", "worker", "commands", "command_line")
-_FOR_WORKERS = ("io.whole_files", "operator.logs", "operator.jumps")  # also needed there
+_FOR_WORKERS = ("io.whole_files", "operator.logs", "operator.jumps", _REPORT)  # also needed there
 
 
 def _of_workers(edition: str) -> Edition:

@@ -82,7 +82,7 @@ class MakeBackend(Backend[MakeOptions]):
 
 OF_ALL = (
     *("ADOPT", "ANSWERS", "ASSUME", "BY", "EVENTS", "EXPIRE", "FILE", "JSON", "KEEP", "NOTE", "REPLY", "RERUN", "STEP"),
-    *("RESUME", "VALUE"),
+    *("RESUME", "RUN_ID", "VALUE"),
 )
 """Accepted by every Makefile that calls the program."""
 

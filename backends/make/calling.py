@@ -47,7 +47,10 @@ class Step(Struct, frozen=True):
     is_gated: bool
 
 
-VERBS = ("open", "answer", "approve", "timeline", "outputs", "goto", "status", "steps", "history", "reset", "help")
+VERBS = (
+    *("open", "answer", "approve", "timeline", "outputs", "goto", "status", "steps", "history", "report", "reset"),
+    "help",
+)
 """The targets that a Makefile can have, besides steps and `clean`."""
 
 

@@ -138,7 +138,7 @@ class _States(Struct, frozen=True):
         directory = f"{self.at(self.ours)}/{name}"
         store = Store(directory)
         is_busy = store.is_busy()
-        word, _, state = place_of(f"{directory}/journal", _modes(), is_busy)
+        word, _, state = place_of(f"{directory}/journal", known_modes(), is_busy)
         run = replace(run, holder=store.holder() if is_busy else "")
         run = replace(run, id=str(state.begin.get("run", "")), source=str(state.source), state=word.lower())
         step = "" if word in ("COMPLETE", "STOP") else state.node
@@ -213,7 +213,7 @@ def take_moved(directory: str, identity: Callable[[], Table]) -> None:
         return
     for each in sorted(os.listdir(ours)):
         _, sign, label = each.partition("@")
-        store, place = Store(f"{ours}/{each}", _modes()), f"{directory}{sign}{label}"
+        store, place = Store(f"{ours}/{each}", known_modes()), f"{directory}{sign}{label}"
         try:
             state = store.read()
         except (UsageError, OSError, IndexError):
@@ -225,7 +225,8 @@ def take_moved(directory: str, identity: Callable[[], Table]) -> None:
             sys.stderr.write(f"rdc: {state.source!a} was moved: {store.directory} is now {place}\n")
 
 
-def _modes() -> list[str]:
+def known_modes() -> list[str]:
+    """Return the modes of runs that programs know."""
     return [kind.mode for edition in EDITIONS.values() for kind in edition.kinds()]
 
 

@@ -116,9 +116,9 @@ COMMANDS: Subcommands = {
     "open": ("start a run without running a step", open_run),
     "step": ("continue a run, but only through these steps", step),
     "reset": ("archive the run so that you can start over", reset),
-    "history": ("list or delete archived runs", history),
+    "history": ("list finished runs, or show or delete them", history),
 }
-# For each option: its subcommands, name, value (`...`: repeatable) and help.
+# For each option: its subcommands, name, value (`...`: repeatable; `?`: a word that may be missing) and help.
 OPTIONS: Options = (
     ("answer", "STEP", "", "the waiting step"),
     ("answer", "REPLY", "", "pass, fail, yes or no, or another reply that the step takes"),
@@ -130,7 +130,8 @@ OPTIONS: Options = (
     ("run resume answer approve goto", "--events", "FILE", "append events to FILE as JSON lines"),
     ("run", "--dry-run", "", "show the path, but run and record nothing"),
     ("resume status", "--adopt", "", "accept a run of another version"),
-    ("status", "--json", "", "print JSON"),
+    ("history", "RUN", "?", "show this run"),
+    ("status history", "--json", "", "print JSON"),
     ("history", "--prune", "N|AGE", "delete all but the newest N runs, or runs older than AGE (12h, 30d, 8w)"),
 )
 Argv = Optional[list[str]]
@@ -164,7 +165,7 @@ def read_words(words: list[str], own: Options, options: Options, given: OptionVa
             if known[name] and value.startswith("--"):
                 raise UsageError(f"expected {known[name]} after {name} {see}")
         found[name] = [*found[name], value] if "..." in known[name] else value
-    if missing := [name for name in due if not found[name]]:
+    if missing := [name for name in due if not found[name] and known[name] != "?"]:
         raise UsageError(f"missing argument: {' '.join(missing)} {see}")
     return types.SimpleNamespace(**{name.strip("-").replace("-", "_"): found[name] for name in found})
 

@@ -117,6 +117,7 @@ class Extension(Part):
     - `choices(state, condition)`: return the commands that answer the step, as for `again`, instead of the usual ones.
     - `facts(state)`: return facts for the status of a run. `lines(facts, record)`: return status lines below a step,
       or above all steps for None.
+    - `output(number, name)`: return the end of the log of the step that ended N-th.
     - `beside()`: return other files to archive with the journal: path to extension of the new name.
     """
 
@@ -358,7 +359,7 @@ class Session:
 
     def record(self, record: Record, sync: bool = True) -> None:
         """Write a record to the journal and update the state."""
-        record = self.through("record", record)
+        record = self.through("record", {"time": utc_now(), **record})
         self.store.append(record, sync)
         self.state.apply(record)
         try:

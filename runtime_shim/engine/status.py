@@ -10,6 +10,7 @@ from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Performer, Session
 from runtime_shim.engine.state import ENDED, State
 from runtime_shim.engine.texts import one_line, word_of, words_of
+from runtime_shim.engine.times import readable, timed
 from runtime_shim.engine.walk import advance
 
 ROUNDS = 10  # most visits to a step in a dry run
@@ -17,7 +18,7 @@ ASSUMED = ("as assumed", "set by the operator")  # for interrupted commands
 RECENT = 12  # most steps shown
 KNOWN = (
     *("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note", "time", "output", "remarks"),
-    "items",
+    *("items", "started", "took"),
 )
 
 
@@ -73,7 +74,8 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     asked = "\n".join(session.filled(node, key, now) for key in ("prompt", "reason")).strip() * (word == "waiting")
     facts["question"] = session.mask(asked.partition("\n")[0].strip())
     pid = [None, *(one["pid"] for one in state.running_processes())][-1]
-    done = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in state.finished]
+    done = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in timed(state)]
+    facts["since"] = [state.begin, *state.finished][-1].get("time", "")
     facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
     facts["holder"] = session.store.holder() if is_busy else ""
     facts.update(session.merged("facts", state))
@@ -97,7 +99,8 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
         yield "No run has started here."
     else:
         where = facts["message"] if word in ENDED else f"at {facts['step']} {facts['step_title']}"
-        yield from (f"run {facts['run']}", one_line(f"{word.upper()} {where}"))
+        since = f", {('since', 'ended')[word in ENDED]} {readable(facts['since'])}" * bool(facts["since"])
+        yield from (one_line(f"run {facts['run']}{since}"), one_line(f"{word.upper()} {where}"))
         if facts["pid"]:
             left = ("still runs", ". Wait until it ends, or let rdc stop it and run it again")
             how, hint = ("is running", "") if word == "running" else left
@@ -114,7 +117,8 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
         attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
         how = ", as assumed" if record["how"] in ASSUMED else ""
         step = one_line(f"{record['step']} {record['title']}")
-        yield f"  {outcome:4}  {step}{attempt}, {duration(record['seconds'])}{how}"
+        when = f" at {readable(record['started'])}" if "started" in record else ""
+        yield f"  {outcome:4}  {step}{attempt}, {duration(record['took'])}{when}{how}"
         yield from (f"        {one_line(remark)}" for remark in record.get("remarks", ()))
         yield from session.gathered("lines", facts, record)
     yield from ("", "What to do next:", *(f"  {command}" for command in facts["next"])) if facts["next"] else ()

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Callable
 
+from runtime_shim.engine.private import at_once, refuse_links
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.texts import clean
@@ -33,6 +34,18 @@ def limit_of(given: str) -> int:
 def log_of(number: int, node: str) -> str:
     """Return the file name for the step that ends N-th, safe in any path."""
     return f"{number:03}-{file_name(node)}.log"
+
+
+def end_of_log(journal: str, number: int, node: str) -> tuple[list[str], str]:
+    """Return the last lines of the log of the step that ended N-th, and its path, for a run by its journal."""
+    folder, run = os.path.split(journal)
+    path = os.path.join(folder, LOGS if run == "journal" else f"{run}.{LOGS}", log_of(number, node))
+    with suppress(OSError, UsageError):
+        refuse_links(os.path.dirname(path))
+        with open(path, "rb", opener=at_once) as file:
+            file.seek(max(os.path.getsize(path) - SHOWN_BYTES, 0))
+            return file.read().decode(errors="replace").splitlines(), path
+    return [], path
 
 
 class Log:
@@ -151,11 +164,10 @@ class Logs(Extension):
         done = facts["finished"]
         if record is None or record is not done[-1] or record["outcome"] != "fail":
             return []
-        path = os.path.join(self.session.store.directory, LOGS, log_of(len(done), record["step"]))
-        try:
-            with open(path, "rb") as file:
-                file.seek(max(os.path.getsize(path) - SHOWN_BYTES, 0))
-                lines = file.read().decode(errors="replace").splitlines()[-SHOWN_LINES:]
-        except OSError:
-            return []
-        return [f"        {path}:", *(f"        | {clean(line)}"[:200].rstrip() for line in lines)]
+        lines, path = end_of_log(self.session.store.path, len(done), record["step"])
+        found = [f"        | {clean(line)}"[:200].rstrip() for line in lines[-SHOWN_LINES:]]
+        return [f"        {path}:", *found] if found else []
+
+    def output(self, number: int, node: str) -> str:
+        """Return the end of the log of the step that ended N-th."""
+        return "\n".join(end_of_log(self.session.store.path, number, node)[0])

@@ -16,6 +16,8 @@ REPEATED = (
     *("--agent-model", "--agent-timeout", "--agent-retries", "--executor"),
 )  # options that printed commands repeat
 
+OF_NAMED = "run resume status steps reset answer approve goto"
+
 
 def list_runs(session: Session) -> int:
     """List all runs of the document."""
@@ -47,7 +49,7 @@ class NamedRuns(Extension):
 
     commands: ClassVar[Subcommands] = {"status": ("show the run's state and what to do next", status_of_all)}
     options = (
-        ("run resume status steps reset answer approve goto timeline history", "--as", "NAME", "the name of the run"),
+        (f"{OF_NAMED} timeline history report", "--as", "NAME", "the name of the run"),
         ("status", "--all", "", "list all runs of the document"),
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.texts import one_line
+from runtime_shim.operator.report import in_markdown
 from runtime_shim.stepspec.attempt import filled_values
 
 RESUMED = "resumed"  # the outcome recorded when a failed run resumes
@@ -23,7 +24,6 @@ WHEN = {
 }
 """Kinds of records: the name of their entries, and the field with their time."""
 DETAILS = ("reason", "approved_by", "attempt", "attempts", "error", "path", "evidence_id", "name", "status", "note")
-MARKUP = frozenset("&<>|\\`*_[]#~!@")
 HEADINGS = ("Time", "Event", "Step", "Details")
 
 
@@ -57,21 +57,17 @@ def timeline_lines(entries: Sequence[Table], is_markdown: bool) -> list[str]:
     rows = [HEADINGS, *(_row(entry) for entry in entries if entry["kind"] in ("event", "tool"))]
     if is_markdown:
         rows.insert(1, ("---",) * len(HEADINGS))
-        return [f"| {' | '.join(map(_in_markdown, row))} |" for row in rows]
+        return [f"| {' | '.join(map(in_markdown, row))} |" for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 def _row(entry: Table) -> tuple[str, ...]:
     details = entry["details"]
-    said = {key: details[key] for key in DETAILS if details.get(key) not in (None, "", [])}
-    told = (f"{key} {one_line(value if isinstance(value, str) else json.dumps(value))}" for key, value in said.items())
+    given = {key: details[key] for key in DETAILS if details.get(key) not in (None, "", [])}
+    shown = (f"{key} {one_line(one if isinstance(one, str) else json.dumps(one))}" for key, one in given.items())
     when = entry["timestamp"][:19].replace("T", " ")
-    return when, details.get("event_type", "Tool"), one_line(entry["step_id"] or ""), ", ".join(told)
-
-
-def _in_markdown(text: str) -> str:
-    return "".join(f"&#{ord(sign)};" if sign in MARKUP else sign for sign in text.replace("://", ": //"))
+    return when, details.get("event_type", "Tool"), one_line(entry["step_id"] or ""), ", ".join(shown)
 
 
 class IllegalTransitionError(Exception):
@@ -121,8 +117,8 @@ class RunRecords:
         """Return the content of each file in writing order: events first, the manifest last."""
         gates = list(self._gates.values())
         lists = {"events": self._events, "gates": gates, "approvals": self._approvals, **self._found}
-        told = timeline(self._run, self._now, self._events, gates, self._found)
-        return {**lists, "timeline": told, "manifest": {**self._manifest, "updated_at": self._now}}
+        entries = timeline(self._run, self._now, self._events, gates, self._found)
+        return {**lists, "timeline": entries, "manifest": {**self._manifest, "updated_at": self._now}}
 
     def apply(self, record: Record) -> bool:
         """Apply a record of the journal, and return whether the files may change."""

@@ -22,10 +22,16 @@ from runtime_shim.engine.texts import one_line
 from runtime_shim.io.answers import read_text
 from runtime_shim.values.slots import pairs_in
 
-RENAMED = {"RERUN": "--rerun-interrupted", "KEEP": "--prune", "TOOLS": "--tool", "AGENTS": "--agent-for"}
+RENAMED = {
+    "RERUN": "--rerun-interrupted",
+    "KEEP": "--prune",
+    "TOOLS": "--tool",
+    "AGENTS": "--agent-for",
+    "RUN_ID": "RUN",
+}
 OF_FILES = ("--tool", "--agent-for")  # make takes a file with one per line
 OF_TASK = ("TASK", "TASK_FILE")  # for documents with an input `task`
-IDS = {"STEP": "ID", "GATE": "ID", "REPLY": "REPLY"}  # positional words
+IDS = {"STEP": "ID", "GATE": "ID", "REPLY": "REPLY", "RUN": "ID"}  # positional words
 OTHERWISE = ("--state-dir", "--input", "--var", "--dry-run", "PLACE")  # make has others for these
 FOR_OTHERS = (  # names that other Makefiles take
     *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "ALL", "AS", "BREAK", "BY"),
@@ -109,7 +115,7 @@ def listed(session: Session) -> int:
     for name, (option, takes) in sorted(taken(session.options.known).items()):
         if name in OF_TASK and "task" not in inputs:
             continue
-        value = "FILE" if option in OF_FILES else takes.rstrip(".") or ("1" if option.startswith("--") else IDS[option])
+        value = "FILE" if option in OF_FILES else takes.strip(".?") or ("1" if option.startswith("--") else IDS[option])
         rows[f"{name}={value}"] = texts[option] + (f"; one {takes.rstrip('.')} per line" if option in OF_FILES else "")
     width = max(map(len, rows)) + 2
     told = [f"  {one_line(name):{width}}{one_line(MakeCaller.worded(text))}" for name, text in rows.items()]

@@ -111,8 +111,8 @@ def test_history_lists_and_prunes_what_is_archived_alone(tmp_path: Path) -> None
     (first,) = (path for path in history.iterdir() if path.is_file() and b"all done" in path.read_bytes())
     os.utime(first, (0, 0))
     listed = place.run("history").out
-    assert [line.split()[2] for line in listed.splitlines()] == ["STOP", "COMPLETE"]
-    assert listed.count("this version") == 2
+    assert [line.split()[3] for line in listed.splitlines()] == ["COMPLETE", "STOP", "COMPLETE"]
+    assert listed.count("this version") == 3
     assert place.run("history", "--prune", "99999h").out == "Deleted 1 of 2 archived runs.\n"
     assert place.run("history", "--prune", "many").code == 2
     live = place.journal.read_bytes()
@@ -140,7 +140,7 @@ def test_prune_deletes_no_file_that_is_no_archive(tmp_path: Path) -> None:
         path.unlink()
     logs_.rmdir()
     logs_.symlink_to(tmp_path / "elsewhere")
-    assert len(place.run("history").out.splitlines()) == 1
+    assert len(place.run("history").out.splitlines()) == 2
     assert place.run("history", "--prune", "0").out == "Deleted 1 of 1 archived runs.\n"
     assert not journal.exists()
     assert (history / "notes.txt").exists()
@@ -220,7 +220,9 @@ def test_generated_files_can_do_it_too(runtime: str, tmp_path: Path) -> None:
     (tmp_path / "answers").write_text("1 pass\npass\n")
     assert place.run("resume", "--answers", "answers").code == 0
     assert "COMPLETE" in place.run("status", "--all").out
-    assert place.run("history").out == "There are no archived runs here.\n"
+    assert place.run("history", "--as", "b").out == "No run has ended here.\n"
+    assert " COMPLETE " in place.run("history").out
+    assert "# " in place.run("report").out
     for command in ("goto", "answer", "history"):
         assert "--as NAME" in place.run(command, "--help").out
     assert "goto" in place.run("--help").out

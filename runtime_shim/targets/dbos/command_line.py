@@ -21,6 +21,7 @@ from runtime_shim.targets.dbos.commands import (
     goto_step,
     list_of_runs,
     prune,
+    report_run,
     resume_run,
     show_run,
     start,
@@ -34,6 +35,7 @@ REQUESTS: dict[str, tuple[str, Callable[[Request], int]]] = {
     "start": ("start a run", start),
     "status": ("show a run and what to do next", show_run),
     "list": ("list the runs", list_of_runs),
+    "report": ("print a report of a run for a ticket, in Markdown", report_run),
     "answer": ("answer a waiting or interrupted step", answer_run),
     "approve": ("approve a gate: approve RUN --gate ID", approve_gate),
     "goto": ("move a waiting or interrupted run to another step", goto_step),
@@ -42,7 +44,7 @@ REQUESTS: dict[str, tuple[str, Callable[[Request], int]]] = {
     "prune": ("delete old runs", prune),
     "steps": ("list the steps", lambda request: steps(request.session())),
 }
-OF_RUN = "status answer approve goto resume cancel"
+OF_RUN = "status report answer approve goto resume cancel"
 OF_WORKERS: Options = (
     (OF_RUN, "RUN", "", "the name of the run"),
     ("answer goto", "STEP", "", "the step"),
@@ -66,7 +68,7 @@ OF_WORKERS: Options = (
     ("answer approve goto cancel", "--by", "WHO", "who decides (default: the user)"),
     ("answer approve goto cancel", "--note", "TEXT", "the reason"),
     ("answer approve resume status", "--adopt", "", "continue a run of another version"),
-    ("status list", "--json", "", "print JSON"),
+    ("status list report", "--json", "", "print JSON"),
     ("list", "--waiting", "", "only runs that wait for a person"),
     ("list", "--all", "", "also list older runs that ended"),
     ("list", "--watch", "", "list again every two seconds"),

@@ -21,6 +21,7 @@ from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.io.answers import LARGEST, read_text
 from runtime_shim.operator.history import HOURS
 from runtime_shim.operator.jumps import goto
+from runtime_shim.operator.report import show_report
 from runtime_shim.targets.dbos.engine import Duties, Engine, Metrics
 from runtime_shim.targets.dbos.leases import FENCE, Helpers, Leases
 from runtime_shim.targets.dbos.legs import RUN_NAME, Leg, Legs, Place, now_ms
@@ -275,6 +276,13 @@ def show_run(request: Request) -> int:
     else:
         request.display.say(run_lines(session, facts))
     return exit_code(facts["state"])
+
+
+def report_run(request: Request) -> int:
+    """Print a report of a run."""
+    session, store = request.opened(request.options.RUN)
+    state: Any = session.read_state()
+    return show_report(session, state, run_state(store.legs[-1]))
 
 
 def run_lines(session: Session, facts: Table) -> Iterator[str]:

@@ -16,7 +16,7 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import EXIT_WAITING, Table, UsageError
 from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.signals import signal_groups
-from runtime_shim.engine.state import ENDED, State, Store, utc_now
+from runtime_shim.engine.state import ENDED, State, Store
 from runtime_shim.engine.texts import clean, one_line
 from runtime_shim.engine.walk import Move
 from runtime_shim.io.whole_files import inner
@@ -128,11 +128,8 @@ class LegSteps(Extension):
         return os.path.join(self.session.store.folder, LOGS, log_of(len(state.finished) + 1, state.node))
 
     def record(self, record: Record) -> Record:
-        """Add the time, and the end of a command's output."""
-        if record.get("kind") != "done":
-            return record
-        record = {"time": utc_now(), **record}
-        if not isinstance(self.session.store, LegStore):
+        """Add the end of a command's output."""
+        if record.get("kind") != "done" or not isinstance(self.session.store, LegStore):
             return record
         path = self.path()
         shorten(path, self.limit)
@@ -142,14 +139,11 @@ class LegSteps(Extension):
         return record
 
     def lines(self, facts: Table, record: "Table | None") -> list[str]:
-        """Return when a decision was made, and the end of the last command's output if it failed."""
-        if record is None:
+        """Return the end of the last command's output if it failed."""
+        if record is None or record is not facts["finished"][-1] or record["outcome"] != "fail":
             return []
-        found = [f"        at {record['time'][:19].replace('T', ' ')} UTC"] if "by" in record else []
-        if record is facts["finished"][-1] and record["outcome"] == "fail":
-            lines = record.get("output", "").splitlines()[-SHOWN_LINES:]
-            found += [f"        | {clean(line)}"[:200].rstrip() for line in lines]
-        return found
+        lines = record.get("output", "").splitlines()[-SHOWN_LINES:]
+        return [f"        | {clean(line)}"[:200].rstrip() for line in lines]
 
     def after_step(self, _move: Move) -> None:
         """End the leg, if the next step has to wait or the worker stops."""

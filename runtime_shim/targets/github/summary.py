@@ -13,6 +13,7 @@ from runtime_shim.engine.program import EXIT_COMPLETE, Table
 from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import word_of, words_of
 from runtime_shim.engine.walk import filled
+from runtime_shim.operator.report import facts_of, report_lines
 from runtime_shim.targets.github.api import (
     DECISIONS,
     STATE,
@@ -32,7 +33,6 @@ from runtime_shim.targets.naming import name_in_words
 from runtime_shim.tasks.ask import ITEM
 from runtime_shim.values.secrets import in_strings, masked
 
-MOST_ROWS = 2000
 MOST_NODES = 150  # GitHub draws no larger pictures
 LONGEST_LABEL = 60  # characters in the picture
 BAD = ("fail", "failed", "no", "rejected", "none", "invalid", "ambiguous")
@@ -107,31 +107,6 @@ def _as_shown(node: Table, reply: str) -> str:
 def _name(program: Table, name: str, state: State) -> str:
     node = program["nodes"].get(name, {})
     return plain(name_in_words(name, filled(node, node.get("title", ""), state.registers)))
-
-
-def table_of_steps(program: Table, finished: list[Record]) -> str:
-    """Return the finished steps of a run as a table."""
-    rows = ["| Step | Attempt | Outcome | Time |", "| --- | ---: | --- | ---: |"]
-    rows += [_row_of_step(program, record) for record in finished[:MOST_ROWS]]
-    rows += ["| and more | | | |"] if finished[MOST_ROWS:] else []
-    return "\n".join(["", *rows, ""])
-
-
-def _row_of_step(program: Table, record: Record) -> str:
-    node = program["nodes"].get(record["node"], {"task": ""})
-    numbers = record.get("instances", {}).values()
-    instance = f", instance {'.'.join(map(str, numbers))}" if numbers else ""
-    by = f" ({as_cell(record['by'])})" if record.get("by") else ""
-    called = name_in_words(record["node"], record.get("title", ""))
-    outcome, seconds = as_cell(word_of(node, record["outcome"])), round(record.get("seconds", 0))
-    remarks = "".join(f"; {as_cell(remark)}" for remark in (*record.get("remarks", ()), *_skipped(record)))
-    return f"| {as_cell(called)}{instance} | {record.get('attempt', 1)} | {outcome}{by}{remarks} | {seconds} s |"
-
-
-def _skipped(record: Record) -> list[str]:
-    """Return why items of a finished checklist were skipped."""
-    items = [(item.get("item"), str(item.get("reply", ""))) for item in record.get("items", ())]
-    return [f"item {number} {reply}" for number, reply in items if reply.startswith("n/a")]
 
 
 def draw_flow(program: Table, finished: list[Record]) -> str:
@@ -241,7 +216,9 @@ def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
         )
     if is_handed:
         return
-    job.runner.page(mask(table_of_steps(program, state.finished)))
+    records = read_journal(job.path("rdc/journal"))[0]
+    facts = facts_of(program, records, state, state.condition, lambda *_step: "")
+    job.runner.page("\n".join(report_lines(in_strings(mask, facts))) + "\n")
     if "stepspec" in program:
         job.runner.page(mask(job.printed("timeline", "--markdown")))
     job.runner.page(mask(draw_flow(program, state.finished)))

@@ -45,6 +45,13 @@ def test_names_answers_and_places_of_runs(sqlite_fleet: Fleet, tmp_path: Path) -
     for path in (tmp_path / "stored" / "r1" / "workspace" / "steps", tmp_path / "steps"):
         assert path.exists() == ("workspace" in str(path)), path
 
+    report = sqlite_fleet.call("report", "r1")
+    assert (report.code, sqlite_fleet.call("report", "r1").out) == (0, report.out), report.text
+    assert ": COMPLETE\n" in report.out
+    assert "**line 1 of " in report.out
+    assert "took" in sqlite_fleet.call("report", "r1", "--json").out
+    assert sqlite_fleet.call("report", "r9").code == 2
+
     again = sqlite_fleet.call("start", "--id", "r1")
     assert (again.code, "r1" in again.err, "choose another --id" in again.err) == (2, True, True)
     bad = sqlite_fleet.call("start", "--id", "../r2")

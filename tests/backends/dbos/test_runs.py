@@ -45,8 +45,8 @@ def test_a_run_waits_for_a_person_and_goes_on(either: Fleet, tmp_path: Path) -> 
     assert "w1 WAITING 2 Check" in started.err
     shown = fleet.call("status", "w1")
     assert shown.code == 75
-    assert re.sub(r"[0-9.]+ s\n", "… s\n", shown.out).splitlines()[:6] == [
-        "Work (job.runbook.md)", "run w1", "WAITING at 2 Check", "", "  PASS  1 Before, … s", "",
+    assert re.sub(r"[0-9.]+ s at|[-0-9]{10} [:0-9]{8} UTC", "…", shown.out).splitlines()[:6] == [
+        "Work (job.runbook.md)", "run w1, since …", "WAITING at 2 Check", "", "  PASS  1 Before, … …", "",
     ]  # fmt: skip
     assert "worker.py answer w1 2 yes" in shown.out
     assert ["w1", "WAITING"] in [line.split()[:2] for line in fleet.call("list", "--waiting").out.splitlines()]

@@ -175,7 +175,7 @@ def test_a_run_with_everything(tmp_path: Path, kind: str, decision: str, end: st
     assert (kind == "bug") == (tmp_path / "issue").exists()
     if decision == "approved":
         assert prompts[-1] == ("5", "Publish done\n\nfine")
-        assert "| 3b. Step 3b | 1 | OK |" in done.summary
+        assert "| 3b Step 3b | OK |" in done.summary
 
 
 def test_the_limit_ends_a_run(tmp_path: Path) -> None:

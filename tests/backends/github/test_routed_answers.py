@@ -107,7 +107,7 @@ def test_each_answer_is_given_in_a_run_that_continues_the_one_that_waits(tmp_pat
     assert ended(done) == "COMPLETE", done.log
     assert (tmp_path / "name").read_text() == NAME
     assert not list(tmp_path.rglob("x"))
-    assert done.summary.count("| ask Step ask | 1 | YES |") == 1
+    assert done.summary.count("| ask Step ask | YES, answered by line") == 1
 
 
 def test_an_answer_that_does_not_fit_leaves_the_run_waiting(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def test_output_comes_as_it_is_written(tmp_path: Path) -> None:
     ran = waits(tmp_path, command)[1]
     assert "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n" in ran.log
     assert ending(ran) == "STOP"
-    assert "| 1 | 1 | FAIL |" in ran.summary
+    assert "| 1 | **FAIL**, exit code 3 |" in ran.summary
 
 
 # --- Results that are unknown -----------------------------------------------------------------------------------------

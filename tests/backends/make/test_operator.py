@@ -226,14 +226,17 @@ def test_the_name_of_a_run_leads_nowhere(flow: Place) -> None:
 
 def test_history_lists_and_prunes(tmp_path: Path) -> None:
     place = Place(tmp_path, PLAIN, operator="full")
-    assert place.make("history").stdout == "There are no archived runs here.\n"
+    assert place.make("history").stdout == "No run has ended here.\n"
     for _ in range(3):
         place.make()
     listed = place.make("history").stdout.splitlines()
-    assert len(listed) == 2
+    assert len(listed) == 3
+    run = listed[-1].split()[4]
+    assert f"run {run}, ended " in place.make("history", f"RUN_ID={run}").stdout
+    assert f"| Run | {run} of " in place.make("report", f"RUN_ID={run}").stdout
     assert last_line(place.make("history", "KEEP=1;touch canary")).startswith("rdc: error: KEEP ")
     assert place.make("history", "KEEP=1").stdout == "Deleted 1 of 2 archived runs.\n"
-    assert place.make("history").stdout.splitlines() == listed[:1]
+    assert place.make("history").stdout.splitlines() == listed[:2]
     assert not list(tmp_path.rglob("canary*"))
 
 

@@ -41,6 +41,11 @@ LONGEST_HEADING = 1_800
 
 AGENT = f"cat > /dev/null; {NEXT_ANSWER}"
 ROW = re.compile(r"\| (\d+) \| (PASS|YES|FAIL|NO)(?: \(.*\))? \| (?:\d+ s)? \|$", re.MULTILINE)
+REPORTED = re.compile(
+    r"^\| [-\d: ]+ \| [^|]*?(?:, attempt (\d+))? \| \**(PASS|YES|FAIL|NO)\**(?:, [^|]*)? \| [^|]+ \| [^|]* \|$",
+    re.MULTILINE,
+)
+"""A row of the report that a program writes."""
 
 Ran = act.ActRun | EngineRun
 """What an engine tells of a run."""
@@ -149,7 +154,8 @@ def _check(workspace: Workspace, ran: Ran, decisions: Sequence[str] = ()) -> boo
     same("whether the run fails", bool(ran.exit_code), bool(workspace.exit_code) or "rejected" in decisions, ran.log)
     workspace.check_secrets(ran.log, ran.summary)
     if workspace.case.documents and _has_summary(workspace):
-        rows = [(int(attempt), word in {"PASS", "YES"}) for attempt, word in ROW.findall(ran.summary)]
+        found = ROW.findall(ran.summary) or REPORTED.findall(ran.summary)
+        rows = [(int(attempt or 1), word in {"PASS", "YES"}) for attempt, word in found]
         same("the summary", rows, [(visit.attempt, visit.word == "pass") for visit in workspace.trace.visits], ran.log)
     return True
 

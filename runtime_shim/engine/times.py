@@ -1,0 +1,36 @@
+"""When the steps of a run started, from its records. The records of older versions have no times."""
+
+from contextlib import suppress
+
+from runtime_shim.engine.journal import Record
+from runtime_shim.engine.state import State
+
+
+def readable(stamp: object) -> str:
+    """Return a record's time as people read it, or ""."""
+    return f"{str(stamp)[:19].replace('T', ' ')} UTC" if stamp else ""
+
+
+def is_decision(record: Record) -> bool:
+    """Return whether a person decided a finished step."""
+    return "by" in record or (record["how"].startswith("answered") and record["how"] != "answered by the agent")
+
+
+def timed(state: State) -> list[Record]:
+    """Return the finished steps, each with the seconds that it `took` and, if known, the time when it `started`.
+
+    A question starts when the step before it ends. A command starts `seconds` before its end.
+    """
+    import datetime  # slow to import
+
+    found, last = list[Record](), state.begin.get("time")
+    for record in state.finished:
+        end, took, more = record.get("time"), record["seconds"], {}
+        with suppress(ValueError, OverflowError):
+            now, before = (datetime.datetime.fromisoformat(f"{each}"[:-1]) for each in (end, last))
+            took = max((now - before).total_seconds(), 0.0) if is_decision(record) else took
+            start = now - datetime.timedelta(seconds=took)
+            more = {"started": start.isoformat(timespec="microseconds") + "Z"}
+        found.append({**record, **more, "took": took})
+        last = end
+    return found

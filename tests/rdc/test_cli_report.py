@@ -1,0 +1,97 @@
+"""`rdc report`: the same report as the run's program gives, for runs of all editions and without their documents."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rdc.runs.process import Ended
+from tests.support import warm
+from tests.support.cli import call, environment, spawn
+
+pytestmark = pytest.mark.process
+
+ASKING = """# Deploy
+
+## 1. Build
+
+```bash
+echo out; false
+```
+
+- FAIL: CONTINUE
+
+## 2. Is it up?
+
+- YES: COMPLETE
+"""
+
+
+@pytest.fixture(autouse=True)
+def _forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The calls with which `rdc report` asks for each run are forked."""
+
+    def run(words: list[str], folder: str) -> Ended:
+        command = [sys.executable, "-m", "rdc", "run", "--", *words]
+        done = warm.run(command, cwd=Path(folder).absolute(), env=environment())
+        return Ended(done.returncode, done.stdout, done.stderr.decode())
+
+    monkeypatch.setattr("rdc.runs.status.run_process", run)
+    monkeypatch.setattr("rdc.runs.reports.run_process", run)
+
+
+def test_it_is_the_report_of_the_program(tmp_path: Path) -> None:
+    file = tmp_path / "deploy.runbook.md"
+    file.write_text(ASKING, encoding="utf-8")
+    assert call("report", cwd=tmp_path).err.startswith("rdc: there is no run here; `rdc status` lists the runs")
+    assert spawn("run", file.name, "--logs", cwd=tmp_path).code == 75
+    spawn("run", file.name, "answer", "2", "yes", "--by", "ann", cwd=tmp_path)
+    own = spawn("run", file.name, "report", cwd=tmp_path).out
+    assert "## Failures\n\n**1 Build**: exit code 1\n\n```text\nout\n```\n" in own
+    run = json.loads(spawn("run", file.name, "history", "--json", cwd=tmp_path).out)[0]["run"]
+    (tmp_path / "a").mkdir()
+    here = [
+        call("report", *words, cwd=tmp_path).out for words in ((), (file.name,), ("--run", run), ("--run", "deploy"))
+    ]
+    assert here == [own] * 4
+    assert call("report", f"../{file.name}", cwd=tmp_path / "a").out == own
+    facts = json.loads(call("report", "--format", "json", cwd=tmp_path).out)
+    assert (facts["state"], facts["run"], [one["by"] for one in facts["decisions"]]) == ("complete", run, ["ann"])
+    spawn("run", file.name, "--as", "b", cwd=tmp_path)
+    several = call("report", file.name, cwd=tmp_path)
+    assert (several.code, "there are several runs: deploy, deploy@b; choose one" in several.err) == (2, True)
+    assert call("report", file.name, "--run", "nope", cwd=tmp_path).code == 2
+    spawn("run", file.name, cwd=tmp_path)
+    assert call("report", "--run", run, cwd=tmp_path).out == own, "it is archived now"
+    file.unlink()
+    alone = call("report", "--run", run, cwd=tmp_path).out
+    assert alone == own.replace("# Deploy", "# deploy").replace("YES", "PASS"), "the journal has no title and question"
+
+
+def test_a_program_of_any_edition_has_one(tmp_path: Path) -> None:
+    (tmp_path / "deploy.runbook.md").write_text(ASKING, encoding="utf-8")
+    assert spawn("compile", "deploy.runbook.md", "--to", "python", cwd=tmp_path).code == 0
+    program = [sys.executable, "deploy.py"]
+    assert "edition commands" in (tmp_path / "deploy.py").read_text(encoding="utf-8")
+    for words in (["run"], ["answer", "2", "yes"]):
+        subprocess.run([*program, *words], cwd=tmp_path, env=environment(), capture_output=True, check=False)
+    text = call("report", cwd=tmp_path).out
+    assert "| Decided by | not recorded |" in text
+    assert "No log was written." in text
+
+
+def test_a_makefile_has_none_and_no_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "deploy.runbook.md").write_text(ASKING, encoding="utf-8")
+    spawn("compile", "deploy.runbook.md", "--to", "make", "-O", "runtime=native", cwd=tmp_path)
+    (tmp_path / ".rdc" / "deploy.make").mkdir(parents=True)
+    (tmp_path / ".rdc" / "deploy.make" / "log").write_text("1 pass, COMPLETE\n")
+    refused = call("report", cwd=tmp_path)
+    assert (refused.code, "native Makefile, which keeps no journal" in refused.err) == (2, True)
+    (tmp_path / "b" / ".rdc" / "x").mkdir(parents=True)
+    (tmp_path / "b" / ".rdc" / "x" / "history").symlink_to("/etc")
+    (tmp_path / "b" / ".rdc" / "x" / "journal").write_text("x")
+    assert call("report", cwd=tmp_path / "b").code == 2
