@@ -26,15 +26,15 @@ class Edition(NamedTuple):
 _RUN = (
     *("engine.walk", "engine.texts", "engine.private", "engine.journal", "engine.signals", "engine.state"),
     *("engine.display", "engine.outcomes", "engine.session", "engine.status"),
-    *("tasks.process", "tasks.shell", "io.answers", "tasks.ask", "operator.history"),
+    *("tasks.process", "tasks.shell", "io.answers", "tasks.ask", "operator.history", "operator.signing"),
+    "operator.retry",
 )
 _LAST = "cli.command_line"  # a program starts there
-_COMMANDS = ("engine.program", *_RUN, "tasks.commands")
+_COMMANDS = ("engine.program", *_RUN, "tasks.commands", "operator.jumps")
 _GIVEN = (
     *("values.defaults", "io.reading", "values.fitting", "values.slots", "io.terminal", "tasks.replies"),
-    *("values.inputs", "values.secrets", "values.limits", "tasks.gate", "operator.signing"),
+    *("values.inputs", "values.secrets", "values.limits", "tasks.gate"),
 )
-_VALUES = (*_GIVEN, "operator.jumps")
 _CALLS = ("io.whole_files", "tasks.exchange")
 _OPERATOR = ("operator.notices", "operator.named_runs")
 _AGENTS = (
@@ -55,17 +55,18 @@ _MORE = (
     *("values.defaults.Shared", "values.inputs.Inputs", "values.secrets.Secrets", "values.slots.Values"),
     *("values.limits.Limits", "values.limits.Expiry", "tasks.replies.Replies", "tasks.gate.GateTasks"),
 )
+_RETRIED = ("operator.retry.Retries",)
 MOVED = ("operator.jumps.Jumps",)  # specifications don't move
 _SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns")
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "io.answers", "cli.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
-    "commands": Edition((*_COMMANDS, _LAST), _BASE),
-    "values": Edition((*_COMMANDS, *_VALUES, _LAST), (*_FIRST, *_BASE, *_MORE, *MOVED)),
+    "commands": Edition((*_COMMANDS, _LAST), (*_FIRST, *_BASE, *_RETRIED, *MOVED)),
+    "values": Edition((*_COMMANDS, *_GIVEN, _LAST), (*_FIRST, *_BASE, *_MORE, *_RETRIED, *MOVED)),
     "agents": Edition(
-        (*_COMMANDS, *_VALUES, *_AGENTS, _LAST),
+        (*_COMMANDS, *_GIVEN, *_AGENTS, _LAST),
         (
-            *(*_FIRST, *_BASE, *_MORE, *MOVED, "tasks.agent.Contexts", "values.settings.Settings"),
+            *(*_FIRST, *_BASE, *_MORE, *_RETRIED, *MOVED, "tasks.agent.Contexts", "values.settings.Settings"),
             *(
                 "tasks.calls.Budget",
                 "tasks.exchange.PromptFiles",
@@ -85,7 +86,7 @@ EDITIONS = {
     "stepspec": Edition(
         ("engine.program", "stepspec.step_builder", *_RUN, *_GIVEN, *_STEPSPEC, _LAST),
         (
-            *(*_FIRST, "tasks.ask.Answers", *_MORE, "tasks.exchange.PromptFiles"),
+            *(*_FIRST, "tasks.ask.Answers", *_MORE, *_RETRIED, "tasks.exchange.PromptFiles"),
             *("stepspec.specification.Placeholders", "stepspec.specification.Specification"),
             *("stepspec.record_files.RecordFiles", *_SAID),
         ),

@@ -52,10 +52,6 @@ def goto(session: Session, shows: bool = True) -> int:
     state, before = session.state, session.state.node
     if not session.is_same(state):
         raise UsageError("goto needs the version of this program that started the run")
-    is_limited = state.condition == "stop" and session.program["nodes"][before]["task"] != "end"
-    if state.condition == "complete" or is_limited:
-        over = state.message if is_limited else "the run is complete"
-        raise UsageError(f"{over}; start a new run: {session.call('run')}")
     if pids := ", ".join(str(one["pid"]) for one in state.running_processes()):
         raise UsageError(f"{session.label(before)}: its command still runs (pid {pids}); wait for it or stop it")
     move = moved(session.program, state, session.options.STEP)
