@@ -58,8 +58,8 @@ def goto(session: Session, shows: bool = True) -> int:
     session.store.open()
     record = session.moved(before, move, "goto", f"moved to {one_line(move.node)}")
     session.record({**record, "says": "", **session.condition_after(move, begins=False)})  # no limits, no pauses
-    told = state.finished[-1].items()
-    session.emit("goto", **{key: each for key, each in told if key in ("node", "next", "by", "note")})
+    told = state.finished[-1]
+    session.emit("goto", **{key: told[key] for key in ("node", "next", "by", "note") if key in told})
     session.display.rule(f"moved from {before} to {session.label(move.node)}")
     if shows and state.condition not in ENDED:
         session.display.rule(f"to continue: {session.call('resume')}")
