@@ -100,7 +100,7 @@ if [ "$1" = retry ]; then
   [ -s "$rdc_state/failed" ] || fail "no run has ended with STOP; $rdc_again starts one"
   tail -n 1 "$rdc_state/failed" | xargs -n 2 > "$rdc_state/run.new"; load < "$rdc_state/run.new" ||
     fail "$rdc_state/failed is damaged; $rdc_again clean drops it"
-  say "running again: $(grep -E "^$rdc_at (pass|fail)" "$rdc_state/log" | tail -n 1)"; note ready
+  say "running again: $(awk -v at="$rdc_at" '$1 == at && $2 != "retry,"' "$rdc_state/log" | tail -n 1)"; note ready
   rdc_value="$rdc_at retry, by ${rdc_BY:-$(id -un)}${rdc_NOTE:+: $rdc_NOTE}"
   { printf '%s' "$rdc_value" | LC_ALL=C tr -c ' -~' '?'; echo; } >> "$rdc_state/log"
   mv -f "$rdc_state/run.new" "$rdc_state/run" || fail "cannot write $rdc_state/run"

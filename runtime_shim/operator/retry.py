@@ -46,6 +46,9 @@ def rewind(session: Session) -> None:
     about = {key: record[key] for key in ("kind", "node", "title", "instances")}
     about.update(attempt=1, outcome="retry", how=how, says="", seconds=0.0, next=name, changed=move.changed)
     session.record({**about, "time": utc_now(), **stand})
+    session.emit(
+        "retry", **{key: one for key, one in session.state.finished[-1].items() if key in ("node", "by", "note")}
+    )
     if not is_same:
         session.adopt()
 
@@ -73,5 +76,5 @@ class Retries(Extension):
 
     def end(self) -> None:
         """Show how to continue after STOP."""
-        if self.session.state.condition == "stop":
-            self.session.display.rule(": ".join(choices(self.session, self.session.state, "stop")[0]))
+        for what, call in choices(self.session, self.session.state, "stop")[:-1]:
+            self.session.display.rule(f"{what}: {call}")

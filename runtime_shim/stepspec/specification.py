@@ -52,6 +52,8 @@ def reopen(session: Session) -> None:
     move = follow(program, {"go": target, "do": do}, state.registers)
     about = {"node": state.node, "title": "", "attempt": 1, "instances": {}, "outcome": RESUMED, "seconds": 0.0}
     about.update(how="resumed", says="", next=target)
+    why = one_line(f"{last['outcome'].upper()} of {last['node']}, {last['how']}")
+    session.display.rule(f"running {one_line(target)} again after {why}")
     session.record({"kind": "done", **about, "changed": move.changed, **session.condition_after(move, begins=False)})
     if not is_same:
         session.adopt()
