@@ -38,11 +38,13 @@ def rewind(session: Session) -> None:
     before.condition, name = "ready", record["node"]
     if not is_same and (not session.options.adopt or session.unfit(before)):
         raise session.of_another_version(before)
-    before.registers.update({key: 0 for key in (f"{name} retries",) if key in now})
+    counter = session.program["nodes"].get(name, {}).get("attempt", f"{name} retries")
+    before.registers.update({counter: 0} if counter in now else {})
     move = Move(name, before.registers, {key: to for key, to in before.registers.items() if now[key] != to}, "", ())
     stand = session.condition_after(move, begins=False) if is_same else {"condition": "ready"}
-    how = f"after {word_of(session.program['nodes'].get(name, {}), record['outcome'])}, {one_line(record['how'])}"
-    session.display.rule(f"running {name} {one_line(record['title'])} again {how}")
+    word = word_of(session.program["nodes"].get(name, {}), record["outcome"])
+    how = one_line(", ".join(filter(None, [f"after {word}", record["how"]])))
+    session.display.rule(one_line(f"running {name} {record['title']} again {how}"))
     about = {key: record[key] for key in ("kind", "node", "title", "instances")}
     about.update(attempt=1, outcome="retry", how=how, says="", seconds=0.0, next=name, changed=move.changed)
     session.record({**about, "time": utc_now(), **stand})

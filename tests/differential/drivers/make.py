@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from tests.differential.case import Visit, same
 from tests.differential.drivers import python
 from tests.differential.drivers.process import Done, check_end, is_at, killed, last_line, run
+from tests.differential.drivers.retry import check_retry
 from tests.differential.drivers.workspace import Workspace, answer_lines, drop_repeated, errors, go_back_to, is_plain
 
 KILLS = 4
@@ -28,10 +29,12 @@ NEWLINE = "\n"
 def compare(workspace: Workspace) -> bool:
     """Run a case to its end."""
     make = Make(workspace, workspace.either("basic", "full"))
-    if not make.calls:
-        return make.check(make.answered())
-    workspace.write_answers()
-    return make.check(make.run("run", *_inputs(workspace), "ANSWERS=answers"))
+    if make.calls:
+        workspace.write_answers()
+    make.check(make.run("run", *_inputs(workspace), "ANSWERS=answers") if make.calls else make.answered())
+    words = make.words("retry") if make.calls else ["make", "retry"]
+    check_retry(workspace, words, _environment(workspace), jumps=make.calls)
+    return True
 
 
 def compare_in_pieces(workspace: Workspace) -> bool:

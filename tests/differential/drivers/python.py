@@ -9,6 +9,7 @@ import sys
 
 from tests.differential.case import Json, Visit, same
 from tests.differential.drivers.process import Done, check_end, killed, run
+from tests.differential.drivers.retry import check_retry
 from tests.differential.drivers.workspace import Workspace, answer_lines, drop_repeated, errors, go_back_to, is_plain
 from tests.support.process import ROOT
 
@@ -29,7 +30,9 @@ def compare(workspace: Workspace) -> bool:
         *inputs(workspace),
         *_answers(workspace),
     ]
-    return _check(workspace, run(workspace, words, environment(workspace)))
+    _check(workspace, run(workspace, words, environment(workspace)))
+    check_retry(workspace, [*words[: words.index("run")], "retry", *given(workspace)], environment(workspace))
+    return True
 
 
 def compare_script(workspace: Workspace) -> bool:
