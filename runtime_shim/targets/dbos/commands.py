@@ -208,6 +208,7 @@ def goto_step(request: Request) -> int:
 
 def retry_run(request: Request) -> int:
     """Return a run that ended with STOP to the step that failed last."""
+    request.options.dry_run = True  # nothing runs here, so it needs no secrets
     session, store = request.opened(request.options.RUN)
     session.alone()
     session.take(session.read())

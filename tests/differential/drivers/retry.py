@@ -27,7 +27,7 @@ def check_retry(workspace: Workspace, words: Sequence[str], extra: Mapping[str, 
     process.kill()
     process.wait(PATIENCE)
     kill_rest(workspace.folder)
-    check_first(workspace, visit, before, (workspace.folder / "retried").read_text(errors="backslashreplace"))
+    check_first(workspace, visit, before, (workspace.folder / "retried").read_text("utf-8", "backslashreplace"))
 
 
 def check_first(workspace: Workspace, visit: Visit, before: int, output: str) -> None:
