@@ -149,7 +149,7 @@ def test_a_gate_of_a_specification_is_named_by_its_step(tmp_path: Path) -> None:
     assert place("run").code == 75
     printed = place("answer", "a", "rejected")
     assert printed.code == 0
-    assert "to ask for this approval again: " in printed.err
+    assert "to run the failed step again: " in printed.err
     assert place("resume").code == 75
     assert place("approve", "--gate", "a", "--by", "ada").code == 0
     assert place("resume").code == 0
