@@ -11,8 +11,8 @@ from runtime_shim.engine.walk import Move, follow
 
 def is_within(jumps: Table, name: str, group: str) -> bool:
     """Return whether a step is in a group, listed or by the prefix of its name."""
-    told = jumps.get("within", {})
-    return name in told[group] if group in told else name.startswith((f"{group}.", f"{group}/"))
+    members = jumps.get("within", {})
+    return name in members[group] if group in members else name.startswith((f"{group}.", f"{group}/"))
 
 
 def target_of(program: Table, name: str) -> Table:
@@ -58,8 +58,8 @@ def goto(session: Session, shows: bool = True) -> int:
     session.store.open()
     record = session.moved(before, move, "goto", f"moved to {one_line(move.node)}")
     session.record({**record, "says": "", **session.condition_after(move, begins=False)})  # no limits, no pauses
-    told = state.finished[-1]
-    session.emit("goto", **{key: told[key] for key in ("node", "next", "by", "note") if key in told})
+    last = state.finished[-1]
+    session.emit("goto", **{key: last[key] for key in ("node", "next", "by", "note") if key in last})
     session.display.rule(f"moved from {before} to {session.label(move.node)}")
     if shows and state.condition not in ENDED:
         session.display.rule(f"to continue: {session.call('resume')}")

@@ -19,9 +19,9 @@ def is_ignored(session: Session, record: Record, before: State) -> bool:
 
 
 def failed_last(session: Session) -> tuple[Record, State]:
-    """Return the record of the step that failed last and did not run again, and the state in which it started.
+    """Return the record of the step that failed last and did not run again, and the state when it started.
 
-    If there is no such step, or the run ignored its failure, it is the last step.
+    Without one, or if the run ignored its failure, it is the last step.
     """
     records = session.store.records()
     since = max(at for at, one in enumerate(records) if one["kind"] in ("begin", "adopt"))  # earlier names are others
@@ -41,16 +41,15 @@ def rewind(session: Session) -> None:
     counter = session.program["nodes"].get(name, {}).get("attempt", f"{name} retries")
     before.registers.update({counter: 0} if counter in now else {})
     move = Move(name, before.registers, {key: to for key, to in before.registers.items() if now[key] != to}, "", ())
-    stand = session.condition_after(move, begins=False) if is_same else {"condition": "ready"}
+    after = session.condition_after(move, begins=False) if is_same else {"condition": "ready"}
     word = word_of(session.program["nodes"].get(name, {}), record["outcome"])
     how = one_line(", ".join(filter(None, [f"after {word}", record["how"]])))
     session.display.rule(one_line(f"running {name} {record['title']} again {how}"))
     about = {key: record[key] for key in ("kind", "node", "title", "instances")}
     about.update(attempt=1, outcome="retry", how=how, says="", seconds=0.0, next=name, changed=move.changed)
-    session.record({**about, "time": utc_now(), **stand})
-    session.emit(
-        "retry", **{key: one for key, one in session.state.finished[-1].items() if key in ("node", "by", "note")}
-    )
+    session.record({**about, "time": utc_now(), **after})
+    signed = {key: one for key, one in session.state.finished[-1].items() if key in ("node", "by", "note")}
+    session.emit("retry", **signed)
     if not is_same:
         session.adopt()
 
@@ -78,5 +77,5 @@ class Retries(Extension):
 
     def end(self) -> None:
         """Show how to continue after STOP."""
-        for what, call in choices(self.session, self.session.state, "stop")[:-1]:
-            self.session.display.rule(f"{what}: {call}")
+        for purpose, call in choices(self.session, self.session.state, "stop")[:-1]:
+            self.session.display.rule(f"{purpose}: {call}")

@@ -59,7 +59,7 @@ def reopen(session: Session) -> None:
         session.adopt()
 
 
-def goto(session: Session) -> int:
+def refuse_goto(session: Session) -> int:
     """Refuse to move a run of a specification."""
     raise UsageError(f"goto cannot skip stages of a specification; to continue the run: {session.call('resume')}")
 
@@ -67,7 +67,7 @@ def goto(session: Session) -> int:
 class Specification(Extension):
     """Programs from step specifications."""
 
-    commands: ClassVar[Subcommands] = {"goto": ("not for specifications: a run skips no stages", goto)}
+    commands: ClassVar[Subcommands] = {"goto": ("not for specifications: a run skips no stages", refuse_goto)}
     options = (
         ("goto", "STEP", "", "the step"),
         ("run resume", "--executor", "COMMAND", "command that gets a step as JSON on its stdin and does it"),

@@ -100,11 +100,11 @@ def test_a_step_starts_again_with_the_counters_that_it_had(tmp_path: Path) -> No
     """A loop's instance, also one inside another step, is that of the failure; no step of it is left out."""
     look = shell('echo "look $N" >> log; [ "$N" != 3 ] || test -e fixed', "a.2", "b", variables={"N": "n"})
     on = [
-        {"on": "pass", "if": [["n", "<", 3]], "do": [["n", "+", 1]], "go": "a.1", "says": "GOTO NEXT"},
-        {"on": "pass", "go": "COMPLETE", "says": "COMPLETE"},
-        {"on": "fail", "go": "STOP", "says": "STOP"},
+        {"on": "pass", "if": [["n", "<", 3]], "do": [["n", "+", 1]], "go": "a.1"},
+        {"on": "pass", "go": "COMPLETE"},
+        {"on": "fail", "go": "STOP"},
     ]
-    back = {**shell("echo back >> log", "STOP"), "edges": [{"do": [["n", "=", 7]], "go": "STOP", "says": "STOP"}]}
+    back = {**shell("echo back >> log", "STOP"), "edges": [{"do": [["n", "=", 7]], "go": "STOP"}]}
     steps = {"a.1": look, "a.2": shell("echo next >> log", "", edges=on), "b": back}
     place = stopped(tmp_path, program(steps, {"n": 1}))
     (tmp_path / "fixed").touch()
@@ -115,8 +115,8 @@ def test_a_step_starts_again_with_the_counters_that_it_had(tmp_path: Path) -> No
 def test_failures_that_a_run_ignored_or_repaired_are_not_run_again(tmp_path: Path) -> None:
     repeated = {**shell('[ "$RDC_ATTEMPT" -gt 1 ]', "3"), "attempt": "2 retries"}
     repeated["edges"] = [
-        {"on": "pass", "do": [["2 retries", "=", 0]], "go": "3", "says": "CONTINUE"},
-        {"on": "fail", "if": [["2 retries", "<", 2]], "do": [["2 retries", "+", 1]], "go": "2", "says": "RETRY 2"},
+        {"on": "pass", "do": [["2 retries", "=", 0]], "go": "3"},
+        {"on": "fail", "if": [["2 retries", "<", 2]], "do": [["2 retries", "+", 1]], "go": "2"},
     ]
     steps = {"1": shell("false", "2", "2"), "2": repeated, "3": ask("STOP", "COMPLETE")}
     place = Place(tmp_path, program(steps, {"2 retries": 0}))
