@@ -18,14 +18,14 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 23a77d7c0adc8c1a75021aef4e0579b924a5c505a1c97850d8e2f9f07db9c892
+override RDC_SHA256 := 4d0f74cee9e149c3eec5f60d1397046d7f890219292cb9ed8f09d09e93184934
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
 run resume: ; $(call RDC_CALL,$@,,$(RDC_ONCE))
-open answer goto status steps history reset help: ; $(call RDC_CALL,$@)
+open answer goto retry status steps history reset help: ; $(call RDC_CALL,$@)
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ step-3: ; $(call RDC_CALL,step,3)
 
 # --- The call of the program: the same in every Makefile that has one -------------------------------------------------
 
-override RDC_TARGETS := run resume open answer goto status steps history reset help clean step-1 step-2 step-3
+override RDC_TARGETS := run resume open answer goto retry status steps history reset help clean step-1 step-2 step-3
 .PHONY: $(RDC_TARGETS)
 
 # A NAME=VALUE on make's command line is a plain string. make passes it to the program and expands nothing in it.

@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   fbfe21a9fe08a25b323ffad0ce4f442561fd1642551a890ad142b296860dd39c  -
+#   5d1b39f97e984256b47714317da003f652941208daca372c3406a2ac11c59138  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   0c82ccec77faf978a75e4a79e80d7d9ddd8c707ad04f5f37ac5531e0babd92a5  -
+#   c64f9f1d93217e00797a3ec2f3f685c09f82ddf3ece96494b3999c34cb97bd04  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -113,13 +113,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 fbfe21a9fe08a25b323ffad0ce4f442561fd1642551a890ad142b296860dd39c).
-# The part for workers: dbos-values (sha256 0c82ccec77faf978a75e4a79e80d7d9ddd8c707ad04f5f37ac5531e0babd92a5).
-# The runbook ends here, and you can stop reading. Up to the last END line, 5,315 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition values (sha256 5d1b39f97e984256b47714317da003f652941208daca372c3406a2ac11c59138).
+# The part for workers: dbos-values (sha256 c64f9f1d93217e00797a3ec2f3f685c09f82ddf3ece96494b3999c34cb97bd04).
+# The runbook ends here, and you can stop reading. Up to the last END line, 5,414 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5317 lines, sha256 6fc1cadd079e1ce2cfafc41030dfde6be564be3ea5a9c8bb67e50e6930567c29
+# --- 5416 lines, sha256 66391f91b5a558b3329365db9c950e54487bfa17f3a5d1acf8bd238243f7bf49

@@ -15,14 +15,14 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 3374c01b01729ebad6fc59beeb367a3d4c52647a5392483db6429f70c590f5c3
+override RDC_SHA256 := 942d19dd7afc0e8a7923efc1b80880d2f446c5d12bf7863b0a34453802450371
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
 run resume: ; $(call RDC_CALL,$@,,$(RDC_ONCE))
-open answer approve goto status steps history reset help: ; $(call RDC_CALL,$@)
+open answer approve goto retry status steps history reset help: ; $(call RDC_CALL,$@)
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ step-publish: ; $(call RDC_CALL,step,publish/human publish,$(RDC_ONCE))
 
 # --- The call of the program: the same in every Makefile that has one -------------------------------------------------
 
-override RDC_TARGETS := run resume open answer approve goto status steps history reset help clean step-survey step-update step-fix step-publish
+override RDC_TARGETS := run resume open answer approve goto retry status steps history reset help clean step-survey step-update step-fix step-publish
 .PHONY: $(RDC_TARGETS)
 
 # A NAME=VALUE on make's command line is a plain string. make passes it to the program and expands nothing in it.

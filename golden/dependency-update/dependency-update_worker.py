@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9  -
+#   0c7b6659b2b99ee084dbf926ffafa78ac6edbbe93ce2898940ae8fe0f576225c  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   d57c081306b21afa9409267554a9222a337cc552d8e522a6490b71829bf324d6  -
+#   fc0426e3779ec2d5eaa28a55d6bdc30e0ee9cb9cbe2c88c78dbd6720b88cc319  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -286,13 +286,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9).
-# The part for workers: dbos-agents (sha256 d57c081306b21afa9409267554a9222a337cc552d8e522a6490b71829bf324d6).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,914 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition agents (sha256 0c7b6659b2b99ee084dbf926ffafa78ac6edbbe93ce2898940ae8fe0f576225c).
+# The part for workers: dbos-agents (sha256 fc0426e3779ec2d5eaa28a55d6bdc30e0ee9cb9cbe2c88c78dbd6720b88cc319).
+# The workflow ends here, and you can stop reading. Up to the last END line, 7,013 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6916 lines, sha256 4b56e417d25bb6329fc575071c7baf160c8b9c663686f6fc9983689c6345cc77
+# --- 7015 lines, sha256 5fef9c73c2d801c8d4d8e655a5d2f1e1866038cd32284b792520a1b5f8f6f8c1

@@ -14,14 +14,14 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := a7bf835bb283eb1690e1d6fd20b39c6add8854ffe2b8bbbe205be07bdf0bfed0
+override RDC_SHA256 := bece8f374332bc3f64e791eb615dc29ea2a4613beebffee79b03f00b58c6116c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
 run resume: ; $(call RDC_CALL,$@,,$(RDC_ONCE))
-open answer timeline outputs status steps history reset help: ; $(call RDC_CALL,$@)
+open answer timeline outputs goto retry status steps history reset help: ; $(call RDC_CALL,$@)
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ step-read: ; $(call RDC_CALL,step,read)
 
 # --- The call of the program: the same in every Makefile that has one -------------------------------------------------
 
-override RDC_TARGETS := run resume open answer timeline outputs status steps history reset help clean step-note step-read
+override RDC_TARGETS := run resume open answer timeline outputs goto retry status steps history reset help clean step-note step-read
 .PHONY: $(RDC_TARGETS)
 
 # A NAME=VALUE on make's command line is a plain string. make passes it to the program and expands nothing in it.

@@ -14,14 +14,14 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := f59cf7fd5d4fafa6fd0befb729bcecf1578d56bc3f0e96104032d85d2686b391
+override RDC_SHA256 := 513a9a21862b945ca89bf58e179618a389039c7c426356c8e3baa2c823b54d4e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
 run resume: ; $(call RDC_CALL,$@,,$(RDC_ONCE))
-open answer approve timeline outputs status steps history reset help: ; $(call RDC_CALL,$@)
+open answer approve timeline outputs goto retry status steps history reset help: ; $(call RDC_CALL,$@)
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ step-hand-over: ; $(call RDC_CALL,step,hand-over,$(RDC_ONCE))
 
 # --- The call of the program: the same in every Makefile that has one -------------------------------------------------
 
-override RDC_TARGETS := run resume open answer approve timeline outputs status steps history reset help clean step-brief step-requirements step-architecture step-hand-over
+override RDC_TARGETS := run resume open answer approve timeline outputs goto retry status steps history reset help clean step-brief step-requirements step-architecture step-hand-over
 .PHONY: $(RDC_TARGETS)
 
 # A NAME=VALUE on make's command line is a plain string. make passes it to the program and expands nothing in it.

@@ -14,14 +14,14 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 4db62aa0d04588261a4b0dd95e7de4cc69f448236e4c23a86d98fc496fd9db8a
+override RDC_SHA256 := 2da57f80ee6aff0370a94b1d73052b2bd179df2ef46ed80ddde45e0d98cb8dd0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
 run resume: ; $(call RDC_CALL,$@,,$(RDC_ONCE))
-open answer goto status steps history reset help: ; $(call RDC_CALL,$@)
+open answer goto retry status steps history reset help: ; $(call RDC_CALL,$@)
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ step-publish: ; $(call RDC_CALL,step,publish)
 
 # --- The call of the program: the same in every Makefile that has one -------------------------------------------------
 
-override RDC_TARGETS := run resume open answer goto status steps history reset help clean step-draft step-review step-publish
+override RDC_TARGETS := run resume open answer goto retry status steps history reset help clean step-draft step-review step-publish
 .PHONY: $(RDC_TARGETS)
 
 # A NAME=VALUE on make's command line is a plain string. make passes it to the program and expands nothing in it.
