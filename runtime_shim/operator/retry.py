@@ -60,12 +60,10 @@ class Retries(Extension):
     def before_run(self, state: "State | None") -> None:
         """Refuse a run that the operator cannot move, with the command that continues it."""
         session, command = self.session, self.session.options.command
-        if state is None or command not in MOVES:
-            return
-        if is_over(state):
+        if state and command in MOVES and is_over(state):
             over = state.message if state.condition == "stop" else "the run is complete"
             raise UsageError("; ".join([over, ": ".join(choices(session, state, "stop")[0])]))
-        if state.condition not in ENDED and command == "retry":
+        if state and command == "retry" and state.condition not in ENDED:
             raise UsageError(f"the run is {condition_of(state, False)}; to continue: {session.call('resume')}")
 
     def resumed(self) -> None:
