@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 4d0f74cee9e149c3eec5f60d1397046d7f890219292cb9ed8f09d09e93184934
+override RDC_SHA256 := 76ad8fca1642253b51113f37329c33ff4413906955fe76763eea9e67eadcffe9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   5d1b39f97e984256b47714317da003f652941208daca372c3406a2ac11c59138  -
+#   6ea735ed25a6b1f1f959041e9092b320667d2d5e8e183d66082c9f0f960b60e8  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   c64f9f1d93217e00797a3ec2f3f685c09f82ddf3ece96494b3999c34cb97bd04  -
 #
@@ -113,13 +113,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 5d1b39f97e984256b47714317da003f652941208daca372c3406a2ac11c59138).
+# The runtime of rdc 0.1.0, edition values (sha256 6ea735ed25a6b1f1f959041e9092b320667d2d5e8e183d66082c9f0f960b60e8).
 # The part for workers: dbos-values (sha256 c64f9f1d93217e00797a3ec2f3f685c09f82ddf3ece96494b3999c34cb97bd04).
-# The runbook ends here, and you can stop reading. Up to the last END line, 5,414 lines are the same in every worker
+# The runbook ends here, and you can stop reading. Up to the last END line, 5,412 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5416 lines, sha256 66391f91b5a558b3329365db9c950e54487bfa17f3a5d1acf8bd238243f7bf49
+# --- 5414 lines, sha256 a5308d71400c1390734496f6c9f0f660d54648daa108e2249066f5726c4035ed

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 942d19dd7afc0e8a7923efc1b80880d2f446c5d12bf7863b0a34453802450371
+override RDC_SHA256 := 2ea76fe70a90ee6bc5a6b9625096437200b4f1bb505cf67b447c72bd8dc2d2e0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   0c7b6659b2b99ee084dbf926ffafa78ac6edbbe93ce2898940ae8fe0f576225c  -
+#   d073373be7c3f9fb7a1b82fbd6a089c2cc40f62bfd373bee8a9d17985ee11e04  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -267,11 +267,11 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 0c7b6659b2b99ee084dbf926ffafa78ac6edbbe93ce2898940ae8fe0f576225c).
-# The workflow ends here, and you can stop reading. Up to the last END line, 5,245 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 d073373be7c3f9fb7a1b82fbd6a089c2cc40f62bfd373bee8a9d17985ee11e04).
+# The workflow ends here, and you can stop reading. Up to the last END line, 5,243 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5246 lines, sha256 8eb1415a293f74b205c94387d897291eb3cd7250232c289a21e11e0211b822b6
+# --- 5244 lines, sha256 6d04e36939aa554f12303071e0eac53b20ea9e19414c1d0eed9c28613b67f676

@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   0c7b6659b2b99ee084dbf926ffafa78ac6edbbe93ce2898940ae8fe0f576225c  -
+#   d073373be7c3f9fb7a1b82fbd6a089c2cc40f62bfd373bee8a9d17985ee11e04  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   fc0426e3779ec2d5eaa28a55d6bdc30e0ee9cb9cbe2c88c78dbd6720b88cc319  -
 #
@@ -286,13 +286,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 0c7b6659b2b99ee084dbf926ffafa78ac6edbbe93ce2898940ae8fe0f576225c).
+# The runtime of rdc 0.1.0, edition agents (sha256 d073373be7c3f9fb7a1b82fbd6a089c2cc40f62bfd373bee8a9d17985ee11e04).
 # The part for workers: dbos-agents (sha256 fc0426e3779ec2d5eaa28a55d6bdc30e0ee9cb9cbe2c88c78dbd6720b88cc319).
-# The workflow ends here, and you can stop reading. Up to the last END line, 7,013 lines are the same in every worker
+# The workflow ends here, and you can stop reading. Up to the last END line, 7,011 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7015 lines, sha256 5fef9c73c2d801c8d4d8e655a5d2f1e1866038cd32284b792520a1b5f8f6f8c1
+# --- 7013 lines, sha256 4837df20aaae163081deda6672b74532862232511398ac53e6f898a326df99ba

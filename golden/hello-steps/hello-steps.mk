@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := bece8f374332bc3f64e791eb615dc29ea2a4613beebffee79b03f00b58c6116c
+override RDC_SHA256 := b6ffbb21782cbe9fae49df1606330058b1ade9ead523c601135148db1ee17df0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   ddeb4746ca7bfd1bb49b0740aa14eaf159f2f7934be566c51cf8f3d079c10f35  -
+#   d68cd896e4a83969efc5c4154686e38e75b9c72bd80bab1a14691542afe0904d  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -100,11 +100,11 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 ddeb4746ca7bfd1bb49b0740aa14eaf159f2f7934be566c51cf8f3d079c10f35).
-# The specification ends here, and you can stop reading. Up to the last END line, 5,605 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 d68cd896e4a83969efc5c4154686e38e75b9c72bd80bab1a14691542afe0904d).
+# The specification ends here, and you can stop reading. Up to the last END line, 5,603 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5606 lines, sha256 b2a0e9cd59f2fabf463999496c46fe504401091fd94f07fd52983627d75abf93
+# --- 5604 lines, sha256 5f475457e86d2740b948375257c704f2df73e23343758416b4a3bffc6adb8e63

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   a161fd5509da81d66ae816f24dc44d734d7eba7dd199dc5fdf8a6950f80225b9  -
+#   4fab091b537e6e311d2534d928da68ee2105bfe539a1c6d0d894171b8b878758  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -109,11 +109,11 @@ rm -f server/tmp/* && echo "tmp is empty"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 a161fd5509da81d66ae816f24dc44d734d7eba7dd199dc5fdf8a6950f80225b9).
-# The runbook ends here, and you can stop reading. Up to the last END line, 2,485 lines are the same in every program
+# The runtime of rdc 0.1.0, edition commands (sha256 4fab091b537e6e311d2534d928da68ee2105bfe539a1c6d0d894171b8b878758).
+# The runbook ends here, and you can stop reading. Up to the last END line, 2,483 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2486 lines, sha256 4fdb839b8d1c9619dad7628974571b9cb0fe5a894e4963cf683aa321a8ef7059
+# --- 2484 lines, sha256 49542e958a1a31e24518297c73e5b0df5618cda5fc84bb8395cd0f4be36fbcd6

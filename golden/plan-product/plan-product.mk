@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 513a9a21862b945ca89bf58e179618a389039c7c426356c8e3baa2c823b54d4e
+override RDC_SHA256 := da3d7034fc5092c330501f04417a99bd3e80aea597e206e93a914efa455cfbc1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

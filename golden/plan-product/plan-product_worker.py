@@ -12,7 +12,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   ddeb4746ca7bfd1bb49b0740aa14eaf159f2f7934be566c51cf8f3d079c10f35  -
+#   d68cd896e4a83969efc5c4154686e38e75b9c72bd80bab1a14691542afe0904d  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   c3b6ca91b156cc4426cd957ccacdd32d8307d2f35a266506cc1e1376a81b528f  -
 #
@@ -155,13 +155,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 ddeb4746ca7bfd1bb49b0740aa14eaf159f2f7934be566c51cf8f3d079c10f35).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 d68cd896e4a83969efc5c4154686e38e75b9c72bd80bab1a14691542afe0904d).
 # The part for workers: dbos-stepspec (sha256 c3b6ca91b156cc4426cd957ccacdd32d8307d2f35a266506cc1e1376a81b528f).
-# The specification ends here, and you can stop reading. Up to the last END line, 7,591 lines are the same in every
+# The specification ends here, and you can stop reading. Up to the last END line, 7,589 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7593 lines, sha256 6b134ccab4df354e180f56371efa110e6ae6b5d01a75460bc8dd038fb1efbccb
+# --- 7591 lines, sha256 cc71dcc3faf1b211d9ff394c8558f47d5901ec2ea775bc6fe99d43d518ab1385

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 2da57f80ee6aff0370a94b1d73052b2bd179df2ef46ed80ddde45e0d98cb8dd0
+override RDC_SHA256 := e095c7f970d816a2e41daf95fa6ce3de708159ad2d2c932c57a8c99291a9fec5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

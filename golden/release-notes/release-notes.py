@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   0c7b6659b2b99ee084dbf926ffafa78ac6edbbe93ce2898940ae8fe0f576225c  -
+#   d073373be7c3f9fb7a1b82fbd6a089c2cc40f62bfd373bee8a9d17985ee11e04  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -157,11 +157,11 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 0c7b6659b2b99ee084dbf926ffafa78ac6edbbe93ce2898940ae8fe0f576225c).
-# The program ends here, and you can stop reading. Up to the last END line, 5,245 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 d073373be7c3f9fb7a1b82fbd6a089c2cc40f62bfd373bee8a9d17985ee11e04).
+# The program ends here, and you can stop reading. Up to the last END line, 5,243 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5246 lines, sha256 dd47738326c6fadba9b23a458e92778e996db11e5c9b55831290a84819bae414
+# --- 5244 lines, sha256 58fb99c7fbba724c0d41bfeff2dc24d52791a0fa053fbd873340cffe6ee7f230
