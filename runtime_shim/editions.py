@@ -26,16 +26,16 @@ class Edition(NamedTuple):
 _RUN = (
     *("engine.walk", "engine.texts", "engine.private", "engine.journal", "engine.signals", "engine.state"),
     *("engine.display", "engine.outcomes", "engine.session", "engine.times", "engine.status"),
-    *("tasks.process", "tasks.shell", "io.answers", "tasks.ask", "operator.history"),
+    *("tasks.process", "tasks.shell", "io.answers", "tasks.ask", "operator.history", "operator.signing"),
+    "operator.retry",
 )
 _LAST = "cli.command_line"  # a program starts there
-_COMMANDS = ("engine.program", *_RUN, "tasks.commands")
+_COMMANDS = ("engine.program", *_RUN, "tasks.commands", "operator.jumps")
 _GIVEN = (
     *("values.defaults", "io.reading", "values.fitting", "values.slots", "io.terminal", "tasks.replies"),
-    *("values.inputs", "values.secrets", "values.limits", "tasks.gate", "operator.signing"),
-    "operator.turns",
+    *("values.inputs", "values.secrets", "values.limits", "tasks.gate", "operator.turns"),
 )
-_VALUES = (*_GIVEN, "tasks.asks", "operator.jumps", "tasks.checklist")
+_VALUES = (*_GIVEN, "tasks.asks", "tasks.checklist")
 _CALLS = ("io.whole_files", "tasks.exchange")
 _OPERATOR = ("operator.notices", "operator.named_runs")
 _REPORT = "operator.report"
@@ -58,18 +58,21 @@ _MORE = (
     *("values.limits.Limits", "values.limits.Expiry", "tasks.replies.Replies", "tasks.gate.GateTasks"),
     "operator.turns.Turns",
 )
-MOVED = ("tasks.asks.ValueTasks", "operator.jumps.Jumps")  # specifications have neither
+_RETRIED = ("operator.retry.Retries",)
+MOVED = ("operator.jumps.Jumps",)  # specifications don't move
+_QUESTIONS = ("tasks.asks.ValueTasks",)
 _LISTS = ("tasks.checklist.Checklist",)
 _SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns", "operator.report.RunReports")
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "io.answers", "cli.script")
+_OF_VALUES = (*_FIRST, *_BASE, *_LISTS, *_MORE, *_QUESTIONS, *_RETRIED, *MOVED)
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
-    "commands": Edition((*_COMMANDS, _LAST), _BASE),
-    "values": Edition((*_COMMANDS, *_VALUES, _LAST), (*_FIRST, *_BASE, *_LISTS, *_MORE, *MOVED)),
+    "commands": Edition((*_COMMANDS, _LAST), (*_FIRST, *_BASE, *_RETRIED, *MOVED)),
+    "values": Edition((*_COMMANDS, *_VALUES, _LAST), _OF_VALUES),
     "agents": Edition(
         (*_COMMANDS, *_VALUES, *_AGENTS, _LAST),
         (
-            *(*_FIRST, *_BASE, *_LISTS, *_MORE, *MOVED, "tasks.agent.Contexts", "values.settings.Settings"),
+            *(*_OF_VALUES, "tasks.agent.Contexts", "values.settings.Settings"),
             *(
                 "tasks.calls.Budget",
                 "tasks.exchange.PromptFiles",
@@ -89,7 +92,7 @@ EDITIONS = {
     "stepspec": Edition(
         ("engine.program", "stepspec.step_builder", *_RUN, *_GIVEN, *_STEPSPEC, _LAST),
         (
-            *(*_FIRST, "tasks.ask.Answers", *_MORE, "tasks.exchange.PromptFiles"),
+            *(*_FIRST, "tasks.ask.Answers", *_MORE, *_RETRIED, "tasks.exchange.PromptFiles"),
             *("stepspec.specification.Placeholders", "stepspec.specification.Specification"),
             *("stepspec.record_files.RecordFiles", *_SAID),
         ),

@@ -48,7 +48,8 @@ class Step(Struct, frozen=True):
 
 
 VERBS = (
-    *("open", "answer", "approve", "timeline", "outputs", "goto", "status", "steps", "history", "report", "reset"),
+    *("open", "answer", "approve", "timeline", "outputs", "goto", "retry", "status", "steps", "history", "report"),
+    "reset",
     "help",
 )
 """The targets that a Makefile can have, besides steps and `clean`."""
@@ -106,7 +107,7 @@ def page(sources: Sequence[SourceFile], state: str, steps: Sequence[Step], **fac
 
 
 def _verbs(program: Program) -> Iterator[str]:
-    unknown = {"goto"} if program.stepspec is not None else {"timeline", "outputs"}
+    unknown = set[str]() if program.stepspec is not None else {"timeline", "outputs"}
     if not any(isinstance(node.task, Gate) for node in program.nodes):
         unknown.add("approve")
     return (verb for verb in VERBS if verb not in unknown)

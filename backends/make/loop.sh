@@ -4,7 +4,7 @@
 set -u; trap : PIPE
 rdc_file=$2 rdc_state=$3 rdc_id=$4 rdc_steps=$5 rdc_questions=$6 rdc_words="id run at tries $7"
 rdc_at='' rdc_tries=0 rdc_end='' rdc_outcome='' rdc_child='' rdc_noted='' rdc_past=''
-for rdc_word in loop flow make REPLY STEP RERUN ASSUME; do # known here, but not to commands
+for rdc_word in loop flow make REPLY STEP RERUN ASSUME BY NOTE; do # known here, but not to commands
   eval "rdc_value=\$rdc_$rdc_word; unset rdc_$rdc_word; rdc_$rdc_word=\$rdc_value"; done
 case $2 in GNUmakefile | makefile | Makefile) rdc_again='make' ;; *) rdc_again="make -f $2" ;; esac
 say() { printf 'rdc: %s\n' "$*" >&2; }
@@ -21,6 +21,12 @@ save() { # a whole `run.new` first
   note '' && for rdc_word in $rdc_words; do eval "echo $rdc_word \$rdc_$rdc_word" || return; done > "$rdc_state/run.new" &&
     mv -f "$rdc_state/run.new" "$rdc_state/run"
 } 2> /dev/null
+keep() { [ "$1" = fail ] || [ -e "$rdc_state/failed" ] || return 0 # for each step that failed last, its `run` as a line
+  { grep -vF " at $rdc_at " "$rdc_state/failed"
+    [ "$1" = pass ] || { sed 's/^tries .*/tries 0/' "$rdc_state/run" | tr '\n' ' '; echo; }; } > "$rdc_state/failed.new"
+  mv -f "$rdc_state/failed.new" "$rdc_state/failed"
+} 2> /dev/null
+after() { flow "$rdc_at:$1"; echo "${rdc_end:+$1}"; for rdc_word in $rdc_words; do eval "echo \$rdc_$rdc_word"; done; }
 load() { # the same words in the same order, and nothing else
   for rdc_left in $rdc_words; do
     read -r rdc_word rdc_value rdc_rest && [ "$rdc_word $rdc_rest" = "$rdc_left " ] || return 1
@@ -29,8 +35,7 @@ load() { # the same words in the same order, and nothing else
       at:*) case " $rdc_steps " in *" $rdc_value "*) ;; *) return 1 ;; esac ;;
       *: | *:*[!0-9]* | *:0?* | *:???????????????*) return 1 ;;
     esac
-    eval "rdc_$rdc_word=\$rdc_value"
-  done
+    eval "rdc_$rdc_word=\$rdc_value"; done
   ! read -r rdc_rest && [ -z "$rdc_rest" ]
 }
 lives() { # whether the process $1 runs; one that has ended but was not collected does not
@@ -79,17 +84,27 @@ ask() { # shows a question; a person replies here, or later by REPLY
     ! reads "$rdc_value" || { trap interrupt INT TERM HUP; return 0; }; done
   say "to answer: $rdc_again STEP='$rdc_at' REPLY=yes, or REPLY=no"; end 75 "WAITING $rdc_at"
 }
-for rdc_value in "${rdc_state%/*}" "$rdc_state" "$rdc_state"/run "$rdc_state"/run.new "$rdc_state"/log "$rdc_state"/pid "$rdc_state"/.gitignore; do
+for rdc_value in "${rdc_state%/*}" "$rdc_state" "$rdc_state"/run "$rdc_state"/run.new "$rdc_state"/failed "$rdc_state"/failed.new "$rdc_state"/log "$rdc_state"/pid "$rdc_state"/.gitignore; do
   [ ! -L "$rdc_value" ] || fail "$rdc_value is a link: remove it"; done
 (umask 077; mkdir -p "$rdc_state") || fail "cannot create $rdc_state"
 rdc_left=$(find "${rdc_state%/*}" "$rdc_state" -prune \( ! -user "$(id -u)" ! -user 0 -o -perm -0002 ! -perm -1000 \))
 [ -z "$rdc_left" ] || fail "another user can change $rdc_state; use chown, or chmod o-w"
-lock; trap 'rm -f "$rdc_state"/lock*' EXIT; [ "$1" != clean ] || { rm -f "$rdc_state/run"; end 0 'no run'; }
+lock; trap 'rm -f "$rdc_state"/lock*' EXIT; [ "$1" != clean ] || { rm -f "$rdc_state/run" "$rdc_state/failed"; end 0 'no run'; }
 exec 3<&0; rdc_tty=''; ! (: < /dev/tty) 2> /dev/null || rdc_tty=yes
 for rdc_own in 'setsid env --default-signal=INT --default-signal=QUIT' setsid ''; do ! $rdc_own true 2> /dev/null || break; done
 [ "$rdc_tty$rdc_own" ] || set -m; trap interrupt INT TERM HUP
 export rdc_expected="$rdc_id"; unset MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEOVERRIDES MAKELEVEL MAKE_TERMOUT MAKE_TERMERR
 for rdc_word in $7; do export "rdc_$rdc_word"; done; rdc_given=$rdc_REPLY$rdc_ASSUME$rdc_RERUN
+if [ "$1" = retry ]; then
+  [ ! -e "$rdc_state/run" ] || fail "the run has not ended with STOP; $rdc_again resume continues it"
+  [ -s "$rdc_state/failed" ] || fail "no run has ended with STOP; $rdc_again starts one"
+  tail -n 1 "$rdc_state/failed" | xargs -n 2 > "$rdc_state/run.new"; load < "$rdc_state/run.new" ||
+    fail "$rdc_state/failed is damaged; $rdc_again clean drops it"
+  say "running again: $(awk -v at="$rdc_at" '$1 == at && $2 != "retry,"' "$rdc_state/log" | tail -n 1)"; note ready
+  rdc_value="$rdc_at retry, by ${rdc_BY:-$(id -un)}${rdc_NOTE:+: $rdc_NOTE}"
+  { printf '%s' "$rdc_value" | LC_ALL=C tr -c ' -~' '?'; echo; } >> "$rdc_state/log"
+  mv -f "$rdc_state/run.new" "$rdc_state/run" || fail "cannot write $rdc_state/run"
+fi
 if [ -e "$rdc_state/run" ]; then
   load < "$rdc_state/run" || fail "$rdc_state/run is damaged; $rdc_again clean drops it"
   case $rdc_STEP in '' | "$rdc_at") ;; *) fail "the run is at step $rdc_at" ;; esac
@@ -112,7 +127,7 @@ elif [ "$1" = resume ]; then fail "there is no run to continue; $rdc_again start
 else rdc_given=$rdc_given$rdc_STEP rdc_run=$(date +%Y%m%d%H%M%S)
 fi
 [ -z "$rdc_given" ] || fail 'no step waits for REPLY, STEP, RERUN or ASSUME'
-[ "$rdc_at" ] || { flow start; printf '' > "$rdc_state/log"; echo '*' > "$rdc_state/.gitignore"; }
+[ "$rdc_at" ] || { flow start; rm -f "$rdc_state/failed"; printf '' > "$rdc_state/log"; echo '*' > "$rdc_state/.gitignore"; }
 while [ -z "$rdc_end" ]; do
   if [ -z "$rdc_outcome" ]; then
     save || fail "cannot write $rdc_state/run$rdc_past"
@@ -120,8 +135,11 @@ while [ -z "$rdc_end" ]; do
     export RDC_RUN_ID="$rdc_run" RDC_ATTEMPT=$((rdc_tries + 1))
     case " $rdc_questions " in *" $rdc_at "*) ask ;; *) perform ;; esac
   fi
+  if [ "$rdc_outcome" = pass ] || [ "$(after pass)" = "$(after fail)" ]; then keep pass; else keep fail; fi
   rdc_past=$rdc_at; flow "$rdc_at:$rdc_outcome"; echo "$rdc_past $rdc_outcome${rdc_end:+, $rdc_end}" >> "$rdc_state/log"
   [ "$rdc_outcome" = pass ] || say "step $rdc_past: $rdc_outcome"
   rdc_past="; step $rdc_past ended with $rdc_outcome" rdc_outcome=''
 done
+if [ "$rdc_code" = 0 ]; then rm -f "$rdc_state/failed"
+else [ -s "$rdc_state/failed" ] || keep fail; say "to run the failed step again: $rdc_again retry"; fi
 rm -f "$rdc_state/run"; end "$rdc_code" "$rdc_end"

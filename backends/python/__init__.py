@@ -52,7 +52,7 @@ class PythonOptions(Options):
     )
     operator: Literal["full", "basic"] = Field(
         default="basic",
-        description="Whether the program has all operator commands: goto, logs, notifications and more.",
+        description="Whether the program has all operator commands: logs, notifications and more.",
     )
 
     caller: Literal["person", "make", "github"] = Field(

@@ -110,6 +110,7 @@ def reset(session: Session) -> int:
 COMMANDS: Subcommands = {
     "run": ("start a run", run),
     "resume": ("continue a run", resume),
+    "retry": ("after STOP, run the step that failed last again", resume),
     "status": ("show the run's state and what to do next", status),
     "answer": ("answer the waiting step", answer),
     "steps": ("list the steps", steps),
@@ -137,7 +138,7 @@ OPTIONS: Options = (
 Argv = Optional[list[str]]
 OptionValues = list[tuple[str, Any]]  # options, and the value of each
 Execute = Callable[[Table, list[str], Host, Display, Kinds], int]
-LIKE = {"open": "run", "step": "resume"}  # subcommands with the options of another
+LIKE = {"open": "run", "step": "resume", "retry": "resume"}  # subcommands with the options of another
 
 
 def options_of(command: str, options: Options) -> Options:

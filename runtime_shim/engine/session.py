@@ -113,7 +113,7 @@ class Extension(Part):
     - `mask(text)`: return a text without secrets.
     - `call(words)`: return another command for a subcommand, or "". `repeat(command)`: return the words that later
       calls about this run repeat. `hint()`: return a suffix for the command that continues an answered run.
-    - `again(state)`: return commands that repeat the step that ended the run, each with its purpose.
+    - `again(state)`: return commands that continue a run that has ended, each with its purpose.
     - `choices(state, condition)`: return the commands that answer the step, as for `again`, instead of the usual ones.
     - `facts(state)`: return facts for the status of a run. `lines(facts, record)`: return status lines below a step,
       or above all steps for None.
@@ -254,7 +254,8 @@ class Session:
 
     def of_another_version(self, old: State) -> UsageError:
         """Return the error for a run of another version, with the steps that differ."""
-        how = self.unfit(old) or f"to resume with this version: {self.call('resume', '--adopt')}"
+        verb = "retry" if self.options.command == "retry" else "resume"
+        how = self.unfit(old) or f"to {verb} with this version: {self.call(verb, '--adopt')}"
         found = differences(old.nodes, self.identity()["nodes"])
         return UsageError(*found, how, "this run belongs to a different version of this program")
 

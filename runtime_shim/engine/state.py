@@ -16,6 +16,7 @@ from runtime_shim.engine.signals import has_members, is_alive, started_at
 from runtime_shim.engine.texts import one_line
 
 ENDED = ("complete", "stop")
+MOVES = ("goto", "retry")  # outcomes of moves by an operator
 OURS, FORMAT = ".rdc", 1  # parent of state directories; journal format
 LONGEST_NAME = 200  # characters
 LENDS = "lends "  # starts a lock that its holder lends
@@ -131,6 +132,12 @@ class State:
         """Return the process groups of an interrupted step that still exist, maybe without their first process."""
         groups = [(note["pid"], is_alive(note)) for note in self.notes if note["kind"] == "process"]
         return [one for one, is_led in groups if is_led or (started_at(one) is None and has_members(one))]
+
+
+def is_over(state: State) -> bool:
+    """Return whether a run is complete, or was ended before a step by a limit, expiry or cancellation."""
+    at_step = any(step[0] == state.node for step in state.steps) or not state.finished
+    return state.condition == "complete" or (state.condition == "stop" and at_step)
 
 
 def replay(records: list[Record], path: object, modes: Sequence[str] = ("",)) -> State:

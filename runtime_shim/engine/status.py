@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Performer, Session
-from runtime_shim.engine.state import ENDED, State
+from runtime_shim.engine.state import ENDED, State, is_over
 from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.engine.times import readable, timed
 from runtime_shim.engine.walk import advance
@@ -34,7 +34,8 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
     call, node = session.call, session.program["nodes"].get(state.node, {"task": ""})
     adopt = () if session.is_same(state) else ("--adopt",)
     if condition in (*ENDED, "expired"):
-        return [*session.gathered("again", state), ("to start a new run", call("run"))]
+        again = [] if is_over(state) else [("to run the failed step again", call("retry", *adopt))]
+        return [*again, *session.gathered("again", state), ("to start a new run", call("run"))]
     if adopt and session.unfit(state):
         return [("to archive it", call("reset"))]
     if condition == "interrupted":  # a running command has no outcome

@@ -11,8 +11,8 @@ from runtime_shim.engine.walk import Move, follow
 
 def is_within(jumps: Table, name: str, group: str) -> bool:
     """Return whether a step is in a group, listed or by the prefix of its name."""
-    told = jumps.get("within", {})
-    return name in told[group] if group in told else name.startswith((f"{group}.", f"{group}/"))
+    members = jumps.get("within", {})
+    return name in members[group] if group in members else name.startswith((f"{group}.", f"{group}/"))
 
 
 def target_of(program: Table, name: str) -> Table:
@@ -52,18 +52,14 @@ def goto(session: Session, shows: bool = True) -> int:
     state, before = session.state, session.state.node
     if not session.is_same(state):
         raise UsageError("goto needs the version of this program that started the run")
-    is_limited = state.condition == "stop" and session.program["nodes"][before]["task"] != "end"
-    if state.condition == "complete" or is_limited:
-        over = state.message if is_limited else "the run is complete"
-        raise UsageError(f"{over}; start a new run: {session.call('run')}")
     if pids := ", ".join(str(one["pid"]) for one in state.running_processes()):
         raise UsageError(f"{session.label(before)}: its command still runs (pid {pids}); wait for it or stop it")
     move = moved(session.program, state, session.options.STEP)
     session.store.open()
     record = session.moved(before, move, "goto", f"moved to {one_line(move.node)}")
     session.record({**record, "says": "", **session.condition_after(move, begins=False)})  # no limits, no pauses
-    told = state.finished[-1].items()
-    session.emit("goto", **{key: each for key, each in told if key in ("node", "next", "by", "note")})
+    last = state.finished[-1]
+    session.emit("goto", **{key: last[key] for key in ("node", "next", "by", "note") if key in last})
     session.display.rule(f"moved from {before} to {session.label(move.node)}")
     if shows and state.condition not in ENDED:
         session.display.rule(f"to continue: {session.call('resume')}")

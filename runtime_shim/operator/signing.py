@@ -5,7 +5,7 @@ import re
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension
-from runtime_shim.engine.state import LONGEST_NAME, State, user
+from runtime_shim.engine.state import LONGEST_NAME, MOVES, State, user
 from runtime_shim.engine.status import ASSUMED
 from runtime_shim.engine.texts import HIDDEN, one_line
 
@@ -22,8 +22,8 @@ class Signing(Extension):
     """Signs the decisions that a call makes."""
 
     options = (
-        ("resume answer goto approve", "--by", "WHO", "who decides (default: the user)"),
-        ("resume answer goto approve", "--note", "TEXT", "the reason"),
+        ("resume answer goto approve retry", "--by", "WHO", "who decides (default: the user)"),
+        ("resume answer goto approve retry", "--note", "TEXT", "the reason"),
     )
     _is_due = False  # whether this call's decision is not recorded yet
 
@@ -33,7 +33,7 @@ class Signing(Extension):
     def before_run(self, state: "State | None") -> None:
         """Check the options of a signature."""
         session, command = self.session, self.session.options.command
-        decides = command in ("answer", "goto") or (command == "resume" and state and state.condition == "running")
+        decides = command in ("answer", *MOVES) or (command == "resume" and state and state.condition == "running")
         self._is_due = bool(decides)
         for key, text in self._said().items():
             if re.search(rf"{HIDDEN}|[\n\t]", text) or not 0 < len(text.strip()) <= len(text) <= LONGEST[key]:
@@ -45,7 +45,7 @@ class Signing(Extension):
         """Add the signature to decisions: one for each resume, and each answer at the terminal."""
         if record.get("kind") not in SIGNED or not (self._is_due or record.get("how") == "answered here"):
             return record
-        if self.session.options.command == "resume":
+        if self.session.options.command in ("resume", "retry"):
             self._is_due = False
         return {**record, "by": user(), **self._said()}
 
@@ -57,7 +57,7 @@ class Signing(Extension):
     def lines(self, facts: Table, record: "Table | None") -> list[str]:
         """Return lines below a step: why it failed, where the run was moved, and who decided."""
         place = next((number for number, each in enumerate(facts["finished"], 1) if each is record), 0)
-        is_told = record and record["outcome"] in ("fail", "failed", "goto") and record["how"] not in ASSUMED
+        is_told = record and record["outcome"] in ("fail", "failed", *MOVES) and record["how"] not in ASSUMED
         about = [record["how"] if is_told else "", told_by(record)] if record else []
         again = (f"the next step was run again, {told_by(one)}" for one in facts["decisions"] if one["after"] == place)
         return [f"        {one_line(line)}" for line in (", ".join(filter(None, about)), *again) if line]

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table, UsageError
-from runtime_shim.engine.session import Extension, Performers, Session
+from runtime_shim.engine.session import Extension, Performers, Session, Subcommands
 from runtime_shim.engine.state import State, utc_now
 from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import follow
@@ -52,15 +52,24 @@ def reopen(session: Session) -> None:
     move = follow(program, {"go": target, "do": do}, state.registers)
     about = {"node": state.node, "title": "", "attempt": 1, "instances": {}, "outcome": RESUMED, "seconds": 0.0}
     about.update(how="resumed", says="", next=target)
+    why = one_line(f"{last['outcome'].upper()} of {last['node']}, {last['how']}")
+    session.display.rule(f"running {one_line(target)} again after {why}")
     session.record({"kind": "done", **about, "changed": move.changed, **session.condition_after(move, begins=False)})
     if not is_same:
         session.adopt()
 
 
+def refuse_goto(session: Session) -> int:
+    """Refuse to move a run of a specification."""
+    raise UsageError(f"goto cannot skip stages of a specification; to continue the run: {session.call('resume')}")
+
+
 class Specification(Extension):
     """Programs from step specifications."""
 
+    commands: ClassVar[Subcommands] = {"goto": ("not for specifications: a run skips no stages", refuse_goto)}
     options = (
+        ("goto", "STEP", "", "the step"),
         ("run resume", "--executor", "COMMAND", "command that gets a step as JSON on its stdin and does it"),
         ("run resume", "--tool", "NAME=COMMAND...", "the command for a tool"),
     )
@@ -82,7 +91,7 @@ class Specification(Extension):
     def open(self) -> None:
         """Refuse a version with new steps or gates before the place of the run."""
         session, state, program = self.session, self.session.state, self.session.program
-        if session.options.command != "resume" or not session.options.adopt or session.is_same(state):
+        if session.options.command not in ("resume", "retry") or not session.options.adopt or session.is_same(state):
             return
         done, at = {record["node"] for record in state.finished}, step_at(program, state)
         steps = list(program["stepspec"]["steps"])
@@ -121,19 +130,6 @@ class Specification(Extension):
         is_gate = kind == "done" and self.session.program["nodes"].get(record["node"], {}).get("task") == "gate"
         how = record.get("how", "").removeprefix("answered by ")  # a person's name is only there by their own call
         return {**record, "by": record.get("by") or how[: LONGEST["by"]]} if is_gate else record
-
-    def end(self) -> None:
-        """Show how to continue a failed run."""
-        for what, command in self.again(self.session.state):
-            self.session.display.rule(f"{what}: {command}")
-
-    def again(self, state: State) -> list[tuple[str, str]]:
-        """Return the command that retries a failed step or asks for an approval again."""
-        if state.condition != "stop":
-            return []
-        adopt = ["--adopt"][self.session.is_same(state) :]
-        what = "to ask for this approval again" if state.finished[-1]["outcome"] == "rejected" else "to try again"
-        return [(what, self.session.call("resume", *adopt))]
 
     def facts(self, state: State) -> Table:
         """Return the steps and their status from the records."""

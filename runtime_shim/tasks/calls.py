@@ -62,6 +62,12 @@ class Budget(AgentEdition):
             return stand
         return {"condition": "stop", "message": self.session.through("worded", spent(move.node, before)), "spent": True}
 
+    def again(self, state: State) -> list[tuple[str, str]]:
+        """Return the command that continues a run that spent its budget."""
+        more = str(2 * agreed(state).get("agent_calls", 0) + 1)
+        is_spent = state.condition == "stop" and state.finished and state.finished[-1].get("spent")
+        return [("to allow more calls", self.session.call("resume", "--agent-calls", more))] if is_spent else []
+
     def resumed(self) -> None:
         """Reopen a run that spent its budget, if it has a larger one now."""
         state = self.session.state

@@ -7,7 +7,7 @@ from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension
-from runtime_shim.engine.state import State
+from runtime_shim.engine.state import MOVES, State
 from runtime_shim.engine.walk import Move, Registers, advance, attempt_of
 
 LONGEST_PAUSE = 10**8  # seconds; avoids overflow
@@ -39,7 +39,7 @@ class Limits(Extension):
         """Stop the run at its limit, or set a pause before the step."""
         nodes, limit = self.session.program["nodes"], self.session.program.get("limit")
         if before is not None and limit:
-            done = [*(record["node"] for record in before.finished if record["outcome"] != "goto"), before.node]
+            done = [*(record["node"] for record in before.finished if record["outcome"] not in MOVES), before.node]
             is_gate = [nodes.get(name, {}).get("task") == "gate" for name in (move.node, *done)]  # gates don't count
             if not is_gate[0] and is_gate.count(False) > limit:
                 message = f"{move.node}: the limit of {limit} steps was reached"

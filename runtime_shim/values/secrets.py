@@ -101,7 +101,7 @@ class Secrets(Extension):
         read = [os.environ.get(name, "") for name in names]  # in the locale, as words of the command line are
         self._masked = masking([*secret_values(names), *read])
         values = {name: value.strip(AROUND_SECRETS) for name, value in zip(names, read)}
-        if options.command not in ("run", "resume") or options.dry_run:  # calls nothing
+        if options.command not in ("run", "resume", "retry") or options.dry_run:  # calls nothing
             return
         missing = [name for name in needed if not values[name]]
         short = [name for name, value in values.items() if 0 < len(value) < SHORTEST]

@@ -76,16 +76,6 @@ class Settings(AgentEdition):
         given = agreed(self.session.state).get("given", ())
         return str(self.session.through("worded", f"   (with {', '.join(given)}, as before)" if given else ""))
 
-    def again(self, state: State) -> list[tuple[str, str]]:
-        """Return the command that repeats the agent or tool call that stopped a run."""
-        session, nodes = self.session, self.session.program["nodes"]
-        is_at_end = state.condition == "stop" and nodes.get(state.node, {}).get("task") == "end"
-        if not is_at_end or not session.is_same(state):  # `goto` refuses these
-            return []
-        last = [one["node"] for one in state.finished[-1:] if one["outcome"] in UNANSWERED]
-        called = [step for step in last if nodes[step]["task"] in ("agent", "tool", "parallel")]
-        return [("to call it again", f"{session.call('goto', step)} && {session.call('resume')}") for step in called]
-
 
 class Breakpoints(AgentEdition):
     """Breakpoints: a run waits after a step and its substeps until it is resumed."""
@@ -141,6 +131,11 @@ class StepLimit(AgentEdition):
         most = {**before, **settings_in(self.session.options, before)}.get("max_steps")
         if most is not None:
             self.session.program = {**self.session.program, "limit": most}
+
+    def again(self, state: State) -> list[tuple[str, str]]:
+        """Return the command that continues a run that ended at its limit."""
+        limit = state.finished[-1].get("limited", 0) if state.condition == "stop" and state.finished else 0
+        return [("to allow more steps", self.session.call("resume", "--max-steps", str(2 * limit)))] if limit else []
 
     def resumed(self) -> None:
         """Reopen a run that ended at its limit, if this call allows more steps."""

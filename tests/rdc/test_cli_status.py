@@ -84,12 +84,14 @@ def test_status_lists_every_run_with_its_question_and_the_next_command(tmp_path:
     assert (result.code, result.err) == (0, "")
     assert result.out.splitlines() == [
         "deploy  STOP",
+        f"  rdc run {file} retry",
         f"  rdc run {file} run",
         "deploy@blue  WAITING at 2: Check the site: Is it up?",
         f"  rdc run {file} answer 2 yes --as blue",
         f"  rdc run {file} answer 2 no --as blue",
         f"  rdc run {file} resume --as blue",
         "fails  STOP",
+        "  rdc run fails.runbook.md retry",
         "  rdc run fails.runbook.md run",
     ]
 

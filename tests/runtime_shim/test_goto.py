@@ -174,4 +174,4 @@ def test_goto_does_not_take_a_run_beyond_its_limit(tmp_path: Path) -> None:
     place = Place(tmp_path, program(steps, limit=2))
     assert place.run("run").code == 1
     refused = place.run("goto", "1")
-    assert (refused.code, "the limit of 2 steps was reached; start a new run" in refused.last) == (2, True)
+    assert (refused.code, "the limit of 2 steps was reached; to start a new run: " in refused.last) == (2, True)

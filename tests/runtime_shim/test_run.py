@@ -114,7 +114,7 @@ def test_an_end_is_shown_again_and_its_run_is_archived(tmp_path: Path) -> None:
     assert place.run("run").code == 1
     first = place.journal.read_bytes()
     again = place.run("resume")
-    assert (again.code, again.err) == (1, "rdc: STOP gave up\n")
+    assert (again.code, again.last) == (1, "rdc: STOP gave up")
     assert place.journal.read_bytes() == first
     place.run("run")
     history = tmp_path / ".rdc/deploy/history" / json.loads(first.splitlines()[0][9:])["run"]

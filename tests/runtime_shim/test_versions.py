@@ -256,7 +256,7 @@ def test_end_of_another_version_is_told_again(tmp_path: Path) -> None:
     assert "STOP gave up\nThis run belongs to a different version of the program.\n" in status.out
     assert status.out.endswith(f"  {place.script} run\n")
     again = place.run("resume")
-    assert (again.code, again.err) == (1, "rdc: STOP gave up\n")
+    assert (again.code, again.last) == (1, "rdc: STOP gave up")
     assert place.journal.read_bytes() == before
     assert place.run("run").code == 0
 

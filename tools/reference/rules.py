@@ -129,7 +129,7 @@ OF_RUNS = {
 OF_OPERATORS = {
     "E4": "A prompted run executes nothing. A person runs each command and replies.",
     "E5": "With `--agent`, an agent answers the questions of a runbook.",
-    "E6": "`goto` has the effects of a GOTO from the place where the run is.",
+    "E6": "`goto` has the effects of a GOTO from the place where the run is. `retry` runs the last failed step again.",
     "E7": "The journal records who decided, and the note.",
     "E8": "With logs, the output of each command becomes a file, with secrets masked.",
     "O-9": "A question that expires fails, and a gate that expires is rejected.",

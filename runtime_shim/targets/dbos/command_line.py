@@ -23,6 +23,7 @@ from runtime_shim.targets.dbos.commands import (
     prune,
     report_run,
     resume_run,
+    retry_run,
     show_run,
     start,
     worker,
@@ -39,12 +40,13 @@ REQUESTS: dict[str, tuple[str, Callable[[Request], int]]] = {
     "answer": ("answer a waiting or interrupted step", answer_run),
     "approve": ("approve a gate: approve RUN --gate ID", approve_gate),
     "goto": ("move a waiting or interrupted run to another step", goto_step),
+    "retry": ("after STOP, run the step that failed last again", retry_run),
     "resume": ("continue a run that a worker refused", resume_run),
     "cancel": ("end a run", cancel),
     "prune": ("delete old runs", prune),
     "steps": ("list the steps", lambda request: steps(request.session())),
 }
-OF_RUN = "status report answer approve goto resume cancel"
+OF_RUN = "status report answer approve goto retry resume cancel"
 OF_WORKERS: Options = (
     (OF_RUN, "RUN", "", "the name of the run"),
     ("answer goto", "STEP", "", "the step"),
@@ -65,9 +67,9 @@ OF_WORKERS: Options = (
     ("start", "--id", "RUN", "the name of the run"),
     ("start", "--wait", "", "wait for a question or the result; the exit code shows which"),
     ("start", "--answers", "FILE", "read replies from FILE, one per line: REPLY or STEP REPLY"),
-    ("answer approve goto cancel", "--by", "WHO", "who decides (default: the user)"),
-    ("answer approve goto cancel", "--note", "TEXT", "the reason"),
-    ("answer approve resume status", "--adopt", "", "continue a run of another version"),
+    ("answer approve goto retry cancel", "--by", "WHO", "who decides (default: the user)"),
+    ("answer approve goto retry cancel", "--note", "TEXT", "the reason"),
+    ("answer approve retry resume status", "--adopt", "", "continue a run of another version"),
     ("status list report", "--json", "", "print JSON"),
     ("list", "--waiting", "", "only runs that wait for a person"),
     ("list", "--all", "", "also list older runs that ended"),
@@ -112,7 +114,7 @@ class DbosCaller(LegSteps):
             rest = [run, *(word for word in rest if word == "--adopt")]
         elif verb == "resume":
             verb = "worker"
-        elif verb in ("answer", "approve", "goto"):
+        elif verb in ("answer", "approve", "goto", "retry"):
             rest = [run, *rest]
         elif verb in ("run", "reset"):
             verb, rest = ("start", []) if verb == "run" else ("cancel", [run])

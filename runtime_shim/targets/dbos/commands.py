@@ -203,7 +203,22 @@ def approve_gate(request: Request) -> int:
 def goto_step(request: Request) -> int:
     """Move a run that waits or was interrupted to another step."""
     session, store = request.opened(request.options.RUN)
+    if "stepspec" in request.program:
+        raise UsageError(
+            f"goto cannot skip stages of a specification; to continue the run: {session.call('resume', '')}"
+        )
     goto(session, shows=False)
+    store.go_on()
+    return going_on(request, session)
+
+
+def retry_run(request: Request) -> int:
+    """Return a run that ended with STOP to the step that failed last."""
+    request.options.dry_run = True  # nothing runs here, so it needs no secrets
+    session, store = request.opened(request.options.RUN)
+    session.alone()
+    session.take(session.read())
+    session.each("resumed")
     store.go_on()
     return going_on(request, session)
 

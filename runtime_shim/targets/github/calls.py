@@ -23,6 +23,7 @@ from runtime_shim.engine.session import Extension, Kinds, Session, Subcommands
 from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.state import State, Store, digest
 from runtime_shim.io.answers import LARGEST, read_text
+from runtime_shim.operator.retry import Retries
 from runtime_shim.targets.github.api import APPROVAL, DECISIONS, Decision
 from runtime_shim.targets.github.changes import keep_entry
 from runtime_shim.targets.github.messages import Runner, annotation, as_block
@@ -366,4 +367,6 @@ def kinds_on_github(found: Kinds, given: CallFacts) -> list[type[Extension]]:
     """Return the extensions of an edition for GitHub."""
     of_resume = [option for kind in found for option in kind.options if "resume" in option[0].split()]
     options = dict.fromkeys([*GithubCaller.options, *(("entry", *option[1:]) for option in of_resume)])
+    reopens = any(kind.reopens for kind in found)
+    found = [kind for kind in found if reopens or kind is not Retries]  # only a specification continues after STOP
     return [*found, type("GithubCaller", (GithubCaller,), {"facts_of_call": given, "options": tuple(options)})]

@@ -496,3 +496,59 @@ def test_items_of_a_checklist_are_in_the_database(sqlite_fleet: Fleet) -> None:
     assert sqlite_fleet.call("answer", "r1", "1", "pass", "--all", "--note", "checked").code == 0
     sqlite_fleet.until("r1", "complete")
     assert sqlite_fleet.lines("steps") == ["ran"]
+
+
+FAILS = """\
+# Fails
+
+## 1. Before
+
+```bash
+echo before >> steps
+```
+
+## 2. Install
+
+```bash
+echo "install $RDC_ATTEMPT" >> steps; test -e fixed
+```
+
+- PASS: COMPLETE
+- FAIL: RETRY 1 GOTO 3
+
+## 3. Restore
+
+```bash
+echo restore >> steps
+```
+
+- PASS: STOP "restored"
+"""
+
+
+def test_a_stopped_run_is_retried_by_one_person(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+    sqlite_fleet.compile(FAILS)
+    sqlite_fleet.worker()
+    sqlite_fleet.start("r1")
+    sqlite_fleet.until("r1", "stop")
+    assert "retry r1" in sqlite_fleet.call("status", "r1").out
+    (tmp_path / "fixed").touch()
+    first = sqlite_fleet.call("retry", "r1", "--by", "ann", "--note", "it is there")
+    assert (first.code, "r1 2 Install: RETRY" in first.err) == (0, True), first.text
+    again = sqlite_fleet.call("retry", "r1")
+    assert again.code == 2, again.text
+    sqlite_fleet.until("r1", "complete")
+    assert sqlite_fleet.lines("steps") == ["before", "install 1", "install 2", "restore", "install 1"]
+    assert "after FAIL, exit code 1, by ann: it is there" in sqlite_fleet.call("status", "r1").out
+
+
+def test_a_canceled_run_is_not_retried(sqlite_fleet: Fleet) -> None:
+    sqlite_fleet.compile(ASKS)
+    sqlite_fleet.worker()
+    sqlite_fleet.start("r1")
+    sqlite_fleet.until("r1", "waiting")
+    waits = sqlite_fleet.call("retry", "r1")
+    assert (waits.code, "the run is waiting; to continue: " in waits.err) == (2, True), waits.text
+    assert sqlite_fleet.call("cancel", "r1").code == 0
+    refused = sqlite_fleet.call("retry", "r1")
+    assert (refused.code, "canceled; to start a new run: " in refused.err) == (2, True), refused.text

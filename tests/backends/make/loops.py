@@ -22,7 +22,7 @@ def code(done: subprocess.CompletedProcess[str]) -> int:
     """The exit code of the loop, which make shows after `Error`; make itself ends with 0 or 2."""
     if not done.returncode:
         return 0
-    found = re.findall(r"(?:run|resume)\] Error (\d+)", done.stderr)
+    found = re.findall(r"(?:run|resume|retry|clean)\] Error (\d+)", done.stderr)
     return int(found[-1]) if found else -1
 
 

@@ -22,7 +22,7 @@ from tests.support.makefiles import FLOW, PATIENCE, Place, environment, lay
 pytestmark = pytest.mark.process
 
 HEADING = "# --- The same in all Makefiles"
-MOST = {"deploy-with-rollback": 230, "release": 250}
+MOST = {"deploy-with-rollback": 248, "release": 270}
 NATIVE = sorted(path for path in (ROOT / "examples").glob("*.runbook.md") if "golden" not in str(path))
 
 
@@ -46,7 +46,7 @@ def test_below_the_steps_all_makefiles_are_the_same(path: Path) -> None:
     if text:
         below = text[text.index(HEADING) :]
         assert below.endswith(common())
-        assert len(below.splitlines()) <= 170
+        assert len(below.splitlines()) <= 188
         assert [line.partition(" ")[0] for line in below.removesuffix(common()).splitlines()[1:]] == [
             "RDC_ID", "RDC_STATE", "RDC_STEPS", "RDC_QUESTIONS", "RDC_COUNTERS",
         ]  # fmt: skip
@@ -54,7 +54,7 @@ def test_below_the_steps_all_makefiles_are_the_same(path: Path) -> None:
 
 def test_the_loop_is_short_and_make_changes_nothing_in_it() -> None:
     lines = loop().splitlines()
-    assert len(lines) <= 130
+    assert len(lines) <= 145
     assert not [line for line in lines if line.endswith("\\") or line.split()[:1] in (["define"], ["endef"])]
 
 
@@ -69,7 +69,7 @@ def test_the_target_has_few_lines() -> None:
     folder = ROOT / "backends/make"
     files = [path for path in folder.rglob("*") if path.suffix in {".py", ".sh", ".jinja"}]
     # Ten lines are for what headers say of the answers that end a run, and of checks that are skipped.
-    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= 1880
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= 1900
 
 
 def test_state_that_every_user_can_change_is_refused(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_an_unfinished_stopped_or_interrupted_run_is_moved_and_no_other(flow: Pl
     assert flow.lines("log") == ["build"], "it records and stops"
     assert last_line(flow.make("resume")) == "rdc: COMPLETE Out it goes"
     assert "by ann: it was good before" in flow.make("status").stdout
-    assert "the run is complete; start a new run: make run" in last_line(flow.make("goto", "STEP=1"))
+    assert "the run is complete; to start a new run: make run" in last_line(flow.make("goto", "STEP=1"))
     assert not list(flow.folder.rglob("canary*"))
 
 

@@ -205,8 +205,8 @@ def test_secrets_constants_and_jumps_are_said_in_calls() -> None:
 def test_jumps_are_left_out_where_no_operator_can_jump() -> None:
     counted = node("1", sh("true"), variables=(Variable("N", "n"),))
     made = program(counted, counters=(Counter("n", "", 0),), jumps=JUMPS)
-    assert "jumps={" not in (emitted(made).text or "")
-    assert "jumps={" in (emitted(made, operator="full").text or "")
+    assert "jumps={" not in (emitted(made, runtime="script").text or "jumps={")
+    assert "jumps={" in (emitted(made).text or "")
 
 
 # --- One runtime for several programs ---------------------------------------------------------------------------------

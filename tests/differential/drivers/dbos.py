@@ -22,7 +22,9 @@ from typing import Any
 from tests.differential.case import DifferenceError, same
 from tests.differential.drivers.process import Done, check_steps, last_line, run
 from tests.differential.drivers.python import environment, given, inputs
+from tests.differential.drivers.retry import check_first, wait_for
 from tests.differential.drivers.workspace import Workspace, is_plain
+from tests.differential.oracles.retry import retried
 from tests.support import warm
 
 RUN = "r"
@@ -136,7 +138,16 @@ def compare_in_pieces(workspace: Workspace) -> bool:
                 done = program.call("answer", RUN, stop.waiting, word, *more, given=f"{stop.reply}\n")
             same("the exit code of an answer or a jump", done.code, 0, done.printed)
         facts = settled(program.call)
-    return program.check(facts, [done.printed, *printed])
+        program.check(facts, [done.printed, *printed])
+        if visit := retried(workspace.case, workspace.trace):
+            before, retry = len(workspace.lines()), program.call("retry", RUN)
+            same("the exit code of a retry", retry.code, 0, retry.printed)
+            wait_for(lambda: len(workspace.lines()) > before or program.call("status", RUN).code != RUNS)
+            status = program.call("status", RUN)
+            waits = f"rdc: WAITING {visit.step} " if f"WAITING at {visit.step} " in status.output else ""
+            check_first(workspace, visit, before, waits)
+            program.call("cancel", RUN)  # it may never end
+    return True
 
 
 class Program:

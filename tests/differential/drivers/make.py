@@ -27,6 +27,7 @@ from tests.differential.drivers.process import (
     run,
     through_kills,
 )
+from tests.differential.drivers.retry import check_retry
 from tests.differential.drivers.workspace import Stop, Workspace, errors
 
 LONGEST_WORD = 50_000
@@ -38,7 +39,10 @@ NEWLINE = "\n"
 def compare(workspace: Workspace) -> bool:
     """Run a case to its end."""
     make = Make(workspace, workspace.either("basic", "full"))
-    return make.check(make.run("run", make.answers()) if make.calls else make.answered())
+    make.check(make.run("run", make.answers()) if make.calls else make.answered())
+    words = make.words("retry") if make.calls else ["make", "retry"]
+    check_retry(workspace, words, make.environment, jumps=make.calls)
+    return True
 
 
 def compare_in_pieces(workspace: Workspace) -> bool:
@@ -90,6 +94,7 @@ class Make(Operated):
         "run": ["run"],
         "resume": ["resume"],
         "rerun": ["resume", "RERUN=1"],
+        "retry": ["retry"],
         "prompted": ["PROMPTED=1"],
     }
     code = bool  # make has its own

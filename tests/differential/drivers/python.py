@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from tests.differential.case import same
 from tests.differential.drivers.process import Done, Operated, check_end, in_pieces, prompted, run, through_kills
+from tests.differential.drivers.retry import check_retry
 from tests.differential.drivers.workspace import Stop, Workspace, errors, is_plain
 from tests.support.process import ROOT
 
@@ -21,7 +22,9 @@ LONGEST_WORD = 100_000
 def compare(workspace: Workspace) -> bool:
     """Run a case to its end."""
     program = Python(workspace, workspace.either("basic", "full"))
-    return program.check(program.run("run", answers(workspace)))
+    program.check(program.run("run", answers(workspace)))
+    check_retry(workspace, [*program.called, "retry", *given(workspace)], program.environment)
+    return True
 
 
 def compare_script(workspace: Workspace) -> bool:

@@ -78,13 +78,13 @@ def test_an_approval_in_a_file_has_the_name_of_no_person(place: Place) -> None:
 def test_a_failed_run_goes_on_at_the_step_that_failed(place: Place) -> None:
     (place.folder / "allowed").unlink()
     *_, hint, _, last = place("run").err.splitlines()
-    assert hint.startswith("rdc: to try again: ")
+    assert hint.startswith("rdc: to run the failed step again: ")
     assert last == "rdc: STOP step a failed"
-    assert [call.split()[-1] for call in json.loads(place("status", "--json").out)["next"]] == ["resume", "run"]
+    assert [call.split()[-1] for call in json.loads(place("status", "--json").out)["next"]] == ["retry", "run"]
     assert place.record("manifest")["steps"][0]["error"] == "executor: exit code 3"
     assert place.statuses() == ["failed", "pending"]
     next_calls = [line.split()[-1] for line in place("status").out.partition("What to do next:\n")[2].splitlines()]
-    assert next_calls == ["resume", "run"]
+    assert next_calls == ["retry", "run"]
     (place.folder / "allowed").touch()
     assert place("resume").code == 75
     step = place.record("manifest")["steps"][0]
@@ -140,7 +140,25 @@ def test_a_rejected_gate_fails_the_step_and_is_asked_again(place: Place) -> None
 
 def test_there_is_no_driver_back(place: Place) -> None:
     place("run")
-    assert "unknown subcommand" in place("goto", "a").err
+    refused = place("goto", "a").err
+    assert refused.startswith("rdc: error: goto cannot skip stages of a specification; to continue the run: ")
+    assert place("resume").code == 75
+
+
+def test_a_retry_reopens_the_failed_step_and_names_who_did(place: Place) -> None:
+    (place.folder / "allowed").unlink()
+    assert place("run").code == 1
+    (place.folder / "allowed").touch()
+    again = place("retry", "--by", "alice", "--note", "made it")
+    assert (again.code, again.err.splitlines()[0]) == (
+        75,
+        "rdc: running a again after FAIL of a, executor: exit code 3",
+    ), again
+    assert "by alice: made it" in place("status").out
+    kinds = [event["event_type"] for event in place.record("events")]
+    assert (kinds.count("WorkflowStepFailed"), kinds.count("WorkflowResumed")) == (1, 1)
+    refused = place("retry")
+    assert (refused.code, refused.err.split()[-1]) == (2, "resume")
 
 
 def test_records_lie_where_the_operator_says(place: Place) -> None:
