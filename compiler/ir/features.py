@@ -27,6 +27,8 @@ class Feature(StrEnum):
     INPUTS = "inputs"
     TIMEOUTS = "timeouts"
     DELAYS = "delays"
+    EXPIRY = "expiry"
+    VISITS = "visits"
     LIMITS = "limits"
     CONSTANTS = "constants"
     SECRETS = "secrets"
@@ -52,6 +54,8 @@ IN_WORDS = {
     Feature.INPUTS: "inputs",
     Feature.TIMEOUTS: "a time limit",
     Feature.DELAYS: "a delay between attempts",
+    Feature.EXPIRY: "a limit on the wait for a person",
+    Feature.VISITS: "a limit on its visits",
     Feature.LIMITS: "a limit on the number of steps",
     Feature.CONSTANTS: "environment variables",
     Feature.SECRETS: "required secrets",
@@ -86,7 +90,10 @@ def uses(program: Program) -> Iterator[Use]:
         yield Use(Feature.CONTEXTS, None)
     if program.folder:
         yield Use(Feature.REPORTS, None)
+    limited = {counter.of for counter in program.counters if counter.role == "visits"}
     for node in program.nodes:
+        if node.id in limited:
+            yield Use(Feature.VISITS, node)
         for feature in dict.fromkeys(_of_node(node, node.edges if program.slots else ())):
             yield Use(feature, node)
 
@@ -109,6 +116,8 @@ def _of_node(node: Node, edges: Iterable[Edge]) -> list[Feature]:
         found.append(Feature.TIMEOUTS)
     if node.settings.delay:
         found.append(Feature.DELAYS)
+    if node.settings.expire is not None:
+        found.append(Feature.EXPIRY)
     if node.constants:
         found.append(Feature.CONSTANTS)
     for edge in edges:

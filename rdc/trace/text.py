@@ -80,6 +80,8 @@ def _limits(settings: Settings) -> Iterator[str]:
     if settings.delay:
         again = f", ×{settings.backoff} each time" if settings.backoff > 1 else ""
         yield f"waits {durations.spoken(settings.delay)} before a retry{again}"
+    if settings.expire is not None:
+        yield f"expires after {durations.spoken(settings.expire)}"
 
 
 _COLORS = {Verdict.PASS.value: "green", Verdict.FAIL.value: "red"}

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from compiler.diagnostics.issues import InvalidError, OptionSource, diagnostics, duplicate_options
 from compiler.diagnostics.model import Diagnostic, Issue, has_error
 from compiler.frontends.common.interface import Job, Result
+from compiler.frontends.common.limits import Limits, with_limits
 from compiler.frontends.common.names import NO_STEPS, STEPS, TimeLimit
 from compiler.ir.edges import Keep
 from compiler.ir.program import Node, Program, Settings
@@ -246,16 +247,26 @@ def options_of(
     return document_options(source, read.values, read.spans, known)
 
 
-def completed(job: Job, result: Result, program: Program, stem: str, content: object, spans: Spans) -> Result:
+def completed(
+    job: Job,
+    result: Result,
+    program: Program,
+    stem: str,
+    content: object,
+    spans: Spans,
+    own: Sequence[Limits] = (),
+) -> Result:
     """Return an error-free result with the program, the time limits of its steps, and its scenarios.
 
-    `stem` is the document's file name without extensions; a companion file with scenarios starts with it. `content` are
-    the document's `scenarios` as written, or None. `spans` has the places of its keys and items.
+    `own` are limits that steps have outside `rdc`. `stem` is the document's file name without extensions; a companion
+    file with scenarios starts with it. `content` are the document's `scenarios` as written, or None. `spans` has the
+    places of its keys and items.
     """
     nodes = STEPS.first(result.options.values) or NO_STEPS
-    limited, problems = with_limits(program, nodes.limits)
-    own, beside = _read(job.source, content, spans, limited), _beside(job, stem, limited)
-    found = [*problems, *own.diagnostics, *beside.diagnostics]
+    limited, problems = with_time_limits(program, nodes.limits)
+    limited, useless = with_limits(limited, (*nodes.others, *own))
+    inside, beside = _read(job.source, content, spans, limited), _beside(job, stem, limited)
+    found = [*problems, *useless, *inside.diagnostics, *beside.diagnostics]
     options, for_targets = result.options, nodes.for_targets
     if for_targets.values:
         options = replace(options, targets={**options.targets, STEPS.name: for_targets})
@@ -265,12 +276,12 @@ def completed(job: Job, result: Result, program: Program, stem: str, content: ob
         diagnostics=(*result.diagnostics, *found),
         sources={**result.sources, **({beside.file.name: beside.file} if beside.file else {})},
         options=options,
-        scenarios=(*own.scenarios, *beside.scenarios),
+        scenarios=(*inside.scenarios, *beside.scenarios),
         scenario_file=f"{stem}{ENDING}" if stem else "",
     )
 
 
-def with_limits(program: Program, said: Iterable[TimeLimit]) -> tuple[Program, list[Diagnostic]]:
+def with_time_limits(program: Program, said: Iterable[TimeLimit]) -> tuple[Program, list[Diagnostic]]:
     """Return the program with these time limits, and the diagnostics for limits of other steps."""
     seconds = {limit.step: limit.seconds for limit in said}
     if not seconds:

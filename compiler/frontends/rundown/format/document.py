@@ -171,10 +171,11 @@ def _meaning(source: Source, runbook: Runbook) -> tuple[object, ...]:
     metadata = {key: value for key, value in runbook.metadata.items() if key not in {"scenarios", "rdc"}}
     head = runbook.title, runbook.description, runbook.prose, repr(metadata), repr(_options(runbook))
     settings = [
-        (output.step, output.timeout, output.delay, output.backoff, *output.env.items())
+        (output.step, output.timeout, output.delay, output.backoff, *output.env.items(), output.expire)
         for output in runbook.declared.steps
     ]
-    return program, *head, runbook.scenarios, settings
+    visits = [output.visits and (output.visits.most, output.visits.message) for output in runbook.declared.steps]
+    return program, *head, runbook.scenarios, settings, visits
 
 
 def _options(runbook: Runbook) -> object:
