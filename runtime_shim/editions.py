@@ -54,6 +54,7 @@ _BASE = ("tasks.ask.Answers", "tasks.commands.CommandTasks")
 _MORE = (
     *("values.defaults.Shared", "values.inputs.Inputs", "values.secrets.Secrets", "values.slots.Values"),
     *("values.limits.Limits", "values.limits.Expiry", "tasks.replies.Replies", "tasks.gate.GateTasks"),
+    "values.limits.Visits",
 )
 MOVED = ("operator.jumps.Jumps",)  # specifications don't move
 _SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns")

@@ -70,7 +70,8 @@ def _question(node: Node, names: Naming) -> str:
         return f"{step}: again?"
     tests = (test for edge in node.edges for test in edge.guard if test.kind == "counter")
     if limit := next((test for test in tests if names.counter(test.register).role == "visits"), None):
-        return f"{names.short(names.counter(limit.register).of, node.group)}: at most {limit.value} visits"
+        limited = names.short(names.counter(limit.register).of, node.group)
+        return f"{limited}: at most {limit.value} visit{'s' * (limit.value > 1)}"
     return f"{names.short(node.id, node.group)} {shown(node.title)}"
 
 

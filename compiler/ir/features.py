@@ -90,11 +90,10 @@ def uses(program: Program) -> Iterator[Use]:
         yield Use(Feature.CONTEXTS, None)
     if program.folder:
         yield Use(Feature.REPORTS, None)
-    limited = {counter.of for counter in program.counters if counter.role == "visits"}
+    limited = [counter.of for counter in program.counters if counter.role == "visits"]
     for node in program.nodes:
-        if node.id in limited:
-            yield Use(Feature.VISITS, node)
-        for feature in dict.fromkeys(_of_node(node, node.edges if program.slots else ())):
+        visits = (Feature.VISITS,) if node.id in limited else ()
+        for feature in dict.fromkeys((*visits, *_of_node(node, node.edges if program.slots else ()))):
             yield Use(feature, node)
 
 

@@ -61,9 +61,7 @@ def most_visits(program: Program) -> Mapping[str, int]:
 
 def _repeated(program: Program) -> set[str]:
     """Return the nodes that a path leads back to, apart from RETRY."""
-    graph = {
-        node.id: {edge.target: None for edge in node.edges if not _is_retry(node, edge)} for node in program.nodes
-    }
+    graph = {node.id: {edge.target: None for edge in node.edges if not _is_retry(node, edge)} for node in program.nodes}
     return {name for region in loop_regions(graph) for name in region}
 
 

@@ -34,8 +34,10 @@ from rdc.output.generate import emitted
 from rdc.output.layout import placed, placed_file
 from rdc.output.paths import Output
 
-_MARKED = Regex(rf"(?:#|//|%%|<!--) {MARK} (\d[0-9A-Za-z.+-]{{0,40}}) (from|for) ")
-_COMMENT = Regex(r"(?:#|//|%%) ?(.*)|<!-- (.*) -->")
+_MARKED = Regex(rf"([^\w\s]{{1,4}}) {MARK} (\d[0-9A-Za-z.+-]{{0,40}}) (from|for) ")
+"""The mark after a comment sign, which each target chooses."""
+
+_CLOSING = {"<!--": " -->", "/*": " */"}
 _HASH = Regex(r"\(sha256 ([0-9a-f]{64})\)")
 _COMMANDS = ("  rdc compile ", "  rdc graph ")
 
@@ -203,19 +205,20 @@ def _header(text: str) -> _Header | None:
     if not found:
         return None
     at, match = found[-1]
-    comments = list(_comments(lines[at:]))
+    comments = list(_comments(lines[at:], match[1]))
     place = next((place for place, line in enumerate(comments) if line.startswith(_COMMANDS)), None)
     command = None if place is None else read_command(comments[place])
-    return _Header(match[1], match[2] == "for", command, tuple(_HASH.findall("\n".join(comments[:place]))))
+    return _Header(match[2], match[3] == "for", command, tuple(_HASH.findall("\n".join(comments[:place]))))
 
 
-def _comments(lines: list[str]) -> Iterator[str]:
-    """Yield the comments at the start of a text."""
+def _comments(lines: list[str], sign: str) -> Iterator[str]:
+    """Yield the comments with a sign at the start of a text."""
+    end = _CLOSING.get(sign, "")
     for line in lines:
-        match = _COMMENT.fullmatch(line)
-        if match is None:
+        if not (line.startswith(sign) and line.endswith(end)):
             return
-        yield match[2].replace(HYPHENS, "--") if match[1] is None else match[1]
+        comment = line[len(sign) : len(line) - len(end)].removeprefix(" ")
+        yield comment.replace(HYPHENS, "--") if end else comment
 
 
 def worst(findings: Mapping[str, VerifyResult]) -> int:

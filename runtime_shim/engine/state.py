@@ -17,7 +17,9 @@ from runtime_shim.engine.signals import has_members, is_alive, started_at
 ENDED = ("complete", "stop")
 OURS, FORMAT = ".rdc", 1  # parent of state directories; journal format
 Step = Sequence[str]  # name, kind, title, digest of all that it does
-NOT_DONE = ("title", "at", "edges", "group", "attempt", "variables", "placeholders", "timeout", "delay", "backoff")
+NOT_DONE = (
+    *("title", "at", "edges", "group", "attempt", "variables", "placeholders", "timeout", "delay", "backoff", "expire"),
+)
 # Steps with the same key are the same, by the surest key first. Numbers change if steps are added.
 FOUND_BY: tuple[Callable[[Step], Any], ...] = (
     lambda step: step,

@@ -2,17 +2,20 @@
 
 import re
 import time
+from typing import Any
 
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table, UsageError
-from runtime_shim.engine.session import Extension
+from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.state import State
-from runtime_shim.engine.walk import Move, Registers, advance, attempt_of
+from runtime_shim.engine.texts import one_line
+from runtime_shim.engine.walk import Move, Registers, advance, attempt_of, follow
 
 LONGEST_PAUSE = 10**8  # seconds; avoids overflow
 TIME_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 LONGEST_TIME = 10**9  # seconds
+MOST_VISITS = 10**9  # instead of no limit
 
 
 def seconds_of(option: str, given: str) -> int:
@@ -22,6 +25,13 @@ def seconds_of(option: str, given: str) -> int:
     if not 0 < seconds <= LONGEST_TIME:
         raise UsageError(f"{option} {given!a}: expected a time such as 90s, 30m, 24h or 7d")
     return seconds
+
+
+def number_of(option: str, given: str, least: int) -> int:
+    """Return the number given to an option."""
+    if not re.fullmatch("[0-9]{1,9}", given) or int(given) < least:
+        raise UsageError(f"{option} {one_line(given)!a}: expected a number, at least {least}")
+    return int(given)
 
 
 def pause_of(node: Table, registers: Registers) -> int:
@@ -81,15 +91,16 @@ class Expiry(Extension):
     def waits(self) -> None:
         """Record when a run started to wait."""
         state = self.session.state
-        if longest_wait(state) and all(note["kind"] != "waits" for note in state.notes):
+        if longest_wait(self.session.program, state) and all(note["kind"] != "waits" for note in state.notes):
             self.session.record({"kind": "waits", "since": time.time()})
 
     def read(self, state: State) -> None:
         """Give a step that has waited too long its outcome."""
         session, node = self.session, self.session.program["nodes"].get(state.node, {})
-        if state.condition != "waiting" or time.time() < expires_at(state) or not session.is_same(state):
+        is_late = state.condition == "waiting" and time.time() >= expires_at(session.program, state)
+        if not is_late or not session.is_same(state):
             return
-        longest, name = duration(longest_wait(state)), state.node
+        longest, name = duration(longest_wait(session.program, state)), state.node
         if node["task"] not in ("ask", "gate"):
             state.condition, state.message = "stop", f"expired: the run waited longer than {longest}"
             state.notes.append({"kind": "expired"})
@@ -117,13 +128,62 @@ class Expiry(Extension):
         return {"state": "expired", "expired": True} if any(one["kind"] == "expired" for one in state.notes) else {}
 
 
-def longest_wait(state: State) -> float:
-    """Return how many seconds a step of a run may wait for a person; 0 without a limit."""
-    return float(state.begin.get("expire", 0))
+def longest_wait(program: Table, state: State) -> float:
+    """Return how many seconds the step of a run may wait for a person: the operator's limit, its own, or 0."""
+    return float(state.begin.get("expire") or program["nodes"].get(state.node, {}).get("expire", 0))
 
 
-def expires_at(state: State) -> float:
+def expires_at(program: Table, state: State) -> float:
     """Return when a waiting step expires, in seconds; infinity without a limit."""
     since = [note["since"] for note in state.notes if note["kind"] == "waits"]
-    longest = longest_wait(state)
+    longest = longest_wait(program, state)
     return float(since[0] + longest) if since and longest else float("inf")
+
+
+def reached(session: Session, state: State) -> "tuple[Any, int] | None":
+    """Return the edge that a limit of visits closed when it ended the run, and the allowed visits; None otherwise."""
+    branch = session.program["nodes"].get(state.node.rpartition("/")[0], {})
+    edge: Any = next(iter(branch.get("edges", ())), {})
+    register, _, most = next(iter(edge.get("if", ())), ("", "", 0))
+    if state.condition != "stop" or not register.endswith(" visits") or not session.is_same(state):
+        return None
+    return edge, [most, *(one["visits"] for one in state.finished if one["next"] == edge["go"] and "visits" in one)][-1]
+
+
+def raise_visits(session: Session) -> None:
+    """Continue a run that ended at a limit of visits, if this call allows more."""
+    given, found = session.options.max_visits, reached(session, session.state)
+    most = number_of("--max-visits", given, 0) or MOST_VISITS
+    if found is None and any(one.get("visits") == most for one in session.state.finished[-1:]):
+        return  # an interrupted call has allowed them
+    if found is None:
+        raise UsageError("--max-visits continues only a run that ended at a limit of visits")
+    edge, before = found
+    register, _, limit = edge["if"][0]
+    if most <= before:
+        raise UsageError(f"--max-visits {most}: step {register.rpartition(' ')[0]} has had {before}; allow more")
+    left = {"go": edge["go"], "do": [[register, "=", limit - (most - before - 1)]]}
+    move = follow(session.program, left, session.state.registers)
+    record = session.moved(session.state.node, move, "goto", f"allowed up to {given} visits")
+    session.record({**record, "visits": most, **session.condition_after(move, begins=False)})
+
+
+class Visits(Extension):
+    """Lets an operator continue a run that ended at a step's limit of visits."""
+
+    options = (("resume", "--max-visits", "NUMBER", "allow the step at its limit more visits; 0 for no limit"),)
+
+    @classmethod
+    def suits(cls, program: Table) -> bool:
+        """Return whether the program limits visits."""
+        return any(name.endswith(" visits") for name in program["registers"])
+
+    def again(self, state: State) -> "list[tuple[str, str]]":
+        """Return the command that allows another visit."""
+        found, call = reached(self.session, state), self.session.call
+        return [("to allow another visit", call("resume", "--max-visits", str(found[1] + 1)))] if found else []
+
+    def resumed(self) -> None:
+        """Allow more visits."""
+        if self.session.options.max_visits is not None:
+            raise_visits(self.session)

@@ -41,7 +41,7 @@ def limit_issues(inside: str, said: Mapping[str, Any], path: KeyPath = (), most:
         found = _STOP.fullmatch(said[THEN]) if isinstance(said[THEN], str) else None
         if found is None or not said[THEN].isprintable():
             problem = f"{inside}: `{THEN}` must be STOP, with or without a message in quotes"
-            yield Issue((*path, THEN), problem, f"write `{THEN}: STOP` or `{THEN}: STOP \"three reviews failed\"`")
+            yield Issue((*path, THEN), problem, f'write `{THEN}: STOP` or `{THEN}: STOP "three reviews failed"`')
         if most not in said:
             problem = f"{inside}: `{THEN}` has no effect without `{most}`"
             yield Issue((*path, THEN), problem, f"add `{most}: 3`, or remove `{THEN}`")
@@ -79,7 +79,9 @@ def with_limits(program: Program, limits: Iterable[Limits]) -> tuple[Program, li
     for item in limits:
         place = item.places[item.visits is None]
         if item.step not in steps and place:
-            found.append(place.finding(f"there is no step `{item.step}`{did_you_mean(item.step, steps)}", "fix the name"))
+            found.append(
+                place.finding(f"there is no step `{item.step}`{did_you_mean(item.step, steps)}", "fix the name")
+            )
     seconds = {item.step: item.expire for item in known if item.expire is not None}
     for item in known:
         if item.step in seconds and item.places[1] and not any(waits(node, item.step) for node in program.nodes):
@@ -109,6 +111,5 @@ def with_expiry(program: Program, seconds: Mapping[str, int]) -> Program:
 
 def not_repeated(step: str, place: OptionSource) -> Diagnostic:
     """Return the warning about a limit of visits that no run can reach."""
-    problem = f"`{MAX_VISITS}` has no effect on step {step}: no transition leads back to it"
-    remedy = "remove it, or set it for a step of the loop; a RETRY is limited by its number"
-    return Diagnostic("RD412", place.path, place.span, problem, remedy)
+    problem = f"the limit of visits has no effect on step {step}: no transition leads back to it"
+    return Diagnostic("RD412", place.path, place.span, problem, "remove it, or set it for a step of a loop")
