@@ -96,7 +96,7 @@ def _settings(settings: Settings) -> Iterator[str]:
     if settings.delay:
         again = f", ×{settings.backoff} each time" if settings.backoff > 1 else ""
         yield from wrapped(f"waits {spoken(settings.delay)} before it tries again{again}")
-    if settings.expire is not None:
+    if settings.expire:
         yield from wrapped(f"expires after {spoken(settings.expire)}")
 
 

@@ -115,7 +115,7 @@ def _of_node(node: Node, edges: Iterable[Edge]) -> list[Feature]:
         found.append(Feature.TIMEOUTS)
     if node.settings.delay:
         found.append(Feature.DELAYS)
-    if node.settings.expire is not None:
+    if node.settings.expire:
         found.append(Feature.EXPIRY)
     if node.constants:
         found.append(Feature.CONSTANTS)

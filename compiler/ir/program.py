@@ -39,13 +39,13 @@ class Constant(Struct, frozen=True):  # I25
 class Settings(Struct, frozen=True):  # I21, I22
     """The timing of a node's attempts, in seconds. A `timeout` of None is the default of the task.
 
-    `expire` is how long a question or gate waits for a person.
+    `expire` is how long a question or gate waits for a person; 0 for no limit.
     """
 
     timeout: int | None = None
     delay: int = 0
     backoff: int = 1
-    expire: int | None = None
+    expire: int = 0
 
 
 class Node(Struct, frozen=True):  # I23

@@ -94,8 +94,8 @@ def setting_issues(program: Program) -> Iterator[Issue]:
         if settings.timeout is not None and not isinstance(node.task, Shell | Agent | Tool | Parallel | Stage):
             problem = f"a node of the kind {node.task.kind} cannot have a timeout, because it runs no process"
             yield Issue(path, problem)
-        if settings.expire is not None and (settings.expire < 1 or not isinstance(node.task, Ask | Gate)):
-            yield Issue(path, "the node expires after less than a second, or no person answers it")
+        if settings.expire < 0 or (settings.expire and not isinstance(node.task, Ask | Gate)):
+            yield Issue(path, "`expire` is below 0, or no person answers the node")
 
 
 LONGEST_REPORT = 200  # in characters; a name with its additions must be a valid file name

@@ -32,7 +32,7 @@ class VisitLimit(Struct, frozen=True):
 def with_visit_limits(program: Program, limits: Iterable[VisitLimit]) -> tuple[Program, set[str]]:
     """Return the program with these limits, and the steps that no transition leads back to, which need none."""
     jumps, again = jumps_of(program), _repeated(program)
-    every = {jumps[limit.step].target: limit for limit in limits}
+    every = {jumps[limit.step].target: limit for limit in limits if limit.step not in most_visits(program)}
     entries = {entry: limit for entry, limit in every.items() if entry in again}
     useless = {limit.step for entry, limit in every.items() if entry not in again}
     if not entries:

@@ -83,7 +83,7 @@ def _limits(settings: Settings) -> Iterator[str]:
     if settings.delay:
         again = f", ×{settings.backoff} each time" if settings.backoff > 1 else ""
         yield f"waits {durations.spoken(settings.delay)} before a retry{again}"
-    if settings.expire is not None:
+    if settings.expire:
         yield f"expires after {durations.spoken(settings.expire)}"
 
 

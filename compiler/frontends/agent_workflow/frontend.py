@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from msgspec.structs import replace
+
 from compiler.diagnostics.issues import OptionSource
 from compiler.diagnostics.model import has_error, sort_key
 from compiler.frontends.agent_workflow import MAX_STEPS, OPTIONS
@@ -11,7 +13,7 @@ from compiler.frontends.agent_workflow.check import check, unlisted_agents
 from compiler.frontends.agent_workflow.lower import ENDINGS, lower
 from compiler.frontends.agent_workflow.parse import Parsed, parse
 from compiler.frontends.common.interface import Job, Result, formatted
-from compiler.frontends.common.limits import Limits, visits_of
+from compiler.frontends.common.limits import Limits, limits_of, with_limits
 from compiler.frontends.common.names import SECRETS, stem
 from compiler.frontends.common.scenarios import completed, options_of
 from compiler.project.options import merge
@@ -57,15 +59,16 @@ def compile_document(job: Job) -> Result:
     if has_error(found):
         return result
     secrets, limit = tuple(SECRETS.first(options.values) or {}), MAX_STEPS.first(options.values, job.configured)
-    program = lower(parsed.workflow, parsed.places, secrets, limit)
+    program, useless = with_limits(lower(parsed.workflow, parsed.places, secrets, limit), _limits(parsed))
+    result = replace(result, diagnostics=(*result.diagnostics, *useless))
     content, spans = reading.as_written.get("scenarios"), below(reading.spans, "scenarios")
-    own = tuple(limits(parsed))
-    return completed(job, result, program, stem(job.source.name, *ENDINGS), content, spans, own)
+    return completed(job, result, program, stem(job.source.name, *ENDINGS), content, spans)
 
 
-def limits(parsed: Parsed) -> Iterator[Limits]:
+def _limits(parsed: Parsed) -> Iterator[Limits]:
     """Yield the limits that steps have beside their other keys."""
     for number, step in enumerate(parsed.workflow.steps if parsed.workflow else ()):
-        if visits := visits_of(step.name, step.max_visits, step.then):
+        if step.max_visits:
             span = parsed.places.at(("steps", number, "max_visits"))
-            yield Limits(step.name, visits, places=(OptionSource("RD013", parsed.places.source.path, span), None))
+            place = OptionSource("RD013", parsed.places.source.path, span)
+            yield limits_of(step.name, step.model_dump(), place.around({}), "max_visits")

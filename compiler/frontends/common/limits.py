@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostics.issues import OptionSource, OptionSources
+from compiler.diagnostics.issues import OptionSources
 from compiler.diagnostics.model import Diagnostic, Issue
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import IDLE, Ask, Gate
@@ -24,12 +24,21 @@ _ESCAPED = Regex(r"\\(.)")
 
 
 class Limits(Struct, frozen=True):
-    """The limits of a step, and the place of each."""
+    """The limits of a step, and the places of its settings. An `expire` of 0 is no limit."""
 
     step: str
-    visits: VisitLimit | None = None
-    expire: int | None = None
-    places: tuple[OptionSource | None, OptionSource | None] = (None, None)
+    visits: VisitLimit | None
+    expire: int
+    places: OptionSources
+
+    def finding(self, key: str, problem: str, remedy: str) -> Diagnostic:
+        """Return an error about one of the limits."""
+        return (nearest(self.places, (self.step, key)) or self.places[()]).finding(problem, remedy)
+
+    @property
+    def meaning(self) -> tuple[object, ...]:
+        """The limits without the step and places."""
+        return self.expire, self.visits and (self.visits.most, self.visits.message)
 
 
 def limit_issues(inside: str, said: Mapping[str, Any], path: KeyPath = (), most: str = MAX_VISITS) -> Iterator[Issue]:
@@ -37,14 +46,13 @@ def limit_issues(inside: str, said: Mapping[str, Any], path: KeyPath = (), most:
     if most in said and number_of(said[most]) is None:
         problem = f"{inside}: `{most}` must be a whole number from 1 to {MOST_VISITS:,}"
         yield Issue((*path, most), problem, f"write the most visits of the step, for example `{most}: 3`")
-    if THEN in said:
-        found = _STOP.fullmatch(said[THEN]) if isinstance(said[THEN], str) else None
-        if found is None or not said[THEN].isprintable():
-            problem = f"{inside}: `{THEN}` must be STOP, with or without a message in quotes"
-            yield Issue((*path, THEN), problem, f'write `{THEN}: STOP` or `{THEN}: STOP "three reviews failed"`')
-        if most not in said:
-            problem = f"{inside}: `{THEN}` has no effect without `{most}`"
-            yield Issue((*path, THEN), problem, f"add `{most}: 3`, or remove `{THEN}`")
+    then = said.get(THEN, "STOP")
+    if not isinstance(then, str) or not then.isprintable() or not _STOP.fullmatch(then):
+        problem = f"{inside}: `{THEN}` must be STOP, with or without a message in quotes"
+        yield Issue((*path, THEN), problem, f'write `{THEN}: STOP` or `{THEN}: STOP "three reviews failed"`')
+    if THEN in said and most not in said:
+        problem = f"{inside}: `{THEN}` has no effect without `{most}`"
+        yield Issue((*path, THEN), problem, f"add `{most}: 3`, or remove `{THEN}`")
     if EXPIRE in said and not read_duration(said[EXPIRE]):
         problem = f"{inside}: `{EXPIRE}` must be a duration from a second to a year"
         yield Issue((*path, EXPIRE), problem, duration_remedy(said[EXPIRE]))
@@ -57,59 +65,43 @@ def number_of(value: object) -> int | None:
     return int(written) if is_short and 1 <= int(written) <= MOST_VISITS else None
 
 
-def visits_of(step: str, most: object, then: object) -> VisitLimit | None:
-    """Return the limit of a step's visits from values without issues."""
-    found, number = _STOP.fullmatch(str(then or "STOP")), number_of(most)
-    message = _ESCAPED.sub(r"\1", found[1] or "") if found else ""
-    return None if number is None else VisitLimit(step, number, message)
-
-
-def limits_of(step: str, said: Mapping[str, Any], places: OptionSources) -> Limits:
+def limits_of(step: str, said: Mapping[str, Any], places: OptionSources, most: str = MAX_VISITS) -> Limits:
     """Return the limits in a step's settings without issues."""
-    at = (nearest(places, (step, MAX_VISITS)), nearest(places, (step, EXPIRE)))
-    visits = visits_of(step, said.get(MAX_VISITS), said.get(THEN))
-    return Limits(step, visits, read_duration(said.get(EXPIRE)), at)
+    number, then = number_of(said.get(most)), _STOP.fullmatch(said.get(THEN) or "")
+    visits = VisitLimit(step, number, _ESCAPED.sub(r"\1", (then and then[1]) or "")) if number else None
+    return Limits(step, visits, read_duration(said.get(EXPIRE)) or 0, places)
 
 
 def with_limits(program: Program, limits: Iterable[Limits]) -> tuple[Program, list[Diagnostic]]:
     """Return the program with these limits, and the diagnostics for those without effect."""
-    found: list[Diagnostic] = []
-    limits, steps = tuple(limits), [node.id for node in program.nodes if type(node.task) not in IDLE]
-    known = tuple(item for item in limits if item.step in steps)
+    steps, known, found = [node.id for node in program.nodes if type(node.task) not in IDLE], [], []
     for item in limits:
-        place = item.places[item.visits is None]
-        if item.step not in steps and place:
-            found.append(
-                place.finding(f"there is no step `{item.step}`{did_you_mean(item.step, steps)}", "fix the name")
-            )
-    seconds = {item.step: item.expire for item in known if item.expire is not None}
-    for item in known:
-        if item.step in seconds and item.places[1] and not any(waits(node, item.step) for node in program.nodes):
+        if item.step in steps:
+            known.append(item)
+        else:
+            found.append(item.finding("", f"there is no step `{item.step}`{did_you_mean(item.step, steps)}", "fix it"))
+    nodes = {node.id: node for node in program.nodes}
+    for item in known if not found else ():
+        waiting = [name for name, node in nodes.items() if _waits(node, item.step)] if item.expire else []
+        for name in waiting:
+            nodes[name] = replace(nodes[name], settings=replace(nodes[name].settings, expire=item.expire))
+        if item.expire and not waiting:
             problem = f"`{EXPIRE}` has no effect on step {item.step}: it asks no person"
-            found.append(item.places[1].finding(problem, "move it to a step with a question or a gate"))
-    program, useless = with_visit_limits(program, [item.visits for item in known if item.visits])
-    found += [not_repeated(item.step, item.places[0]) for item in known if item.step in useless and item.places[0]]
-    return with_expiry(program, seconds), found
+            found.append(item.finding(EXPIRE, problem, "move it to a step with a question or a gate"))
+    program, useless = with_visits(replace(program, nodes=tuple(nodes.values())), known)
+    return program, found + useless
 
 
-def waits(node: Node, step: str) -> bool:
+def _waits(node: Node, step: str) -> bool:
     """Return whether a person answers a node of a step: the step itself, or its question or gate."""
     return isinstance(node.task, Ask | Gate) and (step in (node.id, node.group) or node.id.startswith(f"{step}/"))
 
 
-def with_expiry(program: Program, seconds: Mapping[str, int]) -> Program:
-    """Return the program with the times that steps wait for a person."""
-    if not seconds:
-        return program
-
-    def limited(node: Node) -> Node:
-        found = next((time for step, time in seconds.items() if waits(node, step)), None)
-        return node if found is None else replace(node, settings=replace(node.settings, expire=found))
-
-    return replace(program, nodes=tuple(map(limited, program.nodes)))
-
-
-def not_repeated(step: str, place: OptionSource) -> Diagnostic:
-    """Return the warning about a limit of visits that no run can reach."""
-    problem = f"the limit of visits has no effect on step {step}: no transition leads back to it"
-    return Diagnostic("RD412", place.path, place.span, problem, "remove it, or set it for a step of a loop")
+def with_visits(program: Program, limits: Iterable[Limits]) -> tuple[Program, list[Diagnostic]]:
+    """Return the program with limits of visits, and warnings about those that no run can reach."""
+    items = {item.visits.step: (item.visits, item) for item in limits if item.visits}
+    program, useless = with_visit_limits(program, [visits for visits, _ in items.values()])
+    problem = "the limit of visits has no effect on step {}: no transition leads back to it"
+    remedy = "remove it, or set it for a step of a loop"
+    found = (items[step][1].finding(MAX_VISITS, problem.format(step), remedy) for step in sorted(useless))
+    return program, [replace(each, code="RD412") for each in found]

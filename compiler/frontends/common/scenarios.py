@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from compiler.diagnostics.issues import InvalidError, OptionSource, diagnostics, duplicate_options
 from compiler.diagnostics.model import Diagnostic, Issue, has_error
 from compiler.frontends.common.interface import Job, Result
-from compiler.frontends.common.limits import Limits, with_limits
+from compiler.frontends.common.limits import with_limits
 from compiler.frontends.common.names import NO_STEPS, STEPS, TimeLimit
 from compiler.ir.edges import Keep
 from compiler.ir.program import Node, Program, Settings
@@ -247,26 +247,17 @@ def options_of(
     return document_options(source, read.values, read.spans, known)
 
 
-def completed(
-    job: Job,
-    result: Result,
-    program: Program,
-    stem: str,
-    content: object,
-    spans: Spans,
-    own: Sequence[Limits] = (),
-) -> Result:
+def completed(job: Job, result: Result, program: Program, stem: str, content: object, spans: Spans) -> Result:
     """Return an error-free result with the program, the time limits of its steps, and its scenarios.
 
-    `own` are limits that steps have outside `rdc`. `stem` is the document's file name without extensions; a companion
-    file with scenarios starts with it. `content` are the document's `scenarios` as written, or None. `spans` has the
-    places of its keys and items.
+    `stem` is the document's file name without extensions; a companion file with scenarios starts with it. `content` are
+    the document's `scenarios` as written, or None. `spans` has the places of its keys and items.
     """
     nodes = STEPS.first(result.options.values) or NO_STEPS
     limited, problems = with_time_limits(program, nodes.limits)
-    limited, useless = with_limits(limited, (*nodes.others, *own))
-    inside, beside = _read(job.source, content, spans, limited), _beside(job, stem, limited)
-    found = [*problems, *useless, *inside.diagnostics, *beside.diagnostics]
+    limited, useless = with_limits(limited, nodes.others)
+    own, beside = _read(job.source, content, spans, limited), _beside(job, stem, limited)
+    found = [*problems, *useless, *own.diagnostics, *beside.diagnostics]
     options, for_targets = result.options, nodes.for_targets
     if for_targets.values:
         options = replace(options, targets={**options.targets, STEPS.name: for_targets})
@@ -276,7 +267,7 @@ def completed(
         diagnostics=(*result.diagnostics, *found),
         sources={**result.sources, **({beside.file.name: beside.file} if beside.file else {})},
         options=options,
-        scenarios=(*inside.scenarios, *beside.scenarios),
+        scenarios=(*own.scenarios, *beside.scenarios),
         scenario_file=f"{stem}{ENDING}" if stem else "",
     )
 

@@ -7,8 +7,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from compiler.diagnostics.issues import OptionSource, OptionSources
+from compiler.frontends.common.limits import Limits
 from compiler.ir.program import Input
-from compiler.ir.visits import VisitLimit
 from compiler.project.options import TargetOptions
 from compiler.scenarios.model import Scenario
 from compiler.text.source import Span, nearest
@@ -33,8 +33,7 @@ class StepSettings(Struct, frozen=True):
     delay: int | None = None
     backoff: int | None = None
     env: Mapping[str, str] = field(default_factory=dict)
-    visits: VisitLimit | None = None
-    expire: int | None = None
+    limits: Limits | None = None
 
     def place(self, *path: str) -> OptionSource:
         """Return the place of a key, or of the whole settings if the key has no place."""

@@ -47,8 +47,7 @@ def _settings(step: str, said: Mapping[str, Any], places: OptionSources) -> Step
         read_duration(said.get("retry-delay")),
         None if backoff is None else int(backoff),
         dict(said.get("env") or {}),
-        limits.visits_of(step, said.get(limits.MAX_VISITS), said.get(limits.THEN)),
-        read_duration(said.get(limits.EXPIRE)),
+        limits.limits_of(step, said, {(step, *path): place for path, place in places.items()}),
     )
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from compiler.diagnostics.issues import OptionSource
 from compiler.diagnostics.model import Diagnostic
-from compiler.frontends.common.limits import MAX_VISITS, not_repeated
+from compiler.frontends.common.limits import EXPIRE, MAX_VISITS, Limits, with_visits
 from compiler.frontends.rundown.declarations.steps import full_id
 from compiler.frontends.rundown.link import Document, Linked
 from compiler.frontends.rundown.lower.document import LARGEST_PROGRAM
@@ -19,7 +19,6 @@ from compiler.frontends.rundown.lower.values import unknown_step
 from compiler.frontends.rundown.syntax import EVERY, UNKNOWN, StepSettings, all_steps
 from compiler.ir.program import Constant, Node, Program, Settings
 from compiler.ir.tasks import Ask, Shell
-from compiler.ir.visits import VisitLimit, with_visit_limits
 
 Value = TypeVar("Value", int, str)
 
@@ -33,28 +32,29 @@ class AppliedSetting(Struct, Generic[Value], frozen=True):
 
 
 class Effective(Struct, frozen=True):
-    """The settings that apply to a step, including those of its surrounding groups; `visits` are only its own."""
+    """The settings that apply to a step, including those of its surrounding groups; `limits` are only its own."""
 
     numbers: Mapping[str, AppliedSetting[int]] = field(default_factory=dict)
     env: Mapping[str, AppliedSetting[str]] = field(default_factory=dict)
-    visits: tuple[VisitLimit, OptionSource] | None = None
+    limits: Limits | None = None
 
     def within(self, step: str, settings: Iterable[StepSettings]) -> Effective:
         """Return the settings within an inner step. Of two documents, the one that includes the other wins."""
         numbers: dict[str, AppliedSetting[int]] = {}
         env: dict[str, AppliedSetting[str]] = {}
-        visits: tuple[VisitLimit, OptionSource] | None = None
+        limits: Limits | None = None
         for output in settings:
-            if output.visits:
-                visits = visits or (replace(output.visits, step=step), output.place(MAX_VISITS))
             own = {"timeout": output.timeout, "retry-delay": output.delay, "retry-backoff": output.backoff}
-            own["expire"] = output.expire
+            if output.limits:
+                own[EXPIRE] = output.limits.expire or None
+                if output.limits.visits and not limits:
+                    limits = replace(output.limits, visits=replace(output.limits.visits, step=step))
             for key, value in own.items():
                 if value is not None:
                     numbers.setdefault(key, AppliedSetting(value, output.place(key), step))
             for name, text in output.env.items():
                 env.setdefault(name, AppliedSetting(text, output.place("env", name), step))
-        return Effective({**self.numbers, **numbers}, {**self.env, **env}, visits)
+        return Effective({**self.numbers, **numbers}, {**self.env, **env}, limits)
 
 
 def held_against(outline: Outline) -> tuple[dict[str, Effective], list[Diagnostic]]:
@@ -71,7 +71,7 @@ def held_against(outline: Outline) -> tuple[dict[str, Effective], list[Diagnosti
         found += _without_person(leaf, holds)
         found += _without_retry(leaf, holds)
     found += _never_waited(outline, groups)
-    found += (_of_group(step, *holds.visits) for step, holds in groups.items() if step and holds.visits)
+    found += (_of_group(step, holds.limits) for step, holds in groups.items() if step and holds.limits)
     return effective, list(dict.fromkeys(found))
 
 
@@ -80,9 +80,8 @@ def with_settings(program: Program, effective: Mapping[str, Effective]) -> tuple
     if not effective:
         return program, []
     nodes = (_with(node, effective[node.id]) if node.id in effective else node for node in program.nodes)
-    visits = {holds.visits[0].step: holds.visits for holds in effective.values() if holds.visits}
-    limited = with_visit_limits(replace(program, nodes=tuple(nodes)), (limit for limit, _ in visits.values()))
-    return limited[0], [not_repeated(step, place) for step, (_, place) in visits.items() if step in limited[1]]
+    limits = (holds.limits for holds in effective.values() if holds.limits)
+    return with_visits(replace(program, nodes=tuple(nodes)), limits)
 
 
 def _with(node: Node, holds: Effective) -> Node:
@@ -92,7 +91,7 @@ def _with(node: Node, holds: Effective) -> Node:
     delay = numbers["retry-delay"].value if node.retries and "retry-delay" in numbers else 0
     backoff = numbers["retry-backoff"].value if delay and "retry-backoff" in numbers else 1
     constants = tuple(Constant(name, text.value) for name, text in holds.env.items()) if is_command else ()
-    expire = numbers["expire"].value if isinstance(node.task, Ask) and "expire" in numbers else None
+    expire = numbers[EXPIRE].value if isinstance(node.task, Ask) and EXPIRE in numbers else 0
     return replace(node, settings=Settings(timeout, delay, backoff, expire), constants=constants)
 
 
@@ -127,15 +126,15 @@ def _without_command(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
 
 
 def _without_person(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
-    expire = holds.numbers.get("expire")
+    expire = holds.numbers.get(EXPIRE)
     if leaf.is_command and expire and expire.step == leaf.id:
         problem = f"`expire` has no effect on step {leaf.id}: the step asks no person"
         yield expire.place.finding(problem, "move it to a step with a question")
 
 
-def _of_group(step: str, limit: VisitLimit, place: OptionSource) -> Diagnostic:
-    problem = f"`{MAX_VISITS}: {limit.most}` has no effect on step {step}: a run visits the steps inside it"
-    return place.finding(problem, "set it for the first step inside it")
+def _of_group(step: str, limits: Limits) -> Diagnostic:
+    problem = f"`{MAX_VISITS}` has no effect on step {step}: a run visits the steps inside it"
+    return limits.finding(MAX_VISITS, problem, "set it for the first step inside it")
 
 
 def _without_retry(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
