@@ -1,7 +1,8 @@
 """Limit how often a run visits a step: a counter, and a branch in front of the step (I4).
 
 All targets know counters and branches, so a limit needs nothing else from them. RETRY and the operator's jumps don't
-lead through the branch: an attempt is no new visit, and an operator decides.
+lead through the branch: an attempt is no new visit, and an operator decides. A run that stops there is in no group, as
+at other ends.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,12 +31,14 @@ class VisitLimit(Struct, frozen=True):
 
 
 def with_visit_limits(program: Program, limits: Iterable[VisitLimit]) -> tuple[Program, set[str]]:
-    """Return the program with these limits, and the steps that no transition leads back to, which need none."""
+    """Return the program with these limits, and the steps that no transition leads back to.
+
+    Only an operator can lead a run back to these, but not in a program with a contract.
+    """
     jumps, again = jumps_of(program), _repeated(program)
-    every = {jumps[limit.step].target: limit for limit in limits if limit.step not in most_visits(program)}
-    entries = {entry: limit for entry, limit in every.items() if entry in again}
-    useless = {limit.step for entry, limit in every.items() if entry not in again}
-    if not entries:
+    entries = {jumps[limit.step].target: limit for limit in limits if limit.step not in most_visits(program)}
+    useless = {limit.step for entry, limit in entries.items() if entry not in again}
+    if not entries or program.stepspec is not None:
         return program, useless
     counts = {entry: f"{limit.step}/visits" for entry, limit in entries.items()}
     nodes: list[Node] = []
@@ -78,4 +81,4 @@ def _counting(entry: Node, limit: VisitLimit) -> Iterator[Node]:
     visit = Edge((CounterTest(counter, "<", limit.most),), (Add(counter, 1),), entry.id)
     stop = Edge((), (), f"{name}/STOP", (Written("STOP"),))
     yield Node(name, Text(), entry.origin, Branch(), (visit, stop), entry.group)
-    yield Node(stop.target, Text(), entry.origin, End("stop", text(limit.stops)), (), entry.group)
+    yield Node(stop.target, Text(), entry.origin, End("stop", text(limit.stops)), ())

@@ -14,8 +14,7 @@ from runtime_shim.engine.walk import Move, Registers, advance, attempt_of, follo
 
 LONGEST_PAUSE = 10**8  # seconds; avoids overflow
 TIME_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
-LONGEST_TIME = 10**9  # seconds
-MOST_VISITS = 10**9  # instead of no limit
+LONGEST_TIME = MOST_VISITS = 10**9  # in seconds, and in place of no limit
 
 
 def seconds_of(option: str, given: str) -> int:
@@ -96,18 +95,17 @@ class Expiry(Extension):
 
     def read(self, state: State) -> None:
         """Give a step that has waited too long its outcome."""
-        session, node = self.session, self.session.program["nodes"].get(state.node, {})
-        is_late = state.condition == "waiting" and time.time() >= expires_at(session.program, state)
-        if not is_late or not session.is_same(state):
+        session, program = self.session, self.session.program
+        if state.condition != "waiting" or time.time() < expires_at(program, state) or not session.is_same(state):
             return
-        longest, name = duration(longest_wait(session.program, state)), state.node
-        if node["task"] not in ("ask", "gate"):
+        longest, name, task = duration(longest_wait(program, state)), state.node, program["nodes"][state.node]["task"]
+        if task not in ("ask", "gate"):
             state.condition, state.message = "stop", f"expired: the run waited longer than {longest}"
             state.notes.append({"kind": "expired"})
             return
         session.state = state
-        outcome = "rejected" if node["task"] == "gate" else "fail"
-        move = advance(session.program, name, state.registers, outcome)
+        outcome = "rejected" if task == "gate" else "fail"
+        move = advance(program, name, state.registers, outcome)
         about = {**session.moved(name, move, outcome, f"expired after {longest}"), "by": "rdc"}
         self._due = session.through("record", {**about, **session.condition_after(move, state, begins=False)})
         state.apply(self._due)

@@ -176,6 +176,10 @@ class Settings:
     delay: int | None = None
     backoff: int | None = None
     env: tuple[tuple[str, str], ...] = ()
+    expire: int | None = None
+    visits: int | None = None
+    then: str | None = None
+    """The message of the STOP in place of one more visit; None for what rdc says."""
 
 
 @dataclass(frozen=True)

@@ -251,6 +251,13 @@ def _settings(says: Settings) -> Mapping[str, Yaml]:
             found[key] = f"{seconds // 60}m" if seconds and seconds % 60 == 0 else f"{seconds}s"
     if says.backoff is not None:
         found["retry-backoff"] = says.backoff
+    if says.expire is not None:
+        found["expire"] = f"{says.expire}s"
+    if says.visits is not None:
+        found["max-visits"] = says.visits
+    if says.then is not None:
+        escaped = says.then.replace("\\", "\\\\").replace('"', '\\"')
+        found["then"] = f'STOP "{escaped}"' if says.then else "STOP"
     return {**found, "env": dict(says.env)} if says.env else found
 
 
