@@ -22,7 +22,7 @@ def _truth(value: object) -> object:
 
 
 Truth = Annotated[bool, BeforeValidator(_truth)]
-Visits = Annotated[int, BeforeValidator(number_of), Field(ge=1, le=MOST_VISITS)]
+Visits = Annotated[int, Field(ge=1, le=MOST_VISITS), BeforeValidator(number_of)]
 Name = Annotated[str, Field(json_schema_extra={"pattern": f"^{FILE_NAME}$"})]
 
 
