@@ -258,7 +258,7 @@ class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I32
         return {group.id: group.parent for group in self.groups}
 
     def around(self, group: str) -> Iterator[str]:
-        """Yield a group and the groups around it, from the inside. In "", there are none."""
+        """Yield a group and the groups around it, from the inside. "" has none."""
         while group:
             yield group
             group = self.parents[group]

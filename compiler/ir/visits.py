@@ -1,8 +1,7 @@
 """Limit how often a run visits a step: a counter, and a branch in front of the step (I4).
 
-All targets know counters and branches, so a limit needs nothing else from them. RETRY and the operator's jumps don't
-lead through the branch: an attempt is no new visit, and an operator decides. A run that stops there is in no group, as
-at other ends.
+All targets support counters and branches, so a limit needs nothing else from them. RETRY and the operator's jumps don't
+pass the branch: an attempt doesn't start a visit, and an operator decides. Like other ends, this one is in no group.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -9,12 +9,11 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.state import State
-from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import Move, Registers, advance, attempt_of, follow
 
 LONGEST_PAUSE = 10**8  # seconds; avoids overflow
 TIME_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
-LONGEST_TIME = MOST_VISITS = 10**9  # in seconds, and in place of no limit
+LONGEST_TIME = MOST_VISITS = 10**9  # in seconds; for unlimited visits
 
 
 def seconds_of(option: str, given: str) -> int:
@@ -29,7 +28,7 @@ def seconds_of(option: str, given: str) -> int:
 def number_of(option: str, given: str, least: int) -> int:
     """Return the number given to an option."""
     if not re.fullmatch("[0-9]{1,9}", given) or int(given) < least:
-        raise UsageError(f"{option} {one_line(given)!a}: expected a number, at least {least}")
+        raise UsageError(f"{option} {given!a}: expected a number, at least {least}")
     return int(given)
 
 
@@ -44,7 +43,7 @@ def pause_of(node: Table, registers: Registers) -> int:
 class Limits(Extension):
     """Stops a run at its limit, and waits before further attempts at a step."""
 
-    def condition_after(self, move: Move, before: "State | None", stand: Record) -> Record:
+    def condition_after(self, move: Move, before: "State | None", after: Record) -> Record:
         """Stop the run at its limit, or set a pause before the step."""
         nodes, limit = self.session.program["nodes"], self.session.program.get("limit")
         if before is not None and limit:
@@ -55,9 +54,9 @@ class Limits(Extension):
                 return {"condition": "stop", "message": message, "limited": limit}
         seconds = pause_of(nodes[move.node], move.registers)
         if not seconds:
-            return stand
-        condition = "ready" if stand["condition"] == "running" else stand["condition"]
-        return {**stand, "condition": condition, "due": time.time() + seconds}
+            return after
+        condition = "ready" if after["condition"] == "running" else after["condition"]
+        return {**after, "condition": condition, "due": time.time() + seconds}
 
     def before_step(self, name: str) -> None:
         """Wait for the rest of a pause. After an interruption, a resume waits for the rest."""

@@ -1,4 +1,4 @@
-"""Limits of visits: where a run stops, and how an operator lets it go on (O-8)."""
+"""Limits of visits: where a run stops, and how an operator lets it go on."""
 
 from __future__ import annotations
 

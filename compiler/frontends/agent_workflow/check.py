@@ -76,8 +76,9 @@ class Scene(Struct, frozen=True):
 
 def _limits(scene: Scene) -> Iterator[Diagnostic]:
     most, then = "max_visits", scene.step.then
-    said = {most: scene.step.max_visits or 1} if most in (scene.keys or ()) else {}
-    for issue in limit_issues(f"step `{_shown(scene.step.name)}`", said | ({THEN: then} if then else {}), (), most):
+    settings: dict[str, object] = {most: scene.step.max_visits or 1} if most in (scene.keys or ()) else {}
+    settings |= {THEN: then} if then else {}
+    for issue in limit_issues(f"step `{_shown(scene.step.name)}`", settings, (), most):
         yield scene.finding("RD805", issue.path, issue.message, issue.help)
 
 

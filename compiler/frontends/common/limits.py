@@ -16,6 +16,7 @@ from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, nearest
 from compiler.text.suggestions import did_you_mean
 
+Settings = Mapping[str, Any]
 MAX_VISITS, THEN, EXPIRE = KEYS = ("max-visits", "then", "expire")
 MOST_VISITS = 1_000_000
 
@@ -24,7 +25,7 @@ _ESCAPED = Regex(r"\\(.)")
 
 
 class Limits(Struct, frozen=True):
-    """The limits of a step, and the places of its settings. An `expire` of 0 is no limit."""
+    """The limits of a step, and the places of its settings. 0 for `expire` means no limit."""
 
     step: str
     visits: VisitLimit | None
@@ -41,21 +42,23 @@ class Limits(Struct, frozen=True):
         return self.expire, self.visits and (self.visits.most, self.visits.message)
 
 
-def limit_issues(inside: str, said: Mapping[str, Any], path: KeyPath = (), most: str = MAX_VISITS) -> Iterator[Issue]:
+def limit_issues(
+    inside: str, settings: Mapping[str, Any], path: KeyPath = (), most: str = MAX_VISITS
+) -> Iterator[Issue]:
     """Yield the issues of the limits in a step's settings. `most` is the key of the most visits."""
-    if most in said and number_of(said[most]) is None:
+    if most in settings and number_of(settings[most]) is None:
         problem = f"{inside}: `{most}` must be a whole number from 1 to {MOST_VISITS:,}"
         yield Issue((*path, most), problem, f"write the most visits of the step, for example `{most}: 3`")
-    then = said.get(THEN, "STOP")
+    then = settings.get(THEN, "STOP")
     if not isinstance(then, str) or not then.isprintable() or not _STOP.fullmatch(then):
         problem = f"{inside}: `{THEN}` must be STOP, with or without a message in quotes"
         yield Issue((*path, THEN), problem, f'write `{THEN}: STOP` or `{THEN}: STOP "three reviews failed"`')
-    if THEN in said and most not in said:
+    if THEN in settings and most not in settings:
         problem = f"{inside}: `{THEN}` has no effect without `{most}`"
         yield Issue((*path, THEN), problem, f"add `{most}: 3`, or remove `{THEN}`")
-    if EXPIRE in said and not read_duration(said[EXPIRE]):
+    if EXPIRE in settings and not read_duration(settings[EXPIRE]):
         problem = f"{inside}: `{EXPIRE}` must be a duration from a second to a year"
-        yield Issue((*path, EXPIRE), problem, duration_remedy(said[EXPIRE]))
+        yield Issue((*path, EXPIRE), problem, duration_remedy(settings[EXPIRE]))
 
 
 def number_of(value: object) -> int | None:
@@ -65,11 +68,11 @@ def number_of(value: object) -> int | None:
     return int(written) if is_short and 1 <= int(written) <= MOST_VISITS else None
 
 
-def limits_of(step: str, said: Mapping[str, Any], places: OptionSources, most: str = MAX_VISITS) -> Limits:
+def limits_of(step: str, settings: Settings, places: OptionSources, most: str = MAX_VISITS) -> Limits:
     """Return the limits in a step's settings without issues."""
-    number, then = number_of(said.get(most)), _STOP.fullmatch(said.get(THEN) or "")
+    number, then = number_of(settings.get(most)), _STOP.fullmatch(settings.get(THEN) or "")
     visits = VisitLimit(step, number, _ESCAPED.sub(r"\1", (then and then[1]) or "")) if number else None
-    return Limits(step, visits, read_duration(said.get(EXPIRE)) or 0, places)
+    return Limits(step, visits, read_duration(settings.get(EXPIRE)) or 0, places)
 
 
 def with_limits(program: Program, limits: Iterable[Limits]) -> tuple[Program, list[Diagnostic]]:
@@ -79,7 +82,8 @@ def with_limits(program: Program, limits: Iterable[Limits]) -> tuple[Program, li
         if item.step in steps:
             known.append(item)
         else:
-            found.append(item.finding("", f"there is no step `{item.step}`{did_you_mean(item.step, steps)}", "fix it"))
+            problem = f"unknown step `{item.step}`{did_you_mean(item.step, steps)}"
+            found.append(item.finding("", problem, "use the id of a step"))
     nodes = {node.id: node for node in program.nodes}
     for item in known if not found else ():
         waiting = [name for name, node in nodes.items() if _waits(node, item.step)] if item.expire else []
@@ -98,7 +102,7 @@ def _waits(node: Node, step: str) -> bool:
 
 
 def with_visits(program: Program, limits: Iterable[Limits]) -> tuple[Program, list[Diagnostic]]:
-    """Return the program with limits of visits, and warnings about those that no run can reach."""
+    """Return the program with limits of visits, and warnings about limits that no run can reach."""
     items = {item.visits.step: (item.visits, item) for item in limits if item.visits}
     program, useless = with_visit_limits(program, [visits for visits, _ in items.values()])
     problem = "the limit of visits has no effect on step {}: no transition leads back to it"

@@ -1,4 +1,4 @@
-"""Limits of visits and of the wait for a person, in all formats (O-8, O-9)."""
+"""Limits of visits and of the wait for a person, in all formats."""
 
 from __future__ import annotations
 
@@ -145,10 +145,10 @@ def test_what_no_limit_can_be_is_an_error(tmp_path: Path, ending: str, settings:
         ("runbook.md", '"*": {max-visits: 2}', "RD013 `max-visits` limits one step, not all steps"),
         ("runbook.md", "2: {expire: 1h}", "RD013 `expire` has no effect on step 2: the step asks no person"),
         ("runbook.md", "9: {max-visits: 2}", "RD013 there is no step `9`"),
-        ("workflow.yaml", "draf: {max-visits: 2}", "RD013 there is no step `draf`; did you mean `draft`?"),
+        ("workflow.yaml", "draf: {max-visits: 2}", "RD013 unknown step `draf`; did you mean `draft`?"),
         ("workflow.yaml", "draft: {expire: 1h}", "RD013 `expire` has no effect on step draft: it asks no person"),
         ("playbook.md", "2: {expire: 1h}", "RD013 `expire` has no effect on step 2: it asks no person"),
-        ("playbook.md", "3: {max-visits: 2}", "RD013 there is no step `3`"),
+        ("playbook.md", "3: {max-visits: 2}", "RD013 unknown step `3`"),
         ("stepspec.yaml", "build: {expire: 1h}", "RD013 `expire` has no effect on step build: it asks no person"),
     ],
 )

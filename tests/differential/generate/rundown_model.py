@@ -179,7 +179,7 @@ class Settings:
     expire: int | None = None
     visits: int | None = None
     then: str | None = None
-    """The message of the STOP in place of one more visit; None for what rdc says."""
+    """The message of the STOP that ends one visit too many; None for rdc's own."""
 
 
 @dataclass(frozen=True)

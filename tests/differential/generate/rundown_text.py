@@ -244,21 +244,21 @@ def _input(item: Input) -> Mapping[str, Yaml]:
     return found if item.required else {**found, "required": False}
 
 
-def _settings(says: Settings) -> Mapping[str, Yaml]:
+def _settings(given: Settings) -> Mapping[str, Yaml]:
     found: dict[str, Yaml] = {}
-    for key, seconds in (("timeout", says.timeout), ("retry-delay", says.delay)):
+    for key, seconds in (("timeout", given.timeout), ("retry-delay", given.delay)):
         if seconds is not None:
             found[key] = f"{seconds // 60}m" if seconds and seconds % 60 == 0 else f"{seconds}s"
-    if says.backoff is not None:
-        found["retry-backoff"] = says.backoff
-    if says.expire is not None:
-        found["expire"] = f"{says.expire}s"
-    if says.visits is not None:
-        found["max-visits"] = says.visits
-    if says.then is not None:
-        escaped = says.then.replace("\\", "\\\\").replace('"', '\\"')
-        found["then"] = f'STOP "{escaped}"' if says.then else "STOP"
-    return {**found, "env": dict(says.env)} if says.env else found
+    if given.backoff is not None:
+        found["retry-backoff"] = given.backoff
+    if given.expire is not None:
+        found["expire"] = f"{given.expire}s"
+    if given.visits is not None:
+        found["max-visits"] = given.visits
+    if given.then is not None:
+        escaped = given.then.replace("\\", "\\\\").replace('"', '\\"')
+        found["then"] = f'STOP "{escaped}"' if given.then else "STOP"
+    return {**found, "env": dict(given.env)} if given.env else found
 
 
 def in_yaml(value: Yaml) -> str:

@@ -199,7 +199,7 @@ class Scope:
         return replace(found, env=tuple(env.items()))
 
     def limit(self, label: str) -> Settings | None:
-        """What limits the visits of a step: what the outermost document says of the step itself."""
+        """The settings that limit the visits of a step: of the outermost document that has some for the step itself."""
         return next((of_step for step, of_step in self.stated if step == label and of_step.visits), None)
 
     def visit(self, leaf: Leaf, around: Sequence[str], attempt: int, index: int, shown: str) -> Beyond:
