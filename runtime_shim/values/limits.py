@@ -94,7 +94,7 @@ class Expiry(Extension):
 
     def read(self, state: State) -> None:
         """Give a step that has waited too long its outcome."""
-        session, program = self.session, self.session.program
+        session, program, self._due = self.session, self.session.program, None
         if state.condition != "waiting" or time.time() < expires_at(program, state) or not session.is_same(state):
             return
         longest, name, task = duration(longest_wait(program, state)), state.node, program["nodes"][state.node]["task"]
@@ -112,6 +112,10 @@ class Expiry(Extension):
     def before_run(self, state: "State | None") -> None:
         """Forget the outcome if another run starts."""
         self._due = self._due if state else None
+
+    def is_due(self) -> bool:
+        """Return whether an outcome is not recorded."""
+        return self._due is not None
 
     def resumed(self) -> None:
         """Record the outcome of the step that has expired."""

@@ -125,6 +125,17 @@ def test_only_the_step_with_a_time_expires(tmp_path: Path) -> None:
     assert place.run("resume").last == "rdc: STOP gave up"
 
 
+@pytest.mark.parametrize("bad", ["STOP", "COMPLETE", "2"])
+def test_a_run_that_expires_into_its_end_is_not_started_again(tmp_path: Path, bad: str) -> None:
+    """What `open` finds has an outcome that no call has recorded."""
+    place = Place(tmp_path, program({"1": ask("STOP", bad), "2": shell("echo 2 >> log", "COMPLETE")}))
+    waited(place)
+    opened = place.run("open")
+    assert place.walk() == ["1 fail"]
+    assert opened.code == {"STOP": 1}.get(bad, 0), opened.err
+    assert not (tmp_path / ".rdc" / "deploy" / "history").exists()
+
+
 @pytest.mark.parametrize("edition", ["commands", "script"])
 def test_editions_without_time_limits_do_not_know_the_option(edition: str) -> None:
     assert "--expire" not in runtime(edition)

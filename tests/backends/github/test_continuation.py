@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -71,6 +72,15 @@ def test_the_summary_says_how_to_go_on(first: tuple[Run, EngineRun]) -> None:
     assert "called this one" not in ran.summary
     assert "| 2. Count | 2 | PASS |" in ran.summary
     assert "3. Agree |" not in ran.summary, "it has no outcome yet"
+
+
+@pytest.mark.parametrize("answers", ["", "1 pass"])
+def test_a_question_that_has_expired_fails_in_the_next_run(answers: str, tmp_path: Path) -> None:
+    settings = '---\nrdc: {steps: {"1": {expire: 1s}}}\n---\n\n'
+    run = Run(tmp_path, settings + '## 1\n\nIs it good?\n\n- PASS: COMPLETE\n- FAIL: STOP "Too late"\n')
+    assert ending(run()) == "WAITING 1"
+    time.sleep(1)
+    assert ending(run(resume="1", **({"answers": answers} if answers else {}))) == "STOP Too late"
 
 
 ASKS = "## 1\n\nIs it good?\n\nTRANSITIONS\n"
