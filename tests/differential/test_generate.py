@@ -297,11 +297,11 @@ OF_PROGRAMS = {
     *(f"question {kind}" for kind in ("pass_fail", "yes_no", "confirm", "input", "select")),
     *(f"kind {kind}" for kind in ("outcome", "counter", "slot", "set", "add", "at_least", "reset", "clear", "keep")),
     *("of output", "extract", "before", "after", "missing", "variables", "keywords", "check all", "check any"),
-    *("excused", "failing", "unanimous", "groups", "timeout", "delay", "expire", "context", "contexts", "optional", "artifact"),
+    *("excused", "failing", "unanimous", "groups", "timeout", "delay", "context", "contexts", "optional", "artifact"),
     *(f"{kind} {word}" for kind in ("agent", "parallel") for word in ("pass", "fail", "a keyword", "none")),
     *(f"{kind} {word}" for kind in ("agent", "parallel") for word in ("invalid", "ambiguous", "failed")),
     *(f"{kind} {word}" for kind in ("shell", "tool") for word in ("pass", "fail")),
-    *("ask yes", "ask no", "ask an option", "gate approved", "gate rejected", "outputs"),
+    *("ask yes", "ask no", "ask an option", "gate approved", "gate rejected", "outputs", "expire"),
     *("end COMPLETE", "end STOP", "end by the limit", "a step twice", "a long path"),
 }
 
