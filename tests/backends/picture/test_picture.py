@@ -328,7 +328,7 @@ def test_a_limit_of_visits_is_a_box_of_the_loop() -> None:
     seen = picture(with_visit_limits(loop, [VisitLimit("1", 1, "enough")])[0])
     box = next(box for box in seen.boxes if box.lines[0].startswith("1: "))
     assert box.lines == ("1: at most 1 visit",)
-    assert {"2  -> 1/visits", "1/visits 1 visits < 1 -> 1", "1/visits otherwise -> 1/visits/STOP"} <= {*arrows(seen)}
+    assert {"2 ↻ -> 1/visits", "1/visits ↻ 1 visits < 1 -> 1", "1/visits otherwise -> 1/visits/STOP"} <= {*arrows(seen)}
 
 
 def test_a_name_that_looks_like_a_mark_is_none() -> None:
