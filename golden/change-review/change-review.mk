@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 23a77d7c0adc8c1a75021aef4e0579b924a5c505a1c97850d8e2f9f07db9c892
+override RDC_SHA256 := 4f3f245a4db7c65f97600c1eaef2a24f990b39836bd63f3f773d5a792ca02edb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

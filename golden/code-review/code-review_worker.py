@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   fbfe21a9fe08a25b323ffad0ce4f442561fd1642551a890ad142b296860dd39c  -
+#   f4cb0744d5b05de460131587248b5c2fa07d6c27c151453d0d06287556fd4a4f  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   0c82ccec77faf978a75e4a79e80d7d9ddd8c707ad04f5f37ac5531e0babd92a5  -
+#   93220f088e3e051e7b0569c3d132fa5a1092a6fc07af607dcaeda859f3c4222f  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -113,13 +113,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 fbfe21a9fe08a25b323ffad0ce4f442561fd1642551a890ad142b296860dd39c).
-# The part for workers: dbos-values (sha256 0c82ccec77faf978a75e4a79e80d7d9ddd8c707ad04f5f37ac5531e0babd92a5).
-# The runbook ends here, and you can stop reading. Up to the last END line, 5,315 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition values (sha256 f4cb0744d5b05de460131587248b5c2fa07d6c27c151453d0d06287556fd4a4f).
+# The part for workers: dbos-values (sha256 93220f088e3e051e7b0569c3d132fa5a1092a6fc07af607dcaeda859f3c4222f).
+# The runbook ends here, and you can stop reading. Up to the last END line, 5,382 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5317 lines, sha256 6fc1cadd079e1ce2cfafc41030dfde6be564be3ea5a9c8bb67e50e6930567c29
+# --- 5384 lines, sha256 4f5fa5986d300d1efc6bc69b7eea320e325164671abab8f3596829d93fe58da2

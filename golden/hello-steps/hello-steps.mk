@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := a7bf835bb283eb1690e1d6fd20b39c6add8854ffe2b8bbbe205be07bdf0bfed0
+override RDC_SHA256 := 818c325dd38e27bda82692b2feb9ad0fecb2266b21b73c61814d0a381ec0d9cc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   9b56878d1a3d33d51e5098ebd25d57e4a3f5678770873268a4090073501e3531  -
+#   4990654b3f84f9143c4adc454023d281c418f25739bcc49100665b52315f716e  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -100,11 +100,11 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 9b56878d1a3d33d51e5098ebd25d57e4a3f5678770873268a4090073501e3531).
-# The specification ends here, and you can stop reading. Up to the last END line, 5,523 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 4990654b3f84f9143c4adc454023d281c418f25739bcc49100665b52315f716e).
+# The specification ends here, and you can stop reading. Up to the last END line, 5,586 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5524 lines, sha256 eef3d7c1e31e46da3770aad77b971933068779f51fa58b08fa058a3345ba037b
+# --- 5587 lines, sha256 7229df3e9b44e271331df65c8a208981892d146522aeddfd511642067ff8dd38

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := f59cf7fd5d4fafa6fd0befb729bcecf1578d56bc3f0e96104032d85d2686b391
+override RDC_SHA256 := 4afbc4709c270f93090605e386be51123e1838b328fbc11b81eeb4b617df5bec
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   e464dd1c537470ce6da08e39683a2855945afcb54ca75d764dc82dd7c38b60c0  -
+#   43323565d2b990cdf04c8f4f92d870aa8dbe18dc5f9d84148e1d2c573f1ee8c7  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -105,11 +105,11 @@ echo "order {N}: $(cat orders/current)"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 e464dd1c537470ce6da08e39683a2855945afcb54ca75d764dc82dd7c38b60c0).
-# The runbook ends here, and you can stop reading. Up to the last END line, 2,265 lines are the same in every program
+# The runtime of rdc 0.1.0, edition commands (sha256 43323565d2b990cdf04c8f4f92d870aa8dbe18dc5f9d84148e1d2c573f1ee8c7).
+# The runbook ends here, and you can stop reading. Up to the last END line, 2,268 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2266 lines, sha256 c0c3f83f9d0a8f40a8f34e662e4179eef9939173fdb9c5d1fb2f6838d32e4e8a
+# --- 2269 lines, sha256 3644906ac4c41a57f4faca7ae0c1a98eea8d47b02f31ee5c2754439d246395f9

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 4db62aa0d04588261a4b0dd95e7de4cc69f448236e4c23a86d98fc496fd9db8a
+override RDC_SHA256 := 21e6eb79c5e8bebfb1b7dc8bcd7ae401f92a3f54d3a4c11ae8a33872c644e06b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
