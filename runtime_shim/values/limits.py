@@ -141,14 +141,14 @@ def expires_at(program: Table, state: State) -> float:
     return float(since[0] + longest) if since and longest else float("inf")
 
 
-def reached(session: Session, state: State) -> "tuple[Any, int] | None":
-    """Return the edge that a limit of visits closed when it ended the run, and the allowed visits; None otherwise."""
-    branch = session.program["nodes"].get(state.node.rpartition("/")[0], {})
-    edge: Any = next(iter(branch.get("edges", ())), {})
+def reached(session: Session, state: State) -> "tuple[str, str, int, int] | None":
+    """Return the step whose limit of visits ended the run, its counter, its limit, and the allowed visits; or None."""
+    edge: Any = next(iter(session.program["nodes"].get(state.node.rpartition("/")[0], {}).get("edges", ())), {})
     register, _, most = next(iter(edge.get("if", ())), ("", "", 0))
     if state.condition != "stop" or not register.endswith(" visits") or not session.is_same(state):
         return None
-    return edge, [most, *(one["visits"] for one in state.finished if one["next"] == edge["go"] and "visits" in one)][-1]
+    raised = [one["visits"] for one in state.finished if one["next"] == edge["go"] and "visits" in one]
+    return edge["go"], register, most, [most, *raised][-1]
 
 
 def raise_visits(session: Session) -> None:
@@ -159,12 +159,11 @@ def raise_visits(session: Session) -> None:
         return  # an interrupted call has allowed them
     if found is None:
         raise UsageError("--max-visits continues only a run that ended at a limit of visits")
-    edge, before = found
-    register, _, limit = edge["if"][0]
+    step, register, limit, before = found
     if most <= before:
         raise UsageError(f"--max-visits {most}: step {register.rpartition(' ')[0]} has had {before}; allow more")
-    left = {"go": edge["go"], "do": [[register, "=", limit - (most - before - 1)]]}
-    move = follow(session.program, left, session.state.registers)
+    edge = {"go": step, "do": [[register, "=", limit - most + before + 1]]}
+    move = follow(session.program, edge, session.state.registers)
     record = session.moved(session.state.node, move, "goto", f"allowed up to {given} visits")
     session.record({**record, "visits": most, **session.condition_after(move, begins=False)})
 
@@ -182,7 +181,7 @@ class Visits(Extension):
     def again(self, state: State) -> "list[tuple[str, str]]":
         """Return the command that allows another visit."""
         found, call = reached(self.session, state), self.session.call
-        return [("to allow another visit", call("resume", "--max-visits", str(found[1] + 1)))] if found else []
+        return [("to allow another visit", call("resume", "--max-visits", str(found[3] + 1)))] if found else []
 
     def resumed(self) -> None:
         """Allow more visits."""
