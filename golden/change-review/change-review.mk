@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 4f3f245a4db7c65f97600c1eaef2a24f990b39836bd63f3f773d5a792ca02edb
+override RDC_SHA256 := 0dea98a9851d2398a77db8aa5a5b995e1f7aba64a6ac1377805ce86bab1d3146
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

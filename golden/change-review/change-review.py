@@ -15,7 +15,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   76a4e2668354489612958d0d63dab0c6b1041fbe5e7861b8132487a026ab5ea5  -
+#   e3a1a87dec64a2054faa1f909de3628fe2b291caf671cd57c15cee843164af70  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -173,11 +173,11 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76a4e2668354489612958d0d63dab0c6b1041fbe5e7861b8132487a026ab5ea5).
-# The playbook ends here, and you can stop reading. Up to the last END line, 5,218 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 e3a1a87dec64a2054faa1f909de3628fe2b291caf671cd57c15cee843164af70).
+# The playbook ends here, and you can stop reading. Up to the last END line, 5,217 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5219 lines, sha256 001cb35187cd5c2401e711a9ada335066436a55f7699005820acf3b247ec2a12
+# --- 5218 lines, sha256 8bda26ccc8aa7a90c020f4bae2d8848824e8e2a7d08ac27f5ec1bacb948a4304

@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   f4cb0744d5b05de460131587248b5c2fa07d6c27c151453d0d06287556fd4a4f  -
+#   ba4622f6894c4371f892f46ca6a8b785557af100e9aa2b9c8230489b152934b4  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   93220f088e3e051e7b0569c3d132fa5a1092a6fc07af607dcaeda859f3c4222f  -
 #
@@ -113,13 +113,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 f4cb0744d5b05de460131587248b5c2fa07d6c27c151453d0d06287556fd4a4f).
+# The runtime of rdc 0.1.0, edition values (sha256 ba4622f6894c4371f892f46ca6a8b785557af100e9aa2b9c8230489b152934b4).
 # The part for workers: dbos-values (sha256 93220f088e3e051e7b0569c3d132fa5a1092a6fc07af607dcaeda859f3c4222f).
-# The runbook ends here, and you can stop reading. Up to the last END line, 5,382 lines are the same in every worker
+# The runbook ends here, and you can stop reading. Up to the last END line, 5,381 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5384 lines, sha256 4f5fa5986d300d1efc6bc69b7eea320e325164671abab8f3596829d93fe58da2
+# --- 5383 lines, sha256 cd9787508b51298718e1d5ed00b5d446b90af958166b4265f8c5e6bd8df41b8c

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := b07e001bb59d67d216f8d814df43f9ce52527f6f03b3e9de08b090d9b7d31290
+override RDC_SHA256 := 2f7de7d6c5068a3d394a907bbe9533b689bf81a6ac3e1c164d4e1d142f1a0e45
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

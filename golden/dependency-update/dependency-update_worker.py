@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   76a4e2668354489612958d0d63dab0c6b1041fbe5e7861b8132487a026ab5ea5  -
+#   e3a1a87dec64a2054faa1f909de3628fe2b291caf671cd57c15cee843164af70  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   95114648c8d6b4feff189f00b6e0993913351198fa31588143ea0ad10db26f79  -
 #
@@ -295,13 +295,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76a4e2668354489612958d0d63dab0c6b1041fbe5e7861b8132487a026ab5ea5).
+# The runtime of rdc 0.1.0, edition agents (sha256 e3a1a87dec64a2054faa1f909de3628fe2b291caf671cd57c15cee843164af70).
 # The part for workers: dbos-agents (sha256 95114648c8d6b4feff189f00b6e0993913351198fa31588143ea0ad10db26f79).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,973 lines are the same in every worker
+# The workflow ends here, and you can stop reading. Up to the last END line, 6,972 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6975 lines, sha256 ae50b821f7a351fb720afd184c57d4935b3e830948baba02f8781d3964c185b4
+# --- 6974 lines, sha256 33e73153c8d667207e97226760dfe6eb55aa0e4c13710b5378f5c51de2719089

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 818c325dd38e27bda82692b2feb9ad0fecb2266b21b73c61814d0a381ec0d9cc
+override RDC_SHA256 := a43a6f2c90b549d435d6ab7ad23a07c294c7f30cc6223fca3180ac6a0fed51fc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 4afbc4709c270f93090605e386be51123e1838b328fbc11b81eeb4b617df5bec
+override RDC_SHA256 := dee2df103a8669aa17532bb653640dd1b135a234881252c981696ac72299bcf2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   4990654b3f84f9143c4adc454023d281c418f25739bcc49100665b52315f716e  -
+#   0683d8b052f41a771ab44df6568cf6921ddd7d9b2a5b2a72681d6dac8601f538  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   f1d7d8ae62376f6ccc9f23bdbc4060c8f4edcbe017fb74a0ff69ff8178982666  -
 #
@@ -155,13 +155,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 4990654b3f84f9143c4adc454023d281c418f25739bcc49100665b52315f716e).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 0683d8b052f41a771ab44df6568cf6921ddd7d9b2a5b2a72681d6dac8601f538).
 # The part for workers: dbos-stepspec (sha256 f1d7d8ae62376f6ccc9f23bdbc4060c8f4edcbe017fb74a0ff69ff8178982666).
-# The specification ends here, and you can stop reading. Up to the last END line, 7,563 lines are the same in every
+# The specification ends here, and you can stop reading. Up to the last END line, 7,562 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7565 lines, sha256 e2a06f27ca686f28890c2f626925534bd983245e3b81bde5d0072c1b561569c5
+# --- 7564 lines, sha256 1165cf28d85e96aa3b380e5991f38476df4c641aedfb6d6f12beed619c29eeb7

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 21e6eb79c5e8bebfb1b7dc8bcd7ae401f92a3f54d3a4c11ae8a33872c644e06b
+override RDC_SHA256 := 8c0f6d33d08bcc127d71e43c348b09efc17c59a17796659ca364753e239403cf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   76a4e2668354489612958d0d63dab0c6b1041fbe5e7861b8132487a026ab5ea5  -
+#   e3a1a87dec64a2054faa1f909de3628fe2b291caf671cd57c15cee843164af70  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -157,11 +157,11 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76a4e2668354489612958d0d63dab0c6b1041fbe5e7861b8132487a026ab5ea5).
-# The program ends here, and you can stop reading. Up to the last END line, 5,218 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 e3a1a87dec64a2054faa1f909de3628fe2b291caf671cd57c15cee843164af70).
+# The program ends here, and you can stop reading. Up to the last END line, 5,217 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5219 lines, sha256 7dada47aa538f4be140460bd9a9b98297dd1c51be001af943e1f1345073aa2b0
+# --- 5218 lines, sha256 4110cc2180857edf9324edb3e4f5f26adedad5f819853d1d124a7a5415198fe9
