@@ -80,7 +80,8 @@ def test_a_question_that_has_expired_fails_in_the_next_run(answers: str, tmp_pat
     run = Run(tmp_path, settings + '## 1\n\nIs it good?\n\n- PASS: COMPLETE\n- FAIL: STOP "Too late"\n')
     assert ending(run()) == "WAITING 1"
     time.sleep(1)
-    assert ending(run(resume="1", **({"answers": answers} if answers else {}))) == "STOP Too late"
+    ran = run(resume="1", answers=answers) if answers else run(resume="1")
+    assert ending(ran) == "STOP Too late"
 
 
 def test_a_run_that_starts_at_a_limited_step_goes_on(tmp_path: Path) -> None:
