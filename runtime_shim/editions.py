@@ -56,7 +56,7 @@ _BASE = ("tasks.ask.Answers", "tasks.commands.CommandTasks")
 _MORE = (
     *("values.defaults.Shared", "values.inputs.Inputs", "values.secrets.Secrets", "values.slots.Values"),
     *("values.limits.Limits", "values.limits.Expiry", "tasks.replies.Replies", "tasks.gate.GateTasks"),
-    "operator.turns.Turns",
+    *("operator.turns.Turns", "values.limits.Visits"),
 )
 _RETRIED = ("operator.retry.Retries",)
 MOVED = ("operator.jumps.Jumps",)  # specifications don't move

@@ -122,6 +122,8 @@ def _controls(program: Program) -> Iterator[str]:
         yield from OF_CALLS
     if Feature.PARALLEL in features:
         yield "JOBS"
+    if Feature.VISITS in features:
+        yield "MAX_VISITS"
 
 
 def refusals(program: Program) -> Iterator[Diagnostic]:

@@ -235,6 +235,8 @@ def _settings(node: Node) -> Iterator[str]:
     if settings.delay:
         longer = f", multiplied by {settings.backoff} each time" if settings.backoff > 1 else ""
         yield f"retry after {spoken(settings.delay)}{longer}"
+    if settings.expire:
+        yield f"expires after {spoken(settings.expire)}"
     for constant in node.constants:
         yield visible(f"{constant.name}={constant.value}")
 

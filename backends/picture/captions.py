@@ -74,6 +74,10 @@ def _question(node: Node, names: Naming) -> str:
         return f"{step}: any {past.pop()}?"
     if any(retry_limit(edge, names) for edge in node.edges):
         return f"{step}: again?"
+    tests = (test for edge in node.edges for test in edge.guard if test.kind == "counter")
+    if limit := next((test for test in tests if names.counter(test.register).role == "visits"), None):
+        limited = names.short(names.counter(limit.register).of, node.group)
+        return f"{limited}: at most {limit.value} visit{'s' * (limit.value > 1)}"
     return f"{names.short(node.id, node.group)} {shown(node.title)}"
 
 
@@ -98,6 +102,8 @@ def _settings(settings: Settings) -> Iterator[str]:
     if settings.delay:
         again = f", ×{settings.backoff} each time" if settings.backoff > 1 else ""
         yield from wrapped(f"waits {spoken(settings.delay)} before it tries again{again}")
+    if settings.expire:
+        yield from wrapped(f"expires after {spoken(settings.expire)}")
 
 
 def kept_texts(node: Node, names: Naming) -> Iterator[str]:

@@ -163,6 +163,8 @@ def _counter(name: str, names: Naming, group: str) -> Phrase:
             return (names.called(counter.of, group), " retries")
         case "instance":
             return (names.called(counter.of, group),)
+        case "visits":
+            return (names.called(counter.of, group), " visits")
         case "mark":
             return (names.called(counter.of, group), f" {_past(counter)}")
         case "":

@@ -37,6 +37,8 @@ DOES = {
     Feature.INPUTS: "takes inputs",
     Feature.TIMEOUTS: "has a time limit",
     Feature.DELAYS: "pauses between attempts",
+    Feature.EXPIRY: "waits only some time for a person",
+    Feature.VISITS: "has a limit of visits",
     Feature.LIMITS: "limits the number of steps",
     Feature.CONSTANTS: "sets environment variables",
     Feature.SECRETS: "needs secrets",

@@ -93,6 +93,8 @@ def common_settings(node: Node, slots: Container[str], *, is_stepspec: bool) -> 
         found["timeout"] = node.settings.timeout
     if node.settings.delay:
         found |= {"delay": node.settings.delay, "backoff": node.settings.backoff}
+    if node.settings.expire:
+        found["expire"] = node.settings.expire
     if is_stepspec and isinstance(node.task, Gate):
         found["step"] = node.group
     if node.retries:

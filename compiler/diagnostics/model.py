@@ -238,6 +238,7 @@ CODES: dict[str, Code] = {
     "RD409": Code("output-never-read", _W, "E2"),
     "RD410": Code("input-never-read", _W, "E1"),
     "RD411": Code("counters-not-followed", _N, "V12"),
+    "RD412": Code("limit-never-reached", _W, "E3"),
     # Options and output
     "RD501": Code("invalid-configuration", _E, "V7"),
     "RD502": Code("not-expressible", _E, "architecture"),

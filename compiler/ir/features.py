@@ -28,6 +28,8 @@ class Feature(StrEnum):
     INPUTS = "inputs"
     TIMEOUTS = "timeouts"
     DELAYS = "delays"
+    EXPIRY = "expiry"
+    VISITS = "visits"
     LIMITS = "limits"
     CONSTANTS = "constants"
     SECRETS = "secrets"
@@ -54,6 +56,8 @@ IN_WORDS = {
     Feature.INPUTS: "inputs",
     Feature.TIMEOUTS: "a time limit",
     Feature.DELAYS: "a delay between attempts",
+    Feature.EXPIRY: "a limit on the wait for a person",
+    Feature.VISITS: "a limit on its visits",
     Feature.LIMITS: "a limit on the number of steps",
     Feature.CONSTANTS: "environment variables",
     Feature.SECRETS: "required secrets",
@@ -88,8 +92,10 @@ def uses(program: Program) -> Iterator[Use]:
         yield Use(Feature.CONTEXTS, None)
     if program.folder:
         yield Use(Feature.REPORTS, None)
+    limited = [counter.of for counter in program.counters if counter.role == "visits"]
     for node in program.nodes:
-        for feature in dict.fromkeys(_of_node(node, node.edges if program.slots else ())):
+        visits = (Feature.VISITS,) if node.id in limited else ()
+        for feature in dict.fromkeys((*visits, *_of_node(node, node.edges if program.slots else ()))):
             yield Use(feature, node)
 
 
@@ -111,6 +117,8 @@ def _of_node(node: Node, edges: Iterable[Edge]) -> list[Feature]:
         found.append(Feature.TIMEOUTS)
     if node.settings.delay:
         found.append(Feature.DELAYS)
+    if node.settings.expire:
+        found.append(Feature.EXPIRY)
     if node.constants:
         found.append(Feature.CONSTANTS)
     for edge in edges:

@@ -37,11 +37,15 @@ class Constant(Struct, frozen=True):  # I25
 
 
 class Settings(Struct, frozen=True):  # I21, I22
-    """The timing of a node's attempts, in seconds. A `timeout` of None is the default of the task."""
+    """The timing of a node's attempts, in seconds. A `timeout` of None is the default of the task.
+
+    `expire` is how long a question or gate waits for a person; 0 for no limit.
+    """
 
     timeout: int | None = None
     delay: int = 0
     backoff: int = 1
+    expire: int = 0
 
 
 class Node(Struct, frozen=True):  # I23
@@ -87,13 +91,14 @@ class Group(Struct, frozen=True):
 class Counter(Struct, frozen=True):  # I4
     """An integer counter. It is reset when the part of the document named by `scope` starts again; "" is the whole run.
 
-    `role` is its purpose: to count the retries or instances of the step `of`, or to mark that it had the `outcome`.
+    `role` is its purpose: to count the retries, instances or visits of the step `of`, or to mark that it had the
+    `outcome`.
     """
 
     name: str
     scope: str
     initial: int = 0
-    role: Literal["", "retries", "instance", "mark"] = ""
+    role: Literal["", "retries", "instance", "mark", "visits"] = ""
     of: str = ""
     outcome: str = ""
 
@@ -253,7 +258,7 @@ class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I32
         return {group.id: group.parent for group in self.groups}
 
     def around(self, group: str) -> Iterator[str]:
-        """Yield a group and the groups around it, from the inside. In "", there are none."""
+        """Yield a group and the groups around it, from the inside. "" has none."""
         while group:
             yield group
             group = self.parents[group]

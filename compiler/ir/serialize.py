@@ -48,6 +48,7 @@ None means that the default comes from the file or the position. Keys with a def
 UNWRITTEN: Mapping[type, frozenset[str]] = {
     Program: frozenset({"secrets", "jumps", "artifact", "folder", "contexts", "stepspec", "project", "file"}),
     Node: frozenset({"constants"}),
+    Settings: frozenset({"expire"}),
     Ask: frozenset({"items", "value"}),
     Agent: frozenset({"report", "context"}),
     Tool: frozenset({"optional"}),
@@ -58,7 +59,7 @@ UNWRITTEN: Mapping[type, frozenset[str]] = {
 """Rare keys, by class. They are written only if they have a value."""
 
 _TEXTLESS: frozenset[type] = frozenset(
-    {str, int, bool, NoneType, Origin, Edge, Settings, Variable, Constant, Counter, Slot, Input, Jump, Reading, Value}
+    {str, int, bool, NoneType, Origin, Edge, Variable, Constant, Counter, Slot, Input, Jump, Reading, Value}
 )
 """Classes without a `Text`. msgspec writes them directly, which is most of a program."""
 

@@ -94,7 +94,7 @@ def parallel_issues(program: Program) -> Iterator[Issue]:
 
 
 def setting_issues(program: Program) -> Iterator[Issue]:
-    """Check timeouts, delays and backoffs (I21)."""
+    """Check timeouts, delays, backoffs and expiries (I21)."""
     for place, node in enumerate(program.nodes):
         settings, path = node.settings, ("nodes", place)
         if settings.delay < 0 or settings.backoff < 1 or (settings.timeout is not None and settings.timeout < 1):
@@ -102,6 +102,8 @@ def setting_issues(program: Program) -> Iterator[Issue]:
         if settings.timeout is not None and not isinstance(node.task, Shell | Agent | Tool | Parallel | Stage):
             problem = f"a node of the kind {node.task.kind} cannot have a timeout, because it runs no process"
             yield Issue(path, problem)
+        if settings.expire < 0 or (settings.expire and not isinstance(node.task, Ask | Gate)):
+            yield Issue(path, "`expire` is below 0, or no person answers the node")
 
 
 LONGEST_REPORT = 200  # in characters; a name with its additions must be a valid file name

@@ -19,6 +19,7 @@ from compiler.ir.paths import Path, Visit, usual_limit
 from compiler.ir.program import Input, Program, Settings
 from compiler.ir.semantics import Machine
 from compiler.ir.tasks import Verdict
+from compiler.ir.visits import most_visits
 from compiler.text import durations
 from rdc.terminal.cells import cells, visible
 from rdc.terminal.output import many
@@ -65,8 +66,10 @@ def show_facts(program: Program) -> Iterator[str]:
         written = [node.id for node in program.nodes if slot in flow.writes[node.id]]
         read = [node.id for node in program.nodes if slot in flow.reads[node.id]]
         yield visible(f"{slot}: written by {_listed(written)}, read by {_listed(read)}")
+    visits = most_visits(program)
     for node in program.nodes:
-        if limits := list(_limits(node.settings)):
+        most = (f"at most {many(visits[node.id], 'visit')}",) if node.id in visits else ()
+        if limits := [*most, *_limits(node.settings)]:
             yield visible(f"{node.id}: {', '.join(limits)}")
 
 
@@ -80,6 +83,8 @@ def _limits(settings: Settings) -> Iterator[str]:
     if settings.delay:
         again = f", ×{settings.backoff} each time" if settings.backoff > 1 else ""
         yield f"waits {durations.spoken(settings.delay)} before a retry{again}"
+    if settings.expire:
+        yield f"expires after {durations.spoken(settings.expire)}"
 
 
 _COLORS = {Verdict.PASS.value: "green", Verdict.FAIL.value: "red"}

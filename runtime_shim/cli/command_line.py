@@ -64,7 +64,8 @@ def resume(session: Session) -> int:
 def open_run(session: Session) -> int:
     """Start a run, or take up the existing one, without running a step."""
     state, reopens = session.read_state(), any(each.reopens for each in session.extensions)
-    is_new = not state or state.condition == "complete" or (state.condition == "stop" and not reopens)
+    is_over = not state or state.condition == "complete" or (state.condition == "stop" and not reopens)
+    is_new = is_over and not any(session.each("is_due"))
     vars(session.options).update(only=[], command="run" if is_new else "resume")
     return run(session) if is_new else resume(session)
 

@@ -99,7 +99,7 @@ class Extension(Part):
     - `answers_in(text, nodes)`: read a file of answers in a richer format, instead of the usual one.
     - `brought(files)`: return the files of answers of this call, with their digests.
     - `scope()`: return the part of a run that a file of answers belongs to, "" for the whole run.
-    - `resumed()`: record the changes that a resume makes.
+    - `resumed()`: record the changes that a resume makes. `is_due()`: return whether these ended the run.
     - `before_step(name)`: prepare a step; return a function to run instead of it, or None.
     - `variables(node, registers)`: return environment variables for the process of a step.
     - `reply(reply)`: return the reply that a word means.

@@ -21,7 +21,9 @@ OURS, FORMAT = ".rdc", 1  # parent of state directories; journal format
 LONGEST_NAME = 200  # characters
 LENDS = "lends "  # starts a lock that its holder lends
 Step = Sequence[str]  # name, kind, title, digest of all that it does
-NOT_DONE = ("title", "at", "edges", "group", "attempt", "variables", "placeholders", "timeout", "delay", "backoff")
+NOT_DONE = (
+    *("title", "at", "edges", "group", "attempt", "variables", "placeholders", "timeout", "delay", "backoff", "expire"),
+)
 # Steps with the same key are the same, by the surest key first. Numbers change if steps are added.
 FOUND_BY: tuple[Callable[[Step], Any], ...] = (
     lambda step: step,

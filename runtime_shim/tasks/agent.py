@@ -22,8 +22,8 @@ from runtime_shim.tasks.exchange import Answered, Calls, Prompting, SearchError,
 from runtime_shim.tasks.recipes import called, is_recipe, mistyped
 from runtime_shim.tasks.verdicts import Joining, Reading, joined_answer, joined_word, read_word, split_words
 from runtime_shim.values.fitting import MATCH
-from runtime_shim.values.limits import seconds_of
-from runtime_shim.values.settings import UNANSWERED, number_of
+from runtime_shim.values.limits import number_of, seconds_of
+from runtime_shim.values.settings import UNANSWERED
 
 
 def above(program: Table, name: str, registers: Registers) -> str:

@@ -11,15 +11,9 @@ from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import ENDED, State
 from runtime_shim.engine.texts import meant, one_line
 from runtime_shim.engine.walk import Move
+from runtime_shim.values.limits import number_of
 
 UNANSWERED = ("fail", "failed", "invalid", "ambiguous")  # outcomes without a valid answer
-
-
-def number_of(option: str, given: str, least: int) -> int:
-    """Return the number given to an option."""
-    if not re.fullmatch("[0-9]{1,9}", given) or int(given) < least:
-        raise UsageError(f"{option} {one_line(given)!a}: expected a number, at least {least}")
-    return int(given)
 
 
 READ: dict[str, Callable[[str], Any]] = {

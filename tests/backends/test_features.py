@@ -19,6 +19,7 @@ from compiler.ir.program import Artifact, Constant, Context, Input, Program, Set
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
 from compiler.ir.texts import text
 from compiler.ir.verify import verify
+from compiler.ir.visits import VisitLimit, with_visit_limits
 from tests.support import backend_programs as programs
 from tests.support.sample_programs import node, program, to
 from tests.support.stepspec_programs import BRIEF, specification
@@ -57,6 +58,10 @@ def examples() -> dict[Feature, Program]:
     found[Feature.INPUTS] = replace(with_slot(Branch()), inputs=(Input("x", "string"),))
     found[Feature.TIMEOUTS] = with_settings(Settings(timeout=1))
     found[Feature.DELAYS] = with_settings(Settings(delay=1))
+    found[Feature.EXPIRY] = with_step(ready)
+    expiring = replace(found[Feature.EXPIRY].nodes[0], settings=Settings(expire=60))
+    found[Feature.EXPIRY] = program(expiring, *found[Feature.EXPIRY].nodes[1:])
+    found[Feature.VISITS] = with_visit_limits(with_step(ready), [VisitLimit("1", 2)])[0]
     found[Feature.LIMITS] = replace(with_step(ready), limit=1)
     first, *others = with_step(Shell("sh", text("true"))).nodes
     found[Feature.CONSTANTS] = program(replace(first, constants=(Constant("MODE", "fast"),)), *others)

@@ -70,10 +70,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Limits:
-    """The time limit of a visit, None for none, and the seconds that a run waits before it."""
+    """The time limit of a visit, None for none, the seconds that a run waits before it, and how long for a person."""
 
     timeout: int | None = None
     waits: int = 0
+    expire: int = 0
 
 
 @dataclass(frozen=True)

@@ -238,6 +238,7 @@ OF_RUNBOOKS = {
         "Settings.env GREETING",
         "Settings.asks version",
     ),
+    *("Settings.expire 3600", "Settings.visits 1", "Settings.then None"),
     *("end COMPLETE", "end STOP", "third {N}", "third {n}", "third attempt", "the same runbook again"),
     *(f"{kind} {outcome}" for kind in ("command", "prompt") for outcome in ("pass", "fail")),
     *(f"runbook {depth} deep" for depth in range(4)),
@@ -300,7 +301,7 @@ OF_PROGRAMS = {
     *(f"{kind} {word}" for kind in ("agent", "parallel") for word in ("pass", "fail", "a keyword", "none")),
     *(f"{kind} {word}" for kind in ("agent", "parallel") for word in ("invalid", "ambiguous", "failed")),
     *(f"{kind} {word}" for kind in ("shell", "tool") for word in ("pass", "fail")),
-    *("ask yes", "ask no", "ask an option", "gate approved", "gate rejected", "outputs"),
+    *("ask yes", "ask no", "ask an option", "gate approved", "gate rejected", "outputs", "expire"),
     *("end COMPLETE", "end STOP", "end by the limit", "a step twice", "a long path"),
 }
 

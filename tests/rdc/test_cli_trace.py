@@ -279,6 +279,17 @@ def test_a_walk_shows_inputs_values_and_times(tmp_path: Path) -> None:
     ]
 
 
+def test_a_walk_shows_limits(tmp_path: Path) -> None:
+    settings = '---\nrdc: {steps: {"1": {max-visits: 2, then: STOP "enough", expire: 24h}}}\n---\n\n'
+    steps = "## 1. Good?\n\n- YES: COMPLETE\n- NO: GOTO 2\n\n## 2. Fixed?\n\n- PASS: GOTO 1\n"
+    (tmp_path / "a.runbook.md").write_text(settings + steps, encoding="utf-8")
+    lines = call("trace", "a.runbook.md", "--outcomes", "1=no", cwd=tmp_path).out.splitlines()
+    assert (lines[0], lines[-2:]) == (
+        "1: at most 2 visits, expires after 24 h",
+        ["2  Fixed?  PASS  GOTO 1, STOP", "=> STOP enough"],
+    )
+
+
 TRIAGE = """# T
 ## STEP 1: Ask
 Say what it is.

@@ -435,6 +435,42 @@ def test_a_file_of_answers_decides_the_gate_after_one_that_expired(tmp_path: Pat
     assert (resumed.code, place.walk()) == (0, ["1 rejected", "2 approved"]), resumed.err
 
 
+def test_a_step_has_a_time_of_its_own_which_the_operators_replaces(tmp_path: Path) -> None:
+    table = asks()
+    table["nodes"]["1"]["expire"] = 3600
+    place = Place(tmp_path, table)
+    assert place.run("run").code == 75
+    place.later(3601)
+    assert "expired after 1 h 0 min" in place.run("status").out
+    assert (place.run("resume").code, place.walk()) == (1, ["1 fail", "3 pass"])
+    assert place.run("run", "--expire", "2h").code == 75
+    place.later(3601)
+    assert "WAITING at 1" in place.run("status").out
+    place.later(3601)
+    assert place.run("resume").code == 1
+
+
+def test_only_the_step_with_a_time_expires(tmp_path: Path) -> None:
+    place = Place(tmp_path, table_of({"1": ask("2"), "2": ask("COMPLETE", expire=60)}))
+    assert place.run("run").code == 75
+    place.later(1e6)
+    assert place.run("answer", "1", "pass").code == 0
+    assert place.run("resume").last == "rdc: WAITING 2 Review"
+    place.later(61)
+    assert place.run("resume").last == "rdc: STOP gave up"
+
+
+@pytest.mark.parametrize("bad", ["STOP", "COMPLETE", "2"])
+def test_a_run_that_expires_into_its_end_is_not_started_again(tmp_path: Path, bad: str) -> None:
+    """What `open` finds has an outcome that no call has recorded."""
+    place = Place(tmp_path, table_of({"1": ask("STOP", bad), "2": shell("echo 2 >> log", "COMPLETE")}))
+    waited(place)
+    opened = place.run("open")
+    assert place.walk() == ["1 fail"]
+    assert opened.code == {"STOP": 1}.get(bad, 0), opened.err
+    assert not (tmp_path / ".rdc" / "deploy" / "history").exists()
+
+
 @pytest.mark.parametrize("edition", ["commands", "script"])
 def test_editions_without_time_limits_do_not_know_the_option(edition: str) -> None:
     assert "--expire" not in runtime(edition)

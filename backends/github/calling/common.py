@@ -176,7 +176,10 @@ class CallsProgram(Written, frozen=True, dict=True):
     def needed(self) -> Iterator[Diagnostic]:
         """Yield the diagnostic about the environment whose reviewers decide."""
         if self._gates:
-            yield needs_reviewers(self.program.index()[self._gates[0]], [self.options.approval_environment])
+            nodes = [self.program.index()[name] for name in self._gates]
+            is_late = any(node.settings.expire for node in nodes)
+            late = "; GitHub ends a wait after 30 days, not after `expire`" if is_late else ""
+            yield needs_reviewers(nodes[0], [self.options.approval_environment], late)
 
     def reviewers(self) -> Iterator[Step]:
         """Yield the first step of a workflow whose gates reviewers approve."""

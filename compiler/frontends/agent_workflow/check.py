@@ -17,6 +17,7 @@ from compiler.frontends.agent_workflow.verdicts import (
     candidates,
     listed_words,
 )
+from compiler.frontends.common.limits import THEN, limit_issues
 from compiler.frontends.common.names import NAMED
 from compiler.ir.graph import reached_from
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_issue
@@ -48,6 +49,7 @@ def check(workflow: Workflow, plain: Mapping[str, Any], places: SourceMap) -> It
         yield from _keywords(scene)
         yield from _reserved(scene)
         yield from _verdict_and_report(scene)
+        yield from _limits(scene)
     yield from _unique(workflow, places)
     yield from _files(workflow, places)
     yield from route_findings(workflow, places)
@@ -70,6 +72,14 @@ class Scene(Struct, frozen=True):
     def finding(self, code: str, inner: DataPath, problem: str, remedy: str) -> Diagnostic:
         """Return a diagnostic for a part of the step."""
         return self.places.diagnostic(code, (*self.path, *inner), problem, remedy)
+
+
+def _limits(scene: Scene) -> Iterator[Diagnostic]:
+    most, then = "max_visits", scene.step.then
+    settings: dict[str, object] = {most: scene.step.max_visits or 1} if most in (scene.keys or ()) else {}
+    settings |= {THEN: then} if then else {}
+    for issue in limit_issues(f"step `{_shown(scene.step.name)}`", settings, (), most):
+        yield scene.finding("RD805", issue.path, issue.message, issue.help)
 
 
 # --- Names -----------------------------------------------------------------------------------------------------------

@@ -1,14 +1,19 @@
 """The front end for agent workflows. See `compiler/frontends/common/interface.py`."""
 
 import re
+from collections.abc import Iterator
 from functools import partial
 
+from msgspec.structs import replace
+
+from compiler.diagnostics.issues import OptionSource
 from compiler.diagnostics.model import has_error, sort_key
 from compiler.frontends.agent_workflow import MAX_STEPS, OPTIONS
 from compiler.frontends.agent_workflow.check import check, unlisted_agents
 from compiler.frontends.agent_workflow.lower import ENDINGS, lower
-from compiler.frontends.agent_workflow.parse import parse
+from compiler.frontends.agent_workflow.parse import Parsed, parse
 from compiler.frontends.common.interface import Job, Result, formatted
+from compiler.frontends.common.limits import Limits, limits_of, with_limits
 from compiler.frontends.common.names import SECRETS, stem
 from compiler.frontends.common.scenarios import completed, options_of
 from compiler.project.options import merge
@@ -54,6 +59,16 @@ def compile_document(job: Job) -> Result:
     if has_error(found):
         return result
     secrets, limit = tuple(SECRETS.first(options.values) or {}), MAX_STEPS.first(options.values, job.configured)
-    program = lower(parsed.workflow, parsed.places, secrets, limit)
+    program, useless = with_limits(lower(parsed.workflow, parsed.places, secrets, limit), _limits(parsed))
+    result = replace(result, diagnostics=(*result.diagnostics, *useless))
     content, spans = reading.as_written.get("scenarios"), below(reading.spans, "scenarios")
     return completed(job, result, program, stem(job.source.name, *ENDINGS), content, spans)
+
+
+def _limits(parsed: Parsed) -> Iterator[Limits]:
+    """Yield the limits that steps have beside their other keys."""
+    for number, step in enumerate(parsed.workflow.steps if parsed.workflow else ()):
+        if step.max_visits:
+            span = parsed.places.at(("steps", number, "max_visits"))
+            place = OptionSource("RD013", parsed.places.source.path, span)
+            yield limits_of(step.name, step.model_dump(), place.around({}), "max_visits")

@@ -20,6 +20,7 @@ from compiler.text.suggestions import did_you_mean, nearest_name
 
 _MODELS: Mapping[str, type[BaseModel]] = {"steps": Step, "parallel": Entry, "conditions": Condition, "report": Report}
 _VALUES = {**SHAPES, "string_type": "a string", "bool_type": "true or false", "literal_error": "`all` or `any`"}
+_VALUES["int_type"] = "a whole number from 1 to 1,000,000"
 _VALUES["too_short"] = "add a step with `name` and `prompt`"
 
 _KINDS: Mapping[str, str] = {
@@ -27,6 +28,7 @@ _KINDS: Mapping[str, str] = {
     "end": "bool_type",
     "check": "literal_error",
     "report": "model_type",
+    "max_visits": "int_type",
     **dict.fromkeys(("steps", "parallel", "conditions"), "list_type"),
 }
 _MAY_BE_EMPTY = ("description", "prompt")

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from compiler.frontends.common.limits import MOST_VISITS, number_of
+
 TASK_DONE = "TASK_DONE"
 """The keyword that ends a workflow early because the task is done."""
 
@@ -20,6 +22,7 @@ def _truth(value: object) -> object:
 
 
 Truth = Annotated[bool, BeforeValidator(_truth)]
+Visits = Annotated[int, Field(ge=1, le=MOST_VISITS), BeforeValidator(number_of)]
 Name = Annotated[str, Field(json_schema_extra={"pattern": f"^{FILE_NAME}$"})]
 
 
@@ -71,6 +74,10 @@ class Step(_Part):
     )
     report: Report | None = Field(None, description="The expected form of the answer, and its file.")
     human: Truth | None = Field(None, description="Whether a person must approve the step before it starts.")
+    max_visits: Visits | None = Field(None, description="How often a run may visit the step.")
+    then: str | None = Field(
+        None, description='What happens instead of one more visit: `STOP` or `STOP "message"`. The default is `STOP`.'
+    )
     next: str | None = Field(None, description="The next step if no condition applies.")
     end: Truth | None = Field(None, description="Whether the workflow ends here if no condition applies.")
     conditions: list[Condition] | None = Field(None, description="The next step for each keyword in the answer.")

@@ -8,6 +8,8 @@ from msgspec import Struct
 
 from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources
 from compiler.diagnostics.model import Issue
+from compiler.frontends.common.limits import KEYS as LIMITS
+from compiler.frontends.common.limits import Limits, limit_issues, limits_of
 from compiler.ir.texts import is_identifier, reserved_because, unsettable_because
 from compiler.project.options import Level, Option, TargetOptions
 from compiler.text.durations import duration_remedy, read_duration
@@ -110,7 +112,7 @@ def stem(path: str, *endings: str) -> str:
 
 
 TIMEOUT = "timeout"
-KEYS = (TIMEOUT, "secrets", "environment")
+KEYS = (TIMEOUT, *LIMITS, "secrets", "environment")
 """The last two are for targets, which check them against their own options."""
 
 
@@ -123,10 +125,11 @@ class TimeLimit(Struct, frozen=True):
 
 
 class Nodes(Struct, frozen=True):
-    """The settings of steps: time limits, and settings for targets."""
+    """The settings of steps: time limits of calls, settings for targets, and other limits."""
 
     limits: tuple[TimeLimit, ...]
     for_targets: TargetOptions
+    others: tuple[Limits, ...] = ()
 
 
 def _read(content: object, places: OptionSources) -> Nodes:
@@ -141,10 +144,13 @@ def _read(content: object, places: OptionSources) -> Nodes:
         for node, value in output.items()
         if TIMEOUT in value
     )
-    rest = {node: {key: each for key, each in value.items() if key != TIMEOUT} for node, value in output.items()}
+    own = {TIMEOUT, *LIMITS}
+    rest = {node: {key: each for key, each in value.items() if key not in own} for node, value in output.items()}
     stored = {node: value for node, value in rest.items() if value}
     return Nodes(
-        limits, TargetOptions(stored, {path: place for path, place in places.items() if not path or path[0] in stored})
+        limits,
+        TargetOptions(stored, {path: place for path, place in places.items() if not path or path[0] in stored}),
+        tuple(limits_of(node, value, places) for node, value in output.items() if not {*LIMITS}.isdisjoint(value)),
     )
 
 
@@ -159,9 +165,10 @@ def _issues(node: str, said: object) -> Iterator[Issue]:
     if TIMEOUT in said and not read_duration(said[TIMEOUT]):
         problem = f"the settings of step {node}: `{TIMEOUT}` must be a duration from a second to a year"
         yield Issue((node, TIMEOUT), problem, duration_remedy(said[TIMEOUT]))
+    yield from limit_issues(f"the settings of step {node}", said, (node,))
 
 
 STEPS: Option[Nodes] = Option(
-    "steps", "Settings of steps: time limits of calls, and settings for targets.", _read, levels=(Level.DOCUMENT,)
+    "steps", "Settings of steps: limits of calls and visits, and settings for targets.", _read, levels=(Level.DOCUMENT,)
 )
 NO_STEPS = Nodes((), TargetOptions())

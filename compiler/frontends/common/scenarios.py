@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from compiler.diagnostics.issues import InvalidError, OptionSource, diagnostics, duplicate_options
 from compiler.diagnostics.model import Diagnostic, Issue, has_error
 from compiler.frontends.common.interface import Job, Result
+from compiler.frontends.common.limits import with_limits
 from compiler.frontends.common.names import NO_STEPS, STEPS, TimeLimit
 from compiler.ir.edges import Keep
 from compiler.ir.program import Node, Program, Settings
@@ -253,9 +254,10 @@ def completed(job: Job, result: Result, program: Program, stem: str, content: ob
     the document's `scenarios` as written, or None. `spans` has the places of its keys and items.
     """
     nodes = STEPS.first(result.options.values) or NO_STEPS
-    limited, problems = with_limits(program, nodes.limits)
+    limited, problems = with_time_limits(program, nodes.limits)
+    limited, useless = with_limits(limited, nodes.others)
     own, beside = _read(job.source, content, spans, limited), _beside(job, stem, limited)
-    found = [*problems, *own.diagnostics, *beside.diagnostics]
+    found = [*problems, *useless, *own.diagnostics, *beside.diagnostics]
     options, for_targets = result.options, nodes.for_targets
     if for_targets.values:
         options = replace(options, targets={**options.targets, STEPS.name: for_targets})
@@ -270,7 +272,7 @@ def completed(job: Job, result: Result, program: Program, stem: str, content: ob
     )
 
 
-def with_limits(program: Program, said: Iterable[TimeLimit]) -> tuple[Program, list[Diagnostic]]:
+def with_time_limits(program: Program, said: Iterable[TimeLimit]) -> tuple[Program, list[Diagnostic]]:
     """Return the program with these time limits, and the diagnostics for limits of other steps."""
     seconds = {limit.step: limit.seconds for limit in said}
     if not seconds:

@@ -64,9 +64,10 @@ def compile_document(job: Job) -> Result:
     lowered = lower(main, linked.documents)
     if isinstance(lowered, Diagnostic):
         return Result(None, (*found, lowered), linked.sources, linked.options)
-    program = with_settings(lowered.program, settings)
+    program, useless = with_settings(lowered.program, settings)
     options = _with_steps(linked.options, lowered.frames)
     warnings = flow_warnings(program, lowered.written, linked.sources, WORDING)
+    found += useless
     found += advise_unreachable(warnings, linked.documents.values())
     if any(frame.document.runbook.declared.slots for frame in lowered.frames):
         found += value_warnings(program, lowered.frames)

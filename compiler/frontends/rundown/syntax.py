@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from compiler.diagnostics.issues import OptionSource, OptionSources
+from compiler.frontends.common.limits import Limits
 from compiler.ir.program import Input
 from compiler.ir.tasks import Value
 from compiler.project.options import TargetOptions
@@ -34,6 +35,7 @@ class StepSettings(Struct, frozen=True):
     backoff: int | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     asks: Value | None = None
+    limits: Limits | None = None
 
     def place(self, *path: str) -> OptionSource:
         """Return the place of a key, or of the whole settings if the key has no place."""

@@ -93,7 +93,7 @@ def options_of_worker(kinds: Kinds) -> Options:
         ours = [word for word in words if word in REQUESTS]
         if name in OF_START:
             ours = ["start"]
-        elif "resume" in words and name != "--value":
+        elif "resume" in words and name not in ("--value", "--max-visits"):
             ours = ["worker", *ours]
         is_here = (owners, name) == ("answer", "--all") or name not in hidden
         found.append((" ".join(ours) if is_here else "", name, takes, text))
@@ -111,7 +111,7 @@ class DbosCaller(LegSteps):
         if verb == "resume" and {"--rerun-interrupted", "--assume"} & {*rest}:
             verb, rest = "answer", [run, state.node, "rerun" if "--rerun-interrupted" in rest else rest[-1]]
         elif verb == "resume" and (rest or (state and state.condition == "stop")):
-            rest = [run, *(word for word in rest if word == "--adopt")]
+            rest = [run, *(rest if "--max-visits" in rest else (word for word in rest if word == "--adopt"))]
         elif verb == "resume":
             verb = "worker"
         elif verb in ("answer", "approve", "goto", "retry"):

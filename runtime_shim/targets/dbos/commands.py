@@ -29,6 +29,7 @@ from runtime_shim.targets.dbos.runs import RunStore, TakenError, canceled, run_s
 from runtime_shim.targets.dbos.steps import run_leg
 from runtime_shim.targets.dbos.worker import Worker
 from runtime_shim.tasks.ask import answer
+from runtime_shim.values.limits import raise_visits
 
 EXIT_RUNNING = 3
 PAUSE = 0.3  # seconds between two looks at a run
@@ -256,7 +257,8 @@ def resume_run(request: Request) -> int:
         session, store = request.halted(run)  # no worker of its version need run it
         state = session.read()
     store.lock()
-    can_reopen = any(each.reopens for each in session.extensions)
+    is_raised = getattr(session.options, "max_visits", None) is not None
+    can_reopen = is_raised or any(each.reopens for each in session.extensions)
     if state.condition == "complete" or (state.condition in ENDED and not can_reopen):
         raise UsageError(f"{run} has ended; to start another run: {session.call('run')}")
     session.state, is_same = state, session.is_same(state)
@@ -266,6 +268,8 @@ def resume_run(request: Request) -> int:
     session.take(state)
     if not is_same and state.condition not in ENDED:
         session.adopt()
+    if is_raised:
+        raise_visits(session)
     store.go_on(delay=0 if is_same else HANDOVER)
     return going_on(request, session)
 

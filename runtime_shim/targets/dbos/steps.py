@@ -246,7 +246,7 @@ def ended(session: Session, store: LegStore, channel: Channel, is_apart: bool, f
         due = leaving.args[0]
     label = session.label(state.node) if state.node in session.places else ""
     about = {"step": state.node, "label": label, "message": one_line(state.message)}
-    word, expires = state.condition, expires_at(state)
+    word, expires = state.condition, expires_at(session.program, state)
     if word == "running":
         word = "interrupted"
     elif word not in ENDED:

@@ -99,8 +99,9 @@ class _Walk:
         _demand(begin["steps"] == steps_of(self.nodes))
         self.registers = dict(program["registers"])
         self._take(begin["registers"], {*self.registers})
-        move = follow(program, {"go": program["entry"]}, dict(self.registers))
-        _demand(begin["node"] == move.node, begin["condition"] in CONDITIONS)
+        counters = {name: value for name, value in program["registers"].items() if isinstance(value, int)}
+        move = follow(program, {"go": program["entry"]}, {**self.registers, **counters})
+        _demand(begin["node"] == move.node, self.registers == {**move.registers}, begin["condition"] in CONDITIONS)
         self.node, self.condition, self.last = move.node, begin["condition"], move.node
 
     def through(self, records: list[Record]) -> None:

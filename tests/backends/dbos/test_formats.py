@@ -349,3 +349,45 @@ def test_a_worker_drives_a_specification_to_its_end(seed: int, tmp_path: Path) -
     assert "Traceback" not in "".join(printed)
     manifest = json.loads((driven.records() / "manifest.json").read_text(encoding="utf-8"))
     assert {step["status"] for step in manifest["steps"]} == {"completed"}
+
+
+# --- Limits of visits -------------------------------------------------------------------------------------------------
+
+LIMITED = """\
+---
+rdc:
+  steps:
+    "1": {max-visits: 2, then: STOP "enough"}
+---
+
+## 1. Good?
+
+- YES: COMPLETE
+- NO: GOTO 2
+
+## 2. Fix
+
+```sh
+true
+```
+
+- PASS: GOTO 1
+"""
+
+
+@pytest.mark.soak
+def test_a_run_at_a_limit_of_visits_is_continued(fleet: Fleet) -> None:
+    fleet.compile(LIMITED)
+    fleet.worker()
+    fleet.start("r1")
+    for state in ("waiting", "stop"):
+        fleet.until("r1", "waiting")
+        assert fleet.call("answer", "r1", "1", "no").code == 0
+        fleet.until("r1", state)
+    assert "resume r1 --max-visits 3" in fleet.call("status", "r1").out
+    assert fleet.call("resume", "r1", "--max-visits", "2").code == 2
+    assert fleet.call("resume", "r1", "--max-visits", "3").code == 0
+    fleet.until("r1", "waiting")
+    assert fleet.call("answer", "r1", "1", "yes").code == 0
+    fleet.until("r1", "complete")
+    assert "unknown argument --max-visits" in fleet.call("worker", "--max-visits", "3").err

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from backends.github import GithubBackend
 from compiler.driver import compile_file
 from compiler.ir.edges import Edge, Keep, OutcomeTest
-from compiler.ir.program import Program
+from compiler.ir.program import Program, Settings
 from runtime_shim.engine.program import UsageError
 from runtime_shim.publish import publisher
 from runtime_shim.targets.github.changes import changed_files
@@ -189,6 +189,15 @@ def test_a_calling_job_may_take_six_hours_and_a_shorter_one_than_its_steps_is_wa
     limits = [sum(step.get("timeout-minutes", 0) for step in job["steps"]) for job in jobs]
     assert found(**{"timeout-minutes": max(limits)}) == []
     assert len(found(**{"timeout-minutes": max(limits) - 1})) == 1
+
+
+def test_gates_of_an_environment_wait_as_long_as_github_lets_them() -> None:
+    made = straight()
+    nodes = [replace(node, settings=Settings(expire=60)) if node.task.kind == "gate" else node for node in made.nodes]
+    for program_, is_told in ((made, False), (replace(made, nodes=tuple(nodes)), True)):
+        found = GithubBackend().emit(program_, {"agent": AGENT}).diagnostics
+        (note,) = (one for one in found if one.code == "RD527")
+        assert ("GitHub ends a wait after 30 days, not after `expire`" in note.help) == is_told
 
 
 def test_a_workflow_with_gates_says_what_it_needs_and_stops_first() -> None:

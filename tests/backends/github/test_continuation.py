@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -70,6 +71,26 @@ def test_the_summary_says_how_to_go_on(first: tuple[Run, EngineRun]) -> None:
     assert "called this one" not in ran.summary
     assert "| 2 Count, attempt 2 | PASS |" in ran.summary
     assert "3 Agree |" not in ran.summary, "it has no outcome yet"
+
+
+@pytest.mark.parametrize("answers", ["", "1 pass"])
+def test_a_question_that_has_expired_fails_in_the_next_run(answers: str, tmp_path: Path) -> None:
+    settings = '---\nrdc: {steps: {"1": {expire: 1s}}}\n---\n\n'
+    run = Run(tmp_path, settings + '## 1\n\nIs it good?\n\n- PASS: COMPLETE\n- FAIL: STOP "Too late"\n')
+    assert ending(run()) == "WAITING 1"
+    time.sleep(1)
+    ran = run(resume="1", answers=answers) if answers else run(resume="1")
+    assert ending(ran) == "STOP Too late"
+
+
+def test_a_run_that_starts_at_a_limited_step_goes_on(tmp_path: Path) -> None:
+    settings = '---\nrdc: {steps: {"1": {max-visits: 1, then: STOP "enough"}}}\n---\n\n'
+    run = Run(tmp_path, settings + "## 1\n\nGood?\n\n- YES: COMPLETE\n- NO: GOTO 2\n\n## 2\n\nOn?\n\n- PASS: GOTO 1\n")
+    assert ending(run()) == "WAITING 1"
+    assert ending(run(resume="1", answers="no")) == "WAITING 2"
+    last = run(resume="2", answers="2 pass")
+    assert ending(last) == "STOP enough"
+    assert "--max-visits" not in last.summary
 
 
 ASKS = "## 1\n\nIs it good?\n\nTRANSITIONS\n"

@@ -203,7 +203,7 @@ def test_no_value_of_a_journal_makes_a_traceback(journal: tuple[dict[str, Any], 
                     refused += 1
                     continue
                 state = State(forged)
-                assert expires_at(state) >= 0
+                assert expires_at(program, state) >= 0
                 assert isinstance(agreed(state), dict)
                 assert [one["how"].lower() for one in state.finished]
     assert refused > 1000

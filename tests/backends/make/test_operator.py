@@ -282,3 +282,37 @@ def test_items_of_a_checklist_are_confirmed_by_make(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("canary*"))
     place.make()
     assert place.make("answer", "STEP=1", "REPLY=pass", "ALL=1").returncode == 0
+
+
+# --- Limits of visits -------------------------------------------------------------------------------------------------
+
+LIMITED = """\
+---
+rdc:
+  steps:
+    "1": {max-visits: 1, then: STOP "enough"}
+---
+
+## 1. Good?
+
+- YES: COMPLETE
+- NO: GOTO 2
+
+## 2. Fix
+
+```sh
+true
+```
+
+- PASS: GOTO 1
+"""
+
+
+@pytest.mark.share(1)
+def test_a_run_at_a_limit_of_visits_is_continued(tmp_path: Path) -> None:
+    place = Place(tmp_path, LIMITED)
+    (tmp_path / "no").write_text("no\n")
+    assert last_line(place.make("run", "ANSWERS=no")) == "rdc: STOP enough"
+    assert "make resume MAX_VISITS=2" in place.make("status").stdout
+    assert last_line(place.make("resume", "MAX_VISITS=1")).startswith("rdc: error: MAX_VISITS 1: step 1 has had 1")
+    assert last_line(place.make("resume", "MAX_VISITS=2")) == "rdc: WAITING 1 Good?"

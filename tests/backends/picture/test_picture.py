@@ -15,6 +15,7 @@ from compiler.ir.edges import CounterTest, OutcomeTest, Set
 from compiler.ir.program import Counter
 from compiler.ir.tasks import Agent, Ask, Branch, End, Reading, Shell
 from compiler.ir.texts import Text, text
+from compiler.ir.visits import VisitLimit, with_visit_limits
 from tests.conftest import ROOT
 from tests.differential.generate.rundown import Drawn, cases
 from tests.differential.generate.rundown import compiled as compiled_case
@@ -286,6 +287,16 @@ def test_inputs_and_the_limit_stand_in_the_notes() -> None:
     notes = ("input task: text, default Announce the new version", "runs at most 20 steps")
     assert example("review-loop").notes == notes
     assert example("choose-region").notes[1] == "input region: choice of eu, us, ask, default ask"
+
+
+def test_a_limit_of_visits_is_a_box_of_the_loop() -> None:
+    ends = (node("a", End("complete")), node("b", End("stop")))
+    asked = node("1", Ask("pass_fail", Text()), to("a", OutcomeTest("pass")), to("2"))
+    loop = program(asked, node("2", Shell("sh", text("true")), to("1")), *ends)
+    seen = picture(with_visit_limits(loop, [VisitLimit("1", 1, "enough")])[0])
+    box = next(box for box in seen.boxes if box.lines[0].startswith("1: "))
+    assert box.lines == ("1: at most 1 visit",)
+    assert {"2 ↻ -> 1/visits", "1/visits ↻ 1 visits < 1 -> 1", "1/visits otherwise -> 1/visits/STOP"} <= {*arrows(seen)}
 
 
 def test_a_name_that_looks_like_a_mark_is_none() -> None:

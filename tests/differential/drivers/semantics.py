@@ -14,7 +14,7 @@ from compiler.ir.verify import verify
 from compiler.passes import optimize
 from runtime_shim.io.reading import LARGEST_ANSWER
 from runtime_shim.tasks.tool import in_json
-from tests.differential.case import Call, Case, Json, Trace, Visit, same
+from tests.differential.case import Call, Case, Json, Limits, Trace, Visit, same
 from tests.differential.oracles.program import PLACE, report_answers
 from tests.support.program_json import from_json
 
@@ -95,7 +95,7 @@ def _compare_sent(machine: Machine, state: State, visit: Visit, case: Case) -> N
     if visit.limits:
         settings, attempt = node.settings, machine.attempt(state)
         waits = settings.delay * settings.backoff ** (attempt - 2) if attempt > 1 else 0
-        same(f"the limits of {visit.step}", (settings.timeout, waits), (visit.limits.timeout, visit.limits.waits))
+        same(f"the limits of {visit.step}", Limits(settings.timeout, waits, settings.expire), visit.limits)
     if visit.instances is not None:
         same(f"the instances of {visit.step}", dict(machine.instances(state)), visit.instances)
     if visit.question and isinstance(node.task, Ask | Gate):

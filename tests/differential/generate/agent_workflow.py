@@ -36,6 +36,8 @@ class Step:
     end: bool = False
     conditions: tuple[tuple[str, str], ...] = ()
     """Keywords, and the steps that they lead to."""
+    max_visits: int = 0
+    then: str = ""
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,9 @@ def _step_lines(step: Step) -> Iterator[str]:
     yield from (("    human: true",) if step.human else ())
     yield from ((f"    next: {step.next}",) if step.next else ())
     yield from (("    end: true",) if step.end else ())
+    if step.max_visits:
+        yield f"    max_visits: {step.max_visits}"
+        yield from ((f"    then: {quoted(f'STOP {quoted(step.then)}')}",) if step.then else ())
     if step.conditions:
         yield "    conditions:"
         yield from (f"      - {{keyword: {quoted(word)}, goto: {target}}}" for word, target in step.conditions)
@@ -198,6 +203,8 @@ class Drawing(Chance):
             next=self._pick((follower, follower, "", self._pick(names))) if not is_last else "",
             end=is_last and not self._rarely(4),
             conditions=conditions,
+            max_visits=self._number(1, 3) if self._rarely(3) else 0,
+            then=self._pick(("", "enough", self._pick(TITLES).replace("\\", ""))),
         )
 
     def _report(self, name: str, words: Sequence[str]) -> Report:

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from tests.differential.generate import flag, number, pick, picks
 from tests.differential.generate import rundown_model as model
-from tests.differential.generate.hostile import CALL, CODES, ENVIRONMENT, GIVEN, SECRETS, SHOWING, VARIABLES
+from tests.differential.generate.hostile import CALL, CODES, ENVIRONMENT, GIVEN, MESSAGES, SECRETS, SHOWING, VARIABLES
 
 PATTERN = r"[0-9.]*|[a-z ]+|\$\(touch x\).*"
 _NUMBERS = ("3", "-1.50", "0", "007", "12345678901234567890")
 _TIMEOUTS = (None, 90, 600, 7200)
+_THEN = ("", *(text for text in MESSAGES if text.isprintable()))
 
 AnyStep = TypeVar("AnyStep", model.Step, model.Substep)
 PLAIN_GIVEN = tuple(text for text in GIVEN if "{{" not in text.replace("${{", ""))  # a name is an error in a setting
@@ -132,12 +133,15 @@ def settings_of(draw: st.DrawFn, step: model.Step | model.Substep | None, *, is_
     is_repeated = step is None or leaf is None or _repeats(step.transitions)
     delay = pick(draw, (None, 0, 0, 0, 1)) if is_repeated and is_own and flag(draw) else None
     backoff = pick(draw, (None, 1, 2)) if delay else None
+    expire = pick(draw, (3600, 86_400)) if not (leaf and leaf.is_command) and number(draw, 0, 7) == 7 else None
+    visits = pick(draw, (None, None, 1, 2)) if leaf else None
+    then = pick(draw, (None, *_THEN)) if visits else None
     if leaf and not leaf.is_command:
-        return model.Settings(delay=delay, backoff=backoff)
+        return model.Settings(delay=delay, backoff=backoff, expire=expire, visits=visits, then=then)
     names = picks(draw, tuple(ENVIRONMENT), 0, 2)
-    return model.Settings(
-        pick(draw, _TIMEOUTS), delay, backoff, tuple((name, pick(draw, PLAIN_GIVEN)) for name in names)
-    )
+    env = tuple((name, pick(draw, PLAIN_GIVEN)) for name in names)
+    timeout = pick(draw, _TIMEOUTS)
+    return model.Settings(timeout, delay, backoff, env, expire=expire, visits=visits, then=then)
 
 
 def _repeats(transitions: model.Transitions) -> bool:

@@ -293,6 +293,8 @@ def nodes(draw: st.DrawFn, known: Known, place: int) -> Json:
         node["retries"] = pick(draw, known.counters)
     if task["kind"] in {"shell", "agent", "tool", "parallel"}:
         add_settings(draw, known, node)
+    elif task["kind"] in {"ask", "gate"} and Feature.EXPIRY in known.carried and rarely(draw, 25):
+        node["settings"] = {"expire": 3600}
     return node
 
 

@@ -176,6 +176,10 @@ class Settings:
     backoff: int | None = None
     env: tuple[tuple[str, str], ...] = ()
     asks: str = ""
+    expire: int | None = None
+    visits: int | None = None
+    then: str | None = None
+    """The message of the STOP that ends one visit too many; None for rdc's own."""
 
 
 @dataclass(frozen=True)

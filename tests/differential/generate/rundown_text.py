@@ -222,16 +222,23 @@ def _input(item: model.Input) -> Mapping[str, Yaml]:
     return found if item.required else {**found, "required": False}
 
 
-def _settings(settings: model.Settings) -> Mapping[str, Yaml]:
+def _settings(given: model.Settings) -> Mapping[str, Yaml]:
     found: dict[str, Yaml] = {}
-    for key, seconds in (("timeout", settings.timeout), ("retry-delay", settings.delay)):
+    for key, seconds in (("timeout", given.timeout), ("retry-delay", given.delay)):
         if seconds is not None:
             found[key] = f"{seconds // 60}m" if seconds and seconds % 60 == 0 else f"{seconds}s"
-    if settings.backoff is not None:
-        found["retry-backoff"] = settings.backoff
-    if settings.asks:
-        found["asks"] = {"output": settings.asks, "type": "text"} if settings.backoff else settings.asks
-    return {**found, "env": dict(settings.env)} if settings.env else found
+    if given.backoff is not None:
+        found["retry-backoff"] = given.backoff
+    if given.asks:
+        found["asks"] = {"output": given.asks, "type": "text"} if given.backoff else given.asks
+    if given.expire is not None:
+        found["expire"] = f"{given.expire}s"
+    if given.visits is not None:
+        found["max-visits"] = given.visits
+    if given.then is not None:
+        escaped = given.then.replace("\\", "\\\\").replace('"', '\\"')
+        found["then"] = f'STOP "{escaped}"' if given.then else "STOP"
+    return {**found, "env": dict(given.env)} if given.env else found
 
 
 def in_yaml(value: Yaml) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -139,7 +140,12 @@ class _Run:
         """How the run ends (W10); None where it does not in a bearable time."""
         steps = {step.name: step for step in self.flow.steps}
         step, carried, done = self.flow.steps[0], None, 0
+        counts: Counter[str] = Counter()
         while len(self.visits) < LONGEST:
+            counts[step.name] += 1
+            if 0 < step.max_visits < counts[step.name]:
+                most = f"{step.max_visits} visit{'s' * (step.max_visits > 1)}"
+                return "STOP", step.then or f"step {step.name} reached its limit of {most}"
             if step.human and not self.gate(step):
                 return "STOP", f"step {step.name} was rejected"
             if done == self.flow.limit:

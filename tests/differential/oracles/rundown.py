@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 
 from compiler.ir.serialize import to_json
 from tests.differential.case import OWN, Case, Json, Jump, compiled
@@ -45,13 +46,15 @@ class _Memory:
 class _Place:
     """Where the run stands: a step, and a child of it or None where the step has none.
 
-    Where an operator's jump leads on into its list, `position` is that of the runbook, and `route` the rest
+    Where an operator's jump leads on into its list, `position` is that of the runbook, and `route` the rest. With
+    `is_jumped`, an operator's jump ends here.
     """
 
     step: model.Step
     child: model.Substep | None = None
     position: int = 0
     route: parts.Route = ()
+    is_jumped: bool = False
 
     @property
     def plain(self) -> _Place:
@@ -106,6 +109,16 @@ class _World:
     recorder: parts.Recorder
     main: parts.Landings
     operator: Operator
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def count(self, label: str, limit: model.Settings | None) -> None:
+        """Count a visit of a step. One too many ends the whole run, also from within a nested runbook."""
+        if limit is None or limit.visits is None:
+            return
+        self.counts[label] += 1
+        if self.counts[label] > limit.visits:
+            usual = f"step {label} reached its limit of {limit.visits} visit{'s' * (limit.visits > 1)}"
+            raise parts.LimitError(("STOP", limit.then or usual))
 
     def may_jump(self, waiting: str) -> None:
         """Let the operator jump, where the run waits for an answer or has ended by STOP."""
@@ -147,6 +160,10 @@ class _Run:
                 if not jumped.landing.frame.startswith(self.prefix):
                     raise
                 where = self.land(stands, jumped.landing.route[self.prefix.count(".runbook.md") :])
+            except parts.LimitError as limited:
+                if self.prefix:
+                    raise
+                where = limited.args[0]
             else:
                 return where
 
@@ -154,7 +171,7 @@ class _Run:
         """E6: do what a GOTO to the step would do from where the run stands; None is a place in no step."""
         (ident, child, position), *rest = route
         if position is None:
-            return self.jump(origin, model.Goto(ident, child))
+            return replace(self.jump(origin, model.Goto(ident, child)), is_jumped=True)
         step = next(step for step in self.runbook.steps if step.ident == ident)
         if origin is None or origin.step is not step:
             self.memory[ident].start_afresh()
@@ -310,6 +327,8 @@ class _Run:
         body, label, recorder = place.body, self.label(place), self.world.recorder
         if isinstance(body, model.Runbooks):
             return self.play_list(place, body)
+        if not retries and not place.is_jumped:  # M9: an attempt is no new visit, and an operator is not limited
+            self.world.count(label, self.scope.limit(label))
         index = len(recorder.visits)
         shown = "" if body.is_command or "{{" not in body.prompt else self.filled(place, body.prompt)
         beyond = self.scope.visit(body, self.around(place), retries + 1, index, shown)

@@ -38,6 +38,7 @@ class Beyond:
     waits: int = 0
     shown: str = ""
     asks: str = ""
+    expire: int = 0
 
     @property
     def hangs(self) -> bool:
@@ -69,6 +70,10 @@ class Visit:
     def step(self) -> str:
         """The step's name within its own file."""
         return self.label.rpartition("/")[2]
+
+
+class LimitError(Exception):
+    """A step was visited as often as it may be; the argument is the end."""
 
 
 OutcomeOf = Callable[[int], bool]
@@ -177,17 +182,21 @@ class Scope:
         for name in ("", *around):
             for step, settings in reversed(self.stated):
                 if step == name:
-                    numbers = {key: getattr(settings, key) for key in ("timeout", "delay", "backoff")}
+                    numbers = {key: getattr(settings, key) for key in ("timeout", "delay", "backoff", "expire")}
                     found = replace(found, **{key: number for key, number in numbers.items() if number is not None})
                     env |= settings.env
         return replace(found, env=tuple(env.items()))
+
+    def limit(self, label: str) -> model.Settings | None:
+        """The settings that limit the visits of a step: of the outermost document that has some for the step itself."""
+        return next((of_step for step, of_step in self.stated if step == label and of_step.visits), None)
 
     def visit(self, leaf: model.Leaf, around: Sequence[str], attempt: int, index: int, shown: str) -> Beyond:
         """What there is beyond the rules of paths in a visit."""
         settings = self.settings(around)
         waits = (settings.delay or 0) * (settings.backoff or 1) ** (attempt - 2) if attempt > 1 else 0
         if not leaf.is_command:
-            return Beyond(waits=waits, shown=shown, asks=self.asked.get(around[-1], ""))
+            return Beyond(waits=waits, shown=shown, asks=self.asked.get(around[-1], ""), expire=settings.expire or 0)
         held = {name: self.slots.held[slot] for name, slot in self.names.items()}
         sees = {**dict(settings.env), **{name: value for name, value in held.items() if value is not None}}
         is_quiet = settings.timeout == model.SHORTEST or not self.values
@@ -415,5 +424,5 @@ def _visit(visit: Visit, passed: bool, secrets: Mapping[str, str]) -> case.Visit
         reply if beyond.asks else None,
         values=dict(beyond.values),
         instances=instances,
-        limits=Limits(beyond.timeout, beyond.waits),
+        limits=Limits(beyond.timeout, beyond.waits, beyond.expire),
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources
 from compiler.diagnostics.model import Issue
+from compiler.frontends.common import limits
 from compiler.frontends.common.names import MOST, name_issues, text_issue, unknown_key
 from compiler.frontends.rundown.declarations.asks import asks_issues, read_asks
 from compiler.frontends.rundown.syntax import EVERY, DeclaredInput, StepSettings
@@ -18,7 +19,7 @@ from runtime_shim.values.fitting import TOO_SLOW
 OF_TARGETS = ("secrets", "environment")
 """Keys that targets check against their own options."""
 
-KEYS = ("timeout", "retry-delay", "retry-backoff", "env", "asks", *OF_TARGETS)
+KEYS = ("timeout", "retry-delay", "retry-backoff", "env", "asks", *limits.KEYS, *OF_TARGETS)
 
 LARGEST_BACKOFF = 1000
 
@@ -48,6 +49,7 @@ def _settings(step: str, said: Mapping[str, Any], places: OptionSources) -> Step
         None if backoff is None else int(backoff),
         dict(said.get("env") or {}),
         read_asks(asks) if (asks := said.get("asks")) else None,
+        limits.limits_of(step, said, {(step, *path): place for path, place in places.items()}),
     )
 
 
@@ -61,6 +63,10 @@ def _issues(step: str, said: object) -> Iterator[Issue]:
         return
     for key, value in said.items():
         yield from _key_issues(inside, str(key), value, (step, str(key)))
+    yield from limits.limit_issues(inside, said, (step,))
+    if step == EVERY and limits.MAX_VISITS in said:
+        problem = f"`{limits.MAX_VISITS}` limits one step, not all steps"
+        yield Issue((step, limits.MAX_VISITS), problem, "set it for a step of the loop")
 
 
 def _key_issues(inside: str, key: str, value: object, path: KeyPath) -> Iterator[Issue]:
@@ -75,7 +81,7 @@ def _key_issues(inside: str, key: str, value: object, path: KeyPath) -> Iterator
         if not (is_short_number and 1 <= int(str(value)) <= LARGEST_BACKOFF):
             problem = f"{inside}: `{key}` must be a whole number from 1 to {LARGEST_BACKOFF}"
             yield Issue(path, problem, "write the factor for each further delay, for example 2")
-    elif key not in OF_TARGETS:
+    elif key not in (*limits.KEYS, *OF_TARGETS):
         seconds = read_duration(value)
         if seconds is None or (key == "timeout" and seconds == 0):
             yield Issue(path, f"{inside}: `{key}` must be a duration of at most a year", duration_remedy(value))

@@ -170,11 +170,12 @@ def _meaning(source: Source, runbook: Runbook) -> tuple[object, ...]:
     program = lowered.message if isinstance(lowered, Diagnostic) else lowered.program
     metadata = {key: value for key, value in runbook.metadata.items() if key not in {"scenarios", "rdc"}}
     head = runbook.title, runbook.description, runbook.prose, repr(metadata), repr(_options(runbook))
+    limits = [output.limits and output.limits.meaning for output in runbook.declared.steps]
     settings = [
         (output.step, output.timeout, output.delay, output.backoff, output.asks, *output.env.items())
         for output in runbook.declared.steps
     ]
-    return program, *head, runbook.scenarios, settings
+    return program, *head, runbook.scenarios, settings, limits
 
 
 def _options(runbook: Runbook) -> object:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from compiler.diagnostics.issues import OptionSource
 from compiler.diagnostics.model import Diagnostic
+from compiler.frontends.common.limits import EXPIRE, MAX_VISITS, Limits, with_visits
 from compiler.frontends.rundown.declarations.steps import full_id
 from compiler.frontends.rundown.link import Document, Linked
 from compiler.frontends.rundown.lower.document import LARGEST_PROGRAM
@@ -17,7 +18,7 @@ from compiler.frontends.rundown.lower.frames import Frame, StepRef, step_ref, st
 from compiler.frontends.rundown.lower.values import unknown_step
 from compiler.frontends.rundown.syntax import EVERY, UNKNOWN, StepSettings, all_steps
 from compiler.ir.program import Constant, Node, Program, Settings
-from compiler.ir.tasks import Shell
+from compiler.ir.tasks import Ask, Shell
 
 Value = TypeVar("Value", int, str)
 
@@ -31,23 +32,29 @@ class AppliedSetting(Struct, Generic[Value], frozen=True):
 
 
 class Effective(Struct, frozen=True):
-    """The settings that apply to a step, including those of its surrounding groups."""
+    """The settings that apply to a step, including those of its surrounding groups; `limits` are only its own."""
 
     numbers: Mapping[str, AppliedSetting[int]] = field(default_factory=dict)
     env: Mapping[str, AppliedSetting[str]] = field(default_factory=dict)
+    limits: Limits | None = None
 
     def within(self, step: str, settings: Iterable[StepSettings]) -> Effective:
         """Return the settings within an inner step. Of two documents, the one that includes the other wins."""
         numbers: dict[str, AppliedSetting[int]] = {}
         env: dict[str, AppliedSetting[str]] = {}
+        limits: Limits | None = None
         for output in settings:
             own = {"timeout": output.timeout, "retry-delay": output.delay, "retry-backoff": output.backoff}
+            if output.limits:
+                own[EXPIRE] = output.limits.expire or None
+                if output.limits.visits and not limits:
+                    limits = replace(output.limits, visits=replace(output.limits.visits, step=step))
             for key, value in own.items():
                 if value is not None:
                     numbers.setdefault(key, AppliedSetting(value, output.place(key), step))
             for name, text in output.env.items():
                 env.setdefault(name, AppliedSetting(text, output.place("env", name), step))
-        return Effective({**self.numbers, **numbers}, {**self.env, **env})
+        return Effective({**self.numbers, **numbers}, {**self.env, **env}, limits)
 
 
 def held_against(outline: Outline) -> tuple[dict[str, Effective], list[Diagnostic]]:
@@ -61,17 +68,20 @@ def held_against(outline: Outline) -> tuple[dict[str, Effective], list[Diagnosti
         holds = groups[leaf.group].within(leaf.id, outline.said.get(leaf.id, ()))
         effective[leaf.id] = holds
         found += _doubled(leaf, holds) if leaf.is_command else _without_command(leaf, holds)
+        found += _without_person(leaf, holds)
         found += _without_retry(leaf, holds)
     found += _never_waited(outline, groups)
+    found += (_of_group(step, holds.limits) for step, holds in groups.items() if step and holds.limits)
     return effective, list(dict.fromkeys(found))
 
 
-def with_settings(program: Program, effective: Mapping[str, Effective]) -> Program:
-    """Return the program with the effective settings on its nodes."""
+def with_settings(program: Program, effective: Mapping[str, Effective]) -> tuple[Program, list[Diagnostic]]:
+    """Return the program with the effective settings on its nodes, and warnings about limits without effect."""
     if not effective:
-        return program
+        return program, []
     nodes = (_with(node, effective[node.id]) if node.id in effective else node for node in program.nodes)
-    return replace(program, nodes=tuple(nodes))
+    limits = (holds.limits for holds in effective.values() if holds.limits)
+    return with_visits(replace(program, nodes=tuple(nodes)), limits)
 
 
 def _with(node: Node, holds: Effective) -> Node:
@@ -81,7 +91,8 @@ def _with(node: Node, holds: Effective) -> Node:
     delay = numbers["retry-delay"].value if node.retries and "retry-delay" in numbers else 0
     backoff = numbers["retry-backoff"].value if delay and "retry-backoff" in numbers else 1
     constants = tuple(Constant(name, text.value) for name, text in holds.env.items()) if is_command else ()
-    return replace(node, settings=Settings(timeout, delay, backoff), constants=constants)
+    expire = numbers[EXPIRE].value if isinstance(node.task, Ask) and EXPIRE in numbers else 0
+    return replace(node, settings=Settings(timeout, delay, backoff, expire), constants=constants)
 
 
 def _unknown(outline: Outline) -> Iterator[Diagnostic]:
@@ -112,6 +123,18 @@ def _without_command(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
     for name, text in holds.env.items():
         if text.step == leaf.id:
             yield text.place.finding(f"`{name}` has no effect on step {leaf.id}: the step runs no command", remedy)
+
+
+def _without_person(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
+    expire = holds.numbers.get(EXPIRE)
+    if leaf.is_command and expire and expire.step == leaf.id:
+        problem = f"`expire` has no effect on step {leaf.id}: the step asks no person"
+        yield expire.place.finding(problem, "move it to a step with a question")
+
+
+def _of_group(step: str, limits: Limits) -> Diagnostic:
+    problem = f"`{MAX_VISITS}` has no effect on step {step}: a run visits the steps inside it"
+    return limits.finding(MAX_VISITS, problem, "set it for the first step inside it")
 
 
 def _without_retry(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
