@@ -29,10 +29,10 @@ _RUN = (
     *("tasks.process", "tasks.shell", "io.answers", "tasks.ask", "operator.history"),
 )
 _LAST = "cli.command_line"  # a program starts there
-_COMMANDS = ("engine.program", *_RUN, "tasks.commands")
+_COMMANDS = ("engine.program", *_RUN, "tasks.commands", "operator.logs")
 _GIVEN = (
     *("values.defaults", "io.reading", "values.fitting", "values.slots", "io.terminal", "tasks.replies"),
-    *("values.inputs", "values.secrets", "values.limits", "tasks.gate", "operator.signing"),
+    *("values.inputs", "values.secrets", "values.masked_logs", "values.limits", "tasks.gate", "operator.signing"),
 )
 _VALUES = (*_GIVEN, "operator.jumps")
 _CALLS = ("io.whole_files", "tasks.exchange")
@@ -40,7 +40,7 @@ _OPERATOR = ("operator.notices", "operator.named_runs")
 _AGENTS = (
     *(*_CALLS, "values.settings", "tasks.calls", "tasks.verdicts", "tasks.recipes", "tasks.agent"),
     *("tasks.tool", "values.artifact"),
-    *("operator.logs", *_OPERATOR, "operator.manual"),
+    *(*_OPERATOR, "operator.manual"),
 )
 _STEPSPEC = (
     *(*_CALLS, "stepspec.evidence", "stepspec.safe_paths", "stepspec.attempt"),
@@ -54,13 +54,14 @@ _BASE = ("tasks.ask.Answers", "tasks.commands.CommandTasks")
 _MORE = (
     *("values.defaults.Shared", "values.inputs.Inputs", "values.secrets.Secrets", "values.slots.Values"),
     *("values.limits.Limits", "values.limits.Expiry", "tasks.replies.Replies", "tasks.gate.GateTasks"),
+    "values.masked_logs.MaskedLogs",
 )
 MOVED = ("operator.jumps.Jumps",)  # specifications don't move
 _SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns")
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "io.answers", "cli.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
-    "commands": Edition((*_COMMANDS, _LAST), _BASE),
+    "commands": Edition((*_COMMANDS, _LAST), (*_BASE, "operator.logs.Logs")),
     "values": Edition((*_COMMANDS, *_VALUES, _LAST), (*_FIRST, *_BASE, *_MORE, *MOVED)),
     "agents": Edition(
         (*_COMMANDS, *_VALUES, *_AGENTS, _LAST),
@@ -79,11 +80,11 @@ EDITIONS = {
                 "values.artifact.Artifact",
             ),
             *("values.artifact.OutputFiles", "values.settings.Breakpoints", "values.settings.StepLimit"),
-            *("operator.manual.ManualRun", "operator.logs.Logs", *_SAID),
+            *("operator.manual.ManualRun", *_SAID),
         ),
     ),
     "stepspec": Edition(
-        ("engine.program", "stepspec.step_builder", *_RUN, *_GIVEN, *_STEPSPEC, _LAST),
+        ("engine.program", "stepspec.step_builder", *_RUN, "operator.logs", *_GIVEN, *_STEPSPEC, _LAST),
         (
             *(*_FIRST, "tasks.ask.Answers", *_MORE, "tasks.exchange.PromptFiles"),
             *("stepspec.specification.Placeholders", "stepspec.specification.Specification"),
@@ -95,7 +96,7 @@ _AROUND = ("messages", "script", "api", "journal_check", "saved_run", "changes")
 _CALLED = (*_AROUND, "calls", "summary", "steps")
 _GITHUB = ("values.secrets", "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
 _OF_RUNS = ("legs", "leases", "runs", "steps", "engine", "worker", "commands", "command_line")
-_FOR_WORKERS = ("io.whole_files", "operator.logs", "operator.jumps")  # also needed there
+_FOR_WORKERS = ("io.whole_files", "operator.jumps")  # also needed there
 
 
 def _of_workers(edition: str) -> Edition:
