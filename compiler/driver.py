@@ -13,7 +13,7 @@ from compiler.analyses.warnings import commands_too_long
 from compiler.diagnostics.model import Diagnostic, sort_key
 from compiler.frontends import FRONT_ENDS, all_options, endings, recognize
 from compiler.frontends.common.interface import Format, Formatted, Job
-from compiler.frontends.common.names import name_of
+from compiler.frontends.common.names import LOGS, NOTIFY, name_of
 from compiler.ir.program import Program
 from compiler.ir.verify import verify
 from compiler.project.configuration import read_configuration
@@ -110,7 +110,8 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     found = tuple(dict.fromkeys([*begun.found, *result.diagnostics, *too_long, *renamed]))
     program = None
     if result.program and not (begun.found or too_long):
-        program = _read_by(_identified(result.program, begun.job, begun.project), settings)
+        program = _operated(_identified(result.program, begun.job, begun.project), result.options.values, begun)
+        program = _read_by(program, settings)
         verify(program)
     ignores = _ignores(begun, result.sources.values())
     if ignores:
@@ -190,6 +191,13 @@ def _identified(program: Program, job: Job, project: str) -> Program:
         return is_file and job.project.disk.exists(os.path.join(job.project.root, name))
 
     return program.with_(name=name_of(job.source.name, endings(), exists), project=project)
+
+
+def _operated(program: Program, own: Mapping[str, object], begun: _Begun) -> Program:
+    """Return the program with the document's settings for runs, or the project's."""
+    levels = own, begun.configured.values
+    logs, notify = LOGS.first(*levels), NOTIFY.first(*levels)
+    return program.with_(logs=program.logs if logs is None else logs, notify=notify or program.notify)
 
 
 def _read_by(program: Program, settings: Settings) -> Program:
