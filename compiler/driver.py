@@ -13,7 +13,7 @@ from compiler.analyses.warnings import commands_too_long
 from compiler.diagnostics.model import Diagnostic, sort_key
 from compiler.frontends import FRONT_ENDS, all_options, endings, recognize
 from compiler.frontends.common.interface import Format, Formatted, Job
-from compiler.frontends.common.names import LOGS, NOTIFY, name_of
+from compiler.frontends.common.names import ENDING, LOGS, NOTIFY, name_of
 from compiler.ir.program import Program
 from compiler.ir.verify import verify
 from compiler.project.configuration import read_configuration
@@ -223,6 +223,9 @@ def _another_format(source: Source, named: Format) -> tuple[Diagnostic, ...]:
 
 def _unknown_format(source: Source) -> Diagnostic:
     suffixes = " or ".join(suffix for form in FRONT_ENDS.values() for suffix in form.suffixes)
+    if source.name.endswith(ENDING):
+        remedy = "check or test that document; rdc reads both files"
+        return Diagnostic("RD005", source.path, None, "this file has the scenarios of the document beside it", remedy)
     problem = "rdc does not recognize the format of this document"
     choose = f"choose the format with --from {'|'.join(form.word for form in FRONT_ENDS.values())}"
     remedy = choose if source.path == STANDARD_INPUT else f"end the file name with {suffixes}, or {choose}"

@@ -126,6 +126,10 @@ def name_of(path: str, endings: Iterable[str], exists: Callable[[str], bool]) ->
     return safe_name((path if is_shared else plain).replace("/", "."), f"document-{sha256_of(path)[:8]}")
 
 
+ENDING = ".scenarios.yaml"
+"""The end of the name of a file with scenarios, after the stem of its document."""
+
+
 def stem(path: str, *endings: str) -> str:
     """Return a document's file name without these extensions, removed in this order."""
     name = posixpath.basename(path)

@@ -1,14 +1,23 @@
-"""Write draft scenarios for runbooks; they go into the frontmatter and execute nothing."""
+"""Write draft scenarios for runbooks; they execute nothing."""
+
+from __future__ import annotations
 
 import posixpath
 import shlex
+from typing import TYPE_CHECKING
 
+from compiler.diagnostics.model import has_error
 from compiler.frontends.common.drafts import Draft, comment, scalar
+from compiler.frontends.common.scenarios import Found, around, read_beside
+from compiler.frontends.rundown.declarations.frontmatter import read_file
 from compiler.ir.paths import Path
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask
 from compiler.scenarios.model import Scenario
 from compiler.text.source import Source
+
+if TYPE_CHECKING:
+    from compiler.reading.yaml import Reading
 
 _ANSWERS = {"pass": "yes", "fail": "no"}
 
@@ -34,6 +43,12 @@ def script(program: Program, draft: Draft, document: str) -> list[str]:
     return ["commands:", *lines]
 
 
-def read(_source: Source, _program: Program) -> tuple[Scenario, ...] | None:
-    """Return None: runbooks have no file for scenarios."""
-    return None
+def read(source: Source, program: Program) -> tuple[Scenario, ...] | None:
+    """Return the scenarios in a companion file, or None if it has errors."""
+    document = program.sources[0].path
+
+    def read_file_of(file: Source, reading: Reading) -> Found:
+        return Found(*read_file(file, document, reading, around(file, reading), None))
+
+    found = read_beside(source, read_file_of)
+    return None if has_error(found.diagnostics) else found.scenarios
