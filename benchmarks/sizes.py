@@ -19,11 +19,11 @@ from benchmarks.rounds import ROOT
 from compiler.driver import compile_file
 from runtime_shim.editions import CALLERS, EDITIONS
 
-LINES_OF_EDITIONS = {"script": 330, "commands": 1600, "values": 2320, "agents": 3510, "stepspec": 3900}
+LINES_OF_EDITIONS = {"script": 330, "commands": 1690, "values": 2400, "agents": 3530, "stepspec": 3970}
 """The most lines of code of an edition, without empty lines, comments and docstrings."""
 
 PRODUCT = ("compiler", "rdc", "backends", "runtime_shim")
-MOST_OF_PRODUCT = 58_500
+MOST_OF_PRODUCT = 58_600
 """The most lines of Python in the product, all lines counted."""
 
 BYTES_OF_A_LINE = 50

@@ -210,6 +210,9 @@ def add_scenarios(opened: Opened, compilation: Compilation, most: int) -> Additi
         noun = FRONT_ENDS[compilation.format].noun
         problem = unwritable(opened.path, f"a {noun} cannot have scenarios", "write them in its source document")
         return Addition(opened.path, None, diagnostic=problem)
+    if not compilation.scenario_file:
+        problem = unwritable(opened.path, "its name cannot be that of a file with scenarios", "rename the document")
+        return Addition(opened.path, None, diagnostic=problem)
     home = _Home(opened, compilation, program, writer)
     before = home.source()
     if before is None and pathlib.Path(home.path).is_symlink():

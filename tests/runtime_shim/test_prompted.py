@@ -148,5 +148,5 @@ def test_what_must_be_given_again_is_repeated(tmp_path: Path) -> None:
     words = ("--agent", "kill -INT $PPID; sleep 5", "--logs", "--log-limit", "9k", "--notify", "true", "--as", "b")
     done = place.run("run", *words)
     assert done.code == 130, done.err
-    again = "resume --as b --agent 'kill -INT $PPID; sleep 5' --logs --log-limit 9k --notify true"
+    again = "resume --as b --agent 'kill -INT $PPID; sleep 5' --log-limit 9k"
     assert f"{again}\n" in done.err

@@ -61,7 +61,7 @@ class Found(NamedTuple):
 def beside(job: Job, stem: str, own: Iterable[Scenario], read: Callable[[Source, Reading], Found]) -> Found:
     """Read the companion file of a document, if there is one. `own` are the scenarios in the document."""
     source, name = job.source, f"{stem}{ENDING}"
-    located = job.project.find_below(source, name) if stem else None
+    located = job.project.find_below(source, name) if stem and "\\" not in stem else None
     if located is None:
         return Found((), [])
     file = located if isinstance(located, FileIssue) else located.read()
