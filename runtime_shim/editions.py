@@ -32,7 +32,7 @@ _LAST = "cli.command_line"  # a program starts there
 _COMMANDS = ("engine.program", *_RUN, "tasks.commands", "operator.logs")
 _GIVEN = (
     *("values.defaults", "io.reading", "values.fitting", "values.slots", "io.terminal", "tasks.replies"),
-    *("values.inputs", "values.secrets", "values.masked_logs", "values.limits", "tasks.gate", "operator.signing"),
+    *("values.inputs", "values.secrets", "operator.masked_logs", "values.limits", "tasks.gate", "operator.signing"),
 )
 _VALUES = (*_GIVEN, "operator.jumps")
 _CALLS = ("io.whole_files", "tasks.exchange")
@@ -54,7 +54,7 @@ _BASE = ("tasks.ask.Answers", "tasks.commands.CommandTasks")
 _MORE = (
     *("values.defaults.Shared", "values.inputs.Inputs", "values.secrets.Secrets", "values.slots.Values"),
     *("values.limits.Limits", "values.limits.Expiry", "tasks.replies.Replies", "tasks.gate.GateTasks"),
-    "values.masked_logs.MaskedLogs",
+    "operator.masked_logs.MaskedLogs",
 )
 MOVED = ("operator.jumps.Jumps",)  # specifications don't move
 _SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns")

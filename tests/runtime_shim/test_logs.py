@@ -16,7 +16,7 @@ from typing import Any, cast
 import pytest
 
 from runtime_shim.operator import notices
-from runtime_shim.values.masked_logs import LONGEST_LINE, MaskedLogs
+from runtime_shim.operator.masked_logs import LONGEST_LINE, MaskedLogs
 from tests.runtime_shim.operator import TWO, logs
 from tests.support.process import Place, ask, held_back, kill, program, shell, wait_until
 

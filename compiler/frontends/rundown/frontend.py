@@ -83,7 +83,8 @@ def compile_document(job: Job) -> Result:
     other = beside(job, name, own, partial(_read_scenarios, job.source, main.runbook))
     found += other.diagnostics
     sources = {**linked.sources, **({other.file.name: other.file} if other.file else {})}
-    made, file = None if has_error(other.diagnostics) else program, f"{name}{ENDING}" if name and "\\" not in name else ""
+    file = f"{name}{ENDING}" if name and "\\" not in name else ""
+    made = None if has_error(other.diagnostics) else program
     return Result(made, tuple(found), sources, options, (*own, *other.scenarios), scenario_file=file)
 
 

@@ -20,10 +20,10 @@ from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import Move
 from runtime_shim.io.whole_files import inner
 from runtime_shim.operator.logs import LOGS, last_lines, log_of
+from runtime_shim.operator.masked_logs import limit_of
 from runtime_shim.targets.dbos.leases import Channel
 from runtime_shim.targets.dbos.legs import RUN_NAME
 from runtime_shim.values.limits import expires_at
-from runtime_shim.values.masked_logs import limit_of
 
 QUICKLY = 0.8  # seconds from SIGTERM to SIGKILL for a leg that was canceled or has lost its worker
 MOST_REPEATS = 10  # how often a step that ends its worker is run again
