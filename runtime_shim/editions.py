@@ -46,6 +46,7 @@ _STEPSPEC = (
     *(*_CALLS, "stepspec.evidence", "stepspec.safe_paths", "stepspec.attempt"),
     *("stepspec.checks", "stepspec.tool_schemas", "stepspec.tools", "stepspec.stages"),
     *("stepspec.records", "stepspec.record_files", "stepspec.specification"),
+    "stepspec.stage_logs",
     *_OPERATOR,
 )
 
@@ -54,19 +55,19 @@ _BASE = ("tasks.ask.Answers", "tasks.commands.CommandTasks")
 _MORE = (
     *("values.defaults.Shared", "values.inputs.Inputs", "values.secrets.Secrets", "values.slots.Values"),
     *("values.limits.Limits", "values.limits.Expiry", "tasks.replies.Replies", "tasks.gate.GateTasks"),
-    "operator.masked_logs.MaskedLogs",
 )
+_MASKED = "operator.masked_logs.MaskedLogs"
 MOVED = ("operator.jumps.Jumps",)  # specifications don't move
 _SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns")
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "io.answers", "cli.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
     "commands": Edition((*_COMMANDS, _LAST), (*_BASE, "operator.logs.Logs")),
-    "values": Edition((*_COMMANDS, *_VALUES, _LAST), (*_FIRST, *_BASE, *_MORE, *MOVED)),
+    "values": Edition((*_COMMANDS, *_VALUES, _LAST), (*_FIRST, *_BASE, *_MORE, _MASKED, *MOVED)),
     "agents": Edition(
         (*_COMMANDS, *_VALUES, *_AGENTS, _LAST),
         (
-            *(*_FIRST, *_BASE, *_MORE, *MOVED, "tasks.agent.Contexts", "values.settings.Settings"),
+            *(*_FIRST, *_BASE, *_MORE, _MASKED, *MOVED, "tasks.agent.Contexts", "values.settings.Settings"),
             *(
                 "tasks.calls.Budget",
                 "tasks.exchange.PromptFiles",
@@ -87,6 +88,7 @@ EDITIONS = {
         ("engine.program", "stepspec.step_builder", *_RUN, "operator.logs", *_GIVEN, *_STEPSPEC, _LAST),
         (
             *(*_FIRST, "tasks.ask.Answers", *_MORE, "tasks.exchange.PromptFiles"),
+            "stepspec.stage_logs.StageLogs",
             *("stepspec.specification.Placeholders", "stepspec.specification.Specification"),
             *("stepspec.record_files.RecordFiles", *_SAID),
         ),

@@ -6,6 +6,7 @@ import re
 import select
 import termios
 import tty
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -32,9 +33,9 @@ def last_lines(text: str) -> str:
     return "\n".join(line[:200] for line in clean(re.sub(UNSEEN, "", text)).rstrip().split("\n")[-SHOWN_LINES:])
 
 
-def end_of_log(directory: str, state: State) -> str:
-    """Return the last lines of the last step's log, or ""."""
-    names = [log_of(len(state.finished), one["node"]) for one in state.finished[-1:]]
+def end_of_log(directory: str, done: Sequence[Record]) -> str:
+    """Return the last lines of the log of the last finished step, or ""."""
+    names = [log_of(len(done), one["node"]) for one in done[-1:]]
     with suppress(OSError), open(os.path.join(directory, LOGS, *names), "rb", opener=at_once) as file:
         file.seek(max(os.fstat(file.fileno()).st_size - SHOWN_BYTES, 0))
         return last_lines(file.read().decode(errors="replace"))
@@ -103,11 +104,11 @@ class Logs(Extension):
 
     def above(self) -> list[str]:
         """Return the lines to show above a question."""
-        return [f"    | {line}" for line in end_of_log(self.session.store.folder, self.session.state).splitlines()]
+        return [f"    | {line}" for line in self.facts(self.session.state)["output"].splitlines()]
 
     def facts(self, state: State) -> Table:
         """Return the end of the last step's output."""
-        return {"output": end_of_log(self.session.store.directory, state)}
+        return {"output": end_of_log(self.session.store.folder, state.finished)}
 
     def lines(self, facts: Table, record: "Table | None") -> list[str]:
         """Return the end of the last step's output below it, until the run is complete."""

@@ -342,3 +342,14 @@ def test_no_tool_of_the_runner_is_needed(tmp_path: Path, monkeypatch: pytest.Mon
                 (tools / tool.name).symlink_to(tool)
     monkeypatch.setenv("PATH", str(tools))
     assert ending(run(resume="1", answers="yes")) == "WAITING 5"
+
+
+def test_the_summary_shows_the_output_to_judge(tmp_path: Path) -> None:
+    command = "## 1\n\n```bash\nseq 1 30; printf '</pre>\\033[31m[x](http://y)\\033[0m token-1234\\n'\n```\n\n"
+    settings = "---\nrdc: {logs: true, secrets: [TOKEN]}\n---\n\n"
+    run = Run(tmp_path, settings + command + ASKS.replace("## 1", "## 2").replace("TRANSITIONS", "- NO: STOP"))
+    run.secrets["TOKEN"] = "token-1234"
+    shown = run().summary.partition("The output of the step before it ends with:\n")[2]
+    assert shown.startswith("".join(f"    {number}\n" for number in range(12, 31)).removesuffix("\n")), shown
+    assert "\n    </pre>[x](http://y) ***\n" in shown
+    assert "token-1234" not in shown
