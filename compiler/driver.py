@@ -110,7 +110,7 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     found = tuple(dict.fromkeys([*begun.found, *result.diagnostics, *too_long, *renamed]))
     program = None
     if result.program and not (begun.found or too_long):
-        program = _operated(_identified(result.program, begun.job, begun.project), result.options.values, begun)
+        program = _identified(result.program, result.options.values, begun.job, begun.project)
         program = _read_by(program, settings)
         verify(program)
     ignores = _ignores(begun, result.sources.values())
@@ -183,21 +183,16 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
     return _Begun(job, form, found, sources, configured, configuration.ignored, configuration.name)
 
 
-def _identified(program: Program, job: Job, project: str) -> Program:
-    """Return the program with the name of its document and of its project (R4)."""
+def _identified(program: Program, own: Mapping[str, object], job: Job, project: str) -> Program:
+    """Return the program with its names (R4), and with the document's settings for runs, or the project's."""
+    logs, notify = LOGS.first(own, job.configured), NOTIFY.first(own, job.configured)
+    program = program.with_(logs=program.logs if logs is None else logs, notify=notify or program.notify)
 
     def exists(name: str) -> bool:
         is_file = job.source.path != STANDARD_INPUT
         return is_file and job.project.disk.exists(os.path.join(job.project.root, name))
 
     return program.with_(name=name_of(job.source.name, endings(), exists), project=project)
-
-
-def _operated(program: Program, own: Mapping[str, object], begun: _Begun) -> Program:
-    """Return the program with the document's settings for runs, or the project's."""
-    levels = own, begun.configured.values
-    logs, notify = LOGS.first(*levels), NOTIFY.first(*levels)
-    return program.with_(logs=program.logs if logs is None else logs, notify=notify or program.notify)
 
 
 def _read_by(program: Program, settings: Settings) -> Program:

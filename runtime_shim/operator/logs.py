@@ -19,7 +19,7 @@ from runtime_shim.engine.texts import clean
 
 LOGS, LOG_LIMIT = "logs", 1 << 20  # directory; bytes of a log, and more than a pipe has
 SHOWN_LINES, SHOWN_BYTES = 20, 8192  # of a log
-# Text that a terminal overwrites, and what styles it.
+# Text that a terminal overwrites, and codes for its style.
 UNSEEN = r"(?m)^[^\n]*\r(?=[^\r\n])|\x1b(\[[0-9;:?]*[A-Za-z]|\][^\x07\x1b]*(\x07|\x1b\\)|[()][A-Z0-9])"
 
 

@@ -30,7 +30,7 @@ def cut(text: str, mask: Callable[[str], str]) -> int:
 
 
 class MaskedLogs(Logs):
-    """Logs in which secrets are masked."""
+    """Logs with masked secrets."""
 
     options = (*Logs.options, ("run resume", "--log-limit", "SIZE", "keep only the end of each log (default: 1M)"))
     _folder: Any = None
