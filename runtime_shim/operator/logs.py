@@ -17,8 +17,7 @@ from runtime_shim.engine.session import Extension, Options
 from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import clean
 
-LOGS, LOG_LIMIT = "logs", 1 << 20  # directory; bytes of a log, and more than a pipe has
-SHOWN_LINES, SHOWN_BYTES = 20, 8192  # of a log
+LOGS, LOG_LIMIT, SHOWN_LINES, SHOWN_BYTES, READS = "logs", 1 << 20, 20, 8192, 256  # directory, limits of a log
 # Text that a terminal overwrites, and codes for its style.
 UNSEEN = r"(?m)^[^\n]*\r(?=[^\r\n])|\x1b(\[[0-9;:?]*[A-Za-z]|\][^\x07\x1b]*(\x07|\x1b\\)|[()][A-Z0-9])"
 
@@ -67,7 +66,7 @@ class Logs(Extension):
         if is_seen:  # the command sees a terminal of this size, and ours does the rest
             tty.setraw(sink)
             fcntl.ioctl(sink, termios.TIOCSWINSZ, fcntl.ioctl(1, termios.TIOCGWINSZ, bytes(8)))
-        self._sink, self._left = open(sink, "wb", 0), [0]  # noqa: SIM115 (`finish` closes it)
+        self._sink, self._left = open(sink, "wb", 0), list[int]()  # noqa: SIM115 (`finish` closes it)
         self._copier = threading.Thread(target=self._copy, args=(source, log, self._left), daemon=True)
         self._copier.start()
         return [(os.POSIX_SPAWN_DUP2, sink, stream) for stream in (1, 2)]
@@ -75,8 +74,8 @@ class Logs(Extension):
     def finish(self) -> None:
         """Wait until the command's output is shown; do not wait for leftover processes."""
         self._sink.close()
-        self._left[0] = LOG_LIMIT
-        while self._copier.is_alive() and self._left[0] > 0 and not self.session.display.gives_up():
+        self._left.extend(range(READS))
+        while self._copier.is_alive() and self._left and not self.session.display.gives_up():
             self._copier.join(0.1)
 
     def _copy(self, source: int, log: int, left: list[int]) -> None:
@@ -92,7 +91,7 @@ class Logs(Extension):
                         self.keep(log, data)
                     with suppress(OSError):  # no one reads it
                         self.session.display.put(data.decode("latin-1"), 1, "latin-1")
-                left[0] -= len(data) if is_ready else LOG_LIMIT // 2 + 1
+                del left[: 1 if is_ready else READS // 2]  # one action of this thread, so `finish` can add to it
 
     def keep(self, log: int, data: bytes) -> None:
         """Append output to a log, b"" at its end, and drop the start of a log that is too long."""
