@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   e464dd1c537470ce6da08e39683a2855945afcb54ca75d764dc82dd7c38b60c0  -
+#   05eb5e9beb46fc2b30f406838b7473b174ac1efa2e0b299379df332282abb316  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -52,6 +52,7 @@ import signal
 import stat
 import termios
 import time
+import tty
 import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -105,11 +106,11 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 e464dd1c537470ce6da08e39683a2855945afcb54ca75d764dc82dd7c38b60c0).
-# The runbook ends here, and you can stop reading. Up to the last END line, 2,265 lines are the same in every program
+# The runtime of rdc 0.1.0, edition commands (sha256 05eb5e9beb46fc2b30f406838b7473b174ac1efa2e0b299379df332282abb316).
+# The runbook ends here, and you can stop reading. Up to the last END line, 2,369 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2266 lines, sha256 c0c3f83f9d0a8f40a8f34e662e4179eef9939173fdb9c5d1fb2f6838d32e4e8a
+# --- 2370 lines, sha256 362d4b4cdb962162cace7b733d3e057a7ce645bbb7d2a54c664bdd8d45d4187e

@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 23a77d7c0adc8c1a75021aef4e0579b924a5c505a1c97850d8e2f9f07db9c892
+override RDC_SHA256 := 62a1713e57bb56f9dff655cbf4d03aff47382f68381716627e9aaf6a41a6c110
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

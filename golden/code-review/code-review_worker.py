@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   fbfe21a9fe08a25b323ffad0ce4f442561fd1642551a890ad142b296860dd39c  -
+#   638b1e011675f76a3e7751046f455d3d2c1f966dddbb22a4194dbe554ffb28e0  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   0c82ccec77faf978a75e4a79e80d7d9ddd8c707ad04f5f37ac5531e0babd92a5  -
+#   becaad548f73d8bf4cb089d9defb552607c00284ef669a74a1e44c402f286ba5  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -65,6 +65,7 @@ import signal
 import stat
 import termios
 import time
+import tty
 import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -113,8 +114,8 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 fbfe21a9fe08a25b323ffad0ce4f442561fd1642551a890ad142b296860dd39c).
-# The part for workers: dbos-values (sha256 0c82ccec77faf978a75e4a79e80d7d9ddd8c707ad04f5f37ac5531e0babd92a5).
+# The runtime of rdc 0.1.0, edition values (sha256 638b1e011675f76a3e7751046f455d3d2c1f966dddbb22a4194dbe554ffb28e0).
+# The part for workers: dbos-values (sha256 becaad548f73d8bf4cb089d9defb552607c00284ef669a74a1e44c402f286ba5).
 # The runbook ends here, and you can stop reading. Up to the last END line, 5,315 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
@@ -122,4 +123,4 @@ Look for
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5317 lines, sha256 6fc1cadd079e1ce2cfafc41030dfde6be564be3ea5a9c8bb67e50e6930567c29
+# --- 5317 lines, sha256 b39da5bd7add90b7db876f8d4adf626ede4831266bc1c0e5f4eba9cbc11e79d6

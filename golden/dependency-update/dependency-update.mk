@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 3374c01b01729ebad6fc59beeb367a3d4c52647a5392483db6429f70c590f5c3
+override RDC_SHA256 := 3138e00226111e531ed9f79b15f71ea771444386c69b53bf09256f2283c62623
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9  -
+#   0ad10e8e28a33049c212cd13009b403cb5dcdd1055fccf8138b7bb079ffca3bd  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -63,7 +63,6 @@ import collections
 import errno
 import fcntl
 import functools
-import io
 import json
 import operator
 import os
@@ -74,6 +73,7 @@ import signal
 import stat
 import termios
 import time
+import tty
 import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -267,11 +267,11 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9).
-# The workflow ends here, and you can stop reading. Up to the last END line, 5,162 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 0ad10e8e28a33049c212cd13009b403cb5dcdd1055fccf8138b7bb079ffca3bd).
+# The workflow ends here, and you can stop reading. Up to the last END line, 5,193 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5163 lines, sha256 745866dba5de003f563ef9eb401ef79840128cd81b3a9105c114c95284f9de95
+# --- 5194 lines, sha256 38fb3e3614711173dcbe802ec10cc171d4f0b7d6dcfbb245641e876ae601753b

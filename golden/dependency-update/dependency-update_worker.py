@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9  -
+#   0ad10e8e28a33049c212cd13009b403cb5dcdd1055fccf8138b7bb079ffca3bd  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   d57c081306b21afa9409267554a9222a337cc552d8e522a6490b71829bf324d6  -
+#   7182b37ef5d3b42a0c6c38e741003d5a92563eb3f904ce7b78e559cd99f3edda  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -82,7 +82,6 @@ import collections
 import errno
 import fcntl
 import functools
-import io
 import json
 import operator
 import os
@@ -93,6 +92,7 @@ import signal
 import stat
 import termios
 import time
+import tty
 import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -286,13 +286,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 b249ad31afb4a034775b397bc24178606ad5a7eb00ca8f404eef25bd3d59b5a9).
-# The part for workers: dbos-agents (sha256 d57c081306b21afa9409267554a9222a337cc552d8e522a6490b71829bf324d6).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,914 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition agents (sha256 0ad10e8e28a33049c212cd13009b403cb5dcdd1055fccf8138b7bb079ffca3bd).
+# The part for workers: dbos-agents (sha256 7182b37ef5d3b42a0c6c38e741003d5a92563eb3f904ce7b78e559cd99f3edda).
+# The workflow ends here, and you can stop reading. Up to the last END line, 6,936 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6916 lines, sha256 4b56e417d25bb6329fc575071c7baf160c8b9c663686f6fc9983689c6345cc77
+# --- 6938 lines, sha256 4db22389e7fc972500323e3f5ca4a995200bf6e444ac3075ec93876a13c8d2c0

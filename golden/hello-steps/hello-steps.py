@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   9b56878d1a3d33d51e5098ebd25d57e4a3f5678770873268a4090073501e3531  -
+#   3b183661d632d9346f738c3e184cd238f944005198d849625ec6bd57ebd5dfe4  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -60,6 +60,7 @@ import signal
 import stat
 import termios
 import time
+import tty
 import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -100,11 +101,11 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 9b56878d1a3d33d51e5098ebd25d57e4a3f5678770873268a4090073501e3531).
-# The specification ends here, and you can stop reading. Up to the last END line, 5,523 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 3b183661d632d9346f738c3e184cd238f944005198d849625ec6bd57ebd5dfe4).
+# The specification ends here, and you can stop reading. Up to the last END line, 5,724 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5524 lines, sha256 eef3d7c1e31e46da3770aad77b971933068779f51fa58b08fa058a3345ba037b
+# --- 5725 lines, sha256 a7d9b8807ab8a69b5cfe644e138bcfbf478bb609e74ad074d5d08c610c8691f0

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := f59cf7fd5d4fafa6fd0befb729bcecf1578d56bc3f0e96104032d85d2686b391
+override RDC_SHA256 := c517df63134dd9d4e3dd6d7387fb5f4f5afaa98b742b83eb7368b9870a856ccc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

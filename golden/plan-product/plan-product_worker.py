@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   9b56878d1a3d33d51e5098ebd25d57e4a3f5678770873268a4090073501e3531  -
+#   3b183661d632d9346f738c3e184cd238f944005198d849625ec6bd57ebd5dfe4  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   1ac24764a5884956b972efb369ec91863949234b5aba2d471198bc67c3e98ff8  -
+#   73b8014232523822fe4b441003e11657374c015df132cae6d108c81c29a7c02d  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -80,6 +80,7 @@ import signal
 import stat
 import termios
 import time
+import tty
 import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -155,13 +156,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 9b56878d1a3d33d51e5098ebd25d57e4a3f5678770873268a4090073501e3531).
-# The part for workers: dbos-stepspec (sha256 1ac24764a5884956b972efb369ec91863949234b5aba2d471198bc67c3e98ff8).
-# The specification ends here, and you can stop reading. Up to the last END line, 7,497 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 3b183661d632d9346f738c3e184cd238f944005198d849625ec6bd57ebd5dfe4).
+# The part for workers: dbos-stepspec (sha256 73b8014232523822fe4b441003e11657374c015df132cae6d108c81c29a7c02d).
+# The specification ends here, and you can stop reading. Up to the last END line, 7,539 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7499 lines, sha256 8b116cb4389cf79b55f1258351fd2e2808cf843fa26849e0863c88aea30376a6
+# --- 7541 lines, sha256 ed11ba2b2911b502a8fde1533d54ef2cb1626f6e774b1d02d2509bec3f52f590

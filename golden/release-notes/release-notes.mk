@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 4db62aa0d04588261a4b0dd95e7de4cc69f448236e4c23a86d98fc496fd9db8a
+override RDC_SHA256 := c3f889f0c97a16143a059b23a6da3ac609b4dbaf2583235757c3b778ece1cd61
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
