@@ -1,11 +1,8 @@
 """The front end for Rundown runbooks, with the interface in `compiler/frontends/common/interface.py`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -13,10 +10,9 @@ from compiler.analyses.warnings import Wording, flow_warnings
 from compiler.diagnostics.model import Diagnostic, has_error
 from compiler.frontends.common.interface import Job, Result
 from compiler.frontends.common.names import ENDING, stem
-from compiler.frontends.common.scenarios import Found, around, beside
 from compiler.frontends.rundown import FORMAT, PROSE, SHELL, TRANSITIONS
-from compiler.frontends.rundown.check.rules import check, check_scenarios
-from compiler.frontends.rundown.declarations.frontmatter import STEPS, read_file
+from compiler.frontends.rundown.check.rules import check
+from compiler.frontends.rundown.declarations.frontmatter import STEPS
 from compiler.frontends.rundown.declarations.steps import joined_tables
 from compiler.frontends.rundown.link import link
 from compiler.frontends.rundown.lower.document import lower
@@ -28,10 +24,6 @@ from compiler.frontends.rundown.parse.outline import OFFER, advise_prose, withou
 from compiler.project.options import Options
 from compiler.text.regex import Regex
 from compiler.text.source import Source
-
-if TYPE_CHECKING:
-    from compiler.frontends.rundown.syntax import Runbook
-    from compiler.reading.yaml import Reading
 
 WORDING = Wording(
     unreachable=("step {} is unreachable", "add a GOTO to it, or remove it"),
@@ -80,18 +72,13 @@ def compile_document(job: Job) -> Result:
     if any(frame.document.runbook.declared.slots for frame in lowered.frames):
         found += value_warnings(program, lowered.frames)
     name, own = stem(job.source.name, ".md", ".runbook"), main.runbook.scenarios
-    other = beside(job, name, own, partial(_read_scenarios, job.source, main.runbook))
-    found += other.diagnostics
-    sources = {**linked.sources, **({other.file.name: other.file} if other.file else {})}
     file = f"{name}{ENDING}" if name and "\\" not in name else ""
-    made = None if has_error(other.diagnostics) else program
-    return Result(made, tuple(found), sources, options, (*own, *other.scenarios), scenario_file=file)
+    result = Result(program, tuple(found), linked.sources, options, own, scenario_file=file)
+    if not file or job.project.find_below(job.source, file) is None:
+        return result
+    from compiler.frontends.rundown.scenarios import with_scenarios  # noqa: PLC0415 (few runbooks have this file)
 
-
-def _read_scenarios(source: Source, runbook: Runbook, file: Source, reading: Reading) -> Found:
-    scenarios, found = read_file(file, source.name, reading, around(file, reading), runbook.declared)
-    wrong = check_scenarios(file, replace(runbook, scenarios=scenarios))
-    return Found(scenarios, [*found, *wrong])
+    return with_scenarios(job, result, main.runbook, name)
 
 
 def _with_steps(options: Options, frames: Iterable[Frame]) -> Options:
