@@ -35,7 +35,7 @@ _GIVEN = (
     *("values.inputs", "values.secrets", "operator.masked_logs", "values.limits", "tasks.gate", "operator.signing"),
 )
 _VALUES = (*_GIVEN, "operator.jumps")
-_CALLS = ("io.whole_files", "tasks.exchange")
+_CALLS = ("io.whole_files", "operator.sized_logs", "tasks.exchange")
 _OPERATOR = ("operator.notices", "operator.named_runs")
 _AGENTS = (
     *(*_CALLS, "values.settings", "tasks.calls", "tasks.verdicts", "tasks.recipes", "tasks.agent"),
@@ -56,7 +56,7 @@ _MORE = (
     *("values.defaults.Shared", "values.inputs.Inputs", "values.secrets.Secrets", "values.slots.Values"),
     *("values.limits.Limits", "values.limits.Expiry", "tasks.replies.Replies", "tasks.gate.GateTasks"),
 )
-_MASKED = "operator.masked_logs.MaskedLogs"
+_MASKED, _SIZED = "operator.masked_logs.MaskedLogs", "operator.sized_logs.SizedLogs"
 MOVED = ("operator.jumps.Jumps",)  # specifications don't move
 _SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns")
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "io.answers", "cli.script")
@@ -67,7 +67,7 @@ EDITIONS = {
     "agents": Edition(
         (*_COMMANDS, *_VALUES, *_AGENTS, _LAST),
         (
-            *(*_FIRST, *_BASE, *_MORE, _MASKED, *MOVED, "tasks.agent.Contexts", "values.settings.Settings"),
+            *(*_FIRST, *_BASE, *_MORE, _SIZED, *MOVED, "tasks.agent.Contexts", "values.settings.Settings"),
             *(
                 "tasks.calls.Budget",
                 "tasks.exchange.PromptFiles",
@@ -98,7 +98,7 @@ _AROUND = ("messages", "script", "api", "journal_check", "saved_run", "changes")
 _CALLED = (*_AROUND, "calls", "summary", "steps")
 _GITHUB = ("values.secrets", "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
 _OF_RUNS = ("legs", "leases", "runs", "steps", "engine", "worker", "commands", "command_line")
-_FOR_WORKERS = ("io.whole_files", "operator.jumps")  # also needed there
+_FOR_WORKERS = ("io.whole_files", "operator.sized_logs", "operator.jumps")  # also needed there
 
 
 def _of_workers(edition: str) -> Edition:

@@ -1,23 +1,11 @@
-"""Logs without secrets, and their limit."""
+"""Logs without secrets."""
 
-import os
-import re
-from typing import Any, Callable
+from typing import Callable
 
-from runtime_shim.engine.program import UsageError
-from runtime_shim.engine.state import State
-from runtime_shim.operator.logs import LOG_LIMIT, Logs, log_of
+from runtime_shim.engine.session import Session
+from runtime_shim.operator.logs import Logs
 
-SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}  # bytes
 LONGEST_LINE, LONGEST_SECRET = 1 << 20, 1 << 17  # bytes; variables have 128 KiB at most
-
-
-def limit_of(given: str) -> int:
-    """Return how many bytes of output to keep."""
-    size = re.fullmatch(r"([1-9][0-9]{0,9})([kmg]?)(i?b)?", given.lower())
-    if not size:
-        raise UsageError(f"--log-limit {given!a}: expected a size such as 65536, 512k or 1M")
-    return int(size[1]) * SIZES[size[2]]
 
 
 def cut(text: str, mask: Callable[[str], str]) -> int:
@@ -32,12 +20,9 @@ def cut(text: str, mask: Callable[[str], str]) -> int:
 class MaskedLogs(Logs):
     """Logs with masked secrets."""
 
-    options = (*Logs.options, ("run resume", "--log-limit", "SIZE", "keep only the end of each log (default: 1M)"))
-    _folder: Any = None
-
-    def before_run(self, _state: "State | None") -> None:
-        """Read the limit."""
-        self.limit, self._rests = limit_of(self.session.options.log_limit or str(LOG_LIMIT)), dict[int, bytes]()
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._rests: dict[int, bytes] = {}  # the start of a line, by log
 
     def keep(self, log: int, data: bytes) -> None:
         """Keep the complete lines; the rest of a line waits for more output."""
@@ -48,12 +33,3 @@ class MaskedLogs(Logs):
             super().keep(log, mask(text[:end]).encode("utf-8", "surrogateescape"))
         if not data:
             super().keep(log, b"")
-
-    def answered(self, answer: str) -> None:
-        """Keep an answer, which is the output of its step."""
-        state = self.session.state
-        if self._folder is not None:
-            name = log_of(len(state.finished) + 1, state.node)
-            with open(self._folder.open(name, os.O_RDWR | os.O_APPEND | os.O_CREAT), "rb", 0) as log:
-                self.keep(log.fileno(), f"{answer}\n".encode("utf-8", "surrogateescape"))
-                self.keep(log.fileno(), b"")

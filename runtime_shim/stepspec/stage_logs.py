@@ -4,7 +4,7 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import State
 from runtime_shim.operator.logs import end_of_log
-from runtime_shim.operator.masked_logs import MaskedLogs
+from runtime_shim.operator.sized_logs import SizedLogs
 
 
 def until_executed(nodes: Table, done: list[Record]) -> list[Record]:
@@ -14,7 +14,7 @@ def until_executed(nodes: Table, done: list[Record]) -> list[Record]:
     return done[: last[0]] if last and stages[last[0] - 1]["step"] == stages[-1].get("step") else done
 
 
-class StageLogs(MaskedLogs):
+class StageLogs(SizedLogs):
     """Logs of the stages of steps."""
 
     def facts(self, state: State) -> Table:

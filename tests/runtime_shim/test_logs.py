@@ -16,7 +16,8 @@ from typing import Any, cast
 import pytest
 
 from runtime_shim.operator import notices
-from runtime_shim.operator.masked_logs import LONGEST_LINE, MaskedLogs
+from runtime_shim.operator.masked_logs import LONGEST_LINE
+from runtime_shim.operator.sized_logs import SizedLogs
 from tests.runtime_shim.operator import TWO, logs
 from tests.support.process import Place, ask, held_back, kill, program, shell, wait_until
 
@@ -111,7 +112,7 @@ def test_a_secret_is_masked_wherever_the_pieces_of_an_endless_line_end(before: i
     secret = "hunter2hunter2"
     data = ("x" * before + secret + "y" * 3_000_000).encode()
     options = SimpleNamespace(log_limit="1g")
-    logs = MaskedLogs(cast("Any", SimpleNamespace(options=options, mask=lambda text: text.replace(secret, "***"))))
+    logs = SizedLogs(cast("Any", SimpleNamespace(options=options, mask=lambda text: text.replace(secret, "***"))))
     logs.before_run(None)
     log = os.open(tmp_path / "log", os.O_RDWR | os.O_CREAT | os.O_APPEND)
     for place in range(0, len(data), 65_536):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from functools import partial
+from importlib import import_module
 
 from msgspec.structs import replace
 
@@ -76,9 +77,8 @@ def compile_document(job: Job) -> Result:
     result = Result(program, tuple(found), linked.sources, options, own, scenario_file=file)
     if not file or job.project.find_below(job.source, file) is None:
         return result
-    from compiler.frontends.rundown.scenarios import with_scenarios  # noqa: PLC0415 (few runbooks have this file)
-
-    return with_scenarios(job, result, main.runbook, name)
+    complete: Result = import_module(FORMAT.drafts).with_scenarios(job, result, main.runbook, name)  # few have one
+    return complete
 
 
 def _with_steps(options: Options, frames: Iterable[Frame]) -> Options:

@@ -20,7 +20,7 @@ from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import Move
 from runtime_shim.io.whole_files import inner
 from runtime_shim.operator.logs import LOGS, last_lines, log_of
-from runtime_shim.operator.masked_logs import limit_of
+from runtime_shim.operator.sized_logs import limit_of
 from runtime_shim.targets.dbos.leases import Channel
 from runtime_shim.targets.dbos.legs import RUN_NAME
 from runtime_shim.values.limits import expires_at
