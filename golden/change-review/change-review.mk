@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 62a1713e57bb56f9dff655cbf4d03aff47382f68381716627e9aaf6a41a6c110
+override RDC_SHA256 := 40d44017db78e37406e8f7d33468b839e5616ef592c19c196a5efe4be2d3d63f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -15,7 +15,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   0ad10e8e28a33049c212cd13009b403cb5dcdd1055fccf8138b7bb079ffca3bd  -
+#   168720e7caaa321b8e64f0b879e8dcaaa4bb1f0d35352b5bef8d64632793c487  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -173,11 +173,11 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 0ad10e8e28a33049c212cd13009b403cb5dcdd1055fccf8138b7bb079ffca3bd).
-# The playbook ends here, and you can stop reading. Up to the last END line, 5,193 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 168720e7caaa321b8e64f0b879e8dcaaa4bb1f0d35352b5bef8d64632793c487).
+# The playbook ends here, and you can stop reading. Up to the last END line, 5,207 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5194 lines, sha256 811329ce574221966b0e42aa530a20b112345c420c8a431e7e59c7401448aa7b
+# --- 5208 lines, sha256 0b1677138ea4351617723bcc597d1ac856384cbdcde5ba3673631083b21e0a83

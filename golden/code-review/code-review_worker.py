@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   638b1e011675f76a3e7751046f455d3d2c1f966dddbb22a4194dbe554ffb28e0  -
+#   64aed7895543c616669f64baf066ff52ce3fb367f2f1bb06e710664198e55135  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   becaad548f73d8bf4cb089d9defb552607c00284ef669a74a1e44c402f286ba5  -
+#   ed68fbdc98cef2fb6f982e53dd0cfeff5099fcfba5862e905f986a0430b30a36  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -114,13 +114,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 638b1e011675f76a3e7751046f455d3d2c1f966dddbb22a4194dbe554ffb28e0).
-# The part for workers: dbos-values (sha256 becaad548f73d8bf4cb089d9defb552607c00284ef669a74a1e44c402f286ba5).
-# The runbook ends here, and you can stop reading. Up to the last END line, 5,315 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition values (sha256 64aed7895543c616669f64baf066ff52ce3fb367f2f1bb06e710664198e55135).
+# The part for workers: dbos-values (sha256 ed68fbdc98cef2fb6f982e53dd0cfeff5099fcfba5862e905f986a0430b30a36).
+# The runbook ends here, and you can stop reading. Up to the last END line, 5,329 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5317 lines, sha256 b39da5bd7add90b7db876f8d4adf626ede4831266bc1c0e5f4eba9cbc11e79d6
+# --- 5331 lines, sha256 7ac27fc631a29471b9ef96c6303c0df411e4bcd186010b6a5952ce6cee1ccfcd

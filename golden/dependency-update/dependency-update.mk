@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 3138e00226111e531ed9f79b15f71ea771444386c69b53bf09256f2283c62623
+override RDC_SHA256 := 3ae22c9842e11dba49a96f8a7c62b6f793eb6c07042b58bebcaf2bd75d911a70
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   0ad10e8e28a33049c212cd13009b403cb5dcdd1055fccf8138b7bb079ffca3bd  -
+#   168720e7caaa321b8e64f0b879e8dcaaa4bb1f0d35352b5bef8d64632793c487  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -267,11 +267,11 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 0ad10e8e28a33049c212cd13009b403cb5dcdd1055fccf8138b7bb079ffca3bd).
-# The workflow ends here, and you can stop reading. Up to the last END line, 5,193 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 168720e7caaa321b8e64f0b879e8dcaaa4bb1f0d35352b5bef8d64632793c487).
+# The workflow ends here, and you can stop reading. Up to the last END line, 5,207 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5194 lines, sha256 38fb3e3614711173dcbe802ec10cc171d4f0b7d6dcfbb245641e876ae601753b
+# --- 5208 lines, sha256 c5a8386a7f934b05f33a4d56c75b6f327a717ce0b1f713ed3471f38b4fff2117

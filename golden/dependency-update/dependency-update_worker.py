@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   0ad10e8e28a33049c212cd13009b403cb5dcdd1055fccf8138b7bb079ffca3bd  -
+#   168720e7caaa321b8e64f0b879e8dcaaa4bb1f0d35352b5bef8d64632793c487  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   7182b37ef5d3b42a0c6c38e741003d5a92563eb3f904ce7b78e559cd99f3edda  -
 #
@@ -286,13 +286,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 0ad10e8e28a33049c212cd13009b403cb5dcdd1055fccf8138b7bb079ffca3bd).
+# The runtime of rdc 0.1.0, edition agents (sha256 168720e7caaa321b8e64f0b879e8dcaaa4bb1f0d35352b5bef8d64632793c487).
 # The part for workers: dbos-agents (sha256 7182b37ef5d3b42a0c6c38e741003d5a92563eb3f904ce7b78e559cd99f3edda).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,936 lines are the same in every worker
+# The workflow ends here, and you can stop reading. Up to the last END line, 6,950 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6938 lines, sha256 4db22389e7fc972500323e3f5ca4a995200bf6e444ac3075ec93876a13c8d2c0
+# --- 6952 lines, sha256 772d85e26dcd452c8b76df07b00a6d8fec9cde094eeb61a53b22f4adf4290d57

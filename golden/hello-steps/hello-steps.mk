@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 4d9f7b601c8d0d7e6d7bb67025a8d2d4739cbb4d7ac89607b4b72c22b32e7db9
+override RDC_SHA256 := edeb65d709d1a49d6c99ddc4f8307ae8a1bdc937cf6f656d40d97e5488a8397d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

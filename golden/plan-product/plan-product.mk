@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := c517df63134dd9d4e3dd6d7387fb5f4f5afaa98b742b83eb7368b9870a856ccc
+override RDC_SHA256 := 05b69851d218933594d05ed8d4f4f849d50a45fb56b2a5d7c0be4261215de18f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

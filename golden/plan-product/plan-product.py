@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   3b183661d632d9346f738c3e184cd238f944005198d849625ec6bd57ebd5dfe4  -
+#   63c256639ce3acf914ba8fb11430dd2e5a7fbafbada73f29e25e8bf351728f16  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -139,11 +139,11 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 3b183661d632d9346f738c3e184cd238f944005198d849625ec6bd57ebd5dfe4).
-# The specification ends here, and you can stop reading. Up to the last END line, 5,724 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 63c256639ce3acf914ba8fb11430dd2e5a7fbafbada73f29e25e8bf351728f16).
+# The specification ends here, and you can stop reading. Up to the last END line, 5,738 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5725 lines, sha256 a7d9b8807ab8a69b5cfe644e138bcfbf478bb609e74ad074d5d08c610c8691f0
+# --- 5739 lines, sha256 d1afd55d335b16c65bc25033b465828790470b28f74272d1d00ce9e1b2d93d1e

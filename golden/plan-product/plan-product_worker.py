@@ -12,7 +12,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   3b183661d632d9346f738c3e184cd238f944005198d849625ec6bd57ebd5dfe4  -
+#   63c256639ce3acf914ba8fb11430dd2e5a7fbafbada73f29e25e8bf351728f16  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   73b8014232523822fe4b441003e11657374c015df132cae6d108c81c29a7c02d  -
 #
@@ -156,13 +156,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 3b183661d632d9346f738c3e184cd238f944005198d849625ec6bd57ebd5dfe4).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 63c256639ce3acf914ba8fb11430dd2e5a7fbafbada73f29e25e8bf351728f16).
 # The part for workers: dbos-stepspec (sha256 73b8014232523822fe4b441003e11657374c015df132cae6d108c81c29a7c02d).
-# The specification ends here, and you can stop reading. Up to the last END line, 7,539 lines are the same in every
+# The specification ends here, and you can stop reading. Up to the last END line, 7,553 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7541 lines, sha256 ed11ba2b2911b502a8fde1533d54ef2cb1626f6e774b1d02d2509bec3f52f590
+# --- 7555 lines, sha256 c94bde85552f68c0ba3a62637fab588f287932dd1fb8d10c57c4346b04ef8a30

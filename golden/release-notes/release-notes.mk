@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := c3f889f0c97a16143a059b23a6da3ac609b4dbaf2583235757c3b778ece1cd61
+override RDC_SHA256 := ba940af99d799a43b39f8a90bf01995f1ed2fa585371ad7c5f83e0710615c38d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
