@@ -68,6 +68,7 @@ def test_a_command_keeps_its_terminal_only_as_long_as_there_is_one(tmp_path: Pat
     screen = Screen([sys.executable, str(place.script), "run", "--logs"], tmp_path, place.environment())
     screen.expect(r"1 Work\S*\n[0-9]+ [0-9]+\n")
     screen.expect(r"    \| [0-9]+ [0-9]+\n    Look at it\.")
+    screen.expect(r"\[pass/fail\] ")
     screen.type("p\n")
     assert screen.close() == 0
     assert logs(place)["001-1.log"].split() == screen.seen.split("1 Work")[1].split()[1:3]
