@@ -13,7 +13,7 @@ from compiler.analyses.warnings import commands_too_long
 from compiler.diagnostics.model import Diagnostic, sort_key
 from compiler.frontends import FRONT_ENDS, all_options, endings, recognize
 from compiler.frontends.common.interface import Format, Formatted, Job
-from compiler.frontends.common.names import name_of
+from compiler.frontends.common.names import ENDING, LOGS, NOTIFY, name_of
 from compiler.ir.program import Program
 from compiler.ir.verify import verify
 from compiler.project.configuration import read_configuration
@@ -110,7 +110,8 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     found = tuple(dict.fromkeys([*begun.found, *result.diagnostics, *too_long, *renamed]))
     program = None
     if result.program and not (begun.found or too_long):
-        program = _read_by(_identified(result.program, begun.job, begun.project), settings)
+        program = _identified(result.program, result.options.values, begun.job, begun.project)
+        program = _read_by(program, settings)
         verify(program)
     ignores = _ignores(begun, result.sources.values())
     if ignores:
@@ -182,8 +183,10 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
     return _Begun(job, form, found, sources, configured, configuration.ignored, configuration.name)
 
 
-def _identified(program: Program, job: Job, project: str) -> Program:
-    """Return the program with the name of its document and of its project (R4)."""
+def _identified(program: Program, own: Mapping[str, object], job: Job, project: str) -> Program:
+    """Return the program with its names (R4), and with the document's settings for runs, or the project's."""
+    logs, notify = LOGS.first(own, job.configured), NOTIFY.first(own, job.configured)
+    program = program.with_(logs=program.logs if logs is None else logs, notify=notify or program.notify)
 
     def exists(name: str) -> bool:
         is_file = job.source.path != STANDARD_INPUT
@@ -215,6 +218,9 @@ def _another_format(source: Source, named: Format) -> tuple[Diagnostic, ...]:
 
 def _unknown_format(source: Source) -> Diagnostic:
     suffixes = " or ".join(suffix for form in FRONT_ENDS.values() for suffix in form.suffixes)
+    if source.name.endswith(ENDING):
+        remedy = "check or test that document; rdc reads both files"
+        return Diagnostic("RD005", source.path, None, "this file has the scenarios of the document beside it", remedy)
     problem = "rdc does not recognize the format of this document"
     choose = f"choose the format with --from {'|'.join(form.word for form in FRONT_ENDS.values())}"
     remedy = choose if source.path == STANDARD_INPUT else f"end the file name with {suffixes}, or {choose}"

@@ -30,24 +30,24 @@ _RUN = (
     "operator.retry",
 )
 _LAST = "cli.command_line"  # a program starts there
-_COMMANDS = ("engine.program", *_RUN, "tasks.commands", "operator.jumps")
+_COMMANDS = ("engine.program", *_RUN, "tasks.commands", "operator.logs", "operator.jumps")
 _GIVEN = (
     *("values.defaults", "io.reading", "values.fitting", "values.slots", "io.terminal", "tasks.replies"),
-    *("values.inputs", "values.secrets", "values.limits", "tasks.gate", "operator.turns"),
+    *("values.inputs", "values.secrets", "operator.masked_logs", "values.limits", "tasks.gate", "operator.turns"),
 )
 _VALUES = (*_GIVEN, "tasks.asks", "tasks.checklist")
-_CALLS = ("io.whole_files", "tasks.exchange")
+_CALLS = ("io.whole_files", "operator.sized_logs", "tasks.exchange")
 _OPERATOR = ("operator.notices", "operator.named_runs")
 _REPORT = "operator.report"
 _AGENTS = (
     *(*_CALLS, "values.settings", "tasks.calls", "tasks.verdicts", "tasks.recipes", "tasks.agent"),
     *("tasks.tool", "values.artifact"),
-    *("operator.logs", _REPORT, *_OPERATOR, "operator.manual"),
+    *(_REPORT, *_OPERATOR, "operator.manual"),
 )
 _STEPSPEC = (
     *(*_CALLS, "stepspec.evidence", "stepspec.safe_paths", "stepspec.attempt"),
     *("stepspec.checks", "stepspec.tool_schemas", "stepspec.tools", "stepspec.stages"),
-    *(_REPORT, "stepspec.records", "stepspec.record_files", "stepspec.specification"),
+    *(_REPORT, "stepspec.records", "stepspec.record_files", "stepspec.specification", "stepspec.stage_logs"),
     *_OPERATOR,
 )
 
@@ -59,6 +59,7 @@ _MORE = (
     *("operator.turns.Turns", "values.limits.Visits"),
 )
 _RETRIED = ("operator.retry.Retries",)
+_MASKED, _SIZED = "operator.masked_logs.MaskedLogs", "operator.sized_logs.SizedLogs"
 MOVED = ("operator.jumps.Jumps",)  # specifications don't move
 _QUESTIONS = ("tasks.asks.ValueTasks",)
 _LISTS = ("tasks.checklist.Checklist",)
@@ -67,12 +68,12 @@ _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "io.answers", "cli.s
 _OF_VALUES = (*_FIRST, *_BASE, *_LISTS, *_MORE, *_QUESTIONS, *_RETRIED, *MOVED)
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
-    "commands": Edition((*_COMMANDS, _LAST), (*_FIRST, *_BASE, *_RETRIED, *MOVED)),
-    "values": Edition((*_COMMANDS, *_VALUES, _LAST), _OF_VALUES),
+    "commands": Edition((*_COMMANDS, _LAST), (*_FIRST, *_BASE, "operator.logs.Logs", *_RETRIED, *MOVED)),
+    "values": Edition((*_COMMANDS, *_VALUES, _LAST), (*_OF_VALUES, _MASKED)),
     "agents": Edition(
         (*_COMMANDS, *_VALUES, *_AGENTS, _LAST),
         (
-            *(*_OF_VALUES, "tasks.agent.Contexts", "values.settings.Settings"),
+            *(*_OF_VALUES, _SIZED, "tasks.agent.Contexts", "values.settings.Settings"),
             *(
                 "tasks.calls.Budget",
                 "tasks.exchange.PromptFiles",
@@ -86,13 +87,14 @@ EDITIONS = {
                 "values.artifact.Artifact",
             ),
             *("values.artifact.OutputFiles", "values.settings.Breakpoints", "values.settings.StepLimit"),
-            *("operator.manual.ManualRun", "operator.logs.Logs", *_SAID),
+            *("operator.manual.ManualRun", *_SAID),
         ),
     ),
     "stepspec": Edition(
-        ("engine.program", "stepspec.step_builder", *_RUN, *_GIVEN, *_STEPSPEC, _LAST),
+        ("engine.program", "stepspec.step_builder", *_RUN, "operator.logs", *_GIVEN, *_STEPSPEC, _LAST),
         (
             *(*_FIRST, "tasks.ask.Answers", *_MORE, *_RETRIED, "tasks.exchange.PromptFiles"),
+            "stepspec.stage_logs.StageLogs",
             *("stepspec.specification.Placeholders", "stepspec.specification.Specification"),
             *("stepspec.record_files.RecordFiles", *_SAID),
         ),
@@ -102,7 +104,7 @@ _AROUND = ("messages", "script", "api", "journal_check", "saved_run", "changes")
 _CALLED = (*_AROUND, "calls", "summary", "steps")
 _GITHUB = ("values.secrets", _REPORT, "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
 _OF_RUNS = ("legs", "leases", "runs", "steps", "engine", "worker", "commands", "command_line")
-_FOR_WORKERS = ("io.whole_files", "operator.logs", "operator.jumps", _REPORT)  # also needed there
+_FOR_WORKERS = ("io.whole_files", "operator.sized_logs", "operator.jumps", _REPORT)  # also needed there
 
 
 def _of_workers(edition: str) -> Edition:

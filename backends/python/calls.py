@@ -143,6 +143,8 @@ class _Writer:
             steps={name: list(steps) for name, steps in told_steps(program).items()},
             folder=program.folder,
             stepspec=stepspec_of(program, slots),
+            logs=program.logs,
+            notify=program.notify,
         )
         named = [f"{key}={literal(value)}" for key, value in facts.items()]
         return self._call("about", [literal(program.title)], [*named, *settings_of(held)])

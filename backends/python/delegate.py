@@ -46,6 +46,7 @@ DOES = {
     Feature.CONTEXTS: "adds context to prompts",
     Feature.REPORTS: "writes a report",
     Feature.CONTRACTS: "has a contract",
+    Feature.NOTICES: "calls a command when it waits or ends",
 }
 """What a step or document with a feature does, as the end of a sentence."""
 

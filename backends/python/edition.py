@@ -21,7 +21,7 @@ SIMPLE = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
 
 _OF_AGENTS = {
     *(Feature.AGENTS, Feature.TOOLS, Feature.PARALLEL),
-    *(Feature.ARTIFACTS, Feature.CONTEXTS, Feature.REPORTS),
+    *(Feature.ARTIFACTS, Feature.CONTEXTS, Feature.REPORTS, Feature.NOTICES),
 }
 
 

@@ -60,6 +60,8 @@ def _calls(program: Program, *, is_named: bool) -> Iterator[list[str]]:
         "workflow": workflow,
         "variables": {declared.name: declared.default for declared in program.inputs},
         "secrets": list(program.secrets),
+        "logs": program.logs,
+        "notify": program.notify,
         **stepspec.get("config", {}),
     }
     yield _call("about", [program.title], {}, given(**facts))

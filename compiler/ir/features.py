@@ -37,6 +37,7 @@ class Feature(StrEnum):
     CONTEXTS = "contexts"
     REPORTS = "reports"
     CONTRACTS = "contracts"
+    NOTICES = "notices"
 
 
 IN_WORDS = {
@@ -65,6 +66,7 @@ IN_WORDS = {
     Feature.CONTEXTS: "a context for prompts",
     Feature.REPORTS: "a report of answers",
     Feature.CONTRACTS: "a step with a contract",
+    Feature.NOTICES: "a command for notices",
 }
 """Names of the features in messages: "step 1, which has ..."."""
 
@@ -78,20 +80,17 @@ class Use(NamedTuple):
 
 def uses(program: Program) -> Iterator[Use]:
     """Yield every use of a feature in document order, once per node."""
-    if program.inputs:
-        yield Use(Feature.INPUTS, None)
-    if program.slots:
-        yield Use(Feature.TEXTS, None)
-    if program.limit is not None:
-        yield Use(Feature.LIMITS, None)
-    if program.secrets:
-        yield Use(Feature.SECRETS, None)
-    if program.artifact is not None:
-        yield Use(Feature.ARTIFACTS, None)
-    if program.contexts:
-        yield Use(Feature.CONTEXTS, None)
-    if program.folder:
-        yield Use(Feature.REPORTS, None)
+    whole = (
+        (Feature.INPUTS, program.inputs),
+        (Feature.TEXTS, program.slots),
+        (Feature.LIMITS, program.limit is not None),
+        (Feature.SECRETS, program.secrets),
+        (Feature.ARTIFACTS, program.artifact),
+        (Feature.CONTEXTS, program.contexts),
+        (Feature.REPORTS, program.folder),
+        (Feature.NOTICES, program.notify),
+    )
+    yield from (Use(feature, None) for feature, is_used in whole if is_used)
     limited = [counter.of for counter in program.counters if counter.role == "visits"]
     for node in program.nodes:
         visits = (Feature.VISITS,) if node.id in limited else ()

@@ -46,7 +46,9 @@ None means that the default comes from the file or the position. Keys with a def
 """
 
 UNWRITTEN: Mapping[type, frozenset[str]] = {
-    Program: frozenset({"secrets", "jumps", "artifact", "folder", "contexts", "stepspec", "project", "file"}),
+    Program: frozenset(
+        {"secrets", "jumps", "artifact", "folder", "contexts", "stepspec", "project", "file", "logs", "notify"}
+    ),
     Node: frozenset({"constants"}),
     Settings: frozenset({"expire"}),
     Ask: frozenset({"items", "value"}),

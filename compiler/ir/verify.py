@@ -245,6 +245,8 @@ def _variables(program: Program) -> Issues:
         yield from _name_issues(("inputs", place, "name"), given.name, is_taken=False)
     for place, secret in enumerate(program.secrets):
         yield from _name_issues(("secrets", place), secret, is_taken=is_reserved(secret))
+    if not program.notify.isprintable():
+        yield Issue(("notify",), "the command `notify` has a character that cannot be printed")
     declared = _declared(program)
     for place, node in enumerate(program.nodes):
         if isinstance(node.task, Shell):

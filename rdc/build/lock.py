@@ -41,6 +41,7 @@ def _of_program(program: Program) -> Iterator[str]:
     """Yield the items that don't depend on the target."""
     yield from (f"secret {name}" for name in program.secrets)
     yield from (f"input {given.name}" for given in program.inputs)
+    yield from [f"notify {program.notify}"] if program.notify else ()
     for node in program.nodes:
         yield from (f"env {constant.name}: {constant.value}" for constant in node.constants)
         match node.task:

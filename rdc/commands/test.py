@@ -20,6 +20,7 @@ from rdc.testing.tester import try_scenarios
 
 FORMATS = ("text", "json", "junit")
 ALL = "all"
+UNTESTABLE = "RD014"  # a scenario that cannot be played
 LONGEST = 7 * 24 * 3600
 MOST = 20  # the default of `--init`: the most scenarios that it writes for a document
 
@@ -67,8 +68,8 @@ def command(
     A scenario with `rd run --prompted` never executes anything from its document, on any target. A scenario without it
     runs commands in a copy of the project if --on names a target; otherwise it is skipped.
 
-    --init writes scenarios instead of running them: one for each path without a scenario, with mocked answers. It
-    doesn't change existing text.
+    --init writes scenarios to NAME.scenarios.yaml beside the document instead of running them: one for each path
+    without a scenario, with mocked answers. It doesn't change existing text.
 
     Exit codes: 0 no scenario failed (with --strict: or was skipped), 1 one failed, 2 usage error.
     """
@@ -80,6 +81,9 @@ def command(
     compilations = [compile_file(found.path, settings) for found in documents]
     if not reporter.accepts(compilations):
         return 1
+    if not reporter.strict:  # then they have been shown
+        sources = {path: source for one in compilations for path, source in one.sources.items()}
+        reporter.report((each for one in compilations for each in one.diagnostics if each.code == UNTESTABLE), sources)
     chosen = tuple(TARGETS) if ALL in targets else tuple(dict.fromkeys(targets))
     without = [found for found, one in zip(documents, compilations, strict=True) if not one.scenarios]
     _mention(without, len(documents), reporter)
@@ -91,7 +95,7 @@ def command(
 
 def _start(files: Sequence[str], most: int, settings: Settings, reporter: Reporter, *, tries: bool) -> int:
     if not files:
-        raise click.UsageError("--init changes documents; name the files or folders")
+        raise click.UsageError("--init writes files beside documents; name the files or folders")
     if tries:
         raise click.UsageError("--init runs no scenarios; remove --on and --format")
     documents = [open_file(found.path) for found in documents_of(files)]
@@ -99,7 +103,7 @@ def _start(files: Sequence[str], most: int, settings: Settings, reporter: Report
     if not reporter.accepts(compilations):
         return 1
     pairs = zip(documents, compilations, strict=True)
-    additions = [add_scenarios(one, compiled, settings, most) for one, compiled in pairs]
+    additions = [add_scenarios(one, compiled, most) for one, compiled in pairs]
     if reporter.report(write_additions(additions), {}):
         return 1
     for line in (line for one in additions for line in one.said):

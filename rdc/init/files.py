@@ -102,7 +102,7 @@ def _configuration(wanted: Wanted, path: str) -> Starter:
         table += f"out = {json.dumps(rule.out)}\n"
     if rule.to == "github" and KINDS[wanted.kind].has_agents:
         table += f"options = {{ secrets = [{_KEY}], agent = {_AGENT} }} # the command that answers prompts\n"
-    head = f'required-version = "=={__version__}"\n\n'
+    head = f'required-version = "=={__version__}"\nlogs = true # questions show the end of the output before them\n\n'
     name = "build" if path == CONFIGURATION else "tool.rdc.build"
     return Starter((path,), f"{head}[[build]]\n{table}", (f"[[{name}]]",), f"[[{name}]]\n{table}")
 

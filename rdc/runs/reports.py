@@ -16,7 +16,7 @@ from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.state import Store
 from runtime_shim.engine.status import condition_of
 from runtime_shim.operator.history import ARCHIVED
-from runtime_shim.operator.logs import end_of_log
+from runtime_shim.operator.logs import log_lines
 from runtime_shim.operator.report import facts_of
 
 
@@ -80,7 +80,7 @@ def _from_journal(run: Run, archived: str) -> Table:
     program = {"title": state.name, "nodes": {}}
 
     def log(number: int, node: str) -> str:
-        return "\n".join(end_of_log(store.path, number, node)[0])
+        return log_lines(store.path, number, node)
 
     try:
         return facts_of(program, store.records(), state, condition, log)

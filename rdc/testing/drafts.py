@@ -12,19 +12,17 @@ from backends.picture.naming import spoken
 from compiler.analyses.domains import beginnings
 from compiler.analyses.enumeration import enumerate_paths
 from compiler.diagnostics.model import Diagnostic
-from compiler.driver import Compilation, Opened, Settings, compile_opened
+from compiler.driver import Compilation, Opened
 from compiler.frontends import FRONT_ENDS
-from compiler.frontends.common.drafts import Draft, Writer, entry, indented, writer_of
+from compiler.frontends.common.drafts import Draft, Writer, entry, writer_of
 from compiler.ir.answers import usual
 from compiler.ir.paths import Path, usual_limit, walk
 from compiler.ir.patterns import sample
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
-from compiler.reading.frontmatter import FENCE
 from compiler.scenarios.mock import mock
 from compiler.scenarios.model import Result, Scenario
 from compiler.text.files import FileIssue, read_source
-from compiler.text.regex import Regex
 from compiler.text.source import Source, line_end_of
 from rdc.output.paths import unwritable
 from rdc.output.write import File, write_all
@@ -152,9 +150,6 @@ def _shortened(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-KEY = "scenarios"
-_LINES = Regex(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_OURS = Regex(rf"""["']?{KEY}["']?[ \t]*:""")
 _FORM = "write each scenario as a block: `NAME:` on a separate line, with its keys below"
 
 
@@ -176,10 +171,9 @@ class Addition(Struct, frozen=True):
 
 
 class _Home(Struct, frozen=True):
-    """The file for a document's scenarios: a separate file, or the document."""
+    """The file for a document's scenarios, beside it."""
 
     opened: Opened
-    settings: Settings
     compilation: Compilation
     program: Program
     writer: Writer
@@ -188,14 +182,10 @@ class _Home(Struct, frozen=True):
     def path(self) -> str:
         """The path of the file, as messages show it."""
         name = self.compilation.scenario_file
-        if not name:
-            return self.opened.path
         return os.path.relpath(pathlib.Path(os.path.realpath(self.opened.path)).with_name(name))
 
     def source(self) -> Source | None:
         """Return the present file, or None. It was read before, so it can't be a refusal."""
-        if not self.compilation.scenario_file:
-            return self.opened.source if isinstance(self.opened.source, Source) else None
         found = read_source(self.path, self.path, self.path) if pathlib.Path(self.path).exists() else None
         return None if isinstance(found, FileIssue) else found
 
@@ -203,24 +193,16 @@ class _Home(Struct, frozen=True):
         """Return the file with new scenarios."""
         document = self.program.sources[0].path
         entries = [entry(self.program, draft, document, self.writer) for draft in drafts]
-        if not self.compilation.scenario_file:
-            return in_frontmatter(before, entries)
         end = line_end_of(before)
         joint = "" if not before or before.endswith(("\n", "\r")) else end
         return before + joint + "".join(f"{line}{end}" for one in entries for line in one)
 
     def read(self, text: str) -> tuple[Scenario, ...] | None:
         """Return the scenarios in a text of this file; None if it has errors."""
-        if self.compilation.scenario_file:
-            return self.writer.read(Source.from_text(self.path, text), self.program)
-        source = self.opened.source
-        assert isinstance(source, Source)  # noqa: S101 (for mypy)
-        changed = replace(self.opened, source=replace(source, text=text))
-        compiled = compile_opened(changed, self.settings)
-        return compiled.scenarios if compiled.program else None
+        return self.writer.read(Source.from_text(self.path, text), self.program)
 
 
-def add_scenarios(opened: Opened, compilation: Compilation, settings: Settings, most: int) -> Addition:
+def add_scenarios(opened: Opened, compilation: Compilation, most: int) -> Addition:
     """Draft scenarios for the paths of a valid document that have none. Nothing is written yet."""
     writer, program = writer_of(FRONT_ENDS[compilation.format]), compilation.program
     assert program is not None  # noqa: S101 (for mypy)
@@ -228,7 +210,10 @@ def add_scenarios(opened: Opened, compilation: Compilation, settings: Settings, 
         noun = FRONT_ENDS[compilation.format].noun
         problem = unwritable(opened.path, f"a {noun} cannot have scenarios", "write them in its source document")
         return Addition(opened.path, None, diagnostic=problem)
-    home = _Home(opened, settings, compilation, program, writer)
+    if not compilation.scenario_file:
+        problem = unwritable(opened.path, "its name cannot be that of a file with scenarios", "rename the document")
+        return Addition(opened.path, None, diagnostic=problem)
+    home = _Home(opened, compilation, program, writer)
     before = home.source()
     if before is None and pathlib.Path(home.path).is_symlink():
         return Addition(home.path, None, diagnostic=unwritable(home.path, "it is a broken link", "remove the link"))
@@ -299,44 +284,3 @@ def write_additions(additions: Sequence[Addition]) -> list[Diagnostic]:
     except OSError as error:
         problems.append(unwritable(str(error.filename), error.strerror or str(error)))
     return problems
-
-
-# --- Insertion, without changing other bytes --------------------------------------------------------------------------
-
-
-def in_frontmatter(text: str, entries: Sequence[Sequence[str]]) -> str:
-    """Add scenarios to the frontmatter of a document after existing ones. Creates the frontmatter if there is none."""
-    lines, end = _LINES.findall(text), line_end_of(text)
-    if not lines or not FENCE.fullmatch(_bare(lines[0])):
-        block = ["---", f"{KEY}:", *_block(entries, 2), "---", ""]
-        return "".join(f"{line}{end}" for line in block) + text
-    close = next(number for number, line in enumerate(lines[1:], 1) if FENCE.fullmatch(_bare(line)))
-    key = next((number for number, line in enumerate(lines[1:close], 1) if _OURS.match(line)), None)
-    if key is None:
-        place, new = close, [f"{KEY}:", *_block(entries, 2)]
-    else:
-        place = _behind(lines, key, close)
-        first = next((line for line in lines[key + 1 : place] if not _is_empty(line)), "  ")
-        new = _block(entries, len(first) - len(first.lstrip(" ")) or 2)
-    return "".join([*lines[:place], *(f"{line}{end}" for line in new), *lines[place:]])
-
-
-def _block(entries: Sequence[Sequence[str]], by: int) -> list[str]:
-    return [line for one in entries for line in indented(one, by)]
-
-
-def _behind(lines: Sequence[str], key: int, close: int) -> int:
-    """Return the line after the value of a key. Comments above the next key belong to that key."""
-    after = (number for number in range(key + 1, close) if lines[number][0] not in " \t#\r\n")
-    place = next(after, close)
-    while place > key + 1 and _is_empty(lines[place - 1]):
-        place -= 1
-    return place
-
-
-def _is_empty(line: str) -> bool:
-    return not line.strip() or line.lstrip().startswith("#")
-
-
-def _bare(line: str) -> str:
-    return line.rstrip("\r\n")

@@ -38,6 +38,7 @@ class Setting(Struct, frozen=True):
     of the document. `timeout` is in seconds. `jumps` are the steps that the operator moves the run to. `inputs` are the
     inputs of the run. If `is_prompted`, the program executes nothing and asks for each outcome. `replies` are answers
     by step, for free text. `mocks` are the commands that replace agents ("") and the tools of each connection.
+    With `needs_program`, the document has delays or notices, which `program` doesn't have.
     """
 
     program: Program
@@ -52,6 +53,7 @@ class Setting(Struct, frozen=True):
     inputs: Mapping[str, str] = field(default_factory=dict)
     replies: tuple[tuple[str, str], ...] = ()
     mocks: Mapping[str, str] = field(default_factory=dict)
+    needs_program: bool = False
 
     @property
     def tools(self) -> dict[str, str]:

@@ -118,7 +118,7 @@ def _run(base: Result, mock_run: MockRun, compilation: Compilation, timeout: flo
         elif not legs:
             program = with_stubs(program, scratch, mock_run.outcomes(program, of_commands=True))
         setting = Setting(
-            program,
+            harmless(program, sleeps=base.on == "github"),  # act runs the workflow with its pauses
             options,
             answers,
             workspace,
@@ -130,6 +130,7 @@ def _run(base: Result, mock_run: MockRun, compilation: Compilation, timeout: flo
             inputs=scenario.inputs,
             replies=mock_run.replies(program) if speaks else (),
             mocks=with_answers(program, scratch, mock_run.calls),
+            needs_program=any(node.settings.delay for node in program.nodes) or bool(program.notify),
         )
         run: Run = target.run(setting)
         return run
@@ -187,6 +188,12 @@ def with_stubs(program: Program, folder: Path, outcomes: Sequence[Outcome]) -> P
         for node in program.nodes
     )
     return replace(program, nodes=nodes)
+
+
+def harmless(program: Program, *, sleeps: bool) -> Program:
+    """Return the program without notices to people, and without delays between attempts unless it `sleeps`."""
+    nodes = (replace(node, settings=replace(node.settings, delay=0, backoff=1)) for node in program.nodes)
+    return replace(program, notify="", nodes=program.nodes if sleeps else tuple(nodes))
 
 
 def with_answers(program: Program, folder: Path, said: Sequence[ScenarioAnswer]) -> dict[str, str]:

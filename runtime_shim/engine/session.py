@@ -100,6 +100,8 @@ class Extension(Part):
     - `brought(files)`: return the files of answers of this call, with their digests.
     - `scope()`: return the part of a run that a file of answers belongs to, "" for the whole run.
     - `resumed()`: record the changes that a resume makes. `is_due()`: return whether these ended the run.
+    - `answered(answer)`: act after an agent, a tool or an executor has answered.
+    - `above()`: return lines to show above a question.
     - `before_step(name)`: prepare a step; return a function to run instead of it, or None.
     - `variables(node, registers)`: return environment variables for the process of a step.
     - `reply(reply)`: return the reply that a word means.

@@ -12,7 +12,7 @@ from runtime_shim.engine.texts import one_line
 from runtime_shim.operator.history import place_of
 
 REPEATED = (
-    *("--agent", "--agent-for", "--tool", "--logs", "--log-limit", "--notify"),
+    *("--agent", "--agent-for", "--tool", "--log-limit"),
     *("--agent-model", "--agent-timeout", "--agent-retries", "--executor"),
 )  # options that printed commands repeat
 

@@ -7,7 +7,7 @@ import time
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.session import Extension, Session
-from runtime_shim.engine.state import utc_now
+from runtime_shim.engine.state import State, utc_now
 from runtime_shim.tasks.exchange import file_with
 from runtime_shim.tasks.process import IGNORED_HERE, in_words, kill
 
@@ -18,6 +18,27 @@ class Notices(Extension):
     """Calls the operator's command. Its result does not affect the run."""
 
     options = (("run resume", "--notify", "COMMAND", "call when the run waits or ends, with the event on its stdin"),)
+
+    _given = _kept = ""
+
+    def before_run(self, state: "State | None") -> None:
+        """Take the command of this call, or of an earlier one, or of the document."""
+        options = self.session.options
+        self._given = getattr(options, "notify", None) or ""
+        records = (state.begin, *state.finished[-1:], *state.notes) if state else ()
+        earlier = [record["notify"] for record in records if "notify" in record]
+        self._kept = self._given or "".join(earlier[-1:])
+        options.notify = self._kept or self.session.program.get("notify")
+
+    def record(self, record: Record) -> Record:
+        """Keep the command of a call for later calls, unless it has a secret."""
+        is_kept = self._kept and record.get("kind") in ("begin", "done", "agreed")
+        return {**record, "notify": self._kept} if is_kept and self.session.mask(self._kept) == self._kept else record
+
+    def resumed(self) -> None:
+        """Record a command that a resume sets."""
+        if self._given:
+            self.session.record({"kind": "agreed", "agreed": {}})
 
     def event(self, event: str, fields: Record) -> None:
         """Send an event to the command."""

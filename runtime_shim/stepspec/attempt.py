@@ -109,7 +109,7 @@ class Stages(Prompts, Prompting):
 
     kinds: ClassVar[Mapping[str, Stage]]
     keys = ()
-    recovers = True
+    recovers = has_log = True
     _attempt: tuple[str, int] = ("", 0)
     _ends = 0.0
 

@@ -66,7 +66,8 @@ class StepBuilder:
     def about(self, title: str, variables: Any = (), secrets: Any = (), workflow: Any = (), **more: Any) -> None:
         """Describe the workflow. `variables` are the placeholders with their defaults, `more` is the configuration."""
         defaults = dict(variables)
-        self.table.update({key: more.pop(key) for key in ("name", "source", "project") if key in more}, title=title)
+        own = ("name", "source", "project", "logs", "notify")
+        self.table.update({key: more.pop(key) for key in own if key in more}, title=title)
         found = {"secrets": secrets, "inputs": inputs_of(defaults)}
         self.table.update({key: value for key, value in found.items() if value}, registers=dict.fromkeys(defaults))
         self.marks = {f"{{{name}}}": [name, "", "", ""] for name in defaults}

@@ -24,7 +24,7 @@ class Asking(Performer):
     def perform(self, name: str, node: Table) -> Done:
         """Show the question and get the reply."""
         session = self.session
-        for line in self.shown(node):
+        for line in (*session.gathered("above"), *self.shown(node)):
             session.display.line(line)
         session.check_stop()
         done = self.from_file(name) or (self.ask_here(name, node) if session.is_interactive else None)

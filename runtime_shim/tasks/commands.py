@@ -31,7 +31,7 @@ class Commands(Calling):
     """Runs steps with commands."""
 
     keys = ("command",)
-    has_log = True
+    has_log = True  # its output can go to a log
 
     def perform(self, name: str, node: Table) -> Done:
         """Run a step's command. Exit code 0 means pass, anything else fail."""

@@ -213,6 +213,7 @@ class Prompting(Calling):
             raise self.not_begun(session.state.node, error) from None
         for (name, *_), number, answered in zip(calls, numbers, answers):
             self.keep(ANSWERS, name, decoded(answered.answer), number)
+            session.each("answered", decoded(answered.answer))
         return answers
 
     def settled(self, _name: str, _answered: Answered) -> None:

@@ -41,6 +41,7 @@ class Processes:
     """Starts processes, calls `began` for each, and waits for them; a single one gets the terminal if `lends`."""
 
     said: Any
+    around: Any = (list, bool)  # to call before and after a process; the first returns file actions
 
     def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
         self._signals, self._lends, self._began = signals, lends, began
@@ -51,8 +52,8 @@ class Processes:
 
     def spawn(self, path: str, words: list[bytes], environment: Environment, files: Sequence[Any] = ()) -> int:
         """Start a process in its own group and return the group."""
-        signals: dict[str, Any] = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE}
-        group = os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0, **signals)
+        more: dict[str, Any] = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE, "setpgroup": 0}
+        group = os.posix_spawnp(path, words, environment, file_actions=[*self.around[0](), *files], **more)
         self._began(group)
         return group
 
@@ -80,6 +81,7 @@ class Processes:
             had_keys = self._take_back() is not None
             self._is_stopping |= self._heard() or (had_keys and not BY_KEY.isdisjoint(codes.values()))
             kill(self._left)
+            self.around[1]()
         signal_groups(groups if self._is_stopping else self._late, signal.SIGKILL)  # also leftovers
         if seconds or self._is_ending:
             self._signals.wake_after(0)

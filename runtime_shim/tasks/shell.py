@@ -17,7 +17,6 @@ class Calling(Performer):
     """Runs steps by calling processes."""
 
     noun = "command"
-    has_log = False  # whether its output can go to a log
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)

@@ -66,6 +66,7 @@ def examples() -> dict[Feature, Program]:
     first, *others = with_step(Shell("sh", text("true"))).nodes
     found[Feature.CONSTANTS] = program(replace(first, constants=(Constant("MODE", "fast"),)), *others)
     found[Feature.SECRETS] = replace(with_step(ready), secrets=("TOKEN",))
+    found[Feature.NOTICES] = replace(with_step(ready), notify="./notify.sh")
     found[Feature.CONTEXTS] = replace(with_step(ready), contexts=(Context("c", text("above")),))
     found[Feature.ARTIFACTS] = replace(with_slot(ready), artifact=Artifact("x", text("markdown")))
     found[Feature.CONTRACTS] = specification(BRIEF)

@@ -32,47 +32,43 @@ Is it good?
 - YES: COMPLETE "Live"
 - NO: STOP
 """
-WRITTEN = """---
-scenarios:
-  completes:
-    description: "1 pass, 2 yes => COMPLETE Live"
-    commands:
-      - rd run --prompted a.runbook.md
-      - rd pass  # 1 Build: it's "new"
-      - rd yes  # 2 Ready?
-    result: COMPLETE
-  stops after 2 no:
-    description: "1 pass, 2 no => STOP"
-    commands:
-      - rd run --prompted a.runbook.md
-      - rd pass  # 1 Build: it's "new"
-      - rd no  # 2 Ready?
-    result: STOP
-  stops after 1 fail ×2:
-    description: "1 fail ×2 => STOP Not built"
-    commands:
-      - rd run --prompted a.runbook.md
-      - rd fail  # 1 Build: it's "new"
-      - rd fail  # 1 Build: it's "new"
-    result: STOP
-  completes after 1 fail:
-    description: "1 fail, 1 (attempt 2) pass, 2 yes => COMPLETE Live"
-    commands:
-      - rd run --prompted a.runbook.md
-      - rd fail  # 1 Build: it's "new"
-      - rd pass  # 1 Build: it's "new"
-      - rd yes  # 2 Ready?
-    result: COMPLETE
-  stops after 1 fail, 2 no:
-    description: "1 fail, 1 (attempt 2) pass, 2 no => STOP"
-    commands:
-      - rd run --prompted a.runbook.md
-      - rd fail  # 1 Build: it's "new"
-      - rd pass  # 1 Build: it's "new"
-      - rd no  # 2 Ready?
-    result: STOP
----
-
+WRITTEN = """completes:
+  description: "1 pass, 2 yes => COMPLETE Live"
+  commands:
+    - rd run --prompted a.runbook.md
+    - rd pass  # 1 Build: it's "new"
+    - rd yes  # 2 Ready?
+  result: COMPLETE
+stops after 2 no:
+  description: "1 pass, 2 no => STOP"
+  commands:
+    - rd run --prompted a.runbook.md
+    - rd pass  # 1 Build: it's "new"
+    - rd no  # 2 Ready?
+  result: STOP
+stops after 1 fail ×2:
+  description: "1 fail ×2 => STOP Not built"
+  commands:
+    - rd run --prompted a.runbook.md
+    - rd fail  # 1 Build: it's "new"
+    - rd fail  # 1 Build: it's "new"
+  result: STOP
+completes after 1 fail:
+  description: "1 fail, 1 (attempt 2) pass, 2 yes => COMPLETE Live"
+  commands:
+    - rd run --prompted a.runbook.md
+    - rd fail  # 1 Build: it's "new"
+    - rd pass  # 1 Build: it's "new"
+    - rd yes  # 2 Ready?
+  result: COMPLETE
+stops after 1 fail, 2 no:
+  description: "1 fail, 1 (attempt 2) pass, 2 no => STOP"
+  commands:
+    - rd run --prompted a.runbook.md
+    - rd fail  # 1 Build: it's "new"
+    - rd pass  # 1 Build: it's "new"
+    - rd no  # 2 Ready?
+  result: STOP
 """
 PLAY = """# Triage
 ## INPUTS
@@ -159,52 +155,49 @@ def test_any_document_gets_scenarios_that_pass(seed: int, folder: Path) -> None:
 # --- The file ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_document_without_frontmatter_gets_one(folder: Path) -> None:
+def test_a_runbook_gets_a_file_beside_it(folder: Path) -> None:
     path = document(folder, "a.runbook.md", ASKED)
-    assert init(folder, "a.runbook.md") == Result(0, "", "wrote 5 scenarios to a.runbook.md\n")
-    assert path.read_text(encoding="utf-8") == WRITTEN + ASKED
+    assert init(folder, "a.runbook.md") == Result(0, "", "wrote 5 scenarios to a.scenarios.yaml\n")
+    assert path.read_text(encoding="utf-8") == ASKED
+    assert (folder / "a.scenarios.yaml").read_text(encoding="utf-8") == WRITTEN
+    assert call("test", "a.runbook.md", cwd=folder).out.endswith("\n5 passed\n")
+    assert init(folder, "a.runbook.md").err == "a.runbook.md: every path that rdc finds has a scenario\n"
+
+
+GOOD_ONE = "good: {commands: [rd run --prompted a.runbook.md, rd pass, rd yes], result: COMPLETE}"
+
+
+def test_scenarios_in_the_document_count_too(folder: Path) -> None:
+    document(folder, "a.runbook.md", f"---\nscenarios:\n  {GOOD_ONE}\n---\n\n{ASKED}")
+    assert init(folder, "a.runbook.md").err == "wrote 4 scenarios to a.scenarios.yaml\n"
     assert call("test", "a.runbook.md", cwd=folder).out.endswith("\n5 passed\n")
 
 
-HEADS = {
-    "no scenarios": "---\n# mine\nname: x  # a name\ntext: |+\n  kept\n\n---\n",
-    "scenarios": "---\nscenarios:  # mine\n  good:\n    commands: [rd run --prompted a.runbook.md, rd pass, rd yes]\n"
-    "    result: COMPLETE\n\n# about the name\nname: x\n---\n",
-    "deep": '---\n"scenarios":\n    good:\n        commands:\n        - rd run --prompted a.runbook.md\n'
-    "        - rd pass\n        - rd yes\n        result: COMPLETE\n    # the last one\n---\n",
-    "empty": "---\nscenarios:\nname: x\n---\n",
-}
-
-
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("head", HEADS)
-def test_all_other_bytes_stay(head: str, end: str, mark: str, folder: Path) -> None:
-    before = (mark + HEADS[head] + "\n" + ASKED).replace("\n", end).encode()
-    path = folder / "a.runbook.md"
-    path.write_bytes(before)
-    assert init(folder, "a.runbook.md").code == 0
-    after = path.read_bytes()
-    assert is_extended(before, after)
-    assert after.count(b"\n") == after.count(end.encode())
-    tried = call("test", "a.runbook.md", cwd=folder)
-    assert (tried.code, "5 passed" in tried.out) == (0, True), tried.out
-    assert init(folder, "a.runbook.md").err == "a.runbook.md: every path that rdc finds has a scenario\n"
-    assert path.read_bytes() == after
-
-
 @pytest.mark.parametrize(
-    "head",
+    ("line", "problem"),
     [
-        "---\nscenarios: {a: {commands: [rd run --prompted a.runbook.md, rd pass, rd yes], result: COMPLETE}}\n---\n",
-        "---\n{name: x}\n---\n",
+        (GOOD_ONE, "1:1: error[RD013]: scenario `good` is also in `a.runbook.md`"),
+        (
+            "bad: {commands: [rd run a.runbook.md, rd pss], result: COMPLETE}",
+            "1:39: warning[RD014]: scenario `bad`",
+        ),
+        (
+            "bad: {commands: [rd run b.runbook.md], result: STOP}",
+            "1:18: warning[RD014]: scenario `bad`",
+        ),
+        ("bad: {commands: [rd run a.runbook.md]}", "1:1: error[RD013]: scenario `bad`: `result` must be"),
+        ("bad: [", "error[RD743]: the scenarios are not valid YAML"),
+        ("- rd pass", "error[RD743]: the scenarios are not valid YAML"),
     ],
 )
-def test_a_form_that_cannot_be_extended_is_refused(head: str, folder: Path) -> None:
-    path = document(folder, "a.runbook.md", head + ASKED)
-    result = init(folder, "a.runbook.md")
-    assert (result.code, "error[RD511]: cannot write a.runbook.md: rdc cannot add to its" in result.err) == (1, True)
-    assert path.read_text() == head + ASKED
+def test_mistakes_in_the_file_have_places(line: str, problem: str, folder: Path) -> None:
+    document(folder, "a.runbook.md", f"---\nscenarios:\n  {GOOD_ONE}\n---\n\n{ASKED}")
+    document(folder, "a.scenarios.yaml", f"{line}\n")
+    for command in ("check", "test"):
+        result = call(command, "a.runbook.md", cwd=folder)
+        assert f"a.scenarios.yaml:{problem}" in result.err or problem in result.err
+        assert result.code == (1 if command == "test" or "error" in problem else 0)
+    assert "the scenarios of the document beside it" in call("check", "a.scenarios.yaml", cwd=folder).err
 
 
 def test_other_formats_get_a_file_beside_the_document(folder: Path) -> None:
@@ -242,18 +235,18 @@ def test_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (folder / "a.runbook.md").read_text() == ASKED
     (folder / "b.runbook.md").unlink()
     document(folder, "b.playbook.md", PLAY)
-    assert init(folder, ".").err == "wrote 5 scenarios to a.runbook.md\nwrote 4 scenarios to b.scenarios.yaml\n"
-    document(folder, "a.runbook.md", ASKED)
+    assert init(folder, ".").err == "wrote 5 scenarios to a.scenarios.yaml\nwrote 4 scenarios to b.scenarios.yaml\n"
+    (folder / "a.scenarios.yaml").unlink()
 
     def changes(*given: object) -> addition.Addition:
         made = add(*given)  # type: ignore[arg-type]
-        document(folder, "a.runbook.md", GOOD)
+        document(folder, "a.scenarios.yaml", GOOD_ONE)
         return made
 
     add = addition.add_scenarios
     monkeypatch.setattr("rdc.commands.test.add_scenarios", changes)
-    assert "cannot write a.runbook.md: it has changed since rdc read it" in init(folder, "a.runbook.md").err
-    assert (folder / "a.runbook.md").read_text() == GOOD
+    assert "cannot write a.scenarios.yaml: it has changed since rdc read it" in init(folder, "a.runbook.md").err
+    assert (folder / "a.scenarios.yaml").read_text() == GOOD_ONE
 
 
 # --- The scenarios ----------------------------------------------------------------------------------------------------
@@ -274,13 +267,13 @@ true
 def test_there_is_a_bound(folder: Path) -> None:
     document(folder, "a.runbook.md", ASKED)
     assert init(folder, "a.runbook.md", "--paths", "3").err.splitlines() == [
-        "wrote 3 scenarios to a.runbook.md",
+        "wrote 3 scenarios to a.scenarios.yaml",
         "a.runbook.md: 2 more paths have no scenario; --paths N writes more",
     ]
-    assert init(folder, "a.runbook.md").err == "wrote 2 scenarios to a.runbook.md\n"
+    assert init(folder, "a.runbook.md").err == "wrote 2 scenarios to a.scenarios.yaml\n"
     document(folder, "b.runbook.md", LOOP)
     printed = init(folder, "b.runbook.md").err.splitlines()
-    assert printed[0] == "wrote 20 scenarios to b.runbook.md"
+    assert printed[0] == "wrote 20 scenarios to b.scenarios.yaml"
     assert re.fullmatch(r"b.runbook.md: at least \d+ more paths have no scenario; --paths N writes more", printed[1])
 
 
@@ -296,7 +289,7 @@ rdc:
 """
     document(folder, "a.runbook.md", head + GOOD)
     assert init(folder, "a.runbook.md").code == 0
-    assert "    inputs:\n      region: eu  # made up\n" in (folder / "a.runbook.md").read_text()
+    assert "  inputs:\n    region: eu  # made up\n" in (folder / "a.scenarios.yaml").read_text()
     tried = call("test", "a.runbook.md", cwd=folder)
     assert (tried.code, tried.out.endswith("\n3 passed\n")) == (0, True), tried.out
 
@@ -311,7 +304,7 @@ def test_names_of_files_are_quoted(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--init"], "--init changes documents; name the files or folders"),
+        (["--init"], "--init writes files beside documents; name the files or folders"),
         (["--init", "--on", "python", "a.runbook.md"], "--init runs no scenarios; remove --on and --format"),
         (["--init", "--format", "json", "a.runbook.md"], "--init runs no scenarios; remove --on and --format"),
         (["--paths", "3", "a.runbook.md"], "--paths needs --init"),

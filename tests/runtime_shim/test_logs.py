@@ -16,7 +16,8 @@ from typing import Any, cast
 import pytest
 
 from runtime_shim.operator import notices
-from runtime_shim.operator.logs import LONGEST_LINE, Log
+from runtime_shim.operator.masked_logs import LONGEST_LINE
+from runtime_shim.operator.sized_logs import SizedLogs
 from tests.runtime_shim.operator import TWO, logs
 from tests.support.process import Place, ask, held_back, kill, program, shell, wait_until
 
@@ -41,7 +42,8 @@ def test_status_shows_the_end_of_what_failed(tmp_path: Path) -> None:
     status = place.run("status").out
     assert "        exit code 3\n" in status
     assert "        | 30\n" in status
-    assert "| 20\n" not in status
+    assert "| 11\n" in status
+    assert "| 10\n" not in status
     assert "\033" not in status
 
 
@@ -109,10 +111,13 @@ def test_the_log_of_an_interrupted_command_is_continued(tmp_path: Path) -> None:
 def test_a_secret_is_masked_wherever_the_pieces_of_an_endless_line_end(before: int, tmp_path: Path) -> None:
     secret = "hunter2hunter2"
     data = ("x" * before + secret + "y" * 3_000_000).encode()
-    log = Log(os.open(tmp_path / "log", os.O_RDWR | os.O_CREAT), 1 << 30, lambda text: text.replace(secret, "***"))
+    options = SimpleNamespace(log_limit="1g")
+    logs = SizedLogs(cast("Any", SimpleNamespace(options=options, mask=lambda text: text.replace(secret, "***"))))
+    logs.before_run(None)
+    log = os.open(tmp_path / "log", os.O_RDWR | os.O_CREAT | os.O_APPEND)
     for place in range(0, len(data), 65_536):
-        log._keep(data[place : place + 65_536], False)
-    log._keep(b"", True)
+        logs.keep(log, data[place : place + 65_536])
+    logs.keep(log, b"")
     stored = (tmp_path / "log").read_text()
     assert stored == "x" * before + "***" + "y" * 3_000_000
 

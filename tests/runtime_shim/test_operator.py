@@ -239,7 +239,7 @@ def test_generated_files_of_questions_can_be_answered_by_an_agent(tmp_path: Path
 @pytest.mark.parametrize("runtime", ["bundled", "shared"])
 def test_a_basic_program_has_none_of_it(runtime: str, tmp_path: Path) -> None:
     place = emitted(tmp_path, compiled(node("1", sh("exit 1"))), runtime=runtime, operator="basic")
-    assert place.run("run", "--logs").last.startswith("rdc: error: unknown argument --logs")
+    assert place.run("run", "--notify", "true").last.startswith("rdc: error: unknown argument --notify")
     assert place.run("run", "--as", "x").last.startswith("rdc: error: unknown argument --as")
     assert place.run("run").code == 0
     assert place.run("status").code == 0

@@ -150,5 +150,5 @@ def test_what_must_be_given_again_is_repeated(tmp_path: Path) -> None:
     words = ("--agent", "kill -INT $PPID; sleep 5", "--logs", "--log-limit", "9k", "--notify", "true", "--as", "b")
     done = place.run("run", *words)
     assert done.code == 130, done.err
-    again = "resume --as b --agent 'kill -INT $PPID; sleep 5' --logs --log-limit 9k --notify true"
+    again = "resume --as b --log-limit 9k --agent 'kill -INT $PPID; sleep 5'"
     assert f"{again}\n" in done.err

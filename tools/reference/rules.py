@@ -131,7 +131,7 @@ OF_OPERATORS = {
     "E5": "With `--agent`, an agent answers the questions of a runbook.",
     "E6": "`goto` has the effects of a GOTO from the place where the run is. `retry` runs the last failed step again.",
     "E7": "The journal records who decided, and the note.",
-    "E8": "With logs, the output of each command becomes a file, with secrets masked.",
+    "E8": "With logs, the output of each command becomes a file, without secrets; a question shows its last 20 lines.",
     "O-9": "A question that expires fails, and a gate that expires is rejected.",
 }
 

@@ -5,7 +5,7 @@ from typing import Any
 from compiler.diagnostics.issues import InvalidError, OptionSources
 from compiler.diagnostics.model import Issue
 from compiler.frontends.common.interface import Format
-from compiler.frontends.common.names import SECRETS, STEPS
+from compiler.frontends.common.names import OPERATING, SECRETS, STEPS
 from compiler.project.options import Level, Option
 
 LARGEST_LIMIT = 1_000_000  # in steps; every target can count this far
@@ -24,7 +24,7 @@ MAX_STEPS: Option[int] = Option(
     _read_limit,
     levels=(Level.DOCUMENT, Level.PROJECT),
 )
-OPTIONS: tuple[Option[Any], ...] = (SECRETS, STEPS, MAX_STEPS)
+OPTIONS: tuple[Option[Any], ...] = (SECRETS, STEPS, MAX_STEPS, *OPERATING)
 
 
 FORMAT = Format(

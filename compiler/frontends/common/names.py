@@ -3,6 +3,7 @@
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -63,6 +64,30 @@ SECRETS = names_option("secrets", "The environment variables that must be set; r
 """All formats with secrets share this option (E10)."""
 
 
+def _read_logs(value: object, _: OptionSources) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise InvalidError(Issue((), "`logs` must be true or false", "write `logs: true`"))
+
+
+def _read_notify(value: object, _: OptionSources) -> str:
+    if isinstance(value, str) and value.strip() and value.isprintable() and len(value.encode()) <= LONGEST_COMMAND:
+        return value
+    problem = f"`notify` must be a command on one line, with at most {LONGEST_COMMAND:,} bytes"
+    raise InvalidError(Issue((), problem, "write `notify: ./notify.sh`; the command reads the event as JSON"))
+
+
+LONGEST_COMMAND = 4096  # of a notice, in bytes
+
+_LEVELS = (Level.DOCUMENT, Level.PROJECT)
+LOGS = Option(
+    "logs", "Whether runs keep each command's output and show its end above a question.", _read_logs, (), _LEVELS
+)
+NOTIFY = Option("notify", "The command to call when a run waits or ends.", _read_notify, (), _LEVELS)
+OPERATING: tuple[Option[Any], ...] = (LOGS, NOTIFY)
+"""All formats share these options for runs."""
+
+
 LONGEST = 65_536  # the longest value that a command can get, in bytes (I7)
 
 
@@ -101,6 +126,10 @@ def name_of(path: str, endings: Iterable[str], exists: Callable[[str], bool]) ->
     plain = without_ending(path, endings)
     is_shared = any(exists(plain + ending) for ending in endings if not path.endswith(ending))
     return safe_name((path if is_shared else plain).replace("/", "."), f"document-{sha256_of(path)[:8]}")
+
+
+ENDING = ".scenarios.yaml"
+"""The end of the name of a file with scenarios, after the stem of its document."""
 
 
 def stem(path: str, *endings: str) -> str:

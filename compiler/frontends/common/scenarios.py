@@ -6,7 +6,7 @@ companion file `NAME.scenarios.yaml`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ from compiler.diagnostics.issues import InvalidError, OptionSource, diagnostics,
 from compiler.diagnostics.model import Diagnostic, Issue, has_error
 from compiler.frontends.common.interface import Job, Result
 from compiler.frontends.common.limits import with_limits
-from compiler.frontends.common.names import NO_STEPS, STEPS, TimeLimit
+from compiler.frontends.common.names import ENDING, NO_STEPS, STEPS, TimeLimit
 from compiler.ir.edges import Keep
 from compiler.ir.program import Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Stage, Task, Tool
@@ -35,7 +35,7 @@ from compiler.scenarios.model import (
     read_scenarios,
 )
 from compiler.text.files import FileIssue
-from compiler.text.source import KeyPath, Source, Spans
+from compiler.text.source import KeyPath, Source, Span, Spans
 from compiler.text.suggestions import did_you_mean
 from runtime_shim.values.fitting import unfit
 
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from compiler.reading.data import Data
     from compiler.reading.yaml import Reading
 
-ENDING = ".scenarios.yaml"
 KEY = "scenarios"
 NAMES = frozenset({"inputs", "answers", "agents", "tools", "outputs"})
 FAIL = "fail"
@@ -60,27 +59,53 @@ class Found(NamedTuple):
     file: Source | None = None
 
 
-def _beside(job: Job, stem: str, program: Program) -> Found:
+def beside(job: Job, stem: str, own: Iterable[Scenario], read: Callable[[Source, Reading], Found]) -> Found:
+    """Read the companion file of a document, if there is one. `own` are the scenarios in the document."""
     source, name = job.source, f"{stem}{ENDING}"
-    located = job.project.find_below(source, name) if stem else None
+    located = job.project.find_below(source, name) if stem and "\\" not in stem else None
     if located is None:
         return Found((), [])
     file = located if isinstance(located, FileIssue) else located.read()
     if isinstance(file, FileIssue):
         problem = f"cannot read the scenarios in `{name}`: {file.message}"
         return Found((), [Diagnostic("RD743", source.path, None, problem, file.help)])
-    return read_file(file, program)
+    found = read_beside(file, read)
+    twice = {scenario.name for scenario in own}.intersection(scenario.name for scenario in found.scenarios)
+    remedy = "rename or remove one of the two"
+    repeated = [
+        Diagnostic("RD013", file.path, _place(file, each), f"scenario `{each}` is also in `{source.path}`", remedy)
+        for each in sorted(twice)
+    ]
+    return found._replace(diagnostics=[*found.diagnostics, *repeated])
+
+
+def _place(file: Source, name: str) -> Span | None:
+    return read_mapping(file.text).spans.get((name,))
 
 
 def read_file(file: Source, program: Program) -> Found:
-    """Read the scenarios in a companion file."""
+    """Read the scenarios of a document with calls in a companion file."""
+    return read_beside(file, partial(_read_below, program))
+
+
+def _read_below(program: Program, file: Source, reading: Reading) -> Found:
+    return _read(file, reading.as_written, around(file, reading), program)
+
+
+def around(file: Source, reading: Reading) -> Spans:
+    """Return the places in a companion file; the whole file is at its first line."""
+    return {(): file.line_span(1), **reading.spans}
+
+
+def read_beside(file: Source, read: Callable[[Source, Reading], Found]) -> Found:
+    """Read the scenarios in a companion file, with the form of a document's format."""
     try:
-        read = read_mapping(file.text)
+        reading = read_mapping(file.text)
     except UnreadableError as error:
         problem = f"the scenarios are not valid YAML: {error}"
         return Found((), [Diagnostic("RD743", file.path, file.line_span(error.line), problem, error.help)], file)
-    found = _read(file, read.as_written, {(): file.line_span(1), **read.spans}, program)
-    return Found(found.scenarios, [*duplicate_options(file, read.repeated), *found.diagnostics], file)
+    found = read(file, reading)
+    return Found(found.scenarios, [*duplicate_options(file, reading.repeated), *found.diagnostics], file)
 
 
 def _read(source: Source, content: object, spans: Spans, program: Program) -> Found:
@@ -256,8 +281,9 @@ def completed(job: Job, result: Result, program: Program, stem: str, content: ob
     nodes = STEPS.first(result.options.values) or NO_STEPS
     limited, problems = with_time_limits(program, nodes.limits)
     limited, useless = with_limits(limited, nodes.others)
-    own, beside = _read(job.source, content, spans, limited), _beside(job, stem, limited)
-    found = [*problems, *useless, *own.diagnostics, *beside.diagnostics]
+    own = _read(job.source, content, spans, limited)
+    other = beside(job, stem, own.scenarios, partial(_read_below, limited))
+    found = [*problems, *useless, *own.diagnostics, *other.diagnostics]
     options, for_targets = result.options, nodes.for_targets
     if for_targets.values:
         options = replace(options, targets={**options.targets, STEPS.name: for_targets})
@@ -265,9 +291,9 @@ def completed(job: Job, result: Result, program: Program, stem: str, content: ob
         result,
         program=None if has_error(found) else limited,
         diagnostics=(*result.diagnostics, *found),
-        sources={**result.sources, **({beside.file.name: beside.file} if beside.file else {})},
+        sources={**result.sources, **({other.file.name: other.file} if other.file else {})},
         options=options,
-        scenarios=(*own.scenarios, *beside.scenarios),
+        scenarios=(*own.scenarios, *other.scenarios),
         scenario_file=f"{stem}{ENDING}" if stem else "",
     )
 

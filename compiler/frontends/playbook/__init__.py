@@ -1,7 +1,7 @@
 """Describe the playbook format; `frontend.py` reads it (docs/formats/playbook.md)."""
 
 from compiler.frontends.common.interface import Format
-from compiler.frontends.common.names import SECRETS, STEPS
+from compiler.frontends.common.names import OPERATING, SECRETS, STEPS
 
 FORMAT = Format(
     name="playbook",
@@ -13,5 +13,5 @@ FORMAT = Format(
     formatter="compiler.frontends.playbook.format",
     drafts="compiler.frontends.common.drafts",
     grammars=("playbook.lark",),
-    options=(SECRETS, STEPS),
+    options=(SECRETS, STEPS, *OPERATING),
 )

@@ -10,8 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.frontends.common.interface import Formatted, Job
-from compiler.frontends.common.names import stem
-from compiler.frontends.common.scenarios import ENDING
+from compiler.frontends.common.names import ENDING, stem
 from compiler.frontends.playbook.check.rules import Read, read
 from compiler.frontends.playbook.parse.document import lines_of
 from compiler.frontends.playbook.parse.lines import QUESTIONS, Line, read_input, texts

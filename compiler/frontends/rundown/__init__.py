@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources
 from compiler.diagnostics.model import Issue
 from compiler.frontends.common.interface import Format
-from compiler.frontends.common.names import SECRETS, names_option
+from compiler.frontends.common.names import OPERATING, SECRETS, names_option
 from compiler.project.options import Level, Option, choice
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ SHELL: Option[Strictness] = choice(
     get_args(Strictness),
     levels=(Level.DOCUMENT, Level.PROJECT),
 )
-OPTIONS: tuple[Option[Any], ...] = (TRANSITIONS, PROSE, INPUTS, OUTPUTS, SHELL, SECRETS)
+OPTIONS: tuple[Option[Any], ...] = (TRANSITIONS, PROSE, INPUTS, OUTPUTS, SHELL, SECRETS, *OPERATING)
 
 
 FORMAT = Format(

@@ -1,14 +1,29 @@
-"""Write draft scenarios for runbooks; they go into the frontmatter and execute nothing."""
+"""Write draft scenarios for runbooks, which execute nothing, and read the file beside a runbook."""
+
+from __future__ import annotations
 
 import posixpath
 import shlex
+from functools import partial
+from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
+from compiler.diagnostics.model import has_error
 from compiler.frontends.common.drafts import Draft, comment, scalar
+from compiler.frontends.common.interface import Job, Result
+from compiler.frontends.common.scenarios import Found, around, beside, read_beside
+from compiler.frontends.rundown.check.rules import check_scenarios
+from compiler.frontends.rundown.declarations.frontmatter import read_file
 from compiler.ir.paths import Path
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask
 from compiler.scenarios.model import Scenario
 from compiler.text.source import Source
+
+if TYPE_CHECKING:
+    from compiler.frontends.rundown.syntax import Runbook
+    from compiler.reading.yaml import Reading
 
 _ANSWERS = {"pass": "yes", "fail": "no"}
 
@@ -37,6 +52,30 @@ def script(program: Program, draft: Draft, document: str) -> list[str]:
     return ["commands:", *lines]
 
 
-def read(_source: Source, _program: Program) -> tuple[Scenario, ...] | None:
-    """Return None: runbooks have no file for scenarios."""
-    return None
+def read(source: Source, program: Program) -> tuple[Scenario, ...] | None:
+    """Return the scenarios in a companion file, or None if it has errors."""
+    document = program.sources[0].path
+
+    def read_file_of(file: Source, reading: Reading) -> Found:
+        return Found(*read_file(file, document, reading, around(file, reading), None))
+
+    found = read_beside(source, read_file_of)
+    return None if has_error(found.diagnostics) else found.scenarios
+
+
+def with_scenarios(job: Job, result: Result, runbook: Runbook, stem: str) -> Result:
+    """Return a result with the scenarios of the companion file, whose name starts with `stem`, and their problems."""
+    found = beside(job, stem, runbook.scenarios, partial(_read_beside, job.source, runbook))
+    return replace(
+        result,
+        program=None if has_error(found.diagnostics) else result.program,
+        diagnostics=(*result.diagnostics, *found.diagnostics),
+        sources={**result.sources, **({found.file.name: found.file} if found.file else {})},
+        scenarios=(*result.scenarios, *found.scenarios),
+    )
+
+
+def _read_beside(source: Source, runbook: Runbook, file: Source, reading: Reading) -> Found:
+    scenarios, found = read_file(file, source.name, reading, around(file, reading), runbook.declared)
+    wrong = check_scenarios(file, replace(runbook, scenarios=scenarios))
+    return Found(scenarios, [*found, *wrong])

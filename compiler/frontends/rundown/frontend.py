@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterable, Mapping
 from functools import partial
+from importlib import import_module
 
 from msgspec.structs import replace
 
 from compiler.analyses.warnings import Wording, flow_warnings
 from compiler.diagnostics.model import Diagnostic, has_error
 from compiler.frontends.common.interface import Job, Result
+from compiler.frontends.common.names import ENDING, stem
 from compiler.frontends.rundown import FORMAT, PROSE, SHELL, TRANSITIONS
 from compiler.frontends.rundown.check.rules import check
 from compiler.frontends.rundown.declarations.frontmatter import STEPS
@@ -71,7 +73,13 @@ def compile_document(job: Job) -> Result:
     found += advise_unreachable(warnings, linked.documents.values())
     if any(frame.document.runbook.declared.slots for frame in lowered.frames):
         found += value_warnings(program, lowered.frames)
-    return Result(program, tuple(found), linked.sources, options, main.runbook.scenarios)
+    name, own = stem(job.source.name, ".md", ".runbook"), main.runbook.scenarios
+    file = f"{name}{ENDING}" if name and "\\" not in name else ""
+    result = Result(program, tuple(found), linked.sources, options, own, scenario_file=file)
+    if not file or job.project.find_below(job.source, file) is None:
+        return result
+    complete: Result = import_module(FORMAT.drafts).with_scenarios(job, result, main.runbook, name)  # few have one
+    return complete
 
 
 def _with_steps(options: Options, frames: Iterable[Frame]) -> Options:

@@ -5,7 +5,7 @@ from typing import Any
 from compiler.diagnostics.issues import InvalidError, OptionSources
 from compiler.diagnostics.model import Issue
 from compiler.frontends.common.interface import Format
-from compiler.frontends.common.names import SECRETS, STEPS
+from compiler.frontends.common.names import OPERATING, SECRETS, STEPS
 from compiler.project.options import Level, Option
 from compiler.text.regex import Regex
 
@@ -31,7 +31,7 @@ VARIABLES = Option(
 )
 """Values of placeholders from the command line (B3)."""
 
-OPTIONS: tuple[Option[Any], ...] = (SECRETS, STEPS, VARIABLES)
+OPTIONS: tuple[Option[Any], ...] = (SECRETS, STEPS, VARIABLES, *OPERATING)
 
 
 FORMAT = Format(

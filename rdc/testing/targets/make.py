@@ -16,7 +16,7 @@ OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKEOVERRIDES")
 
 def run(setting: Setting) -> Run:
     """Run the generated Makefile, and read the run from its events or its log."""
-    needs_operator = setting.is_prompted or setting.jumps
+    needs_operator = setting.is_prompted or setting.jumps or setting.needs_program
     emission = load("make").emit(setting.program, {"operator": "full" if needs_operator else "basic"})
     return drive((_Calling if emission.companions else _Native)(setting, emission), setting)
 

@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Callable
 
@@ -17,14 +16,13 @@ from runtime_shim.engine.program import EXIT_WAITING, Table, UsageError
 from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.signals import signal_groups
 from runtime_shim.engine.state import ENDED, State, Store
-from runtime_shim.engine.texts import clean, one_line
+from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import Move
 from runtime_shim.io.whole_files import inner
-from runtime_shim.operator.logs import LOG_LIMIT, LOGS, SHOWN_LINES, LoggedProcesses, limit_of, log_of
+from runtime_shim.operator.logs import LOGS, last_lines, log_of
+from runtime_shim.operator.sized_logs import limit_of
 from runtime_shim.targets.dbos.leases import Channel
 from runtime_shim.targets.dbos.legs import RUN_NAME
-from runtime_shim.tasks.process import Environment, Processes
-from runtime_shim.tasks.shell import Calling
 from runtime_shim.values.limits import expires_at
 
 QUICKLY = 0.8  # seconds from SIGTERM to SIGKILL for a leg that was canceled or has lost its worker
@@ -74,24 +72,6 @@ class LegStore(Store):
         self.is_recorded.acquire()
 
 
-class WritingProcesses(Processes):
-    """Starts commands that write to log files themselves, which is faster than a thread that copies their output."""
-
-    def __init__(self, session: Session, began: Callable[[int], None]) -> None:
-        super().__init__(session.signals, session.is_interactive, began)
-        self._session = session
-
-    def spawn(self, path: str, words: list[bytes], environment: Environment, _files: Sequence[Any] = ()) -> int:
-        """Start a command that writes to its log."""
-        store, state = self._session.store, self._session.state
-        with inner(store.within, LOGS) as folder:
-            log = folder.open(log_of(len(state.finished) + 1, state.node), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        try:
-            return super().spawn(path, words, environment, [(os.POSIX_SPAWN_DUP2, log, stream) for stream in (1, 2)])
-        finally:
-            os.close(log)
-
-
 def shorten(path: str, limit: int) -> None:
     """Keep the end of a log that has grown to more than twice its limit. A command may still append to it."""
     with suppress(OSError):
@@ -107,20 +87,31 @@ def shorten(path: str, limit: int) -> None:
 class LegSteps(Extension):
     """Keeps the output of commands, and ends a leg before a pause or when its worker stops."""
 
-    def open(self) -> None:
-        """Log the commands' output, through a thread if it could have secrets."""
-        session, has_secrets = self.session, self.session.program.get("secrets") or os.environ.get("RDC_SECRETS")
-        for performer in {*session.performers.values()} if isinstance(session.store, LegStore) else ():
-            if isinstance(performer, Calling) and performer.has_log:
-                if has_secrets:
-                    performer.processes = LoggedProcesses(session, performer._began, self.limit)
-                else:
-                    performer.processes = WritingProcesses(session, performer._began)
+    def before_run(self, _state: "State | None") -> None:
+        """Let the output of all commands go to logs, through a thread if it could have secrets."""
+        self.session.program = {**self.session.program, "logs": True}
+        self._log, self._has_secrets = -1, self.session.program.get("secrets") or os.environ.get("RDC_SECRETS")
+
+    def event(self, event: str, _fields: Record) -> None:
+        """Let commands without secrets write to their logs themselves, which is faster."""
+        for performer in self.session.performers.values() if event == "run_started" and not self._has_secrets else ():
+            if getattr(performer, "has_log", False):
+                vars(performer)["processes"].around = self._start, self._finish
+
+    def _start(self) -> list[Any]:
+        """Open the log of the current step, and return the file actions of its command."""
+        with inner(self.session.store.within, LOGS) as folder:
+            name = os.path.basename(self.path())
+            self._log = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        return [(os.POSIX_SPAWN_DUP2, self._log, stream) for stream in (1, 2)]
+
+    def _finish(self) -> None:
+        os.close(self._log)
 
     @property
     def limit(self) -> int:
         """The most bytes to keep of a command's output."""
-        return limit_of(self.session.options.log_limit or LOG_LIMIT)
+        return limit_of(self.session.options.log_limit or "1m")
 
     def path(self) -> str:
         """Return the log of the current step."""
@@ -138,12 +129,9 @@ class LegSteps(Extension):
             record["output"] = file.read().decode(errors="replace")
         return record
 
-    def lines(self, facts: Table, record: "Table | None") -> list[str]:
-        """Return the end of the last command's output if it failed."""
-        if record is None or record is not facts["finished"][-1] or record["outcome"] != "fail":
-            return []
-        lines = record.get("output", "").splitlines()[-SHOWN_LINES:]
-        return [f"        | {clean(line)}"[:200].rstrip() for line in lines]
+    def facts(self, state: State) -> Table:
+        """Return the end of the last step's output, which is in its record."""
+        return {"output": last_lines("".join(one.get("output", "") for one in state.finished[-1:]))}
 
     def after_step(self, _move: Move) -> None:
         """End the leg, if the next step has to wait or the worker stops."""

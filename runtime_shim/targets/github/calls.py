@@ -343,6 +343,7 @@ class GithubCaller(Extension):
 
     def record(self, record: Record) -> Record:
         """Give a run GitHub's number as its id, which stays when another run continues it."""
+        record = {key: record[key] for key in record if key != "notify"}  # a later job runs no command of a journal
         is_plain = record.get("kind") == "begin" and "stepspec" not in self.session.program
         return {**record, "run": os.environ["GITHUB_RUN_ID"]} if is_plain else record
 

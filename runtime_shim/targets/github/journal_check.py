@@ -67,7 +67,7 @@ def check_records(program: Table, records: list[Record]) -> None:
     try:
         for record in records:
             _demand({*REQUIRED.get(record["kind"], ())} <= {*record}, "renamed" not in record)
-            _demand("answers" not in record or "line" in record)
+            _demand("answers" not in record or "line" in record, "notify" not in record)
             pairs = [*record.items(), *record.get("agreed", {}).items()]
             _demand(all(_fits(value, VALUE_TYPES[key]) for key, value in pairs if key in VALUE_TYPES))
         _Walk(program, records[0]).through(records[1:])

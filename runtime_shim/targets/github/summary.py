@@ -13,6 +13,7 @@ from runtime_shim.engine.program import EXIT_COMPLETE, Table
 from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import word_of, words_of
 from runtime_shim.engine.walk import filled
+from runtime_shim.operator.logs import end_of_log
 from runtime_shim.operator.report import facts_of, report_lines
 from runtime_shim.targets.github.api import (
     DECISIONS,
@@ -210,6 +211,8 @@ def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
         print(plain(f"rdc: {said}"), flush=True)
     if waits:
         job.runner.page(mask(put_question(program, state, is_handed)))
+        if output := end_of_log(job.path("rdc"), state.finished):
+            job.runner.page(mask(f"\nThe output of the step before it ends with:\n{as_block(output)}"))
     if is_waiting:
         job.lines.append(
             annotation("warning", "WAITING", mask(f"{state.node} needs an answer: {_name(program, state.node, state)}"))
@@ -228,7 +231,7 @@ def _keep_texts(job: Job) -> None:
     mask, folder = job.mask, job.path("rdc-transcript")
     for name in sorted(os.listdir(job.path("rdc"))):
         path = os.path.join(job.path("rdc"), name)
-        is_kept = name in ("prompts", "answers", "reports", "journal") or name.startswith("run-")
+        is_kept = name in ("prompts", "answers", "reports", "logs", "journal") or name.startswith("run-")
         if is_kept and not os.path.islink(path):
             _copy_masked(path, os.path.join(folder, name), mask)
     if os.path.isdir(folder):

@@ -552,3 +552,33 @@ def test_a_canceled_run_is_not_retried(sqlite_fleet: Fleet) -> None:
     assert sqlite_fleet.call("cancel", "r1").code == 0
     refused = sqlite_fleet.call("retry", "r1")
     assert (refused.code, "canceled; to start a new run: " in refused.err) == (2, True), refused.text
+
+
+JUDGED = """---
+rdc: {notify: cat >> noticed}
+---
+
+# Deploy
+
+## 1. Build
+
+```bash
+seq 1 25; printf '\\033[31mbuilt\\033[0m\\n'
+```
+
+## 2. Is it good?
+
+- YES: COMPLETE
+- NO: STOP
+"""
+
+
+def test_a_waiting_run_shows_the_output_to_judge(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+    sqlite_fleet.compile(JUDGED)
+    sqlite_fleet.worker()
+    assert sqlite_fleet.call("start", "--id", "r1", "--wait").code == 75
+    shown = sqlite_fleet.call("status", "r1").text
+    assert "        | 7\n" in shown
+    assert "        | built\n" in shown
+    assert "        | 6\n" not in shown
+    assert (tmp_path / "noticed").read_text().count('"run_waiting"') == 1

@@ -383,3 +383,14 @@ def test_a_checklist_is_confirmed_item_by_item(tmp_path: Path) -> None:
     fourth = run(resume="3", answers="yes")
     assert (ending(fourth), run.done()) == ("COMPLETE", ["ran"])
     assert "| 1. Ready? | 1 | YES; item 2 n/a: see" in fourth.summary
+
+
+def test_the_summary_shows_the_output_to_judge(tmp_path: Path) -> None:
+    command = "## 1\n\n```bash\nseq 1 30; printf '</pre>\\033[31m[x](http://y)\\033[0m token-1234\\n'\n```\n\n"
+    settings = "---\nrdc: {logs: true, secrets: [TOKEN]}\n---\n\n"
+    run = Run(tmp_path, settings + command + ASKS.replace("## 1", "## 2").replace("TRANSITIONS", "- NO: STOP"))
+    run.secrets["TOKEN"] = "token-1234"
+    shown = run().summary.partition("The output of the step before it ends with:\n")[2]
+    assert shown.startswith("".join(f"    {number}\n" for number in range(12, 31)).removesuffix("\n")), shown
+    assert "\n    </pre>[x](http://y) ***\n" in shown
+    assert "token-1234" not in shown

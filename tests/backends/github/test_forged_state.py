@@ -172,6 +172,7 @@ CHANGES: dict[str, Change] = {
     "new names of steps": lambda records: _done(records)[0].update(renamed={"1": "4"}),
     "names that are a text": lambda records: records[0].update(renamed="x"),
     "a wait without its time": lambda records: records.append({"kind": "waits"}),
+    "a command for notices": lambda records: records[1].update(notify="touch canary"),
     "a record that is not an object": lambda records: records.append([]),  # type: ignore[arg-type]
 }
 

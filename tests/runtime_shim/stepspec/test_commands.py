@@ -57,6 +57,15 @@ def test_steps_are_done_one_by_one(place: Place) -> None:
     assert (approval["gate_id"], approval["approved_by"], approval["note"]) == (GATE, "alice", "fine")
 
 
+def test_a_gate_shows_the_output_of_the_executor_before_it(place: Place) -> None:
+    command = "echo wrote $RDC_STEP; echo carefully >&2; echo made >> out/$RDC_STEP.md"
+    waits = place("run", "--logs", "--executor", command)
+    assert (waits.code, "    | wrote a\n    | carefully\n" in waits.err) == (75, True), waits.err
+    assert json.loads(place("status", "--json").out)["output"] == "wrote a\ncarefully"
+    assert place("approve", "--gate", GATE).code == 0
+    assert "wrote b\n" in place("resume", "--executor", command).out
+
+
 def test_an_executor_approves_no_gate_in_a_file_of_answers(place: Place) -> None:
     answers = place.folder / "answers"
     answers.touch()

@@ -109,23 +109,34 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
     return Options(options.values, targets), declared, found
 
 
-def _scenarios(
-    source: Source, read: Reading, declared: Declarations | None
-) -> tuple[tuple[Scenario, ...], list[Diagnostic]]:
+Commands = tuple[tuple[Scenario, ...], list[Diagnostic]]
+
+
+def _scenarios(source: Source, read: Reading, declared: Declarations | None) -> Commands:
     """Return the scenarios and the problems with their form."""
     if "scenarios" not in read.values:
         return (), []
-    keys, spans = scenario_keys(source.name, declared), below(read.spans, "scenarios")
-    scenarios, issues = read_scenarios(_with_inputs(read), spans, keys)
+    content = _with_inputs(read.values["scenarios"], read.as_written["scenarios"])
+    return read_commands(source, source.name, content, below(read.spans, "scenarios"), declared)
+
+
+def read_file(file: Source, document: str, read: Reading, spans: Spans, declared: Declarations | None) -> Commands:
+    """Return the scenarios in the companion file of a document, and the problems with their form."""
+    return read_commands(file, document, _with_inputs(read.values, read.as_written), spans, declared)
+
+
+def read_commands(
+    source: Source, document: str, content: object, spans: Spans, declared: Declarations | None
+) -> Commands:
+    """Return the scenarios in a plain value, whose commands run a document, and the problems with their form."""
+    scenarios, issues = read_scenarios(content, spans, scenario_keys(document, declared))
     remedy = "a scenario has `commands`, `result` and optionally `inputs` and `description`; see `rdc explain RD013`"
     return scenarios, diagnostics(issues, OptionSource("RD013", source.path, None).around(spans), remedy=remedy)
 
 
-def _with_inputs(read: Reading) -> object:
-    plain = read.values["scenarios"]
+def _with_inputs(plain: object, written: Mapping[str, Any]) -> object:
     if not isinstance(plain, Mapping):
         return plain
-    written = read.as_written["scenarios"]
     having = [name for name, one in plain.items() if isinstance(one, Mapping) and "inputs" in one]
     return {**plain, **{name: {**plain[name], "inputs": written[name]["inputs"]} for name in having}}
 

@@ -1,0 +1,135 @@
+"""What a person who is asked sees of the step before: the end of its output, on a terminal and elsewhere."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runtime_shim.operator.logs import last_lines
+from tests.runtime_shim.operator import logs
+from tests.support.process import Place, Screen, ask, kill, program, shell, wait_until
+
+pytestmark = pytest.mark.process
+
+JUDGED = {"1": shell("seq 1 30; printf '\\033[31mred\\033[0m\\n'", "2"), "2": ask("3"), "3": shell("true", "COMPLETE")}
+
+
+def output_of(place: Place, *words: str) -> str:
+    """The output in the status."""
+    return str(json.loads(place.run("status", "--json", *words).out)["output"])
+
+
+def test_a_question_shows_the_end_of_the_output_before_it(tmp_path: Path) -> None:
+    place = Place(tmp_path, program(JUDGED))
+    done = place.run("run", "--logs")
+    shown = [f"    | {number}" for number in range(12, 31)]
+    assert "\n".join([*shown, "    | red", "    Look at it."]) in done.err
+    assert "    | 11\n" not in done.err
+    status = place.run("status").out
+    assert "        | 30\n        | red\n" in status
+    assert "\033" not in done.err + status
+    assert output_of(place).splitlines()[-2:] == ["30", "red"]
+
+
+def test_without_logs_nothing_is_kept_or_shown(tmp_path: Path) -> None:
+    place = Place(tmp_path, program(JUDGED))
+    assert "    | " not in place.run("run").err
+    assert output_of(place) == ""
+    assert not (place.journal.parent / "logs").exists()
+
+
+def test_logs_stay_for_the_rest_of_a_run(tmp_path: Path) -> None:
+    steps = {"1": ask("2"), "2": shell("echo late", "3"), "3": ask("COMPLETE")}
+    place = Place(tmp_path, program(steps))
+    place.run("run", "--logs")
+    place.run("answer", "1", "pass")
+    resumed = place.run("resume")
+    assert "    | late\n" in resumed.err
+    assert "--logs" not in resumed.err, "later calls need no option"
+    place.run("answer", "3", "pass")
+    place.run("resume")
+    place.run("run")
+    place.run("answer", "1", "pass")
+    assert "    | late\n" not in place.run("resume").err, "another run has its own setting"
+
+
+def test_a_program_can_ask_for_logs(tmp_path: Path) -> None:
+    place = Place(tmp_path, program(JUDGED, logs=True))
+    assert "    | red\n" in place.run("run").err
+
+
+def test_a_command_keeps_its_terminal_only_as_long_as_there_is_one(tmp_path: Path) -> None:
+    steps = {"1": shell("test -t 1 && test -t 2 && stty size <&1; exit 0", "2"), "2": ask("COMPLETE")}
+    place = Place(tmp_path, program(steps))
+    screen = Screen([sys.executable, str(place.script), "run", "--logs"], tmp_path, place.environment())
+    screen.expect(r"1 Work\S*\n[0-9]+ [0-9]+\n")
+    screen.expect(r"    \| [0-9]+ [0-9]+\n    Look at it\.")
+    screen.expect(r"\[pass/fail\] ")
+    screen.type("p\n")
+    assert screen.close() == 0
+    assert logs(place)["001-1.log"].split() == screen.seen.split("1 Work")[1].split()[1:3]
+    assert "\r" not in logs(place)["001-1.log"]
+    assert place.run("run", "--logs").out == "", "a pipe is a pipe"
+
+
+def test_a_killed_run_keeps_its_setting_and_its_output(tmp_path: Path) -> None:
+    command = "echo here; test -e begun || { touch begun; exec sleep 60; }"
+    place = Place(tmp_path, program({"1": ask("2"), "2": shell(command, "3"), "3": ask("COMPLETE")}))
+    place.run("run", "--logs")
+    place.run("answer", "1", "pass")
+    process = place.start("resume")
+    wait_until(lambda: (tmp_path / "begun").exists() and "here\n" in logs(place).values())
+    kill(process)
+    assert "    | here\n    | here\n" in place.run("resume", "--rerun-interrupted").err
+    assert place.walk() == ["1 pass", "2 pass"]
+
+
+@pytest.mark.parametrize(
+    ("output", "shown"),
+    [
+        ("", ""),
+        ("a\rb\rdone\n", "done"),
+        ("one\r\ntwo\r\n", "one\ntwo"),
+        ("\033]0;title\007text \033]8;;http://x\033\\link", "text link"),
+        ("a\u202eb\033[2J\033Pq\033\\", "a?b?Pq?\\"),
+        ("x" * 300, "x" * 200),
+        ("\n".join(map(str, range(99))), "\n".join(map(str, range(79, 99)))),
+    ],
+)
+def test_output_is_shown_as_a_terminal_leaves_it(output: str, shown: str) -> None:
+    assert last_lines(output) == shown
+
+
+def test_the_answer_of_an_agent_is_its_output(tmp_path: Path) -> None:
+    agent: dict[str, Any] = {"task": "agent", "agent": "", "prompt": "Say it.", "words": ["pass", "fail"]}
+    place = Place(tmp_path, program({"1": {**shell("", "2"), **agent}, "2": ask("COMPLETE")}))
+    done = place.run("run", "--logs", RDC_AGENT="cat > given; echo pass; echo loud >&2")
+    assert "    | pass\n    Look at it." in done.err
+    assert logs(place) == {"001-1.log": "pass\n"}
+
+
+def test_a_notice_stays_for_the_rest_of_a_run(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("2"), "2": ask("3"), "3": ask("COMPLETE")}, notify="cat >> document"))
+    place.run("run")
+    assert place.text("document").count("\n") == 1
+    place.run("answer", "1", "pass")
+    place.run("resume", "--notify", "cat >> mine")
+    place.run("answer", "2", "pass")
+    place.run("resume")
+    place.run("answer", "3", "pass")
+    place.run("resume")
+    assert place.text("document").count("\n") == 1
+    assert [json.loads(line)["event"] for line in place.text("mine").splitlines()] == [
+        "run_waiting", "run_waiting", "run_finished",
+    ]  # fmt: skip
+
+
+def test_a_notice_with_a_secret_is_not_kept(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE")}, secrets=["TOKEN"]))
+    place.run("run", "--notify", "echo hunter2 >> noticed", TOKEN="hunter2")
+    assert place.text("noticed") == "hunter2\n"
+    assert "hunter2" not in place.journal.read_text()
