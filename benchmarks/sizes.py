@@ -19,11 +19,11 @@ from benchmarks.rounds import ROOT
 from compiler.driver import compile_file
 from runtime_shim.editions import CALLERS, EDITIONS
 
-LINES_OF_EDITIONS = {"script": 330, "commands": 1690, "values": 2570, "agents": 3960, "stepspec": 4350}
+LINES_OF_EDITIONS = {"script": 330, "commands": 1870, "values": 2780, "agents": 4030, "stepspec": 4380}
 """The most lines of code of an edition, without empty lines, comments and docstrings."""
 
 PRODUCT = ("compiler", "rdc", "backends", "runtime_shim")
-MOST_OF_PRODUCT = 60_100
+MOST_OF_PRODUCT = 60_400
 """The most lines of Python in the product, all lines counted."""
 
 BYTES_OF_A_LINE = 50
