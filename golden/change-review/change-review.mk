@@ -18,14 +18,14 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 8e132f6f72302b018a1e86e18b2e6c277997cb1992ac884afe5d4d384158d7c6
+override RDC_SHA256 := 7ff7024f5f758534b140438d57ea1c7989d599bd3a2be554d6cb6b7720e36955
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
 run resume: ; $(call RDC_CALL,$@,,$(RDC_ONCE))
-open answer goto status steps history reset help: ; $(call RDC_CALL,$@)
+open answer goto retry status steps history report reset help: ; $(call RDC_CALL,$@)
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ step-3: ; $(call RDC_CALL,step,3)
 
 # --- The call of the program: the same in every Makefile that has one -------------------------------------------------
 
-override RDC_TARGETS := run resume open answer goto status steps history reset help clean step-1 step-2 step-3
+override RDC_TARGETS := run resume open answer goto retry status steps history report reset help clean step-1 step-2 step-3
 .PHONY: $(RDC_TARGETS)
 
 # A NAME=VALUE on make's command line is a plain string. make passes it to the program and expands nothing in it.

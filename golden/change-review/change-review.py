@@ -15,7 +15,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   cb759db5b7d2cdbea67a3b2be3c68c8879f8892aa31ee10bd48962899e4862a5  -
+#   5fdf73e19c62e26262d31c33efc352b02a80fdcf98a17887bcf75301145e8edc  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -57,7 +57,6 @@ import collections
 import errno
 import fcntl
 import functools
-import io
 import json
 import operator
 import os
@@ -68,10 +67,13 @@ import signal
 import stat
 import termios
 import time
+import tty
 import types
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
+from itertools import accumulate
 from typing import (
     Any,
     BinaryIO,
@@ -173,11 +175,11 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 cb759db5b7d2cdbea67a3b2be3c68c8879f8892aa31ee10bd48962899e4862a5).
-# The playbook ends here, and you can stop reading. Up to the last END line, 5,232 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 5fdf73e19c62e26262d31c33efc352b02a80fdcf98a17887bcf75301145e8edc).
+# The playbook ends here, and you can stop reading. Up to the last END line, 5,965 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5233 lines, sha256 5ef279f593902a9f211e2686838994fb368a59c3f61848856a28c5f4ece6b867
+# --- 5966 lines, sha256 6bd39074311a1ce467a33c40ae057f8f0a53494d4b8cf972f2fef710db8b3ce3

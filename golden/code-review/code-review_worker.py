@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   ff2b3a0ddcc67517a2519789b80dcd1536b64d6210d08e288d72d69b4481969e  -
+#   acde39ffa7da1d2ccbec8226f1ea27753dd25218ec236e46a3f9c2ca931c6d35  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   0c82ccec77faf978a75e4a79e80d7d9ddd8c707ad04f5f37ac5531e0babd92a5  -
+#   bedb61e7b23e6932f619b93b9cca4900c9de7fe52c129038cc8926ec519a9a71  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -65,6 +65,7 @@ import signal
 import stat
 import termios
 import time
+import tty
 import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -113,13 +114,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 ff2b3a0ddcc67517a2519789b80dcd1536b64d6210d08e288d72d69b4481969e).
-# The part for workers: dbos-values (sha256 0c82ccec77faf978a75e4a79e80d7d9ddd8c707ad04f5f37ac5531e0babd92a5).
-# The runbook ends here, and you can stop reading. Up to the last END line, 5,386 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition values (sha256 acde39ffa7da1d2ccbec8226f1ea27753dd25218ec236e46a3f9c2ca931c6d35).
+# The part for workers: dbos-values (sha256 bedb61e7b23e6932f619b93b9cca4900c9de7fe52c129038cc8926ec519a9a71).
+# The runbook ends here, and you can stop reading. Up to the last END line, 6,122 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5388 lines, sha256 594610046f6d3edc16728ca91e9a15f1fb7bd8a5eaa786193043e369050d2393
+# --- 6124 lines, sha256 efb2764fcb928be268ccd3c7f60f92e34ac1980f8fd5142e09bd883fe8eddcb0

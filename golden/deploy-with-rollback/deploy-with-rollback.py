@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   f33c9059edf0d11aa82b9717f29f10fbf726539f90daf5bf2a5449ca3c670eb1  -
+#   419561a2115f472ea21248206714a6a3f0b2fddaa5abf87831b71d9248b69d66  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -49,6 +49,7 @@ import signal
 import stat
 import termios
 import time
+import tty
 import types
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -108,11 +109,11 @@ echo "built $(cat shop/next/version)"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 f33c9059edf0d11aa82b9717f29f10fbf726539f90daf5bf2a5449ca3c670eb1).
-# The runbook ends here, and you can stop reading. Up to the last END line, 2,272 lines are the same in every program
+# The runtime of rdc 0.1.0, edition commands (sha256 419561a2115f472ea21248206714a6a3f0b2fddaa5abf87831b71d9248b69d66).
+# The runbook ends here, and you can stop reading. Up to the last END line, 2,742 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2273 lines, sha256 ecc080456d2893b5ee32994a093ddd78ac808bc4339a2eae6ff694165c154696
+# --- 2743 lines, sha256 a71b42a031d48ac41b2b061b5ba76094b56073c7ddbd098a07991e50588f0b93

@@ -14,14 +14,14 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 6290c2c019d2c0a9bda1dc081c089f70668cdad625241df07d06099f0693cf84
+override RDC_SHA256 := 3378d9b3231ab8e4e7d687438964fda915c3c4d72558a932612d2fb17281b988
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
 run resume: ; $(call RDC_CALL,$@,,$(RDC_ONCE))
-open answer timeline outputs status steps history reset help: ; $(call RDC_CALL,$@)
+open answer timeline outputs goto retry status steps history report reset help: ; $(call RDC_CALL,$@)
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ step-read: ; $(call RDC_CALL,step,read)
 
 # --- The call of the program: the same in every Makefile that has one -------------------------------------------------
 
-override RDC_TARGETS := run resume open answer timeline outputs status steps history reset help clean step-note step-read
+override RDC_TARGETS := run resume open answer timeline outputs goto retry status steps history report reset help clean step-note step-read
 .PHONY: $(RDC_TARGETS)
 
 # A NAME=VALUE on make's command line is a plain string. make passes it to the program and expands nothing in it.

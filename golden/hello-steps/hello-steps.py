@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   66143cbebe35d51620e1b1603aaa1ab4ab9b285aec8d33faca8a7329f32cb674  -
+#   fa154aec62cc4a415f476647c4d1fda7d20503acf5eef8632749f5cad41df246  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -60,9 +60,12 @@ import signal
 import stat
 import termios
 import time
+import tty
 import types
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import accumulate
 from typing import (
     Any,
     BinaryIO,
@@ -100,11 +103,11 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 66143cbebe35d51620e1b1603aaa1ab4ab9b285aec8d33faca8a7329f32cb674).
-# The specification ends here, and you can stop reading. Up to the last END line, 5,559 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 fa154aec62cc4a415f476647c4d1fda7d20503acf5eef8632749f5cad41df246).
+# The specification ends here, and you can stop reading. Up to the last END line, 6,326 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5560 lines, sha256 ccad0ced240262f633d179438419553ed0c6ecb434b7667f16b32865d669b14d
+# --- 6327 lines, sha256 e1bec37045f660c708f325373dc647a18e63d6d2760824a92d6a486c31f8a20c

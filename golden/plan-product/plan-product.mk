@@ -14,14 +14,14 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 0f89071c147a173178ebf1c4714f82c02bac8ec3e41cb6295f11c654a6cd18be
+override RDC_SHA256 := 6c290acd587a72a1e0de8d0894d8002f1bfc6a8420ef45b7be8814f2b031a8dc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
 run resume: ; $(call RDC_CALL,$@,,$(RDC_ONCE))
-open answer approve timeline outputs status steps history reset help: ; $(call RDC_CALL,$@)
+open answer approve timeline outputs goto retry status steps history report reset help: ; $(call RDC_CALL,$@)
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ step-hand-over: ; $(call RDC_CALL,step,hand-over,$(RDC_ONCE))
 
 # --- The call of the program: the same in every Makefile that has one -------------------------------------------------
 
-override RDC_TARGETS := run resume open answer approve timeline outputs status steps history reset help clean step-brief step-requirements step-architecture step-hand-over
+override RDC_TARGETS := run resume open answer approve timeline outputs goto retry status steps history report reset help clean step-brief step-requirements step-architecture step-hand-over
 .PHONY: $(RDC_TARGETS)
 
 # A NAME=VALUE on make's command line is a plain string. make passes it to the program and expands nothing in it.

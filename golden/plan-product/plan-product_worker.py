@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   66143cbebe35d51620e1b1603aaa1ab4ab9b285aec8d33faca8a7329f32cb674  -
+#   fa154aec62cc4a415f476647c4d1fda7d20503acf5eef8632749f5cad41df246  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   1ac24764a5884956b972efb369ec91863949234b5aba2d471198bc67c3e98ff8  -
+#   2da944d20970868afef03cb52ad83557d74a8711740133987c043d5b6434255d  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -80,9 +80,12 @@ import signal
 import stat
 import termios
 import time
+import tty
 import types
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import accumulate
 from typing import (
     Any,
     BinaryIO,
@@ -155,13 +158,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 66143cbebe35d51620e1b1603aaa1ab4ab9b285aec8d33faca8a7329f32cb674).
-# The part for workers: dbos-stepspec (sha256 1ac24764a5884956b972efb369ec91863949234b5aba2d471198bc67c3e98ff8).
-# The specification ends here, and you can stop reading. Up to the last END line, 7,533 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 fa154aec62cc4a415f476647c4d1fda7d20503acf5eef8632749f5cad41df246).
+# The part for workers: dbos-stepspec (sha256 2da944d20970868afef03cb52ad83557d74a8711740133987c043d5b6434255d).
+# The specification ends here, and you can stop reading. Up to the last END line, 8,167 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7535 lines, sha256 ba071e19a0cb770f485b3c5bec57dd4ffa9b9377a8cce0b7ad5b1279fd522f27
+# --- 8169 lines, sha256 251beef60907d1b4557e4fb5ccc4560f86483c85dd51863c4c0c5d15d14c84d9

@@ -14,14 +14,14 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 2a2c769cd925ad3d478cda9db621bde02cbd3adaee5279fd9e5b9c0669a00686
+override RDC_SHA256 := 05be41842eb995bc968457cb0fe4edd54b8644279554a1fd064971f70b8dfbc3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
 run resume: ; $(call RDC_CALL,$@,,$(RDC_ONCE))
-open answer goto status steps history reset help: ; $(call RDC_CALL,$@)
+open answer goto retry status steps history report reset help: ; $(call RDC_CALL,$@)
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ step-publish: ; $(call RDC_CALL,step,publish)
 
 # --- The call of the program: the same in every Makefile that has one -------------------------------------------------
 
-override RDC_TARGETS := run resume open answer goto status steps history reset help clean step-draft step-review step-publish
+override RDC_TARGETS := run resume open answer goto retry status steps history report reset help clean step-draft step-review step-publish
 .PHONY: $(RDC_TARGETS)
 
 # A NAME=VALUE on make's command line is a plain string. make passes it to the program and expands nothing in it.

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   cb759db5b7d2cdbea67a3b2be3c68c8879f8892aa31ee10bd48962899e4862a5  -
+#   5fdf73e19c62e26262d31c33efc352b02a80fdcf98a17887bcf75301145e8edc  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -51,7 +51,6 @@ import collections
 import errno
 import fcntl
 import functools
-import io
 import json
 import operator
 import os
@@ -62,10 +61,13 @@ import signal
 import stat
 import termios
 import time
+import tty
 import types
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
+from itertools import accumulate
 from typing import (
     Any,
     BinaryIO,
@@ -157,11 +159,11 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 cb759db5b7d2cdbea67a3b2be3c68c8879f8892aa31ee10bd48962899e4862a5).
-# The program ends here, and you can stop reading. Up to the last END line, 5,232 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 5fdf73e19c62e26262d31c33efc352b02a80fdcf98a17887bcf75301145e8edc).
+# The program ends here, and you can stop reading. Up to the last END line, 5,965 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5233 lines, sha256 ea873bfa03fa7e78a23291c18467579cadbd76a8972a84808cc874b8a127a689
+# --- 5966 lines, sha256 ef7d16fb1f266fe905490015e1997632cc5bff2fe31d648120f54568ee86ba0d
