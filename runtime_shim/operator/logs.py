@@ -124,4 +124,4 @@ class Logs(Extension):
 
     def output(self, number: int, node: str) -> str:
         """Return the end of the log of the step that ended N-th."""
-        return log_lines(os.path.join(self.session.store.folder, "journal"), number, node)
+        return log_lines(self.session.store.path, number, node)

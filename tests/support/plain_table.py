@@ -110,8 +110,7 @@ def _node(node: Node, groups: Container[str], slots: frozenset[str], *, is_steps
         if node.group in groups:
             step["group"] = node.group
     step |= task_table(task, original)
-    if node.settings.timeout is not None or node.settings.delay:
-        step |= _settings(node)
+    step |= _settings(node)
     if is_stepspec and isinstance(task, Gate):
         step["step"] = node.group
     if node.retries:
@@ -133,6 +132,8 @@ def _settings(node: Node) -> Table:
     found: Table = {}
     if node.settings.timeout is not None:
         found["timeout"] = node.settings.timeout
+    if node.settings.expire:
+        found["expire"] = node.settings.expire
     if node.settings.delay:
         found |= {"delay": node.settings.delay, "backoff": node.settings.backoff}
     return found

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import assert_never
 
+from msgspec import to_builtins
 from msgspec.structs import fields
 
 from compiler.ir.edges import (
@@ -24,7 +25,7 @@ from compiler.ir.edges import (
 )
 from compiler.ir.program import USUAL_KIND, Input, Jump, Node, Program, Settings
 from compiler.ir.serialize import shown_json
-from compiler.ir.tasks import Agent, Reading, Task
+from compiler.ir.tasks import Agent, Reading, Task, Value
 from compiler.ir.texts import Reference, Text
 
 
@@ -114,6 +115,8 @@ def _fields(part: Task | Reading) -> Iterator[str]:
             yield f"{name} {_text(value)}"
         elif isinstance(value, tuple):
             yield from _items(name, value)
+        elif isinstance(value, Value):
+            yield f"{name} {_quoted(to_builtins(value))}"
         elif isinstance(value, Reading):
             yield from _fields(value)
         elif name != "kind" and not isinstance(value, Text) and value not in ("", None, False):

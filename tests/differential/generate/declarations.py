@@ -115,8 +115,9 @@ def asking(
     """The same settings, but some questions ask for an output."""
     found = dict(steps)
     for name, step in named(runbook, {}, "", None):
-        is_question = step and isinstance(step.body, model.Leaf) and not step.body.is_command
-        if is_question and names and flag(draw):
+        body = step.body if step else None
+        is_plain = isinstance(body, model.Leaf) and not body.is_command and "- [ ]" not in body.prompt
+        if is_plain and names and flag(draw):
             found[name] = replace(found.get(name, model.Settings()), asks=pick(draw, names))
     return tuple(found.items())
 

@@ -98,7 +98,7 @@ NATIVE: list[tuple[str, Check]] = [
     *EDITING,
     (
         r"`make` starts a run, or continues it after the last completed step\. `make help` shows the other targets\.\n",
-        has(r"^\.DEFAULT_GOAL := \$\(patsubst step-%,run,(?:.|\n)*^\.PHONY: run resume status clean help "),
+        has(r"^\.DEFAULT_GOAL := \$\(patsubst step-%,run,(?:.|\n)*^\.PHONY: run resume retry status clean help "),
     ),
 ]
 
