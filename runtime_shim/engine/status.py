@@ -34,8 +34,9 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
     call, node = session.call, session.program["nodes"].get(state.node, {"task": ""})
     adopt = () if session.is_same(state) else ("--adopt",)
     if condition in (*ENDED, "expired"):
-        again = [] if is_over(state) else [("to run the failed step again", call("retry", *adopt))]
-        return [*again, *session.gathered("again", state), ("to start a new run", call("run"))]
+        again = session.gathered("again", state)
+        retry = [] if is_over(state) or again else [("to run the failed step again", call("retry", *adopt))]
+        return [*retry, *again, ("to start a new run", call("run"))]
     if adopt and session.unfit(state):
         return [("to archive it", call("reset"))]
     if condition == "interrupted":  # a running command has no outcome

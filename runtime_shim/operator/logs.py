@@ -1,6 +1,7 @@
 """Logs: the output of commands in files, as well as on the screen, and the end of it above a question."""
 
 import fcntl
+import io
 import os
 import re
 import select
@@ -74,7 +75,7 @@ class Logs(Extension):
         if is_seen:  # the command sees a terminal of this size, and ours does the rest
             tty.setraw(sink)
             fcntl.ioctl(sink, termios.TIOCSWINSZ, fcntl.ioctl(1, termios.TIOCGWINSZ, bytes(8)))
-        self._sink, self._left = open(sink, "wb", 0), list[int]()  # noqa: SIM115 (`finish` closes it)
+        self._sink, self._left = io.FileIO(sink, "wb"), list[int]()
         self._copier = threading.Thread(target=self._copy, args=(source, log, self._left), daemon=True)
         self._copier.start()
         return [(os.POSIX_SPAWN_DUP2, sink, stream) for stream in (1, 2)]

@@ -8,7 +8,7 @@ from runtime_shim.operator.logs import Logs
 LONGEST_LINE, LONGEST_SECRET = 1 << 20, 1 << 17  # bytes; variables have 128 KiB at most
 
 
-def cut(text: str, mask: Callable[[str], str]) -> int:
+def cut_at(text: str, mask: Callable[[str], str]) -> int:
     """Return where to cut output: after the last line, since a secret may be cut in two, or in a very long line."""
     end = text.rfind("\n") + 1
     if len(text) - end > LONGEST_LINE:  # cut it outside of secrets
@@ -27,7 +27,7 @@ class MaskedLogs(Logs):
     def keep(self, log: int, data: bytes) -> None:
         """Keep the complete lines; the rest of a line waits for more output."""
         text, mask = (self._rests.pop(log, b"") + data).decode("utf-8", "surrogateescape"), self.session.mask
-        end = cut(text, mask) if data else len(text)
+        end = cut_at(text, mask) if data else len(text)
         self._rests[log] = text[end:].encode("utf-8", "surrogateescape")
         if end:
             super().keep(log, mask(text[:end]).encode("utf-8", "surrogateescape"))

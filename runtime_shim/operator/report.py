@@ -66,11 +66,12 @@ def decisions_in(records: Sequence[Record], steps: Sequence[Record]) -> Iterator
     """Return the decisions of people: replies, moves, and other records that they signed."""
     ended = 0
     for record in records:
-        is_done = record["kind"] == "done"
+        is_done, is_item = record["kind"] == "done", record["kind"] == "item"
         step = steps[ended] if ended < len(steps) else {}
-        if "by" in record or (is_done and is_decision(record)):
+        if "by" in record or is_item or (is_done and is_decision(record)):
             by = record.get("by") or record["how"][len("answered by ") :] or "not recorded"
-            word = {"resume": "RUN AGAIN", "entry": "ANSWERED"}.get(record["kind"], record["kind"].upper())
+            item = f"{record['item']}. {record['text']}: {record['reply']}" if is_item else ""
+            word = item or {"resume": "RUN AGAIN", "entry": "ANSWERED"}.get(record["kind"], record["kind"].upper())
             more = {"word": step["word"], "took": step["took"]} if is_done else {"word": word}
             about = {"step": f"{step.get('node', '')} {step.get('title', '')}", "by": by, **more}
             yield {**about, "time": record.get("time", ""), "note": record.get("note", "")}

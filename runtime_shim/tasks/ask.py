@@ -18,8 +18,11 @@ class Asking(Performer):
 
     keys: tuple[str, ...] = ("prompt", "block")
     recovers = False
-    source: Record = {}  # noqa: RUF012 (the line of the last reply from the file of answers; only replaced)
     asks = True  # whether an answer without a step may be for it
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.source: Record = {}  # the line of the last reply from the file of answers
 
     def perform(self, name: str, node: Table) -> Done:
         """Show the question and get the reply."""

@@ -48,7 +48,7 @@ def test_the_corpus_is_small() -> None:
         ("dbos", "dbos==3.4.0", "dbos"),
         ("github", "run: ", "run: ${{ github.ref }} "),
         ("github", "jobs:", "jobs: ["),
-        ("make", "\nrun resume clean:", "\n$(info x)\nrun resume clean:"),
+        ("make", "\nrun resume retry clean:", "\n$(info x)\nrun resume retry clean:"),
         ("make", "\ntitle-1 = ", "\ntitle-1 = $(info x)"),
         ("make", "\n\ttrue", "\n\t@true"),
         ("make", "\n\ttrue", "\n\ttrue \\\n\tfalse"),

@@ -66,7 +66,7 @@ def test_scenarios_give_the_value_to_targets(path: Path, target: str) -> None:
 def test_draft_scenarios_have_the_value(tmp_path: Path) -> None:
     path = document(tmp_path, "a.runbook.md", BODY.replace("SCENARIOS", ""))
     assert call("test", "--init", path.name, cwd=path.parent).code == 0
-    assert '"rd pass --value REGION=eu"' in path.read_text(encoding="utf-8")
+    assert '"rd pass --value REGION=eu"' in path.with_name("a.scenarios.yaml").read_text(encoding="utf-8")
     assert call("test", path.name, cwd=path.parent).code == 0
 
 

@@ -104,7 +104,7 @@ def test_words_without_a_file_take_the_only_run_that_fits(project: Path) -> None
     assert spawn("goto", "1", "--note", "again", cwd=project).code == 0
     assert spawn("resume", "deploy.runbook.md", cwd=project).code == 75
     assert spawn("answer", "deploy.runbook.md", "1", "no", "--resume", cwd=project).code == 1
-    assert "There are no archived runs here." in spawn("history", "deploy.runbook.md", cwd=project).out
+    assert " STOP " in spawn("history", "deploy.runbook.md", cwd=project).out
     refused = spawn("answer", "1", "yes", cwd=project)
     assert (refused.code, refused.err.splitlines()[-1]) == (2, "rdc: error: no run here fits answer; name a FILE")
 

@@ -93,9 +93,9 @@ def test_a_command_is_not_ended_since_its_process_could_not_be_recorded(tmp_path
 
 @contextmanager
 def small_disk(path: Path) -> Iterator[None]:
-    """A file system of a few pages."""
+    """A file system of a few pages, enough for a whole journal."""
     path.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=40k", "none", str(path)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=60k", "none", str(path)]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("no file system can be mounted here")
     try:

@@ -256,7 +256,8 @@ def _ask(task: Ask, words: list[str]) -> dict[str, Any]:
     shown = given(prompt=str(task.prompt), language=task.language, block=str(task.block or ""))
     match task.question:
         case "pass_fail" | "yes_no":
-            return {"task": "ask", "question": task.question.replace("_", "/")} | shown
+            items = given(items=[str(item) for item in task.items])
+            return {"task": "ask", "question": task.question.replace("_", "/")} | shown | items
         case "input":
             return {"task": "input"} | shown | {"words": ["pass"]}
         case "confirm":

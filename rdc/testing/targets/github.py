@@ -53,6 +53,13 @@ Event = dict[str, Any]
 
 _KEEPS_FILES = Regex(r"actions/(?:upload|download)-artifact@.*")
 _ROW = Regex(r"^\| (?P<title>.*?) \| (?P<attempt>\d+) \| (?P<word>[^|]*?) \| \d* ?s? ?\|$", re.MULTILINE)
+_REPORTED = Regex(
+    r"^\| \d[-\d: ]+ \| (?P<title>[^|]*?)(?:, instance [\d.]+)?(?:, attempt (?P<attempt>\d+))? \| "
+    r"\**(?P<word>[^|*,]*)\**(?:, [^|]*)? \| [^|]+ \| [^|]* \|$",
+    re.MULTILINE,
+)
+"""A row of a run's report, which workflows that call the program show."""
+
 _VERDICTS = {"YES": Verdict.PASS.value, "NO": Verdict.FAIL.value}
 _VALUE = "\ue000"  # a private character, which no title has
 _INSTANCE = Regex(r", instance [\d.]+$")
@@ -120,6 +127,11 @@ def _steps(program: Program, summary: str) -> Iterator[Step]:
         with_values = (name for form, name in filled.items() if form.fullmatch(title))
         step = steps.get(whole) or steps.get(title) or next(with_values, title)
         yield Step(step, int(row["attempt"]), _word(nodes.get(step), row["word"]))
+
+    for row in _REPORTED.finditer(summary):
+        title = unescape(row["title"]).replace("\u200b", "").replace("\\", "")
+        step = max((name for name in nodes if f"{title} ".startswith(f"{name} ")), key=len, default=title)
+        yield Step(step, int(row["attempt"] or 1), _word(nodes.get(step), row["word"]))
 
 
 def _plain(text: str) -> str:

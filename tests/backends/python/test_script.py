@@ -269,7 +269,8 @@ def test_all_reasons_are_one_diagnostic() -> None:
     found = PythonBackend().emit(compiled, {"runtime": "script"}).diagnostics
     assert [item.code for item in found] == ["RD502"]
     assert "an agent call (steps survey, update, fix, publish), " in found[0].message
-    assert found[0].message.endswith("a gate (steps update/human, publish/human), a time limit (step update)")
+    assert ", a gate (steps update/human, publish/human), " in found[0].message
+    assert found[0].message.endswith(", a time limit (step update), a limit on its visits (step fix)")
     assert (found[0].span, found[0].help) == (compiled.nodes[0].origin.span, "remove `runtime=script`")
 
 
