@@ -122,7 +122,7 @@ def misplaced_asks(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
             yield settings.place("asks").finding(problem, "move it to a step without a code block that runs")
         elif settings.asks and ref and ref.syntax.checklist:
             problem = f"step {settings.step} has a checklist, so its reply can't be a value"
-            yield settings.place("asks").finding(problem, "move `asks`, or the checklist, to a step of its own")
+            yield settings.place("asks").finding(problem, "move `asks`, or the checklist, to another step")
 
 
 def unknown_step(settings: StepSettings, known: Iterable[str]) -> Diagnostic:
