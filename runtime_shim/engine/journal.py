@@ -9,6 +9,7 @@ import json
 import os
 import re
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -20,6 +21,11 @@ Record = dict[str, Any]
 
 to_json = json.JSONEncoder(separators=(",", ":")).encode
 """Returns a value as JSON without spaces. Making an encoder for each record would be slow."""
+
+
+def picked(record: Record, keys: Iterable[str]) -> Record:
+    """Return the entries with these keys, as far as the record has them."""
+    return {key: record[key] for key in keys if key in record}
 
 
 def encode(record: Record) -> bytes:

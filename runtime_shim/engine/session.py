@@ -307,7 +307,7 @@ class Session:
 
     def about(self, name: str) -> Record:
         """Return the description of a step for records and events."""
-        node, now = self.program["nodes"][name], self.state.registers
+        node, now = self.program["nodes"].get(name, {}), self.state.registers  # the program may have changed
         about = {"node": name, "title": self.filled(node, "title"), "attempt": attempt_of(node, now)}
         return {**about, "instances": instances_of(node, now)}
 

@@ -3,9 +3,10 @@
 import collections
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from runtime_shim.engine.display import duration
+from runtime_shim.engine.journal import picked
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Performer, Session
 from runtime_shim.engine.state import ENDED, State, is_over
@@ -46,8 +47,7 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
     kind = session.kinds[node["task"]] if condition == "waiting" and not adopt else Performer
     names = kind.names(state.node, node)
     waits = [("to answer", answering(session, name, reply)) for name in names for reply in kind.replies(node)]
-    waits = session.gathered("choices", state, condition) or waits
-    return [*waits, ("to continue", call("resume", *adopt))]
+    return [*(session.gathered("choices", state, condition) or waits), ("to continue", call("resume", *adopt))]
 
 
 def answering(session: Session, name: str, reply: str) -> str:
@@ -76,7 +76,7 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     asked = "\n".join(session.filled(node, key, now) for key in ("prompt", "reason")).strip() * (word == "waiting")
     facts["question"] = session.mask(asked.partition("\n")[0].strip())
     pid = [None, *(one["pid"] for one in state.running_processes())][-1]
-    done = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in timed(state)]
+    done = [{"step": one["node"], **picked(one, KNOWN)} for one in timed(state)]
     facts["since"] = [state.begin, *state.finished][-1].get("time", "")
     facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
     facts["holder"] = session.store.holder() if is_busy else ""
@@ -130,9 +130,13 @@ def steps(session: Session) -> int:
     """Print the steps as a table."""
     nodes, keys = session.program["nodes"], ("task", "title", "at")
     rows = [(name, *(one_line(nodes[name][key]) for key in keys)) for name in session.places]
-    rows.insert(0, ("STEP", "KIND", "TITLE", "SOURCE"))
+    return session.display.say(aligned([("STEP", "KIND", "TITLE", "SOURCE"), *rows]))
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows as lines with their columns aligned."""
     widths = [max(map(len, column)) for column in zip(*rows)]
-    return session.display.say("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 def preview(session: Session) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from runtime_shim.engine.journal import picked
 from runtime_shim.engine.program import EXIT_COMPLETE, Table, UsageError
 from runtime_shim.engine.session import Extension, Session, Subcommands
 from runtime_shim.engine.state import ENDED, State
@@ -58,8 +59,7 @@ def goto(session: Session, shows: bool = True) -> int:
     session.store.open()
     record = session.moved(before, move, "goto", f"moved to {one_line(move.node)}")
     session.record({**record, "says": "", **session.condition_after(move, begins=False)})  # no limits, no pauses
-    last = state.finished[-1]
-    session.emit("goto", **{key: last[key] for key in ("node", "next", "by", "note") if key in last})
+    session.emit("goto", **picked(state.finished[-1], ("node", "next", "by", "note")))
     session.display.rule(f"moved from {before} to {session.label(move.node)}")
     if shows and state.condition not in ENDED:
         session.display.rule(f"to continue: {session.call('resume')}")

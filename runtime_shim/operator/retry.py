@@ -1,9 +1,9 @@
 """Retries: after STOP, a run continues at the step that failed last."""
 
-from runtime_shim.engine.journal import Record
+from runtime_shim.engine.journal import Record, picked
 from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.session import NOT_PASSED, Extension, Session
-from runtime_shim.engine.state import ENDED, MOVES, State, is_over, utc_now
+from runtime_shim.engine.state import ENDED, MOVES, State, is_over
 from runtime_shim.engine.status import choices, condition_of
 from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.engine.walk import Move, advance
@@ -45,11 +45,9 @@ def rewind(session: Session) -> None:
     word = word_of(session.program["nodes"].get(name, {}), record["outcome"])
     how = one_line(", ".join(filter(None, [f"after {word}", record["how"]])))
     session.display.rule(one_line(f"running {name} {record['title']} again {how}"))
-    about = {key: record[key] for key in ("kind", "node", "title", "instances")}
-    about.update(attempt=1, outcome="retry", how=how, says="", seconds=0.0, next=name, changed=move.changed)
-    session.record({**about, "time": utc_now(), **after})
-    signed = {key: one for key, one in session.state.finished[-1].items() if key in ("node", "by", "note")}
-    session.emit("retry", **signed)
+    about = {**picked(record, ("kind", "node", "title", "instances")), "attempt": 1, "outcome": "retry", "how": how}
+    session.record({**about, "says": "", "seconds": 0.0, "next": name, "changed": move.changed, **after})
+    session.emit("retry", **picked(session.state.finished[-1], ("node", "by", "note")))
     if not is_same:
         session.adopt()
 

@@ -2,7 +2,7 @@
 
 import re
 
-from runtime_shim.engine.journal import Record
+from runtime_shim.engine.journal import Record, picked
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import LONGEST_NAME, MOVES, State, user
@@ -51,8 +51,7 @@ class Signing(Extension):
 
     def facts(self, state: State) -> Table:
         """Return who decided to run a step again."""
-        keys = ("after", "by", "note", "time")
-        return {"decisions": [{key: one[key] for key in keys if key in one} for one in state.decided if "by" in one]}
+        return {"decisions": [picked(one, ("after", "by", "note", "time")) for one in state.decided if "by" in one]}
 
     def lines(self, facts: Table, record: "Table | None") -> list[str]:
         """Return lines below a step: why it failed, where the run was moved, and who decided."""

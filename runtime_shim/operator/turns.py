@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from runtime_shim.engine.display import forget_typed
-from runtime_shim.engine.journal import Record, read_journal
+from runtime_shim.engine.journal import Record, picked, read_journal
 from runtime_shim.engine.outcomes import AnsweredElsewhere
 from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.session import Extension
@@ -78,8 +78,7 @@ class Turns(Extension):
             if record["kind"] in ("done", "entry"):
                 display.line(f"\n    {word}  {one_line(f'answered {told_by(record)}')}")
             if record["kind"] == "done":
-                about = {key: record[key] for key in ("node", "next", *KNOWN) if key in record}
-                session.emit("step_finished", **about)
+                session.emit("step_finished", **picked(record, ("node", "next", *KNOWN)))
         if news:
             forget_typed()
             raise AnsweredElsewhere

@@ -6,6 +6,7 @@ from typing import Any
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table
+from runtime_shim.engine.status import aligned
 from runtime_shim.engine.texts import one_line
 from runtime_shim.operator.report import in_markdown
 from runtime_shim.stepspec.attempt import filled_values
@@ -58,8 +59,7 @@ def timeline_lines(entries: Sequence[Table], is_markdown: bool) -> list[str]:
     if is_markdown:
         rows.insert(1, ("---",) * len(HEADINGS))
         return [f"| {' | '.join(map(in_markdown, row))} |" for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    return aligned(rows)
 
 
 def _row(entry: Table) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import re
 from typing import Any, ClassVar
 
 from runtime_shim.engine.display import forget_typed
-from runtime_shim.engine.journal import Record
+from runtime_shim.engine.journal import Record, picked
 from runtime_shim.engine.outcomes import Done
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Performers, Session
@@ -13,6 +13,7 @@ from runtime_shim.engine.status import hints
 from runtime_shim.engine.texts import MEANINGS, one_line
 from runtime_shim.engine.walk import filled
 from runtime_shim.io.terminal import asked
+from runtime_shim.operator.signing import told_by
 from runtime_shim.tasks.ask import Prompts
 
 ITEM_WORDS = {**MEANINGS, "y": "pass", "ok": "pass", "done": "pass", "n": "fail"}
@@ -26,14 +27,13 @@ def items_of(session: Session, state: State) -> list[Record]:
     answers = {note["item"]: note for note in state.notes if note["kind"] == "item"}
     shown = [session.mask(one_line(filled(node, item, now))) for item in node.get("items", ())]
     known = ((number, text, answers.get(number, {})) for number, text in enumerate(shown, 1))
-    return [{"item": at, "text": text, **{key: one[key] for key in ANSWERED if key in one}} for at, text, one in known]
+    return [{"item": at, "text": text, **picked(one, ANSWERED)} for at, text, one in known]
 
 
 def item_line(item: Record) -> str:
     """Return an item with its answer as a line."""
     reply, when = item.get("reply", ""), item.get("time", "")[:16].replace("T", " ")
-    who = ": ".join([f"by {item['by']}", *filter(None, [item.get("note")])]) if "by" in item else ""
-    details = (item["text"], reply.partition("n/a")[1] and reply, who, when and f"{when} UTC")
+    details = (item["text"], reply.partition("n/a")[1] and reply, told_by(item), when and f"{when} UTC")
     box = {"": "[ ]", "done": "[x]"}.get(reply, "[-]")
     return one_line(f"{box} {item['item']}. {', '.join(filter(None, details))}")
 

@@ -16,7 +16,7 @@ from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_ST
 from runtime_shim.engine.session import Kinds, Session
 from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.state import ENDED, utc_now
-from runtime_shim.engine.status import describe, hints, status_lines
+from runtime_shim.engine.status import aligned, describe, hints, status_lines
 from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.io.answers import LARGEST, read_text
 from runtime_shim.operator.history import HOURS
@@ -327,7 +327,7 @@ def list_of_runs(request: Request) -> int:
         found = [(leg, run_state(leg)) for leg in legs]
         if options.waiting:
             found = [(leg, word) for leg, word in found if exit_code(word) == EXIT_WAITING]
-        lines = [json.dumps([row_of(*each) for each in found], indent=2)] if options.json else list(table_of(found))
+        lines = [json.dumps([row_of(*each) for each in found], indent=2)] if options.json else table_of(found)
         if options.watch and request.display.is_terminal:
             lines = [f"\033[H\033[J{time.strftime('%H:%M:%S')}", *lines]
         request.display.put("\n".join(lines) + "\n", 1)
@@ -344,18 +344,14 @@ def row_of(leg: Leg, word: str) -> Table:
     return {**about, "message": found.get("message"), "since": since, "worker": worker}
 
 
-def table_of(found: Sequence[tuple[Leg, str]]) -> Iterator[str]:
+def table_of(found: Sequence[tuple[Leg, str]]) -> list[str]:
     """Return the list of runs as a table."""
     rows = [("RUN", "STATE", "SINCE", "WHERE")]
     for leg, word in found:
         row = row_of(leg, word)
         where = row["message"] or row["title"] or row["worker"] or ""
         rows.append((leg.run, one_line(word).upper(), ago(now_ms() - leg.updated), one_line(str(where))))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    if not found:
-        yield "There are no runs."
-        return
-    yield from ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return aligned(rows) if found else ["There are no runs."]
 
 
 def ago(milliseconds: int) -> str:

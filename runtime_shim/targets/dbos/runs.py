@@ -6,6 +6,7 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, Store, replay
+from runtime_shim.engine.walk import Move
 from runtime_shim.targets.dbos.legs import NO_RESULT, Leg, Legs, Place
 
 
@@ -89,8 +90,5 @@ def run_state(leg: Leg) -> str:
 def canceled(session: Session) -> Record:
     """Return the record that ends a run."""
     name = session.state.node
-    about = {"node": name, "title": "", "attempt": 1, "instances": {}}
-    if name in session.places:
-        about = session.about(name)
-    about.update(outcome="canceled", how="canceled", says="", seconds=0.0, next=name, changed={})
-    return {"kind": "done", **about, "condition": "stop", "message": "canceled"}
+    about = session.moved(name, Move(name, {}, {}, "", ()), "canceled", "canceled")
+    return {**about, "condition": "stop", "message": "canceled"}
