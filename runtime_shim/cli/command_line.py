@@ -71,7 +71,7 @@ def open_run(session: Session) -> int:
 
 
 def step(session: Session) -> int:
-    """Continue a run while it is in one of the places; report to the caller if it is elsewhere."""
+    """Continue a run while it is in one of the places; report if it is elsewhere."""
     state: Any = session.read()
     nodes, order, places = session.program["nodes"], list(session.program["nodes"]), session.options.PLACE
     names = {name: {name, nodes[name].get("step")} for name in session.places}  # a stage is part of a step
@@ -148,7 +148,7 @@ def options_of(command: str, options: Options) -> Options:
 
 
 def read_words(words: list[str], own: Options, options: Options, given: OptionValues, see: str) -> Any:  # a namespace
-    """Return the options and words of a subcommand, in any order. `given` values come first; the rest are unset."""
+    """Return the options and words of a subcommand, in any order, after the `given` values."""
     found: Any = {name: [] if "..." in takes else None if takes else False for _, name, takes, _ in options}
     known = {name: takes for _, name, takes, _ in own}
     for name, each in given:
@@ -173,7 +173,7 @@ def read_words(words: list[str], own: Options, options: Options, given: OptionVa
 
 
 def as_input(word: str, known: Iterable[str]) -> str:
-    """Return how to give NAME=VALUE as an input; "" for other words, or if the program has no inputs."""
+    """Return how to give NAME=VALUE as an input; "" for other words and without inputs."""
     is_value = word.partition("=")[0].isidentifier() and "=" in word
     return f"; to set an input, write --input {shlex.quote(word)}" if is_value and "--input" in known else ""
 

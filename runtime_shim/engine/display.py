@@ -95,7 +95,7 @@ def typed(display: Display, signals: Signals, prompt: str) -> str:
 
 
 def meanings_of(choices: str) -> dict[str, str]:
-    """Return the replies that a question takes, also short ones, and the meaning of each."""
+    """Return the replies that a question takes, and the meaning of each."""
     more = {"pass/fail": ("ok", "done"), "yes/no": ("ok",)}.get(choices)
     words = MEANINGS if more else {word: word for word in choices.split("/")}
     known = {word[:length]: words[word] for word in words for length in (1, len(word))}

@@ -9,7 +9,7 @@ from runtime_shim.engine.walk import VERBS, Verbs
 
 
 class Host(NamedTuple):
-    """The caller of a program: its command, the name and hash of its edition, where state is."""
+    """The caller of a program: its command, its edition with its hash, where state is."""
 
     prog: str = ""
     edition: str = ""
@@ -29,9 +29,6 @@ class Done(NamedTuple):
     note: "Record | None" = None
     verbs: Verbs = VERBS  # for the effects of its edge
     remarks: Sequence[str] = ()  # what is unexpected about its text, once its edge is taken
-
-
-Perform = Callable[[str, Table], Done]
 
 
 class AnsweredElsewhere(BaseException):

@@ -14,7 +14,7 @@ class UsageError(Exception):
 
 
 def takes_empty(item: Table) -> bool:
-    """Return whether an empty value of an input is one, and not a missing one: that of a text without a default."""
+    """Return whether an input takes an empty value: a required text without a default does."""
     return bool(item["type"] == "text" and item["required"] and item.get("default") is None)
 
 
@@ -112,7 +112,7 @@ class Builder:
 
 
 def built(document: Callable[..., None], extensions: Sequence[Any]) -> Table:
-    """Return the table of a document, made by the first builder that knows all its words, or by the common one."""
+    """Return a document's table from the first builder that knows all its words, or the common one."""
     words = document.__code__.co_varnames[: document.__code__.co_argcount]
     makers = [extension.builder for extension in extensions if extension.builder]
     builder = next((make for make in makers if all(hasattr(make, word) for word in words)), Builder)()
@@ -123,7 +123,7 @@ def built(document: Callable[..., None], extensions: Sequence[Any]) -> Table:
 
 
 def functions(builder: Any, words: Sequence[str]) -> list[Callable[..., Any]]:
-    """Return the functions that a document calls. A word that the builder does not know is a kind of task."""
+    """Return the functions that a document calls. Other words are kinds of tasks."""
     return [getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words]
 
 

@@ -81,46 +81,51 @@ Performers = dict[str, type[Performer]]
 
 
 class Extension(Part):
-    """Takes part in runs: a session calls the methods below of all extensions, in the order of its edition.
+    """Takes part in runs: a session calls these methods of all extensions, in the order of its edition.
 
     An extension has only those methods that it needs. `identify`, `brought`, `reply`, `given`, `with_text`,
     `condition_after`, `record`, `mask` and `worded` return their last argument, possibly changed, and the next
-    extension gets the result. In the order of a call:
+    extension gets the result. Here is what each returns or does, in the order of a call:
 
-    - `from_caller(program, options, command, display)`, a static method: return options and values that the caller
-      gives other than as words. `worded(text)`, also static: return a text in the caller's terms.
+    - `from_caller(program, options, command, display)`, static: options and values that the caller gives
+      other than as words.
+    - `worded(text)`, static: a text in the caller's terms.
     - `enter()`: lock the run to answer it, instead of `Session.alone`.
     - `prepare()`: check the options.
-    - `identify(nodes)`: return the identity of the steps of this version of a program.
+    - `identify(nodes)`: the identity of this version's steps.
     - `read(state)`: check or change a state after it is read.
     - `before_run(state)`: prepare a call about a run; the state is None for a new run.
-    - `registers()`: return initial registers of a run.
+    - `registers()`: initial registers of a run.
     - `open()`: read and open the files that the run needs.
-    - `answers_in(text, nodes)`: read a file of answers in a richer format, instead of the usual one.
-    - `brought(files)`: return the files of answers of this call, with their digests.
-    - `scope()`: return the part of a run that a file of answers belongs to, "" for the whole run.
-    - `resumed()`: record the changes that a resume makes. `is_due()`: return whether these ended the run.
+    - `answers_in(text, nodes)`: the answers in a file with a richer format than the usual one.
+    - `brought(files)`: the files of answers of this call, with their digests.
+    - `scope()`: the part of a run that a file of answers belongs to, "" for all of it.
+    - `resumed()`: record the changes that a resume makes.
+    - `is_due()`: whether these ended the run.
     - `answered(answer)`: act after an agent, a tool or an executor has answered.
-    - `above()`: return lines to show above a question.
-    - `before_step(name)`: prepare a step; return a function to run instead of it, or None.
-    - `variables(node, registers)`: return environment variables for the process of a step.
-    - `reply(reply)`: return the reply that a word means.
-    - `given(done)`: return the outcome of a reply.
-    - `with_text(text, done)`: return an outcome with the text that belongs to it.
-    - `condition_after(move, before, stand)`: return the condition of a run after a move.
-    - `record(record)`: return the record or event to write. `written(record)`: act after a record is on disk.
+    - `above()`: lines to show above a question.
+    - `before_step(name)`: prepare a step; a function to run instead of it, or None.
+    - `variables(node, registers)`: environment variables for a step's process.
+    - `reply(reply)`: the reply that a word means.
+    - `given(done)`: the outcome of a reply.
+    - `with_text(text, done)`: an outcome with the text that belongs to it.
+    - `condition_after(move, before, stand)`: the condition of a run after a move.
+    - `record(record)`: the record or event to write.
+    - `written(record)`: act after a record is on disk.
     - `event(event, fields)`: report an event to others; record nothing.
     - `after_step(move)`: act after a step is recorded.
-    - `waits()`: record that a run starts waiting. `end()`: act when a run has ended.
-    - `mask(text)`: return a text without secrets.
-    - `call(words)`: return another command for a subcommand, or "". `repeat(command)`: return the words that later
-      calls about this run repeat. `hint()`: return a suffix for the command that continues an answered run.
-    - `again(state)`: return commands that continue a run that has ended, each with its purpose.
-    - `choices(state, condition)`: return the commands that answer the step, as for `again`, instead of the usual ones.
-    - `facts(state)`: return facts for the status of a run. `lines(facts, record)`: return status lines below a step,
-      or above all steps for None.
-    - `output(number, name)`: return the end of the log of the step that ended N-th.
-    - `beside()`: return other files to archive with the journal: path to extension of the new name.
+    - `waits()`: record that a run starts waiting.
+    - `end()`: act when a run has ended.
+    - `mask(text)`: a text without secrets.
+    - `call(words)`: another command for a subcommand, or "".
+    - `repeat(command)`: the words that later calls about this run repeat.
+    - `hint()`: a suffix for the command that continues an answered run.
+    - `again(state)`: commands that continue a run that has ended, each with its purpose.
+    - `choices(state, condition)`: such commands that answer the step, instead of the usual ones.
+    - `facts(state)`: facts for the status of a run.
+    - `lines(facts, record)`: status lines below a step, or above all steps for None.
+    - `output(number, name)`: the end of the log of the step that ended N-th.
+    - `beside()`: other files to archive with the journal: path to extension of the new name.
     """
 
     commands: ClassVar[Subcommands] = {}  # the help and function of each subcommand
@@ -262,7 +267,7 @@ class Session:
         return UsageError(*found, how, "this run belongs to a different version of this program")
 
     def names_in(self, state: State) -> dict[str, str]:
-        """Return the names that steps of a run have in this version; those of a specification never change."""
+        """Return the names of a run's steps in this version; those of a specification never change."""
         mine: list[list[str]] = self.identity()["steps"]
         return {step[0]: step[0] for step in mine} if "stepspec" in self.program else matched(state.steps, mine)
 
@@ -339,7 +344,7 @@ class Session:
                 self._events = os.open(self.options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
     def _first_record(self) -> Record:
-        """Return the first record of a run: the program and its version, the directory and the first step."""
+        """Return the first record of a run."""
         registers = {**self.program["registers"], **self.merged("registers")}
         move = follow(self.program, {"go": self.program["entry"]}, registers)
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"

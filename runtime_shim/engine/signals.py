@@ -66,7 +66,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Signals:
-    """The stop signals, blocked until the run waits for them; otherwise one could be lost just before a call.
+    """The stop signals, blocked until the run waits for them, so that none is lost just before a call.
 
     Inside `with signals` they raise Interrupted.
     """

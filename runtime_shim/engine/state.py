@@ -1,4 +1,4 @@
-"""The state of a run: its journal, the lock that keeps two runs apart, the archive, and the steps of its program."""
+"""The state of a run: its journal, its lock, its archive, and the steps of its program."""
 
 import errno
 import fcntl
@@ -66,7 +66,7 @@ def digest(value: object) -> str:
 
 
 def identified(program: Table, nodes: Table) -> Table:
-    """Return a program's identity: name, source, hash, a short digest for each step, and the steps."""
+    """Return a program's identity: name, source, hash, and its steps with short digests."""
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
     hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
     return {"name": program["name"], "source": program["source"], **hashes, "steps": steps_of(program["nodes"])}
@@ -87,7 +87,7 @@ def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:
 
 
 class State:
-    """The state of a run. Its condition is running, ready (its step has not started), waiting, complete or stop.
+    """The state of a run: running, ready (its step has not started), waiting, complete or stop.
 
     `finished` has no stored strings, which may be long.
     """
@@ -131,19 +131,19 @@ class State:
         return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
 
     def remaining_groups(self) -> list[int]:
-        """Return the process groups of an interrupted step that still exist, maybe without their first process."""
+        """Return an interrupted step's process groups that still exist, maybe without their first process."""
         groups = [(note["pid"], is_alive(note)) for note in self.notes if note["kind"] == "process"]
         return [one for one, is_led in groups if is_led or (started_at(one) is None and has_members(one))]
 
 
 def is_over(state: State) -> bool:
-    """Return whether a run is complete, or was ended before a step by a limit, expiry or cancellation."""
+    """Return whether a run is complete, or ended before a step: by a limit, expiry or cancellation."""
     at_step = any(step[0] == state.node for step in state.steps) or not state.finished
     return state.condition == "complete" or (state.condition == "stop" and at_step)
 
 
 def replay(records: list[Record], path: object, modes: Sequence[str] = ("",)) -> State:
-    """Return the state that records describe. Refuse runs of a mode that this program does not know."""
+    """Return the state that records describe. Refuse runs of an unknown mode."""
     if records[0].get("format") != FORMAT or records[0].get("mode", "") not in modes:
         raise UsageError(f"{path}: this program does not know this state's format; `reset` archives it")
     try:
@@ -153,7 +153,7 @@ def replay(records: list[Record], path: object, modes: Sequence[str] = ("",)) ->
 
 
 class Store:
-    """A state directory, named as the operator knows it. Open nothing here after a chdir; `folder` is absolute."""
+    """A state directory by the operator's name. Open nothing here after a chdir; `folder` is absolute."""
 
     within: Any = None  # the open directory
     is_locked, left = False, ""  # whether this process has the lock, and the text that was there before
@@ -253,7 +253,7 @@ class Store:
         self.count, self.size = self.count + 1, self.size + len(line)
 
     def archive(self, name: str, beside: Mapping[str, str]) -> str:
-        """Archive the journal and its companion files under a new name, and return the path. Delete nothing."""
+        """Archive the journal and its companion files under a new name, and return the path."""
         history = self.within.enter("history").at
         while name in {entry.partition(".")[0] for entry in os.listdir(history)}:
             name += "-2"

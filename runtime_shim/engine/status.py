@@ -1,4 +1,4 @@
-"""The output of `status`, `steps` and `run --dry-run`, and the next commands for an operator."""
+"""The output of `status`, `steps` and `run --dry-run`, and an operator's next commands."""
 
 import collections
 import json
@@ -24,7 +24,7 @@ KNOWN = (
 
 
 def condition_of(state: State, is_busy: bool) -> str:
-    """Return a run's condition for people: an unfinished run is `running` only while a process works on it."""
+    """Return a run's condition for people: it is `running` only while a process works on it."""
     condition = str(state.condition)
     is_working = is_busy and condition not in (*ENDED, "waiting")
     return "running" if is_working else condition.replace("running", "interrupted")

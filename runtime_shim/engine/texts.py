@@ -22,7 +22,7 @@ def one_line(text: str) -> str:
 
 
 def meant(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return `; did you mean X?` if a known word is as similar as the cutoff, otherwise ""."""
+    """Return `; did you mean X?` if a known word is similar, otherwise ""."""
     import difflib
 
     near = difflib.get_close_matches(word, [*known], 1, cutoff)

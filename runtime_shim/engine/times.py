@@ -17,7 +17,7 @@ def is_decision(record: Record) -> bool:
 
 
 def timed(state: State) -> list[Record]:
-    """Return the finished steps, each with the seconds that it `took` and, if known, the time when it `started`.
+    """Return the finished steps, each with the seconds it `took` and, if known, when it `started`.
 
     A question starts when the step before it ends. A command starts `seconds` before its end.
     """

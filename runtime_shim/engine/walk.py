@@ -71,7 +71,7 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
 
 
 def is_passed(node: Table) -> bool:
-    """Return whether a run passes through a node: a branch, or the end of a nested document."""
+    """Return whether a run passes through a node: a branch, or a nested document's end."""
     return node["task"] in ("branch", "end") and bool(node.get("edges"))
 
 
@@ -82,7 +82,7 @@ def filled(node: Table, text: str, registers: Registers, escape: Callable[[str],
 
 
 def shown(place: Any, registers: Registers) -> str:  # a register, or a slot and the text around it
-    """Return the value of a placeholder: a counter, a slot with text around it, or other text if the slot is unset."""
+    """Return a placeholder's value: a counter, or a slot with text around it or other text if unset."""
     if isinstance(place, str):
         return str(registers[place])
     slot, before, after, missing = place

@@ -42,7 +42,7 @@ def found_run(session: Session, ended: float, path: str) -> Table:
 
 
 def outdated(runs: list[tuple[float, str]], given: str) -> list[str]:
-    """Return the journals to delete: all but the newest N, or those that ended longer ago than an age."""
+    """Return the journals to delete: all but the newest N, or those older than an age."""
     number = re.fullmatch(r"([0-9]{1,6})([hdw]?)", given)
     if not number:
         raise UsageError(f"--prune {given!a}: expected a number of runs to keep, or an age such as 12h, 30d or 8w")
@@ -62,7 +62,7 @@ def archives(session: Session) -> list[tuple[float, str]]:
 
 
 def look_at(session: Session, run: "str | None") -> State:
-    """Return the state of the current run, or of an archived one, whose records the session then reads."""
+    """Return the state of the current run, or of an archived one that the session then reads."""
     paths, modes = {os.path.basename(path): path for _, path in archives(session)}, session.store.modes
     if run in paths:
         session.store = Store(os.path.dirname(paths[run]), modes)

@@ -1,4 +1,4 @@
-"""Logs: the output of commands in files, as well as on the screen, and the end of it above a question."""
+"""Logs: the output of commands on the screen and in files, and its end above a question."""
 
 import fcntl
 import io
@@ -51,14 +51,14 @@ def end_of_log(directory: str, done: Sequence[Record]) -> str:
 
 
 class Logs(Extension):
-    """Shows a command's output and keeps the end of it in a file. A thread copies it, in the order of both streams."""
+    """Shows a command's output and keeps its end in a file. A thread copies both streams in order."""
 
     folders = (LOGS,)
     options: Options = (("run resume", "--logs", "", "keep each command's output, and show its end above a question"),)
     limit = LOG_LIMIT
 
     def event(self, event: str, _fields: Record) -> None:
-        """Log commands if the operator, the document or an earlier call wants it: then there is the directory."""
+        """Log commands if the operator, the document or an earlier call, which made the directory, wants it."""
         session, folder = self.session, os.path.join(self.session.store.folder, LOGS)
         if event == "run_started" and (session.options.logs or session.program.get("logs") or os.path.isdir(folder)):
             self._folder = session.store.within.enter(LOGS)

@@ -3,12 +3,12 @@
 import re
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.outcomes import Done, Perform, Waiting
+from runtime_shim.engine.outcomes import Done, Waiting
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.state import State
 from runtime_shim.io.terminal import asked
-from runtime_shim.values.slots import keeping, unfit_variable
+from runtime_shim.values.slots import Perform, keeping, unfit_variable
 
 CALLED = ("shell", "command", "texts", "timeout", "delay", "backoff")  # settings of calls
 

@@ -33,7 +33,7 @@ def failed_last(session: Session) -> tuple[Record, State]:
 
 
 def rewind(session: Session) -> None:
-    """Record that a run continues at the step that failed last, with all its attempts, maybe in this version."""
+    """Record that a run continues at the step that failed last, with all its attempts."""
     (record, before), now, is_same = failed_last(session), session.state.registers, session.is_same(session.state)
     before.condition, name = "ready", record["node"]
     if not is_same and (not session.options.adopt or session.unfit(before)):

@@ -17,7 +17,7 @@ LISTENER = "ulimit -c 0; trap '' TERM HUP; trap 'exit 9' INT QUIT; read -r _"
 Environment = Mapping[bytes, bytes]
 Codes = list["int | None"]
 Ended = Callable[[int, "int | None"], None]
-"""Gets the index of an ended process and its exit code, which is negative for a signal and None for a timeout."""
+"""Gets an ended process's index and exit code, which is negative for a signal, None for a timeout."""
 
 
 def in_words(code: "int | None") -> str:
@@ -114,7 +114,7 @@ class Processes:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) in (9, *BY_KEY)
 
     def _heed(self, number: int) -> None:
-        """End the processes after a stop signal or a timeout, finally by SIGKILL; after a key wait for them."""
+        """End the processes after a stop signal or a timeout; after a key wait for them."""
         was_ending = self._is_ending
         if number == signal.SIGALRM and self._signals.has_timer:
             self._late.update(self._left)
@@ -129,7 +129,7 @@ class Processes:
         signal_groups(self._left, number, signal.SIGCONT)
 
     def _stopped(self, group: int, number: int) -> None:
-        """Stop together with a stopped process (Ctrl-Z) and continue both; give it the terminal if it wanted that."""
+        """Stop together with a stopped process (Ctrl-Z) and continue both, with the terminal if it wanted that."""
         theirs = self._take_back()
         if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._lend(group, theirs):
             signal_groups([os.getpgrp()], signal.SIGTSTP)

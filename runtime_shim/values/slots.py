@@ -5,8 +5,9 @@ import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from typing import Callable
 
-from runtime_shim.engine.outcomes import Done, Perform
+from runtime_shim.engine.outcomes import Done
 from runtime_shim.engine.private import at_once
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension
@@ -17,6 +18,7 @@ from runtime_shim.io.reading import field_of, unkept
 
 LARGEST_VARIABLE = 65_536  # bytes
 LARGEST_OUTPUT = 1 << 24  # bytes
+Perform = Callable[[str, Table], Done]
 
 
 def keeping(text: str, values: Mapping[str, str], remarks: "list[str] | None" = None) -> Verbs:
