@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
+from functools import partial
 
 from rdc.runs.model import Run
 from rdc.runs.process import run_process
@@ -78,11 +79,7 @@ def _from_journal(run: Run, archived: str) -> Table:
         raise UsageError(f"{shlex.quote(store.path)} has no run")
     condition = condition_of(state, not archived and store.is_busy())
     program = {"title": state.name, "nodes": {}}
-
-    def log(number: int, node: str) -> str:
-        return log_lines(store.path, number, node)
-
     try:
-        return facts_of(program, store.records(), state, condition, log)
+        return facts_of(program, store.records(), state, condition, partial(log_lines, store.path))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(f"{store.path}: the journal is damaged: {error}") from None

@@ -254,10 +254,10 @@ class Parallels(Commanded):
         notes = [note for note in self.session.state.notes if note["kind"] == "entry"]
         said: Given = {note["entry"]: note["answer"] for note in notes}
         for index, entry in enumerate(entry_names(name, self.session.program["nodes"][name])):
-            reply, note = self.take(entry) if index not in said else (None, {})
+            reply = None if index in said else self.take(entry)
             if reply is not None:
                 said[index] = self.answered(entry, reply)
-                self._note(index, said[index], **note)
+                self._note(index, said[index], **self.source)
         return said
 
     def settled(self, name: str, answered: Answered) -> None:

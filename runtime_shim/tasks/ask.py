@@ -47,25 +47,25 @@ class Asking(Performer):
         """Ask at the terminal; return None if the person leaves it for later."""
         return None
 
-    def take(self, name: str) -> "tuple[str | None, Record]":
-        """Take the reply to a step from the file of answers, if any, with a note for the journal."""
+    def take(self, name: str) -> "str | None":
+        """Take the reply to a step from the file of answers, if any."""
         mark, left = self.session.answers
         answer = take_answer(left, name, self.asks)
         self.source = {} if answer is None else {"answers": mark, "line": answer.line}
-        return answer and answer.reply, self.source
+        return answer and answer.reply
 
     def from_file(self, name: str) -> "Done | None":
         """Return the outcome by the reply in the file of answers, if any."""
-        reply, note = self.take(name)
+        reply = self.take(name)
         if reply is None:
             return None
-        where = f"line {note['line']} of {self.session.options.answers}"
+        where = f"line {self.source['line']} of {self.session.options.answers}"
         try:
             done = self.given(name, reply, one_line(f"answered by {where}"))
         except UsageError as error:
             self.session.rest()
             raise UsageError(f"{where}: {error}") from None
-        return done._replace(note=note) if done is not None else None
+        return done._replace(note=self.source) if done is not None else None
 
 
 class Prompts(Asking):

@@ -31,7 +31,7 @@ class Gates(Questions):
         files: dict[str, str] = self.session.through("brought", {})
         if not any(self.session.state.brought.get(path, mark) != mark for path, mark in files.items()):
             return super().from_file(name)
-        if self.take(name)[0] is not None:
+        if self.take(name) is not None:
             path = one_line(self.session.options.answers)
             self.session.display.rule(f"{path} has changed since this run first used it, so it decides no gate")
         return None
