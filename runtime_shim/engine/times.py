@@ -23,14 +23,13 @@ def timed(state: State) -> list[Record]:
     """
     import datetime  # slow to import
 
-    found, last = list[Record](), state.begin.get("time")
-    for record in state.finished:
-        end, took, more = record.get("time"), record["seconds"], {}
+    found = list[Record]()
+    for before, record in zip([state.begin, *state.finished], state.finished):
+        took, more = record["seconds"], {}
         with suppress(ValueError, OverflowError):
-            now, before = (datetime.datetime.fromisoformat(f"{each}"[:-1]) for each in (end, last))
-            took = max((now - before).total_seconds(), 0.0) if is_decision(record) else took
+            last, now = (datetime.datetime.fromisoformat(f"{one.get('time')}"[:-1]) for one in (before, record))
+            took = max((now - last).total_seconds(), 0.0) if is_decision(record) else took
             start = now - datetime.timedelta(seconds=took)
             more = {"started": start.isoformat(timespec="microseconds") + "Z"}
         found.append({**record, **more, "took": took})
-        last = end
     return found
