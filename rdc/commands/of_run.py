@@ -19,6 +19,8 @@ UNFINISHED = ("waiting", "ready", "interrupted")
 FITS = {"answer": ("waiting",), "resume": UNFINISHED, "retry": ("stop",), "goto": (*UNFINISHED, "stop")}
 """The states of the runs that a word is for; other words are for all runs."""
 
+SUFFIXES = (".md", ".yml", ".yaml", ".json")
+
 HELP = """{summary}
 
 This is the same as `rdc run FILE {verb}`, with the same arguments. Without FILE, it takes the only run in this folder
@@ -37,6 +39,9 @@ def command_of(verb: str) -> click.Command:
             chosen = _chosen(verb, words)
             if chosen is None:
                 return 2
+            waits = [step for step, _ in chosen.choices]
+            if verb == "answer" and len({*waits}) == 1 and len(words) == 1 and words[0] not in waits:
+                words = [waits[0], *words]  # only a reply
             words = [chosen.document, verb, *words, *chosen.place]
             sys.stderr.write(f"rdc: {visible(shlex.join(['rdc', 'run', *words]))}\n")
         else:
@@ -56,19 +61,22 @@ def command_of(verb: str) -> click.Command:
 
 
 def is_document(word: str) -> bool:
-    """Return whether a word is a document and not a step: a step's id may contain a slash too."""
-    return any(form.has(word) for form in FRONT_ENDS.values()) or ("/" in word and Path(word).is_file())
+    """Return whether a word is a document and not a step: a step's id may contain a slash or a dot too."""
+    is_file = ("/" in word or Path(word).suffix in SUFFIXES) and Path(word).is_file()
+    return any(form.has(word) for form in FRONT_ENDS.values()) or is_file
 
 
 def _chosen(verb: str, words: Sequence[str]) -> Run | None:
     """Return the only run that fits; otherwise show which runs there are and return None."""
     every = [one for one in runs() if one.document]
-    fit = [one for one in every if one.state in FITS.get(verb, (one.state,))]
+    ended = ("stop",) if any(word.startswith("--max-") for word in words) else ()  # a limit that is raised
+    fit = [one for one in every if one.state in (*FITS.get(verb, (one.state,)), *ended)]
     if verb == "answer" and len(fit) > 1:
         fit = [one for one in fit if words and words[0] in dict(one.choices)] or fit
     if len(fit) == 1:
         return fit[0]
-    problem = "several runs fit; name the FILE of one" if fit else f"no run here fits {verb}; name a FILE"
+    none = f"no run here fits {verb}; {'the commands above continue them' if every else 'name a FILE'}"
+    problem = "several runs fit; name the FILE of one" if fit else none
     lines = [visible(line) for one in fit or every for line in lines_of(one)]
     sys.stderr.write("\n".join([*lines, f"rdc: error: {problem}\n"]))
     return None

@@ -14,6 +14,7 @@ from compiler.passes import optimize
 from rdc.calls.mock_option import MockRuns
 from rdc.commands.common.documents import language_options
 from rdc.commands.common.reporter import Reporter
+from rdc.output.target_options import check_names
 from rdc.runs.completion import suggestions
 from rdc.runs.status import elsewhere, take_moved
 from rdc.terminal.cells import visible
@@ -22,7 +23,7 @@ from runtime_shim.engine.outcomes import Host
 from runtime_shim.engine.program import EXIT_REFUSED, Table
 from runtime_shim.engine.state import OURS
 
-STARTING = ("run", "open", "steps", "status", "-h", "--help")
+STARTING = ("run", "open", "steps", "-h", "--help")
 """Subcommands that need no run, so no one looks for it in other folders."""
 
 
@@ -63,9 +64,11 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
     compilation = compile_file(file, settings)
     has_subcommand = arguments and (not arguments[0].startswith("-") or arguments[0] in ("-h", "--help"))
     words = list(arguments) if has_subcommand else ["run", *arguments]
-    if compilation.program is None or words[0] == "run":  # before anything runs
-        Reporter(quiet=compilation.program is not None).report(compilation.diagnostics, compilation.sources)
-    if compilation.program is None:
+    unknown = [*check_names(compilation.tables)]
+    is_wrong = compilation.program is None or bool(unknown)
+    if is_wrong or words[0] == "run":  # before anything runs
+        Reporter(quiet=not is_wrong).report([*compilation.diagnostics, *unknown], compilation.sources)
+    if is_wrong:
         return 2
     home, table = os.path.relpath(compilation.project.root), _table(compilation)
     found, folders = _places(table["name"], compilation.project.root, file, words)

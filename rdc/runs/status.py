@@ -22,7 +22,7 @@ from compiler.text.source import without_ending
 from rdc.runs.model import FinishedStep, Run
 from rdc.runs.process import run_process
 from runtime_shim.editions import EDITIONS
-from runtime_shim.engine.private import at_once
+from runtime_shim.engine.private import at_once, is_trusted
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.state import ENDED, OURS, Store
 from runtime_shim.operator.history import place_of
@@ -203,7 +203,8 @@ def elsewhere(name: str, root: str, document: str) -> tuple[list[str], list[str]
     near = [os.path.realpath(os.curdir), os.path.dirname(os.path.realpath(document)), *below]
     folders = [folder for folder in dict.fromkeys(near) if folder != root]
     found = [os.path.join(folder, OURS, name) for folder in folders]
-    return [os.path.relpath(each) for each in found if os.path.isfile(f"{each}/journal")], folders
+    ours = [each for each in found if os.path.isfile(f"{each}/journal") and is_trusted(os.lstat(each))]
+    return [os.path.relpath(each) for each in ours], folders
 
 
 def take_moved(directory: str, identity: Callable[[], Table]) -> None:

@@ -83,7 +83,7 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     facts.update(session.merged("facts", state))
     takes = not is_busy or (facts["holder"] and session.at("enter"))
     found = choices(session, state, facts["state"]) if takes else ()
-    return {**facts, "next": [command for purpose, command in found if purpose == "to answer" or not is_busy]}
+    return {**facts, "next": [command for purpose, command in found if purpose != "to continue" or not is_busy]}
 
 
 def status(session: Session) -> int:

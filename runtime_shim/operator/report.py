@@ -67,12 +67,13 @@ def decisions_in(records: Sequence[Record], steps: Sequence[Record]) -> Iterator
     ended = 0
     for record in records:
         is_done, is_item = record["kind"] == "done", record["kind"] == "item"
-        step = steps[ended] if ended < len(steps) else {}
+        step = steps[ended] if ended < len(steps) else record
         if "by" in record or is_item or (is_done and is_decision(record)):
             by = record.get("by") or record["how"][len("answered by ") :] or "not recorded"
             item = f"{record['item']}. {record['text']}: {record['reply']}" if is_item else ""
             word = item or {"resume": "RUN AGAIN", "entry": "ANSWERED"}.get(record["kind"], record["kind"].upper())
-            more = {"word": step["word"], "took": step["took"]} if is_done else {"word": word}
+            values = [one for one in record.get("changed", {}).values() if isinstance(one, str)]
+            more = {"word": ": ".join([step["word"], *values]), "took": step["took"]} if is_done else {"word": word}
             about = {"step": f"{step.get('node', '')} {step.get('title', '')}", "by": by, **more}
             yield {**about, "time": record.get("time", ""), "note": record.get("note", "")}
         ended += is_done
@@ -150,7 +151,7 @@ def failures_in(steps: Sequence[Record]) -> Iterator[str]:
     for step in steps:
         if "log" not in step:
             continue
-        log = fenced(step["log"]) if step["log"].strip() else "No log was written."
+        log = fenced(step["log"]) if step["log"].strip() else "No log was written; `--logs` keeps one."
         is_same, before = log == before and step["log"].strip(), log
         how = f": {in_markdown(step['how'])}" if step["how"] else ""
         yield f"**{name_of_step(step)}**{how}\n\n{'The log is the same as before.' if is_same else log}\n"

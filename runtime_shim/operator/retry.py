@@ -1,6 +1,8 @@
 """Retries: after STOP, a run continues at the step that failed last."""
 
-from runtime_shim.engine.journal import Record, picked
+import os
+
+from runtime_shim.engine.journal import Record, picked, read_journal
 from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.session import NOT_PASSED, Extension, Session
 from runtime_shim.engine.state import ENDED, MOVES, State, is_over
@@ -23,7 +25,7 @@ def failed_last(session: Session) -> tuple[Record, State]:
 
     Without one, or if the run ignored its failure, it is the last step.
     """
-    records = session.store.records()
+    records, _ = read_journal(os.path.join(session.store.folder, "journal"))  # the folder may have changed
     since = max(at for at, one in enumerate(records) if one["kind"] in ("begin", "adopt"))  # earlier names are others
     done = [at for at, one in enumerate(records) if at > since and one.get("outcome", MOVES[0]) not in MOVES]
     latest = {records[at]["node"]: at for at in done}.values()
@@ -37,7 +39,7 @@ def rewind(session: Session) -> None:
     (record, before), now, is_same = failed_last(session), session.state.registers, session.is_same(session.state)
     before.condition, name = "ready", record["node"]
     if not is_same and (not session.options.adopt or session.unfit(before)):
-        raise session.of_another_version(before)
+        raise UsageError(f"to archive it:  {session.call('reset')}", *session.of_another_version(before).args)
     counter = session.program["nodes"].get(name, {}).get("attempt", f"{name} retries")
     before.registers.update({counter: 0} if counter in now else {})
     move = Move(name, before.registers, {key: to for key, to in before.registers.items() if now[key] != to}, "", ())

@@ -106,7 +106,7 @@ def test_words_without_a_file_take_the_only_run_that_fits(project: Path) -> None
     assert spawn("answer", "deploy.runbook.md", "1", "no", "--resume", cwd=project).code == 1
     assert " STOP " in spawn("history", "deploy.runbook.md", cwd=project).out
     refused = spawn("answer", "1", "yes", cwd=project)
-    assert (refused.code, refused.err.splitlines()[-1]) == (2, "rdc: error: no run here fits answer; name a FILE")
+    assert (refused.code, refused.err.splitlines()[-1]) == (2, "rdc: error: no run here fits answer; the commands above continue them")
 
 
 def test_several_runs_are_listed(project: Path) -> None:
@@ -189,3 +189,37 @@ def test_program_with_only_commands_shows_who_has_the_run(tmp_path: Path) -> Non
     assert terminal.close() == 75
     code, _, messages = called("answer", "1", "y", "--resume")
     assert (code, messages.splitlines()[-1]) == (75, "rdc: WAITING 2 Tell the team")
+
+
+FAILS = "# Deploy\n\n## 1. Install\n\n```bash\ntest -e fixed\n```\n\n## 2. Is it up?\n"
+
+
+def test_a_run_goes_on_from_another_folder_and_its_document_may_have_any_name(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "rdc.toml").touch()
+    (inner / "deploy.md").write_text(FAILS)
+    assert spawn("run", "deploy.md", cwd=inner).code == 1
+    (inner / "fixed").touch()
+    retried = spawn("retry", "--note", "installed", cwd=tmp_path)
+    assert (retried.code, "running 1 Install again after FAIL" in retried.err) == (75, True), retried.err
+    assert spawn("answer", "deploy.md", "2", "ok", cwd=inner).code == 0
+    assert spawn("resume", "deploy.md", cwd=inner).code == 0
+
+
+def test_a_reply_alone_is_for_the_only_step_that_waits(project: Path) -> None:
+    answered = spawn("answer", "y", cwd=project)
+    assert (answered.code, answered.err.splitlines()[0]) == (0, "rdc: rdc run deploy.runbook.md answer 1 y")
+
+
+def test_a_run_refuses_settings_that_it_would_ignore(tmp_path: Path) -> None:
+    (tmp_path / "a.runbook.md").write_text('---\nrdc: {stepz: {"1": {timeout: 3s}}}\n---\n' + FAILS)
+    refused = spawn("run", "a.runbook.md", cwd=tmp_path)
+    assert (refused.code, "did you mean `steps`?" in refused.err) == (2, True), refused.err
+
+
+def test_the_report_has_values_that_people_gave(tmp_path: Path) -> None:
+    (tmp_path / "a.runbook.md").write_text('---\nrdc: {steps: {"1": {asks: TICKET}}}\n---\n# A\n\n## 1. Which?\n')
+    assert spawn("run", "a.runbook.md", cwd=tmp_path).code == 75
+    assert spawn("answer", "1", "OPS-7", cwd=tmp_path).code == 0
+    assert ": 1 Which? **PASS: OPS-7** after " in spawn("report", cwd=tmp_path).out

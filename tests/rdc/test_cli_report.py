@@ -82,7 +82,7 @@ def test_a_program_of_any_edition_has_one(tmp_path: Path) -> None:
         subprocess.run([*program, *words], cwd=tmp_path, env=environment(), capture_output=True, check=False)
     text = call("report", cwd=tmp_path).out
     assert f"| Decided by | {getpass.getuser()} |" in text
-    assert "No log was written." in text
+    assert "No log was written; `--logs` keeps one." in text
 
 
 def test_a_makefile_has_none_and_no_link_is_followed(tmp_path: Path) -> None:
