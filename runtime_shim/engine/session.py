@@ -85,7 +85,7 @@ class Extension(Part):
 
     An extension has only those methods that it needs. `identify`, `brought`, `reply`, `given`, `with_text`,
     `condition_after`, `record`, `mask` and `worded` return their last argument, possibly changed, and the next
-    extension gets the result. Here is what each returns or does, in the order of a call:
+    extension gets the result. In the order of a call, they return or do this:
 
     - `from_caller(program, options, command, display)`, static: options and values that the caller gives
       other than as words.

@@ -56,8 +56,7 @@ def read_answers(path: str, text: str, nodes: dict[str, Table], read: Reader = r
 
 def take_answer(left: list[Answer], step: str, is_asking: bool = True) -> "Answer | None":
     """Remove and return the next answer for a step; answers that name it come first."""
-    owners = (step, None)[: 1 + is_asking]
-    found = next((answer for owner in owners for answer in left if answer.step == owner), None)
+    found = next((answer for owner in (step, None)[: 1 + is_asking] for answer in left if answer.step == owner), None)
     if found is not None:
         left.remove(found)
     return found

@@ -35,8 +35,7 @@ def last_lines(text: str) -> str:
 
 def log_lines(journal: str, number: int, node: str) -> str:
     """Return the last lines of the log of the step that ended N-th, for a run by its journal, or ""."""
-    folder, run = os.path.split(journal)
-    folder = os.path.join(folder, LOGS if run == "journal" else f"{run}.{LOGS}")
+    folder = os.path.join(os.path.dirname(journal), f"{os.path.basename(journal)}.{LOGS}".removeprefix("journal."))
     with suppress(OSError, UsageError):
         refuse_links(folder)
         with open(os.path.join(folder, log_of(number, node)), "rb", opener=at_once) as file:

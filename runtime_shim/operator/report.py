@@ -26,21 +26,21 @@ ANSI = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))"
 Output = Callable[[int, str], str]
 
 
-def shorter(text: str, longest: int) -> str:
+def cut(text: str, longest: int) -> str:
     """Return the start of a text that is too long."""
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def in_markdown(text: object, longest: int = LONGEST_TITLE) -> str:
     """Return a text on one line of Markdown that shows just this text: no HTML, link or mention."""
-    parted = re.sub(LINKED, "\\g<0>\u200b", shorter(one_line(str(text)), longest), flags=re.IGNORECASE)
+    parted = re.sub(LINKED, "\\g<0>\u200b", cut(one_line(str(text)), longest), flags=re.IGNORECASE)
     return re.sub(MARKUP, lambda found: f"&#{ord(found[0])};", parted)
 
 
 def fenced(text: str) -> str:
     """Return the last lines of a log as a code block that they cannot close."""
     lines = re.sub(ANSI, "", text).rstrip().split("\n")[-LAST_LINES:]
-    shown = [shorter(clean(line.rstrip("\r").rpartition("\r")[2]), LONGEST_LINE_OF_LOG) for line in lines]
+    shown = [cut(clean(line.rstrip("\r").rpartition("\r")[2]), LONGEST_LINE_OF_LOG) for line in lines]
     ticks = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", "\n".join(shown)))])
     return "\n".join([f"{ticks}text", *shown, ticks])
 
@@ -107,7 +107,7 @@ def head_of(facts: Table) -> Iterator[str]:
     where = facts["message"] if word in ("COMPLETE", "STOP") else f"at {facts['step']}"
     yield from (f"# {in_markdown(facts['title'])}: {word}", "", f"**{word}** {in_markdown(where, 1000)}".rstrip(), "")
     people = ", ".join(sorted({one["by"] for one in facts["decisions"]})) or "no one"
-    inputs = ", ".join(f"{name} = {shorter(one, 100)}" for name, one in facts["inputs"].items()) or "none"
+    inputs = ", ".join(f"{name} = {cut(one, 100)}" for name, one in facts["inputs"].items()) or "none"
     waited = f", {duration(facts['waited'])} of it waiting for people" if facts["decisions"] else ""
     rows = {
         "Run": in_markdown(f"{facts['run']} of {facts['source']}, version {facts['version']}"),

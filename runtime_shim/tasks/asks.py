@@ -23,8 +23,7 @@ class ValueQuestions(Asking):
 
     def given(self, name: str, reply: str, how: str) -> Done:
         """Return FAIL, or PASS with the value."""
-        node = self.session.program["nodes"][self.session.state.node]
-        outcome, problem = outcome_at(name, node, reply)
+        outcome, problem = outcome_at(name, self.session.program["nodes"][self.session.state.node], reply)
         if problem:
             raise UsageError(problem)
         return self.session.with_text(Done(outcome, how), reply.strip(SPACES))

@@ -60,8 +60,7 @@ class Script:
             task = node["task"]
             if task not in kinds or node.get("stage", "execute") != "execute":
                 continue
-            known = {"ask": [*MEANINGS], "stage": [*MEANINGS], "value": ANY}
-            replies = known.get(task) or kinds[task].replies(node)
+            replies = {"ask": [*MEANINGS], "stage": [*MEANINGS], "value": ANY}.get(task) or kinds[task].replies(node)
             if replies:
                 self._askers.update(dict.fromkeys(kinds[task].names(name, node), (task, replies)))
 
