@@ -19,11 +19,11 @@ from benchmarks.rounds import ROOT
 from compiler.driver import compile_file
 from runtime_shim.editions import CALLERS, EDITIONS
 
-LINES_OF_EDITIONS = {"script": 330, "commands": 1860, "values": 2770, "agents": 4020, "stepspec": 4370}
+LINES_OF_EDITIONS = {"script": 330, "commands": 1880, "values": 2800, "agents": 4060, "stepspec": 4410}
 """The most lines of code of an edition, without empty lines, comments and docstrings."""
 
 PRODUCT = ("compiler", "rdc", "backends", "runtime_shim")
-MOST_OF_PRODUCT = 60_400
+MOST_OF_PRODUCT = 60_500
 """The most lines of Python in the product, all lines counted."""
 
 BYTES_OF_A_LINE = 50

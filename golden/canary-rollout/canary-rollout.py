@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   419561a2115f472ea21248206714a6a3f0b2fddaa5abf87831b71d9248b69d66  -
+#   d024fec34170e6c4cc6ada1c7e294ec7d22bd31a503f0f4ba4fc10eb77447e57  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -42,6 +42,7 @@ import collections
 import errno
 import fcntl
 import functools
+import io
 import json
 import operator
 import os
@@ -106,11 +107,11 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 419561a2115f472ea21248206714a6a3f0b2fddaa5abf87831b71d9248b69d66).
-# The runbook ends here, and you can stop reading. Up to the last END line, 2,742 lines are the same in every program
+# The runtime of rdc 0.1.0, edition commands (sha256 d024fec34170e6c4cc6ada1c7e294ec7d22bd31a503f0f4ba4fc10eb77447e57).
+# The runbook ends here, and you can stop reading. Up to the last END line, 2,749 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2743 lines, sha256 a71b42a031d48ac41b2b061b5ba76094b56073c7ddbd098a07991e50588f0b93
+# --- 2750 lines, sha256 686f4588ff22af26bf75e8606e88ceec06ecf5bf7416503017c62a84c7d1b110

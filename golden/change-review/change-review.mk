@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 7ff7024f5f758534b140438d57ea1c7989d599bd3a2be554d6cb6b7720e36955
+override RDC_SHA256 := ed194187e3ce79772594bbb9a9cef45b35fc896eba75460d506999537f547259
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -15,7 +15,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   5fdf73e19c62e26262d31c33efc352b02a80fdcf98a17887bcf75301145e8edc  -
+#   84d15f31b12f1616ecc3a011b29adb524c8b78f3b6194102fe63b95fcc0e6f12  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -57,6 +57,7 @@ import collections
 import errno
 import fcntl
 import functools
+import io
 import json
 import operator
 import os
@@ -175,11 +176,11 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 5fdf73e19c62e26262d31c33efc352b02a80fdcf98a17887bcf75301145e8edc).
-# The playbook ends here, and you can stop reading. Up to the last END line, 5,965 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 84d15f31b12f1616ecc3a011b29adb524c8b78f3b6194102fe63b95fcc0e6f12).
+# The playbook ends here, and you can stop reading. Up to the last END line, 5,971 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5966 lines, sha256 6bd39074311a1ce467a33c40ae057f8f0a53494d4b8cf972f2fef710db8b3ce3
+# --- 5972 lines, sha256 0578df5025942f335c4517127c045b9c47c8bb59f439a4a4162fcb1045448687

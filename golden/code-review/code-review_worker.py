@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   acde39ffa7da1d2ccbec8226f1ea27753dd25218ec236e46a3f9c2ca931c6d35  -
+#   def8d7329ed31be16416b747b40f036229158857d6e049067cee073d2e550071  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   bedb61e7b23e6932f619b93b9cca4900c9de7fe52c129038cc8926ec519a9a71  -
+#   f71073eead4d170b14c26b46322b1eae17ae80d478a82cf595a2280878cfb88b  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -55,6 +55,7 @@ import collections
 import errno
 import fcntl
 import functools
+import io
 import json
 import operator
 import os
@@ -114,13 +115,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 acde39ffa7da1d2ccbec8226f1ea27753dd25218ec236e46a3f9c2ca931c6d35).
-# The part for workers: dbos-values (sha256 bedb61e7b23e6932f619b93b9cca4900c9de7fe52c129038cc8926ec519a9a71).
-# The runbook ends here, and you can stop reading. Up to the last END line, 6,122 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition values (sha256 def8d7329ed31be16416b747b40f036229158857d6e049067cee073d2e550071).
+# The part for workers: dbos-values (sha256 f71073eead4d170b14c26b46322b1eae17ae80d478a82cf595a2280878cfb88b).
+# The runbook ends here, and you can stop reading. Up to the last END line, 6,121 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6124 lines, sha256 efb2764fcb928be268ccd3c7f60f92e34ac1980f8fd5142e09bd883fe8eddcb0
+# --- 6123 lines, sha256 e7c133ca7cd0cdff0e6b7168278942d0fe1f98e8f53c3a40fb427aa093a05775

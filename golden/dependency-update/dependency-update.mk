@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 60b3f9c9ccc5fb5cc960a39ee12290c94fc61579e490b4f739f2ebabb6933546
+override RDC_SHA256 := 28f6a0f8820e9ddbe89c265754aaaa55bb6e5e48a7e27e930ff6dc55b1b2d131
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   5fdf73e19c62e26262d31c33efc352b02a80fdcf98a17887bcf75301145e8edc  -
+#   84d15f31b12f1616ecc3a011b29adb524c8b78f3b6194102fe63b95fcc0e6f12  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   7d959d32070c62392e0086858b0a4f191b0db818cf356f3a3b61a5bb9109fee1  -
+#   ec35da3dfd100d5a7a025fe610011900462d1e25dea1c7d178ecf7f4894be679  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -82,6 +82,7 @@ import collections
 import errno
 import fcntl
 import functools
+import io
 import json
 import operator
 import os
@@ -297,13 +298,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 5fdf73e19c62e26262d31c33efc352b02a80fdcf98a17887bcf75301145e8edc).
-# The part for workers: dbos-agents (sha256 7d959d32070c62392e0086858b0a4f191b0db818cf356f3a3b61a5bb9109fee1).
-# The workflow ends here, and you can stop reading. Up to the last END line, 7,738 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition agents (sha256 84d15f31b12f1616ecc3a011b29adb524c8b78f3b6194102fe63b95fcc0e6f12).
+# The part for workers: dbos-agents (sha256 ec35da3dfd100d5a7a025fe610011900462d1e25dea1c7d178ecf7f4894be679).
+# The workflow ends here, and you can stop reading. Up to the last END line, 7,737 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7740 lines, sha256 49a7cc1f44f1f5812e1db9e45c5f6d80a0a0d2fe305aad69b12fb39192d6acbe
+# --- 7739 lines, sha256 d3c4e5977d9c9d20cc9b46665cc647766fb8f5b8d59d9560af4d823c6b65d9ab

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 3378d9b3231ab8e4e7d687438964fda915c3c4d72558a932612d2fb17281b988
+override RDC_SHA256 := 681379b8d64713ad04a6c52e9eeadfddb2820f6c0c95b16b89320d8dd6605222
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   fa154aec62cc4a415f476647c4d1fda7d20503acf5eef8632749f5cad41df246  -
+#   5a9c2c3e892a525daa91921135f36a94d2488758484ee03b9dd3c0ba88108d63  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -49,6 +49,7 @@ import datetime
 import errno
 import fcntl
 import functools
+import io
 import json
 import math
 import operator
@@ -103,11 +104,11 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 fa154aec62cc4a415f476647c4d1fda7d20503acf5eef8632749f5cad41df246).
-# The specification ends here, and you can stop reading. Up to the last END line, 6,326 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 5a9c2c3e892a525daa91921135f36a94d2488758484ee03b9dd3c0ba88108d63).
+# The specification ends here, and you can stop reading. Up to the last END line, 6,334 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6327 lines, sha256 e1bec37045f660c708f325373dc647a18e63d6d2760824a92d6a486c31f8a20c
+# --- 6335 lines, sha256 58818d48978694299cd4b54eeecc73caed9abefcfcb0c51d016f98ceed80ecaf

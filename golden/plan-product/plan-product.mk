@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 6c290acd587a72a1e0de8d0894d8002f1bfc6a8420ef45b7be8814f2b031a8dc
+override RDC_SHA256 := 846a01f23b0889e95dd1ad31bea15a70fb9f6fc6faebef66b356004427c138c4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

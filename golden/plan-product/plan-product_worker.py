@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   fa154aec62cc4a415f476647c4d1fda7d20503acf5eef8632749f5cad41df246  -
+#   5a9c2c3e892a525daa91921135f36a94d2488758484ee03b9dd3c0ba88108d63  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   2da944d20970868afef03cb52ad83557d74a8711740133987c043d5b6434255d  -
+#   28510bdf11c4774f6bd0a6155dd2e9897f8c71eda0ef2f04a286fdb420945a92  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -69,6 +69,7 @@ import datetime
 import errno
 import fcntl
 import functools
+import io
 import json
 import math
 import operator
@@ -158,8 +159,8 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 fa154aec62cc4a415f476647c4d1fda7d20503acf5eef8632749f5cad41df246).
-# The part for workers: dbos-stepspec (sha256 2da944d20970868afef03cb52ad83557d74a8711740133987c043d5b6434255d).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 5a9c2c3e892a525daa91921135f36a94d2488758484ee03b9dd3c0ba88108d63).
+# The part for workers: dbos-stepspec (sha256 28510bdf11c4774f6bd0a6155dd2e9897f8c71eda0ef2f04a286fdb420945a92).
 # The specification ends here, and you can stop reading. Up to the last END line, 8,167 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
@@ -167,4 +168,4 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8169 lines, sha256 251beef60907d1b4557e4fb5ccc4560f86483c85dd51863c4c0c5d15d14c84d9
+# --- 8169 lines, sha256 5ad4fb930328b1b074f4f61ffb4022ecf90118621b22c5f4b75f8fe47a18b960

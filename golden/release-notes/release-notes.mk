@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 05be41842eb995bc968457cb0fe4edd54b8644279554a1fd064971f70b8dfbc3
+override RDC_SHA256 := 2dde098e2034f1846c745177ff68710d66c8951da6803f1316d3219ba63b7f94
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
