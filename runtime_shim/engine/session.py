@@ -87,8 +87,7 @@ class Extension(Part):
     `condition_after`, `record`, `mask` and `worded` return their last argument, possibly changed, and the next
     extension gets the result. In the order of a call, they return or do this:
 
-    - `from_caller(program, options, command, display)`, static: options and values that the caller gives
-      other than as words.
+    - `from_caller(program, options, command, display)`, static: options and values that are no words of the call.
     - `worded(text)`, static: a text in the caller's terms.
     - `enter()`: lock the run to answer it, instead of `Session.alone`.
     - `prepare()`: check the options.
@@ -100,8 +99,7 @@ class Extension(Part):
     - `answers_in(text, nodes)`: the answers in a file with a richer format than the usual one.
     - `brought(files)`: the files of answers of this call, with their digests.
     - `scope()`: the part of a run that a file of answers belongs to, "" for all of it.
-    - `resumed()`: record the changes that a resume makes.
-    - `is_due()`: whether these ended the run.
+    - `resumed()`: record the changes that a resume makes. `is_due()`: whether these ended the run.
     - `answered(answer)`: act after an agent, a tool or an executor has answered.
     - `above()`: lines to show above a question.
     - `before_step(name)`: prepare a step; a function to run instead of it, or None.

@@ -55,6 +55,11 @@ def answering(session: Session, name: str, reply: str) -> str:
     return session.call("answer", name, reply) + " < FILE" * (reply == "-")
 
 
+def told_by(record: Table) -> str:
+    """Return who decided and why, as text."""
+    return ": ".join([f"by {record['by']}", *filter(None, [record.get("note")])]) if "by" in record else ""
+
+
 def hints(session: Session, condition: str) -> list[str]:
     """Return the next commands for this run as lines."""
     return [f"{what}: {command}" for what, command in choices(session, session.state, condition)]

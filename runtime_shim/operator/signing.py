@@ -6,16 +6,11 @@ from runtime_shim.engine.journal import Record, picked
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import LONGEST_NAME, MOVES, State, user
-from runtime_shim.engine.status import ASSUMED
+from runtime_shim.engine.status import ASSUMED, told_by
 from runtime_shim.engine.texts import HIDDEN, one_line
 
 LONGEST = {"by": LONGEST_NAME, "note": 2000}  # characters
 SIGNED = ("done", "entry", "item", "resume")  # kinds of records
-
-
-def told_by(record: Table) -> str:
-    """Return who decided and why, as text."""
-    return ": ".join([f"by {record['by']}", *filter(None, [record.get("note")])]) if "by" in record else ""
 
 
 class Signing(Extension):

@@ -15,9 +15,8 @@ from runtime_shim.engine.outcomes import AnsweredElsewhere
 from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import LENDS, State, Store
-from runtime_shim.engine.status import KNOWN
+from runtime_shim.engine.status import KNOWN, told_by
 from runtime_shim.engine.texts import one_line, word_of
-from runtime_shim.operator.signing import told_by
 
 LENT = 5.0  # seconds to wait for a lock that is lent
 

@@ -9,11 +9,10 @@ from runtime_shim.engine.outcomes import Done
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Performers, Session
 from runtime_shim.engine.state import State, utc_now
-from runtime_shim.engine.status import hints
+from runtime_shim.engine.status import hints, told_by
 from runtime_shim.engine.texts import MEANINGS, one_line
 from runtime_shim.engine.walk import filled
 from runtime_shim.io.terminal import asked
-from runtime_shim.operator.signing import told_by
 from runtime_shim.tasks.ask import Prompts
 
 ITEM_WORDS = {**MEANINGS, "y": "pass", "ok": "pass", "done": "pass", "n": "fail"}

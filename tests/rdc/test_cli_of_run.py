@@ -54,6 +54,7 @@ SPECIFICATION = """workflow: {module: m, workflow: plan, phase: Build}
 step_specs:
   - {id: write, description: Write the plan, human_gate: required}
 """
+NO_RUN = "no run here fits answer; the commands above continue them"
 FORMATS = {
     "deploy.runbook.md": [("1", "y"), ("2", "done")],
     "notes.playbook.md": [("1", "blue"), ("2", "$(touch x) \x1b[2J")],
@@ -106,7 +107,10 @@ def test_words_without_a_file_take_the_only_run_that_fits(project: Path) -> None
     assert spawn("answer", "deploy.runbook.md", "1", "no", "--resume", cwd=project).code == 1
     assert " STOP " in spawn("history", "deploy.runbook.md", cwd=project).out
     refused = spawn("answer", "1", "yes", cwd=project)
-    assert (refused.code, refused.err.splitlines()[-1]) == (2, "rdc: error: no run here fits answer; the commands above continue them")
+    assert (refused.code, refused.err.splitlines()[-1]) == (
+        2,
+        "rdc: error: no run here fits answer; the commands above continue them",
+    )
 
 
 def test_several_runs_are_listed(project: Path) -> None:
