@@ -166,8 +166,9 @@ class Store:
 
     def records(self) -> list[Record]:
         """Read the journal without changing anything."""
-        refuse_links(self.directory)
-        records, self.size = read_journal(self.path)
+        is_here = os.path.join(os.getcwd(), self.directory) == self.folder  # otherwise the run is in its own folder
+        refuse_links(self.directory if is_here else self.folder)
+        records, self.size = read_journal(self.path if is_here else os.path.join(self.folder, "journal"))
         self.count = len(records)
         return records
 

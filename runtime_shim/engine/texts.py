@@ -26,7 +26,7 @@ def meant(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     import difflib
 
     near = difflib.get_close_matches(word, [*known], 1, cutoff)
-    return f"; did you mean {near[0]}?" if near else ""
+    return f"; did you mean {near[0]}?" if near and near[0].isprintable() else ""
 
 
 def words_of(node: Table) -> tuple[str, ...]:

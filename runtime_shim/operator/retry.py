@@ -1,8 +1,6 @@
 """Retries: after STOP, a run continues at the step that failed last."""
 
-import os
-
-from runtime_shim.engine.journal import Record, picked, read_journal
+from runtime_shim.engine.journal import Record, picked
 from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.session import NOT_PASSED, Extension, Session
 from runtime_shim.engine.state import ENDED, MOVES, State, is_over
@@ -25,7 +23,7 @@ def failed_last(session: Session) -> tuple[Record, State]:
 
     Without one, or if the run ignored its failure, it is the last step.
     """
-    records, _ = read_journal(os.path.join(session.store.folder, "journal"))  # the folder may have changed
+    records = session.store.records()
     since = max(at for at, one in enumerate(records) if one["kind"] in ("begin", "adopt"))  # earlier names are others
     done = [at for at, one in enumerate(records) if at > since and one.get("outcome", MOVES[0]) not in MOVES]
     latest = {records[at]["node"]: at for at in done}.values()
