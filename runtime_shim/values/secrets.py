@@ -12,7 +12,10 @@ from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import State
 
 # The fields of a record that hold text.
-MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "changed")
+MASKED = (
+    *("title", "message", "how", "answer", "by", "note", "registers", "changed"),
+    *("reply", "text", "items", "remarks", "reason", "notify"),
+)
 AROUND_SECRETS = " \t\n\v\f\r"  # commands may print a secret without it
 SHORTEST = 4  # characters; shorter ones are part of too many words
 HEX = "[0-9a-fA-F]"
@@ -77,7 +80,7 @@ def _hidden(text: str, spans: Spans) -> str:
 
 def in_strings(change: Callable[[str], str], value: Any) -> Any:  # any JSON value
     """Return a JSON value with its strings changed, but not the keys of objects."""
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [in_strings(change, item) for item in value]
     if isinstance(value, Mapping):
         return {key: in_strings(change, item) for key, item in value.items()}
