@@ -19,16 +19,15 @@ class Notices(Extension):
 
     options = (("run resume", "--notify", "COMMAND", "call when the run waits or ends, with the event on its stdin"),)
 
-    _given = _kept = ""
+    _given = _kept = _command = ""
 
     def before_run(self, state: "State | None") -> None:
         """Take the command of this call, or of an earlier one, or of the document."""
-        options = self.session.options
-        self._given = getattr(options, "notify", None) or ""
+        self._given = getattr(self.session.options, "notify", None) or ""
         records = (state.begin, *state.finished[-1:], *state.notes) if state else ()
         earlier = [record["notify"] for record in records if "notify" in record]
         self._kept = self._given or "".join(earlier[-1:])
-        options.notify = self._kept or self.session.program.get("notify")
+        self._command = self._kept or self.session.program.get("notify") or ""  # a later `before_run` reads the option
 
     def record(self, record: Record) -> Record:
         """Keep the command of a call for later calls, unless it has a secret."""
@@ -42,8 +41,7 @@ class Notices(Extension):
 
     def event(self, event: str, fields: Record) -> None:
         """Send an event to the command."""
-        session = self.session
-        command = getattr(session.options, "notify", None)
+        session, command = self.session, self._command
         if event not in ("run_waiting", "run_interrupted", "run_finished") or not command:
             return
         about = {"event": event, "time": utc_now(), "run": session.state.begin["run"], **fields}

@@ -128,6 +128,14 @@ def test_a_notice_stays_for_the_rest_of_a_run(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_the_notice_of_a_document_is_not_the_operators_own(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("2"), "2": ask("COMPLETE")}, notify="cat >> document"))
+    place.run("run")
+    assert place.run("answer", "1", "pass", "--resume").code == 75
+    assert place.text("document").count("\n") == 2
+    assert '"notify"' not in place.journal.read_text()
+
+
 def test_a_notice_with_a_secret_is_not_kept(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("COMPLETE")}, secrets=["TOKEN"]))
     place.run("run", "--notify", "echo hunter2 >> noticed", TOKEN="hunter2")
