@@ -8,6 +8,7 @@ import time
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.state import State, utc_now
+from runtime_shim.engine.texts import one_line
 from runtime_shim.tasks.exchange import file_with
 from runtime_shim.tasks.process import IGNORED_HERE, in_words, kill
 
@@ -19,7 +20,7 @@ class Notices(Extension):
 
     options = (("run resume", "--notify", "COMMAND", "call when the run waits or ends, with the event on its stdin"),)
 
-    _given = _kept = _command = ""
+    _given = _kept = _command = _shown = ""
 
     def before_run(self, state: "State | None") -> None:
         """Take the command of this call, or of an earlier one, or of the document."""
@@ -44,6 +45,9 @@ class Notices(Extension):
         session, command = self.session, self._command
         if event not in ("run_waiting", "run_interrupted", "run_finished") or not command:
             return
+        if self._kept and self._kept not in (self._given, self._shown):  # no one sees what a journal has
+            self._shown = self._kept
+            session.display.line(f"    notify: {one_line(self._kept)} (kept from an earlier call)")
         about = {"event": event, "time": utc_now(), "run": session.state.begin["run"], **fields}
         about.update(name=session.program["name"], title=session.program["title"])
         given = json.dumps(session.through("record", about)).encode() + b"\n"

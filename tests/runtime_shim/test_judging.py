@@ -136,6 +136,16 @@ def test_the_notice_of_a_document_is_not_the_operators_own(tmp_path: Path) -> No
     assert '"notify"' not in place.journal.read_text()
 
 
+def test_a_notice_of_an_earlier_call_is_shown_before_it_runs(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("2"), "2": ask("COMPLETE")}))
+    shown = "    notify: cat >> '?[2J' (kept from an earlier call)\n"
+    words = ("--notify", "cat >>\n '\033[2J'")
+    assert "kept from" not in place.run("run", *words).err
+    assert place.run("answer", "1", "pass", "--resume").err.count(shown) == 1
+    place.run("answer", "2", "pass")
+    assert "kept from" not in place.run("resume", *words).err
+
+
 def test_a_notice_with_a_secret_is_not_kept(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("COMPLETE")}, secrets=["TOKEN"]))
     place.run("run", "--notify", "echo hunter2 >> noticed", TOKEN="hunter2")
