@@ -213,6 +213,13 @@ def test_a_secret_in_the_reply_to_an_item_is_masked(tmp_path: Path) -> None:
     assert "n/a: ***" in stored
 
 
+def test_a_failed_item_leaves_a_trace_in_a_program_with_strings(tmp_path: Path) -> None:
+    table = program({"1": ask("COMPLETE", items=ITEMS)})
+    place = waiting(tmp_path, {**table, "registers": {**table["registers"], "name": None}})
+    place.run("answer", "1", "no", "--item", "1")
+    assert "item 1 failed: The backup is there\n" in place.run("status").out
+
+
 def test_remarks_are_masked() -> None:
     record = {"remarks": ("item 1 failed: hunter2",), "items": [{"reply": "n/a: hunter2"}], "notify": "echo hunter2"}
     assert "hunter2" not in str(masked(masking(["hunter2"]), record))
