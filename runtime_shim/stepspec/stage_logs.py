@@ -20,4 +20,4 @@ class StageLogs(SizedLogs):
     def facts(self, state: State) -> Table:
         """Return the end of the last executor's output."""
         done = until_executed(self.session.program["nodes"], state.finished)
-        return {"output": end_of_log(self.session.store.folder, done)}
+        return {"output": end_of_log(self.session.store.folder, done, self.session.mask)}

@@ -97,13 +97,16 @@ class Secrets(Extension):
 
     _masked: Callable[[str], str] = staticmethod(str)
 
+    def prepare(self) -> None:
+        """Read the secrets, including those the caller names."""
+        names = [*self.session.program.get("secrets", []), *os.environ.get("RDC_SECRETS", "").split()]
+        self._read = {name: os.environ.get(name, "") for name in names}  # in the locale, as words of the command line
+        self._masked = masking([*secret_values(names), *self._read.values()])
+
     def before_run(self, _state: "State | None") -> None:
-        """Read the secrets, including those the caller names; refuse to run if one cannot be hidden."""
+        """Refuse to run if a secret cannot be hidden."""
         options, needed = self.session.options, self.session.program.get("secrets", [])
-        names = [*needed, *os.environ.get("RDC_SECRETS", "").split()]
-        read = [os.environ.get(name, "") for name in names]  # in the locale, as words of the command line are
-        self._masked = masking([*secret_values(names), *read])
-        values = {name: value.strip(AROUND_SECRETS) for name, value in zip(names, read)}
+        values = {name: value.strip(AROUND_SECRETS) for name, value in self._read.items()}
         if options.command not in ("run", "resume", "retry") or options.dry_run:  # calls nothing
             return
         missing = [name for name in needed if not values[name]]

@@ -104,6 +104,15 @@ def test_output_is_shown_as_a_terminal_leaves_it(output: str, shown: str) -> Non
     assert last_lines(output) == shown
 
 
+def test_a_secret_that_a_color_cuts_is_masked(tmp_path: Path) -> None:
+    steps = {"1": shell("printf 'hun\\033[31mter2\\n'; exit 1", "STOP", "2"), "2": ask("COMPLETE")}
+    place = Place(tmp_path, program(steps, secrets=["TOKEN"]))
+    done = place.run("run", "--logs", TOKEN="hunter2")
+    assert "    | ***\n" in done.err
+    assert "    | ***\n" in place.run("status", TOKEN="hunter2").out
+    assert "\n***\n" in place.run("report", TOKEN="hunter2").out
+
+
 def test_the_answer_of_an_agent_is_its_output(tmp_path: Path) -> None:
     agent: dict[str, Any] = {"task": "agent", "agent": "", "prompt": "Say it.", "words": ["pass", "fail"]}
     place = Place(tmp_path, program({"1": {**shell("", "2"), **agent}, "2": ask("COMPLETE")}))
