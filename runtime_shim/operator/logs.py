@@ -42,16 +42,17 @@ def log_lines(journal: str, number: int, node: str, mask: Mask = str) -> str:
     folder = os.path.join(folder, LOGS if run == "journal" else f"{run}.{LOGS}")
     with suppress(OSError, UsageError):
         refuse_links(folder)
-        with open(os.path.join(folder, log_of(number, node)), "rb", opener=at_once) as file:
-            file.seek(max(os.fstat(file.fileno()).st_size - SHOWN_BYTES, 0))
-            return last_lines(file.read().decode(errors="replace"), mask)
+        own, known = log_of(number, node), [name for name in os.listdir(folder) if name.startswith(f"{number:03}-")]
+        for name in sorted(known, key=lambda name: name != own)[:1]:  # `resume --adopt` may have renamed the step
+            with open(os.path.join(folder, name), "rb", opener=at_once) as file:
+                file.seek(max(os.fstat(file.fileno()).st_size - SHOWN_BYTES, 0))
+                return last_lines(file.read().decode(errors="replace"), mask)
     return ""
 
 
-def end_of_log(directory: str, done: Sequence[Record], mask: Mask = str) -> str:
+def end_of_log(journal: str, done: Sequence[Record], mask: Mask = str) -> str:
     """Return the last lines of the log of the last finished step, or ""."""
-    path = os.path.join(directory, "journal")
-    return "".join(log_lines(path, len(done), one["node"], mask) for one in done[-1:])
+    return "".join(log_lines(journal, len(done), one["node"], mask) for one in done[-1:])
 
 
 class Logs(Extension):
@@ -120,7 +121,12 @@ class Logs(Extension):
 
     def facts(self, state: State) -> Table:
         """Return the end of the last step's output."""
-        return {"output": end_of_log(self.session.store.folder, state.finished, self.session.mask)}
+        return {"output": self.end_of(state.finished)}
+
+    def end_of(self, done: Sequence[Record]) -> str:
+        """Return the end of the last step's output, of an archived run too, in any current directory."""
+        store = self.session.store
+        return end_of_log(os.path.join(store.folder, os.path.basename(store.path)), done, self.session.mask)
 
     def lines(self, facts: Table, record: "Table | None") -> list[str]:
         """Return the end of the last step's output below it, until the run is complete."""

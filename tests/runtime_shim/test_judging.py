@@ -113,6 +113,25 @@ def test_a_secret_that_a_color_cuts_is_masked(tmp_path: Path) -> None:
     assert "\n***\n" in place.run("report", TOKEN="hunter2").out
 
 
+def test_the_log_of_a_step_survives_its_new_name(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("echo built", "2"), "2": ask("COMPLETE")}))
+    place.run("run", "--logs")
+    place.write(program({"build": shell("echo built", "2"), "2": ask("COMPLETE")}))
+    assert "    | built\n" in place.run("resume", "--adopt").err
+    assert "        | built\n" in place.run("status").out
+
+
+def test_an_archived_run_has_its_logs(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("cat said; exit 1", "COMPLETE")}))
+    (tmp_path / "said").write_text("before\n")
+    assert place.run("run", "--logs").code == 1
+    (tmp_path / "said").write_text("now\n")
+    first = place.records()[0]["run"]
+    assert place.run("run", "--logs").code == 1
+    assert "        | before\n" in place.run("history", first).out
+    assert "        | now\n" in place.run("status").out
+
+
 def test_the_answer_of_an_agent_is_its_output(tmp_path: Path) -> None:
     agent: dict[str, Any] = {"task": "agent", "agent": "", "prompt": "Say it.", "words": ["pass", "fail"]}
     place = Place(tmp_path, program({"1": {**shell("", "2"), **agent}, "2": ask("COMPLETE")}))
