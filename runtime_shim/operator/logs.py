@@ -101,7 +101,7 @@ class Logs(Extension):
                     data = b""
                     with suppress(OSError):  # a pseudo-terminal without another end
                         data = os.read(source, LOG_LIMIT)
-                    with suppress(OSError):  # a full disk does not end a command
+                    with suppress(Exception):  # a full disk does not end a command, nor does a defect here
                         self.keep(log, data)
                     with suppress(OSError):  # no one reads it
                         self.session.display.put(data.decode("latin-1"), 1, "latin-1")
