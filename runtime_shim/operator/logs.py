@@ -9,7 +9,7 @@ import termios
 import tty
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Callable
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.private import at_once, refuse_links
@@ -22,31 +22,36 @@ LOGS, LOG_LIMIT, SHOWN_LINES, SHOWN_BYTES, READS = "logs", 1 << 20, 20, 8192, 25
 # Text that a terminal overwrites, and codes for its style.
 UNSEEN = r"(?m)^[^\n]*\r(?=[^\r\n])|\x1b(\[[0-9;:?]*[A-Za-z]|\][^\x07\x1b]*(\x07|\x1b\\)|[()][A-Z0-9])"
 
+Mask = Callable[[str], str]
+
 
 def log_of(number: int, node: str) -> str:
     """Return the file name for the step that ends N-th, safe in any path."""
     return f"{number:03}-{re.sub('[^A-Za-z0-9_.~{} -]', lambda found: f'%{ord(found[0]):02X}', node)[:150]}.log"
 
 
-def last_lines(text: str) -> str:
+def last_lines(text: str, mask: Mask = str) -> str:
     """Return the last lines of output, as a terminal shows them, without anything that steers it."""
-    return "\n".join(line[:200] for line in clean(re.sub(UNSEEN, "", text)).rstrip().split("\n")[-SHOWN_LINES:])
+    shown = mask(clean(re.sub(UNSEEN, "", text)))  # a code for a style may have cut a secret
+    return "\n".join(line[:200] for line in shown.rstrip().split("\n")[-SHOWN_LINES:])
 
 
-def log_lines(journal: str, number: int, node: str) -> str:
+def log_lines(journal: str, number: int, node: str, mask: Mask = str) -> str:
     """Return the last lines of the log of the step that ended N-th, for a run by its journal, or ""."""
     folder = os.path.join(os.path.dirname(journal), f"{os.path.basename(journal)}.{LOGS}".removeprefix("journal."))
     with suppress(OSError, UsageError):
         refuse_links(folder)
-        with open(os.path.join(folder, log_of(number, node)), "rb", opener=at_once) as file:
-            file.seek(max(os.fstat(file.fileno()).st_size - SHOWN_BYTES, 0))
-            return last_lines(file.read().decode(errors="replace"))
+        own, known = log_of(number, node), [name for name in os.listdir(folder) if name.startswith(f"{number:03}-")]
+        for name in sorted(known, key=lambda name: name != own)[:1]:  # `resume --adopt` may have renamed the step
+            with open(os.path.join(folder, name), "rb", opener=at_once) as file:
+                file.seek(max(os.fstat(file.fileno()).st_size - SHOWN_BYTES, 0))
+                return last_lines(file.read().decode(errors="replace"), mask)
     return ""
 
 
-def end_of_log(directory: str, done: Sequence[Record]) -> str:
+def end_of_log(journal: str, done: Sequence[Record], mask: Mask = str) -> str:
     """Return the last lines of the log of the last finished step, or ""."""
-    return "".join(log_lines(os.path.join(directory, "journal"), len(done), one["node"]) for one in done[-1:])
+    return "".join(log_lines(journal, len(done), one["node"], mask) for one in done[-1:])
 
 
 class Logs(Extension):
@@ -95,7 +100,7 @@ class Logs(Extension):
                     data = b""
                     with suppress(OSError):  # a pseudo-terminal without another end
                         data = os.read(source, LOG_LIMIT)
-                    with suppress(OSError):  # a full disk does not end a command
+                    with suppress(Exception):  # a full disk does not end a command, nor does a defect here
                         self.keep(log, data)
                     with suppress(OSError):  # no one reads it
                         self.session.display.put(data.decode("latin-1"), 1, "latin-1")
@@ -115,7 +120,12 @@ class Logs(Extension):
 
     def facts(self, state: State) -> Table:
         """Return the end of the last step's output."""
-        return {"output": end_of_log(self.session.store.folder, state.finished)}
+        return {"output": self.end_of(state.finished)}
+
+    def end_of(self, done: Sequence[Record]) -> str:
+        """Return the end of the last step's output, of an archived run too, in any current directory."""
+        store = self.session.store
+        return end_of_log(os.path.join(store.folder, os.path.basename(store.path)), done, self.session.mask)
 
     def lines(self, facts: Table, record: "Table | None") -> list[str]:
         """Return the end of the last step's output below it, until the run is complete."""
@@ -124,4 +134,4 @@ class Logs(Extension):
 
     def output(self, number: int, node: str) -> str:
         """Return the end of the log of the step that ended N-th."""
-        return log_lines(self.session.store.path, number, node)
+        return log_lines(self.session.store.path, number, node, self.session.mask)

@@ -69,7 +69,8 @@ class NamedRuns(Extension):
         """Return the options that a printed command repeats, to mean this run and continue like this call."""
         options, label = self.session.options, getattr(self.session.options, "as")
         found = ["--as", label] if label else ["--state-dir", options.state_dir] if options.state_dir else []
-        known = [(name, takes) for owners, name, takes, _ in options.known if command in owners.split()]
+        like = command.replace("retry", "resume")  # it has the same options
+        known = [(name, takes) for owners, name, takes, _ in options.known if like in owners.split()]
         for option, takes in known if command != "run" else ():
             given = getattr(options, option[2:].replace("-", "_")) if option in REPEATED else None
             for value in given if isinstance(given, list) else filter(None, [given]):

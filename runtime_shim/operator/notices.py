@@ -8,6 +8,7 @@ import time
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.state import State, utc_now
+from runtime_shim.engine.texts import one_line
 from runtime_shim.tasks.exchange import file_with
 from runtime_shim.tasks.process import IGNORED_HERE, in_words, kill
 
@@ -19,16 +20,15 @@ class Notices(Extension):
 
     options = (("run resume", "--notify", "COMMAND", "call when the run waits or ends, with the event on its stdin"),)
 
-    _given = _kept = ""
+    _given = _kept = _command = _shown = ""
 
     def before_run(self, state: "State | None") -> None:
         """Take the command of this call, or of an earlier one, or of the document."""
-        options = self.session.options
-        self._given = getattr(options, "notify", None) or ""
+        self._given = getattr(self.session.options, "notify", None) or ""
         records = (state.begin, *state.finished[-1:], *state.notes) if state else ()
         earlier = [record["notify"] for record in records if "notify" in record]
         self._kept = self._given or "".join(earlier[-1:])
-        options.notify = self._kept or self.session.program.get("notify")
+        self._command = self._kept or self.session.program.get("notify") or ""  # a later `before_run` reads the option
 
     def record(self, record: Record) -> Record:
         """Keep the command of a call for later calls, unless it has a secret."""
@@ -42,10 +42,12 @@ class Notices(Extension):
 
     def event(self, event: str, fields: Record) -> None:
         """Send an event to the command."""
-        session = self.session
-        command = getattr(session.options, "notify", None)
+        session, command = self.session, self._command
         if event not in ("run_waiting", "run_interrupted", "run_finished") or not command:
             return
+        if self._kept and self._kept not in (self._given, self._shown):  # no one sees what a journal has
+            self._shown = self._kept
+            session.display.line(f"    notify: {one_line(self._kept)} (kept from an earlier call)")
         about = {"event": event, "time": utc_now(), "run": session.state.begin["run"], **fields}
         about.update(name=session.program["name"], title=session.program["title"])
         given = json.dumps(session.through("record", about)).encode() + b"\n"

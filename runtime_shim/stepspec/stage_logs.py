@@ -3,7 +3,6 @@
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import State
-from runtime_shim.operator.logs import end_of_log
 from runtime_shim.operator.sized_logs import SizedLogs
 
 
@@ -19,5 +18,4 @@ class StageLogs(SizedLogs):
 
     def facts(self, state: State) -> Table:
         """Return the end of the last executor's output."""
-        done = until_executed(self.session.program["nodes"], state.finished)
-        return {"output": end_of_log(self.session.store.folder, done)}
+        return {"output": self.end_of(until_executed(self.session.program["nodes"], state.finished))}

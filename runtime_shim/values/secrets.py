@@ -12,7 +12,10 @@ from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import State
 
 # The fields of a record that hold text.
-MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "changed")
+MASKED = (
+    *("title", "message", "how", "answer", "by", "note", "registers", "changed"),
+    *("reply", "text", "items", "remarks", "reason", "notify"),
+)
 AROUND_SECRETS = " \t\n\v\f\r"  # commands may print a secret without it
 SHORTEST = 4  # characters; shorter ones are part of too many words
 HEX = "[0-9a-fA-F]"
@@ -77,7 +80,7 @@ def _hidden(text: str, spans: Spans) -> str:
 
 def in_strings(change: Callable[[str], str], value: Any) -> Any:  # any JSON value
     """Return a JSON value with its strings changed, but not the keys of objects."""
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [in_strings(change, item) for item in value]
     if isinstance(value, Mapping):
         return {key: in_strings(change, item) for key, item in value.items()}
@@ -94,13 +97,16 @@ class Secrets(Extension):
 
     _masked: Callable[[str], str] = staticmethod(str)
 
+    def prepare(self) -> None:
+        """Read the secrets, including those the caller names."""
+        names = [*self.session.program.get("secrets", []), *os.environ.get("RDC_SECRETS", "").split()]
+        self._read = {name: os.environ.get(name, "") for name in names}  # in the locale, as words of the command line
+        self._masked = masking([*secret_values(names), *self._read.values()])
+
     def before_run(self, _state: "State | None") -> None:
-        """Read the secrets, including those the caller names; refuse to run if one cannot be hidden."""
+        """Refuse to run if a secret cannot be hidden."""
         options, needed = self.session.options, self.session.program.get("secrets", [])
-        names = [*needed, *os.environ.get("RDC_SECRETS", "").split()]
-        read = [os.environ.get(name, "") for name in names]  # in the locale, as words of the command line are
-        self._masked = masking([*secret_values(names), *read])
-        values = {name: value.strip(AROUND_SECRETS) for name, value in zip(names, read)}
+        values = {name: value.strip(AROUND_SECRETS) for name, value in self._read.items()}
         if options.command not in ("run", "resume", "retry") or options.dry_run:  # calls nothing
             return
         missing = [name for name in needed if not values[name]]

@@ -123,7 +123,7 @@ class Values(Extension):
 
     def with_text(self, text: str, done: Done) -> Done:
         """Return an outcome with its text."""
-        remarks: list[str] = []
+        remarks = [*done.remarks]  # `keeping` adds to it
         return done._replace(verbs=keeping(text, {}, remarks), remarks=remarks)
 
     def facts(self, state: State) -> Table:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from runtime_shim.values.secrets import masked, masking
 from tests.support.process import Place, Screen, Table, ask, kill, program, shell
 
 pytestmark = pytest.mark.process
@@ -199,3 +200,26 @@ def test_of_two_answers_to_an_item_one_wins_even_if_killed(tmp_path: Path, seed:
     assert place.walk() == ["1 pass", "2 pass"]
     record = next(record for record in place.records() if record["kind"] == "done")
     assert [(item["item"], item["reply"]) for item in record["items"]] == replies(place)
+
+
+def test_a_secret_in_the_reply_to_an_item_is_masked(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE", items=ITEMS[:1])}, secrets=["TOKEN"]))
+    assert place.run("run", TOKEN="hunter2").code == 75
+    place.run("answer", "1", "n/a: hunter2", "--item", "1", TOKEN="hunter2")
+    assert replies(place) == [(1, "n/a: ***")]
+    assert place.run("resume", TOKEN="hunter2").code == 0
+    stored = place.journal.read_text() + place.run("status").out + place.run("status", "--json").out
+    assert "hunter2" not in stored
+    assert "n/a: ***" in stored
+
+
+def test_a_failed_item_leaves_a_trace_in_a_program_with_strings(tmp_path: Path) -> None:
+    table = program({"1": ask("COMPLETE", items=ITEMS)})
+    place = waiting(tmp_path, {**table, "registers": {**table["registers"], "name": None}})
+    place.run("answer", "1", "no", "--item", "1")
+    assert "item 1 failed: The backup is there\n" in place.run("status").out
+
+
+def test_remarks_are_masked() -> None:
+    record = {"remarks": ("item 1 failed: hunter2",), "items": [{"reply": "n/a: hunter2"}], "notify": "echo hunter2"}
+    assert "hunter2" not in str(masked(masking(["hunter2"]), record))

@@ -104,6 +104,34 @@ def test_output_is_shown_as_a_terminal_leaves_it(output: str, shown: str) -> Non
     assert last_lines(output) == shown
 
 
+def test_a_secret_that_a_color_cuts_is_masked(tmp_path: Path) -> None:
+    steps = {"1": shell("printf 'hun\\033[31mter2\\n'; exit 1", "STOP", "2"), "2": ask("COMPLETE")}
+    place = Place(tmp_path, program(steps, secrets=["TOKEN"]))
+    done = place.run("run", "--logs", TOKEN="hunter2")
+    assert "    | ***\n" in done.err
+    assert "    | ***\n" in place.run("status", TOKEN="hunter2").out
+    assert "\n***\n" in place.run("report", TOKEN="hunter2").out
+
+
+def test_the_log_of_a_step_survives_its_new_name(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("echo built", "2"), "2": ask("COMPLETE")}))
+    place.run("run", "--logs")
+    place.write(program({"build": shell("echo built", "2"), "2": ask("COMPLETE")}))
+    assert "    | built\n" in place.run("resume", "--adopt").err
+    assert "        | built\n" in place.run("status").out
+
+
+def test_an_archived_run_has_its_logs(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("cat said; exit 1", "COMPLETE")}))
+    (tmp_path / "said").write_text("before\n")
+    assert place.run("run", "--logs").code == 1
+    (tmp_path / "said").write_text("now\n")
+    first = place.records()[0]["run"]
+    assert place.run("run", "--logs").code == 1
+    assert "        | before\n" in place.run("history", first).out
+    assert "        | now\n" in place.run("status").out
+
+
 def test_the_answer_of_an_agent_is_its_output(tmp_path: Path) -> None:
     agent: dict[str, Any] = {"task": "agent", "agent": "", "prompt": "Say it.", "words": ["pass", "fail"]}
     place = Place(tmp_path, program({"1": {**shell("", "2"), **agent}, "2": ask("COMPLETE")}))
@@ -126,6 +154,24 @@ def test_a_notice_stays_for_the_rest_of_a_run(tmp_path: Path) -> None:
     assert [json.loads(line)["event"] for line in place.text("mine").splitlines()] == [
         "run_waiting", "run_waiting", "run_finished",
     ]  # fmt: skip
+
+
+def test_the_notice_of_a_document_is_not_the_operators_own(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("2"), "2": ask("COMPLETE")}, notify="cat >> document"))
+    place.run("run")
+    assert place.run("answer", "1", "pass", "--resume").code == 75
+    assert place.text("document").count("\n") == 2
+    assert '"notify"' not in place.journal.read_text()
+
+
+def test_a_notice_of_an_earlier_call_is_shown_before_it_runs(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("2"), "2": ask("COMPLETE")}))
+    shown = "    notify: cat >> '?[2J' (kept from an earlier call)\n"
+    words = ("--notify", "cat >>\n '\033[2J'")
+    assert "kept from" not in place.run("run", *words).err
+    assert place.run("answer", "1", "pass", "--resume").err.count(shown) == 1
+    place.run("answer", "2", "pass")
+    assert "kept from" not in place.run("resume", *words).err
 
 
 def test_a_notice_with_a_secret_is_not_kept(tmp_path: Path) -> None:

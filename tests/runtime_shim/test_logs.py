@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import pytest
 
+from runtime_shim.engine.display import Display
 from runtime_shim.operator import notices
 from runtime_shim.operator.masked_logs import LONGEST_LINE
 from runtime_shim.operator.sized_logs import SizedLogs
@@ -131,6 +132,22 @@ def test_a_log_that_cannot_be_kept_leaves_the_step_to_be_begun(tmp_path: Path) -
     assert (refused.code, "logs" in refused.last) == (2, True)
     assert not (tmp_path / "ran").exists()
     assert place.run("resume").code == 0, "nobody need decide about it"
+
+
+def test_a_log_that_fails_does_not_end_the_command(capfd: pytest.CaptureFixture[str]) -> None:
+    def fail(*_given: Any) -> None:
+        raise ValueError
+
+    logs = SizedLogs(cast("Any", SimpleNamespace(display=Display(sys.stderr))))
+    logs.keep = fail  # type: ignore[method-assign]
+    source, sink = os.pipe()
+    copier = threading.Thread(target=logs._copy, args=(source, os.open(os.devnull, os.O_RDWR), [0] * 999))
+    copier.start()
+    for _ in range(9):
+        os.write(sink, b"x" * 65_536)
+    os.close(sink)
+    copier.join(10)
+    assert len(capfd.readouterr().out) == 9 * 65_536
 
 
 # --- Notices ----------------------------------------------------------------------------------------------------------

@@ -152,3 +152,10 @@ def test_what_must_be_given_again_is_repeated(tmp_path: Path) -> None:
     assert done.code == 130, done.err
     again = "resume --as b --log-limit 9k --agent 'kill -INT $PPID; sleep 5'"
     assert f"{again}\n" in done.err
+
+
+def test_a_retry_repeats_the_agent(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
+    done = place.run("run", "--agent", "echo FAIL", "--as", "b")
+    assert done.code == 1, done.err
+    assert "retry --as b --agent 'echo FAIL'\n" in done.err

@@ -131,7 +131,8 @@ class LegSteps(Extension):
 
     def facts(self, state: State) -> Table:
         """Return the end of the last step's output, which is in its record."""
-        return {"output": last_lines("".join(one.get("output", "") for one in state.finished[-1:]))}
+        output = "".join(one.get("output", "") for one in state.finished[-1:])
+        return {"output": last_lines(output, self.session.mask)}
 
     def after_step(self, _move: Move) -> None:
         """End the leg, if the next step has to wait or the worker stops."""

@@ -211,7 +211,7 @@ def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
         print(plain(f"rdc: {said}"), flush=True)
     if waits:
         job.runner.page(mask(put_question(program, state, is_handed)))
-        if output := end_of_log(job.path("rdc"), state.finished):
+        if output := end_of_log(job.path("rdc/journal"), state.finished):
             job.runner.page(mask(f"\nThe output of the step before it ends with:\n{as_block(output)}"))
     if is_waiting:
         job.lines.append(
