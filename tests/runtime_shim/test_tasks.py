@@ -460,6 +460,19 @@ def test_only_the_step_with_a_time_expires(tmp_path: Path) -> None:
     assert place.run("resume").last == "rdc: STOP gave up"
 
 
+@pytest.mark.parametrize("call", ["answer", "goto"])
+def test_a_question_expires_although_no_call_has_shown_it(tmp_path: Path, call: str) -> None:
+    place = Place(tmp_path, table_of({"1": ask("2"), "2": ask("COMPLETE", expire=60)}))
+    assert place.run("run").code == 75
+    place.later(1e6)
+    assert place.run(*{"answer": ("answer", "1", "pass"), "goto": ("goto", "2")}[call]).code == 0
+    place.later(50)
+    assert "WAITING at 2" in place.run("status").out
+    place.later(61)
+    assert "expired after 1 min" in place.run("status").out
+    assert place.run("answer", "2", "pass").code == 2
+
+
 @pytest.mark.parametrize("bad", ["STOP", "COMPLETE", "2"])
 def test_a_run_that_expires_into_its_end_is_not_started_again(tmp_path: Path, bad: str) -> None:
     """What `open` finds has an outcome that no call has recorded."""
