@@ -112,8 +112,11 @@ class Expiry(Extension):
         state.apply(self._due)
 
     def before_run(self, state: "State | None") -> None:
-        """Forget the outcome if another run starts."""
-        self._due = self._due if state else None
+        """Record the outcome in the journal of the run that ended, if another run starts."""
+        if self._due and not state:
+            self.session.store.open()
+            self.session.store.append(self._due)
+            self._due = None
 
     def is_due(self) -> bool:
         """Return whether an outcome is not recorded."""
