@@ -24,6 +24,7 @@ from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, St
 from compiler.text.durations import spoken
 from compiler.text.regex import Regex
 from compiler.version import __version__
+from runtime_shim.editions import EDITIONS
 from runtime_shim.targets.naming import split_name
 
 _PART = Regex(r"(.+)/(?:prompt|elicit|tool|human)", re.DOTALL)
@@ -76,7 +77,7 @@ def calling(program: Program, options: MakeOptions, reason: CallReason) -> Emiss
         ),
         notes=list(_notes(program)),
         start="".join(f" {item.name}=…" for item in program.inputs if item.required and item.default is None),
-        verbs=" ".join(_verbs(program)),
+        verbs=" ".join(_verbs(program, python.edition)),
     )
     return Emission(text, companions=python.companions(), reason=reason)
 
@@ -106,10 +107,12 @@ def page(sources: Sequence[SourceFile], state: str, steps: Sequence[Step], **fac
     )
 
 
-def _verbs(program: Program) -> Iterator[str]:
+def _verbs(program: Program, edition: str) -> Iterator[str]:
     unknown = set[str]() if program.stepspec is not None else {"timeline", "outputs"}
     if not any(isinstance(node.task, Gate) for node in program.nodes):
         unknown.add("approve")
+    if "operator.report.RunReports" not in EDITIONS[edition].extensions:
+        unknown.add("report")
     return (verb for verb in VERBS if verb not in unknown)
 
 

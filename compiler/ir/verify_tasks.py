@@ -271,6 +271,8 @@ def value_issues(value: Value) -> Iterator[tuple[Field, str]]:
     """Yield the problems of the value that a question asks for, each with its field."""
     yield from input_issues(Input(value.name, value.type, options=value.options, pattern=value.pattern))
     for option in value.options:
+        if option == "-" or option.startswith("--"):  # `-5` is a reply
+            yield "options", f"the option {option!r} isn't a valid reply: `answer` reads it as its own option"
         if outcome_of(option, "string")[0] != "pass" or option != option.strip(SPACES):
             yield (
                 "options",

@@ -111,7 +111,7 @@ class State:
         if "condition" not in record:
             self.notes.append(record)
             return
-        self.condition = record["condition"]
+        self.condition, self.since = record["condition"], record.get("time", "")
         if kind in ("begin", "adopt"):
             self.registers, self.program, self.nodes = dict(record["registers"]), record["program"], record["nodes"]
             self.name, self.source, self.steps = record["name"], record["source"], record["steps"]

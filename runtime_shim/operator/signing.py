@@ -28,8 +28,11 @@ class Signing(Extension):
     def before_run(self, state: "State | None") -> None:
         """Check the options of a signature."""
         session, command = self.session, self.session.options.command
-        decides = command in ("answer", *MOVES) or (command == "resume" and state and state.condition == "running")
-        self._is_due = bool(decides)
+        self._is_due = command in ("answer", *MOVES) or bool(
+            command == "resume" and state and state.condition == "running"
+        )
+        raises = any(getattr(session.options, f"max_{what}", None) is not None for what in ("visits", "steps"))
+        decides = self._is_due or (command == "resume" and raises)
         for key, text in self._said().items():
             if re.search(rf"{HIDDEN}|[\n\t]", text) or not 0 < len(text.strip()) <= len(text) <= LONGEST[key]:
                 raise UsageError(f"--{key} takes one line of 1 to {LONGEST[key]:,} printable characters")
@@ -38,6 +41,8 @@ class Signing(Extension):
 
     def record(self, record: Record) -> Record:
         """Add the signature to decisions: one for each resume, and each answer at the terminal."""
+        if "visits" in record or (record.get("kind") == "agreed" and "max_steps" in record["agreed"]):  # raised limits
+            return {**record, "by": user(), **self._said()}
         if record.get("kind") not in SIGNED or not (self._is_due or record.get("how") == "answered here"):
             return record
         if self.session.options.command in ("resume", "retry"):

@@ -102,11 +102,13 @@ def answer(session: Session, shows: bool = True) -> int:
     state = session.state
     if not session.is_same(state):  # `--adopt` has accepted it
         session.adopt()
+    late = [f"{one['node']} {one['how']}" for one in state.finished[-1:] if one["how"].startswith("expired after")]
     if state.condition != "waiting":
-        raise UsageError("no step is waiting for an answer")
+        raise UsageError([*late, "no step is waiting for an answer"][0])
     performer, node = session.performers[state.node], session.program["nodes"][state.node]
     if not performer.is_named(step, state.node, node):
-        raise UsageError(f"{step} is not waiting for an answer; {' or '.join(performer.names(state.node, node))} is")
+        waiting = f"{step} is not waiting for an answer; {' or '.join(performer.names(state.node, node))} is"
+        raise UsageError("; ".join([*late, waiting]))
     session.store.open()
     done = session.through("given", performer.given(step, reply, "answered"))
     if done is not None:

@@ -2,6 +2,7 @@
 
 import re
 import time
+from contextlib import suppress
 from typing import Any
 
 from runtime_shim.engine.display import duration
@@ -111,8 +112,11 @@ class Expiry(Extension):
         state.apply(self._due)
 
     def before_run(self, state: "State | None") -> None:
-        """Forget the outcome if another run starts."""
-        self._due = self._due if state else None
+        """Record the outcome in the journal of the run that ended, if another run starts."""
+        if self._due and not state:
+            self.session.store.open()
+            self.session.store.append(self._due)
+            self._due = None
 
     def is_due(self) -> bool:
         """Return whether an outcome is not recorded."""
@@ -137,8 +141,13 @@ def longest_wait(program: Table, state: State) -> float:
 
 def expires_at(program: Table, state: State) -> float:
     """Return when a waiting step expires, in seconds; infinity without a limit."""
-    since = [note["since"] for note in state.notes if note["kind"] == "waits"]
-    longest = longest_wait(program, state)
+    import datetime  # slow to import
+
+    since, longest = [note["since"] for note in state.notes if note["kind"] == "waits"], longest_wait(program, state)
+    with suppress(ValueError):  # records of older versions have no time
+        if longest and not since:  # no call has left the run since its last move
+            moved = datetime.datetime.fromisoformat(f"{state.since}"[:-1]).replace(tzinfo=datetime.timezone.utc)
+            since = [max(moved.timestamp(), state.finished[-1].get("due", 0.0) if state.finished else 0.0)]
     return float(since[0] + longest) if since and longest else float("inf")
 
 

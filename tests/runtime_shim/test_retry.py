@@ -167,7 +167,9 @@ def test_a_limit_is_raised_where_a_retry_would_reach_it_again(tmp_path: Path) ->
     resume = f"to allow more steps: {place.script} resume --max-steps 4"
     assert f"rdc: {resume}" in limited.err
     assert place.run("retry").last == f"rdc: error: 1: the limit of 2 steps was reached; {resume}"
-    assert place.run("resume", "--max-steps", "4").last == "rdc: STOP 1: the limit of 4 steps was reached"
+    raised = place.run("resume", "--max-steps", "4", "--by", "ann")
+    assert raised.last == "rdc: STOP 1: the limit of 4 steps was reached"
+    assert [(record["kind"], record["by"]) for record in place.records() if "by" in record] == [("agreed", "ann")]
 
 
 def test_an_expired_question_is_asked_again(tmp_path: Path) -> None:

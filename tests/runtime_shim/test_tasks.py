@@ -17,6 +17,7 @@ from compiler.ir.edges import Keep
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask, Gate, Parallel, Tool
 from compiler.ir.texts import text
+from runtime_shim.engine.journal import read_journal
 from tests.support.process import Place, Screen, Table, ask, is_gone, kill, shell, wait_until
 from tests.support.process import program as table_of
 from tests.support.runtime_programs import Compiled, agent, edge, node, of, program, sh, slot, stored
@@ -374,7 +375,7 @@ def test_a_question_that_expired_fails_and_the_run_goes_on_as_the_document_says(
     assert "expired after 1.0 s" in status.out
     assert place.journal.read_bytes() == before, "who only looks changes nothing"
     late = place.run("answer", "1", "pass")
-    assert (late.code, late.last) == (2, "rdc: error: no step is waiting for an answer")
+    assert (late.code, late.last) == (2, "rdc: error: 1 expired after 1.0 s")
     resumed = place.run("resume")
     assert (resumed.code, place.text("log"), place.walk()) == (1, "no\n", ["1 fail", "3 pass"])
     (expired,) = (record for record in place.records() if record["kind"] == "done" and record["node"] == "1")
@@ -400,6 +401,8 @@ def test_an_expired_run_does_not_reach_the_journal_of_the_next_one(tmp_path: Pat
     assert place.run("run").code == 75
     assert [record["kind"] for record in place.records()] == ["begin"]
     assert "expire" not in place.records()[0]
+    (archived,) = (path for path in (tmp_path / ".rdc" / "deploy" / "history").iterdir() if path.is_file())
+    assert [record.get("outcome") for record in read_journal(archived)[0]] == [None, None, "fail"]
 
 
 def test_without_the_option_a_question_waits(tmp_path: Path) -> None:
@@ -458,6 +461,19 @@ def test_only_the_step_with_a_time_expires(tmp_path: Path) -> None:
     assert place.run("resume").last == "rdc: WAITING 2 Review"
     place.later(61)
     assert place.run("resume").last == "rdc: STOP gave up"
+
+
+@pytest.mark.parametrize("call", ["answer", "goto"])
+def test_a_question_expires_although_no_call_has_shown_it(tmp_path: Path, call: str) -> None:
+    place = Place(tmp_path, table_of({"1": ask("2"), "2": ask("COMPLETE", expire=60)}))
+    assert place.run("run").code == 75
+    place.later(1e6)
+    assert place.run(*{"answer": ("answer", "1", "pass"), "goto": ("goto", "2")}[call]).code == 0
+    place.later(50)
+    assert "WAITING at 2" in place.run("status").out
+    place.later(61)
+    assert "expired after 1 min" in place.run("status").out
+    assert place.run("answer", "2", "pass").code == 2
 
 
 @pytest.mark.parametrize("bad", ["STOP", "COMPLETE", "2"])

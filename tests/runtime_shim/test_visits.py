@@ -46,6 +46,13 @@ def test_a_run_stops_instead_of_one_more_visit_and_says_how_to_continue(tmp_path
     assert edition_of(place.made, is_full=False) == "values"
 
 
+def test_who_allows_more_visits_signs_it(tmp_path: Path) -> None:
+    place = stopped(tmp_path)
+    assert place.run("resume", "--max-visits", "3", "--by", "ann", "--note", "once more").code == 75
+    (record,) = (record for record in place.records() if "by" in record)
+    assert (record["visits"], record["by"], record["note"]) == (3, "ann", "once more")
+
+
 def test_max_visits_counts_all_visits_of_the_run(tmp_path: Path) -> None:
     place = stopped(tmp_path)
     assert place.run("resume", "--max-visits", "4").last == "rdc: WAITING 1 Step 1"

@@ -39,6 +39,7 @@ def ahead():
 def sleep(seconds):
     REAL[1](seconds) if seconds < 0.1 else AHEAD.write_text(str(ahead() + seconds))
 time.time, time.sleep = lambda: REAL[0]() + ahead(), sleep
+time.time_ns = lambda: int(time.time() * 1e9)
 """
 """The time of a program that does not wait: its pauses set the clock ahead, and so does a test (`later`)."""
 Table = dict[str, Any]

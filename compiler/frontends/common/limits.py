@@ -10,7 +10,7 @@ from compiler.diagnostics.issues import OptionSources
 from compiler.diagnostics.model import Diagnostic, Issue
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import IDLE, Ask, Gate
-from compiler.ir.visits import VisitLimit, with_visit_limits
+from compiler.ir.visits import VisitLimit, most_visits, with_visit_limits
 from compiler.text.durations import duration_remedy, read_duration
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, nearest
@@ -102,8 +102,18 @@ def _waits(node: Node, step: str) -> bool:
 
 
 def with_visits(program: Program, limits: Iterable[Limits]) -> tuple[Program, list[Diagnostic]]:
-    """Return the program with limits of visits, and warnings about limits that no run can reach."""
-    items = {item.visits.step: (item.visits, item) for item in limits if item.visits}
+    """Return the program with limits of visits, warnings about limits that no run can reach, and errors about others.
+
+    A step of an agent workflow can also have a limit beside its other keys, which the program has by then.
+    """
+    items, before = {item.visits.step: (item.visits, item) for item in limits if item.visits}, most_visits(program)
+    twice = "step {} has two limits of visits: {} beside its other keys, and {} here"
+    if doubled := [
+        item.finding(MAX_VISITS, twice.format(step, before[step], visits.most), "remove one of them")
+        for step, (visits, item) in items.items()
+        if step in before
+    ]:
+        return program, doubled
     program, useless = with_visit_limits(program, [visits for visits, _ in items.values()])
     problem = "the limit of visits has no effect on step {}: no transition leads back to it"
     remedy = "remove it, or set it for a step of a loop"

@@ -84,6 +84,13 @@ def test_make_does_the_whole_and_each_step_when_it_is_due(made: Made) -> None:
     assert shown_lines(made) == ["rain"]
 
 
+def test_only_editions_with_reports_have_a_target_for_them(made: Made, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    full = Made(tmp_path / "full", shown(), operator="full")
+    assert [b" report " in each.read("Makefile") for each in (made, full)] == [False, True]
+    assert made.make("report").returncode == full.make("report").returncode == 2
+
+
 def test_a_run_of_make_is_one_of_the_program_too(made: Made) -> None:
     """`rdc run` and the program find it where they keep theirs."""
     assert made.end("topic=rain") == "rdc: WAITING 2"

@@ -193,6 +193,12 @@ def test_a_step_of_an_agent_workflow_has_the_keys_beside_its_others(tmp_path: Pa
     assert path == ["draft", "review/human", "review", "draft", "review/human", "review", "stop enough"]
 
 
+def test_two_limits_of_a_step_are_an_error_at_the_second(tmp_path: Path) -> None:
+    program, output = found(tmp_path, "workflow.yaml", "draft: {max-visits: 5}", "max_visits: 2")
+    problem = "step draft has two limits of visits: 2 beside its other keys, and 5 here"
+    assert (program, output) == (None, [f"RD013 {problem}"])
+
+
 @pytest.mark.parametrize(
     ("keys", "message"),
     [

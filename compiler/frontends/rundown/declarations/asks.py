@@ -16,7 +16,7 @@ TYPES: Mapping[str, Literal["string", "number", "choice"]] = {"text": "string", 
 """The types in documents, and in programs; a text has one line."""
 
 _REMEDIES: Mapping[Field, str] = {
-    "options": "list each option once, without pass, fail, yes and no, which are outcomes",
+    "options": "list each option once, without pass, fail, yes and no, which are outcomes, and without `--` in front",
     "pattern": "fix the regular expression",
 }
 
