@@ -63,7 +63,8 @@ def resume(session: Session) -> int:
 
 def open_run(session: Session) -> int:
     """Start a run, or take up the existing one, without running a step."""
-    state, reopens = session.read_state(), any(each.reopens for each in session.extensions)
+    state = session.read_state()
+    reopens = any(each.reopens for each in session.extensions)
     is_over = not state or state.condition == "complete" or (state.condition == "stop" and not reopens)
     is_new = is_over and not any(session.each("is_due"))
     vars(session.options).update(only=[], command="run" if is_new else "resume")
@@ -153,7 +154,8 @@ def read_words(words: list[str], own: Options, options: Options, given: OptionVa
     known = {name: takes for _, name, takes, _ in own}
     for name, each in given:
         found[name] = [*found[name], each] if "..." in known[name] else each
-    due, rest = [name for name in known if name[0] != "-" and not found[name]], iter(words)
+    due = [name for name in known if name[0] != "-" and not found[name]]
+    rest = iter(words)
     for word in rest:
         value: Any
         name, equals, value = word.partition("=")

@@ -87,7 +87,7 @@ class Extension(Part):
     `condition_after`, `record`, `mask` and `worded` return their last argument, possibly changed, and the next
     extension gets the result. In the order of a call, they return or do this:
 
-    - `from_caller(program, options, command, display)`, static: options and values that are no words of the call.
+    - `from_caller(program, options, command, display)`, static: the options of a call by other means than words.
     - `worded(text)`, static: a text in the caller's terms.
     - `enter()`: lock the run to answer it, instead of `Session.alone`.
     - `prepare()`: check the options.

@@ -113,7 +113,8 @@ class State:
             return
         self.condition, self.since = record["condition"], record.get("time", "")
         if kind in ("begin", "adopt"):
-            self.registers, self.program, self.nodes = dict(record["registers"]), record["program"], record["nodes"]
+            self.registers = dict(record["registers"])
+            self.program, self.nodes = record["program"], record["nodes"]
             self.name, self.source, self.steps = record["name"], record["source"], record["steps"]
             self.node = record["node"]
             for one in self.finished:
@@ -159,7 +160,8 @@ class Store:
     is_locked, left = False, ""  # whether this process has the lock, and the text that was there before
 
     def __init__(self, directory: str, modes: Sequence[str] = ("",), is_named: bool = False) -> None:
-        self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
+        self.directory, self.modes = directory, modes
+        self.path = os.path.join(directory, "journal")
         self.folder = os.path.join(os.getcwd(), directory)
         self.count, self.size, self._is_named = 0, 0, is_named
         self._open: dict[str, tuple[int, ...]] = {}  # inode and device of files that must not move
@@ -188,7 +190,8 @@ class Store:
             return
         is_ours = OURS in self.directory.split("/") or not os.path.isdir(self.directory)
         self.within = opened_folder(self.directory, self._is_named)
-        self.lock_file, self.me = self._opened("lock", os.O_RDWR), this_process().encode(errors="replace")
+        self.lock_file = self._opened("lock", os.O_RDWR)
+        self.me = this_process().encode(errors="replace")
         self.hold(0.15)  # `status` holds the lock for an instant
         if is_ours:  # keep state out of Git, but leave an existing directory alone
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -293,7 +296,8 @@ def problem_with(state: State, new: Sequence[Step], names: Mapping[str, str]) ->
     """Return why a run cannot continue with these steps, or ""."""
     if state.node not in names:
         return f"the run is at step {state.node}, which this program does not have"
-    at, order, old = names[state.node], [step[0] for step in new], {step[0]: step for step in state.steps}
+    at, order = names[state.node], [step[0] for step in new]
+    old = {step[0]: step for step in state.steps}
     before, place = list(old)[: list(old).index(state.node)], order.index(at)
     done = {names.get(one["node"]) for one in state.finished if one["node"] in before}
     if again := [name for name in order[place:] if name in done]:

@@ -63,7 +63,8 @@ def archives(session: Session) -> list[tuple[float, str]]:
 
 def look_at(session: Session, run: "str | None") -> State:
     """Return the state of the current run, or of an archived one that the session then reads."""
-    paths, modes = {os.path.basename(path): path for _, path in archives(session)}, session.store.modes
+    paths = {os.path.basename(path): path for _, path in archives(session)}
+    modes = session.store.modes
     if run in paths:
         session.store = Store(os.path.dirname(paths[run]), modes)
         session.store.path = paths[run]

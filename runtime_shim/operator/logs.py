@@ -41,7 +41,8 @@ def log_lines(journal: str, number: int, node: str, mask: Mask = str) -> str:
     folder = os.path.join(os.path.dirname(journal), f"{os.path.basename(journal)}.{LOGS}".removeprefix("journal."))
     with suppress(OSError, UsageError):
         refuse_links(folder)
-        own, known = log_of(number, node), [name for name in os.listdir(folder) if name.startswith(f"{number:03}-")]
+        own = log_of(number, node)
+        known = [name for name in os.listdir(folder) if name.startswith(f"{number:03}-")]
         for name in sorted(known, key=lambda name: name != own)[:1]:  # `resume --adopt` may have renamed the step
             with open(os.path.join(folder, name), "rb", opener=at_once) as file:
                 file.seek(max(os.fstat(file.fileno()).st_size - SHOWN_BYTES, 0))
@@ -74,7 +75,8 @@ class Logs(Extension):
         import threading  # slow to import
 
         name = log_of(len(self.session.state.finished) + 1, self.session.state.node)
-        log, is_seen = self._folder.open(name, os.O_RDWR | os.O_APPEND | os.O_CREAT), os.isatty(1)
+        log = self._folder.open(name, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+        is_seen = os.isatty(1)
         source, sink = os.openpty() if is_seen else os.pipe()
         if is_seen:  # the command sees a terminal of this size, and ours does the rest
             tty.setraw(sink)

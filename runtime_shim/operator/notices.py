@@ -45,7 +45,7 @@ class Notices(Extension):
         session, command = self.session, self._command
         if event not in ("run_waiting", "run_interrupted", "run_finished") or not command:
             return
-        if self._kept and self._kept not in (self._given, self._shown):  # no one sees what a journal has
+        if self._kept and self._kept not in (self._given, self._shown):  # no one sees a journal
             self._shown = self._kept
             session.display.line(f"    notify: {one_line(self._kept)} (kept from an earlier call)")
         about = {"event": event, "time": utc_now(), "run": session.state.begin["run"], **fields}

@@ -116,7 +116,8 @@ def answer(session: Session, shows: bool = True) -> int:
     if session.lender:
         session.display.rule(f"the run continues at its terminal ({session.lender})")
         return EXIT_COMPLETE
-    is_stopped, shows = state.condition == "stop", shows and not getattr(session.options, "resume", False)
+    is_stopped = state.condition == "stop"
+    shows = shows and not getattr(session.options, "resume", False)
     for line in hints(session, "stop" if is_stopped else "ready" if done else "waiting") if shows else ():
         session.display.rule("".join([line, *session.each("hint")]))
     if is_stopped and shows:
@@ -140,7 +141,8 @@ class Answers(Extension):
         session, path, used = self.session, self.session.options.answers, self.session.state.used
         if path is None:
             return
-        read, (mark, text) = [read_lines, *session.at("answers_in")][-1], session.answers
+        read = [read_lines, *session.at("answers_in")][-1]
+        mark, text = session.answers
         found = read_answers(path, text, session.program["nodes"], read)
         session.answers = mark, [each for each in found if (mark, each.line) not in used]
         if used and mark not in dict(used):

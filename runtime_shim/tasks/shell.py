@@ -43,7 +43,8 @@ class Calling(Performer):
 
     def recover(self, name: str) -> "Done | None":
         """Decide about an interrupted step by options or by asking the operator."""
-        session, options, label = self.session, self.session.options, self.session.label(name)
+        session, options = self.session, self.session.options
+        label = session.label(name)
         node, running = session.program["nodes"][name], session.state.running_processes()
         if running:  # no decision yet, unless the options end it
             still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"

@@ -139,7 +139,7 @@ def test_a_log_that_fails_does_not_end_the_command(capfd: pytest.CaptureFixture[
         raise ValueError
 
     logs = SizedLogs(cast("Any", SimpleNamespace(display=Display(sys.stderr))))
-    logs.keep = fail  # type: ignore[method-assign]
+    logs.keep = fail  # type: ignore[method-assign, assignment]
     source, sink = os.pipe()
     copier = threading.Thread(target=logs._copy, args=(source, os.open(os.devnull, os.O_RDWR), [0] * 999))
     copier.start()
