@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # program with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   a5a6d6ea05cbb8ed1b5cb579a9ccc6339e17c8894a95fdd69ad85ff52b751921  -
+#   e148c002e7289da0f07d15ee72897909d27c1490edaad179308a29ea2003fab1  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # It runs once, from the first step to COMPLETE or STOP. It keeps no state, so you cannot resume it. For a program that
@@ -98,11 +98,11 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 a5a6d6ea05cbb8ed1b5cb579a9ccc6339e17c8894a95fdd69ad85ff52b751921).
+# The runtime of rdc 0.1.0, edition script (sha256 e148c002e7289da0f07d15ee72897909d27c1490edaad179308a29ea2003fab1).
 # The runbook ends here, and you can stop reading. Up to the last END line, 478 lines are the same in every program with
 # this hash. `rdc runtime script` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 479 lines, sha256 8d1f98f33ce16ccb6db601a3bffc991ceca69dcf83e448eadf0e867cb9e36f55
+# --- 479 lines, sha256 db80cb20980d7afbc00ede2e7176bc206e31abc384beb224bd31a1c4e5bcf4a3

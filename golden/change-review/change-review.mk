@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := ed194187e3ce79772594bbb9a9cef45b35fc896eba75460d506999537f547259
+override RDC_SHA256 := 0ce28dfd19530188716c9d6dc608c769a4dfc21fdb4bbc4451c73761368273b0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -15,7 +15,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   84d15f31b12f1616ecc3a011b29adb524c8b78f3b6194102fe63b95fcc0e6f12  -
+#   b40cf8599f9ab2dc06cdcea65ee96eada05754bb07cd996506cd6d1b00c25141  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -176,11 +176,11 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 84d15f31b12f1616ecc3a011b29adb524c8b78f3b6194102fe63b95fcc0e6f12).
-# The playbook ends here, and you can stop reading. Up to the last END line, 5,971 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 b40cf8599f9ab2dc06cdcea65ee96eada05754bb07cd996506cd6d1b00c25141).
+# The playbook ends here, and you can stop reading. Up to the last END line, 6,016 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5972 lines, sha256 0578df5025942f335c4517127c045b9c47c8bb59f439a4a4162fcb1045448687
+# --- 6017 lines, sha256 ceddf58322f0b142ccb4276bb4454405e8c81b18e5ddfe3c378af115c93909ef

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   d024fec34170e6c4cc6ada1c7e294ec7d22bd31a503f0f4ba4fc10eb77447e57  -
+#   28a185feca99fd085e784a4be0ee5bc79064408c67f6195c9fb258862eaec0d8  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -97,11 +97,11 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 d024fec34170e6c4cc6ada1c7e294ec7d22bd31a503f0f4ba4fc10eb77447e57).
-# The runbook ends here, and you can stop reading. Up to the last END line, 2,749 lines are the same in every program
+# The runtime of rdc 0.1.0, edition commands (sha256 28a185feca99fd085e784a4be0ee5bc79064408c67f6195c9fb258862eaec0d8).
+# The runbook ends here, and you can stop reading. Up to the last END line, 2,778 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2750 lines, sha256 686f4588ff22af26bf75e8606e88ceec06ecf5bf7416503017c62a84c7d1b110
+# --- 2779 lines, sha256 a3d26d5da6f1dcb29e527265a49d4bae9f3e53846c442f85c60b4aac57d7b760

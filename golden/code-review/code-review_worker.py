@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   def8d7329ed31be16416b747b40f036229158857d6e049067cee073d2e550071  -
+#   9306c2eb8bcbdfd00f93a5f6bff1c143e2e98771af39d0773108289e500b96db  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   f71073eead4d170b14c26b46322b1eae17ae80d478a82cf595a2280878cfb88b  -
+#   de343b7099061a6389256b6a1bcbbac6ab711011ceb6a362f3dfaded635f0ee0  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -115,13 +115,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 def8d7329ed31be16416b747b40f036229158857d6e049067cee073d2e550071).
-# The part for workers: dbos-values (sha256 f71073eead4d170b14c26b46322b1eae17ae80d478a82cf595a2280878cfb88b).
-# The runbook ends here, and you can stop reading. Up to the last END line, 6,121 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition values (sha256 9306c2eb8bcbdfd00f93a5f6bff1c143e2e98771af39d0773108289e500b96db).
+# The part for workers: dbos-values (sha256 de343b7099061a6389256b6a1bcbbac6ab711011ceb6a362f3dfaded635f0ee0).
+# The runbook ends here, and you can stop reading. Up to the last END line, 6,165 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6123 lines, sha256 e7c133ca7cd0cdff0e6b7168278942d0fe1f98e8f53c3a40fb427aa093a05775
+# --- 6167 lines, sha256 58e6c0cf74fdcf2deaa7b4de02e6e1e5e43a9e21f84957820760fcb066603df0

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 28f6a0f8820e9ddbe89c265754aaaa55bb6e5e48a7e27e930ff6dc55b1b2d131
+override RDC_SHA256 := 471d6c4a88eacac4b5105da41ea6e205848be445d9d8adaf391b0b8082a4cace
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   84d15f31b12f1616ecc3a011b29adb524c8b78f3b6194102fe63b95fcc0e6f12  -
+#   b40cf8599f9ab2dc06cdcea65ee96eada05754bb07cd996506cd6d1b00c25141  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   ec35da3dfd100d5a7a025fe610011900462d1e25dea1c7d178ecf7f4894be679  -
+#   d6f7b18625bfe89976fd730e4ef93278256afcc422323c9ba9fe66fd3d467815  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -298,13 +298,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 84d15f31b12f1616ecc3a011b29adb524c8b78f3b6194102fe63b95fcc0e6f12).
-# The part for workers: dbos-agents (sha256 ec35da3dfd100d5a7a025fe610011900462d1e25dea1c7d178ecf7f4894be679).
-# The workflow ends here, and you can stop reading. Up to the last END line, 7,737 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition agents (sha256 b40cf8599f9ab2dc06cdcea65ee96eada05754bb07cd996506cd6d1b00c25141).
+# The part for workers: dbos-agents (sha256 d6f7b18625bfe89976fd730e4ef93278256afcc422323c9ba9fe66fd3d467815).
+# The workflow ends here, and you can stop reading. Up to the last END line, 7,783 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7739 lines, sha256 d3c4e5977d9c9d20cc9b46665cc647766fb8f5b8d59d9560af4d823c6b65d9ab
+# --- 7785 lines, sha256 996a20fd5d49c50e37b99f873984bd0dfd2788df985bae56879bcf0477096c12

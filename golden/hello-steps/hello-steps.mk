@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 681379b8d64713ad04a6c52e9eeadfddb2820f6c0c95b16b89320d8dd6605222
+override RDC_SHA256 := 2f1d52cd8120881bc882759343c732b41f2df1033418bcd8610f1f2c83266415
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 846a01f23b0889e95dd1ad31bea15a70fb9f6fc6faebef66b356004427c138c4
+override RDC_SHA256 := 5af516c0ee4cdb70fb3700eec68500d7e17ab65bea88e60668a83a94a4f6ee17
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

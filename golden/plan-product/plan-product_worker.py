@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   5a9c2c3e892a525daa91921135f36a94d2488758484ee03b9dd3c0ba88108d63  -
+#   9e89eed98accfd689ce69d6ad5ff073e8605f4df6276cd1fc5a3913b4d2aa3a6  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   28510bdf11c4774f6bd0a6155dd2e9897f8c71eda0ef2f04a286fdb420945a92  -
+#   10144d759827bf432274e3f8884fe6bd041e1c9b474d84ff44a0d3ba6913a4b5  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -159,13 +159,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 5a9c2c3e892a525daa91921135f36a94d2488758484ee03b9dd3c0ba88108d63).
-# The part for workers: dbos-stepspec (sha256 28510bdf11c4774f6bd0a6155dd2e9897f8c71eda0ef2f04a286fdb420945a92).
-# The specification ends here, and you can stop reading. Up to the last END line, 8,167 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 9e89eed98accfd689ce69d6ad5ff073e8605f4df6276cd1fc5a3913b4d2aa3a6).
+# The part for workers: dbos-stepspec (sha256 10144d759827bf432274e3f8884fe6bd041e1c9b474d84ff44a0d3ba6913a4b5).
+# The specification ends here, and you can stop reading. Up to the last END line, 8,211 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8169 lines, sha256 5ad4fb930328b1b074f4f61ffb4022ecf90118621b22c5f4b75f8fe47a18b960
+# --- 8213 lines, sha256 b6eb137945d44633195da27a6d0c9bb694bd34a8ab59633ba0e2891d5b8f6e8c

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 2dde098e2034f1846c745177ff68710d66c8951da6803f1316d3219ba63b7f94
+override RDC_SHA256 := 358dab8dc6d998764c42241f60e88f15616e5574ab806bd655971a1164598731
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

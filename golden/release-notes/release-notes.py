@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   84d15f31b12f1616ecc3a011b29adb524c8b78f3b6194102fe63b95fcc0e6f12  -
+#   b40cf8599f9ab2dc06cdcea65ee96eada05754bb07cd996506cd6d1b00c25141  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -160,11 +160,11 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 84d15f31b12f1616ecc3a011b29adb524c8b78f3b6194102fe63b95fcc0e6f12).
-# The program ends here, and you can stop reading. Up to the last END line, 5,971 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 b40cf8599f9ab2dc06cdcea65ee96eada05754bb07cd996506cd6d1b00c25141).
+# The program ends here, and you can stop reading. Up to the last END line, 6,016 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 5972 lines, sha256 ae8f35a320c07fe238f5f8dd5ab124c0db87d67bec4a0636329d3ba2cbea6db5
+# --- 6017 lines, sha256 5c3966eb99f0c8bcd61273c283baaa560715865449330698bf40d681e4e653e1
