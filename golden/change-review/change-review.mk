@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 0ce28dfd19530188716c9d6dc608c769a4dfc21fdb4bbc4451c73761368273b0
+override RDC_SHA256 := 9f2db44f9193d9010dce66106fd3b0822afeef14e502c472dd4255c21df67bad
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

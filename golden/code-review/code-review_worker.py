@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   9306c2eb8bcbdfd00f93a5f6bff1c143e2e98771af39d0773108289e500b96db  -
+#   39e03527cc608b59793e9cdf7f49e3cc42e7c745f210dd4e6e315f12d10ce368  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   de343b7099061a6389256b6a1bcbbac6ab711011ceb6a362f3dfaded635f0ee0  -
 #
@@ -115,7 +115,7 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 9306c2eb8bcbdfd00f93a5f6bff1c143e2e98771af39d0773108289e500b96db).
+# The runtime of rdc 0.1.0, edition values (sha256 39e03527cc608b59793e9cdf7f49e3cc42e7c745f210dd4e6e315f12d10ce368).
 # The part for workers: dbos-values (sha256 de343b7099061a6389256b6a1bcbbac6ab711011ceb6a362f3dfaded635f0ee0).
 # The runbook ends here, and you can stop reading. Up to the last END line, 6,165 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
@@ -124,4 +124,4 @@ Look for
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6167 lines, sha256 58e6c0cf74fdcf2deaa7b4de02e6e1e5e43a9e21f84957820760fcb066603df0
+# --- 6167 lines, sha256 e51e8dfddad21c96dfeea79ff15c257dbe3c1cc6d1fe4e9575075c7672222673

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 471d6c4a88eacac4b5105da41ea6e205848be445d9d8adaf391b0b8082a4cace
+override RDC_SHA256 := 3b79ffcf0657ae5b42885cc19e2903478d95001f5cd3aef8496d73a77683ea39
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

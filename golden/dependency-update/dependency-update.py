@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b40cf8599f9ab2dc06cdcea65ee96eada05754bb07cd996506cd6d1b00c25141  -
+#   a2e2e2a0a69dfc3a5c9ccf15f60039fcf1ff8576b91ea09e7a48318e304cb5dd  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -279,11 +279,11 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 b40cf8599f9ab2dc06cdcea65ee96eada05754bb07cd996506cd6d1b00c25141).
+# The runtime of rdc 0.1.0, edition agents (sha256 a2e2e2a0a69dfc3a5c9ccf15f60039fcf1ff8576b91ea09e7a48318e304cb5dd).
 # The workflow ends here, and you can stop reading. Up to the last END line, 6,016 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6017 lines, sha256 6c68380a36e81591ea1076f6f1b575db4214ff9cddb1860e57f78d16bfdf912c
+# --- 6017 lines, sha256 2c2f63348543c8a52a4100a0d0cf043795b923d0523ad4faf948ac7367b0edee

@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b40cf8599f9ab2dc06cdcea65ee96eada05754bb07cd996506cd6d1b00c25141  -
+#   a2e2e2a0a69dfc3a5c9ccf15f60039fcf1ff8576b91ea09e7a48318e304cb5dd  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   d6f7b18625bfe89976fd730e4ef93278256afcc422323c9ba9fe66fd3d467815  -
 #
@@ -298,7 +298,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 b40cf8599f9ab2dc06cdcea65ee96eada05754bb07cd996506cd6d1b00c25141).
+# The runtime of rdc 0.1.0, edition agents (sha256 a2e2e2a0a69dfc3a5c9ccf15f60039fcf1ff8576b91ea09e7a48318e304cb5dd).
 # The part for workers: dbos-agents (sha256 d6f7b18625bfe89976fd730e4ef93278256afcc422323c9ba9fe66fd3d467815).
 # The workflow ends here, and you can stop reading. Up to the last END line, 7,783 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
@@ -307,4 +307,4 @@ Task:
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7785 lines, sha256 996a20fd5d49c50e37b99f873984bd0dfd2788df985bae56879bcf0477096c12
+# --- 7785 lines, sha256 02f05a35201136bb0eb019319e04c9d46e99ee0075f0f947452d3eb4b3592134

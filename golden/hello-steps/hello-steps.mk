@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 2f1d52cd8120881bc882759343c732b41f2df1033418bcd8610f1f2c83266415
+override RDC_SHA256 := 3ab05545ccda25738ddc9e595a54a68fe4161d3fb75c768a4dc99caf39e487fb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   9e89eed98accfd689ce69d6ad5ff073e8605f4df6276cd1fc5a3913b4d2aa3a6  -
+#   d548bd3c384396e7d993eb4c9e62648f03e69d5fc2dc3e2ee8c156a8d81f8cda  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -104,11 +104,11 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 9e89eed98accfd689ce69d6ad5ff073e8605f4df6276cd1fc5a3913b4d2aa3a6).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 d548bd3c384396e7d993eb4c9e62648f03e69d5fc2dc3e2ee8c156a8d81f8cda).
 # The specification ends here, and you can stop reading. Up to the last END line, 6,377 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6378 lines, sha256 33b8c565354c4668856e932c0808fef71e1a1e5ea100fb0b76b1e370edbdf8da
+# --- 6378 lines, sha256 17f810646391454e5e2e940db3d17ad805c3bc3339a3eb1877a1d7bd59441455

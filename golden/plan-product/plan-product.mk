@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 5af516c0ee4cdb70fb3700eec68500d7e17ab65bea88e60668a83a94a4f6ee17
+override RDC_SHA256 := 8b4f0bb0100f4eeff29283e660b6a6a84f37ac97e6d7181a055cbace7fba7cdb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

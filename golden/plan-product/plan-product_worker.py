@@ -12,7 +12,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   9e89eed98accfd689ce69d6ad5ff073e8605f4df6276cd1fc5a3913b4d2aa3a6  -
+#   d548bd3c384396e7d993eb4c9e62648f03e69d5fc2dc3e2ee8c156a8d81f8cda  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   10144d759827bf432274e3f8884fe6bd041e1c9b474d84ff44a0d3ba6913a4b5  -
 #
@@ -159,7 +159,7 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 9e89eed98accfd689ce69d6ad5ff073e8605f4df6276cd1fc5a3913b4d2aa3a6).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 d548bd3c384396e7d993eb4c9e62648f03e69d5fc2dc3e2ee8c156a8d81f8cda).
 # The part for workers: dbos-stepspec (sha256 10144d759827bf432274e3f8884fe6bd041e1c9b474d84ff44a0d3ba6913a4b5).
 # The specification ends here, and you can stop reading. Up to the last END line, 8,211 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
@@ -168,4 +168,4 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8213 lines, sha256 b6eb137945d44633195da27a6d0c9bb694bd34a8ab59633ba0e2891d5b8f6e8c
+# --- 8213 lines, sha256 a2717eecacf1a93c291f4ab6f0c0bd48be826bc39cefa85e8944488473fd2180

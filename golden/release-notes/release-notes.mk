@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 358dab8dc6d998764c42241f60e88f15616e5574ab806bd655971a1164598731
+override RDC_SHA256 := ba3967000dfeb44f388fb62bce15efac05989befa5cf15395864d872f6bbf0ed
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b40cf8599f9ab2dc06cdcea65ee96eada05754bb07cd996506cd6d1b00c25141  -
+#   a2e2e2a0a69dfc3a5c9ccf15f60039fcf1ff8576b91ea09e7a48318e304cb5dd  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -160,11 +160,11 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 b40cf8599f9ab2dc06cdcea65ee96eada05754bb07cd996506cd6d1b00c25141).
+# The runtime of rdc 0.1.0, edition agents (sha256 a2e2e2a0a69dfc3a5c9ccf15f60039fcf1ff8576b91ea09e7a48318e304cb5dd).
 # The program ends here, and you can stop reading. Up to the last END line, 6,016 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6017 lines, sha256 5c3966eb99f0c8bcd61273c283baaa560715865449330698bf40d681e4e653e1
+# --- 6017 lines, sha256 45a1e5d22d1933da700907e42fa3591f30489b18d8d7be37fa6a4e7452305ec4

@@ -19,7 +19,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   28a185feca99fd085e784a4be0ee5bc79064408c67f6195c9fb258862eaec0d8  -
+#   629925e93af4bca6be9828831bca73fd5ba697388dedd507da60e6606ef14281  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -207,11 +207,11 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 28a185feca99fd085e784a4be0ee5bc79064408c67f6195c9fb258862eaec0d8).
+# The runtime of rdc 0.1.0, edition commands (sha256 629925e93af4bca6be9828831bca73fd5ba697388dedd507da60e6606ef14281).
 # The runbook ends here, and you can stop reading. Up to the last END line, 2,778 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2779 lines, sha256 a3d26d5da6f1dcb29e527265a49d4bae9f3e53846c442f85c60b4aac57d7b760
+# --- 2779 lines, sha256 6a4df408b7d3df9b1d74af47185312e5c816483cb77d11e5ec60cf593f32254c

@@ -49,8 +49,8 @@ class Calling(Performer):
         if running:  # no decision yet, unless the options end it
             still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
             if not options.rerun_interrupted:
-                told, known = f"{still}; wait until it ends, or stop it", hints(session, "interrupted")
-                raise UsageError(*known, told) if options.assume else Waiting(told, *known)
+                advice, known = f"{still}; wait until it ends, or stop it", hints(session, "interrupted")
+                raise UsageError(*known, advice) if options.assume else Waiting(advice, *known)
             session.display.line(f"{still}; ending it")
             end_groups(running)
         if not options.assume and (groups := session.state.remaining_groups()):  # maybe not of this run: don't end them

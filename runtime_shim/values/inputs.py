@@ -91,7 +91,7 @@ def _typed(session: Session, item: Table) -> "str | None":
         "several lines; end with an empty line" if is_long else "",
         f"default {default}" if default is not None else "" if item["required"] else "optional",
     )
-    told = one_line("; ".join(filter(None, about)))
+    details = one_line("; ".join(filter(None, about)))
 
     def read(text: str) -> str:
         value = text.rstrip("\n")
@@ -103,7 +103,7 @@ def _typed(session: Session, item: Table) -> "str | None":
         return is_long and (line != "\n" or more_comes())
 
     session.display.line(one_line(f"{name}: {item.get('description', '')}").rstrip(": "))
-    return asked(session, f"{name} ({told}): " if told else f"{name}: ", read, goes_on)
+    return asked(session, f"{name} ({details}): " if details else f"{name}: ", read, goes_on)
 
 
 class Inputs(Extension):

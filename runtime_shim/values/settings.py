@@ -103,9 +103,9 @@ class Breakpoints(AgentEdition):
 
 def is_in(program: Table, name: str, place: str) -> bool:
     """Return whether a step is `place` or inside it: `2/elicit` and `2a` are in `2`."""
-    told = program.get("steps", {})
-    if name in told:
-        return name == place or place in told[name]
+    steps = program.get("steps", {})
+    if name in steps:
+        return name == place or place in steps[name]
     return re.fullmatch(rf"{re.escape(place)}([a-z]?(/.*)?|\.[0-9]+.*)", name) is not None
 
 
