@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 9f2db44f9193d9010dce66106fd3b0822afeef14e502c472dd4255c21df67bad
+override RDC_SHA256 := 51f53760abcdbf71fa6370c02e840bf649381394a9f651f79106ffaa3035fdc6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -15,7 +15,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   a2e2e2a0a69dfc3a5c9ccf15f60039fcf1ff8576b91ea09e7a48318e304cb5dd  -
+#   aeeb6b91de9f6b79dc0cba52feac01bd6a7efb5514eed5456dd48b0d5a280677  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -176,11 +176,11 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 a2e2e2a0a69dfc3a5c9ccf15f60039fcf1ff8576b91ea09e7a48318e304cb5dd).
-# The playbook ends here, and you can stop reading. Up to the last END line, 6,016 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 aeeb6b91de9f6b79dc0cba52feac01bd6a7efb5514eed5456dd48b0d5a280677).
+# The playbook ends here, and you can stop reading. Up to the last END line, 6,024 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6017 lines, sha256 47243e1bf5928af6b68230d8c85621a8179b31661b0bda0f90a98851dc961959
+# --- 6025 lines, sha256 b6e28873eb19c64b28d82c0c6d1c22dfa2e0c2eb5f319a26d5c198a1a328de96

@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   39e03527cc608b59793e9cdf7f49e3cc42e7c745f210dd4e6e315f12d10ce368  -
+#   427ecfd8275b0c812ccf81cf6ac259bad4ec103f40b8a246bd618c93219eeba3  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   de343b7099061a6389256b6a1bcbbac6ab711011ceb6a362f3dfaded635f0ee0  -
+#   b23d6dcd61df1a97fafeaf36e9c9dd8e38613f360965efde10dfdddbf19c94ed  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -115,13 +115,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 39e03527cc608b59793e9cdf7f49e3cc42e7c745f210dd4e6e315f12d10ce368).
-# The part for workers: dbos-values (sha256 de343b7099061a6389256b6a1bcbbac6ab711011ceb6a362f3dfaded635f0ee0).
-# The runbook ends here, and you can stop reading. Up to the last END line, 6,165 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition values (sha256 427ecfd8275b0c812ccf81cf6ac259bad4ec103f40b8a246bd618c93219eeba3).
+# The part for workers: dbos-values (sha256 b23d6dcd61df1a97fafeaf36e9c9dd8e38613f360965efde10dfdddbf19c94ed).
+# The runbook ends here, and you can stop reading. Up to the last END line, 6,177 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6167 lines, sha256 e51e8dfddad21c96dfeea79ff15c257dbe3c1cc6d1fe4e9575075c7672222673
+# --- 6179 lines, sha256 117c53f883d6f97fed38396da14685042d642f095477dcae28f854a91482bf33

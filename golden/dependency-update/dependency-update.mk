@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 3b79ffcf0657ae5b42885cc19e2903478d95001f5cd3aef8496d73a77683ea39
+override RDC_SHA256 := bed577c3cb5fbee4ca759e4e29ecaeaa72d178d441252afe8b7a7e14e45ab52c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   a2e2e2a0a69dfc3a5c9ccf15f60039fcf1ff8576b91ea09e7a48318e304cb5dd  -
+#   aeeb6b91de9f6b79dc0cba52feac01bd6a7efb5514eed5456dd48b0d5a280677  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   d6f7b18625bfe89976fd730e4ef93278256afcc422323c9ba9fe66fd3d467815  -
+#   a052974a483fc59c5204cd9723a42936e1d91174575dfafa30191fbebf1fefe3  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -298,13 +298,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 a2e2e2a0a69dfc3a5c9ccf15f60039fcf1ff8576b91ea09e7a48318e304cb5dd).
-# The part for workers: dbos-agents (sha256 d6f7b18625bfe89976fd730e4ef93278256afcc422323c9ba9fe66fd3d467815).
-# The workflow ends here, and you can stop reading. Up to the last END line, 7,783 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition agents (sha256 aeeb6b91de9f6b79dc0cba52feac01bd6a7efb5514eed5456dd48b0d5a280677).
+# The part for workers: dbos-agents (sha256 a052974a483fc59c5204cd9723a42936e1d91174575dfafa30191fbebf1fefe3).
+# The workflow ends here, and you can stop reading. Up to the last END line, 7,795 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7785 lines, sha256 02f05a35201136bb0eb019319e04c9d46e99ee0075f0f947452d3eb4b3592134
+# --- 7797 lines, sha256 3832fdb3f8bff917473e3a1a7f8122faf878881fb621cef3d08f136aa150d11c

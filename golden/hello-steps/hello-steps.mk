@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 3ab05545ccda25738ddc9e595a54a68fe4161d3fb75c768a4dc99caf39e487fb
+override RDC_SHA256 := 9ab129237f1304f2c7d43d3edd1dadc32f2ccb832a29ade9eeb69cfd479a4a46
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 8b4f0bb0100f4eeff29283e660b6a6a84f37ac97e6d7181a055cbace7fba7cdb
+override RDC_SHA256 := 9efcc957f0956e13ebcb0b41e82a2b7a42555f60b97694452979f4d37d16ec61
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

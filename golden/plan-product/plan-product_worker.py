@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   d548bd3c384396e7d993eb4c9e62648f03e69d5fc2dc3e2ee8c156a8d81f8cda  -
+#   c1eb7fe65b685bc463963e5fdef1a6c7d75c4489cfc5422ec231c4d346ea0e98  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   10144d759827bf432274e3f8884fe6bd041e1c9b474d84ff44a0d3ba6913a4b5  -
+#   8bf886f36e473b4af7900d89164516eb9faf1020cd3487dc7c01b661827a777c  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -159,13 +159,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 d548bd3c384396e7d993eb4c9e62648f03e69d5fc2dc3e2ee8c156a8d81f8cda).
-# The part for workers: dbos-stepspec (sha256 10144d759827bf432274e3f8884fe6bd041e1c9b474d84ff44a0d3ba6913a4b5).
-# The specification ends here, and you can stop reading. Up to the last END line, 8,211 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 c1eb7fe65b685bc463963e5fdef1a6c7d75c4489cfc5422ec231c4d346ea0e98).
+# The part for workers: dbos-stepspec (sha256 8bf886f36e473b4af7900d89164516eb9faf1020cd3487dc7c01b661827a777c).
+# The specification ends here, and you can stop reading. Up to the last END line, 8,223 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8213 lines, sha256 a2717eecacf1a93c291f4ab6f0c0bd48be826bc39cefa85e8944488473fd2180
+# --- 8225 lines, sha256 eb8094a8a91522372bf4aa14f4c139e79589e33281ddbdc3d5a4eb29ad01afa5

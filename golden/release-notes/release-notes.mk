@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := ba3967000dfeb44f388fb62bce15efac05989befa5cf15395864d872f6bbf0ed
+override RDC_SHA256 := 4ee25d22973c207912cd12316117511eb1c11e569242cdd07d18d423a78d91fd
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -157,6 +157,7 @@ class Store:
     """A state directory by the operator's name. Open nothing here after a chdir; `folder` is absolute."""
 
     within: Any = None  # the open directory
+    is_queued = False  # whether a run may wait for a worker
     is_locked, left = False, ""  # whether this process has the lock, and the text that was there before
 
     def __init__(self, directory: str, modes: Sequence[str] = ("",), is_named: bool = False) -> None:
@@ -176,7 +177,10 @@ class Store:
 
     def read(self) -> "State | None":
         """Return the state."""
-        return replay(records, self.path, self.modes) if (records := self.records()) else None
+        state = replay(records, self.path, self.modes) if (records := self.records()) else None
+        if state and self.is_queued:  # until a worker shows the step, its wait has not started
+            state.since = ""
+        return state
 
     def _opened(self, name: str, flags: int) -> int:
         """Open a file that must not move during the run."""

@@ -1,6 +1,7 @@
 """When the steps of a run started, from its records. The records of older versions have no times."""
 
 from contextlib import suppress
+from typing import Any
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.state import State
@@ -16,20 +17,25 @@ def is_decision(record: Record) -> bool:
     return "by" in record or (record["how"].startswith("answered") and record["how"] != "answered by the agent")
 
 
+def moment(stamp: object) -> Any:
+    """Return a record's time as a `datetime`; raise ValueError without a time."""
+    import datetime  # slow to import
+
+    return datetime.datetime.fromisoformat(f"{stamp}"[:-1]).replace(tzinfo=datetime.timezone.utc)
+
+
 def timed(state: State) -> list[Record]:
     """Return the finished steps, each with the seconds it `took` and, if known, when it `started`.
 
     A question starts when the step before it ends. A command starts `seconds` before its end.
     """
-    import datetime  # slow to import
-
     found = list[Record]()
     for before, record in zip([state.begin, *state.finished], state.finished):
         took, more = record["seconds"], {}
         with suppress(ValueError, OverflowError):
-            last, now = (datetime.datetime.fromisoformat(f"{one.get('time')}"[:-1]) for one in (before, record))
+            last, now = (moment(one.get("time")) for one in (before, record))
             took = max((now - last).total_seconds(), 0.0) if is_decision(record) else took
-            start = now - datetime.timedelta(seconds=took)
-            more = {"started": start.isoformat(timespec="microseconds") + "Z"}
+            start = now - type(now - last)(seconds=took)
+            more = {"started": start.isoformat(timespec="microseconds")[:26] + "Z"}
         found.append({**record, **more, "took": took})
     return found

@@ -31,7 +31,7 @@ class Signing(Extension):
         self._is_due = command in ("answer", *MOVES) or bool(
             command == "resume" and state and state.condition == "running"
         )
-        raises = any(getattr(session.options, f"max_{unit}", None) is not None for unit in ("visits", "steps"))
+        raises = any(getattr(session.options, f"max_{limit}", None) is not None for limit in ("visits", "steps"))
         decides = self._is_due or (command == "resume" and raises)
         for key, text in self._said().items():
             if re.search(rf"{HIDDEN}|[\n\t]", text) or not 0 < len(text.strip()) <= len(text) <= LONGEST[key]:

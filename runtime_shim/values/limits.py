@@ -10,6 +10,7 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.state import MOVES, State
+from runtime_shim.engine.times import moment
 from runtime_shim.engine.walk import Move, Registers, advance, attempt_of, follow
 
 LONGEST_PAUSE = 10**8  # seconds; avoids overflow
@@ -141,13 +142,12 @@ def longest_wait(program: Table, state: State) -> float:
 
 def expires_at(program: Table, state: State) -> float:
     """Return when a waiting step expires, in seconds; infinity without a limit."""
-    import datetime  # slow to import
-
     since, longest = [note["since"] for note in state.notes if note["kind"] == "waits"], longest_wait(program, state)
     with suppress(ValueError):  # records of older versions have no time
         if longest and not since:  # no call has left the run since its last move
-            moved = datetime.datetime.fromisoformat(f"{state.since}"[:-1]).replace(tzinfo=datetime.timezone.utc)
-            since = [max(moved.timestamp(), state.finished[-1].get("due", 0.0) if state.finished else 0.0)]
+            since = [
+                max(moment(state.since).timestamp(), state.finished[-1].get("due", 0.0) if state.finished else 0.0)
+            ]
     return float(since[0] + longest) if since and longest else float("inf")
 
 

@@ -49,7 +49,7 @@ def test_retry_runs_the_step_that_failed_last_and_keeps_all_before_it(tmp_path: 
     assert again.err.splitlines()[0] == "rdc: running 2 Install again after FAIL, exit code 1"
     assert again.last == "rdc: WAITING 3 Review"
     assert place.text("log") == "one\ntwo\nback\ntwo\n"
-    row = r"RETRY  2 Install, 0\.0 s at .* UTC\n        after FAIL, exit code 1, by ann: made the folder"
+    row = r"RETRY  2 Install, [0-9.]+ s at .* UTC\n        after FAIL, exit code 1, by ann: made the folder"
     assert re.search(row, place.run("status").out)
     signed = [(one["outcome"], one["note"]) for one in place.records() if "by" in one]
     assert signed == [("retry", "made the folder")], "one decision, and no step after it"

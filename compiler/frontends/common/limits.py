@@ -102,18 +102,12 @@ def _waits(node: Node, step: str) -> bool:
 
 
 def with_visits(program: Program, limits: Iterable[Limits]) -> tuple[Program, list[Diagnostic]]:
-    """Return the program with limits of visits, warnings about limits that no run can reach, and errors about others.
-
-    A step of an agent workflow can also have a limit beside its other keys, which the program has by then.
-    """
+    """Return the program with limits of visits, and diagnostics for those out of reach or already set."""
     items, before = {item.visits.step: (item.visits, item) for item in limits if item.visits}, most_visits(program)
     twice = "step {} has two limits of visits: {} beside its other keys, and {} here"
-    if doubled := [
-        item.finding(MAX_VISITS, twice.format(step, before[step], visits.most), "remove one of them")
-        for step, (visits, item) in items.items()
-        if step in before
-    ]:
-        return program, doubled
+    for step, (visits, item) in items.items():
+        if step in before:
+            return program, [item.finding(MAX_VISITS, twice.format(step, before[step], visits.most), "remove one")]
     program, useless = with_visit_limits(program, [visits for visits, _ in items.values()])
     problem = "the limit of visits has no effect on step {}: no transition leads back to it"
     remedy = "remove it, or set it for a step of a loop"

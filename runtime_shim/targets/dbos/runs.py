@@ -17,6 +17,8 @@ class TakenError(UsageError):
 class RunStore(Store):
     """The records of a run in the database. Records that an operator's command adds start the next leg."""
 
+    is_queued = True
+
     def __init__(self, store: Store, database: Legs, run: str, place: Place) -> None:
         super().__init__(store.directory, store.modes)
         self.path, self._database, self._run, self._place = run, database, run, place

@@ -38,6 +38,8 @@ class Leaving(BaseException):
 class LegStore(Store):
     """The records of a run for a leg. The worker records what is appended."""
 
+    is_queued = True
+
     def __init__(self, store: Store, directory: str, channel: Channel, records: list[Record]) -> None:
         super().__init__(directory, store.modes)
         self.path, self._records, self._channel = directory, records, channel

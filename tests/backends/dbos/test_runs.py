@@ -166,7 +166,7 @@ def test_the_clock_of_the_worker_decides_without_a_call(serving: Fleet, tmp_path
     (tmp_path / "ahead").write_text("3601")
     serving.script = later  # the answer comes later than the worker knows
     refused = serving.call("answer", "e2", "2", "yes")
-    assert (refused.code, "no step is waiting for an answer" in refused.err) == (2, True), refused.text
+    assert (refused.code, "2 expired after 1 h" in refused.err) == (2, True), refused.text
     assert serving.state("e2") == "waiting"
 
 
