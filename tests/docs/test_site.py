@@ -18,7 +18,7 @@ from tools.site.build import build
 from tools.site.pages import converted, places
 from tools.site.reading import Page, parsed, read
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.soak]  # `make site` before a release
 
 Pages = dict[str, Page]
 

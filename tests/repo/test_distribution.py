@@ -141,6 +141,7 @@ def test_rdc_works_in_an_empty_environment(scripts: Path, tmp_path: Path) -> Non
     assert first.err.splitlines()[-1] == second.err.splitlines()[-1] == "rdc: COMPLETE All tests passed"
 
 
+@pytest.mark.soak
 def test_a_new_project_is_current_in_an_empty_environment(scripts: Path, tmp_path: Path) -> None:
     done(scripts / "rdc", "init", "shop", "--source", wheel(), cwd=tmp_path)
     checked = done(scripts / "rdc", "build", "--check", "--strict", cwd=tmp_path / "shop")
