@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 51f53760abcdbf71fa6370c02e840bf649381394a9f651f79106ffaa3035fdc6
+override RDC_SHA256 := 0e5ec0da3f11e7a2d2b850d2ad26f390d217e769e5b1313bda09ea449085e8a9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

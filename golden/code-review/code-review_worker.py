@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   427ecfd8275b0c812ccf81cf6ac259bad4ec103f40b8a246bd618c93219eeba3  -
+#   8f94acbb32a088066f4e1b50290a841fc73f2c808808e5e6b3d2c15e6f6eb6f7  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   b23d6dcd61df1a97fafeaf36e9c9dd8e38613f360965efde10dfdddbf19c94ed  -
 #
@@ -115,13 +115,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 427ecfd8275b0c812ccf81cf6ac259bad4ec103f40b8a246bd618c93219eeba3).
+# The runtime of rdc 0.1.0, edition values (sha256 8f94acbb32a088066f4e1b50290a841fc73f2c808808e5e6b3d2c15e6f6eb6f7).
 # The part for workers: dbos-values (sha256 b23d6dcd61df1a97fafeaf36e9c9dd8e38613f360965efde10dfdddbf19c94ed).
-# The runbook ends here, and you can stop reading. Up to the last END line, 6,177 lines are the same in every worker
+# The runbook ends here, and you can stop reading. Up to the last END line, 6,178 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6179 lines, sha256 117c53f883d6f97fed38396da14685042d642f095477dcae28f854a91482bf33
+# --- 6180 lines, sha256 63897bd5fd9c13bc2d4708f9a623e831ace8b176362f9962a97607da5e5771a0

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := bed577c3cb5fbee4ca759e4e29ecaeaa72d178d441252afe8b7a7e14e45ab52c
+override RDC_SHA256 := 2ed94a34a4e3555d4ceb1d89d2d5d604b6efdf66d3589df3ab1f77c927abec99
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

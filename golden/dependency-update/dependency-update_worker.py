@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   aeeb6b91de9f6b79dc0cba52feac01bd6a7efb5514eed5456dd48b0d5a280677  -
+#   3d7fd35668d71832f85812dd126963ef80b0c948c0ce2e4454c7c1b6a34c244f  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   a052974a483fc59c5204cd9723a42936e1d91174575dfafa30191fbebf1fefe3  -
 #
@@ -298,13 +298,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 aeeb6b91de9f6b79dc0cba52feac01bd6a7efb5514eed5456dd48b0d5a280677).
+# The runtime of rdc 0.1.0, edition agents (sha256 3d7fd35668d71832f85812dd126963ef80b0c948c0ce2e4454c7c1b6a34c244f).
 # The part for workers: dbos-agents (sha256 a052974a483fc59c5204cd9723a42936e1d91174575dfafa30191fbebf1fefe3).
-# The workflow ends here, and you can stop reading. Up to the last END line, 7,795 lines are the same in every worker
+# The workflow ends here, and you can stop reading. Up to the last END line, 7,796 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7797 lines, sha256 3832fdb3f8bff917473e3a1a7f8122faf878881fb621cef3d08f136aa150d11c
+# --- 7798 lines, sha256 a7bc5eef435f3138097046367edee14bec61b753eb8363c8edcb0c48c2d22938

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 9ab129237f1304f2c7d43d3edd1dadc32f2ccb832a29ade9eeb69cfd479a4a46
+override RDC_SHA256 := 44f734a01f9cfc0e7aa6fa79916cfb388fc5728aba1c7495fc587d2ad1a2d40f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

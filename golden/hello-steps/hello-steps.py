@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   c1eb7fe65b685bc463963e5fdef1a6c7d75c4489cfc5422ec231c4d346ea0e98  -
+#   9b24613436001ac218625171ad5f6d5a3044d016168dd7510a016d2b73d2fb0b  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -104,11 +104,11 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 c1eb7fe65b685bc463963e5fdef1a6c7d75c4489cfc5422ec231c4d346ea0e98).
-# The specification ends here, and you can stop reading. Up to the last END line, 6,385 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 9b24613436001ac218625171ad5f6d5a3044d016168dd7510a016d2b73d2fb0b).
+# The specification ends here, and you can stop reading. Up to the last END line, 6,386 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6386 lines, sha256 e4f41f71150b3b7e44d3f5a04467b4ad43c98547615c12f200dd05273d138522
+# --- 6387 lines, sha256 8b26d201b0a29f2687e567dc3b6dd208d8f817a861941aaccf2280a5eaf3d081

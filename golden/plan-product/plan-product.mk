@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 9efcc957f0956e13ebcb0b41e82a2b7a42555f60b97694452979f4d37d16ec61
+override RDC_SHA256 := 83d0009cf9e9380a996766d99884f4d05b14a6bfea1d017a8fc54734539a1c7f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

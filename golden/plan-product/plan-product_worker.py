@@ -12,7 +12,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   c1eb7fe65b685bc463963e5fdef1a6c7d75c4489cfc5422ec231c4d346ea0e98  -
+#   9b24613436001ac218625171ad5f6d5a3044d016168dd7510a016d2b73d2fb0b  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   8bf886f36e473b4af7900d89164516eb9faf1020cd3487dc7c01b661827a777c  -
 #
@@ -159,13 +159,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 c1eb7fe65b685bc463963e5fdef1a6c7d75c4489cfc5422ec231c4d346ea0e98).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 9b24613436001ac218625171ad5f6d5a3044d016168dd7510a016d2b73d2fb0b).
 # The part for workers: dbos-stepspec (sha256 8bf886f36e473b4af7900d89164516eb9faf1020cd3487dc7c01b661827a777c).
-# The specification ends here, and you can stop reading. Up to the last END line, 8,223 lines are the same in every
+# The specification ends here, and you can stop reading. Up to the last END line, 8,224 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8225 lines, sha256 eb8094a8a91522372bf4aa14f4c139e79589e33281ddbdc3d5a4eb29ad01afa5
+# --- 8226 lines, sha256 54e73d8f953aa4e6696db2f785a7a706fd0a669f3c945c216ee2e9a9a04a9ea1

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 4ee25d22973c207912cd12316117511eb1c11e569242cdd07d18d423a78d91fd
+override RDC_SHA256 := d16f027d4917176152ac6f5471f9c061055125d7e2c3e397d900d7867fd28995
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

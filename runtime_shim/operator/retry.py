@@ -37,7 +37,8 @@ def rewind(session: Session) -> None:
     (record, before), now, is_same = failed_last(session), session.state.registers, session.is_same(session.state)
     before.condition, name = "ready", record["node"]
     if not is_same and (not session.options.adopt or session.unfit(before)):
-        raise UsageError(f"to archive it:  {session.call('reset')}", *session.of_another_version(before).args)
+        archive = [f"to archive it:  {session.call('reset')}"] if session.unfit(before) else []
+        raise UsageError(*archive, *session.of_another_version(before).args)
     counter = session.program["nodes"].get(name, {}).get("attempt", f"{name} retries")
     before.registers.update({counter: 0} if counter in now else {})
     move = Move(name, before.registers, {key: to for key, to in before.registers.items() if now[key] != to}, "", ())
