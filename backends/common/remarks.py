@@ -72,12 +72,12 @@ def _at_most(number: int | None) -> str:
 
 def of_run(program: Program) -> Iterator[str]:
     """Yield lines on the decisions of people in a run, and on the number of its calls of agents and tools."""
-    output: list[str] = []
+    sentences: list[str] = []
     if asking := [node.id for node in program.nodes if isinstance(node.task, Ask | Gate)]:
-        output.append(f"A person decides: {', '.join(asking)}.")
+        sentences.append(f"A person decides: {', '.join(asking)}.")
     if calls := [f"{called} ({_at_most(most)})" for called, most in most_calls(program, _called).items()]:
-        output.append(f"Calls {listed(calls)}.")
-    return wrapped(output)
+        sentences.append(f"Calls {listed(calls)}.")
+    return wrapped(sentences)
 
 
 def excused(program: Program) -> list[str]:

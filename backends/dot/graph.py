@@ -224,9 +224,9 @@ TOOLTIP_WIDTH = 100  # in characters; longer lines are truncated
 def tooltip(place: Node | Group, more: Lines = ()) -> Lines:
     """Return the tooltip of a node or group. `more` replaces the node's task."""
     texts = _texts(place.task) if isinstance(place, Node) else (place.prompt,)
-    output = "\n".join(more or [shown(text) for text in texts if text.parts]).strip()
+    content = "\n".join(more or [shown(text) for text in texts if text.parts]).strip()
     origin = place.origin
-    lines = [f"{origin.path}:{origin.span.line}", *(output.split("\n") if output else ())]
+    lines = [f"{origin.path}:{origin.span.line}", *(content.split("\n") if content else ())]
     if len(lines) > TOOLTIP_LINES + 1:
         lines[TOOLTIP_LINES:] = "…"
     # Most lines are short and visible. A call for each would be slow.

@@ -73,10 +73,10 @@ def _reasons(program: Program, line: Line | dict[str, str]) -> Iterator[str]:
             yield f"the document {DOES[feature]}"
         else:
             steps.setdefault(f"which {DOES[feature]}", []).append(node.id)
-    expected = {name for names in steps.values() for name in names}
+    named = {name for names in steps.values() for name in names}
     unfit = {step.node.id: _unfit(step) for step in line.steps} if isinstance(line, Line) else line
     for name, clause in unfit.items():
-        if clause and name not in expected:
+        if clause and name not in named:
             steps.setdefault(clause, []).append(name)
     for clause, names in steps.items():
         yield f"{f'each of the steps {listed(names)}' if names[1:] else f'step {names[0]}'}, {clause}"

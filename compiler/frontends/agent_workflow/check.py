@@ -133,7 +133,7 @@ def _files(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic]:
     nodes = [file for number, step in steps for file in _files_of(number, step, step.name, "name")]
     named = ((number, step, ("report", "name") if step.report else ("name",)) for number, step in steps)
     reports = [file for number, step, key in named for file in _files_of(number, step, step.report_name, *key)]
-    message: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for kind, files in (("steps", nodes), ("reports", reports)):
         first: dict[str, _File] = {}
         for file in files:
@@ -142,11 +142,11 @@ def _files(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic]:
             if (
                 before is file
                 or not file.name
-                or pair in message
+                or pair in reported
                 or (before.step is not file.step and len({*pair}) == 1)
             ):
                 continue  # two steps with the same name have their own diagnostic
-            message.add(pair)
+            reported.add(pair)
             both = "" if before.name == file.name else f"`{_shown(before.name)}` and "
             problem = f"two {kind} would use the same file: {both}`{_shown(file.name)}`"
             yield places.diagnostic("RD808", file.path, problem, "rename one of them", (before.path, "the other one"))

@@ -138,9 +138,9 @@ def script(program: Program, draft: Draft, document: str) -> list[str]:  # noqa:
     stages = {node.id for node in program.nodes if isinstance(node.task, Stage)}
     lines: list[str] = []
     for group, steps in found.items():
-        stored = {step: _needed(texts) if step in stages else texts for step, texts in steps.items()}
-        if any(stored.values()):
-            lines += [f"{group}:", *(f"  {scalar(step)}: {_value(texts)}" for step, texts in stored.items() if texts)]
+        needed = {step: _needed(texts) if step in stages else texts for step, texts in steps.items()}
+        if any(needed.values()):
+            lines += [f"{group}:", *(f"  {scalar(step)}: {_value(texts)}" for step, texts in needed.items() if texts)]
     return lines
 
 
@@ -215,7 +215,7 @@ def parallel_answers(task: Parallel, word: str) -> tuple[str | None, ...] | None
         {one: text for one in alphabet(entry) if (text := agent_answer(entry, one)) or one in (FAILED, Verdict.FAIL)}
         for entry in task.entries
     ]
-    alike = ((output,) * len(choices) for output in alphabet(task) if all(output in one for one in choices))
+    alike = ((verdict,) * len(choices) for verdict in alphabet(task) if all(verdict in one for one in choices))
     tried = islice(chain(alike, product(*choices)), _MOST_TRIED)
     words = next((words for words in tried if joined_word(words, task.joining) == word), None)
-    return words and tuple(one[output] for one, output in zip(choices, words, strict=True))
+    return words and tuple(one[verdict] for one, verdict in zip(choices, words, strict=True))

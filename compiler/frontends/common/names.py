@@ -165,21 +165,23 @@ def _read(content: object, places: OptionSources) -> Nodes:
     if not isinstance(content, Mapping):
         remedy = 'write `steps: {"2": {timeout: 10m}}`'
         raise InvalidError(Issue((), "`steps` must be a mapping of steps to settings", remedy))
-    output = {str(node): value for node, value in content.items()}
-    if found := [issue for node, value in output.items() for issue in _issues(node, value)]:
+    settings = {str(node): value for node, value in content.items()}
+    if found := [issue for node, value in settings.items() for issue in _issues(node, value)]:
         raise InvalidError(*found)
     limits = tuple(
         TimeLimit(node, read_duration(value[TIMEOUT]) or 0, nearest(places, (node, TIMEOUT)))
-        for node, value in output.items()
+        for node, value in settings.items()
         if TIMEOUT in value
     )
     own = {TIMEOUT, *LIMITS}
-    rest = {node: {key: each for key, each in value.items() if key not in own} for node, value in output.items()}
-    stored = {node: value for node, value in rest.items() if value}
+    rest = {node: {key: each for key, each in value.items() if key not in own} for node, value in settings.items()}
+    for_targets = {node: value for node, value in rest.items() if value}
     return Nodes(
         limits,
-        TargetOptions(stored, {path: place for path, place in places.items() if not path or path[0] in stored}),
-        tuple(limits_of(node, value, places) for node, value in output.items() if not {*LIMITS}.isdisjoint(value)),
+        TargetOptions(
+            for_targets, {path: place for path, place in places.items() if not path or path[0] in for_targets}
+        ),
+        tuple(limits_of(node, value, places) for node, value in settings.items() if not {*LIMITS}.isdisjoint(value)),
     )
 
 

@@ -59,8 +59,8 @@ def compile_document(job: Job) -> Result:
     settings: Mapping[str, Effective] = {}
     if main:
         settings, misplaced = held_against(outline(main, linked))
-        message = {(item.path, item.span) for item in found}
-        found += [item for item in misplaced if (item.path, item.span) not in message]
+        reported = {(item.path, item.span) for item in found}
+        found += [item for item in misplaced if (item.path, item.span) not in reported]
     if main is None or has_error(found):
         return Result(None, tuple(found), linked.sources, linked.options)
     lowered = lower(main, linked.documents)
@@ -83,8 +83,8 @@ def compile_document(job: Job) -> Result:
 
 
 def _with_steps(options: Options, frames: Iterable[Frame]) -> Options:
-    output = [(frame.scope, frame.document.runbook.declared.for_targets) for frame in frames]
-    tables = [(inclusion, table) for inclusion, table in output if table]
+    scoped = [(frame.scope, frame.document.runbook.declared.for_targets) for frame in frames]
+    tables = [(inclusion, table) for inclusion, table in scoped if table]
     if not any(inclusion for inclusion, _ in tables):
         return options
     return replace(options, targets={**options.targets, STEPS: joined_tables(tables)})

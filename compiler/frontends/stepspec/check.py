@@ -51,11 +51,11 @@ _OF_EMPTY = frozenset({"RD854", "RD856", "RD859", "RD860", "RD870"})
 def check(parsed: Parsed, configured: Configured, called: Called, *, is_linked: bool) -> Iterator[Diagnostic]:
     """Yield the diagnostics of a specification. Parts that the models rejected are skipped."""
     wrong = (item for item in (*parsed.diagnostics, *configured.diagnostics) if item.severity is Severity.ERROR)
-    message = {(item.path, item.span) for item in wrong}
+    reported = {(item.path, item.span) for item in wrong}
     document = parsed.document
     if document is not None:
         found = _findings(document, parsed, configured, called, is_linked=is_linked)
-        yield from (item for item in found if item.code not in _OF_EMPTY or (item.path, item.span) not in message)
+        yield from (item for item in found if item.code not in _OF_EMPTY or (item.path, item.span) not in reported)
 
 
 def _findings(

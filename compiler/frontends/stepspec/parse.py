@@ -298,8 +298,8 @@ def _in_file(located: Located | FileIssue, nothing: Configured, *, is_named: boo
 def _read(data: Data, places: SourceMap, file: Source | None) -> Configured:
     configuration, errors = validated(Configuration, data.values, {})
     files = () if file is None else (file,)
-    message = [error for error in errors if file is None or not _is_of_others(error)]
-    found = list(CONFIGURATION_FORM.findings(places, data.values, message))
+    relevant = [error for error in errors if file is None or not _is_of_others(error)]
+    found = list(CONFIGURATION_FORM.findings(places, data.values, relevant))
     if configuration is None:
         return Configured(NO_RUNTIME, files, places, NO_RUNTIME, found)
     runtime = configuration.runtime or NO_RUNTIME

@@ -48,8 +48,8 @@ def unclear_references(source: Source, runbook: Runbook, numbering: Numbering) -
             problem = f"rdc cannot renumber `rd goto {jump.step}` in this form"
             remedy = f"write it as a plain string on one line: `- rd goto {jump.step}`"
             yield Diagnostic("RD117", source.path, jump.span, problem, remedy)
-    for output in runbook.declared.steps:
-        yield from _unclear_step(source, output, numbering)
+    for settings in runbook.declared.steps:
+        yield from _unclear_step(source, settings, numbering)
 
 
 def _unclear_step(source: Source, said: StepSettings, numbering: Numbering) -> Iterator[Diagnostic]:
@@ -140,7 +140,7 @@ class Numbering:
     def runbook(self, runbook: Runbook) -> Runbook:
         """Return the renumbered syntax tree; raise `AmbiguousReferenceError` for an ambiguous reference."""
         steps = tuple(self._step(step, *new) for step, new in zip(runbook.steps, self.steps, strict=True))
-        nodes = tuple(replace(output, step=self.path(output.step)) for output in runbook.declared.steps)
+        nodes = tuple(replace(settings, step=self.path(settings.step)) for settings in runbook.declared.steps)
         declared = replace(runbook.declared, steps=nodes)
         scenarios = tuple(replace(one, replies=tuple(map(self.event, one.replies))) for one in runbook.scenarios)
         return replace(runbook, steps=steps, scenarios=scenarios, declared=declared)
@@ -211,7 +211,7 @@ def renumber_frontmatter(lines: Sequence[Line], runbook: Runbook, numbering: Num
     """Return the document's lines with new step numbers in the frontmatter."""
     edited, written = list(lines), [line.text for line in lines]
     found = [(find_label(written, jump), numbering.label(jump.step)) for jump in jumps(runbook)]
-    found += [(find_step(written, output), numbering.path(output.step)) for output in runbook.declared.steps]
+    found += [(find_step(written, settings), numbering.path(settings.step)) for settings in runbook.declared.steps]
     places = {place: new for place, new in found if place}
     for place in sorted(places, reverse=True):  # from the end, so that earlier columns stay valid
         line = edited[place.line - 1]

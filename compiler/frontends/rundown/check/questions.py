@@ -125,7 +125,7 @@ class _Parts(NamedTuple):
 
 def split(source: Source, runbook: Runbook, step: AnyStep, *, asks_first: bool) -> Fix | None:
     """Return the fix that gives a question its own step before or after the command, or None if that isn't clear."""
-    is_set = asks_first and any(output.step.endswith(spell(step.id)) for output in runbook.declared.steps)
+    is_set = asks_first and any(settings.step.endswith(spell(step.id)) for settings in runbook.declared.steps)
     if isinstance(step.id, Dynamic) or (is_set and not isinstance(step.id, int)):
         return None
     lines = _renumbered(source, runbook, step, asks_first) if isinstance(step.id, int) else list(source.lines)

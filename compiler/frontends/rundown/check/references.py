@@ -82,10 +82,10 @@ def _undeclared(path: str, span: Span | None, whole: str, runbook: Runbook) -> D
 def references_in_settings(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """Report references and variables in values under `env`, which commands get unchanged (E3)."""
     declared = runbook.declared.slots
-    values = [(output, key, text) for output in runbook.declared.steps for key, text in output.env.items()]
+    values = [(settings, key, text) for settings in runbook.declared.steps for key, text in settings.env.items()]
     known = {*declared, *(key for _, key, _ in values)}
-    for output, key, text in values:
-        span, meant = output.place("env", key).span, frozenset(NAMED.findall(text))
+    for settings, key, text in values:
+        span, meant = settings.place("env", key).span, frozenset(NAMED.findall(text))
         for match in _ANY.finditer(text):
             name = match[1].strip()
             if name in declared:

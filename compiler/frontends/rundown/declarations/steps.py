@@ -29,14 +29,14 @@ def read_steps(content: object, places: OptionSources) -> tuple[StepSettings, ..
     if not isinstance(content, Mapping):
         remedy = 'write `steps: {"1": {timeout: 10m}}`'
         raise InvalidError(Issue((), "`steps` must be a mapping of steps to settings", remedy))
-    output = {str(step): value for step, value in content.items()}
-    if found := [issue for step, value in output.items() for issue in _issues(step, value)]:
+    settings = {str(step): value for step, value in content.items()}
+    if found := [issue for step, value in settings.items() for issue in _issues(step, value)]:
         raise InvalidError(*found)
-    inside: dict[str, dict[KeyPath, OptionSource]] = {step: {(): places[()]} for step in output}
+    inside: dict[str, dict[KeyPath, OptionSource]] = {step: {(): places[()]} for step in settings}
     for path, place in places.items():
         if path:
             inside[path[0]][path[1:]] = place
-    return tuple(_settings(step, value or {}, inside[step]) for step, value in output.items())
+    return tuple(_settings(step, value or {}, inside[step]) for step, value in settings.items())
 
 
 def _settings(step: str, said: Mapping[str, Any], places: OptionSources) -> StepSettings:
@@ -101,12 +101,12 @@ def _env_issues(inside: str, env: object, path: KeyPath) -> Iterator[Issue]:
 def table_for_targets(content: object, places: OptionSources) -> TargetOptions | None:
     """Return the settings under `steps` that are for targets, or None if there are none."""
     steps = content if isinstance(content, Mapping) else {}
-    output = {str(step): value for step, value in steps.items() if isinstance(value, Mapping)}
-    own = {step: {str(key): one for key, one in value.items() if key in OF_TARGETS} for step, value in output.items()}
-    stored = {step: value for step, value in own.items() if value}
+    settings = {str(step): value for step, value in steps.items() if isinstance(value, Mapping)}
+    own = {step: {str(key): one for key, one in value.items() if key in OF_TARGETS} for step, value in settings.items()}
+    for_targets = {step: value for step, value in own.items() if value}
     return (
-        TargetOptions(stored, {path: place for path, place in places.items() if _is_kept(path, stored)})
-        if stored
+        TargetOptions(for_targets, {path: place for path, place in places.items() if _is_kept(path, for_targets)})
+        if for_targets
         else None
     )
 
@@ -156,15 +156,15 @@ def read_inputs(content: object, places: OptionSources) -> tuple[DeclaredInput, 
     if not isinstance(content, Mapping) or len(content) > MOST:
         problem = f"`inputs` must be a mapping of at most {MOST} names to their declarations"
         raise InvalidError(Issue((), problem, "write `inputs: {version: {description: The version to release}}`"))
-    output = {str(name): value for name, value in content.items()}
+    declared = {str(name): value for name, value in content.items()}
     found: list[Issue] = []
-    for name, value in output.items():
+    for name, value in declared.items():
         found += _input_issues(name, value)
         if found and TOO_SLOW in found[-1].message:  # each of the others might take as long
             break
     if found:
         raise InvalidError(*found)
-    inputs = ((name, _input(name, value or {})) for name, value in output.items())
+    inputs = ((name, _input(name, value or {})) for name, value in declared.items())
     return tuple(DeclaredInput(item, nearest(places, (name,)) or places[()]) for name, item in inputs)
 
 

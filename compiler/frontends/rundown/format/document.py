@@ -170,10 +170,10 @@ def _meaning(source: Source, runbook: Runbook) -> tuple[object, ...]:
     program = lowered.message if isinstance(lowered, Diagnostic) else lowered.program
     metadata = {key: value for key, value in runbook.metadata.items() if key not in {"scenarios", "rdc"}}
     head = runbook.title, runbook.description, runbook.prose, repr(metadata), repr(_options(runbook))
-    limits = [output.limits and output.limits.meaning for output in runbook.declared.steps]
+    limits = [each.limits and each.limits.meaning for each in runbook.declared.steps]
     settings = [
-        (output.step, output.timeout, output.delay, output.backoff, output.asks, *output.env.items())
-        for output in runbook.declared.steps
+        (each.step, each.timeout, each.delay, each.backoff, each.asks, *each.env.items())
+        for each in runbook.declared.steps
     ]
     return program, *head, runbook.scenarios, settings, limits
 
@@ -182,8 +182,8 @@ def _options(runbook: Runbook) -> object:
     options = runbook.metadata.get("rdc")
     if not isinstance(options, Mapping):
         return options
-    output = list(options["steps"].values()) if isinstance(options.get("steps"), Mapping) else None
-    return {key: output if key == "steps" else value for key, value in options.items()}
+    steps = list(options["steps"].values()) if isinstance(options.get("steps"), Mapping) else None
+    return {key: steps if key == "steps" else value for key, value in options.items()}
 
 
 def _content(source: Source, sections: Sequence[Section]) -> Iterator[tuple[str, str]]:

@@ -142,10 +142,10 @@ def _settled(steps: Sequence[Section], written: Layout | None, wanted: Layout) -
             continue
         late = list(_late(node, written, wanted))
         step = next((number for number in reversed(range(index)) if steps[number].level == "STEP"), index)
-        stored = [piece for piece in node.pieces if piece not in late]
+        left = [piece for piece in node.pieces if piece not in late]
         if (written, wanted) == ("after-header", "after-body"):
-            stored = [_without_modifier(piece) for piece in stored]
-        settled[index] = replace(node, pieces=tuple(stored))
+            left = [_without_modifier(piece) for piece in left]
+        settled[index] = replace(node, pieces=tuple(left))
         settled[step] = _with_late(settled[step], late)
     return settled
 

@@ -43,17 +43,17 @@ class Effective(Struct, frozen=True):
         numbers: dict[str, AppliedSetting[int]] = {}
         env: dict[str, AppliedSetting[str]] = {}
         limits: Limits | None = None
-        for output in settings:
-            own = {"timeout": output.timeout, "retry-delay": output.delay, "retry-backoff": output.backoff}
-            if output.limits:
-                own[EXPIRE] = output.limits.expire or None
-                if output.limits.visits and not limits:
-                    limits = replace(output.limits, visits=replace(output.limits.visits, step=step))
+        for each in settings:
+            own = {"timeout": each.timeout, "retry-delay": each.delay, "retry-backoff": each.backoff}
+            if each.limits:
+                own[EXPIRE] = each.limits.expire or None
+                if each.limits.visits and not limits:
+                    limits = replace(each.limits, visits=replace(each.limits.visits, step=step))
             for key, value in own.items():
                 if value is not None:
-                    numbers.setdefault(key, AppliedSetting(value, output.place(key), step))
-            for name, text in output.env.items():
-                env.setdefault(name, AppliedSetting(text, output.place("env", name), step))
+                    numbers.setdefault(key, AppliedSetting(value, each.place(key), step))
+            for name, text in each.env.items():
+                env.setdefault(name, AppliedSetting(text, each.place("env", name), step))
         return Effective({**self.numbers, **numbers}, {**self.env, **env}, limits)
 
 
