@@ -61,11 +61,9 @@ _MORE = (
 _RETRIED = ("operator.retry.Retries",)
 _MASKED, _SIZED = "operator.masked_logs.MaskedLogs", "operator.sized_logs.SizedLogs"
 MOVED = ("operator.jumps.Jumps",)  # specifications don't move
-_QUESTIONS = ("tasks.asks.ValueTasks",)
-_LISTS = ("tasks.checklist.Checklist",)
 _SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns", "operator.report.RunReports")
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "io.answers", "cli.script")
-_OF_VALUES = (*_FIRST, *_BASE, *_LISTS, *_MORE, *_QUESTIONS, *_RETRIED, *MOVED)
+_OF_VALUES = (*_FIRST, *_BASE, "tasks.checklist.Checklist", *_MORE, "tasks.asks.ValueTasks", *_RETRIED, *MOVED)
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
     "commands": Edition((*_COMMANDS, _LAST), (*_FIRST, *_BASE, "operator.logs.Logs", *_RETRIED, *MOVED)),

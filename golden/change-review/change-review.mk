@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 0e5ec0da3f11e7a2d2b850d2ad26f390d217e769e5b1313bda09ea449085e8a9
+override RDC_SHA256 := f5774dca12f1b88ff3f2bef79d5c87d3d33f51a48863fc67e0d6ebc10731b1bf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

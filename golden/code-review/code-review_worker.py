@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   8f94acbb32a088066f4e1b50290a841fc73f2c808808e5e6b3d2c15e6f6eb6f7  -
+#   cac2c0dce95697f9753ba0b821c2efc04908ffd6d6aad787522ee0d8dac77f81  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   b23d6dcd61df1a97fafeaf36e9c9dd8e38613f360965efde10dfdddbf19c94ed  -
+#   7c0ef4f9b1cad40ecdf304e78fceb037ee7a64c696b5133b38ab9b36f295435c  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -115,13 +115,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 8f94acbb32a088066f4e1b50290a841fc73f2c808808e5e6b3d2c15e6f6eb6f7).
-# The part for workers: dbos-values (sha256 b23d6dcd61df1a97fafeaf36e9c9dd8e38613f360965efde10dfdddbf19c94ed).
-# The runbook ends here, and you can stop reading. Up to the last END line, 6,178 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition values (sha256 cac2c0dce95697f9753ba0b821c2efc04908ffd6d6aad787522ee0d8dac77f81).
+# The part for workers: dbos-values (sha256 7c0ef4f9b1cad40ecdf304e78fceb037ee7a64c696b5133b38ab9b36f295435c).
+# The runbook ends here, and you can stop reading. Up to the last END line, 6,180 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6180 lines, sha256 63897bd5fd9c13bc2d4708f9a623e831ace8b176362f9962a97607da5e5771a0
+# --- 6182 lines, sha256 174682ac33912609959219b3d23e11206c2ae0af0d04939fe2b0716cda6851df

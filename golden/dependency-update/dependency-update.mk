@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 2ed94a34a4e3555d4ceb1d89d2d5d604b6efdf66d3589df3ab1f77c927abec99
+override RDC_SHA256 := a1ce910d46fbf05ce670ca51a1b6d9c3e15570bc0d3d49ad149a0083ce78c7c7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

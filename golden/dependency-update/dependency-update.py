@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   3d7fd35668d71832f85812dd126963ef80b0c948c0ce2e4454c7c1b6a34c244f  -
+#   1e7a3d312bd2714b996cff3917c8f00d2f51dabc802bd6b7ff7871394b7f51f5  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -279,11 +279,11 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 3d7fd35668d71832f85812dd126963ef80b0c948c0ce2e4454c7c1b6a34c244f).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,025 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 1e7a3d312bd2714b996cff3917c8f00d2f51dabc802bd6b7ff7871394b7f51f5).
+# The workflow ends here, and you can stop reading. Up to the last END line, 6,027 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6026 lines, sha256 6e943cbf84df849a25e5ddaa2098c04113a377558adc23320e570384da46b7bd
+# --- 6028 lines, sha256 5b012579122692df1703a442f633f8951c34b78e6f50a28d73c3ea540f09178e

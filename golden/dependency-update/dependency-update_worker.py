@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   3d7fd35668d71832f85812dd126963ef80b0c948c0ce2e4454c7c1b6a34c244f  -
+#   1e7a3d312bd2714b996cff3917c8f00d2f51dabc802bd6b7ff7871394b7f51f5  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   a052974a483fc59c5204cd9723a42936e1d91174575dfafa30191fbebf1fefe3  -
+#   9064af3b9b759961b4148d0fb4d3b6d43e2288cc586421d4283b0b688dd20a32  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -298,13 +298,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 3d7fd35668d71832f85812dd126963ef80b0c948c0ce2e4454c7c1b6a34c244f).
-# The part for workers: dbos-agents (sha256 a052974a483fc59c5204cd9723a42936e1d91174575dfafa30191fbebf1fefe3).
-# The workflow ends here, and you can stop reading. Up to the last END line, 7,796 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition agents (sha256 1e7a3d312bd2714b996cff3917c8f00d2f51dabc802bd6b7ff7871394b7f51f5).
+# The part for workers: dbos-agents (sha256 9064af3b9b759961b4148d0fb4d3b6d43e2288cc586421d4283b0b688dd20a32).
+# The workflow ends here, and you can stop reading. Up to the last END line, 7,798 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7798 lines, sha256 a7bc5eef435f3138097046367edee14bec61b753eb8363c8edcb0c48c2d22938
+# --- 7800 lines, sha256 e2344237b0831359370003669a1ca41db4852047a49987e1a2b8cffc2fca7ca7

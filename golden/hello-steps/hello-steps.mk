@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 44f734a01f9cfc0e7aa6fa79916cfb388fc5728aba1c7495fc587d2ad1a2d40f
+override RDC_SHA256 := f15a6336a5048f3887fc61f0cf748f39166abef1e92b02bd0a928cfc61a8bade
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 83d0009cf9e9380a996766d99884f4d05b14a6bfea1d017a8fc54734539a1c7f
+override RDC_SHA256 := 97b837257fbd56186e8a88a8e7c0b4c4ffb7319030e484a6a9f5b18fa2c02bb2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

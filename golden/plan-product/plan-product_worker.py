@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   9b24613436001ac218625171ad5f6d5a3044d016168dd7510a016d2b73d2fb0b  -
+#   7b72e23d61e7449be34ee56b2e8ed6fe0dda8b9c58857ff49b66fc298b59486d  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   8bf886f36e473b4af7900d89164516eb9faf1020cd3487dc7c01b661827a777c  -
+#   b5ba705c28b569c5a2f0d656ee2c934cbef9d36a18086de42dcd9fb4a1d64c2e  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -159,13 +159,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 9b24613436001ac218625171ad5f6d5a3044d016168dd7510a016d2b73d2fb0b).
-# The part for workers: dbos-stepspec (sha256 8bf886f36e473b4af7900d89164516eb9faf1020cd3487dc7c01b661827a777c).
-# The specification ends here, and you can stop reading. Up to the last END line, 8,224 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 7b72e23d61e7449be34ee56b2e8ed6fe0dda8b9c58857ff49b66fc298b59486d).
+# The part for workers: dbos-stepspec (sha256 b5ba705c28b569c5a2f0d656ee2c934cbef9d36a18086de42dcd9fb4a1d64c2e).
+# The specification ends here, and you can stop reading. Up to the last END line, 8,226 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8226 lines, sha256 54e73d8f953aa4e6696db2f785a7a706fd0a669f3c945c216ee2e9a9a04a9ea1
+# --- 8228 lines, sha256 3403baf8356e2084d57b7bdeeb9baf56bf1d61cff1c010c98b68ec48dfd5bd06

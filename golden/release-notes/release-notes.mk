@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := d16f027d4917176152ac6f5471f9c061055125d7e2c3e397d900d7867fd28995
+override RDC_SHA256 := a6172c45e184f3d88ec3bcc3e486d919699d08165b4c32b646948252d8ad7de2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

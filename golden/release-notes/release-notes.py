@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   3d7fd35668d71832f85812dd126963ef80b0c948c0ce2e4454c7c1b6a34c244f  -
+#   1e7a3d312bd2714b996cff3917c8f00d2f51dabc802bd6b7ff7871394b7f51f5  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -160,11 +160,11 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 3d7fd35668d71832f85812dd126963ef80b0c948c0ce2e4454c7c1b6a34c244f).
-# The program ends here, and you can stop reading. Up to the last END line, 6,025 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 1e7a3d312bd2714b996cff3917c8f00d2f51dabc802bd6b7ff7871394b7f51f5).
+# The program ends here, and you can stop reading. Up to the last END line, 6,027 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6026 lines, sha256 6694388d8a25c636636faa63b78055c7f496fae915afbdf63762ee7caa1b72fe
+# --- 6028 lines, sha256 d188db84d11429d6e0c372eff8513101b4f58a3dc172d020d363648f11405d96

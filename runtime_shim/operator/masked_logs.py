@@ -1,14 +1,12 @@
 """Logs without secrets."""
 
-from typing import Callable
-
 from runtime_shim.engine.session import Session
-from runtime_shim.operator.logs import Logs
+from runtime_shim.operator.logs import Logs, Mask
 
 LONGEST_LINE, LONGEST_SECRET = 1 << 20, 1 << 17  # bytes; variables have 128 KiB at most
 
 
-def cut_at(text: str, mask: Callable[[str], str]) -> int:
+def cut_at(text: str, mask: Mask) -> int:
     """Return where to cut output: after the last line, since a secret may be cut in two, or in a very long line."""
     end = text.rfind("\n") + 1
     if len(text) - end > LONGEST_LINE:  # cut it outside of secrets

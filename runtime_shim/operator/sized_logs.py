@@ -13,8 +13,10 @@ from runtime_shim.operator.masked_logs import MaskedLogs
 SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}  # bytes
 
 
-def limit_of(given: str) -> int:
+def limit_of(given: "str | None") -> int:
     """Return how many bytes of output to keep."""
+    if not given:
+        return LOG_LIMIT
     size = re.fullmatch(r"([1-9][0-9]{0,9})([kmg]?)(i?b)?", given.lower())
     if not size:
         raise UsageError(f"--log-limit {given!a}: expected a size such as 65536, 512k or 1M")
@@ -30,7 +32,7 @@ class SizedLogs(MaskedLogs):
 
     def before_run(self, _state: "State | None") -> None:
         """Read the limit."""
-        self.limit = limit_of(self.session.options.log_limit or str(LOG_LIMIT))
+        self.limit = limit_of(self.session.options.log_limit)
 
     def answered(self, answer: str) -> None:
         """Keep an answer, which is the output of its step."""

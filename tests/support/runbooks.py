@@ -20,3 +20,27 @@ def _step(heading: str, *parts: str) -> str:
 
 def _listed(transitions: tuple[str, ...]) -> list[str]:
     return ["\n".join(f"- {line}" for line in transitions)] if transitions else []
+
+
+def limited(most: int) -> str:
+    """A question in a loop, which a run may ask so often."""
+    return f"""\
+---
+rdc:
+  steps:
+    "1": {{max-visits: {most}, then: STOP "enough"}}
+---
+
+## 1. Good?
+
+- YES: COMPLETE
+- NO: GOTO 2
+
+## 2. Fix
+
+```sh
+true
+```
+
+- PASS: GOTO 1
+"""

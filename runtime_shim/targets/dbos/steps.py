@@ -113,7 +113,7 @@ class LegSteps(Extension):
     @property
     def limit(self) -> int:
         """The most bytes to keep of a command's output."""
-        return limit_of(self.session.options.log_limit or "1m")
+        return limit_of(self.session.options.log_limit)
 
     def path(self) -> str:
         """Return the log of the current step."""

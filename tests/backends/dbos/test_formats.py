@@ -21,7 +21,7 @@ from tests.differential.drivers.process import Done
 from tests.differential.stepspec import check_records, read_records
 from tests.support import warm
 from tests.support.makefiles import children
-from tests.support.runbooks import command, question
+from tests.support.runbooks import command, limited, question
 from tests.support.stepspec_drives import MOST_CALLS, drive_of
 
 pytestmark = pytest.mark.process
@@ -353,31 +353,10 @@ def test_a_worker_drives_a_specification_to_its_end(seed: int, tmp_path: Path) -
 
 # --- Limits of visits -------------------------------------------------------------------------------------------------
 
-LIMITED = """\
----
-rdc:
-  steps:
-    "1": {max-visits: 2, then: STOP "enough"}
----
-
-## 1. Good?
-
-- YES: COMPLETE
-- NO: GOTO 2
-
-## 2. Fix
-
-```sh
-true
-```
-
-- PASS: GOTO 1
-"""
-
 
 @pytest.mark.soak
 def test_a_run_at_a_limit_of_visits_is_continued(fleet: Fleet) -> None:
-    fleet.compile(LIMITED)
+    fleet.compile(limited(2))
     fleet.worker()
     fleet.start("r1")
     for state in ("waiting", "stop"):

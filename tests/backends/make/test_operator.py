@@ -17,6 +17,7 @@ from compiler.ir.edges import Keep
 from compiler.ir.program import Program, Variable
 from tests.support.backend_programs import Made, ask, node, program, ref, shell, slots, when, words
 from tests.support.makefiles import FLOW, PATIENCE, PLAIN, Place, environment, last_line
+from tests.support.runbooks import limited
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
@@ -286,31 +287,10 @@ def test_items_of_a_checklist_are_confirmed_by_make(tmp_path: Path) -> None:
 
 # --- Limits of visits -------------------------------------------------------------------------------------------------
 
-LIMITED = """\
----
-rdc:
-  steps:
-    "1": {max-visits: 1, then: STOP "enough"}
----
-
-## 1. Good?
-
-- YES: COMPLETE
-- NO: GOTO 2
-
-## 2. Fix
-
-```sh
-true
-```
-
-- PASS: GOTO 1
-"""
-
 
 @pytest.mark.share(1)
 def test_a_run_at_a_limit_of_visits_is_continued(tmp_path: Path) -> None:
-    place = Place(tmp_path, LIMITED)
+    place = Place(tmp_path, limited(1))
     (tmp_path / "no").write_text("no\n")
     assert last_line(place.make("run", "ANSWERS=no")) == "rdc: STOP enough"
     assert "make resume MAX_VISITS=2" in place.make("status").stdout
