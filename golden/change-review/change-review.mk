@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := f5774dca12f1b88ff3f2bef79d5c87d3d33f51a48863fc67e0d6ebc10731b1bf
+override RDC_SHA256 := 788f1f4c1bffd8a2e1fe44d62bf8948cb0726bd875081ce3b4b516991626e809
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
 #   cac2c0dce95697f9753ba0b821c2efc04908ffd6d6aad787522ee0d8dac77f81  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   7c0ef4f9b1cad40ecdf304e78fceb037ee7a64c696b5133b38ab9b36f295435c  -
+#   529f3f3205167682a3982a34582db06d538fb406f4248678930931d5cb5d897f  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -116,12 +116,12 @@ Look for
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The runtime of rdc 0.1.0, edition values (sha256 cac2c0dce95697f9753ba0b821c2efc04908ffd6d6aad787522ee0d8dac77f81).
-# The part for workers: dbos-values (sha256 7c0ef4f9b1cad40ecdf304e78fceb037ee7a64c696b5133b38ab9b36f295435c).
-# The runbook ends here, and you can stop reading. Up to the last END line, 6,180 lines are the same in every worker
+# The part for workers: dbos-values (sha256 529f3f3205167682a3982a34582db06d538fb406f4248678930931d5cb5d897f).
+# The runbook ends here, and you can stop reading. Up to the last END line, 6,178 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6182 lines, sha256 174682ac33912609959219b3d23e11206c2ae0af0d04939fe2b0716cda6851df
+# --- 6180 lines, sha256 9681a20d4475c7e0870b08c76f8bee4f43388d47c84a84710f03259d3acf32a3

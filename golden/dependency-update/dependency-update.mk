@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := a1ce910d46fbf05ce670ca51a1b6d9c3e15570bc0d3d49ad149a0083ce78c7c7
+override RDC_SHA256 := c5d347f9301c9bd13aa29dacfec79c5834d16e48caf4a3ae16bf879556a671df
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

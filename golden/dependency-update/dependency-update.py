@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   1e7a3d312bd2714b996cff3917c8f00d2f51dabc802bd6b7ff7871394b7f51f5  -
+#   f02f3e15b31bd2eb1ff65f5aca6c92e02ca118cc60114bb23f1ae86995b1d540  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -279,11 +279,11 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 1e7a3d312bd2714b996cff3917c8f00d2f51dabc802bd6b7ff7871394b7f51f5).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,027 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 f02f3e15b31bd2eb1ff65f5aca6c92e02ca118cc60114bb23f1ae86995b1d540).
+# The workflow ends here, and you can stop reading. Up to the last END line, 6,025 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6028 lines, sha256 5b012579122692df1703a442f633f8951c34b78e6f50a28d73c3ea540f09178e
+# --- 6026 lines, sha256 7ba1307b410801da6c568b7db76dc765644ac7a0e9f3a4649fca1e2e538d37f2

@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   1e7a3d312bd2714b996cff3917c8f00d2f51dabc802bd6b7ff7871394b7f51f5  -
+#   f02f3e15b31bd2eb1ff65f5aca6c92e02ca118cc60114bb23f1ae86995b1d540  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   9064af3b9b759961b4148d0fb4d3b6d43e2288cc586421d4283b0b688dd20a32  -
 #
@@ -298,13 +298,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 1e7a3d312bd2714b996cff3917c8f00d2f51dabc802bd6b7ff7871394b7f51f5).
+# The runtime of rdc 0.1.0, edition agents (sha256 f02f3e15b31bd2eb1ff65f5aca6c92e02ca118cc60114bb23f1ae86995b1d540).
 # The part for workers: dbos-agents (sha256 9064af3b9b759961b4148d0fb4d3b6d43e2288cc586421d4283b0b688dd20a32).
-# The workflow ends here, and you can stop reading. Up to the last END line, 7,798 lines are the same in every worker
+# The workflow ends here, and you can stop reading. Up to the last END line, 7,796 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7800 lines, sha256 e2344237b0831359370003669a1ca41db4852047a49987e1a2b8cffc2fca7ca7
+# --- 7798 lines, sha256 055b6c9dfb8e099df2cd0ca12adfe9238d7d846761a5e8e38c934186189ae5a9

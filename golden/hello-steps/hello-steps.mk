@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := f15a6336a5048f3887fc61f0cf748f39166abef1e92b02bd0a928cfc61a8bade
+override RDC_SHA256 := 944b73e3e4e29da16d1f05c6640b5dc4940b5e1054c1866be0027e82232c18e9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   7b72e23d61e7449be34ee56b2e8ed6fe0dda8b9c58857ff49b66fc298b59486d  -
+#   0952e92546190e3f7dfff931a8a4d399c2319c94ecc390ec445d159de6d1e977  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -104,11 +104,11 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 7b72e23d61e7449be34ee56b2e8ed6fe0dda8b9c58857ff49b66fc298b59486d).
-# The specification ends here, and you can stop reading. Up to the last END line, 6,388 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 0952e92546190e3f7dfff931a8a4d399c2319c94ecc390ec445d159de6d1e977).
+# The specification ends here, and you can stop reading. Up to the last END line, 6,386 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6389 lines, sha256 65b2d2c3154072240f38ffb9a93f5bb5d86a7eb97cb131b3dc2cdcb014a89045
+# --- 6387 lines, sha256 f73ee5f7f27e6da0e43b5657ab3ee6ad30a7227f63360f2af6e827b26cb2dbdb

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 97b837257fbd56186e8a88a8e7c0b4c4ffb7319030e484a6a9f5b18fa2c02bb2
+override RDC_SHA256 := 5c2b5fa956fcb9cfcb8fcea133f625909702d42d788ff4dc1a69f79c39e91af5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   7b72e23d61e7449be34ee56b2e8ed6fe0dda8b9c58857ff49b66fc298b59486d  -
+#   0952e92546190e3f7dfff931a8a4d399c2319c94ecc390ec445d159de6d1e977  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   b5ba705c28b569c5a2f0d656ee2c934cbef9d36a18086de42dcd9fb4a1d64c2e  -
 #
@@ -159,13 +159,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 7b72e23d61e7449be34ee56b2e8ed6fe0dda8b9c58857ff49b66fc298b59486d).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 0952e92546190e3f7dfff931a8a4d399c2319c94ecc390ec445d159de6d1e977).
 # The part for workers: dbos-stepspec (sha256 b5ba705c28b569c5a2f0d656ee2c934cbef9d36a18086de42dcd9fb4a1d64c2e).
-# The specification ends here, and you can stop reading. Up to the last END line, 8,226 lines are the same in every
+# The specification ends here, and you can stop reading. Up to the last END line, 8,224 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8228 lines, sha256 3403baf8356e2084d57b7bdeeb9baf56bf1d61cff1c010c98b68ec48dfd5bd06
+# --- 8226 lines, sha256 253d66d17e7cec84b6e82fb9ab0b886bda1ce8400eff87bca400d6a95edc52ee

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := a6172c45e184f3d88ec3bcc3e486d919699d08165b4c32b646948252d8ad7de2
+override RDC_SHA256 := 1fb53b344046bbc030d560b0637045951849f7113b68cfb8b5d8b7e715a51b2a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   1e7a3d312bd2714b996cff3917c8f00d2f51dabc802bd6b7ff7871394b7f51f5  -
+#   f02f3e15b31bd2eb1ff65f5aca6c92e02ca118cc60114bb23f1ae86995b1d540  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -160,11 +160,11 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 1e7a3d312bd2714b996cff3917c8f00d2f51dabc802bd6b7ff7871394b7f51f5).
-# The program ends here, and you can stop reading. Up to the last END line, 6,027 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 f02f3e15b31bd2eb1ff65f5aca6c92e02ca118cc60114bb23f1ae86995b1d540).
+# The program ends here, and you can stop reading. Up to the last END line, 6,025 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6028 lines, sha256 d188db84d11429d6e0c372eff8513101b4f58a3dc172d020d363648f11405d96
+# --- 6026 lines, sha256 a255a36ba3932d7572a82e81a9fb13ea5be787a10c36628ac9f5247419d98103

@@ -15,9 +15,7 @@ SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}  # bytes
 
 def limit_of(given: "str | None") -> int:
     """Return how many bytes of output to keep."""
-    if not given:
-        return LOG_LIMIT
-    size = re.fullmatch(r"([1-9][0-9]{0,9})([kmg]?)(i?b)?", given.lower())
+    size = re.fullmatch(r"([1-9][0-9]{0,9})([kmg]?)(i?b)?", (given or str(LOG_LIMIT)).lower())
     if not size:
         raise UsageError(f"--log-limit {given!a}: expected a size such as 65536, 512k or 1M")
     return int(size[1]) * SIZES[size[2]]
