@@ -151,10 +151,17 @@ def text_of(name: str) -> str:
 
 def shared_files(edition: str, caller: str = "") -> dict[str, str]:
     """Return the files beside a program, in order. Each name contains a hash of the content."""
-    texts = {f"runtime_{edition}": runtime(edition)}
-    if caller:
-        texts[caller] = runtime_for(caller)
-    return {f"rdc_{name}_{sha256_of(text)[:8]}.py": text for name, text in texts.items()}
+    return {f"rdc_{name}_{sha256_of_text(part)[:8]}.py": text_of(part) for name, part in _shared(edition, caller)}
+
+
+def shared_hashes(edition: str, caller: str = "") -> dict[str, str]:
+    """Return the hash of each file beside a program, by its name."""
+    hashes = {name: sha256_of_text(part) for name, part in _shared(edition, caller)}
+    return {f"rdc_{name}_{sha256[:8]}.py": sha256 for name, sha256 in hashes.items()}
+
+
+def _shared(edition: str, caller: str) -> list[tuple[str, str]]:
+    return [(f"runtime_{edition}", edition), *((name, name) for name in (caller,) if name)]
 
 
 @cache

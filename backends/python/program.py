@@ -20,14 +20,13 @@ from backends.python.edition import (
     opening,
     runtime_for,
     sha256_of_text,
-    shared_files,
+    shared_hashes,
 )
 from backends.python.settings import literal
 from compiler.ir.edges import words_of
 from compiler.ir.program import Program, texts_of
 from compiler.ir.tasks import UNREAD, Agent, Branch, End, Gate, Parallel, Stage
 from compiler.text.regex import Regex
-from compiler.text.source import sha256_of
 from compiler.version import __version__
 from runtime_shim.stepspec.step_builder import checks_of, language_of
 from runtime_shim.stepspec.tool_schemas import BUILT_IN
@@ -208,7 +207,7 @@ def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
         kind=kind,
         edition=edition,
         sha256=sha256_of_text(edition),
-        shared={name: sha256_of(text) for name, text in shared_files(edition, caller).items()} if is_shared else {},
+        shared=shared_hashes(edition, caller) if is_shared else {},
         loaded=LOADED,
         caller=caller,
         modules=below,

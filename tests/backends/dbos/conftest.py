@@ -81,7 +81,7 @@ def serving() -> Iterator[Fleet]:
 def serve(folder: Path) -> None:
     with WarmFleet(folder, f"sqlite:///{folder}/runs.sqlite") as fleet:
         fleet.compile(WORK)
-        words = [sys.executable, str(fleet.script), "worker", "--poll", "0.05", "--jobs", "20"]
+        words = [sys.executable, str(fleet.script), "worker", "--poll", "0.2", "--jobs", "20"]
         tests = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
         with (folder / "log").open("wb") as log:
             subprocess.Popen(
