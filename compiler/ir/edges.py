@@ -132,11 +132,18 @@ class Written(Struct, frozen=True):
         return ": ".join(filter(None, (f"{self.step} {self.outcome.upper()}".strip(), self.action)))
 
 
+class StepOutcome(Struct, frozen=True):
+    """The outcome of a step with other steps inside: `pass` or `fail` of a group or of a step with stages."""
+
+    step: str
+    word: str
+
+
 class Edge(Struct, frozen=True, gc=False):
     """A transition from a node. All tests of the guard must be true; effects apply in order.
 
     `written` has the labels from the document, the step's own action first. `origins` are their positions; defaults
-    have none.
+    have none. `settles` are the outcomes of the steps around the node that the transition decides, inner ones first.
     """
 
     guard: tuple[Test, ...]
@@ -144,6 +151,7 @@ class Edge(Struct, frozen=True, gc=False):
     target: str
     written: tuple[Written, ...] = ()
     origins: tuple[Origin, ...] = ()
+    settles: tuple[StepOutcome, ...] = ()
 
     @property
     def label(self) -> str:

@@ -18,6 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from compiler.ir.edges import Edge, Effect, Origin
+from compiler.ir.rules import Rule
 from compiler.ir.tasks import IDLE, Task, map_task_texts, task_texts
 from compiler.ir.texts import Text
 
@@ -201,7 +202,8 @@ class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I32
     generated files use. `folder` is the slot with the path of the reports directory, or "". `contexts` are texts above
     prompts, each after the context above it. `stepspec` belongs to step specifications. `name` comes from the path of
     the document. `project` is the name of its project, and `file` that of the generated file if it matters, or "".
-    With `logs`, runs keep the output of commands. `notify` is a command to call when a run waits or ends, or "".
+    With `logs`, runs keep the output of commands. `notify` is a command to call when a run waits or ends, or "". `rules`
+    hold in every run.
     """
 
     name: str
@@ -225,6 +227,7 @@ class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I32
     file: str = ""
     logs: bool = False
     notify: str = ""
+    rules: tuple[Rule, ...] = ()
 
     def with_(self, **changed: Any) -> Program:  # noqa: ANN401 (names or sources)
         """Return the program with other names or sources, and with its analyses, which don't depend on them."""

@@ -47,9 +47,10 @@ None means that the default comes from the file or the position. Keys with a def
 
 UNWRITTEN: Mapping[type, frozenset[str]] = {
     Program: frozenset(
-        {"secrets", "jumps", "artifact", "folder", "contexts", "stepspec", "project", "file", "logs", "notify"}
+        {"secrets", "jumps", "artifact", "folder", "contexts", "stepspec", "project", "file", "logs", "notify", "rules"}
     ),
     Node: frozenset({"constants"}),
+    Edge: frozenset({"settles"}),
     Settings: frozenset({"expire"}),
     Ask: frozenset({"items", "value"}),
     Agent: frozenset({"report", "context"}),
