@@ -202,8 +202,8 @@ class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I32
     generated files use. `folder` is the slot with the path of the reports directory, or "". `contexts` are texts above
     prompts, each after the context above it. `stepspec` belongs to step specifications. `name` comes from the path of
     the document. `project` is the name of its project, and `file` that of the generated file if it matters, or "".
-    With `logs`, runs keep the output of commands. `notify` is a command to call when a run waits or ends, or "". `rules`
-    hold in every run.
+    With `logs`, runs keep the output of commands. `notify` is a command to call when a run waits or ends, or "".
+    `rules` hold in every run.
     """
 
     name: str

@@ -67,4 +67,3 @@ def events_after(step: str, word: str, edges: Iterable[Edge]) -> Iterator[Event]
     for edge in edges:
         for settled in edge.settles:
             yield Event(settled.step, settled.word)
-

@@ -1,0 +1,59 @@
+"""Declared rules, and what rdc found out about each of them for one program."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from compiler.diagnostics.issues import OptionSource
+from compiler.ir.paths import Visit
+from compiler.ir.rules import Event, Rule
+
+
+class DeclaredRule(Struct, frozen=True):
+    """A rule as its author wrote it, with its place.
+
+    `scope` is the id of the inclusion whose document has the rule, "" for the main document. A rule of `[[rule]]` is
+    shared by all documents of the project that match one of `patterns`. With `is_tried`, it is only reported (P-14).
+    """
+
+    name: str
+    sentence: str
+    place: OptionSource
+    why: str = ""
+    scope: str = ""
+    override: bool = True
+    is_shared: bool = False
+    is_tried: bool = False
+    patterns: tuple[str, ...] = ()
+
+
+class Status(StrEnum):
+    """The result of a proof (P-11), or that there is nothing to guard (P-10)."""
+
+    HOLDS = "holds"
+    BROKEN = "broken"
+    NOT_PROVEN = "not proven"
+    NOT_APPLICABLE = "doesn't apply"
+
+
+class Proof(Struct, frozen=True):
+    """The result for one rule; `visits` are a shortest path to the `event` that breaks it, after these `inputs`.
+
+    `reason` says why a rule is not proven.
+    """
+
+    status: Status
+    visits: tuple[Visit, ...] = ()
+    event: Event | None = None
+    inputs: tuple[tuple[str, str], ...] = ()
+    reason: str = ""
+
+
+class RuleResult(Struct, frozen=True):
+    """A declared rule, its machine for this program, and its proof. Without a machine, the rule doesn't apply."""
+
+    declared: DeclaredRule
+    rule: Rule | None
+    proof: Proof
