@@ -63,7 +63,8 @@ test: $(READY) ## Run lint, types and all tests
 
 cases: $(READY)
 	@shared=$$(mktemp -d) && trap 'rm -rf "$$shared"' EXIT && export TESTS_SHARED_FOLDER="$$shared" && set -x && \
-		$(PYTEST) -n 2 --kind quick --snapshot-warn-unused && $(PYTEST) -n $(WORKERS) --kind other
+		$(PYTEST) -n 2 --kind quick --snapshot-warn-unused --basetemp "$$shared/quick" && \
+		$(PYTEST) -n $(WORKERS) --kind other --basetemp "$$shared/other"
 
 lint: $(READY) ## Check style, spelling and types
 	$(BIN)/typos
