@@ -279,6 +279,7 @@ def test_a_folder_that_cannot_be_read_is_an_error(here: Path) -> None:
 # --- Runs -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("forked_runs")
 def test_items_of_a_checklist_are_answered_one_by_one(here: Path) -> None:
     document(here, "ready.runbook.md", "# Ready\n\n## 1. Go\n\n- [ ] one\n- [ ] two\n")
     run = api.start("ready.runbook.md")
@@ -289,6 +290,7 @@ def test_items_of_a_checklist_are_answered_one_by_one(here: Path) -> None:
     assert run.state == "complete"
 
 
+@pytest.mark.usefixtures("forked_runs")
 def test_a_run_waits_and_another_process_answers_it(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = document(here, "deploy.runbook.md", ASKING.format(command="echo building"))
     waiting = api.start("deploy.runbook.md")
@@ -348,6 +350,7 @@ def test_checks_and_compilations_work_in_threads(here: Path) -> None:
         assert list(pool.map(title, texts)) == [(f"Deploy {number}", True) for number in range(12)]
 
 
+@pytest.mark.usefixtures("forked_runs")
 def test_start_returns_a_run_that_takes_longer(here: Path) -> None:
     document(
         here,
@@ -384,6 +387,7 @@ def test_a_keyboard_interrupt_interrupts_the_run(here: Path) -> None:
     assert process.communicate(timeout=60)[0] == "['interrupted']\n"
 
 
+@pytest.mark.usefixtures("forked_runs")
 def test_a_new_run_takes_inputs_and_an_unfinished_one_keeps_them(here: Path) -> None:
     text = "---\nrdc:\n  inputs: {HOST: {}}\n---\n\n## 1. Restart {{HOST}}?\n\n- YES: COMPLETE\n- NO: STOP\n"
     document(here, "restart.runbook.md", text)

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from rdc.runs.process import Ended
-from tests.support import warm
 from tests.support.cli import call, environment, spawn
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_runs")]
 
 ASKING = """# Deploy
 
@@ -30,19 +28,6 @@ echo out; false
 
 - YES: COMPLETE
 """
-
-
-@pytest.fixture(autouse=True)
-def _forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The calls with which `rdc report` asks for each run are forked."""
-
-    def run(words: list[str], folder: str) -> Ended:
-        command = [sys.executable, "-m", "rdc", "run", "--", *words]
-        done = warm.run(command, cwd=Path(folder).absolute(), env=environment())
-        return Ended(done.returncode, done.stdout, done.stderr.decode())
-
-    monkeypatch.setattr("rdc.runs.status.run_process", run)
-    monkeypatch.setattr("rdc.runs.reports.run_process", run)
 
 
 def test_it_is_the_report_of_the_program(tmp_path: Path) -> None:

@@ -12,11 +12,9 @@ from typing import Any
 
 import pytest
 
-from rdc.runs.process import Ended
-from tests.support import warm
 from tests.support.cli import call, environment, spawn
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_runs")]
 
 ASKING = """# Deploy
 ## 1. Build
@@ -38,19 +36,6 @@ steps:
     prompt: Release it.
     end: true
 """
-
-
-@pytest.fixture(autouse=True)
-def _forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The calls with which `rdc status` asks for each run are forked."""
-
-    def run(words: list[str], folder: str) -> Ended:
-        done = warm.run(
-            [sys.executable, "-m", "rdc", "run", "--", *words], cwd=Path(folder).absolute(), env=environment()
-        )
-        return Ended(done.returncode, done.stdout, done.stderr.decode())
-
-    monkeypatch.setattr("rdc.runs.status.run_process", run)
 
 
 def document(folder: Path, name: str = "deploy", command: str = "true") -> str:

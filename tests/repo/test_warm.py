@@ -170,6 +170,16 @@ def test_rdc_is_that_of_a_process(tmp_path: Path) -> None:
     assert done.returncode == 1
 
 
+@pytest.mark.parametrize(("command", "shows"), [("status", b"Is it up?"), ("report", b"WAITING")])
+def test_a_run_that_rdc_asks_is_that_of_a_process(command: str, shows: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.runbook.md").write_text("# A\n\n## 1. Is it up?\n\n- YES: COMPLETE\n- NO: STOP\n", encoding="utf-8")
+    words: list[Any] = [sys.executable, "-m", "rdc"]
+    assert warm.run([*words, "run", "a.runbook.md"], cwd=tmp_path, env=at_home()).returncode == 75
+    done = warm.run([*words, command], cwd=tmp_path, env=at_home())
+    assert (done.returncode, done.stdout, done.stderr) == begun([*words, command], tmp_path, at_home(), b"")
+    assert shows in done.stdout
+
+
 def at_home() -> dict[str, str]:
     """An environment in which rdc is found."""
     return {**os.environ, "PYTHONPATH": str(warm.SERVER.parents[3])}

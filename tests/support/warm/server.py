@@ -13,14 +13,16 @@ import os
 import resource
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
+    from rdc.runs.process import Ended
     from tests.support.warm import codes
 else:
     import codes  # stands beside this script
@@ -65,6 +67,8 @@ def load_rdc() -> None:
             program = compile_file(str(path)).program
             if program:
                 load("python").emit(program, {})
+    for name in ("status", "reports"):
+        import_module(f"rdc.runs.{name}").__dict__["run_process"] = run_forked
 
 
 def load_dbos() -> None:
@@ -118,6 +122,31 @@ def begin(request: Mapping[str, Any], files: list[int]) -> None:
             resource.setrlimit(int(number), limit)
 
 
+def run_forked(words: Sequence[str], folder: str) -> Ended:
+    """Do what `run_process` does, but fork for the run that `rdc status` or `rdc report` asks."""
+    from rdc.runs.process import Ended
+
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()  # else the child would write it once more
+    with TemporaryFile() as entered, TemporaryFile() as output, TemporaryFile() as messages:
+        child = os.fork()
+        if not child:
+            be_run(words, folder, [file.fileno() for file in (entered, output, messages)])
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        output.seek(0)
+        messages.seek(0)
+        return Ended(code, output.read(), messages.read().decode(errors="replace"))
+
+
+def be_run(words: Sequence[str], folder: str, files: Sequence[int]) -> NoReturn:
+    """Be the `rdc run` with these words."""
+    os.setsid()
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+    os.chdir(folder)
+    perform_whole(["-m", "rdc", "run", "--", *words], None)
+
+
 def perform(words: list[str], code: Code) -> None:
     """Run the program as the main one."""
     if code is None:
@@ -141,6 +170,19 @@ def perform(words: list[str], code: Code) -> None:
     codes.run(code, program)
 
 
+def perform_whole(words: list[str], code: Code) -> NoReturn:
+    """Run the program as the main one, and end as an interpreter does."""
+    try:
+        perform(words, code)
+    except SystemExit as ended:
+        codes.end(ended.code)
+    except BaseException:  # noqa: BLE001 (as an interpreter does)
+        sys.excepthook(*sys.exc_info())
+        codes.end(1)
+    codes.end(None)
+    raise AssertionError
+
+
 def main() -> None:
     """Load what is needed, then serve; a child goes on from there as an interpreter that has just begun."""
     for name in STANDARD:
@@ -149,14 +191,7 @@ def main() -> None:
     gc.freeze()
     request, code, files = serve(socket.socket(fileno=int(sys.argv[1])))
     begin(request, files)
-    try:
-        perform(request["words"], code)
-    except SystemExit as ended:
-        codes.end(ended.code)
-    except BaseException:  # noqa: BLE001 (as an interpreter does)
-        sys.excepthook(*sys.exc_info())
-        codes.end(1)
-    codes.end(None)
+    perform_whole(request["words"], code)
 
 
 if __name__ == "__main__":
