@@ -106,7 +106,9 @@ def _unfit(read: Sentence) -> Iterator[Issue]:
             yield _at(one, f"a run has one end, so `at most` doesn't fit `{target}`", FORMS)
         elif one.middle != one.end:
             problem = f"this is about the start of `{target}`, so it has no outcome here"
-            yield _at(one, problem, f"write `{read.instead(one, target)}`")
+            title = f'"{read.written(one)}"'
+            quoted = f", or quote a title: `{read.instead(one, title)}`" if title.count('"') == 2 else ""
+            yield _at(one, problem, f"write `{read.instead(one, target)}`{quoted}")
     for one in (*read.opens, *read.closes):
         if one.kind == "end":
             remedy = f"write `A PASS before {one.name}` or `no {one.name} after A`"

@@ -153,9 +153,9 @@ def _shown(word: str) -> str:
 
 
 def secrets_of(program: Program, tables: Mapping[str, Mapping[str, object]]) -> Names:
-    """Return the secrets by step id, from the settings of steps and from those of the commands that they call (E3).
+    """Return the secrets by step id, from the settings of steps and from the commands that they call (E3).
 
-    If no setting names a secret, all steps get the program's secrets. The tables are by target; only targets check them.
+    If no setting names a secret, all steps get the secrets of the program. Only targets check their tables.
     """
     found: dict[str, tuple[str, ...]] = {}
 
