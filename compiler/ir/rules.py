@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.ir.edges import Edge
 
@@ -56,6 +57,14 @@ class Rule(Struct, frozen=True, dict=True):
     @cached_property
     def _moving(self) -> dict[Event, int]:
         return dict.fromkeys(self.closes, 0) | dict.fromkeys(self.opens, 1)  # an event that does both opens
+
+    def about(self, steps: Collection[str]) -> Rule:
+        """Return the rule without events of other steps, which never happen."""
+        guards, opens, closes = (
+            tuple(event for event in events if event.step in steps) for events in (self.guards, self.opens, self.closes)
+        )
+        persons = tuple(step for step in self.persons if step in steps)
+        return replace(self, guards=guards, opens=opens, closes=closes, persons=persons)
 
     def breaks(self, value: int, event: Event) -> bool:
         """Return whether an event breaks the rule at a value."""
