@@ -62,7 +62,7 @@ def _key_issues(given: Mapping[Any, object], path: KeyPath, keys: tuple[str, ...
     for key, value in given.items():
         at = (*path, str(key))
         if key not in keys:
-            problem = f"there is no key `{key}` in a rule{did_you_mean(str(key), keys)}"
+            problem = f"unknown key `{key}` in a rule{did_you_mean(str(key), keys)}"
             yield Issue(at, problem, f"the keys are {', '.join(keys)}")
         elif key in {"override", "try"} and not isinstance(value, bool):
             yield Issue(at, f"`{key}` of a rule must be true or false", "write true or false, without quotes")

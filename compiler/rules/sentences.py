@@ -177,11 +177,11 @@ _WORD = Regex(r"[^\s,\"]+")
 
 
 def _unexpected(text: str, error: UnexpectedInput) -> Issue:
-    """Return the issue of a text that isn't a sentence, with its column and what could follow there."""
+    """Return the issue of a text that isn't a sentence, with its column and the words that could follow there."""
     if text.count('"') % 2:
         return Issue((), f"column {text.rindex(chr(34)) + 1}: the quote isn't closed", FORMS)
     is_over = isinstance(error, UnexpectedToken) and error.token.type == "$END"
-    place = len(text) if is_over else min(int(error.pos_in_stream or 0), len(text))
+    place = len(text) if is_over else error.column - 1
     here = _WORD.match(text, place)
     found = "the end" if is_over else f"`{here[0][:_MOST_SHOWN] if here else text[place : place + 1]}`"
     expected = error.expected if isinstance(error, UnexpectedToken) else getattr(error, "allowed", None) or ()
