@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,6 +19,8 @@ from compiler.ir.tasks import (
     PASS_OR_FAIL,
     Agent,
     Ask,
+    Branch,
+    End,
     Gate,
     Parallel,
     Shell,
@@ -31,6 +34,9 @@ from compiler.ir.tasks import (
 from compiler.rules.model import Names
 
 _YES_OR_NO = {"yes": "pass", "no": "fail"}
+Tables = Mapping[str, Mapping[str, object]]
+"""The values of the tables of targets, by target."""
+
 EVERY = ""
 """The key of labels and secrets that every step has."""
 
@@ -133,7 +139,7 @@ class RuleSteps:
 
 
 def _with_yes_and_no(words: Mapping[str, str]) -> dict[str, str]:
-    """Return the outcomes with YES and NO, which mean PASS and FAIL in runbooks (M3)."""
+    """Return the outcomes with YES and NO, which mean PASS and FAIL in runbooks."""
     return {**{word: plain for word, plain in _YES_OR_NO.items() if plain in words}, **words}
 
 
@@ -154,8 +160,10 @@ def _kind(task: Task) -> str:
             return "tool"
         case Gate():
             return "gate"
-        case _:
+        case Stage() | Branch() | End():
             return ""
+        case _:
+            assert_never(task)
 
 
 def _runs(task: Task) -> bool:
@@ -167,8 +175,8 @@ def _shown(word: str) -> str:
     return word.upper() if word in {"pass", "fail", "yes", "no"} else word
 
 
-def secrets_of(program: Program, tables: Mapping[str, Mapping[str, object]]) -> Names:
-    """Return the secrets by step id, from the settings of steps and from the commands that they call (E3).
+def secrets_of(program: Program, tables: Tables) -> Names:
+    """Return the secrets by step id, from the settings of steps and from the commands that they call.
 
     If no setting names a secret, all steps get the secrets of the program. Only targets check their tables.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import filterfalse
 from pathlib import Path
 
@@ -223,3 +224,17 @@ def test_hostile_texts_are_rules_or_errors(name: str, tmp_path: Path) -> None:
             found = compiled(tmp_path, name, options)
             assert found.program is None, text
             assert all(one.message.isprintable() for one in found.diagnostics), text
+
+
+LAZY = ("apply", "prove", "report", "resolve", "sentences", "steps")
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_document_without_rules_loads_nothing_of_them(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (*(f"compiler.rules.{one}" for one in LAZY), "compiler.project.rules"):
+        monkeypatch.setitem(sys.modules, module, None)
+    assert compiled(tmp_path, name, '  steps: {"ID": {labels: [x]}}').program
+    with pytest.raises(ModuleNotFoundError):
+        compiled(tmp_path, name, "  rules: {a: always look}")
