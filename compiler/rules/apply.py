@@ -42,11 +42,11 @@ def apply_rules(program: Program | None, declared: Sequence[DeclaredRule], label
         else:
             sentences.append((one, read))
     if program is None:
-        return Applied(None, (), tuple(found))
+        return Applied(None, (), tuple(dict.fromkeys(found)))
     resolved: list[tuple[DeclaredRule, Rule | None]] = [(_of_program(program, rule), rule) for rule in program.rules]
     resolved += _resolved(sentences, RuleSteps(program, labels, secrets_of(program, tables)), found)
     if found:
-        return Applied(program, (), tuple(found))
+        return Applied(program, (), tuple(dict.fromkeys(found)))  # a document may be included twice
     proofs = iter(prove(program, [rule for _, rule in resolved if rule]))
     results = tuple(RuleResult(one, rule, next(proofs) if rule else _DOES_NOT_APPLY) for one, rule in resolved)
     kept = tuple(rule for one, rule in resolved if rule and not one.is_tried)

@@ -172,7 +172,7 @@ _PHRASES = {
     "STEP": "a step",
 }
 _KEYWORDS = ("before", "again", "after", "until", "always", "most", "times", "labeled", "secret", "person")
-_MOST_TRIED = 40  # the most words of a sentence to correct
+_MOST_TRIED = 16  # the most words of a sentence to correct
 _LONGEST_TITLE = 8  # in words
 _MOST_SHOWN = 30  # characters of an unexpected word
 _WORD = Regex(r"[^\s,\"]+")
