@@ -20,7 +20,6 @@ from compiler.rules.steps import RuleSteps, Tables, secrets_of
 
 SENTENCE, UNRESOLVED = "RD422", "RD423"
 _DOES_NOT_APPLY = Proof(Status.NOT_APPLICABLE)
-_ALREADY_COMPILED = "RD013"
 
 
 class Applied(Struct, frozen=True):
@@ -31,9 +30,17 @@ class Applied(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def apply_rules(program: Program | None, declared: Sequence[DeclaredRule], labels: Names, tables: Tables) -> Applied:
-    """Return a program with the rules that hold there; the rules that a program in JSON has are proved again."""
-    found = [*_repeated(declared)]
+def apply_rules(
+    program: Program | None, declared: Sequence[DeclaredRule], labels: Names, tables: Tables, path: str
+) -> Applied:
+    """Return the program of the document at a path, with the rules that hold there.
+
+    The rules that a program in JSON already has are proved again, and it needs no second copy of a shared rule.
+    """
+    known = {rule.name: rule.sentence for rule in program.rules} if program else {}
+    declared = [one for one in declared if known.get(one.name) != " ".join(one.sentence.split())]
+    compiled = [(_compiled(rule, path), rule) for rule in program.rules] if program else []
+    found = [*_repeated([*declared, *(one for one, _ in compiled)])]
     sentences: list[tuple[DeclaredRule, Sentence]] = []
     for one in declared:
         read = read_sentence(one.sentence)
@@ -43,7 +50,7 @@ def apply_rules(program: Program | None, declared: Sequence[DeclaredRule], label
             sentences.append((one, read))
     if program is None:
         return Applied(None, (), tuple(dict.fromkeys(found)))
-    resolved: list[tuple[DeclaredRule, Rule | None]] = [(_of_program(program, rule), rule) for rule in program.rules]
+    resolved: list[tuple[DeclaredRule, Rule | None]] = [*compiled]
     resolved += _resolved(sentences, RuleSteps(program, labels, secrets_of(program, tables)), found)
     if found:
         return Applied(program, (), tuple(dict.fromkeys(found)))  # a document may be included twice
@@ -63,9 +70,9 @@ def _resolved(
             found += (_diagnostic(UNRESOLVED, one, issue) for issue in error.issues)
 
 
-def _of_program(program: Program, rule: Rule) -> DeclaredRule:
-    place = OptionSource(_ALREADY_COMPILED, program.sources[0].path, None)
-    return DeclaredRule(rule.name, rule.sentence, place, rule.why, rule.scope, rule.override)
+def _compiled(rule: Rule, path: str) -> DeclaredRule:
+    """Return the declaration of a rule that a program already has; its name includes its scope."""
+    return DeclaredRule(rule.name, rule.sentence, OptionSource("RD013", path, None), rule.why, override=rule.override)
 
 
 def _repeated(declared: Sequence[DeclaredRule]) -> Iterator[Diagnostic]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from compiler.driver import Compilation, compile_file
 from compiler.ir.rules import Event, Rule
+from compiler.ir.serialize import to_json
 
 LINT = """---
 rdc:
@@ -334,3 +336,30 @@ def test_a_step_of_a_specification_passes_with_its_last_stage(tmp_path: Path) ->
     assert [result.proof.status for result in found.rules] == ["broken"]
     assert found.program is None
     assert found.despite_rules
+
+
+def test_a_program_in_json_has_its_rules_once(tmp_path: Path) -> None:
+    found = compiled(tmp_path, RUNBOOK, "always 4", "3 YES before 4")
+    kept = [result.rule for result in found.rules if result.rule and result.declared.name in ("r1", "own")]
+    assert found.despite_rules
+    (tmp_path / "a.program.json").write_text(to_json(replace(found.despite_rules, rules=tuple(kept))))
+    again = compile_file(str(tmp_path / "a.program.json"))
+    assert [result.rule for result in again.rules] == kept
+    assert again.program
+    shared = '[[rule]]\nname = "r1"\nrule = "3 YES before 4"\n'
+    (tmp_path / "rdc.toml").write_text(shared)
+    assert [result.rule for result in compile_file(str(tmp_path / "a.program.json")).rules] == kept
+    (tmp_path / "rdc.toml").write_text(shared.replace("before 4", "before 5"))
+    again = compile_file(str(tmp_path / "a.program.json"))
+    assert again.program is None
+    assert "the project already has a rule `r1`" in again.diagnostics[0].message
+
+
+def test_all_steps_can_have_a_label(tmp_path: Path) -> None:
+    rule = "any step labeled x at most 9 times"
+    text = f'---\nrdc: {{rules: {{r0: {rule}}}, steps: {{"*": {{labels: [x]}}}}}}\n---\n\n'
+    text += f"## 1. A\n\n{TRUE}\n\n## 2. B\n\n{TRUE}\n"
+    (tmp_path / "a.runbook.md").write_text(text)
+    (result,) = compile_file(str(tmp_path / "a.runbook.md")).rules
+    assert result.rule
+    assert result.rule.guards == starts("1", "2")
