@@ -83,7 +83,8 @@ def _breach(nodes: dict[str, Node], rule: Rule, proof: Proof) -> str:
     event = proof.event or Event("")
     if rule.most is not None:
         return f"{event.step} starts, and the most is {rule.most} time{'s' * (rule.most != 1)}"
-    without = f' without "{rule.needs}"' if rule.needs else ""
+    quote = "`" if '"' in rule.needs else '"'
+    without = f" without {quote}{rule.needs}{quote}" if rule.needs else ""
     if not event.word:
         return f"{event.step} starts{without}"
     if event.step:
@@ -100,13 +101,21 @@ def _cause(nodes: dict[str, Node], proof: Proof) -> str:
     return f" when {target} expires" if ends_by_waiting(nodes[target]) else f" at the limit of steps before {target}"
 
 
+def _document(program: Program) -> str:
+    """Return the path of the main document as the user wrote it, which nodes outside of inclusions have."""
+    nested = {group.id for group in program.groups if group.kind == "runbook"}
+    own = (node.origin.path for node in program.nodes if nested.isdisjoint(program.around(node.group)))
+    return next(own, program.sources[0].path)
+
+
 def _replayed(program: Program, proof: Proof) -> str:
     outcomes = write_outcomes(proof.visits, program)
     options = [f"--outcomes {shlex.quote(outcomes)}"] if outcomes else []
     options += [f"--input {shlex.quote(f'{name}={value}')}" for name, value in proof.inputs]
     if len(proof.visits) > usual_limit(program):
         options.append(f"--visits {len(proof.visits)}")
-    command = " ".join(["rdc trace", shlex.quote(program.sources[0].path), *options])
+    read_by = map(shlex.quote, program.sources[0].read_by)
+    command = " ".join(["rdc trace", *read_by, shlex.quote(_document(program)), *options])
     if len(command) > LONGEST_COMMAND or not command.isprintable():
         return "change the transitions on this path, or the rule"
     return f"to see this run, use: {command}"
