@@ -158,7 +158,7 @@ def _with_rules(
     from compiler.rules.steps import secrets_of  # noqa: PLC0415
 
     secrets = secrets_of(program, {name: table.values for name, table in tables.items()}) if program else {}
-    applied = apply_rules(program, (*shared, *own), result.labels, secrets)
+    applied = apply_rules(program, (*shared, *own), result.labels, secrets, result.sources)
     return _Ruled(applied.program, applied.results, applied.diagnostics)
 
 
