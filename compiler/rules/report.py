@@ -45,7 +45,7 @@ def diagnostics(
             remedy, flow = _replayed(program, proof, sources), places(nodes, rule, proof, sources)
         else:
             code, problem = NOT_PROVEN, f"rdc can't prove it: {proof.reason}"
-            remedy, flow = "name fewer steps in the rule, or test fewer counters and strings", ()
+            remedy, flow = "use fewer loops, counters and tested strings between the steps of the rule", ()
         message = on_one_line(f"rule `{declared.name}`: {problem}")
         place = declared.place
         yield Diagnostic(
