@@ -155,8 +155,7 @@ def _with_rules(program: Program | None, result: Result, begun: _Begun, tables: 
     from compiler.rules.apply import apply_rules  # noqa: PLC0415 (few documents have rules)
 
     settings = {name: table.values for name, table in tables.items()}
-    path = begun.job.source.path if begun.job else ""
-    applied = apply_rules(program, (*begun.rules, *own), result.labels, settings, path)
+    applied = apply_rules(program, (*begun.rules, *own), result.labels, settings, result.sources)
     return _Ruled(applied.program, applied.results, applied.diagnostics)
 
 

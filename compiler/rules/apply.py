@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from compiler.diagnostics.issues import InvalidError, OptionSource
 from compiler.diagnostics.model import Diagnostic, Issue
@@ -17,6 +16,7 @@ from compiler.rules.report import diagnostics
 from compiler.rules.resolve import resolve
 from compiler.rules.sentences import Sentence, read_sentence
 from compiler.rules.steps import RuleSteps, Tables, secrets_of
+from compiler.text.source import Source
 
 SENTENCE, UNRESOLVED = "RD422", "RD423"
 _DOES_NOT_APPLY = Proof(Status.NOT_APPLICABLE)
@@ -31,15 +31,19 @@ class Applied(Struct, frozen=True):
 
 
 def apply_rules(
-    program: Program | None, declared: Sequence[DeclaredRule], labels: Names, tables: Tables, path: str
+    program: Program | None,
+    declared: Sequence[DeclaredRule],
+    labels: Names,
+    tables: Tables,
+    sources: Mapping[str, Source],
 ) -> Applied:
-    """Return the program of the document at a path, with the rules that hold there.
+    """Return a program with the rules that hold there; `sources` are those of the program by name.
 
     The rules that a program in JSON already has are proved again, and it needs no second copy of a shared rule.
     """
     known = {rule.name: rule.sentence for rule in program.rules} if program else {}
     declared = [one for one in declared if known.get(one.name) != " ".join(one.sentence.split())]
-    compiled = [(_compiled(rule, path), rule) for rule in program.rules] if program else []
+    compiled = list(_compiled(program, sources)) if program else []
     found = [*_repeated([*declared, *(one for one, _ in compiled)])]
     sentences: list[tuple[DeclaredRule, Sentence]] = []
     for one in declared:
@@ -57,7 +61,7 @@ def apply_rules(
     proofs = iter(prove(program, [rule for _, rule in resolved if rule]))
     results = tuple(RuleResult(one, rule, next(proofs) if rule else _DOES_NOT_APPLY) for one, rule in resolved)
     kept = tuple(rule for one, rule in resolved if rule and not one.is_tried)
-    return Applied(replace(program, rules=kept), results, tuple(diagnostics(program, results)))
+    return Applied(program.with_(rules=kept), results, tuple(diagnostics(program, results, sources)))
 
 
 def _resolved(
@@ -70,9 +74,11 @@ def _resolved(
             found += (_diagnostic(UNRESOLVED, one, issue) for issue in error.issues)
 
 
-def _compiled(rule: Rule, path: str) -> DeclaredRule:
-    """Return the declaration of a rule that a program already has; its name includes its scope."""
-    return DeclaredRule(rule.name, rule.sentence, OptionSource("RD013", path, None), rule.why, override=rule.override)
+def _compiled(program: Program, sources: Mapping[str, Source]) -> Iterator[tuple[DeclaredRule, Rule]]:
+    """Yield the rules that a program already has, with their declarations; their names include their scopes."""
+    for rule in program.rules:
+        place = OptionSource("RD013", sources[program.sources[0].path].path, None)
+        yield DeclaredRule(rule.name, rule.sentence, place, rule.why, override=rule.override), rule
 
 
 def _repeated(declared: Sequence[DeclaredRule]) -> Iterator[Diagnostic]:
