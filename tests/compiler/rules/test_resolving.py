@@ -17,6 +17,8 @@ rdc:
   rules:
     own: 1 PASS before COMPLETE
     end: no END after any step labeled last
+    few: any command at most 9 times
+    title: Report at most 9 times
   steps: {2: {labels: [last]}}
 ---
 
@@ -258,6 +260,8 @@ def test_rules_of_a_nested_runbook_are_about_its_inclusion(tmp_path: Path) -> No
     assert (own.scope, own.guards, own.opens) == (scope, (Event(scope, "pass"),), (Event(f"{scope}/1", "pass"),))
     assert end.guards == (Event(scope, "pass"), Event(scope, "fail"))
     assert end.closes == starts(f"{scope}/2")
+    assert rules[f"{scope}/few"].guards == starts(f"{scope}/1", f"{scope}/2")
+    assert rules[f"{scope}/title"].guards == starts(f"{scope}/2")
     assert rules["r0"].scope == ""
 
 
