@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from compiler.analyses.domains import valid_beginnings
 from compiler.analyses.enumeration import StateSpace, state_space
-from compiler.ir.graph import on_the_way
+from compiler.ir.graph import on_the_way, reached_from
 from compiler.ir.paths import Visit, visit
 from compiler.ir.program import Program, without_jumps
 from compiler.ir.rules import Event, Rule
@@ -103,7 +103,11 @@ class _Graph:
     def __init__(self, program: Program, rule: Rule, moves: Moves) -> None:
         self._is_cut = rule.most is not None and rule.most > MOST_COUNTED
         self._watch = Watch(program, replace(rule, most=MOST_COUNTED) if self._is_cut else rule)
-        self._entry, self._moves = program.entry, moves
+        self._moves, nodes = moves, self._watch.nodes
+        entered = reached_from(
+            [program.entry], lambda name: (edge.target for _, edge in moves[name] if nodes[name].is_passed)
+        )
+        self._first = [name for name in entered if not nodes[name].is_passed]
         self.region = on_the_way(START, BREACH, self._onward)
 
     def has(self, node: str, value: int) -> bool:
@@ -118,7 +122,8 @@ class _Graph:
         # An event beyond a number that is cut off may break the rule or not, so both are followed.
         for is_checked in (True, False) if self._is_cut else (True,):
             if place == START:
-                yield from self._arrived(self._watch.before, self._entry, is_checked=is_checked)
+                for first in self._first:  # a run settles nothing before its first step
+                    yield from self._arrived(self._watch.before, first, is_checked=is_checked)
                 continue
             for word, edge in self._moves[name]:
                 after = self._watch.taken(value, word, name, edge, is_checked=is_checked)
