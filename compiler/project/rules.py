@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources, diagnostics
 from compiler.diagnostics.model import Diagnostic, Issue
-from compiler.ir.texts import is_label
+from compiler.project.options import is_label
 from compiler.rules.model import DeclaredRule
 from compiler.text.patterns import matcher
 from compiler.text.source import KeyPath, nearest

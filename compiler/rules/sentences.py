@@ -106,7 +106,9 @@ def _unfit(read: Sentence) -> Iterator[Issue]:
             yield _at(one, f"a run has one end, so `at most` doesn't fit `{target}`", FORMS)
         elif one.middle != one.end:
             problem = f"this is about the start of `{target}`, so it has no outcome here"
-            yield _at(one, problem, f"write `{read.instead(one, target)}`")
+            title = f'"{read.written(one)}"'
+            quoted = f", or quote a title: `{read.instead(one, title)}`" if title.count('"') == 2 else ""
+            yield _at(one, problem, f"write `{read.instead(one, target)}`{quoted}")
     for one in (*read.opens, *read.closes):
         if one.kind == "end":
             remedy = f"write `A PASS before {one.name}` or `no {one.name} after A`"
@@ -152,7 +154,7 @@ def _other_form(text: str) -> Issue | None:
 
 def _unless(rule: str, excuse: str) -> Issue:
     if excuse.lower().startswith("input "):
-        problem = "a rule can't depend on an input, because a runbook can't branch on inputs"
+        problem = "a rule can't depend on an input"
         return Issue((), problem, 'ask for it in a step: `Deploy PASS or "Is it urgent?" YES before Announce`')
     before, between, after = rule.partition(" before ")
     instead = f"{before} or {excuse} before {after}" if between else "A PASS or B YES before C"
@@ -170,7 +172,7 @@ _PHRASES = {
     "STEP": "a step",
 }
 _KEYWORDS = ("before", "again", "after", "until", "always", "most", "times", "labeled", "secret", "person")
-_MOST_TRIED = 40  # the most words of a sentence to correct
+_MOST_TRIED = 16  # the most words of a sentence to correct
 _LONGEST_TITLE = 8  # in words
 _MOST_SHOWN = 30  # characters of an unexpected word
 _WORD = Regex(r"[^\s,\"]+")
