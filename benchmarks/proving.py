@@ -65,9 +65,9 @@ def main() -> None:
     compilation = compile_file(sys.argv[1])
     assert compilation.program
     rules = ten_rules(compilation.program)
-    begun = time.perf_counter()
+    start = time.perf_counter()
     prove(compilation.program, rules)
-    print(time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 if __name__ == "__main__":
