@@ -66,13 +66,13 @@ class Trial:
             path.unlink(missing_ok=True)
             if chance.random() < 0.3:
                 path.touch()
-        self.kills = chance.random() < 0.2
+        self.kills = chance.random() < 0.5
         (self.place.path / "kill").unlink(missing_ok=True)
         if self.kills:
             (self.place.path / "kill").touch()
         if self.is_interrupted:
             self.decide()
-        elif flow.is_over or chance.random() < 0.3:
+        elif flow.is_over or chance.random() < 0.4:
             self.jump()
         elif flow.is_started:
             word = chance.choice(["pass", "fail"])
@@ -127,10 +127,10 @@ class Trial:
         self.proceed("resume", *words, "--note", "so")
 
 
-@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(n, marks=pytest.mark.soak) for n in range(12, 400))])
+@pytest.mark.parametrize("seed", [*range(16), *(pytest.param(n, marks=pytest.mark.soak) for n in range(16, 400))])
 def test_a_run_is_held_as_the_trace_says(tmp_path: Path, seed: int) -> None:
     trial = Trial(tmp_path, random.Random(seed))
     trial.kills = False
     trial.proceed("run")
-    for _ in range(8):
+    for _ in range(10):
         trial.act()

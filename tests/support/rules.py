@@ -13,7 +13,7 @@ from compiler.ir.tasks import Ask
 from compiler.ir.texts import text
 from tests.support.runtime_programs import edge, node, program, sh
 
-COMMAND = 'echo "$RDC_STEP" >> log; if [ -e kill ]; then rm kill; kill -9 $PPID; sleep 9; fi; [ ! -e "fail-$RDC_STEP" ]'
+COMMAND = 'echo "$RDC_STEP" >> log; if [ -e kill ]; then rm kill; kill -9 $PPID; exit 1; fi; [ ! -e "fail-$RDC_STEP" ]'
 """A command that fails if there is a file `fail-STEP`, and that kills the run if there is a file `kill`."""
 
 ENDS = {"COMPLETE": Event("", "complete"), "STOP": Event("", "stop")}
@@ -82,7 +82,7 @@ def random_program(chance: random.Random) -> Program:
     for place, name in enumerate(names):
         after = [*names[place + 1 :], "COMPLETE", "STOP"]
         ask = Ask("pass_fail", text("Well?"))
-        task = ask if chance.random() < 0.4 else sh(COMMAND)
+        task = ask if chance.random() < 0.3 else sh(COMMAND)
         failed = chance.choice(after)
         nodes.append(node(name, task, edge(after[0], "pass"), edge(failed, "fail")))
     rules = tuple(random_rule(chance, names, f"r{number}") for number in range(chance.randint(1, 3)))
