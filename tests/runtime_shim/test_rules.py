@@ -14,7 +14,7 @@ from compiler.ir.rules import Event, Rule
 from compiler.ir.tasks import Ask, Gate
 from compiler.ir.texts import text
 from tests.support.rules import COMMAND
-from tests.support.runtime_programs import ORIGIN, Compiled, edge, node, program, sh
+from tests.support.runtime_programs import ORIGIN, Compiled, agent, edge, node, program, sh
 
 pytestmark = pytest.mark.process
 
@@ -146,12 +146,13 @@ def test_a_gate_that_needs_a_person_ignores_the_option_for_gates(tmp_path: Path)
 
 
 def test_a_mock_run_answers_for_the_person_and_says_so(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, deploys(BY_PERSON))
-    (tmp_path / "mock.json").write_text("{}")
+    asked = node("2", QUESTION, edge("3", "pass"), edge("STOP", "fail"))
+    place = Compiled(tmp_path, program(asked, node("3", agent("Deploy it.")), rules=(BY_PERSON,)))
+    (tmp_path / "mock.json").write_text('{"agents": {"3": ["done"]}}')
     (tmp_path / "answers").write_text("2 yes\n")
     done = place.mocked("run", "--answers", "answers")
     assert done.code == 0, done.err
-    assert [one.get("by") for one in place.records() if one.get("node") == "2"] == ["mock"]
+    assert [one.get("by") for one in place.records() if one["kind"] == "done" and one["node"] == "2"] == ["mock"]
 
 
 def nested(*rules: Rule) -> Program:
