@@ -2,7 +2,7 @@
 
 import ast
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -25,6 +25,7 @@ from backends.python.settings import (
 )
 from backends.python.transitions import Transitions, jumps, told_steps
 from compiler.ir.program import Context, Input, Program, scope_members
+from compiler.ir.rules import Event, Rule
 from compiler.ir.tasks import IDLE, End
 from runtime_shim.engine.program import Builder, functions
 from runtime_shim.stepspec.step_builder import StepBuilder
@@ -145,6 +146,7 @@ class _Writer:
             stepspec=stepspec_of(program, slots),
             logs=program.logs,
             notify=program.notify,
+            rules={rule.name: machine(rule, program) for rule in program.rules},
         )
         named = [f"{key}={literal(value)}" for key, value in facts.items()]
         return self._call("about", [literal(program.title)], [*named, *settings_of(held)])
@@ -191,6 +193,31 @@ class _Writer:
     def _call(self, word: str, head: list[str], settings: list[str]) -> list[str]:
         self.used.add(word)
         return call_lines(word, head, settings)
+
+
+def machine(rule: Rule, program: Program) -> Values:
+    """Return a rule as settings: events are steps that start, or pairs of a step and its outcome."""
+    inside = [
+        node.id for node in program.nodes if type(node.task) not in IDLE and rule.scope in program.around(node.group)
+    ]
+    found = given(
+        sentence=rule.sentence,
+        needs=rule.needs,
+        why=rule.why,
+        guards=_events(rule.guards),
+        opens=_events(rule.opens),
+        closes=_events(rule.closes),
+        is_open=bool(rule.initial),
+        persons=list(rule.persons),
+        scope=rule.scope,
+        inside=inside if rule.scope else [],
+    )
+    limit = {} if rule.most is None else {"most": rule.most}
+    return found | limit | ({} if rule.override else {"override": False})
+
+
+def _events(events: Iterable[Event]) -> list[str | list[str]]:
+    return [[event.step, event.word] if event.word else event.step for event in events]
 
 
 def call_lines(word: str, head: list[str], settings: list[str]) -> list[str]:

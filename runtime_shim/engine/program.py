@@ -41,8 +41,7 @@ class Builder:
         """Add a step."""
         self.table.setdefault("entry", name)
         node: Table = self.table["nodes"].setdefault(name, {"title": title, "task": task, "edges": []})
-        if at:
-            node["at"] = f"{self.table['source']}:{at}" if isinstance(at, int) else at
+        node.update({"at": f"{self.table['source']}:{at}" if isinstance(at, int) else at} if at else {})
         pairs: Pairs = []
         for key, value in settings.items():
             if key in OUTCOMES:
@@ -77,14 +76,15 @@ class Builder:
         self.step(name, task="end", result=result, **settings)
         self.table["nodes"][name]["message"] = message
 
-    def go(self, go: str, says: str = "", when: Any = (), do: Any = (), keeps: Any = ()) -> Table:
+    def go(self, go: str, says: str = "", when: Any = (), do: Any = (), keeps: Any = (), **more: Any) -> Table:
         """Return a transition to a step. `says` quotes the document; `keeps` stores the answer or fields of it.
 
-        Words after the field, which may be None, are the expected answers.
+        Words after the field, which may be None, are the expected answers. `settles` in `more` are the outcomes of
+        steps around this one that the transition decides.
         """
         lists = [[one] if isinstance(one, str) else one for one in keeps]
-        pairs = [(one[0], ["answer" if one[1:2] in ([], [None]) else "field", *one[1:]]) for one in lists]
-        return {"go": go, "if": when, "do": [*do, *([slot, "keep", what] for slot, what in pairs)], "says": says}
+        kept = [[one[0], "keep", ["answer" if one[1:2] in ([], [None]) else "field", *one[1:]]] for one in lists]
+        return {"go": go, "if": when, "do": [*do, *kept], "says": says, **more}
 
     def complete(self, message: str = "", says: Any = None, when: Any = (), do: Any = (), **more: Any) -> Table:
         """Return a transition to a COMPLETE end."""

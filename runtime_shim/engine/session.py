@@ -100,8 +100,8 @@ class Extension(Part):
     - `brought(files)`: the files of answers of this call, with their digests.
     - `scope()`: the part of a run that a file of answers belongs to, "" for all of it.
     - `resumed()`: record the changes that a resume makes. `is_due()`: whether these ended the run.
-    - `answered(answer)`: act after an agent, a tool or an executor has answered.
-    - `above()`: lines to show above a question.
+    - `begins()`: wait instead of the next step. `allowed()`: let an event pass that holds the run.
+    - `answered(answer)`: act after an agent, a tool or an executor has answered. `above()`: lines above a question.
     - `before_step(name)`: prepare a step; a function to run instead of it, or None.
     - `variables(node, registers)`: environment variables for a step's process.
     - `reply(reply)`: the reply that a word means.
@@ -111,11 +111,9 @@ class Extension(Part):
     - `record(record)`: the record or event to write.
     - `written(record)`: act after a record is on disk.
     - `event(event, fields)`: report an event to others; record nothing.
-    - `after_step(move)`: act after a step is recorded.
-    - `waits()`: record that a run starts waiting.
+    - `after_step(move)`: act after a step is recorded. `waits()`: record that a run starts waiting.
     - `end()`: act when a run has ended.
-    - `mask(text)`: a text without secrets.
-    - `call(words)`: another command for a subcommand, or "".
+    - `mask(text)`: a text without secrets. `call(words)`: another command for a subcommand, or "".
     - `repeat(command)`: the words that later calls about this run repeat.
     - `hint()`: a suffix for the command that continues an answered run.
     - `again(state)`: commands that continue a run that has ended, each with its purpose.
@@ -406,6 +404,7 @@ class Session:
                     step = f"step {' '.join(self.options.PLACE)} is completed"
                     self.display.rule(step if self.options.PLACE else f"run {state.begin['run']} is open")
                     return EXIT_COMPLETE
+                self.each("begins")
                 self._do_next(state.node)
         except Waiting as reason:
             self.each("waits")
@@ -452,7 +451,8 @@ class Session:
         """Record an outcome and the move after it as one record."""
         move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
         result = {**self.about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
-        result.update(seconds=round(seconds, 3), next=move.node, **({"remarks": done.remarks} if done.remarks else {}))
+        more = {key: told for key, told in (("remarks", done.remarks), ("settles", move.settled)) if told}
+        result.update(seconds=round(seconds, 3), next=move.node, **more)
         is_there, word = self.store.is_there(), word_of(self.program["nodes"][name], done.outcome)
         after = self.condition_after(move, self.state, begins and is_there)
         ended = f"{self.label(name)} ended with {word}"

@@ -67,7 +67,7 @@ def digest(value: object) -> str:
 
 def identified(program: Table, nodes: Table) -> Table:
     """Return a program's identity: name, source, hash, and its steps with short digests."""
-    whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
+    whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes", *["rules"] * ("rules" in program))}
     hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
     return {"name": program["name"], "source": program["source"], **hashes, "steps": steps_of(program["nodes"])}
 
@@ -83,7 +83,7 @@ def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:
     changed = [name for name in now if recorded.get(name, now[name]) != now[name]]
     found = {"added": added, "removed": removed, "changed": changed}
     lines = [f"steps {how}: {', '.join(names)}" for how, names in found.items() if names]
-    return lines or ["no step changed; only the first step or the counters differ"]
+    return lines or ["no step changed; only the first step, the counters or the rules differ"]
 
 
 class State:

@@ -102,6 +102,8 @@ def answer(session: Session, shows: bool = True) -> int:
     state = session.state
     if not session.is_same(state):  # `--adopt` has accepted it
         session.adopt()
+    session.store.open()
+    session.each("allowed")
     late = [f"{one['node']} {one['how']}" for one in state.finished[-1:] if one["how"].startswith("expired after")]
     if state.condition != "waiting":
         raise UsageError([*late, "no step is waiting for an answer"][0])
@@ -109,7 +111,6 @@ def answer(session: Session, shows: bool = True) -> int:
     if not performer.is_named(step, state.node, node):
         waiting = f"{step} is not waiting for an answer; {' or '.join(performer.names(state.node, node))} is"
         raise UsageError("; ".join([*late, waiting]))
-    session.store.open()
     done = session.through("given", performer.given(step, reply, "answered"))
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
