@@ -20,6 +20,7 @@ from compiler.project.configuration import read_configuration
 from compiler.project.ignores import Ignores
 from compiler.project.options import Level, Options, TargetOptions, merge
 from compiler.project.project import Project, open_project
+from compiler.rules.model import RuleResult
 from compiler.scenarios.model import Scenario
 from compiler.text.files import FileIssue, read_standard_input
 from compiler.text.source import IGNORE, STANDARD_INPUT, Source
@@ -48,7 +49,7 @@ class Compilation(Struct, frozen=True):
     `ignores` decides which diagnostics are ignored, or is None. `diagnostics` has only the others.
 
     `format` is the name of the document's format, or "" if it is unknown. `facts` returns the format's report for other
-    tools, if it has one. `scenario_file` is the same as in `Result`.
+    tools, if it has one. `scenario_file` is the same as in `Result`. `rules` are the document's rules with their proofs.
     """
 
     path: str
@@ -62,6 +63,7 @@ class Compilation(Struct, frozen=True):
     facts: Callable[[], dict[str, object]] | None = None
     ignores: Ignores | None = None
     scenario_file: str = ""
+    rules: tuple[RuleResult, ...] = ()
 
     def kept(self, found: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
         """Return a target's diagnostics that neither the document nor its project ignores."""

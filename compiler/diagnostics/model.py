@@ -61,7 +61,10 @@ _SEPARATORS = {ord(character): None for character in "-_ "}
 
 
 class Diagnostic(Struct, frozen=True):
-    """One diagnostic; `span` is None if it applies to the whole file."""
+    """One diagnostic; `span` is None if it applies to the whole file.
+
+    `flow` are the places of a path through the document, in order.
+    """
 
     code: str
     path: str
@@ -70,6 +73,7 @@ class Diagnostic(Struct, frozen=True):
     help: str
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
+    flow: tuple[Related, ...] = ()
 
     @property
     def severity(self) -> Severity:

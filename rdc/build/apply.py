@@ -59,7 +59,8 @@ def apply_changes(
     whole = _Whole(root, tasks, found, made, hashes, ours)
     findings = [*loaded.diagnostics, *_said(whole, strict=options.strict)]
     old, text = read_lock(root), lock_text(found.values())
-    asked = review(old, text, whole.outputs, options.approved, options.pins, ci=options.ci)
+    current = {*whole.outputs, *(task.source for task in tasks if found[task.output].outputs)}
+    asked = review(old, text, current, options.approved, options.pins, ci=options.ci)
     if asked.unknown:
         return BuildResult(findings, _sources(whole, loaded, findings), unknown=asked.unknown)
     findings += asked.findings
@@ -146,7 +147,7 @@ def _writable(whole: _Whole, asked: Review, said: list[Diagnostic]) -> list[Task
         said.append(problem)
         held.add(problem.path)
     made = [(task, whole.found[task.output].outputs) for task in whole.tasks]
-    return [task for task, files in made if files and held.isdisjoint(files)]
+    return [task for task, files in made if files and held.isdisjoint((*files, task.source))]
 
 
 def _outside(root: str, outputs: Sequence[Output]) -> Iterator[Diagnostic]:
