@@ -5,25 +5,29 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.analyses.warnings import commands_too_long
-from compiler.diagnostics.model import Diagnostic, sort_key
+from compiler.diagnostics.model import Diagnostic, has_error, sort_key
 from compiler.frontends import FRONT_ENDS, all_options, endings, recognize
-from compiler.frontends.common.interface import Format, Formatted, Job
-from compiler.frontends.common.names import ENDING, LOGS, NOTIFY, name_of
+from compiler.frontends.common.interface import Format, Formatted, Job, Result
+from compiler.frontends.common.names import ENDING, LOGS, NOTIFY, RULES, name_of
 from compiler.ir.program import Program
 from compiler.ir.verify import verify
 from compiler.project.configuration import read_configuration
 from compiler.project.ignores import Ignores
 from compiler.project.options import Level, Options, TargetOptions, merge
 from compiler.project.project import Project, open_project
-from compiler.rules.model import RuleResult
 from compiler.scenarios.model import Scenario
 from compiler.text.files import FileIssue, read_standard_input
+from compiler.text.patterns import is_matched
 from compiler.text.source import IGNORE, STANDARD_INPUT, Source
+
+if TYPE_CHECKING:
+    from compiler.rules.model import DeclaredRule, RuleResult
 
 
 class Settings(Struct, frozen=True):
@@ -49,7 +53,10 @@ class Compilation(Struct, frozen=True):
     `ignores` decides which diagnostics are ignored, or is None. `diagnostics` has only the others.
 
     `format` is the name of the document's format, or "" if it is unknown. `facts` returns the format's report for other
-    tools, if it has one. `scenario_file` is the same as in `Result`. `rules` are the document's rules with their proofs.
+    tools, if it has one. `scenario_file` is the same as in `Result`.
+
+    `rules` are the rules of the document and of its project, with their proofs. `despite_rules` is the program even if
+    one of them is broken or not proven, for commands that show the path.
     """
 
     path: str
@@ -64,6 +71,7 @@ class Compilation(Struct, frozen=True):
     ignores: Ignores | None = None
     scenario_file: str = ""
     rules: tuple[RuleResult, ...] = ()
+    despite_rules: Program | None = None
 
     def kept(self, found: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
         """Return a target's diagnostics that neither the document nor its project ignores."""
@@ -110,10 +118,14 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     too_long = tuple(commands_too_long(result.program, result.sources)) if result.program else ()
     renamed = () if result.program or settings.front_end else _another_format(begun.job.source, begun.form)
     found = tuple(dict.fromkeys([*begun.found, *result.diagnostics, *too_long, *renamed]))
+    tables = merge(result.options.targets, begun.configured.targets)
     program = None
     if result.program and not (begun.found or too_long):
         program = _identified(result.program, result.options.values, begun.job, begun.project)
         program = _read_by(program, settings)
+    ruled = _with_rules(program, result, begun, tables)
+    found, program = (*found, *ruled.diagnostics), ruled.program
+    if program:
         verify(program)
     ignores = _ignores(begun, result.sources.values())
     if ignores:
@@ -122,9 +134,33 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     diagnostics = tuple(sorted(found, key=sort_key))
     read = {item.path: replace(item) for item in result.sources.values()}  # without the cached lines
     sources = begun.sources | read
-    tables = merge(result.options.targets, begun.configured.targets)
-    told = (begun.form.name, result.facts, ignores, result.scenario_file)
-    return Compilation(opened.path, opened.project, program, diagnostics, sources, tables, result.scenarios, *told)
+    proved = None if has_error(ruled.diagnostics) else program
+    told = (begun.form.name, result.facts, ignores, result.scenario_file, ruled.results, program)
+    return Compilation(opened.path, opened.project, proved, diagnostics, sources, tables, result.scenarios, *told)
+
+
+class _Ruled(Struct, frozen=True):
+    """A program with its rules, which are proved."""
+
+    program: Program | None
+    results: tuple[RuleResult, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def _with_rules(program: Program | None, result: Result, begun: _Begun, tables: Mapping[str, TargetOptions]) -> _Ruled:
+    """Return the program with the rules of the document and of its project; usually there are none."""
+    own = result.rules or RULES.first(result.options.values) or ()
+    name = begun.job.source.name if begun.job else ""
+    shared = tuple(rule for rule in begun.rules if not rule.patterns or is_matched(name, rule.patterns))
+    if not (own or shared or (program and program.rules)):
+        return _Ruled(program)
+    from compiler.rules.apply import apply_rules  # noqa: PLC0415 (few documents have rules)
+    from compiler.rules.steps import secrets_of  # noqa: PLC0415
+
+    settings = [tables[name].values for name in ("steps", "github") if name in tables]
+    secrets = secrets_of(program.secrets if program else (), settings)
+    applied = apply_rules(program, (*shared, *own), result.labels, secrets)
+    return _Ruled(applied.program, applied.results, applied.diagnostics)
 
 
 class Formatting(Struct, frozen=True):
@@ -165,6 +201,7 @@ class _Begun(Struct, frozen=True):
     configured: Options
     ignored: frozenset[str] = frozenset()
     project: str = ""
+    rules: tuple[DeclaredRule, ...] = ()
 
 
 def _begin(opened: Opened, settings: Settings) -> _Begun:
@@ -182,7 +219,7 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
     options = (option for option in form.options if option.name in words and Level.COMMAND_LINE in option.levels)
     given = {option.name: option.read(words[option.name], {}) for option in options}
     job = Job(source, opened.project, given, configured.values, settings.link, configured.targets)
-    return _Begun(job, form, found, sources, configured, configuration.ignored, configuration.name)
+    return _Begun(job, form, found, sources, configured, configuration.ignored, configuration.name, configuration.rules)
 
 
 def _identified(program: Program, own: Mapping[str, object], job: Job, project: str) -> Program:

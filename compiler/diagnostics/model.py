@@ -243,6 +243,8 @@ CODES: dict[str, Code] = {
     "RD410": Code("input-never-read", _W, "E1"),
     "RD411": Code("counters-not-followed", _N, "V12"),
     "RD412": Code("limit-never-reached", _W, "E3"),
+    "RD422": Code("rule-not-a-sentence", _E, "P-1"),
+    "RD423": Code("rule-selects-nothing", _E, "P-10"),
     # Options and output
     "RD501": Code("invalid-configuration", _E, "V7"),
     "RD502": Code("not-expressible", _E, "architecture"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from msgspec import Struct
@@ -9,6 +10,10 @@ from msgspec import Struct
 from compiler.diagnostics.issues import OptionSource
 from compiler.ir.paths import Visit
 from compiler.ir.rules import Event, Rule
+
+
+Names = Mapping[str, tuple[str, ...]]
+"""The labels or secrets of steps, by step id."""
 
 
 class DeclaredRule(Struct, frozen=True):

@@ -1,8 +1,10 @@
 """The syntax tree of a Rundown document; every node has its span (docs/formats/rundown.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from enum import Enum, StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
@@ -13,6 +15,9 @@ from compiler.ir.tasks import Value
 from compiler.project.options import TargetOptions
 from compiler.scenarios.model import Scenario
 from compiler.text.source import Span, nearest
+
+if TYPE_CHECKING:
+    from compiler.rules.model import DeclaredRule
 
 EVERY = "*"
 """The key for all steps in `steps:` (E3)."""
@@ -36,6 +41,7 @@ class StepSettings(Struct, frozen=True):
     env: Mapping[str, str] = field(default_factory=dict)
     asks: Value | None = None
     limits: Limits | None = None
+    labels: tuple[str, ...] = ()
 
     def place(self, *path: str) -> OptionSource:
         """Return the place of a key, or of the whole settings if the key has no place."""
@@ -46,7 +52,7 @@ class Declarations(Struct, frozen=True):
     """The declarations of one document; outputs and secrets are names with their places.
 
     `for_targets` has the step settings that only targets use. `shell` is how code blocks run: `strict`, `plain`, or ""
-    for the default.
+    for the default. `rules` are its rules about the order of steps.
     """
 
     inputs: tuple[DeclaredInput, ...] = ()
@@ -55,6 +61,7 @@ class Declarations(Struct, frozen=True):
     steps: tuple[StepSettings, ...] = ()
     for_targets: TargetOptions | None = None
     shell: str = ""
+    rules: tuple[DeclaredRule, ...] = ()
 
     @property
     def slots(self) -> dict[str, OptionSource]:

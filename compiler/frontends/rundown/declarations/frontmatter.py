@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from compiler.diagnostics.issues import InvalidError, OptionSource, diagnostics, duplicate_options
 from compiler.diagnostics.model import Diagnostic, Issue
-from compiler.frontends.common.names import SECRETS, text_issue
+from compiler.frontends.common.names import RULES, SECRETS, text_issue
 from compiler.frontends.rundown import INPUTS, OPTIONS, OUTPUTS, SHELL
 from compiler.frontends.rundown.declarations.steps import read_steps, table_for_targets
 from compiler.frontends.rundown.syntax import Declarations
@@ -93,6 +93,7 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
         OUTPUTS.first(options.values) or {},
         SECRETS.first(options.values) or {},
         shell=SHELL.first(options.values) or "",
+        rules=RULES.first(options.values) or (),
     )
     found += duplicate_options(source, repeated)
     if STEPS not in given:

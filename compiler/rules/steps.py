@@ -1,0 +1,149 @@
+"""The steps of a program as rules name them, with the outcomes that they can have (P-2, P-7, P-8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from compiler.analyses.exploration import explore
+from compiler.ir.graph import led_to
+from compiler.ir.program import Node, Program, without_jumps
+from compiler.ir.tasks import IDLE, PASS_OR_FAIL, Agent, Ask, Gate, Parallel, Shell, Stage, Task, Tool, alphabet
+from compiler.rules.model import Names
+
+_YES_OR_NO = {"yes": "pass", "no": "fail"}
+EVERY = ""
+"""The key of labels and secrets that every step has."""
+
+
+class RuleStep(Struct, frozen=True):
+    """A step that a rule can name: its starts are nodes, several for a composed step, and `words` are its outcomes.
+
+    `words` maps each outcome in lower case to the word of the program.
+    """
+
+    id: str
+    starts: tuple[str, ...]
+    words: Mapping[str, str]
+    is_composed: bool = False
+    is_answered: bool = False
+
+    @property
+    def shown(self) -> list[str]:
+        """The outcomes as documents write them."""
+        return [_shown(word) for word in dict.fromkeys(self.words.values())]
+
+
+class RuleSteps:
+    """The steps of a program, with their labels and secrets by step id."""
+
+    def __init__(self, program: Program, labels: Names, secrets: Names) -> None:
+        self.program = program
+        self.labels = labels
+        self.secrets = secrets
+        self.nodes = {node.id: node for node in program.nodes if type(node.task) not in IDLE}
+        self.by_id = {**{name: self._node(node) for name, node in self.nodes.items()}, **dict(self._groups())}
+
+    @cached_property
+    def reached(self) -> Mapping[str, object]:
+        """The nodes that a run can reach without an operator."""
+        program = without_jumps(self.program)
+        found = explore(program)
+        return led_to(replace(program, nodes=tuple(map(found.left, program.nodes))), [program.entry])
+
+    def is_reached(self, step: RuleStep) -> bool:
+        """Return whether a run can reach a step."""
+        return any(name in self.reached for name in step.starts)
+
+    def titled(self, title: str, scope: str) -> list[RuleStep]:
+        """Return the steps with a title; of a step and its own gates and stages, only the step."""
+        titles = [(group.id, group.parent, group.title) for group in self.program.groups]
+        titles += [(node.id, node.group, node.title) for node in self.nodes.values()]
+        found = {name: group for name, group, text in titles if " ".join(str(text).split()) == title}
+        inner = {name for name, group in found.items() if group in found and self._is_part(name)}
+        return [self.by_id[name] for name in found if name not in inner and name in self.by_id and within(name, scope)]
+
+    def of_kind(self, kind: str, scope: str) -> list[RuleStep]:
+        """Return the steps with a kind of task: command, question, agent, tool or gate."""
+        return [self._node(node) for node in self.nodes.values() if _kind(node.task) == kind and within(node.id, scope)]
+
+    def having(self, name: str, names: Names, scope: str) -> list[RuleStep]:
+        """Return the steps that have a label or a secret."""
+        ids = [step for step, having in names.items() if name in having and step]
+        if name in names.get(EVERY, ()):
+            ids += [node.id for node in self.nodes.values() if names is self.labels or _runs(node.task)]
+        return [self.by_id[step] for step in dict.fromkeys(ids) if step in self.by_id and within(step, scope)]
+
+    def entry_of(self, name: str) -> str:
+        """Return the parallel step that an unknown name such as `review_1` is an entry of, or ""."""
+        step = name.rpartition("_")[0]
+        is_parallel = step in self.nodes and isinstance(self.nodes[step].task, Parallel)
+        return step if is_parallel and name[len(step) + 1 :].isdigit() else ""
+
+    def _is_part(self, name: str) -> bool:
+        return name in self.nodes and isinstance(self.nodes[name].task, Gate | Stage)
+
+    def _node(self, node: Node) -> RuleStep:
+        words = {word.casefold(): word for word in reversed(alphabet(node.task))}
+        if isinstance(node.task, Ask) or self.program.kind == "runbook":
+            words = _with_yes_and_no(words)
+        return RuleStep(node.id, (node.id,), words, is_answered=isinstance(node.task, Ask | Gate))
+
+    def _groups(self) -> Iterator[tuple[str, RuleStep]]:
+        """Yield the composed steps. A gate decides before its step starts, so it isn't inside (P-7)."""
+        inside: dict[str, list[str]] = {}
+        for node in self.nodes.values():
+            for group in () if isinstance(node.task, Gate) else self.program.around(node.group):
+                inside.setdefault(group, []).append(node.id)
+        words = _with_yes_and_no({word: word for word in PASS_OR_FAIL})
+        return ((group, RuleStep(group, tuple(names), words, is_composed=True)) for group, names in inside.items())
+
+
+def _with_yes_and_no(words: Mapping[str, str]) -> dict[str, str]:
+    """Return the outcomes with YES and NO, which mean PASS and FAIL in runbooks (M3)."""
+    return {**{word: plain for word, plain in _YES_OR_NO.items() if plain in words}, **words}
+
+
+def within(name: str, scope: str) -> bool:
+    """Return whether a step is in a nested document; "" is the main document with everything in it."""
+    return not scope or name.startswith(f"{scope}/")
+
+
+def _kind(task: Task) -> str:
+    match task:
+        case Shell():
+            return "command"
+        case Ask():
+            return "question"
+        case Agent() | Parallel() | Stage("execute"):
+            return "agent"
+        case Tool() | Stage("tool"):
+            return "tool"
+        case Gate():
+            return "gate"
+        case _:
+            return ""
+
+
+def _runs(task: Task) -> bool:
+    """Return whether a task calls a command, which gets secrets."""
+    return not isinstance(task, Ask | Gate)
+
+
+def _shown(word: str) -> str:
+    return word.upper() if word in {"pass", "fail", "yes", "no"} else word
+
+
+def secrets_of(every: Iterable[str], tables: Iterable[Mapping[str, object]]) -> Names:
+    """Return the secrets by step id from the settings of steps; without any, all steps get `every` secret (E3)."""
+    found: dict[str, tuple[str, ...]] = {}
+    for table in tables:
+        steps = table.get("steps", table)  # the table of a target has the settings below `steps`
+        for step, settings in steps.items() if isinstance(steps, Mapping) else ():
+            named = settings.get("secrets") if isinstance(settings, Mapping) else None
+            if isinstance(named, list) and all(isinstance(name, str) for name in named):
+                found[EVERY if step == "*" else step] = (*found.get(step, ()), *named)
+    return found or {EVERY: tuple(every)}
