@@ -125,9 +125,8 @@ class StateSpace(Struct):
                 if followed is None:
                     continue
                 key = self.key(*followed)
-                found = Reached(
-                    self._add(place, made, is_new=key not in known), *followed, key, before, key not in known
-                )
+                is_new = key not in known
+                found = Reached(self._add(place, made, is_new=is_new), *followed, key, before, is_new)
                 if is_new:
                     known.add(key)
                     pending.append(found)

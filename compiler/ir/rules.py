@@ -50,14 +50,6 @@ class Rule(Struct, frozen=True, dict=True):
         """The value at the start: 1 for an open lock, 0 for a closed lock or for a count."""
         return int(self.is_open and self.most is None)
 
-    def about(self, steps: Collection[str]) -> Rule:
-        """Return the rule without events of other steps, which never happen."""
-        guards, opens, closes = (
-            tuple(event for event in events if event.step in steps) for events in (self.guards, self.opens, self.closes)
-        )
-        persons = tuple(step for step in self.persons if step in steps)
-        return replace(self, guards=guards, opens=opens, closes=closes, persons=persons)
-
     @cached_property
     def _guarded(self) -> frozenset[Event]:
         return frozenset(self.guards)
@@ -65,6 +57,14 @@ class Rule(Struct, frozen=True, dict=True):
     @cached_property
     def _moving(self) -> dict[Event, int]:
         return dict.fromkeys(self.closes, 0) | dict.fromkeys(self.opens, 1)  # an event that does both opens
+
+    def about(self, steps: Collection[str]) -> Rule:
+        """Return the rule without events of other steps, which never happen."""
+        guards, opens, closes = (
+            tuple(event for event in events if event.step in steps) for events in (self.guards, self.opens, self.closes)
+        )
+        persons = tuple(step for step in self.persons if step in steps)
+        return replace(self, guards=guards, opens=opens, closes=closes, persons=persons)
 
     def breaks(self, value: int, event: Event) -> bool:
         """Return whether an event breaks the rule at a value."""

@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 import click
-from msgspec.structs import replace
 
 from backends.base import Emission
 from backends.picture.sheet import PictureBackend
@@ -19,7 +18,7 @@ from rdc.commands.common.target import Target, find_target, misuse_told
 from rdc.documents.find import Found
 from rdc.draw.rules import rule_sheet
 from rdc.output.generate import Generation, emitted
-from rdc.report.rules import name_of, without_verdicts
+from rdc.report.rules import despite_rules, name_of
 from rdc.terminal.output import UnknownWordError
 
 FORMATS = {**PICTURES, "json": Format("json", ".json")}
@@ -41,18 +40,15 @@ def command(
     """Draw the flow of documents.
 
     For a folder, this draws all documents in it, except hidden ones and those that git ignores. `-o OUT/` keeps the
-    subfolders and creates missing ones. If a document has an error, nothing is written. A broken rule is drawn anyway.
+    subfolders and creates missing ones. If a document has an error, nothing is written. With --rule, broken rules are
+    no errors.
 
     Graphviz draws SVG and PNG: the one on this machine, or the one in rdc's extra `graph`.
     """
     documents = documents_of(files)
     refuse_output(documents, picture.out)
     target = find_target(picture.form.target, picture.options)
-    if rule is None:
-        made = generated(documents, settings, target)
-        made = replace(made, diagnostics=without_verdicts(made.diagnostics))
-    else:
-        made = _ruled(documents, rule, settings, target)
+    made = generated(documents, settings, target) if rule is None else _ruled(documents, rule, settings, target)
     return picture.deliver(documents, made, reporter)
 
 
@@ -63,8 +59,7 @@ def _ruled(documents: Sequence[Found], name: str, settings: Settings, target: Ta
         raise click.UsageError("--rule needs a picture; choose svg, png, dot or mermaid with --format")
     if len(documents) > 1:
         raise click.UsageError(f"--rule draws one document, but you gave {len(documents)}")
-    compilation = compile_file(documents[0].path, settings)
-    compilation = replace(compilation, diagnostics=without_verdicts(compilation.diagnostics))
+    compilation = despite_rules(compile_file(documents[0].path, settings))
 
     def emit(program: Program, options: Mapping[str, object]) -> Emission:
         given = backend.options.validated(options)

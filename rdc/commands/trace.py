@@ -12,6 +12,7 @@ from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
 from rdc.commands.common.documents import language_options
 from rdc.commands.common.reporter import Reporter, strictness_options
+from rdc.report.rules import despite_rules
 from rdc.terminal.output import many, put
 from rdc.trace import json, text
 from rdc.trace.outcomes import OutcomesError, decided_by, read_outcomes
@@ -75,7 +76,7 @@ def command(
     if every and (given["outcomes"] is not None or given["inputs"]):
         what = "--input" if given["inputs"] else "--outcomes"
         raise click.UsageError(f"--all tries all outcomes and inputs; remove {what}")
-    compilation = compile_file(file, settings)
+    compilation = despite_rules(compile_file(file, settings))
     if not reporter.accepts([compilation]) or compilation.program is None:
         return 1
     limit = visits or usual_limit(compilation.program)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
-from compiler.diagnostics.model import Diagnostic
+from compiler.driver import Compilation
 from compiler.ir.rules import Event
 from compiler.rules.model import DeclaredRule, RuleResult
 from compiler.text.source import Span
@@ -79,6 +79,7 @@ def plain(path: str, result: RuleResult) -> dict[str, Any]:
     }
 
 
-def without_verdicts(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Return the findings without those on the verdict of a rule, for commands that draw or replay documents."""
-    return tuple(one for one in found if one.code not in VERDICTS)
+def despite_rules(one: Compilation) -> Compilation:
+    """Return a compilation that has its program even if a rule is broken, for commands that draw or replay documents."""
+    found = tuple(each for each in one.diagnostics if each.code not in VERDICTS)
+    return replace(one, program=one.despite_rules, diagnostics=found)
