@@ -18,6 +18,7 @@ from rdc.build import records
 from rdc.build.compile import Made, compiled
 from rdc.build.lock import Review, items_in, lock_text, read_lock, review
 from rdc.build.records import ABSENT, LOCK, MADE_BY, BuildRecords, FileHashes, Record
+from rdc.documents.common_rules import useless_in_build
 from rdc.documents.find import project_documents
 from rdc.documents.plan import BuildOptions, BuildResult, LoadedRules, Task
 from rdc.output.paths import Output, has_mark, obstacles, unwritable
@@ -87,8 +88,11 @@ def _said(whole: _Whole, *, strict: bool) -> Iterator[Diagnostic]:
         findings = made.diagnostics if made else whole.found[task.output].diagnostics
         yield from (one for one in findings if one.severity is not Severity.NOTE)  # `rdc check` shows notes
     yield from _clashes(whole)
+    sources = {task.source for task in whole.tasks}
+    if all(one.outputs for one in whole.found.values()):
+        used = {name for one in whole.found.values() for name in one.applied}
+        yield from useless_in_build(whole.root, used, sources)
     if strict:
-        sources = {task.source for task in whole.tasks}
         for found in project_documents(Project(whole.root)):
             if (path := found.path) not in sources:
                 remedy = "add it to the `source` of a `[[build]]`, or run without --strict"

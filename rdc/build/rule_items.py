@@ -8,6 +8,7 @@ import json
 from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
+from compiler.ir.rules import Rule
 from compiler.rules.model import RuleResult
 from compiler.text.regex import Regex
 from rdc.report.rules import guarded, name_of
@@ -34,12 +35,11 @@ class Certificate(NamedTuple):
 
 def rule_items(rules: Iterable[RuleResult]) -> list[str]:
     """Return the items of a document's rules, sorted, except those that don't apply or are only tried."""
-    found = [(one.declared, one.rule) for one in rules if not one.declared.is_tried]
-    return sorted(
-        f"{KIND}{_word(name_of(declared))} {_string(rule.sentence)} guards {', '.join(map(_word, guarded(rule.guards)))}"
-        for declared, rule in found
-        if rule
-    )
+    return sorted(_item(name_of(one.declared), one.rule) for one in rules if one.rule and not one.declared.is_tried)
+
+
+def _item(name: str, rule: Rule) -> str:
+    return f"{KIND}{_word(name)} {_string(rule.sentence)} guards {', '.join(map(_word, guarded(rule.guards)))}"
 
 
 def _string(text: str) -> str:

@@ -17,7 +17,7 @@ from rdc.commands.common.documents import (
     refuse_for_standard_output,
 )
 from rdc.commands.common.reporter import Reporter, reporting_options
-from rdc.documents.common_rules import applied, rules_here, useless
+from rdc.documents.common_rules import applied, configuration_here, useless
 from rdc.documents.find import STANDARD_INPUT
 from rdc.report.rules import listing, plain
 from rdc.terminal.output import many, put
@@ -84,9 +84,9 @@ def _report(documents: Sequence[Checked], reporter: Reporter, *, whole: bool, ru
     sources = {path: source for one in documents for path, source in one.sources.items()}
     listed = [(one.path, result) for one in documents for result in one.rules]
     if whole and all(one.program for one in documents):
-        declared, configured = rules_here()
-        found += useless(declared, {name for one in documents for name in applied(one.rules)})
-        sources |= configured
+        configuration = configuration_here()
+        found += useless(configuration.rules, {name for one in documents for name in applied(one.rules)})
+        sources |= configuration.sources
     facts = _facts(documents) if reporter.form == "json" else {}
     if rules and reporter.form == "json":
         facts["rules"] = [plain(path, result) for path, result in listed]

@@ -1,14 +1,15 @@
-"""The rules that a project has for many documents: those that apply to none of them."""
+"""The rules that a project has for many documents, and those of them that apply to none (P-10)."""
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 
 from compiler.diagnostics.model import Diagnostic
 from compiler.frontends import all_options
-from compiler.project.configuration import read_configuration
-from compiler.project.project import project_around
+from compiler.project.configuration import Configuration, read_configuration
+from compiler.project.project import Project, project_around
 from compiler.rules.model import DeclaredRule, RuleResult
-from compiler.text.source import Source
+from compiler.text.patterns import is_matched
+from rdc.documents.find import project_documents
 
 
 def applied(results: Iterable[RuleResult]) -> tuple[str, ...]:
@@ -16,15 +17,28 @@ def applied(results: Iterable[RuleResult]) -> tuple[str, ...]:
     return tuple(one.declared.name for one in results if one.declared.is_shared and one.rule)
 
 
-def rules_here() -> tuple[tuple[DeclaredRule, ...], Mapping[str, Source]]:
-    """Return the rules of the project around the current folder, and the sources of its configuration."""
-    configuration = read_configuration(project_around(os.path.realpath(os.curdir)), all_options())
-    return configuration.rules, configuration.sources
+def configuration_here() -> Configuration:
+    """Return the configuration of the project around the current folder."""
+    return read_configuration(project_around(os.path.realpath(os.curdir)), all_options())
 
 
 def useless(declared: Iterable[DeclaredRule], used: Collection[str]) -> Iterator[Diagnostic]:
-    """Report the project's rules that aren't used: no document has steps that they guard (P-10)."""
+    """Report the project's rules that aren't used."""
     for rule in declared:
         if rule.name not in used:
             problem = f"rule `{rule.name}` applies to no document of the project"
-            yield rule.place.finding(problem, "check `for`, the steps and the labels in it; or remove the `[[rule]]`")
+            yield rule.place.finding(problem, "check `for`, and the steps and labels in it; or remove the `[[rule]]`")
+
+
+def useless_in_build(root: str, used: Collection[str], built: Collection[str]) -> Iterator[Diagnostic]:
+    """Report the project's rules that aren't used in any of the built documents, and are for no other document.
+
+    The current folder is the root.
+    """
+    unused = [rule for rule in configuration_here().rules if rule.name not in used]
+    others = [found.path for found in project_documents(Project(root)) if found.path not in built] if unused else []
+    yield from useless((rule for rule in unused if not any(_is_for(rule, path) for path in others)), used)
+
+
+def _is_for(rule: DeclaredRule, path: str) -> bool:
+    return not rule.patterns or is_matched(path.replace(os.sep, "/"), rule.patterns)

@@ -66,7 +66,7 @@ def _diagnostic(diagnostic: Diagnostic, docs_url: str) -> dict[str, object]:
     return {
         "code": diagnostic.code,
         "name": code.name,
-        "severity": code.severity,
+        "severity": diagnostic.severity,
         "rule": code.rule,
         **({"url": page_of(docs_url, diagnostic.code)} if docs_url else {}),
         "path": diagnostic.path,

@@ -80,6 +80,6 @@ def plain(path: str, result: RuleResult) -> dict[str, Any]:
 
 
 def despite_rules(one: Compilation) -> Compilation:
-    """Return a compilation that has its program even if a rule is broken, for commands that draw or replay documents."""
+    """Return a compilation with its program even if a rule is broken, for commands that draw or replay documents."""
     found = tuple(each for each in one.diagnostics if each.code not in VERDICTS)
     return replace(one, program=one.despite_rules, diagnostics=found)
