@@ -11,7 +11,6 @@ from compiler.diagnostics.issues import OptionSource
 from compiler.ir.paths import Visit
 from compiler.ir.rules import Event, Rule
 
-
 Names = Mapping[str, tuple[str, ...]]
 """The labels or secrets of steps, by step id."""
 

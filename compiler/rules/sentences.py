@@ -128,7 +128,7 @@ _NEVER = Regex(rf"never {_NAME} and {_NAME}", re.IGNORECASE)
 _IN_EVERY_RUN = Regex(rf"{_NAME} in every run(?: that completes)?", re.IGNORECASE)
 _UNLESS = Regex(r"(.+?),? unless (.+)", re.IGNORECASE)
 _AFTER = Regex(rf"{_NAME} (?:only )?after (.+)", re.IGNORECASE)
-_AND = Regex(rf"(.+?) and (.+) (before .+)", re.IGNORECASE)
+_AND = Regex(r"(.+?) and (.+) (before .+)", re.IGNORECASE)
 
 
 def _other_form(text: str) -> Issue | None:

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from backends.picture.captions import Lines, wrapped
 from backends.picture.model import Box, Picture, picture
-from backends.picture.naming import spoken
 from backends.picture.sheet import Sheet
+from compiler.ir.answers import spoken
 from compiler.ir.program import Program
 from compiler.ir.rules import Event, Rule
 from compiler.ir.tasks import End

@@ -14,8 +14,8 @@ from compiler.ir.program import Program
 from compiler.ir.rules import Event, Rule
 from compiler.ir.semantics import Machine
 from compiler.rules.model import DeclaredRule, Proof, RuleResult, Status
+from compiler.scenarios.outcomes import decided_by, read_outcomes
 from rdc.draw.rules import with_rule
-from rdc.trace.outcomes import decided_by, read_outcomes
 from tests.conftest import ROOT
 from tests.support.cli import document
 
