@@ -72,7 +72,8 @@ def _key_issues(given: Mapping[Any, object], path: KeyPath, keys: tuple[str, ...
             problem = f"`why` of a rule must be a text of 1 to {LONGEST_WHY} characters on one line"
             yield Issue(at, problem, "write one sentence, or remove the key")
     if not isinstance(given.get("rule"), str):
-        yield Issue((*path, "rule"), "a rule needs the key `rule` with a sentence", f'write `rule = "{EXAMPLE}"`')
+        example = f'`{{rule: "{EXAMPLE}"}}`' if keys == OWN_KEYS else f'`rule = "{EXAMPLE}"`'
+        yield Issue((*path, "rule"), "a rule needs the key `rule` with a sentence", f"write {example}")
 
 
 def _pattern_issues(value: object, path: KeyPath) -> Iterator[Issue]:

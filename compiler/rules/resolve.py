@@ -110,7 +110,8 @@ class _Resolver:
         steps, scope = self.steps, self.declared.scope
         if one.kind == "step":
             inner = [name[len(scope) + 1 if scope else 0 :] for name in steps.by_id if name.startswith(scope)]
-            titles = [str(part.title) for part in (*steps.nodes.values(), *steps.program.groups)]
+            titles = [str(node.title) for node in steps.nodes.values()]
+            titles += [str(group.title) for group in steps.program.groups]
             known = [*inner, *filter(None, titles), *ENDS]
             remedy = f"the steps are {_listed(inner)}" if inner else "name a step of this document"
             return self._wrong(one, f"there is no step `{one.name}`{did_you_mean(one.name, known)}", remedy)

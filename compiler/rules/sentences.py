@@ -92,11 +92,10 @@ def _mentions(events: Node | None) -> tuple[Mention, ...]:
 
 def _mention(event: Node) -> Mention:
     target, outcome, person = event.children
-    name, word = target.children[-1], outcome.children[0] if outcome else ""
-    last = person or word or name
+    name, word = target.children[-1], outcome and outcome.children[0]
     plain = name.split()[-1].lower() if target.data == "any" else name.strip('"')
-    places = (target.children[0].start_pos, name.end_pos, last.end_pos)
-    return Mention(target.data, plain, word.strip('"'), person is not None, *places)
+    places = (target.children[0].start_pos, name.end_pos, (person or word or name).end_pos)
+    return Mention(target.data, plain, (word or "").strip('"'), person is not None, *places)
 
 
 def _unfit(read: Sentence) -> Iterator[Issue]:
@@ -161,59 +160,53 @@ def _unless(rule: str, excuse: str) -> Issue:
 
 
 _PHRASES = {
-    "_BEFORE": "before",
-    "_AGAIN_AFTER": "again after",
-    "_AFTER": "after",
-    "_UNTIL": "until",
-    "_ALWAYS": "always",
-    "_AT_MOST": "at most",
-    "_TIMES": "times",
-    "_OR": "or",
-    "_NO": "no",
-    "BY_A_PERSON": "by a person",
+    **{f"_{word.upper()}": f"`{word}`" for word in ("before", "after", "until", "always", "times", "or", "no")},
+    "_AGAIN_AFTER": "`again after`",
+    "_AT_MOST": "`at most`",
+    "BY_A_PERSON": "`by a person`",
+    "_COMMA": "`,`",
     "INTEGER": "a number",
-    "OUTCOME": "an outcome",
     "WORD": "a word",
     "STEP": "a step",
-    "_COMMA": ",",
 }
 _KEYWORDS = ("before", "again", "after", "until", "always", "most", "times", "labeled", "secret", "person")
-_MOST_TRIED = 40  # words in which to look for a misspelled keyword
+_MOST_TRIED = 40  # the most words of a sentence to correct
+_LONGEST_TITLE = 8  # in words
+_MOST_SHOWN = 30  # characters of an unexpected word
 _WORD = Regex(r"[^\s,\"]+")
 
 
 def _unexpected(text: str, error: UnexpectedInput) -> Issue:
     """Return the issue of a text that isn't a sentence, with its column and what could follow there."""
-    place = min(max(error.pos_in_stream or 0, 0), len(text))
-    expected = error.expected if isinstance(error, UnexpectedToken) else getattr(error, "allowed", None) or ()
-    phrases = [
-        f"`{phrase}`" if name[0] == "_" or name[0] == "B" else phrase
-        for name, phrase in _PHRASES.items()
-        if name in expected
-    ]
-    here = _WORD.match(text, place)
-    is_over = isinstance(error, UnexpectedToken) and error.token.type == "$END"
-    if is_over:
-        place = len(text)
-    found = "the end" if is_over else f"`{here[0][:30]}`" if here else f"`{text[place : place + 1]}`"
     if text.count('"') % 2:
         return Issue((), f"column {text.rindex(chr(34)) + 1}: the quote isn't closed", FORMS)
-    wanted = f"expected {_either(phrases)}, found {found}" if phrases else f"did not expect {found}"
-    return Issue((), f"column {place + 1}: {wanted}", _respelled(text) or f"quote a title with spaces; {FORMS}")
+    is_over = isinstance(error, UnexpectedToken) and error.token.type == "$END"
+    place = len(text) if is_over else min(int(error.pos_in_stream or 0), len(text))
+    here = _WORD.match(text, place)
+    found = "the end" if is_over else f"`{here[0][:_MOST_SHOWN] if here else text[place : place + 1]}`"
+    expected = error.expected if isinstance(error, UnexpectedToken) else getattr(error, "allowed", None) or ()
+    phrases = [phrase for name, phrase in _PHRASES.items() if name in expected]
+    wanted = f"expected {_either(phrases)}, found {found}" if phrases else f"{found} doesn't fit here"
+    return Issue((), f"column {place + 1}: {wanted}", _corrected(text) or f"quote a title with spaces; {FORMS}")
 
 
 def _either(phrases: Sequence[str]) -> str:
     return " or ".join(filter(None, (", ".join(phrases[:-1]), phrases[-1])))
 
 
-def _respelled(text: str) -> str:
-    """Return the remedy that corrects a keyword, or "" if the text is still no sentence then."""
-    for word in list(_WORD.finditer(text))[:_MOST_TRIED]:
+def _corrected(text: str) -> str:
+    """Return the remedy that corrects one keyword or quotes one title, or "" if the text is still no sentence then."""
+    words = list(_WORD.finditer(text))
+    for word in words if len(words) <= _MOST_TRIED else ():
         meant = nearest_name(word[0].lower(), _KEYWORDS, 0.7)
-        if meant and meant != word[0].lower():
-            tried = text[: word.start()] + meant + text[word.end() :]
-            if is_sentence(tried):
-                return f"write `{tried}`"
+        tried = text[: word.start()] + meant + text[word.end() :]
+        if meant and meant != word[0].lower() and is_sentence(tried):
+            return f"write `{tried}`"
+    for place, word in enumerate(words) if len(words) <= _MOST_TRIED and '"' not in text else ():
+        for last in words[place + 1 : place + _LONGEST_TITLE]:
+            tried = f'{text[: word.start()]}"{text[word.start() : last.end()]}"{text[last.end() :]}'
+            if is_sentence(tried) and word[0].lower() != "any":
+                return f"quote a title with spaces: `{tried}`"
     return ""
 
 

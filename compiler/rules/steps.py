@@ -20,21 +20,18 @@ EVERY = ""
 
 
 class RuleStep(Struct, frozen=True):
-    """A step that a rule can name: its starts are nodes, several for a composed step, and `words` are its outcomes.
+    """A step that a rule can name: its starts are nodes, several for a composed step.
 
-    `words` maps each outcome in lower case to the word of the program.
+    `words` maps each outcome in lower case to the word of the program, and `shown` are the outcomes as documents write
+    them.
     """
 
     id: str
     starts: tuple[str, ...]
     words: Mapping[str, str]
+    shown: tuple[str, ...]
     is_composed: bool = False
     is_answered: bool = False
-
-    @property
-    def shown(self) -> list[str]:
-        """The outcomes as documents write them."""
-        return [_shown(word) for word in dict.fromkeys(self.words.values())]
 
 
 class RuleSteps:
@@ -87,10 +84,12 @@ class RuleSteps:
         return name in self.nodes and isinstance(self.nodes[name].task, Gate | Stage)
 
     def _node(self, node: Node) -> RuleStep:
-        words = {word.casefold(): word for word in reversed(alphabet(node.task))}
-        if isinstance(node.task, Ask) or self.program.kind == "runbook":
+        task, every = node.task, alphabet(node.task)
+        words = {word.casefold(): word for word in reversed(every)}
+        if isinstance(task, Ask) or self.program.kind == "runbook":
             words = _with_yes_and_no(words)
-        return RuleStep(node.id, (node.id,), words, is_answered=isinstance(node.task, Ask | Gate))
+        shown = ("YES", "NO") if isinstance(task, Ask) and task.question == "yes_no" else tuple(map(_shown, every))
+        return RuleStep(node.id, (node.id,), words, shown, is_answered=isinstance(task, Ask | Gate))
 
     def _groups(self) -> Iterator[tuple[str, RuleStep]]:
         """Yield the composed steps. A gate decides before its step starts, so it isn't inside (P-7)."""
@@ -99,7 +98,10 @@ class RuleSteps:
             for group in () if isinstance(node.task, Gate) else self.program.around(node.group):
                 inside.setdefault(group, []).append(node.id)
         words = _with_yes_and_no({word: word for word in PASS_OR_FAIL})
-        return ((group, RuleStep(group, tuple(names), words, is_composed=True)) for group, names in inside.items())
+        shown = tuple(map(_shown, PASS_OR_FAIL))
+        return (
+            (group, RuleStep(group, tuple(names), words, shown, is_composed=True)) for group, names in inside.items()
+        )
 
 
 def _with_yes_and_no(words: Mapping[str, str]) -> dict[str, str]:
