@@ -34,6 +34,7 @@ _COMMANDS = ("engine.program", *_RUN, "tasks.commands", "operator.logs", "operat
 _GIVEN = (
     *("values.defaults", "io.reading", "values.fitting", "values.slots", "io.terminal", "tasks.replies"),
     *("values.inputs", "values.secrets", "operator.masked_logs", "values.limits", "tasks.gate", "operator.turns"),
+    *("engine.locks", "operator.rules"),
 )
 _VALUES = (*_GIVEN, "tasks.asks", "tasks.checklist")
 _CALLS = ("io.whole_files", "operator.sized_logs", "tasks.exchange")
@@ -60,6 +61,7 @@ _MORE = (
 )
 _RETRIED = ("operator.retry.Retries",)
 _MASKED, _SIZED = "operator.masked_logs.MaskedLogs", "operator.sized_logs.SizedLogs"
+_HELD = "operator.rules.Rules"  # after all that decide about a record
 MOVED = ("operator.jumps.Jumps",)  # specifications don't move
 _SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns", "operator.report.RunReports")
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "io.answers", "cli.script")
@@ -67,7 +69,7 @@ _OF_VALUES = (*_FIRST, *_BASE, "tasks.checklist.Checklist", *_MORE, "tasks.asks.
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
     "commands": Edition((*_COMMANDS, _LAST), (*_FIRST, *_BASE, "operator.logs.Logs", *_RETRIED, *MOVED)),
-    "values": Edition((*_COMMANDS, *_VALUES, _LAST), (*_OF_VALUES, _MASKED)),
+    "values": Edition((*_COMMANDS, *_VALUES, _LAST), (*_OF_VALUES, _MASKED, _HELD)),
     "agents": Edition(
         (*_COMMANDS, *_VALUES, *_AGENTS, _LAST),
         (
@@ -85,7 +87,7 @@ EDITIONS = {
                 "values.artifact.Artifact",
             ),
             *("values.artifact.OutputFiles", "values.settings.Breakpoints", "values.settings.StepLimit"),
-            *("operator.manual.ManualRun", *_SAID),
+            *("operator.manual.ManualRun", *_SAID, _HELD),
         ),
     ),
     "stepspec": Edition(
@@ -94,7 +96,7 @@ EDITIONS = {
             *(*_FIRST, "tasks.ask.Answers", *_MORE, *_RETRIED, "tasks.exchange.PromptFiles"),
             "stepspec.stage_logs.StageLogs",
             *("stepspec.specification.Placeholders", "stepspec.specification.Specification"),
-            *("stepspec.record_files.RecordFiles", *_SAID),
+            *("stepspec.record_files.RecordFiles", *_SAID, _HELD),
         ),
     ),
 }

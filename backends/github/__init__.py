@@ -115,6 +115,7 @@ def _calling(program: Program, options: GithubOptions, why: CallReason) -> Emiss
         *taken(program, options, INPUTS if workflow.waits else ()),
         *unfit_nodes(program, options),
         *refusals.refused_calls(program, options),
+        *refusals.unreserved(program, options),
         *refusals.unroutable(workflow.routes, options),
     )
     if refused:
@@ -128,6 +129,7 @@ def _specified(program: Program, options: GithubOptions) -> Emission:
         *taken(program, options, OF_CONTINUATION),
         *unfit_nodes(program, options),
         *refusals.refused_calls(program, options),
+        *refusals.unreserved(program, options),
         *refusals.unexecuted(line, options),
     )
     if refused:

@@ -110,6 +110,8 @@ def controls(program: Program) -> frozenset[str]:
 
 def _controls(program: Program) -> Iterator[str]:
     features = features_of(program)
+    if Feature.RULES in features:
+        yield "OVERRIDE"
     if program.inputs:
         yield from ("INPUTS", "TASK", "TASK_FILE")
     if Feature.GATES in features:

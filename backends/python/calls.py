@@ -2,7 +2,7 @@
 
 import ast
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -25,13 +25,14 @@ from backends.python.settings import (
 )
 from backends.python.transitions import Transitions, jumps, told_steps
 from compiler.ir.program import Context, Input, Program, scope_members
+from compiler.ir.rules import Event, Rule
 from compiler.ir.tasks import IDLE, End
 from runtime_shim.engine.program import Builder, functions
 from runtime_shim.stepspec.step_builder import StepBuilder
 from runtime_shim.values.defaults import Shared
 
 INDENT = "    "
-WORDS = ("about", "group", "step", "end", "branch", "go", "retry", "complete", "stop")
+WORDS = ("about", "rule", "group", "step", "end", "branch", "go", "retry", "complete", "stop")
 """Calls in a runbook besides the kinds of tasks, in the order of parameters."""
 
 _FIRST = ("prompt", "bash", "sh")
@@ -116,7 +117,16 @@ class _Writer:
                 groups.remove(group)
                 lines += self._group(group)
             lines += body
-        return Calls([*self._about(is_named=is_named), *lines], self.used, self._common.shown())
+        above = [*self._about(is_named=is_named), *self._rules()]
+        return Calls([*above, *lines], self.used, self._common.shown())
+
+    def _rules(self) -> Iterator[str]:
+        """Yield the calls for the rules, each as its sentence and its machine (P-15)."""
+        for rule in self.program.rules:
+            yield ""
+            yield from self._call(
+                "rule", [literal(rule.name), literal(rule.sentence)], settings_of(machine(rule, self.program))
+            )
 
     def _about(self, *, is_named: bool) -> list[str]:
         program, slots, common = self.program, self._slots, self._common
@@ -191,6 +201,30 @@ class _Writer:
     def _call(self, word: str, head: list[str], settings: list[str]) -> list[str]:
         self.used.add(word)
         return call_lines(word, head, settings)
+
+
+def machine(rule: Rule, program: Program) -> Values:
+    """Return a rule as settings: events are steps that start, or pairs of a step and its outcome."""
+    inside = [
+        node.id for node in program.nodes if type(node.task) not in IDLE and rule.scope in program.around(node.group)
+    ]
+    found = given(
+        needs=rule.needs,
+        why=rule.why,
+        guards=_events(rule.guards),
+        opens=_events(rule.opens),
+        closes=_events(rule.closes),
+        is_open=bool(rule.initial),
+        persons=list(rule.persons),
+        scope=rule.scope,
+        inside=inside if rule.scope else [],
+    )
+    limit = {} if rule.most is None else {"most": rule.most}
+    return found | limit | ({} if rule.override else {"override": False})
+
+
+def _events(events: Iterable[Event]) -> list[str | list[str]]:
+    return [[event.step, event.word] if event.word else event.step for event in events]
 
 
 def call_lines(word: str, head: list[str], settings: list[str]) -> list[str]:

@@ -47,6 +47,7 @@ DOES = {
     Feature.REPORTS: "writes a report",
     Feature.CONTRACTS: "has a contract",
     Feature.NOTICES: "calls a command when it waits or ends",
+    Feature.RULES: "has rules",
 }
 """What a step or document with a feature does, as the end of a sentence."""
 

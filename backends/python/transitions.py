@@ -108,7 +108,12 @@ class Transitions(Struct, dict=True):
         kept = list(takewhile(lambda effect: isinstance(effect, Keep) and effect.of == "answer", reversed(do)))[::-1]
         do = do[: len(do) - len(kept)]
         guards = {"when": tests_of(edge), "do": effect_lists(do), "keeps": [_kept(one) for one in kept]}
+        guards["settles"] = self._settled(edge)
         return f"go({', '.join([shown, *(f'{key}={literal(value)}' for key, value in guards.items() if value)])})"
+
+    def _settled(self, edge: Edge) -> list[list[str]]:
+        """Return the outcomes of the steps around, which only rules need (P-15)."""
+        return [[one.step, one.word] for one in edge.settles] if self.program.rules else []
 
     def _end(self, name: str, edge: Edge, do: Sequence[Effect]) -> str:
         target, says = edge.target, edge.label
@@ -128,7 +133,7 @@ class Transitions(Struct, dict=True):
             shown.append(f"to={literal(target)}")
         elif says != word.upper():
             shown.append(f"says={literal(says)}")
-        more: Values = {"when": tests_of(edge), "do": effect_lists(do)}
+        more: Values = {"when": tests_of(edge), "do": effect_lists(do), "settles": self._settled(edge)}
         more |= self.common.placeholders(self.steps[target].places, "", {"message": message})
         shown += [f"{key}={literal(value)}" for key, value in more.items() if value]
         return f"{word}({', '.join(shown)})"
@@ -150,7 +155,7 @@ def _retries(name: str, step: Step, initial: Mapping[str, int]) -> bool:
 def _times(step: Step, edge: Edge) -> int:
     name = step.node.id
     counter = f"{name} retries"
-    if edge.target != name or edge.effects != (Add(counter, 1),):
+    if edge.target != name or edge.effects != (Add(counter, 1),) or edge.settles:
         return 0
     match register_tests(edge):
         case [CounterTest(register, "<", times)] if register == counter:

@@ -38,6 +38,7 @@ class Feature(StrEnum):
     REPORTS = "reports"
     CONTRACTS = "contracts"
     NOTICES = "notices"
+    RULES = "rules"
 
 
 IN_WORDS = {
@@ -67,6 +68,7 @@ IN_WORDS = {
     Feature.REPORTS: "a report of answers",
     Feature.CONTRACTS: "a step with a contract",
     Feature.NOTICES: "a command for notices",
+    Feature.RULES: "rules about the order of its steps",
 }
 """Names of the features in messages: "step 1, which has ..."."""
 
@@ -89,6 +91,7 @@ def uses(program: Program) -> Iterator[Use]:
         (Feature.CONTEXTS, program.contexts),
         (Feature.REPORTS, program.folder),
         (Feature.NOTICES, program.notify),
+        (Feature.RULES, program.rules),
     )
     yield from (Use(feature, None) for feature, is_used in whole if is_used)
     limited = [counter.of for counter in program.counters if counter.role == "visits"]

@@ -10,7 +10,7 @@ from typing import Any, Callable, ClassVar, TypeVar
 
 from runtime_shim.engine.display import Display, duration, question
 from runtime_shim.engine.journal import Record, to_json
-from runtime_shim.engine.outcomes import ANY_HOST, AnsweredElsewhere, Done, Host, Waiting
+from runtime_shim.engine.outcomes import ANY_HOST, NOT_PASSED, AnsweredElsewhere, Done, Host, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, Table, UsageError
 from runtime_shim.engine.signals import Interrupted, Signals
 from runtime_shim.engine.state import (
@@ -24,6 +24,7 @@ from runtime_shim.engine.state import (
     matched,
     problem_with,
     renamed,
+    rules_since,
     utc_now,
     without_places,
 )
@@ -100,6 +101,7 @@ class Extension(Part):
     - `brought(files)`: the files of answers of this call, with their digests.
     - `scope()`: the part of a run that a file of answers belongs to, "" for all of it.
     - `resumed()`: record the changes that a resume makes. `is_due()`: whether these ended the run.
+    - `begins()`: wait instead of the next step. `allowed()`: let an event pass that holds the run.
     - `answered(answer)`: act after an agent, a tool or an executor has answered.
     - `above()`: lines to show above a question.
     - `before_step(name)`: prepare a step; a function to run instead of it, or None.
@@ -111,9 +113,8 @@ class Extension(Part):
     - `record(record)`: the record or event to write.
     - `written(record)`: act after a record is on disk.
     - `event(event, fields)`: report an event to others; record nothing.
-    - `after_step(move)`: act after a step is recorded.
-    - `waits()`: record that a run starts waiting.
-    - `end()`: act when a run has ended.
+    - `after_step(move)`: act after a step is recorded. `waits()`: record that a run starts waiting.
+    - `end()`: act when a run has ended. `remarks()`: lines to show below a decision.
     - `mask(text)`: a text without secrets.
     - `call(words)`: another command for a subcommand, or "".
     - `repeat(command)`: the words that later calls about this run repeat.
@@ -151,9 +152,6 @@ Kinds = Sequence[type[Extension]]
 
 
 Value = TypeVar("Value")
-
-
-NOT_PASSED = ("fail", "failed", "none", "invalid", "ambiguous")  # outcomes of commands and agents
 
 
 class Session:
@@ -261,7 +259,7 @@ class Session:
         """Return the error for a run of another version, with the steps that differ."""
         verb = "retry" if self.options.command == "retry" else "resume"
         how = self.unfit(old) or f"to {verb} with this version: {self.call(verb, '--adopt')}"
-        found = differences(old.nodes, self.identity()["nodes"])
+        found = differences(old, self.identity())
         return UsageError(*found, how, "this run belongs to a different version of this program")
 
     def names_in(self, state: State) -> dict[str, str]:
@@ -288,7 +286,8 @@ class Session:
         kept = {name: old[name] for name in {*new} & {*old} if isinstance(old[name], int) == isinstance(new[name], int)}
         now = {step[0]: names.get(step[0], f"{step[0]} (removed)") for step in state.steps}
         stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}, "node": node}
-        self.record({"kind": "adopt", **self.identity(), **stand, "renamed": now})
+        more = {"renamed": now, **rules_since(state, self.identity())}
+        self.record({"kind": "adopt", **self.identity(), **stand, **more})
 
     def beside(self) -> dict[str, str]:
         """Return the files to archive with the journal, each with its new extension."""
@@ -406,6 +405,7 @@ class Session:
                     step = f"step {' '.join(self.options.PLACE)} is completed"
                     self.display.rule(step if self.options.PLACE else f"run {state.begin['run']} is open")
                     return EXIT_COMPLETE
+                self.each("begins")
                 self._do_next(state.node)
         except Waiting as reason:
             self.each("waits")
@@ -454,7 +454,7 @@ class Session:
         result = {**self.about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
         result.update(seconds=round(seconds, 3), next=move.node, **({"remarks": done.remarks} if done.remarks else {}))
         is_there, word = self.store.is_there(), word_of(self.program["nodes"][name], done.outcome)
-        after = self.condition_after(move, self.state, begins and is_there)
+        after = {**self.condition_after(move, self.state, begins and is_there), **move.also}
         ended = f"{self.label(name)} ended with {word}"
         try:
             self.record({"kind": "done", **result, "changed": move.changed, **after, **(done.note or {})})

@@ -27,13 +27,17 @@ VERBS: Verbs = {
 
 
 class Move(NamedTuple):
-    """A move to a node, with the registers after it, the changed ones, and the nodes passed on the way."""
+    """A move to a node, with the registers after it, the changed ones, and the nodes passed on the way.
+
+    `also` has the outcomes of the steps around that it settles, if the program knows them.
+    """
 
     node: str
     registers: Registers
     changed: Registers
     says: str
     passed: tuple[str, ...]
+    also: Mapping[str, Any] = {}
 
 
 def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
@@ -54,7 +58,7 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
     """Follow an edge through branches and nested ends. `before` is not changed."""
     changed: Registers = {}
     registers = collections.ChainMap(changed, before)  # copying at each step is slow
-    says, passed = list[str](), list[str]()
+    says, passed, settled = list[str](), list[str](), list[Any]()
     while True:
         for register, verb, *amount in edge.get("do", ()):
             if amount:
@@ -64,8 +68,10 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
                 registers.update({name: program["registers"][name] for name in program["scopes"][verb]})
         name, node = edge["go"], program["nodes"][edge["go"]]
         says += filter(None, [edge.get("says")])
+        settled += edge.get("settles", ())
         if not is_passed(node):
-            return Move(name, registers, changed, ", ".join(says), tuple(passed))
+            also = {"settles": settled} if settled else {}
+            return Move(name, registers, changed, ", ".join(says), tuple(passed), also)
         passed.append(name)
         edge = choose(program, name, registers, None)
 

@@ -32,7 +32,7 @@ class Signing(Extension):
             command == "resume" and state and state.condition == "running"
         )
         raises = any(getattr(session.options, f"max_{limit}", None) is not None for limit in ("visits", "steps"))
-        decides = self._is_due or (command == "resume" and raises)
+        decides = self._is_due or (command == "resume" and (raises or getattr(session.options, "override", None)))
         for key, text in self._said().items():
             if re.search(rf"{HIDDEN}|[\n\t]", text) or not 0 < len(text.strip()) <= len(text) <= LONGEST[key]:
                 raise UsageError(f"--{key} takes one line of 1 to {LONGEST[key]:,} printable characters")

@@ -36,7 +36,7 @@ OTHERWISE = ("--state-dir", "--input", "--var", "--dry-run", "PLACE")  # make ha
 FOR_OTHERS = (  # names that other Makefiles take
     *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "ALL", "AS", "BREAK", "BY"),
     *("EXECUTOR", "EXPIRE", "GATE", "HUMAN", "INPUTS", "ITEM", "JOBS", "KEEP", "MAX_STEPS", "MAX_VISITS", "NOTE"),
-    *("NOTIFY", "OUT", "PROMPTED", "TASK", "TASK_FILE", "TOOLS", "VALUE"),
+    *("NOTIFY", "OUT", "OVERRIDE", "PROMPTED", "TASK", "TASK_FILE", "TOOLS", "VALUE"),
 )
 TRUE, FALSE = ("1", "yes", "true", "on"), ("", "0", "no", "false", "off")
 ALIKE = 0.79  # similarity of a misspelled name
@@ -81,7 +81,8 @@ def values_of(name: str, value: str, option: str, takes: str) -> list[Any]:
             return [f"{key}={text}" for _, key, text in pairs_in(value)]
         except ValueError as error:
             raise UsageError(f"{name}: {error}") from None
-    return value.split() if option == "--break" else [value] if value else []
+    words = value.split("\n") if option == "--override" else [value]
+    return value.split() if option == "--break" else words if value else []
 
 
 def with_reply(given: dict[str, str]) -> dict[str, str]:

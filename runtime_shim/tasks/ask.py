@@ -47,9 +47,16 @@ class Asking(Performer):
         """Ask at the terminal; return None if the person leaves it for later."""
         return None
 
+    def is_reserved(self, name: str) -> bool:
+        """Return whether a rule lets only a person answer a step."""
+        rules = self.session.program.get("rules", {}).values()
+        return any(name in rule.get("persons", ()) for rule in rules) and not getattr(
+            self.session.options, "mock", None
+        )
+
     def take(self, name: str) -> "str | None":
         """Take the reply to a step from the file of answers, if any."""
-        mark, left = self.session.answers
+        mark, left = ("", []) if self.is_reserved(name) else self.session.answers
         answer = take_answer(left, name, self.asks)
         self.source = {} if answer is None else {"answers": mark, "line": answer.line}
         return answer and answer.reply
@@ -102,6 +109,8 @@ def answer(session: Session, shows: bool = True) -> int:
     state = session.state
     if not session.is_same(state):  # `--adopt` has accepted it
         session.adopt()
+    session.store.open()
+    session.each("allowed")
     late = [f"{one['node']} {one['how']}" for one in state.finished[-1:] if one["how"].startswith("expired after")]
     if state.condition != "waiting":
         raise UsageError([*late, "no step is waiting for an answer"][0])
@@ -109,16 +118,16 @@ def answer(session: Session, shows: bool = True) -> int:
     if not performer.is_named(step, state.node, node):
         waiting = f"{step} is not waiting for an answer; {' or '.join(performer.names(state.node, node))} is"
         raise UsageError("; ".join([*late, waiting]))
-    session.store.open()
     done = session.through("given", performer.given(step, reply, "answered"))
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
     if session.lender:
         session.display.rule(f"the run continues at its terminal ({session.lender})")
         return EXIT_COMPLETE
-    is_stopped = state.condition == "stop"
+    is_stopped, remarks = state.condition == "stop", session.gathered("remarks")
     shows = shows and not getattr(session.options, "resume", False)
-    for line in hints(session, "stop" if is_stopped else "ready" if done else "waiting") if shows else ():
+    condition = "held" if remarks else "stop" if is_stopped else "ready" if done else "waiting"
+    for line in (*remarks, *hints(session, condition)) if shows else ():
         session.display.rule("".join([line, *session.each("hint")]))
     if is_stopped and shows:
         session.display.rule(f"STOP {one_line(state.message)}".rstrip())

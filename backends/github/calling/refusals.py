@@ -31,6 +31,25 @@ def refused_calls(program: Program, options: GithubOptions) -> Iterator[Diagnost
         yield about_option(program, ("runs-on",), "RD013", problem, "set the option `python` to the path of Python")
 
 
+def unreserved(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
+    """Report steps that only a person may answer, where a workflow can't know who answers (P-9)."""
+    environments, is_reviewed = environments_of(program, options), options.prompts != "answers"
+    for rule in program.rules:
+        nodes = [node for node in program.nodes if node.id in rule.persons]
+        for node in nodes:
+            if isinstance(node.task, Gate) and is_reviewed and (environments.get(node.id) or options.environment):
+                continue
+            problem = (
+                f"rule {rule.name} needs a person's answer at step {node.id}, but a workflow can't see who answers"
+            )
+            remedy = "set an `environment` with reviewers for the gate"
+            if not isinstance(node.task, Gate):
+                remedy = (
+                    "use a gate in an `environment`, or a document that native steps can run (`prompts: environment`)"
+                )
+            yield about_node(node, "RD520", problem, remedy)
+
+
 def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
     """Report impossible steps in loops, questions that an approval cannot answer, and calls without a command."""
     environments = environments_of(routes.program, options)

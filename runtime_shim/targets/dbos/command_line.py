@@ -67,8 +67,8 @@ OF_WORKERS: Options = (
     ("start", "--id", "RUN", "the name of the run"),
     ("start", "--wait", "", "wait for a question or the result; the exit code shows which"),
     ("start", "--answers", "FILE", "read replies from FILE, one per line: REPLY or STEP REPLY"),
-    ("answer approve goto retry cancel", "--by", "WHO", "who decides (default: the user)"),
-    ("answer approve goto retry cancel", "--note", "TEXT", "the reason"),
+    ("answer approve goto retry resume cancel", "--by", "WHO", "who decides (default: the user)"),
+    ("answer approve goto retry resume cancel", "--note", "TEXT", "the reason"),
     ("answer approve retry resume status", "--adopt", "", "continue a run of another version"),
     ("status list report", "--json", "", "print JSON"),
     ("list", "--waiting", "", "only runs that wait for a person"),
@@ -93,7 +93,7 @@ def options_of_worker(kinds: Kinds) -> Options:
         ours = [word for word in words if word in REQUESTS]
         if name in OF_START:
             ours = ["start"]
-        elif "resume" in words and name not in ("--value", "--max-visits"):
+        elif "resume" in words and name not in ("--value", "--max-visits", "--override"):
             ours = ["worker", *ours]
         is_here = (owners, name) == ("answer", "--all") or name not in hidden
         found.append((" ".join(ours) if is_here else "", name, takes, text))
@@ -111,7 +111,8 @@ class DbosCaller(LegSteps):
         if verb == "resume" and {"--rerun-interrupted", "--assume"} & {*rest}:
             verb, rest = "answer", [run, state.node, "rerun" if "--rerun-interrupted" in rest else rest[-1]]
         elif verb == "resume" and (rest or (state and state.condition == "stop")):
-            rest = [run, *(rest if "--max-visits" in rest else (word for word in rest if word == "--adopt"))]
+            is_whole = {"--max-visits", "--override"} & {*rest}
+            rest = [run, *(rest if is_whole else (word for word in rest if word == "--adopt"))]
         elif verb == "resume":
             verb = "worker"
         elif verb in ("answer", "approve", "goto", "retry"):

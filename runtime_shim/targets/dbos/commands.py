@@ -186,6 +186,8 @@ def going_on(request: Request, session: Session) -> int:
     for done in state.finished[-1:]:
         word = word_of(program["nodes"].get(done["node"], {}), done["outcome"])
         request.display.rule(one_line(f"{run} {done['node']} {done['title']}: {word}"))
+    for line in session.gathered("remarks"):
+        request.display.rule(line)
     if state.condition in ENDED:
         request.display.rule(f"{run} {state.condition.upper()} {one_line(state.message)}".rstrip())
     else:
@@ -270,6 +272,7 @@ def resume_run(request: Request) -> int:
         session.adopt()
     if is_raised:
         raise_visits(session)
+    session.each("allowed")
     store.go_on(delay=0 if is_same else HANDOVER)
     return going_on(request, session)
 

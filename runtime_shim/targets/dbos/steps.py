@@ -242,7 +242,7 @@ def ended(session: Session, store: LegStore, channel: Channel, is_apart: bool, f
         word = "interrupted"
     elif word not in ENDED:
         word = "ready" if due is not None or code != EXIT_WAITING else "waiting"
-    later = {"expires": expires} if word == "waiting" and expires < float("inf") else {}
+    later = {"expires": expires} if "waiting" == word == state.condition and expires < float("inf") else {}
     return {"state": word, **about, **({"due": due} if due else {}), **later}
 
 
