@@ -34,7 +34,7 @@ class Certificate(NamedTuple):
 
 
 def rule_items(rules: Iterable[RuleResult]) -> list[str]:
-    """Return the items of a document's rules, sorted, except those that don't apply or are only tried."""
+    """Return the items of a document's rules, sorted, except rules that don't apply or are only tried."""
     return sorted(_item(name_of(one.declared), one.rule) for one in rules if one.rule and not one.declared.is_tried)
 
 
@@ -63,7 +63,7 @@ def weaker(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the rules of these documents that are gone or weaker than in the present lock.
 
-    Each has the document, the item that approves it, and what changed. The lines are pairs of path and item.
+    Each has the document, the item that approves it, and the change. The lines are pairs of path and item.
     """
     now = {(one.document, one.name): one for one in _certificates(wanted)}
     for old in _certificates(known):

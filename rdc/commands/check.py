@@ -79,7 +79,7 @@ def _refuse_rules(form: str, *, is_fixing: bool) -> None:
 
 
 def _report(documents: Sequence[Checked], reporter: Reporter, *, whole: bool, rules: bool = False) -> int:
-    """Show the findings, those on the `whole` project too, and the `rules` if wanted. Return the exit code."""
+    """Show the findings, also on the `whole` project, and the `rules` if wanted. Return the exit code."""
     found = [each for one in documents for each in one.diagnostics]
     sources = {path: source for one in documents for path, source in one.sources.items()}
     listed = [(one.path, result) for one in documents for result in one.rules]

@@ -106,7 +106,7 @@ def _shortened(found: Sequence[str]) -> list[str]:
 
 
 def _roles(program: Program, rule: Rule) -> dict[str, list[str]]:
-    """Return what each step does for a rule: `opens: YES`, `closes: FAIL`, `guarded` or `at most 3 times`."""
+    """Return the roles of each step: `opens: YES`, `closes: FAIL`, `guarded` or `at most 3 times`."""
     nodes, roles = program.index(), dict[str, dict[str, list[str]]]()
 
     def add(role: str, events: Sequence[Event]) -> None:

@@ -29,7 +29,7 @@ is about a whole file. `version` changes if a field is removed or changes its me
 If `docs-url` in `rdc.toml` is set, each diagnostic also has `url`, the address of its page.
 
 A diagnostic about a path through the document also has `flow`, the places of the path in order, as in `related`. With
-`--rules`, the object also has `rules`, which docs/how-to/rules.md describes.
+`--rules`, the object also has `rules`, which docs/how-to/project-rules.md describes.
 
 For a playbook, the object also has `playbook`, the document's facts (docs/formats/playbook.md). For several files,
 `playbooks` has these facts by path.

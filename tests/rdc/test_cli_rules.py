@@ -51,17 +51,14 @@ name = "asked"
 rule = "any question YES before any step labeled production"
 """
 BUILD = '[[build]]\nsource = "docs/*.runbook.md"\nto = "python"\nout = "out/{name}.py"\n'
-RULE = {
-    "type": "object",
-    "properties": {
-        **{key: {"type": "string"} for key in ("document", "name", "rule", "why", "path")},
-        "verdict": {"enum": ["holds", "broken", "not proven", "doesn't apply"]},
-        "guards": {"type": "array", "items": {"type": "string"}},
-        **{key: {"type": "boolean"} for key in ("try", "override")},
-        **{key: {"type": ["integer", "null"]} for key in ("line", "column", "end_line", "end_column")},
-    },
-    "additionalProperties": False,
+KEYS: dict[str, object] = {
+    **{key: {"type": "string"} for key in ("document", "name", "rule", "why", "path")},
+    "verdict": {"enum": ["holds", "broken", "not proven", "doesn't apply"]},
+    "guards": {"type": "array", "items": {"type": "string"}},
+    **{key: {"type": "boolean"} for key in ("try", "override")},
+    **{key: {"type": ["integer", "null"]} for key in ("line", "column", "end_line", "end_column")},
 }
+RULE = {"type": "object", "properties": KEYS, "required": [*KEYS], "additionalProperties": False}
 
 
 @pytest.fixture
@@ -94,7 +91,7 @@ def test_rules_as_json(folder: Path) -> None:
     result = call("check", "--rules", "--format", "json", "broken.runbook.md", cwd=folder)
     assert result.code == 1
     found = json.loads(result.out)["rules"]
-    Draft202012Validator({"type": "array", "items": {**RULE, "required": [*RULE["properties"]]}}).validate(found)
+    Draft202012Validator({"type": "array", "items": RULE}).validate(found)
     assert [(one["name"], one["verdict"], one["guards"]) for one in found] == [
         ("approved", "broken", ["2"]),
         ("few", "holds", ["2"]),
