@@ -108,6 +108,7 @@ def test_a_rule_to_copy_holds_for_its_example(tmp_path: Path, rule: str, documen
     assert [result.proof.status for result in checked.rules] == ["holds"]
 
 
+@pytest.mark.process
 def test_the_documented_object_is_the_one_in_the_output(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     for step in actions(PROJECT):
