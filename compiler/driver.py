@@ -123,7 +123,7 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     if result.program and not (begun.found or too_long):
         program = _identified(result.program, result.options.values, begun.job, begun.project)
         program = _read_by(program, settings)
-    ruled = _with_rules(program, result, begun, tables)
+    ruled = _with_rules(program, result, begun.rules, tables)
     found, program = (*found, *ruled.diagnostics), ruled.program
     if program:
         verify(program)
@@ -135,8 +135,8 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     read = {item.path: replace(item) for item in result.sources.values()}  # without the cached lines
     sources = begun.sources | read
     proved = None if has_error(ruled.diagnostics) else program
-    told = (begun.form.name, result.facts, ignores, result.scenario_file, ruled.results, program)
-    return Compilation(opened.path, opened.project, proved, diagnostics, sources, tables, result.scenarios, *told)
+    rest = (begun.form.name, result.facts, ignores, result.scenario_file, ruled.results, program)
+    return Compilation(opened.path, opened.project, proved, diagnostics, sources, tables, result.scenarios, *rest)
 
 
 class _Ruled(Struct, frozen=True):
@@ -147,18 +147,17 @@ class _Ruled(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def _with_rules(program: Program | None, result: Result, begun: _Begun, tables: Mapping[str, TargetOptions]) -> _Ruled:
-    """Return the program with the rules of the document and of its project; usually there are none."""
+def _with_rules(
+    program: Program | None, result: Result, shared: tuple[DeclaredRule, ...], tables: Mapping[str, TargetOptions]
+) -> _Ruled:
+    """Return the program with the rules of the document and of its project; usually without any."""
     own = result.rules or RULES.first(result.options.values) or ()
-    name = begun.job.source.name if begun.job else ""
-    shared = tuple(rule for rule in begun.rules if not rule.patterns or is_matched(name, rule.patterns))
     if not (own or shared or (program and program.rules)):
         return _Ruled(program)
     from compiler.rules.apply import apply_rules  # noqa: PLC0415 (few documents have rules)
     from compiler.rules.steps import secrets_of  # noqa: PLC0415
 
-    settings = [tables[name].values for name in ("steps", "github") if name in tables]
-    secrets = secrets_of(program.secrets if program else (), settings)
+    secrets = secrets_of(program, {name: table.values for name, table in tables.items()}) if program else {}
     applied = apply_rules(program, (*shared, *own), result.labels, secrets)
     return _Ruled(applied.program, applied.results, applied.diagnostics)
 
@@ -192,7 +191,10 @@ def _ignores(begun: _Begun, others: Iterable[Source]) -> Ignores | None:
 
 
 class _Begun(Struct, frozen=True):
-    """The job for a front end, or the reasons in `found`; `configured` are the project's options."""
+    """The job for a front end, or the reasons in `found`; `configured` are the project's options.
+
+    `rules` are the project's rules for this document.
+    """
 
     job: Job | None
     form: Format | None
@@ -219,7 +221,8 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
     options = (option for option in form.options if option.name in words and Level.COMMAND_LINE in option.levels)
     given = {option.name: option.read(words[option.name], {}) for option in options}
     job = Job(source, opened.project, given, configured.values, settings.link, configured.targets)
-    return _Begun(job, form, found, sources, configured, configuration.ignored, configuration.name, configuration.rules)
+    rules = tuple(one for one in configuration.rules if not one.patterns or is_matched(source.name, one.patterns))
+    return _Begun(job, form, found, sources, configured, configuration.ignored, configuration.name, rules)
 
 
 def _identified(program: Program, own: Mapping[str, object], job: Job, project: str) -> Program:

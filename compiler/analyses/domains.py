@@ -242,7 +242,8 @@ def _texts(node: Node, word: str, keeps: list[Keep], known: Distinguished) -> li
     found = dict.fromkeys(_answer(keep, text) for keep in answers for text in known[keep.slot])
     if isinstance(node.task, Ask) and node.task.value:
         tested = {text for keep in answers for text in known[keep.slot][:-1]}
-        others = [usual(node.task).text, *node.task.value.options, *SIMPLE] if word == Verdict.PASS else [word]
+        numbers = map(str, range(len(tested) + 1))  # not all of them are tested
+        others = [usual(node.task).text, *node.task.value.options, *numbers] if word == Verdict.PASS else [word]
         fitting = [text for text in (*found, *others) if of_text(node.task, text) == Outcome(word, text)]
         other = [text for text in fitting if text not in tested][:1]  # it represents all that no test names
         return [text for text in found if text in tested and text in fitting] + other or others[:1]
@@ -256,7 +257,8 @@ def _answer(keep: Keep, text: str) -> str:
 def _fitting(declared: Input, texts: Sequence[str]) -> list[str]:
     """Return the strings that an input can have; another one may replace the last, which represents all others."""
     known = [text for text in texts[:-1] if not _unfit(declared, text)]
-    others = (text for text in (texts[-1], *declared.options, *SIMPLE) if text not in texts[:-1])
+    numbers = map(str, range(len(texts)))  # not all of them are tested
+    others = (text for text in (texts[-1], *declared.options, *SIMPLE, *numbers) if text not in texts[:-1])
     return known + [text for text in others if not _unfit(declared, text)][:1]
 
 

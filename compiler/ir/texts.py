@@ -114,7 +114,6 @@ def _sparse(reference: Reference) -> dict[str, str]:
 
 
 _IDENTIFIER = Regex(r"[A-Za-z_][A-Za-z0-9_]*")
-_LABEL = Regex(r"[^\W\d_][\w.-]{0,63}")
 
 _OF_RDC = "RDC_"
 _OF_THE_LOADER = ("LD_", "DYLD_")
@@ -175,11 +174,6 @@ INSTANCES = frozenset({"RDC_STEP_INSTANCE", "RDC_SUBSTEP_INSTANCE"})
 def is_identifier(name: str) -> bool:
     """Return whether a name is valid for an environment variable."""
     return bool(_IDENTIFIER.fullmatch(name))
-
-
-def is_label(name: object) -> bool:
-    """Return whether a value can be a label or the name of a rule, which needs no quotes in sentences and commands."""
-    return isinstance(name, str) and name.isprintable() and _LABEL.fullmatch(name) is not None
 
 
 def is_reserved(name: str) -> bool:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources, diagnostics
 from compiler.diagnostics.model import Diagnostic, Issue
-from compiler.ir.texts import is_label
+from compiler.project.options import is_label
 from compiler.rules.model import DeclaredRule
 from compiler.text.patterns import matcher
 from compiler.text.source import KeyPath, nearest
@@ -62,7 +62,7 @@ def _key_issues(given: Mapping[Any, object], path: KeyPath, keys: tuple[str, ...
     for key, value in given.items():
         at = (*path, str(key))
         if key not in keys:
-            problem = f"there is no key `{key}` in a rule{did_you_mean(str(key), keys)}"
+            problem = f"unknown key `{key}` in a rule{did_you_mean(str(key), keys)}"
             yield Issue(at, problem, f"the keys are {', '.join(keys)}")
         elif key in {"override", "try"} and not isinstance(value, bool):
             yield Issue(at, f"`{key}` of a rule must be true or false", "write true or false, without quotes")

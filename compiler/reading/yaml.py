@@ -387,7 +387,7 @@ def explain(error: yaml.MarkedYAMLError, lines: Lines) -> UnreadableError:
     line = lines.text(at)
     if re.match(r"\s*-[^\s-]", line) and "<block end>" in problem:
         return UnreadableError("a list item has no space after its dash", at, f"write `- {line.strip()[1:40].strip()}`")
-    if "'<scalar>'" in problem and re.search(r"(?:^|:\s|-\s)\s*[{[]", line):
+    if "'<scalar>'" in problem and re.match(r"[^:{[]+:\s+[{[][^:{[]*[]}]", line):
         return UnreadableError("there is text after the closing bracket", at, _in_quotes(line))
     if problem.startswith("mapping values"):
         return UnreadableError(*_second_colon(line, line[: here.column] if here else "", at))

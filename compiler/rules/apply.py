@@ -44,7 +44,7 @@ def apply_rules(program: Program | None, declared: Sequence[DeclaredRule], label
     if program is None:
         return Applied(None, (), tuple(found))
     resolved: list[tuple[DeclaredRule, Rule | None]] = [(_of_program(program, rule), rule) for rule in program.rules]
-    resolved += _resolved(program, sentences, RuleSteps(program, labels, secrets), found)
+    resolved += _resolved(sentences, RuleSteps(program, labels, secrets), found)
     if found:
         return Applied(program, (), tuple(found))
     proofs = iter(prove(program, [rule for _, rule in resolved if rule]))
@@ -54,7 +54,7 @@ def apply_rules(program: Program | None, declared: Sequence[DeclaredRule], label
 
 
 def _resolved(
-    program: Program, sentences: Sequence[tuple[DeclaredRule, Sentence]], steps: RuleSteps, found: list[Diagnostic]
+    sentences: Sequence[tuple[DeclaredRule, Sentence]], steps: RuleSteps, found: list[Diagnostic]
 ) -> Iterator[tuple[DeclaredRule, Rule | None]]:
     for one, sentence in sentences:
         try:

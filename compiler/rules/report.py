@@ -58,7 +58,7 @@ def shown_path(nodes: dict[str, Node], rule: Rule, proof: Proof) -> str:
 
 
 def places(nodes: dict[str, Node], rule: Rule, proof: Proof) -> tuple[Related, ...]:
-    """Return the places of a path: each step with its outcome, and the breach. Of a long path, the middle is left out."""
+    """Return the places of a path: each step with its outcome, and the breach. A long path has no middle."""
     half = MOST_PLACES // 2
     visits = proof.visits if len(proof.visits) < MOST_PLACES else (*proof.visits[:half], *proof.visits[1 - half :])
     found = [_place(nodes[made.step], _shown(nodes[made.step], made)) for made in visits]

@@ -114,7 +114,7 @@ class _Resolver:
             titles += [str(group.title) for group in steps.program.groups]
             known = [*inner, *filter(None, titles), *ENDS]
             remedy = f"the steps are {_listed(inner)}" if inner else "name a step of this document"
-            return self._wrong(one, f"there is no step `{one.name}`{did_you_mean(one.name, known)}", remedy)
+            return self._wrong(one, f"unknown step `{one.name}`{did_you_mean(one.name, known)}", remedy)
         if one.kind == "any":
             return self._wrong(one, f"this document has no {one.name}", "name a step, or remove the rule")
         names = steps.labels if one.kind == "label" else steps.secrets

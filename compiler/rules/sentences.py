@@ -106,7 +106,9 @@ def _unfit(read: Sentence) -> Iterator[Issue]:
             yield _at(one, f"a run has one end, so `at most` doesn't fit `{target}`", FORMS)
         elif one.middle != one.end:
             problem = f"this is about the start of `{target}`, so it has no outcome here"
-            yield _at(one, problem, f"write `{read.instead(one, target)}`")
+            title = f'"{read.written(one)}"'
+            quoted = f", or quote a title: `{read.instead(one, title)}`" if title.count('"') == 2 else ""
+            yield _at(one, problem, f"write `{read.instead(one, target)}`{quoted}")
     for one in (*read.opens, *read.closes):
         if one.kind == "end":
             remedy = f"write `A PASS before {one.name}` or `no {one.name} after A`"
@@ -177,11 +179,11 @@ _WORD = Regex(r"[^\s,\"]+")
 
 
 def _unexpected(text: str, error: UnexpectedInput) -> Issue:
-    """Return the issue of a text that isn't a sentence, with its column and what could follow there."""
+    """Return the issue of a text that isn't a sentence, with its column and the words that could follow there."""
     if text.count('"') % 2:
         return Issue((), f"column {text.rindex(chr(34)) + 1}: the quote isn't closed", FORMS)
     is_over = isinstance(error, UnexpectedToken) and error.token.type == "$END"
-    place = len(text) if is_over else min(int(error.pos_in_stream or 0), len(text))
+    place = len(text) if is_over else error.column - 1
     here = _WORD.match(text, place)
     found = "the end" if is_over else f"`{here[0][:_MOST_SHOWN] if here else text[place : place + 1]}`"
     expected = error.expected if isinstance(error, UnexpectedToken) else getattr(error, "allowed", None) or ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from msgspec import Struct
@@ -11,7 +11,20 @@ from msgspec.structs import replace
 from compiler.analyses.exploration import explore
 from compiler.ir.graph import led_to
 from compiler.ir.program import Node, Program, without_jumps
-from compiler.ir.tasks import IDLE, PASS_OR_FAIL, Agent, Ask, Gate, Parallel, Shell, Stage, Task, Tool, alphabet
+from compiler.ir.tasks import (
+    IDLE,
+    PASS_OR_FAIL,
+    Agent,
+    Ask,
+    Gate,
+    Parallel,
+    Shell,
+    Stage,
+    Task,
+    Tool,
+    agents_of,
+    alphabet,
+)
 from compiler.rules.model import Names
 
 _YES_OR_NO = {"yes": "pass", "no": "fail"}
@@ -139,13 +152,41 @@ def _shown(word: str) -> str:
     return word.upper() if word in {"pass", "fail", "yes", "no"} else word
 
 
-def secrets_of(every: Iterable[str], tables: Iterable[Mapping[str, object]]) -> Names:
-    """Return the secrets by step id from the settings of steps; without any, all steps get `every` secret (E3)."""
+def secrets_of(program: Program, tables: Mapping[str, Mapping[str, object]]) -> Names:
+    """Return the secrets by step id, from the settings of steps and from the commands that they call (E3).
+
+    If no setting names a secret, all steps get the secrets of the program. Only targets check their tables.
+    """
     found: dict[str, tuple[str, ...]] = {}
-    for table in tables:
-        steps = table.get("steps", table)  # the table of a target has the settings below `steps`
-        for step, settings in steps.items() if isinstance(steps, Mapping) else ():
-            named = settings.get("secrets") if isinstance(settings, Mapping) else None
-            if isinstance(named, list) and all(isinstance(name, str) for name in named):
-                found[EVERY if step == "*" else step] = (*found.get(step, ()), *named)
-    return found or {EVERY: tuple(every)}
+
+    def add(step: str, settings: object) -> None:
+        named = settings.get("secrets") if isinstance(settings, Mapping) else None
+        if isinstance(named, list):
+            found[step] = (*found.get(step, ()), *(name for name in named if isinstance(name, str)))
+
+    for name, table in tables.items():
+        of_steps = table if name == _STEPS else table.get(_STEPS)
+        for step, settings in of_steps.items() if isinstance(of_steps, Mapping) else ():
+            add(EVERY if step == "*" else str(step), settings)
+        for node in program.nodes if name != _STEPS else ():
+            for settings in _callers(node.task, table):
+                add(node.id, settings)
+    return found or {EVERY: program.secrets}
+
+
+_STEPS = "steps"
+
+
+def _callers(task: Task, table: Mapping[str, object]) -> Iterator[object]:
+    """Yield a target's settings of the commands that a task calls."""
+    if isinstance(task, Stage):
+        names = {"execute": ("executor", ""), "tool": ("tools", task.subject)}.get(task.stage, ("", ""))
+        wanted = [names]
+    elif isinstance(task, Tool):
+        wanted = [("tools", task.connection)]
+    else:
+        wanted = [("agents", agent.agent) for agent in agents_of(task)]
+        wanted += [("agent", "")] if wanted else []
+    for key, name in wanted:
+        settings = table.get(key)
+        yield settings.get(name) if name and isinstance(settings, Mapping) else settings

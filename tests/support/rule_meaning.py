@@ -76,12 +76,8 @@ class Sentence:
         return any(all(events[two] not in self.other for two in range(one, place)) for one in triggers)
 
 
-@dataclass(frozen=True)
-class Happening:
-    """An event of a run, and whether it is in the inclusion of the rule. A start of a step has no word."""
-
-    event: Event
-    is_inside: bool
+History = tuple[tuple[Event, set[str]], ...]
+"""The events of a run, each with the groups around its step."""
 
 
 class Runs:
@@ -92,7 +88,7 @@ class Runs:
         self.machine = Machine(self.program)
         self.outcomes, self.tries_all = outcomes_by_node(self.program)
         self.groups = {node.id: {*self.program.around(node.group)} for node in self.program.nodes}
-        self.layers: list[list[tuple[State, tuple[tuple[Event, set[str]], ...]]]] = []
+        self.layers: list[list[tuple[State, History]]] = []
         starts = [self.machine.start(given) for given in valid_beginnings(self.program)]
         layer = [(state, self._start(state)) for state in starts]
         self.is_whole = False
@@ -113,20 +109,17 @@ class Runs:
                 return length
         return None
 
-    def breaks(self, sentence: Sentence, state: State, events: Sequence[tuple[Event, set[str]]]) -> Event | None:
+    def breaks(self, sentence: Sentence, state: State, events: History) -> Event | None:
         """The event among the last ones of a run that breaks a sentence."""
-        ends = [[*events, (Event("", "stop"), set[str]())]] if self._may_expire(state) else []
-        for happened in (events, *ends):
-            for found, run in enumerate(_scoped(happened, sentence.scope)):
-                del found
+        expired: list[History] = [(*events, (Event("", "stop"), set()))] if self._may_expire(state) else []
+        for happened in (events, *expired):
+            for run in _scoped(happened, sentence.scope):
                 for place in range(len(run)):
                     if sentence.breach(run, place):
                         return run[place]
         return None
 
-    def after(
-        self, visits: Sequence[Visit], inputs: dict[str, str]
-    ) -> tuple[State, tuple[tuple[Event, set[str]], ...]]:
+    def after(self, visits: Sequence[Visit], inputs: dict[str, str]) -> tuple[State, History]:
         """The state and the events of a run with these outcomes."""
         state = self.machine.start(inputs)
         events = self._start(state)
@@ -138,19 +131,17 @@ class Runs:
             state = after
         return state, events
 
-    def _onward(
-        self, state: State, events: tuple[tuple[Event, set[str]], ...]
-    ) -> Iterator[tuple[State, tuple[tuple[Event, set[str]], ...]]]:
+    def _onward(self, state: State, events: tuple[tuple[Event, set[str]], ...]) -> Iterator[tuple[State, History]]:
         if self.machine.end(state) is None:
             for outcome in self.outcomes[state.node]:
                 made, after = visit(self.machine, state, outcome)
                 yield after, events + self._events(state, made, after)
 
-    def _start(self, state: State) -> tuple[tuple[Event, set[str]], ...]:
+    def _start(self, state: State) -> History:
         end = self.machine.end(state)
         return ((Event("", end.result), set()) if end else (Event(state.node), self.groups[state.node]),)
 
-    def _events(self, state: State, made: Visit, after: State) -> tuple[tuple[Event, set[str]], ...]:
+    def _events(self, state: State, made: Visit, after: State) -> History:
         inside = self.groups[state.node]
         settled = [Event(one.step, one.word) for edge in made.edges for one in edge.settles]
         return ((Event(made.step, made.outcome.word), inside), *((one, inside) for one in settled), *self._start(after))
@@ -163,7 +154,7 @@ class Runs:
         return bool(node.settings.expire) and not fails and self.machine.end(state) is None
 
 
-def _scoped(events: Sequence[tuple[Event, set[str]]], scope: str) -> Iterator[list[Event]]:
+def _scoped(events: History, scope: str) -> Iterator[list[Event]]:
     """Yield the events of each run of an inclusion; those of the whole run without one."""
     if not scope:
         yield [event for event, _ in events]
@@ -250,8 +241,8 @@ def example(path: Path) -> Program:
 def mutants(program: Program, chance: random.Random, number: int) -> Iterator[Program]:
     """Programs with one edge of a step that leads elsewhere, does nothing else, or comes first."""
     steps = [place for place, node in enumerate(program.nodes) if type(node.task) not in IDLE and node.edges]
-    targets = [node.id for node in program.nodes if type(node.task) not in IDLE or (isinstance(node.task, End))]
-    for _ in range(number):
+    targets = [node.id for node in program.nodes if type(node.task) not in IDLE or isinstance(node.task, End)]
+    for _ in range(number if steps else 0):
         place = chance.choice(steps)
         node = program.nodes[place]
         which = chance.randrange(len(node.edges))

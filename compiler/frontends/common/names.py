@@ -14,8 +14,8 @@ from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSource
 from compiler.diagnostics.model import Issue
 from compiler.frontends.common.limits import KEYS as LIMITS
 from compiler.frontends.common.limits import Limits, limit_issues, limits_of
-from compiler.ir.texts import is_identifier, is_label, reserved_because, unsettable_because
-from compiler.project.options import Level, Option, TargetOptions
+from compiler.ir.texts import is_identifier, reserved_because, unsettable_because
+from compiler.project.options import Level, Option, TargetOptions, is_label
 from compiler.text.durations import duration_remedy, read_duration
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, nearest, sha256_of, without_ending
