@@ -6,9 +6,7 @@ takes power away, so a new one needs no approval. One that is gone, has another 
 
 import json
 from collections.abc import Container, Iterable, Iterator
-from typing import NamedTuple
 
-from compiler.ir.rules import Rule
 from compiler.rules.model import RuleResult
 from compiler.text.regex import Regex
 from rdc.report.rules import guarded, name_of
@@ -18,28 +16,20 @@ KIND = "rule "
 GONE = f"no {KIND}"
 """The start of an item for a rule, and for the approval of its removal."""
 
-_WORD = r'"(?:[^"\\]|\\.)*"|[^\s",\\]+'
 _PLAIN = Regex(r'[^\s",\\#]+')
-_ITEM = Regex(rf"rule (?P<name>{_WORD}) (?P<sentence>{_WORD}) guards (?P<steps>.*)")
-_STEP = Regex(_WORD)
+_STEP = r'"(?:[^"\\]|\\.)*"|[^\s",\\]+'
+_STEPS = Regex(_STEP)
+_ITEM = Regex(rf"rule (?P<name>{_STEP}) (?P<sentence>{_STEP}) guards (?P<steps>.*)")
 
-
-class Certificate(NamedTuple):
-    """A line of the lock about a rule. `steps` are the guarded steps as the line shows them."""
-
-    document: str
-    name: str
-    sentence: str
-    steps: frozenset[str]
+Lines = Iterable[tuple[str, str]]
+"""Lines of a lock, as path and item."""
 
 
 def rule_items(rules: Iterable[RuleResult]) -> list[str]:
     """Return the items of a document's rules, sorted, except rules that don't apply or are only tried."""
-    return sorted(_item(name_of(one.declared), one.rule) for one in rules if one.rule and not one.declared.is_tried)
-
-
-def _item(name: str, rule: Rule) -> str:
-    return f"{KIND}{_word(name)} {_string(rule.sentence)} guards {', '.join(map(_word, guarded(rule.guards)))}"
+    found = [(name_of(one.declared), one.rule) for one in rules if one.rule and not one.declared.is_tried]
+    parts = [(_word(name), _string(rule.sentence), map(_word, guarded(rule.guards))) for name, rule in found]
+    return sorted(f"{KIND}{name} {sentence} guards {', '.join(steps)}" for name, sentence, steps in parts)
 
 
 def _string(text: str) -> str:
@@ -51,32 +41,21 @@ def _word(text: str) -> str:
     return text if _PLAIN.fullmatch(text) and text.isprintable() else _string(text)
 
 
-def _certificates(lines: Iterable[tuple[str, str]]) -> Iterator[Certificate]:
-    for path, item in lines:
-        if found := _ITEM.fullmatch(item):
-            steps = frozenset(step[0] for step in _STEP.finditer(found["steps"]))
-            yield Certificate(path, found["name"], found["sentence"], steps)
+def _rules(lines: Lines) -> dict[tuple[str, str], tuple[str, set[str]]]:
+    """Return the sentence and the guarded steps of each rule, by document and name."""
+    found = ((path, match) for path, item in lines if (match := _ITEM.fullmatch(item)))
+    return {(path, match["name"]): (match["sentence"], {*_STEPS.findall(match["steps"])}) for path, match in found}
 
 
-def weaker(
-    known: Iterable[tuple[str, str]], wanted: Iterable[tuple[str, str]], documents: Container[str]
-) -> Iterator[tuple[str, str, str]]:
+def weaker(known: Lines, wanted: Lines, documents: Container[str]) -> Iterator[tuple[str, str, str]]:
     """Yield the rules of these documents that are gone or weaker than in the present lock.
 
-    Each has the document, the item that approves it, and the change. The lines are pairs of path and item.
+    Each has the document, the item that approves it, and the change.
     """
-    now = {(one.document, one.name): one for one in _certificates(wanted)}
-    for old in _certificates(known):
-        new = now.get((old.document, old.name))
-        if old.document in documents and (changed := _changed(old, new)):
-            yield old.document, f"{GONE}{old.name}", changed
-
-
-def _changed(old: Certificate, new: Certificate | None) -> str:
-    """Return how a rule is weaker than it was, or ""."""
-    if new is None:
-        return f"it was {old.sentence}"
-    if new.sentence != old.sentence:
-        return f"it was {old.sentence}, and is now {new.sentence}"
-    lost = sorted(old.steps - new.steps)
-    return f"it no longer guards {', '.join(lost)}" if lost else ""
+    now = _rules(wanted)
+    for (path, name), (sentence, steps) in _rules(known).items():
+        after, left = now.get((path, name), ("", set[str]()))
+        lost = ", ".join(sorted(steps - left))
+        changed = f"it was {sentence}{f', and is now {after}' if after else ''}"
+        if path in documents and (after != sentence or lost):
+            yield path, f"{GONE}{name}", changed if after != sentence else f"it no longer guards {lost}"

@@ -53,8 +53,8 @@ def command(
     count.
     """
     settings = replace(settings, link=not no_link)
-    if rules:
-        _refuse_rules(reporter.form, is_fixing=fixing["fix"] or fixing["diff"])
+    if rules and (reporter.form not in {"text", "json"} or any(fixing.values())):
+        raise click.UsageError("--rules only lists rules, as text or JSON; remove --fix, --diff and other formats")
     if not (fixing["fix"] or fixing["diff"]):
         if fixing["unsafe_fixes"]:
             raise click.UsageError("--unsafe-fixes needs --fix or --diff")
@@ -71,26 +71,19 @@ def command(
     return status
 
 
-def _refuse_rules(form: str, *, is_fixing: bool) -> None:
-    if is_fixing:
-        raise click.UsageError("--rules lists rules and fixes nothing; remove --fix or --diff")
-    if form not in ("text", "json"):
-        raise click.UsageError(f"--format {form} has no list of rules; use text or json with --rules")
-
-
 def _report(documents: Sequence[Checked], reporter: Reporter, *, whole: bool, rules: bool = False) -> int:
     """Show the findings, also on the `whole` project, and the `rules` if wanted. Return the exit code."""
     found = [each for one in documents for each in one.diagnostics]
     sources = {path: source for one in documents for path, source in one.sources.items()}
-    listed = [(one.path, result) for one in documents for result in one.rules]
     if whole and all(one.program for one in documents):
         configuration = configuration_here()
         found += useless(configuration.rules, {name for one in documents for name in applied(one.rules)})
         sources |= configuration.sources
     facts = _facts(documents) if reporter.form == "json" else {}
+    listed = [(one.path, result) for one in documents for result in one.rules] if rules else []
     if rules and reporter.form == "json":
         facts["rules"] = [plain(path, result) for path, result in listed]
-    if rules and reporter.form == "text" and listed:
+    elif listed:
         put(listing(listed))
     is_failed = reporter.report(found, sources, facts)
     if reporter.form == "text" and not found:

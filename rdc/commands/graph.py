@@ -72,8 +72,6 @@ def _ruled(documents: Sequence[Found], name: str, settings: Settings, target: Ta
 def _chosen(compilation: Compilation, name: str) -> RuleResult:
     """Return the rule with a name. An unknown one is a usage error."""
     known = {name_of(result.declared): result for result in compilation.rules}
-    if name in known:
-        return known[name]
-    if not known:
-        raise click.UsageError(f"unknown rule '{name}'; {compilation.path} has no rules")
-    raise UnknownWordError("rule", name, known, f"rdc check --rules {shlex.quote(compilation.path)}")
+    if name not in known:
+        raise UnknownWordError("rule", name, known, f"rdc check --rules {shlex.quote(compilation.path)}")
+    return known[name]

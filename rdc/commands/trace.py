@@ -96,11 +96,10 @@ def command(
 
 def _one(compilation: Compilation, program: Program, path: Path, inputs: dict[str, str], output: str) -> str:
     """Return the path for the given outcomes, with the rules that it breaks."""
-    broken = broken_rules(program, path, compilation.rules)
     if output == "json":
-        return json.write(program, [path], complete=False, broken=broken)
+        return json.write(program, [path], complete=False)
     begin = [*show_inputs(program, inputs, dict(path.inputs)), *show_facts(program)]
-    visits = text.show_visits(program, path, broken=broken)
+    visits = text.show_visits(program, path, broken=broken_rules(program, path, compilation.rules))
     return "\n".join([*begin, *visits, f"=> {text.show_end(Machine(program), path)}"])
 
 

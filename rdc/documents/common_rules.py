@@ -37,8 +37,7 @@ def useless_in_build(root: str, used: Collection[str], built: Collection[str]) -
     """
     unused = [rule for rule in configuration_here().rules if rule.name not in used]
     others = [found.path for found in project_documents(Project(root)) if found.path not in built] if unused else []
-    yield from useless((rule for rule in unused if not any(_is_for(rule, path) for path in others)), used)
-
-
-def _is_for(rule: DeclaredRule, path: str) -> bool:
-    return not rule.patterns or is_matched(path.replace(os.sep, "/"), rule.patterns)
+    of_others = {
+        rule.name for rule in unused for path in others if not rule.patterns or is_matched(path, rule.patterns)
+    }
+    yield from useless(unused, of_others)

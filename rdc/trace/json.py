@@ -9,23 +9,12 @@ from compiler.ir.paths import Path, Visit
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
 from compiler.scenarios.outcomes import write_outcomes
-from rdc.trace.rules import BrokenRule
 
 VERSION = 1
 
 
-def write(
-    program: Program,
-    paths: Sequence[Path],
-    *,
-    complete: bool,
-    found: Coverage | None = None,
-    broken: Sequence[BrokenRule] = (),
-) -> str:
-    """Return paths as JSON. `complete` means that there are no others; `found` is their coverage.
-
-    `broken` are the rules that a single path breaks.
-    """
+def write(program: Program, paths: Sequence[Path], *, complete: bool, found: Coverage | None = None) -> str:
+    """Return paths as JSON. `complete` means that there are no others; `found` is their coverage."""
     machine = Machine(program)
     content: dict[str, Any] = {
         "version": VERSION,
@@ -34,11 +23,6 @@ def write(
         "paths": [plain_path(machine, path) for path in paths],
         "complete": complete,
     }
-    if broken:
-        content["broken_rules"] = [
-            {"rule": one.name, "after": one.after, "step": one.event.step, "event": one.event.word or "start"}
-            for one in broken
-        ]
     if found:
         content["coverage"] = _coverage(found, program)
     return json.dumps(content, indent=2)

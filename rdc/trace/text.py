@@ -24,7 +24,7 @@ from compiler.scenarios.outcomes import write_outcomes
 from compiler.text import durations
 from rdc.terminal.cells import cells, visible
 from rdc.terminal.output import many
-from rdc.trace.rules import BrokenRule
+from rdc.trace.rules import Broken
 from runtime_shim.values.fitting import unfit
 
 MOST_STEPS = 12
@@ -91,7 +91,7 @@ def _limits(settings: Settings) -> Iterator[str]:
 _COLORS = {Verdict.PASS.value: "green", Verdict.FAIL.value: "red"}
 
 
-def show_visits(program: Program, path: Path, jump: str = "goto", broken: Sequence[BrokenRule] = ()) -> Iterator[str]:
+def show_visits(program: Program, path: Path, jump: str = "goto", broken: Sequence[Broken] = ()) -> Iterator[str]:
     """Yield a line for each visit, with step, title, outcome and transitions, and for each jump and broken rule.
 
     `jump` is the format's name for the operator's jump.
@@ -102,8 +102,8 @@ def show_visits(program: Program, path: Path, jump: str = "goto", broken: Sequen
     ]
     for place, step in reversed(path.jumps):
         lines.insert(place, [visible(f"({jump} {step})")])
-    for found in reversed(broken):  # traces with jumps have none
-        lines.insert(found.after, [click.style(visible(f"! {found}"), fg="red")])
+    for place, breach in reversed(broken):  # a path with jumps has none
+        lines.insert(place, [click.style(visible(f"! {breach}"), fg="red")])
     yield from (line for group in lines for line in group)
 
 

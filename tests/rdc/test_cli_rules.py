@@ -104,7 +104,7 @@ def test_rules_as_json(folder: Path) -> None:
 @pytest.mark.parametrize("words", ["--format sarif", "--format github", "--fix", "--diff"])
 def test_rules_are_listed_as_text_or_json_only(folder: Path, words: str) -> None:
     result = call("check", "--rules", *words.split(), "deploy.runbook.md", cwd=folder)
-    assert (result.code, words.rpartition(" ")[2] in result.err) == (2, True)
+    assert (result.code, "--rules only lists rules" in result.err) == (2, True)
 
 
 # --- Pictures and traces ----------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def test_a_picture_marks_the_steps_of_a_rule_that_holds(folder: Path) -> None:
     ("words", "problem"),
     [
         ("deploy.runbook.md --rule aproved", "unknown rule 'aproved'; did you mean approved? (see 'rdc check --rules"),
-        ("plain.runbook.md --rule approved", "unknown rule 'approved'; plain.runbook.md has no rules"),
+        ("plain.runbook.md --rule approved", "unknown rule 'approved' (see 'rdc check --rules plain.runbook.md')"),
         ("deploy.runbook.md plain.runbook.md --rule few", "--rule draws one document, but you gave 2"),
         ("deploy.runbook.md --rule few --format json", "--rule needs a picture"),
     ],
@@ -150,8 +150,6 @@ def test_a_trace_shows_where_a_rule_breaks(folder: Path) -> None:
     assert "breaks" not in call("trace", "broken.runbook.md", cwd=folder).out
     ended = call("trace", "deploy.runbook.md", "--outcomes", "2=fail,pass", cwd=folder).out.splitlines()
     assert ended[-2:][0].startswith("! COMPLETE breaks rule ended"), "at the end of the run"
-    found = json.loads(call("trace", "broken.runbook.md", "--outcomes", "1=no", "--format", "json", cwd=folder).out)
-    assert found["broken_rules"] == [{"rule": "approved", "after": 1, "step": "2", "event": "start"}]
 
 
 @pytest.mark.parametrize("name", ["approved", "ended"])

@@ -112,10 +112,11 @@ def test_a_path_to_the_end_breaks_the_rule_at_its_last_step(deploy: Program) -> 
     assert shown == {"1.1": "(1) PASS", "2": "(2) YES", "3": "(3) PASS (3) the end breaks the rule"}
 
 
-def test_a_long_path_has_its_first_and_last_numbers(deploy: Program) -> None:
+def test_a_long_path_is_cut(deploy: Program) -> None:
     found = broken(deploy, f"2={','.join(['no'] * 50)},yes", Event("3"))
     shown = marked(with_rule(picture(deploy), deploy, found))
-    assert "(8) NO, …, (96) NO" in shown["2"]
+    assert shown["2"].startswith("(2) NO, (4) NO, ")
+    assert shown["2"].endswith("…")
 
 
 def test_a_box_for_a_whole_step_has_the_marks_of_its_stages() -> None:
