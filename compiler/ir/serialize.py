@@ -68,7 +68,7 @@ _TEXTLESS: frozenset[type] = frozenset(
 """Classes without a `Text`. msgspec writes them directly, which is most of a program."""
 
 _EMPTY = tuple(f',"{name}":[]' for kind in UNWRITTEN if kind in _TEXTLESS for name in UNWRITTEN[kind])
-"""What msgspec writes for rare keys without a value."""
+"""Rare keys without a value, as msgspec writes them."""
 
 
 def to_json(program: Program) -> str:
@@ -85,7 +85,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401 (any part of the model, and what J
     return json.decode(_encoded(_written(value)))
 
 
-def _encoded(written: Any) -> str:  # noqa: ANN401 (what msgspec can write)
+def _encoded(written: Any) -> str:  # noqa: ANN401 (anything that msgspec writes)
     found = json.encode(written).decode()
     for key in _EMPTY:
         found = found.replace(key, "")  # never part of a string, where quotes are escaped
