@@ -155,10 +155,9 @@ def _with_rules(
     if not (own or shared or (program and program.rules)):
         return _Ruled(program)
     from compiler.rules.apply import apply_rules  # noqa: PLC0415 (few documents have rules)
-    from compiler.rules.steps import secrets_of  # noqa: PLC0415
 
-    secrets = secrets_of(program, {name: table.values for name, table in tables.items()}) if program else {}
-    applied = apply_rules(program, (*shared, *own), result.labels, secrets)
+    settings = {name: table.values for name, table in tables.items()}
+    applied = apply_rules(program, (*shared, *own), result.labels, settings)
     return _Ruled(applied.program, applied.results, applied.diagnostics)
 
 

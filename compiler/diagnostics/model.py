@@ -246,8 +246,8 @@ CODES: dict[str, Code] = {
     "RD412": Code("limit-never-reached", _W, "E3"),
     "RD420": Code("rule-broken", _E, "P-11"),
     "RD421": Code("rule-not-proven", _E, "P-11"),
-    "RD422": Code("rule-not-a-sentence", _E, "P-1"),
-    "RD423": Code("rule-selects-nothing", _E, "P-10"),
+    "RD422": Code("rule-not-a-sentence", _E, "architecture"),
+    "RD423": Code("rule-selects-nothing", _E, "architecture"),
     # Options and output
     "RD501": Code("invalid-configuration", _E, "V7"),
     "RD502": Code("not-expressible", _E, "architecture"),

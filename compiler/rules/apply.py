@@ -16,7 +16,7 @@ from compiler.rules.prove import prove
 from compiler.rules.report import diagnostics
 from compiler.rules.resolve import resolve
 from compiler.rules.sentences import Sentence, read_sentence
-from compiler.rules.steps import RuleSteps
+from compiler.rules.steps import RuleSteps, Tables, secrets_of
 
 SENTENCE, UNRESOLVED = "RD422", "RD423"
 _DOES_NOT_APPLY = Proof(Status.NOT_APPLICABLE)
@@ -31,7 +31,7 @@ class Applied(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def apply_rules(program: Program | None, declared: Sequence[DeclaredRule], labels: Names, secrets: Names) -> Applied:
+def apply_rules(program: Program | None, declared: Sequence[DeclaredRule], labels: Names, tables: Tables) -> Applied:
     """Return a program with the rules that hold there; the rules that a program in JSON has are proved again."""
     found = [*_repeated(declared)]
     sentences: list[tuple[DeclaredRule, Sentence]] = []
@@ -44,7 +44,7 @@ def apply_rules(program: Program | None, declared: Sequence[DeclaredRule], label
     if program is None:
         return Applied(None, (), tuple(found))
     resolved: list[tuple[DeclaredRule, Rule | None]] = [(_of_program(program, rule), rule) for rule in program.rules]
-    resolved += _resolved(sentences, RuleSteps(program, labels, secrets), found)
+    resolved += _resolved(sentences, RuleSteps(program, labels, secrets_of(program, tables)), found)
     if found:
         return Applied(program, (), tuple(found))
     proofs = iter(prove(program, [rule for _, rule in resolved if rule]))

@@ -154,7 +154,7 @@ def _other_form(text: str) -> Issue | None:
 
 def _unless(rule: str, excuse: str) -> Issue:
     if excuse.lower().startswith("input "):
-        problem = "a rule can't depend on an input, because a runbook can't branch on inputs"
+        problem = "a rule can't depend on an input"
         return Issue((), problem, 'ask for it in a step: `Deploy PASS or "Is it urgent?" YES before Announce`')
     before, between, after = rule.partition(" before ")
     instead = f"{before} or {excuse} before {after}" if between else "A PASS or B YES before C"

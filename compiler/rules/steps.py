@@ -4,30 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.analyses.exploration import explore
+from compiler.ir.edges import StepOutcome
 from compiler.ir.graph import led_to
 from compiler.ir.program import Node, Program, without_jumps
+from compiler.ir.rules import Event
 from compiler.ir.tasks import (
     IDLE,
     PASS_OR_FAIL,
     Agent,
     Ask,
+    Branch,
+    End,
     Gate,
     Parallel,
     Shell,
     Stage,
     Task,
     Tool,
+    Verdict,
     agents_of,
     alphabet,
 )
 from compiler.rules.model import Names
 
 _YES_OR_NO = {"yes": "pass", "no": "fail"}
+Tables = Mapping[str, Mapping[str, object]]
+"""The values of the tables of targets, by target."""
+
 EVERY = ""
 """The key of labels and secrets that every step has."""
 
@@ -36,7 +45,7 @@ class RuleStep(Struct, frozen=True):
     """A step that a rule can name: its starts are nodes, several for a composed step.
 
     `words` maps each outcome in lower case to the word of the program, and `shown` are the outcomes as documents write
-    them.
+    them. `last` is the stage that decides whether a step of a specification passes: another stage has the step's id.
     """
 
     id: str
@@ -45,6 +54,12 @@ class RuleStep(Struct, frozen=True):
     shown: tuple[str, ...]
     is_composed: bool = False
     is_answered: bool = False
+    last: str = ""
+
+    def gets(self, word: str) -> Event:
+        """Return the event that the step gets an outcome, as a document writes it."""
+        plain = self.words[word.casefold()]
+        return Event(self.last if self.last and plain == Verdict.PASS else self.id, plain)
 
 
 class RuleSteps:
@@ -73,7 +88,7 @@ class RuleSteps:
         titles = [(group.id, group.parent, group.title) for group in self.program.groups]
         titles += [(node.id, node.group, node.title) for node in self.nodes.values()]
         found = {name: group for name, group, text in titles if " ".join(str(text).split()) == title}
-        inner = {name for name, group in found.items() if group in found and self._is_part(name)}
+        inner = {name for name, group in found.items() if group != name and group in found and self._is_part(name)}
         return [self.by_id[name] for name in found if name not in inner and name in self.by_id and within(name, scope)]
 
     def of_kind(self, kind: str, scope: str) -> list[RuleStep]:
@@ -112,13 +127,19 @@ class RuleSteps:
                 inside.setdefault(group, []).append(node.id)
         words = _with_yes_and_no({word: word for word in PASS_OR_FAIL})
         shown = tuple(map(_shown, PASS_OR_FAIL))
-        return (
-            (group, RuleStep(group, tuple(names), words, shown, is_composed=True)) for group, names in inside.items()
-        )
+        for group, names in inside.items():
+            last = self._last_stage(group) if group in self.nodes else ""
+            yield group, RuleStep(group, tuple(names), words, shown, is_composed=True, last=last)
+
+    def _last_stage(self, step: str) -> str:
+        """Return the stage whose PASS is that of its step."""
+        passed = StepOutcome(step, Verdict.PASS)
+        found = (name for name, node in self.nodes.items() if any(passed in edge.settles for edge in node.edges))
+        return next(found, step)
 
 
 def _with_yes_and_no(words: Mapping[str, str]) -> dict[str, str]:
-    """Return the outcomes with YES and NO, which mean PASS and FAIL in runbooks (M3)."""
+    """Return the outcomes with YES and NO, which mean PASS and FAIL in runbooks."""
     return {**{word: plain for word, plain in _YES_OR_NO.items() if plain in words}, **words}
 
 
@@ -139,8 +160,10 @@ def _kind(task: Task) -> str:
             return "tool"
         case Gate():
             return "gate"
-        case _:
+        case Stage() | Branch() | End():
             return ""
+        case _:
+            assert_never(task)
 
 
 def _runs(task: Task) -> bool:
@@ -152,8 +175,8 @@ def _shown(word: str) -> str:
     return word.upper() if word in {"pass", "fail", "yes", "no"} else word
 
 
-def secrets_of(program: Program, tables: Mapping[str, Mapping[str, object]]) -> Names:
-    """Return the secrets by step id, from the settings of steps and from the commands that they call (E3).
+def secrets_of(program: Program, tables: Tables) -> Names:
+    """Return the secrets by step id, from the settings of steps and from the commands that they call.
 
     If no setting names a secret, all steps get the secrets of the program. Only targets check their tables.
     """
