@@ -157,7 +157,7 @@ def _with_rules(
     from compiler.rules.apply import apply_rules  # noqa: PLC0415 (few documents have rules)
 
     settings = {name: table.values for name, table in tables.items()}
-    applied = apply_rules(program, (*shared, *own), result.labels, settings)
+    applied = apply_rules(program, (*shared, *own), result.labels, settings, result.sources)
     return _Ruled(applied.program, applied.results, applied.diagnostics)
 
 

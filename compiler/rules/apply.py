@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from compiler.diagnostics.issues import InvalidError, OptionSource
 from compiler.diagnostics.model import Diagnostic, Issue
@@ -17,6 +16,7 @@ from compiler.rules.report import diagnostics
 from compiler.rules.resolve import resolve
 from compiler.rules.sentences import Sentence, read_sentence
 from compiler.rules.steps import RuleSteps, Tables, secrets_of
+from compiler.text.source import Source
 
 SENTENCE, UNRESOLVED = "RD422", "RD423"
 _DOES_NOT_APPLY = Proof(Status.NOT_APPLICABLE)
@@ -31,7 +31,13 @@ class Applied(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def apply_rules(program: Program | None, declared: Sequence[DeclaredRule], labels: Names, tables: Tables) -> Applied:
+def apply_rules(
+    program: Program | None,
+    declared: Sequence[DeclaredRule],
+    labels: Names,
+    tables: Tables,
+    sources: Mapping[str, Source],
+) -> Applied:
     """Return a program with the rules that hold there; the rules that a program in JSON has are proved again."""
     found = [*_repeated(declared)]
     sentences: list[tuple[DeclaredRule, Sentence]] = []
@@ -50,7 +56,7 @@ def apply_rules(program: Program | None, declared: Sequence[DeclaredRule], label
     proofs = iter(prove(program, [rule for _, rule in resolved if rule]))
     results = tuple(RuleResult(one, rule, next(proofs) if rule else _DOES_NOT_APPLY) for one, rule in resolved)
     kept = tuple(rule for one, rule in resolved if rule and not one.is_tried)
-    return Applied(replace(program, rules=kept), results, tuple(diagnostics(program, results)))
+    return Applied(program.with_(rules=kept), results, tuple(diagnostics(program, results, sources)))
 
 
 def _resolved(
