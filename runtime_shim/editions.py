@@ -34,7 +34,7 @@ _COMMANDS = ("engine.program", *_RUN, "tasks.commands", "operator.logs", "operat
 _GIVEN = (
     *("values.defaults", "io.reading", "values.fitting", "values.slots", "io.terminal", "tasks.replies"),
     *("values.inputs", "values.secrets", "operator.masked_logs", "values.limits", "tasks.gate", "operator.turns"),
-    *("engine.locks", "operator.rules"),
+    "operator.rules",
 )
 _VALUES = (*_GIVEN, "tasks.asks", "tasks.checklist")
 _CALLS = ("io.whole_files", "operator.sized_logs", "tasks.exchange")

@@ -2,7 +2,7 @@
 
 import ast
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -32,7 +32,7 @@ from runtime_shim.stepspec.step_builder import StepBuilder
 from runtime_shim.values.defaults import Shared
 
 INDENT = "    "
-WORDS = ("about", "rule", "group", "step", "end", "branch", "go", "retry", "complete", "stop")
+WORDS = ("about", "group", "step", "end", "branch", "go", "retry", "complete", "stop")
 """Calls in a runbook besides the kinds of tasks, in the order of parameters."""
 
 _FIRST = ("prompt", "bash", "sh")
@@ -117,16 +117,7 @@ class _Writer:
                 groups.remove(group)
                 lines += self._group(group)
             lines += body
-        above = [*self._about(is_named=is_named), *self._rules()]
-        return Calls([*above, *lines], self.used, self._common.shown())
-
-    def _rules(self) -> Iterator[str]:
-        """Yield the calls for the rules, each as its sentence and its machine (P-15)."""
-        for rule in self.program.rules:
-            yield ""
-            yield from self._call(
-                "rule", [literal(rule.name), literal(rule.sentence)], settings_of(machine(rule, self.program))
-            )
+        return Calls([*self._about(is_named=is_named), *lines], self.used, self._common.shown())
 
     def _about(self, *, is_named: bool) -> list[str]:
         program, slots, common = self.program, self._slots, self._common
@@ -155,6 +146,7 @@ class _Writer:
             stepspec=stepspec_of(program, slots),
             logs=program.logs,
             notify=program.notify,
+            rules={rule.name: machine(rule, program) for rule in program.rules},
         )
         named = [f"{key}={literal(value)}" for key, value in facts.items()]
         return self._call("about", [literal(program.title)], [*named, *settings_of(held)])
@@ -209,6 +201,7 @@ def machine(rule: Rule, program: Program) -> Values:
         node.id for node in program.nodes if type(node.task) not in IDLE and rule.scope in program.around(node.group)
     ]
     found = given(
+        sentence=rule.sentence,
         needs=rule.needs,
         why=rule.why,
         guards=_events(rule.guards),

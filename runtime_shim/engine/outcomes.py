@@ -7,8 +7,6 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.walk import VERBS, Verbs
 
-NOT_PASSED = ("fail", "failed", "none", "invalid", "ambiguous")  # outcomes of commands and agents
-
 
 class Host(NamedTuple):
     """The caller of a program: its command, its edition with its hash, where state is."""

@@ -33,10 +33,6 @@ class Builder:
         texts = texts if isinstance(texts, dict) else dict.fromkeys(texts)
         self.table.update(title=title, registers={**dict(counters), **texts}, **facts)
 
-    def rule(self, name: str, sentence: str, **machine: Any) -> None:
-        """Add a rule that holds in every run. An event is the start of a step, or a step and its outcome."""
-        self.table.setdefault("rules", {})[name] = {"sentence": sentence, **machine}
-
     def group(self, name: str, **facts: str) -> None:
         """Describe a group of steps; a run shows this when it enters the group."""
         self.table.setdefault("groups", {})[name] = {key: unframed(value) for key, value in facts.items()}
@@ -45,8 +41,7 @@ class Builder:
         """Add a step."""
         self.table.setdefault("entry", name)
         node: Table = self.table["nodes"].setdefault(name, {"title": title, "task": task, "edges": []})
-        if at:
-            node["at"] = f"{self.table['source']}:{at}" if isinstance(at, int) else at
+        node.update({"at": f"{self.table['source']}:{at}" if isinstance(at, int) else at} if at else {})
         pairs: Pairs = []
         for key, value in settings.items():
             if key in OUTCOMES:
@@ -81,29 +76,23 @@ class Builder:
         self.step(name, task="end", result=result, **settings)
         self.table["nodes"][name]["message"] = message
 
-    def go(self, go: str, says: str = "", when: Any = (), do: Any = (), keeps: Any = (), settles: Any = ()) -> Table:
+    def go(self, go: str, says: str = "", when: Any = (), do: Any = (), keeps: Any = (), **more: Any) -> Table:
         """Return a transition to a step. `says` quotes the document; `keeps` stores the answer or fields of it.
 
-        Words after the field, which may be None, are the expected answers. `settles` are outcomes of steps around.
+        Words after the field, which may be None, are the expected answers. `settles` in `more` are the outcomes of
+        steps around this one that the transition decides.
         """
         lists = [[one] if isinstance(one, str) else one for one in keeps]
-        pairs = [(one[0], ["answer" if one[1:2] in ([], [None]) else "field", *one[1:]]) for one in lists]
-        edge = {"go": go, "if": when, "do": [*do, *([slot, "keep", what] for slot, what in pairs)], "says": says}
-        return {**edge, "settles": settles} if settles else edge
+        kept = [[one[0], "keep", ["answer" if one[1:2] in ([], [None]) else "field", *one[1:]]] for one in lists]
+        return {"go": go, "if": when, "do": [*do, *kept], "says": says, **more}
 
-    def complete(self, message: str = "", **more: Any) -> Table:
+    def complete(self, message: str = "", says: Any = None, when: Any = (), do: Any = (), **more: Any) -> Table:
         """Return a transition to a COMPLETE end."""
-        return self._ending("complete", message, **more)
+        return {**self.go("", says, when, do), "end": {"result": "complete", "message": message, **more}}
 
-    def stop(self, message: str = "", **more: Any) -> Table:
+    def stop(self, message: str = "", says: Any = None, when: Any = (), do: Any = (), **more: Any) -> Table:
         """Return a transition to a STOP end."""
-        return self._ending("stop", message, **more)
-
-    def _ending(
-        self, result: str, message: str, says: Any = None, when: Any = (), do: Any = (), settles: Any = (), **more: Any
-    ) -> Table:
-        edge = self.go("", says, when, do, settles=settles)
-        return {**edge, "end": {"result": result, "message": message, **more}}
+        return {**self.go("", says, when, do), "end": {"result": "stop", "message": message, **more}}
 
     def retry(self, times: int, says: str = "", then: Any = ()) -> list[Any]:
         """Return transitions that retry the step some times, then continue with `then`."""

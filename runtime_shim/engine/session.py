@@ -10,7 +10,7 @@ from typing import Any, Callable, ClassVar, TypeVar
 
 from runtime_shim.engine.display import Display, duration, question
 from runtime_shim.engine.journal import Record, to_json
-from runtime_shim.engine.outcomes import ANY_HOST, NOT_PASSED, AnsweredElsewhere, Done, Host, Waiting
+from runtime_shim.engine.outcomes import ANY_HOST, AnsweredElsewhere, Done, Host, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, Table, UsageError
 from runtime_shim.engine.signals import Interrupted, Signals
 from runtime_shim.engine.state import (
@@ -24,7 +24,6 @@ from runtime_shim.engine.state import (
     matched,
     problem_with,
     renamed,
-    rules_since,
     utc_now,
     without_places,
 )
@@ -102,8 +101,7 @@ class Extension(Part):
     - `scope()`: the part of a run that a file of answers belongs to, "" for all of it.
     - `resumed()`: record the changes that a resume makes. `is_due()`: whether these ended the run.
     - `begins()`: wait instead of the next step. `allowed()`: let an event pass that holds the run.
-    - `answered(answer)`: act after an agent, a tool or an executor has answered.
-    - `above()`: lines to show above a question.
+    - `answered(answer)`: act after an agent, a tool or an executor has answered. `above()`: lines above a question.
     - `before_step(name)`: prepare a step; a function to run instead of it, or None.
     - `variables(node, registers)`: environment variables for a step's process.
     - `reply(reply)`: the reply that a word means.
@@ -114,9 +112,8 @@ class Extension(Part):
     - `written(record)`: act after a record is on disk.
     - `event(event, fields)`: report an event to others; record nothing.
     - `after_step(move)`: act after a step is recorded. `waits()`: record that a run starts waiting.
-    - `end()`: act when a run has ended. `remarks()`: lines to show below a decision.
-    - `mask(text)`: a text without secrets.
-    - `call(words)`: another command for a subcommand, or "".
+    - `end()`: act when a run has ended.
+    - `mask(text)`: a text without secrets. `call(words)`: another command for a subcommand, or "".
     - `repeat(command)`: the words that later calls about this run repeat.
     - `hint()`: a suffix for the command that continues an answered run.
     - `again(state)`: commands that continue a run that has ended, each with its purpose.
@@ -152,6 +149,9 @@ Kinds = Sequence[type[Extension]]
 
 
 Value = TypeVar("Value")
+
+
+NOT_PASSED = ("fail", "failed", "none", "invalid", "ambiguous")  # outcomes of commands and agents
 
 
 class Session:
@@ -259,7 +259,7 @@ class Session:
         """Return the error for a run of another version, with the steps that differ."""
         verb = "retry" if self.options.command == "retry" else "resume"
         how = self.unfit(old) or f"to {verb} with this version: {self.call(verb, '--adopt')}"
-        found = differences(old, self.identity())
+        found = differences(old.nodes, self.identity()["nodes"])
         return UsageError(*found, how, "this run belongs to a different version of this program")
 
     def names_in(self, state: State) -> dict[str, str]:
@@ -286,8 +286,7 @@ class Session:
         kept = {name: old[name] for name in {*new} & {*old} if isinstance(old[name], int) == isinstance(new[name], int)}
         now = {step[0]: names.get(step[0], f"{step[0]} (removed)") for step in state.steps}
         stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}, "node": node}
-        more = {"renamed": now, **rules_since(state, self.identity())}
-        self.record({"kind": "adopt", **self.identity(), **stand, **more})
+        self.record({"kind": "adopt", **self.identity(), **stand, "renamed": now})
 
     def beside(self) -> dict[str, str]:
         """Return the files to archive with the journal, each with its new extension."""
@@ -452,9 +451,10 @@ class Session:
         """Record an outcome and the move after it as one record."""
         move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
         result = {**self.about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
-        result.update(seconds=round(seconds, 3), next=move.node, **({"remarks": done.remarks} if done.remarks else {}))
+        more = {key: told for key, told in (("remarks", done.remarks), ("settles", move.settled)) if told}
+        result.update(seconds=round(seconds, 3), next=move.node, **more)
         is_there, word = self.store.is_there(), word_of(self.program["nodes"][name], done.outcome)
-        after = {**self.condition_after(move, self.state, begins and is_there), **move.also}
+        after = self.condition_after(move, self.state, begins and is_there)
         ended = f"{self.label(name)} ended with {word}"
         try:
             self.record({"kind": "done", **result, "changed": move.changed, **after, **(done.note or {})})

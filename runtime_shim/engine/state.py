@@ -67,14 +67,9 @@ def digest(value: object) -> str:
 
 def identified(program: Table, nodes: Table) -> Table:
     """Return a program's identity: name, source, hash, and its steps with short digests."""
-    whole = {
-        key: program.get(key, {})
-        for key in ("entry", "registers", "scopes", *(["rules"] if "rules" in program else []))
-    }
-    rules = {name: digest(rule)[:12] for name, rule in program.get("rules", {}).items()}
+    whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes", *["rules"] * ("rules" in program))}
     hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
-    about = {"name": program["name"], "source": program["source"], **hashes, "steps": steps_of(program["nodes"])}
-    return {**about, "rules": rules} if rules else about
+    return {"name": program["name"], "source": program["source"], **hashes, "steps": steps_of(program["nodes"])}
 
 
 def without_places(program: Table) -> Table:
@@ -82,26 +77,13 @@ def without_places(program: Table) -> Table:
     return {name: {key: node[key] for key in node if key != "at"} for name, node in program["nodes"].items()}
 
 
-def compared(recorded: dict[str, str], now: dict[str, str]) -> dict[str, list[str]]:
-    """Return the names that were added, removed and changed since a run was recorded."""
+def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:
+    """Return lines that name the steps added, removed and changed since a run was recorded."""
     added, removed = ([name for name in one if name not in other] for one, other in ((now, recorded), (recorded, now)))
     changed = [name for name in now if recorded.get(name, now[name]) != now[name]]
     found = {"added": added, "removed": removed, "changed": changed}
-    return {how: names for how, names in found.items() if names}
-
-
-def differences(old: Any, now: Table) -> list[str]:  # a State
-    """Return lines that name the steps and rules added, removed and changed since a run was recorded."""
-    parts = {"steps": compared(old.nodes, now["nodes"]), "rules": compared(old.rules, now.get("rules", {}))}
-    found = ((what, how, names) for what, part in parts.items() for how, names in part.items())
-    lines = [one_line(f"{what} {how}: {', '.join(names)}") for what, how, names in found]
-    return lines or ["no step changed; only the first step or the counters differ"]
-
-
-def rules_since(old: Any, now: Table) -> Table:  # a State
-    """Return the rules that this version of a program added, removed and changed, as an entry of a record."""
-    found = compared(old.rules, now.get("rules", {}))
-    return {"rules_since": found} if found else {}
+    lines = [f"steps {how}: {', '.join(names)}" for how, names in found.items() if names]
+    return lines or ["no step changed; only the first step, the counters or the rules differ"]
 
 
 class State:
@@ -134,7 +116,7 @@ class State:
             self.registers = dict(record["registers"])
             self.program, self.nodes = record["program"], record["nodes"]
             self.name, self.source, self.steps = record["name"], record["source"], record["steps"]
-            self.node, self.rules = record["node"], record.get("rules", {})
+            self.node = record["node"]
             for one in self.finished:
                 one["node"] = record.get("renamed", {}).get(one["node"], one["node"])
         elif kind == "resume":

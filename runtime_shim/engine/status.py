@@ -47,8 +47,7 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
     kind = session.kinds[node["task"]] if condition == "waiting" and not adopt else Performer
     names = kind.names(state.node, node)
     waits = [("to answer", answering(session, name, reply)) for name in names for reply in kind.replies(node)]
-    found = session.gathered("choices", state, condition) or waits
-    return found if condition == "held" else [*found, ("to continue", call("resume", *adopt))]
+    return [*(session.gathered("choices", state, condition) or waits), ("to continue", call("resume", *adopt))]
 
 
 def answering(session: Session, name: str, reply: str) -> str:

@@ -29,7 +29,7 @@ VERBS: Verbs = {
 class Move(NamedTuple):
     """A move to a node, with the registers after it, the changed ones, and the nodes passed on the way.
 
-    `also` has the outcomes of the steps around that it settles, if the program knows them.
+    `settled` are the outcomes of the steps around that it decides, if the program has rules.
     """
 
     node: str
@@ -37,7 +37,7 @@ class Move(NamedTuple):
     changed: Registers
     says: str
     passed: tuple[str, ...]
-    also: Mapping[str, Any] = {}
+    settled: tuple[Any, ...] = ()
 
 
 def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
@@ -68,10 +68,9 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
                 registers.update({name: program["registers"][name] for name in program["scopes"][verb]})
         name, node = edge["go"], program["nodes"][edge["go"]]
         says += filter(None, [edge.get("says")])
-        settled += edge.get("settles", ())
+        settled += (*edge.get("settles", ()), *node.get("settles", ()))  # an end of one transition has them itself
         if not is_passed(node):
-            also = {"settles": settled} if settled else {}
-            return Move(name, registers, changed, ", ".join(says), tuple(passed), also)
+            return Move(name, registers, changed, ", ".join(says), tuple(passed), tuple(settled))
         passed.append(name)
         edge = choose(program, name, registers, None)
 

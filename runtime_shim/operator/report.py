@@ -9,9 +9,8 @@ from typing import Callable, ClassVar
 
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record, picked
-from runtime_shim.engine.outcomes import NOT_PASSED
 from runtime_shim.engine.program import Table
-from runtime_shim.engine.session import Extension, Session, Subcommands
+from runtime_shim.engine.session import NOT_PASSED, Extension, Session, Subcommands
 from runtime_shim.engine.state import State
 from runtime_shim.engine.status import KNOWN, condition_of
 from runtime_shim.engine.texts import clean, one_line, word_of

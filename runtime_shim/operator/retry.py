@@ -1,9 +1,8 @@
 """Retries: after STOP, a run continues at the step that failed last."""
 
 from runtime_shim.engine.journal import Record, picked
-from runtime_shim.engine.outcomes import NOT_PASSED
 from runtime_shim.engine.program import UsageError
-from runtime_shim.engine.session import Extension, Session
+from runtime_shim.engine.session import NOT_PASSED, Extension, Session
 from runtime_shim.engine.state import ENDED, MOVES, State, is_over
 from runtime_shim.engine.status import choices, condition_of
 from runtime_shim.engine.texts import one_line, word_of, words_of

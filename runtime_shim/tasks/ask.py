@@ -47,16 +47,9 @@ class Asking(Performer):
         """Ask at the terminal; return None if the person leaves it for later."""
         return None
 
-    def is_reserved(self, name: str) -> bool:
-        """Return whether a rule lets only a person answer a step."""
-        rules = self.session.program.get("rules", {}).values()
-        return any(name in rule.get("persons", ()) for rule in rules) and not getattr(
-            self.session.options, "mock", None
-        )
-
     def take(self, name: str) -> "str | None":
         """Take the reply to a step from the file of answers, if any."""
-        mark, left = ("", []) if self.is_reserved(name) else self.session.answers
+        mark, left = self.session.answers
         answer = take_answer(left, name, self.asks)
         self.source = {} if answer is None else {"answers": mark, "line": answer.line}
         return answer and answer.reply
@@ -124,10 +117,9 @@ def answer(session: Session, shows: bool = True) -> int:
     if session.lender:
         session.display.rule(f"the run continues at its terminal ({session.lender})")
         return EXIT_COMPLETE
-    is_stopped, remarks = state.condition == "stop", session.gathered("remarks")
+    is_stopped = state.condition == "stop"
     shows = shows and not getattr(session.options, "resume", False)
-    condition = "held" if remarks else "stop" if is_stopped else "ready" if done else "waiting"
-    for line in (*remarks, *hints(session, condition)) if shows else ():
+    for line in hints(session, "stop" if is_stopped else "ready" if done else "waiting") if shows else ():
         session.display.rule("".join([line, *session.each("hint")]))
     if is_stopped and shows:
         session.display.rule(f"STOP {one_line(state.message)}".rstrip())

