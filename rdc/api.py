@@ -25,6 +25,7 @@ from compiler.ir.program import Program
 from compiler.project.configuration import read_configuration
 from compiler.project.project import open_project as project_of
 from compiler.project.project import project_around
+from compiler.rules.model import RuleResult
 from compiler.scenarios.model import Scenario
 from compiler.text.files import UnsavedFiles
 from compiler.text.source import Source, Span
@@ -91,6 +92,7 @@ class Checked(Struct, frozen=True):
         program: The graph of the document, or None after an error.
         scenarios: The runs that the document describes for `rdc test`.
         facts: Returns the format's report for other tools, or is None.
+        rules: The rules of the document with their proofs.
     """
 
     path: str
@@ -100,6 +102,7 @@ class Checked(Struct, frozen=True):
     program: Program | None
     scenarios: tuple[Scenario, ...] = ()
     facts: Callable[[], dict[str, object]] | None = None
+    rules: tuple[RuleResult, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -184,7 +187,7 @@ def check(document: StrPath, settings: Settings = _DEFAULTS, *, unsaved: Mapping
 def checked(one: Compilation) -> Checked:
     """Return the result of checking a document that was compiled: the options of targets are checked too."""
     found = (*one.diagnostics, *one.kept(check_tables(one.tables, one.program)))
-    return Checked(one.path, one.format, _sorted(found), one.sources, one.program, one.scenarios, one.facts)
+    return Checked(one.path, one.format, _sorted(found), one.sources, one.program, one.scenarios, one.facts, one.rules)
 
 
 def compile(  # noqa: A001 (the name of the command)

@@ -25,7 +25,7 @@ class Sheet(Struct, frozen=True):
     """A picture, its title with `notes` below, and the documents that it is made from.
 
     `document` is the path of the main document. It is the first of the sources. A comparison has no command, and its
-    sources are the versions.
+    sources are the versions. Without a command, `remade` is the way to make the picture again.
     """
 
     drawn: Picture
@@ -34,13 +34,14 @@ class Sheet(Struct, frozen=True):
     sources: tuple[SourceFile, ...]
     notes: Lines = ()
     command: str = ""
+    remade: str = "run the comparison again"
 
     def head(self, shown: Callable[[str], str] = str) -> Iterator[str]:
         """Yield the lines that show the picture's origin. `shown` prepares a path for a comment."""
         first, *others = [f"{shown(printable(source.path))} (sha256 {source.sha256})" for source in self.sources]
         if not self.command:
             yield f"{MARK} {__version__} from {' and '.join([first, *others])}."
-            yield "Do not edit: run the comparison again."
+            yield f"Do not edit: {self.remade}."
             return
         yield f"{MARK} {__version__} from {first}."
         yield f"Do not edit: change {shown(printable(self.document))} and compile it again."

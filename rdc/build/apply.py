@@ -18,6 +18,7 @@ from rdc.build import records
 from rdc.build.compile import Made, compiled
 from rdc.build.lock import Review, items_in, lock_text, read_lock, review
 from rdc.build.records import ABSENT, LOCK, MADE_BY, BuildRecords, FileHashes, Record
+from rdc.documents.common_rules import useless_in_build
 from rdc.documents.find import project_documents
 from rdc.documents.plan import BuildOptions, BuildResult, LoadedRules, Task
 from rdc.output.paths import Output, has_mark, obstacles, unwritable
@@ -59,7 +60,8 @@ def apply_changes(
     whole = _Whole(root, tasks, found, made, hashes, ours)
     findings = [*loaded.diagnostics, *_said(whole, strict=options.strict)]
     old, text = read_lock(root), lock_text(found.values())
-    asked = review(old, text, whole.outputs, options.approved, options.pins, ci=options.ci)
+    current = {*whole.outputs, *(task.source for task in tasks if found[task.output].outputs)}
+    asked = review(old, text, current, options.approved, options.pins, ci=options.ci)
     if asked.unknown:
         return BuildResult(findings, _sources(whole, loaded, findings), unknown=asked.unknown)
     findings += asked.findings
@@ -86,8 +88,11 @@ def _said(whole: _Whole, *, strict: bool) -> Iterator[Diagnostic]:
         findings = made.diagnostics if made else whole.found[task.output].diagnostics
         yield from (one for one in findings if one.severity is not Severity.NOTE)  # `rdc check` shows notes
     yield from _clashes(whole)
+    sources = {task.source for task in whole.tasks}
+    if all(one.outputs for one in whole.found.values()):
+        used = {name for one in whole.found.values() for name in one.applied}
+        yield from useless_in_build(whole.root, used, sources)
     if strict:
-        sources = {task.source for task in whole.tasks}
         for found in project_documents(Project(whole.root)):
             if (path := found.path) not in sources:
                 remedy = "add it to the `source` of a `[[build]]`, or run without --strict"
@@ -146,7 +151,7 @@ def _writable(whole: _Whole, asked: Review, said: list[Diagnostic]) -> list[Task
         said.append(problem)
         held.add(problem.path)
     made = [(task, whole.found[task.output].outputs) for task in whole.tasks]
-    return [task for task, files in made if files and held.isdisjoint(files)]
+    return [task for task, files in made if files and held.isdisjoint((*files, task.source))]
 
 
 def _outside(root: str, outputs: Sequence[Output]) -> Iterator[Diagnostic]:

@@ -18,6 +18,8 @@ from compiler.project.project import Located, Project
 from compiler.text.source import Source
 from rdc.build.lock import items_of
 from rdc.build.records import Record, Watched
+from rdc.build.rule_items import rule_items
+from rdc.documents.common_rules import applied
 from rdc.documents.plan import Task, WorkerError
 from rdc.output.generate import Product, emitted
 from rdc.output.layout import Layout, lay_out, unfit_paths
@@ -52,13 +54,16 @@ def compile_task(root: str, task: Task) -> Made:
     written = {file.path.as_posix(): file.data for file in files}
     program = compilation.program
     items = items_of(program, load(task.rule.to), product, written) if files and program and product else {}
+    if files and (rules := rule_items(compilation.rules)):
+        items[task.source] = rules
     outputs = {path: sha256(data).hexdigest() for path, data in written.items()}
     unique = tuple(dict.fromkeys(found))
+    warnings = tuple(one for one in unique if one.severity is Severity.WARNING)
     sources = {one.path for one in found} | {near.path for one in found for near in one.related}
     return Made(
         task,
         files,
-        Record(task.rule.key, seen, outputs, items, tuple(one for one in unique if one.severity is Severity.WARNING)),
+        Record(task.rule.key, seen, outputs, items, warnings, applied(compilation.rules)),
         unique,
         {path: source for path, source in compilation.sources.items() if path in sources},
     )

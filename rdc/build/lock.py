@@ -1,7 +1,7 @@
 """`rdc.lock`: the items in generated files that people must review, one per line.
 
 A line has the path of a file, a kind and a value, such as `.github/workflows/deploy.yml secret DEPLOY_TOKEN`. Lines are
-sorted, so that diffs show the changes.
+sorted, so that diffs show the changes. `rdc/build/rule_items.py` has the lines about rules.
 """
 
 import json
@@ -12,7 +12,7 @@ from contextlib import suppress
 from errno import EIO
 from typing import Any, assert_never
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from backends.base import Backend
@@ -21,6 +21,7 @@ from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 from compiler.text.files import DISK
 from rdc.build.records import LOCK, Record
+from rdc.build.rule_items import GONE, KIND, weaker
 from rdc.output.generate import Product
 from rdc.terminal.cells import visible
 
@@ -91,11 +92,13 @@ def read_lock(root: str) -> str | None:
 class Review(Struct, frozen=True):
     """The new items in a lock that aren't approved, and the approvals without a new item.
 
-    A guard that a file no longer has is the new item `no gate X`.
+    A guard that a file no longer has is the new item `no gate X`, and so is a rule that is gone or weaker. `changes`
+    show how, by document and item.
     """
 
     refused: tuple[tuple[str, str], ...]
     unknown: tuple[str, ...]
+    changes: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def held(self) -> frozenset[str]:
@@ -108,7 +111,7 @@ class Review(Struct, frozen=True):
         files: dict[str, list[str]] = {}
         for path, item in sorted(self.refused):
             files.setdefault(item, []).append(path)
-        found = [_finding(item, paths) for item, paths in files.items()]
+        found = [_finding(item, paths, self.changes.get((paths[0], item), "")) for item, paths in files.items()]
         if len(found) > 1:
             remedy = f"review all {len(found)} new items, then run: {_approving(files)}"
             found[0] = replace(found[0], help=remedy)
@@ -118,7 +121,7 @@ class Review(Struct, frozen=True):
 def review(
     present: str | None, wanted: str, files: Container[str], approved: Sequence[str], taken: Sequence[str], *, ci: bool
 ) -> Review:
-    """Compare the present lock with the new one, which is for these files.
+    """Compare the present lock with the new one, which is for these files and documents.
 
     Items that were `taken` from edited files count as approved. In a project's first lock no item is new, because
     people review the whole file; in CI every item is new. Dropping a file needs no approval.
@@ -128,10 +131,12 @@ def review(
     known = set((present or "").splitlines())
     common = {item for line in known if _is_common(item := _parts(line)[1])}
     lines = [_parts(line) for line in wanted.splitlines() if line not in known and not line.startswith("#")]
-    new = [(path, item) for path, item in lines if item not in common] + _lost(known, wanted, files)
+    new = [(path, item) for path, item in lines if item not in common and not item.startswith(KIND)]
+    changes = {(path, item): how for path, item, how in weaker(map(_parts, known), _lines(wanted), files)}
+    new += [*_lost(known, wanted, files), *changes]
     items = {item for _, item in new}
     refused = tuple((path, item) for path, item in new if item not in approved and item not in taken)
-    return Review(refused, tuple(item for item in approved if item not in items))
+    return Review(refused, tuple(item for item in approved if item not in items), changes)
 
 
 def _lost(known: set[str], wanted: str, files: Container[str]) -> list[tuple[str, str]]:
@@ -145,13 +150,16 @@ def _is_common(item: str) -> bool:
 
 
 def items_in(text: str) -> dict[str, list[str]]:
-    """Return the items of each file in a lock."""
+    """Return the items of each file in a lock, without the rules of documents."""
     found: dict[str, list[str]] = {}
-    for line in text.splitlines():
-        if line and not line.startswith("#"):
-            path, item = _parts(line)
+    for path, item in _lines(text):
+        if not item.startswith(KIND):
             found.setdefault(path, []).append(item)
     return found
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    return (_parts(line) for line in text.splitlines() if line and not line.startswith("#"))
 
 
 def _parts(line: str) -> tuple[str, str]:
@@ -164,9 +172,13 @@ def _parts(line: str) -> tuple[str, str]:
     return path, item
 
 
-def _finding(item: str, paths: Sequence[str]) -> Diagnostic:
+def _finding(item: str, paths: Sequence[str], change: str) -> Diagnostic:
+    """Return the error for a new item; `change` shows how a rule is weaker."""
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     remedy = f"review it, then run: {_approving([item])}"
+    if item.startswith(GONE):
+        message = f"gone: {item.removeprefix('no ')} of {paths[0]}{more}"
+        return Diagnostic("RD546", paths[0], None, message, f"{change}; {remedy}")
     return Diagnostic("RD546", paths[0], None, f"new and not approved: {item} in {paths[0]}{more}", remedy)
 
 

@@ -37,7 +37,7 @@ class Record(Struct, frozen=True):
     """The inputs and outputs of one task: paths from the root with their hashes.
 
     `rule` is the key of the task's rule. `outputs` has the main file first. `items` has the items to review of each
-    file.
+    file, and the rules of the document by its path. `applied` are the names of the project's rules that apply to it.
     """
 
     rule: str
@@ -45,6 +45,7 @@ class Record(Struct, frozen=True):
     outputs: dict[str, str]
     items: dict[str, list[str]] = field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
+    applied: tuple[str, ...] = ()
 
 
 class BuildRecords(Struct, frozen=True):

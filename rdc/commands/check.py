@@ -17,7 +17,9 @@ from rdc.commands.common.documents import (
     refuse_for_standard_output,
 )
 from rdc.commands.common.reporter import Reporter, reporting_options
+from rdc.documents.common_rules import applied, configuration_here, useless
 from rdc.documents.find import STANDARD_INPUT
+from rdc.report.rules import listing, plain
 from rdc.terminal.output import many, put
 
 
@@ -29,6 +31,7 @@ from rdc.terminal.output import many, put
     "--unsafe-fixes", is_flag=True, help="With --fix or --diff: also apply fixes that may change the meaning."
 )
 @click.option("--diff", is_flag=True, help="Write nothing; show what --fix would change.")
+@click.option("--rules", is_flag=True, help="List each rule with its verdict and the steps that it guards.")
 @language_options
 @reporting_options
 def command(
@@ -37,9 +40,8 @@ def command(
     settings: Settings,
     *,
     no_link: bool,
-    fix: bool,
-    unsafe_fixes: bool,
-    diff: bool,
+    rules: bool,
+    **fixing: bool,
 ) -> int:
     """Report all errors in documents.
 
@@ -51,26 +53,39 @@ def command(
     count.
     """
     settings = replace(settings, link=not no_link)
-    if not (fix or diff):
-        if unsafe_fixes:
+    if rules and (reporter.form not in {"text", "json"} or any(fixing.values())):
+        raise click.UsageError("--rules only lists rules, as text or JSON; remove --fix, --diff and other formats")
+    if not (fixing["fix"] or fixing["diff"]):
+        if fixing["unsafe_fixes"]:
             raise click.UsageError("--unsafe-fixes needs --fix or --diff")
-        return _report([checked(compile_opened(document, settings)) for document in open_documents(files)], reporter)
+        documents = [checked(compile_opened(document, settings)) for document in open_documents(files)]
+        return _report(documents, reporter, whole=not files, rules=rules)
 
-    done = _fixed(files, settings, reporter, unsafe=unsafe_fixes, diff=diff)
+    done = _fixed(files, settings, reporter, unsafe=fixing["unsafe_fixes"], diff=fixing["diff"])
     if done is None:
         return 1
     documents, messages = done
-    status = _report(documents, reporter)
+    status = _report(documents, reporter, whole=not files)
     for message in messages:
         reporter.say(message)
     return status
 
 
-def _report(documents: Sequence[Checked], reporter: Reporter) -> int:
-    """Show the findings, and return the exit code."""
+def _report(documents: Sequence[Checked], reporter: Reporter, *, whole: bool, rules: bool = False) -> int:
+    """Show the findings, also on the `whole` project, and the `rules` if wanted. Return the exit code."""
     found = [each for one in documents for each in one.diagnostics]
     sources = {path: source for one in documents for path, source in one.sources.items()}
-    is_failed = reporter.report(found, sources, _facts(documents) if reporter.form == "json" else {})
+    if whole and all(one.program for one in documents):
+        configuration = configuration_here()
+        found += useless(configuration.rules, {name for one in documents for name in applied(one.rules)})
+        sources |= configuration.sources
+    facts = _facts(documents) if reporter.form == "json" else {}
+    listed = [(one.path, result) for one in documents for result in one.rules] if rules else []
+    if rules and reporter.form == "json":
+        facts["rules"] = [plain(path, result) for path, result in listed]
+    elif listed:
+        put(listing(listed))
+    is_failed = reporter.report(found, sources, facts)
     if reporter.form == "text" and not found:
         reporter.say(f"no problems in {many(len(documents), 'file')}")
     return int(is_failed)

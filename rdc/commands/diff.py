@@ -22,6 +22,7 @@ from rdc.documents.find import Found
 from rdc.documents.git import RevisionError, checked_out, path_of
 from rdc.output.generate import Generation, Product, emitted
 from rdc.report.report import renamed
+from rdc.report.rules import despite_rules
 from rdc.terminal.output import put
 
 FORMATS = {
@@ -93,9 +94,9 @@ def _is_file(word: str) -> bool:
 
 def _compile(place: Place, settings: Settings) -> Compilation:
     if not place.revision:
-        return compile_file(place.file, settings)
+        return despite_rules(compile_file(place.file, settings))
     with _misuse_told(place.shown), checked_out(place.revision, place.file) as folder:
-        one = compile_file(folder.path, settings)
+        one = despite_rules(compile_file(folder.path, settings))
         found, sources = renamed(one.diagnostics, one.sources, lambda path: f"{place.revision}:{folder.name(path)}")
         return replace(one, diagnostics=tuple(found), sources=sources)
 

@@ -6,15 +6,17 @@ import click
 
 from compiler.analyses.coverage import coverage
 from compiler.analyses.enumeration import enumerate_paths
-from compiler.driver import Settings, compile_file
-from compiler.ir.paths import Decide, usual_limit, walk
+from compiler.driver import Compilation, Settings, compile_file
+from compiler.ir.paths import Path, usual_limit, walk
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
 from compiler.scenarios.outcomes import OutcomesError, decided_by, read_outcomes
 from rdc.commands.common.documents import language_options
 from rdc.commands.common.reporter import Reporter, strictness_options
+from rdc.report.rules import despite_rules
 from rdc.terminal.output import many, put
 from rdc.trace import json, text
+from rdc.trace.rules import broken_rules
 from rdc.trace.text import show_facts, show_inputs, with_examples
 from runtime_shim.values.fitting import unfit
 
@@ -74,7 +76,7 @@ def command(
     if every and (given["outcomes"] is not None or given["inputs"]):
         what = "--input" if given["inputs"] else "--outcomes"
         raise click.UsageError(f"--all tries all outcomes and inputs; remove {what}")
-    compilation = compile_file(file, settings)
+    compilation = despite_rules(compile_file(file, settings))
     if not reporter.accepts([compilation]) or compilation.program is None:
         return 1
     limit = visits or usual_limit(compilation.program)
@@ -85,20 +87,20 @@ def command(
             decide = decided_by(read_outcomes(given["outcomes"] or "", compilation.program), given["otherwise"])
         except OutcomesError as error:
             raise click.UsageError(f"--outcomes: {error}") from None
-        shown = _one(compilation.program, decide, _inputs(given["inputs"], compilation.program), limit, output)
+        inputs = _inputs(given["inputs"], compilation.program)
+        path = walk(Machine(compilation.program), decide, limit, with_examples(compilation.program, inputs))
+        shown = _one(compilation, compilation.program, path, inputs, output)
     put(shown)
     return 0
 
 
-def _one(program: Program, decide: Decide, inputs: dict[str, str], limit: int, output: str) -> str:
-    """Return the path for the given outcomes."""
-    machine = Machine(program)
-    full = with_examples(program, inputs)
-    found = walk(machine, decide, limit, full)
+def _one(compilation: Compilation, program: Program, path: Path, inputs: dict[str, str], output: str) -> str:
+    """Return the path for the given outcomes, with the rules that it breaks."""
     if output == "json":
-        return json.write(program, [found], complete=False)
-    begin = [*show_inputs(program, inputs, full), *show_facts(program)]
-    return "\n".join([*begin, *text.show_visits(program, found), f"=> {text.show_end(machine, found)}"])
+        return json.write(program, [path], complete=False)
+    begin = [*show_inputs(program, inputs, dict(path.inputs)), *show_facts(program)]
+    visits = text.show_visits(program, path, broken=broken_rules(program, path, compilation.rules))
+    return "\n".join([*begin, *visits, f"=> {text.show_end(Machine(program), path)}"])
 
 
 def _inputs(words: tuple[str, ...], program: Program) -> dict[str, str]:

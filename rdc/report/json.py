@@ -28,6 +28,9 @@ is about a whole file. `version` changes if a field is removed or changes its me
 
 If `docs-url` in `rdc.toml` is set, each diagnostic also has `url`, the address of its page.
 
+A diagnostic about a path through the document also has `flow`, the places of the path in order, as in `related`. With
+`--rules`, the object also has `rules`, which docs/how-to/project-rules.md describes.
+
 For a playbook, the object also has `playbook`, the document's facts (docs/formats/playbook.md). For several files,
 `playbooks` has these facts by path.
 """  # noqa: D415 (the object ends the sentence)
@@ -37,7 +40,7 @@ import json
 from msgspec.structs import asdict
 
 from compiler.diagnostics.issues import page_of
-from compiler.diagnostics.model import CODES, Diagnostic, Severity
+from compiler.diagnostics.model import CODES, Diagnostic, Related, Severity
 from compiler.text.source import Span
 from rdc.report.report import Report
 
@@ -63,17 +66,22 @@ def _diagnostic(diagnostic: Diagnostic, docs_url: str) -> dict[str, object]:
     return {
         "code": diagnostic.code,
         "name": code.name,
-        "severity": code.severity,
+        "severity": diagnostic.severity,
         "rule": code.rule,
         **({"url": page_of(docs_url, diagnostic.code)} if docs_url else {}),
         "path": diagnostic.path,
         **_range(diagnostic.span),
         "message": diagnostic.message,
         "help": diagnostic.help,
-        "related": [{"path": near.path, **_range(near.span), "message": near.message} for near in diagnostic.related],
+        "related": [*map(_related, diagnostic.related)],
+        **({"flow": [*map(_related, diagnostic.flow)]} if diagnostic.flow else {}),
         "fix": fix
         and {"is_safe": fix.is_safe, "edits": [{**_range(edit.span), "text": edit.text} for edit in fix.edits]},
     }
+
+
+def _related(near: Related) -> dict[str, object]:
+    return {"path": near.path, **_range(near.span), "message": near.message}
 
 
 def _range(span: Span | None) -> dict[str, object]:

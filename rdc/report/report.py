@@ -8,7 +8,7 @@ from importlib import import_module
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from compiler.diagnostics.model import Diagnostic, Severity, sort_key
+from compiler.diagnostics.model import Diagnostic, Related, Severity, sort_key
 from compiler.text.source import Source
 
 FORMATS = {
@@ -51,10 +51,11 @@ def renamed(
     diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source], name: Callable[[str], str]
 ) -> tuple[list[Diagnostic], dict[str, Source]]:
     """Return diagnostics and their sources with other paths: `name` returns the new path for an old one."""
-    moved = [
-        replace(one, path=name(one.path), related=tuple(replace(near, path=name(near.path)) for near in one.related))
-        for one in diagnostics
-    ]
+
+    def named(places: Iterable[Related]) -> tuple[Related, ...]:
+        return tuple(replace(near, path=name(near.path)) for near in places)
+
+    moved = [replace(one, path=name(one.path), related=named(one.related), flow=named(one.flow)) for one in diagnostics]
     return moved, {name(path): source for path, source in sources.items()}
 
 

@@ -24,6 +24,7 @@ from compiler.scenarios.outcomes import write_outcomes
 from compiler.text import durations
 from rdc.terminal.cells import cells, visible
 from rdc.terminal.output import many
+from rdc.trace.rules import Broken
 from runtime_shim.values.fitting import unfit
 
 MOST_STEPS = 12
@@ -90,8 +91,8 @@ def _limits(settings: Settings) -> Iterator[str]:
 _COLORS = {Verdict.PASS.value: "green", Verdict.FAIL.value: "red"}
 
 
-def show_visits(program: Program, path: Path, jump: str = "goto") -> Iterator[str]:
-    """Yield a line for each visit, with step, title, outcome and transitions, and for each jump.
+def show_visits(program: Program, path: Path, jump: str = "goto", broken: Sequence[Broken] = ()) -> Iterator[str]:
+    """Yield a line for each visit, with step, title, outcome and transitions, and for each jump and broken rule.
 
     `jump` is the format's name for the operator's jump.
     """
@@ -101,6 +102,8 @@ def show_visits(program: Program, path: Path, jump: str = "goto") -> Iterator[st
     ]
     for place, step in reversed(path.jumps):
         lines.insert(place, [visible(f"({jump} {step})")])
+    for place, breach in reversed(broken):  # a path with jumps has none
+        lines.insert(place, [click.style(visible(f"! {breach}"), fg="red")])
     yield from (line for group in lines for line in group)
 
 

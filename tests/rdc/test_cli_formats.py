@@ -42,6 +42,10 @@ PLACE = closed(
     region=closed([], startLine=INTEGER, startColumn=INTEGER, endLine=INTEGER, endColumn=INTEGER),
 )
 LOCATION = closed([], id={"type": "integer", "minimum": -1}, physicalLocation=PLACE, message=MESSAGE)
+STEPS = {"type": "array", "items": closed([], location=LOCATION), "minItems": 1}
+FLOW = closed(
+    ["threadFlows"], threadFlows={"type": "array", "items": closed(["locations"], locations=STEPS), "minItems": 1}
+)
 RULE = closed(
     ["id"],
     id=TEXT,
@@ -62,6 +66,7 @@ RESULT = closed(
     message=MESSAGE,
     locations={"type": "array", "items": LOCATION},
     relatedLocations={"type": "array", "items": LOCATION, "uniqueItems": True},
+    codeFlows={"type": "array", "items": FLOW},
 )
 RUN = closed(
     ["tool"],
@@ -123,6 +128,25 @@ def test_sarif_results_refer_to_their_rules() -> None:
     ]
     assert "region" not in places[0]
     assert places[1]["region"] == {"startLine": 3, "startColumn": 5, "endLine": 3, "endColumn": 9}
+
+
+def with_flow(places: int) -> list[Diagnostic]:
+    flow = tuple(Related("a b.md", Span(line, 1, line, 5), f"step {line}") for line in range(1, places + 1))
+    return [Diagnostic("RD401", "a.runbook.md", Span(1, 2, 4, 1), "nothing", "go", flow=flow)]
+
+
+@pytest.mark.parametrize("places", [1, 3, 1000, 1001, 5000])
+def test_sarif_has_the_path_to_a_finding(places: int) -> None:
+    document = json.loads(rendered("sarif", with_flow(places)))
+    Draft7Validator(SARIF).validate(document)
+    (flow,) = document["runs"][0]["results"][0]["codeFlows"]
+    steps = [step["location"] for step in flow["threadFlows"][0]["locations"]]
+    assert len(steps) == min(places, 1000), "GitHub displays no more"
+    assert [steps[0]["message"]["text"], steps[-1]["message"]["text"]] == ["step 1", f"step {places}"]
+    assert steps[-1]["physicalLocation"] == {
+        "artifactLocation": {"uri": "a%20b.md"},
+        "region": {"startLine": places, "startColumn": 1, "endLine": places, "endColumn": 5},
+    }
 
 
 def test_github() -> None:

@@ -28,8 +28,10 @@ OF_VERIFY = {
 OF_PROGRAMS = {
     "EXIT_COMPLETE": "The run finished with COMPLETE.",
     "EXIT_STOP": "The run finished with STOP.",
-    "EXIT_REFUSED": "Error: an unknown option, a state directory that rdc can't read, or an answer that doesn't fit.",
-    "EXIT_WAITING": "The run waits for an answer or an approval. Its output shows the command to continue.",
+    "EXIT_REFUSED": "Error: an unknown option, a state directory that rdc can't read, an answer that doesn't fit, or "
+    "an action that would break a rule.",
+    "EXIT_WAITING": "The run waits for an answer or an approval, or a step would break a rule. Its output shows the "
+    "commands to continue.",
     "EXIT_INTERRUPTED": "The run was interrupted. To continue, run `resume`.",
 }
 

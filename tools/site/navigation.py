@@ -22,6 +22,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "how-to/agents.md",
         "how-to/test.md",
         "how-to/review.md",
+        "how-to/rules.md",
+        "how-to/project-rules.md",
     ),
     "Formats": ("formats/rundown.md", "formats/playbook.md", "formats/agent_workflow.md", "formats/stepspec.md"),
     "Targets": (

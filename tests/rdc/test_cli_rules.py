@@ -1,0 +1,280 @@
+"""What people see of rules: lists, pictures, traces, the lock, and rules of the whole project."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.rdc.projects import Project
+from tests.support.cli import call, document, spawn
+
+DEPLOY = """---
+rdc:
+  rules:
+    approved: 1 YES before Install
+    few: Install at most 2 times
+    ended: {rule: "after Install FAIL, always Back", why: Customers see half of it otherwise.}
+  steps: {2: {labels: [production]}}
+---
+
+# Deploy
+
+## 1. Ship it?
+
+- YES: CONTINUE
+- NO: STOP
+
+## 2. Install
+
+```bash
+echo installing
+```
+
+- FAIL: RETRY 1 GOTO Back
+
+## Back
+
+```bash
+echo back
+```
+"""
+BROKEN = DEPLOY.replace("- NO: STOP", "- NO: GOTO 2")
+pytestmark = pytest.mark.process
+
+SHARED = """
+[[rule]]
+name = "asked"
+rule = "any question YES before any step labeled production"
+"""
+BUILD = '[[build]]\nsource = "docs/*.runbook.md"\nto = "python"\nout = "out/{name}.py"\n'
+KEYS: dict[str, object] = {
+    **{key: {"type": "string"} for key in ("document", "name", "rule", "why", "path")},
+    "verdict": {"enum": ["holds", "broken", "not proven", "doesn't apply"]},
+    "guards": {"type": "array", "items": {"type": "string"}},
+    **{key: {"type": "boolean"} for key in ("try", "override")},
+    **{key: {"type": ["integer", "null"]} for key in ("line", "column", "end_line", "end_column")},
+}
+RULE = {"type": "object", "properties": KEYS, "required": [*KEYS], "additionalProperties": False}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    document(tmp_path, "deploy.runbook.md", DEPLOY)
+    document(tmp_path, "broken.runbook.md", BROKEN)
+    document(tmp_path, "plain.runbook.md", "## 1. Go\n\n```bash\ntrue\n```\n")
+    return tmp_path
+
+
+# --- Lists ------------------------------------------------------------------------------------------------------------
+
+
+def test_rules_are_listed_with_their_verdicts_and_guarded_steps(folder: Path) -> None:
+    result = call("check", "--rules", "deploy.runbook.md", "plain.runbook.md", cwd=folder)
+    assert (result.code, result.err) == (1, result.err), result.err
+    assert result.out.splitlines() == [
+        "deploy.runbook.md  approved  holds   guards 2",
+        "deploy.runbook.md  few       holds   guards 2",
+        "deploy.runbook.md  ended     broken  guards END",
+    ]
+
+
+def test_without_rules_nothing_is_listed(folder: Path) -> None:
+    result = call("check", "--rules", "plain.runbook.md", cwd=folder)
+    assert (result.code, result.out, result.err) == (0, "", "no problems in 1 file\n")
+
+
+def test_rules_as_json(folder: Path) -> None:
+    result = call("check", "--rules", "--format", "json", "broken.runbook.md", cwd=folder)
+    assert result.code == 1
+    found = json.loads(result.out)["rules"]
+    Draft202012Validator({"type": "array", "items": RULE}).validate(found)
+    assert [(one["name"], one["verdict"], one["guards"]) for one in found] == [
+        ("approved", "broken", ["2"]),
+        ("few", "holds", ["2"]),
+        ("ended", "broken", ["END"]),
+    ]
+    assert (found[2]["why"], found[2]["line"]) == ("Customers see half of it otherwise.", 6)
+    assert "rules" not in json.loads(call("check", "--format", "json", "broken.runbook.md", cwd=folder).out)
+
+
+@pytest.mark.parametrize("words", ["--format sarif", "--format github", "--fix", "--diff"])
+def test_rules_are_listed_as_text_or_json_only(folder: Path, words: str) -> None:
+    result = call("check", "--rules", *words.split(), "deploy.runbook.md", cwd=folder)
+    assert (result.code, "--rules only lists rules" in result.err) == (2, True)
+
+
+# --- Pictures and traces ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["dot", "mermaid"])
+def test_a_picture_numbers_the_path_that_breaks_a_rule(folder: Path, form: str) -> None:
+    result = call("graph", "broken.runbook.md", "--rule", "approved", "--format", form, "-o", "-", cwd=folder)
+    assert (result.code, result.err) == (0, "")
+    assert all(words in result.out for words in ("(1) NO", "(2) breaks the rule", "approved", "broken"))
+
+
+def test_a_picture_marks_the_steps_of_a_rule_that_holds(folder: Path) -> None:
+    result = call("graph", "deploy.runbook.md", "--rule", "approved", "--format", "dot", "-o", "-", cwd=folder)
+    assert (result.code, result.err) == (0, "")
+    assert "opens: YES" in result.out
+    assert "guarded" in result.out
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("deploy.runbook.md --rule aproved", "unknown rule 'aproved'; did you mean approved? (see 'rdc check --rules"),
+        ("plain.runbook.md --rule approved", "unknown rule 'approved' (see 'rdc check --rules plain.runbook.md')"),
+        ("deploy.runbook.md plain.runbook.md --rule few", "--rule draws one document, but you gave 2"),
+        ("deploy.runbook.md --rule few --format json", "--rule needs a picture"),
+    ],
+)
+def test_a_picture_of_an_unknown_rule_is_a_usage_error(folder: Path, words: str, problem: str) -> None:
+    result = call("graph", *words.split(), cwd=folder)
+    assert (result.code, problem in result.err) == (2, True), result.err
+
+
+def test_a_picture_without_the_rule_needs_proven_rules(folder: Path) -> None:
+    assert call("graph", "broken.runbook.md", "-o", "x.dot", cwd=folder).code == 1
+    assert not (folder / "x.dot").exists()
+
+
+def test_a_trace_shows_where_a_rule_breaks(folder: Path) -> None:
+    result = call("trace", "broken.runbook.md", "--outcomes", "1=no", cwd=folder)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines()[1] == "! 2 breaks rule approved: 1 YES before Install"
+    assert "breaks" not in call("trace", "broken.runbook.md", cwd=folder).out
+    ended = call("trace", "deploy.runbook.md", "--outcomes", "2=fail,pass", cwd=folder).out.splitlines()
+    assert ended[-2:][0].startswith("! COMPLETE breaks rule ended"), "at the end of the run"
+
+
+@pytest.mark.parametrize("name", ["approved", "ended"])
+def test_the_help_of_a_broken_rule_replays_it(folder: Path, name: str) -> None:
+    found = json.loads(call("check", "--format", "json", "broken.runbook.md", cwd=folder).out)["diagnostics"]
+    (one,) = [each for each in found if each["code"] == "RD420" and f"`{name}`" in each["message"]]
+    words = shlex.split(one["help"][one["help"].index("rdc trace") :].split("\n")[0].strip("`"))
+    result = call(*words[1:], cwd=folder)
+    assert result.code == 0, result.err
+    assert f" breaks rule {name}: " in result.out
+
+
+def test_sarif_has_the_path_that_breaks_a_rule(folder: Path) -> None:
+    result = call("check", "--format", "sarif", "broken.runbook.md", cwd=folder)
+    results = json.loads(result.out)["runs"][0]["results"]
+    found = [each for each in results if each["ruleId"] == "RD420"]
+    assert len(found) == 2
+    steps = [step["location"] for step in found[0]["codeFlows"][0]["threadFlows"][0]["locations"]]
+    assert [step["physicalLocation"]["region"]["startLine"] for step in steps][-2:] == [12, 17]
+
+
+# --- The whole project ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path / "shop", BUILD)
+    made.write("docs/deploy.runbook.md", DEPLOY.replace("ended: {", "# {"))
+    made.runbook("other")
+    return made
+
+
+def lock(project: Project) -> list[str]:
+    return [line for line in project.text("rdc.lock").splitlines() if " rule " in line]
+
+
+def test_a_rule_of_the_project_that_applies_to_no_document_is_an_error(project: Project) -> None:
+    project.write("rdc.toml", BUILD + SHARED)
+    assert call("check", cwd=project.root).code == 0
+    assert project.build().code == 0
+    project.write("rdc.toml", BUILD + SHARED.replace("production", "prodution"))
+    for words in (("check",), ("build",), ("build", "--check")):
+        result = call(*words, cwd=project.root)
+        assert (result.code, "rule `asked` applies to no document of the project" in result.err) == (1, True), words
+        assert "rdc.toml:8:" in result.err
+    assert call("check", "docs", cwd=project.root).code == 0, "only for the whole project"
+
+
+def test_a_build_of_some_documents_leaves_rules_of_the_others_to_the_check(project: Project) -> None:
+    project.write("rdc.toml", BUILD.replace("docs/*", "docs/other") + SHARED)
+    assert project.build().code == 0, project.build().err
+    assert call("check", cwd=project.root).code == 0
+    project.write("rdc.toml", BUILD.replace("docs/*", "docs/other") + SHARED + 'for = "docs/other*"\n')
+    assert project.build().code == 1
+
+
+# --- The lock ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_lock_has_the_rules_of_each_document(project: Project) -> None:
+    project.write("rdc.toml", BUILD + SHARED)
+    assert project.build().code == 0
+    assert lock(project) == [
+        'docs/deploy.runbook.md rule approved "1 YES before Install" guards 2',
+        'docs/deploy.runbook.md rule asked "any question YES before any step labeled production" guards 2',
+        'docs/deploy.runbook.md rule few "Install at most 2 times" guards 2',
+    ]
+    assert spawn("build", "--check", cwd=project.root, CI="1").code == 0
+    project.write("rdc.toml", BUILD + SHARED + "try = true\n")
+    assert project.build("--approve", "no rule asked").code == 0
+    assert [line for line in lock(project) if "asked" in line] == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "message"),
+    [
+        ("", 'it was "1 YES before Install"'),
+        ("    approved: 1 NO before Install\n", 'and is now "1 NO before Install"'),
+    ],
+)
+def test_a_weaker_rule_needs_an_approval(project: Project, sentence: str, message: str) -> None:
+    assert project.build().code == 0
+    before = project.files()
+    text = project.text("docs/deploy.runbook.md").replace("    approved: 1 YES before Install\n", sentence)
+    project.write("docs/deploy.runbook.md", text.replace("YES: CONTINUE\n- NO: STOP", "YES: STOP\n- NO: CONTINUE"))
+    for words, env in (((), {}), (("--check",), {}), (("--check",), {"CI": "1"})):
+        result = spawn("build", *words, cwd=project.root, **env)
+        assert result.code == 1
+        assert "error[RD546]: gone: rule approved of docs/deploy.runbook.md" in result.err
+        assert message in result.err
+        assert "rdc build --approve 'no rule approved'" in result.err
+    assert project.files() == before, "neither the file nor the lock changes"
+    assert project.build("--approve", "no rule approved").code == 0
+    assert project.build("--check").code == 0
+
+
+def test_a_rule_that_guards_fewer_steps_needs_an_approval(project: Project) -> None:
+    project.write("rdc.toml", BUILD + SHARED)
+    labeled = DEPLOY.replace("ended: {", "# {").replace("  steps: {2", "  steps: {Back: {labels: [production]}, 2")
+    project.write("docs/deploy.runbook.md", labeled)
+    assert project.build().code == 0
+    project.write("docs/deploy.runbook.md", DEPLOY.replace("ended: {", "# {"))
+    result = project.build()
+    assert "gone: rule asked of docs/deploy.runbook.md\n" in result.err
+    assert "it no longer guards Back; review it" in result.err
+    project.write("docs/deploy.runbook.md", labeled)
+    assert project.build().code == 0, "more guarded steps need no approval"
+
+
+def test_a_document_that_is_gone_or_broken_needs_no_approval(project: Project) -> None:
+    assert project.build().code == 0
+    project.write(
+        "docs/deploy.runbook.md", project.text("docs/deploy.runbook.md").replace("- NO: STOP", "- NO: GOTO 2")
+    )
+    result = project.build()
+    assert (result.code, "RD420" in result.err, "gone: rule" in result.err) == (1, True, False)
+    (project.root / "docs/deploy.runbook.md").unlink()
+    assert project.build("--prune").code == 0, project.build().err
+
+
+@pytest.mark.parametrize("words", ["check", "compile --to python", "build", "test", "run"])
+def test_a_broken_rule_is_an_error_in_each_command(project: Project, words: str) -> None:
+    project.write("docs/deploy.runbook.md", BROKEN)
+    files = [] if words == "build" else ["docs/deploy.runbook.md"]
+    result = call(*words.split(), *files, cwd=project.root)
+    assert "error[RD420]" in result.err
+    assert result.code == (2 if words == "run" else 1)
+    assert not (project.root / "docs/deploy.py").exists()
