@@ -57,7 +57,7 @@ def apply_rules(
         return Applied(None, (), tuple(dict.fromkeys(found)))
     resolved = list(_resolved(sentences, RuleSteps(program, labels, secrets_of(program, tables)), found))
     if found:
-        return Applied(program, (), tuple(dict.fromkeys(found)))  # a document may be included twice
+        return Applied(None, (), tuple(dict.fromkeys(found)))  # a document may be included twice
     resolved = _with_compiled(resolved, compiled)
     proofs = iter(prove(program, [rule for _, rule in resolved if rule]))
     results = tuple(RuleResult(one, rule, next(proofs) if rule else _DOES_NOT_APPLY) for one, rule in resolved)

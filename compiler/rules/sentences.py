@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from lark import Token
@@ -122,6 +122,19 @@ def _unfit(read: Sentence) -> Iterator[Issue]:
 
 def _at(one: Mention, problem: str, remedy: str) -> Issue:
     return Issue((), f"column {one.start + 1}: {problem}", remedy)
+
+
+def renumbered(written: str, new: Callable[[str], str]) -> str:
+    """Return a sentence with other ids of steps; a text that isn't a sentence stays as written."""
+    read = read_sentence(written)
+    if isinstance(read, Issue):
+        return written
+    text = read.text
+    for one in sorted((*read.guarded, *read.opens, *read.closes), key=lambda one: -one.start):
+        if one.kind == "step":
+            target = text[one.start : one.middle].replace(one.name, new(one.name))
+            text = text[: one.start] + target + text[one.middle :]
+    return text
 
 
 _NAME = r"(\"[^\"]+\"|[^\s,\"]+)"
