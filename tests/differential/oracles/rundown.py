@@ -192,17 +192,19 @@ class _Run:
             place = place.plain
 
     def play_substep(self, place: _Place) -> _Place | parts.End:
-        """Play a substep: outcome, record, choice of edge, in this order (M13)."""
+        """Play a substep: its outcome after all attempts, record, choice of edge, in this order (M13)."""
         assert place.child
         step, child, retries = place.step, place.child, 0
         while True:
             passed = self.outcome(place, retries)
-            self.record(step, child, passed)
             result = child.transitions.explicit(passed)
-            if isinstance(result, model.Retry) and retries < result.count:
+            if (
+                isinstance(result, model.Retry) and retries < result.count
+            ):  # if an operator leaves it, it has no outcome
                 retries += 1
                 place = place.plain
                 continue
+            self.record(step, child, passed)
             action = result.then if isinstance(result, model.Retry) else result
             return self.leave_substep(step, child, passed, action)
 
