@@ -61,7 +61,7 @@ def test_an_override_lets_one_event_pass_and_opens_nothing(tmp_path: Path) -> No
     line = f"rule approved was overridden for the start of 3 by ann: {note}"
     assert line in place.run("status").out
     assert json.loads(place.run("status", "--json").out)["overrides"][0]["note"] == note
-    assert [json.loads(one)["event"] for one in place.text("events").splitlines()] == ["override", "goto"]
+    assert [json.loads(one)["event"] for one in place.text("events").splitlines()] == ["goto", "override"]
     assert place.run("resume").code == -9
     again = place.run("resume", "--rerun-interrupted")
     assert (again.code, again.last) == (75, "rdc: WAITING 3 Step 3"), "a repetition is another start"
@@ -74,8 +74,8 @@ def test_an_override_lets_one_event_pass_and_opens_nothing(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--override", "aproved", "--note", "so"), "there is no rule 'aproved'; did you mean approved?"),
-        (("--override", "zzz", "--note", "so"), "there is no rule 'zzz'"),
+        (("--override", "aproved", "--note", "so"), "rule aproved doesn't exist; did you mean approved?"),
+        (("--override", "zzz", "--note", "so"), "rule zzz doesn't exist"),
         (("--override", "approved"), "--override needs --note TEXT with the reason"),
         (("--override", "fixed", "--note", "so"), "rule fixed can't be overridden"),
         (
