@@ -53,7 +53,7 @@ class Locks:
         """Return the rules that the first held event breaks."""
         return [name for name in self.closed() for event in self.held[:1] if has(self.rules[name], "guards", event)]
 
-    def feed(self, record: Record, stops: bool = False) -> None:
+    def feed(self, record: Record, stops: bool = False) -> "Locks":
         """Apply the events of a record. With `stops`, it is not written yet: one that breaks a rule is held."""
         is_held, condition = "held" in record, str(record.get("held", record.get("condition", "")))
         found = self._events(record, condition)
@@ -65,6 +65,7 @@ class Locks:
                 break
             self._apply(*self.held.pop(0))
         self.condition, self.then = record.get("condition", self.condition), condition if is_held else self.then
+        return self
 
     def _events(self, record: Record, condition: str) -> "list[Event] | None":
         """Return the events of a record in order: outcomes, then a start or the end (P-6). None for no new ones."""
@@ -74,13 +75,12 @@ class Locks:
             self.passes |= {record["rule"]}
         elif kind in ("begin", "done"):
             self.passes, self.at = frozenset(), record["next" if kind == "done" else "node"]
-            is_left = outcome in (*MOVES, "canceled")  # the step that an operator leaves has no outcome
-            outcomes = [] if is_left else outcomes_in(record)
+            outcomes = outcomes_in(record) if outcome not in MOVES else []  # a step that an operator leaves has none
             self.ended = frozenset(event[0] for event in outcomes[1:])
-            end = [("", condition, 2)] * (outcome != "canceled")
-            return [*outcomes, *(end if condition in ENDED else [(self.at, "", 2)])]
+            last = ("", condition, 2) if condition in ENDED else (self.at, "", 2)
+            return [*outcomes, last] if outcome != "canceled" else []
         elif kind == "adopt" and condition == "ready" and not self.held:  # the step has not started
-            self.now, self.at, is_again = self.before, record["node"], True
+            self.now, is_again = self.before, True
         return [(self.at, "", 2)] if is_again or (kind == "resume" and self.condition == "running") else None
 
     def _enter(self, event: Event) -> None:
@@ -141,12 +141,12 @@ class Rules(Extension):
 
     def before_run(self, state: "State | None") -> None:
         """Refuse an override or an answer that the run does not wait for."""
-        options = self.session.options
-        broken = {*self.locks.broken()} if state else {*options.override}
-        if options.command == "resume" and not {*options.override} <= broken:
-            raise UsageError("the run isn't held by each of these rules, so there is nothing to override")
-        if options.command == "answer" and not broken <= {*options.override}:
-            raise UsageError(*self.ways(), *reasons(self.locks))
+        broken, override, command = self.locks.broken(), self.session.options.override, self.session.options.command
+        is_wrong = {"resume": not {*override} <= {*broken}, "answer": not {*broken} <= {*override}}
+        if state and is_wrong.get(command):
+            raise UsageError(
+                *self.ways(), *(reasons(self.locks) or ["no rule holds the run, so none can be overridden"])
+            )
 
     def record(self, record: Record) -> Record:
         """Hold a start or an end that breaks a rule. Refuse to go to a step that can't start."""
@@ -159,8 +159,8 @@ class Rules(Extension):
             self.read(self.session.state)
         if kind in ("begin", "adopt"):
             now = {name: digest(rule)[:12] for name, rule in self.rules.items()}
-            before = [one["rules"] for one in self.past if "rules" in one][-1:] or [{}]
-            record = {**record, "rules": now, **({"rules_since": changes(before[0], now)} if kind == "adopt" else {})}
+            old = [one["rules"] for one in self.past if "rules" in one][-1:] or [{}]
+            record = {**record, "rules": now, **({"rules_since": changes(old[0], now)} if kind == "adopt" else {})}
         if kind == "done" and getattr(options, "mock", None) and record["node"] in self.persons:
             record = {**record, "by": "mock"}
         then = self.after(record, True)
@@ -174,10 +174,9 @@ class Rules(Extension):
 
     def after(self, record: Record, stops: bool = False) -> Locks:
         """Return the values after a record; with `stops`, before it is written."""
-        now = Locks(self.rules, [*self.past, record], stops) if record["kind"] == "adopt" else copy.copy(self.locks)
-        if record["kind"] != "adopt":
-            now.feed(record, stops)
-        return now
+        if record["kind"] == "adopt":
+            return Locks(self.rules, [*self.past, record], stops)
+        return copy.copy(self.locks).feed(record, stops)
 
     def written(self, record: Record) -> None:
         """Apply a record. An interrupted step that may not run again waits."""
@@ -189,10 +188,9 @@ class Rules(Extension):
     def decided(self) -> list[str]:
         """Let the next event pass, and return why the run is held, or which rules are closed after a move."""
         self.allowed()
-        options = self.session.options
-        options.override = []  # one event passes
-        closed = self.locks.closed() if options.command == "goto" else ()
-        return reasons(self.locks) or [one_line(f"closed rules: {', '.join(closed)}")] * bool(closed)
+        self.session.options.override = []  # one event passes
+        closed = ", ".join(self.locks.closed()) if self.session.options.command == "goto" else ""
+        return reasons(self.locks) or [one_line(f"closed rules: {closed}")] * bool(closed)
 
     def begins(self) -> None:
         """Wait before a step or an end that a rule holds."""
@@ -213,8 +211,7 @@ class Rules(Extension):
         for name in [one for one in dict.fromkeys(options.override) if one in self.locks.broken()]:
             about = {"rule": name, "by": options.by or user(), "note": options.note}
             record = {"kind": "override", **about, "event": "{1} of {0}".format(*words_of_event(self.locks.held[0]))}
-            more = {} if self.after(record).held else {"condition": self.locks.then}
-            self.session.record({**record, **more})
+            self.session.record({**record, **({} if self.after(record).held else {"condition": self.locks.then})})
             self.session.emit("override", **about, of=record["event"])
 
     resumed = allowed
@@ -225,13 +222,13 @@ class Rules(Extension):
 
     def choices(self, _state: "State | None", _condition: str) -> list[tuple[str, str]]:
         """Return the commands that continue a held run."""
-        session, broken = self.session, self.locks.broken()
-        steps = [event[0] for name in broken for event in self.rules[name].get("opens", ())]
-        goto = [("to decide that", session.call("goto", step)) for step in steps if step in session.places][:1]
-        words = [word for name in broken for word in ("--override", name)]
-        can_pass = broken and not any("override" in self.rules[name] for name in broken)
-        passes = [("to let it pass once", session.call("resume", *words, "--note", "WHY"))] if can_pass else []
-        return [*(goto if "stepspec" not in session.program else ()), *passes]
+        session, rules = self.session, {name: self.rules[name] for name in self.locks.broken()}
+        steps = [event[0] for rule in rules.values() for event in rule.get("opens", ()) if event[0] in session.places]
+        found = [("to decide that", ("goto", *steps[:1]))] * (bool(steps) and "stepspec" not in session.program)
+        if rules and not any("override" in rule for rule in rules.values()):
+            words = [word for name in rules for word in ("--override", name)]
+            found.append(("to let it pass once", ("resume", *words, "--note", "WHY")))
+        return [(what, session.call(*words)) for what, words in found]
 
     def facts(self, _state: State) -> Table:
         """Return why the run is held, and the overrides."""
@@ -241,10 +238,9 @@ class Rules(Extension):
 
     def lines(self, facts: Table, record: "Table | None") -> list[str]:
         """Return lines above the steps."""
-        found = [*facts.get("held", ())] if record is None else []
-        for one in facts.get("overrides", ()) if record is None else ():
-            found.append(one_line(f"rule {one['rule']} was overridden for the {one['event']} {told_by(one)}"))
-        return found
+        past = [(one["rule"], one["event"], told_by(one)) for one in facts.get("overrides", ())]
+        told = ("rule {} was overridden for the {} {}".format(*one) for one in past)
+        return [*map(one_line, (*facts.get("held", ()), *told))] if record is None else []
 
     def end(self) -> None:
         """Show the overrides of the run."""
@@ -252,10 +248,10 @@ class Rules(Extension):
             self.session.display.rule(line)
 
 
-def changes(before: Table, now: Table) -> Table:
-    """Return the names of the rules that were added, removed and changed."""
-    lists = {"added": now.keys() - before, "removed": before.keys() - now, "changed": now.keys() & before}
-    return {how: sorted(one for one in names if now.get(one) != before.get(one)) for how, names in lists.items()}
+def changes(old: Table, now: Table) -> Table:
+    """Return which rules were added, changed and removed."""
+    different = [name for name in {**old, **now} if old.get(name) != now.get(name)]
+    return {name: ("added", "changed", "removed")[(name in old) + (name not in now)] for name in different}
 
 
 def words_of_event(event: Event) -> tuple[str, str]:

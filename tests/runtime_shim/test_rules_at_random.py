@@ -22,7 +22,7 @@ class Trial:
         self.chance, self.made = chance, random_program(chance)
         self.place, self.flow = Compiled(folder, self.made), Flow(self.made, self.made.entry)
         self.is_proven, self.acted, self.holds = holds_alone(self.made), False, 0
-        self.is_interrupted = False
+        self.is_interrupted = self.kills = False
 
     def proceed(self, *words: str) -> None:
         """Start or continue the run, and compare how it stops."""
@@ -130,7 +130,6 @@ class Trial:
 @pytest.mark.parametrize("seed", [*range(16), *(pytest.param(n, marks=pytest.mark.soak) for n in range(16, 400))])
 def test_a_run_is_held_as_the_trace_says(tmp_path: Path, seed: int) -> None:
     trial = Trial(tmp_path, random.Random(seed))
-    trial.kills = False
     trial.proceed("run")
     for _ in range(10):
         trial.act()

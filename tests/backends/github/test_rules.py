@@ -46,6 +46,6 @@ def test_a_question_that_a_workflow_gives_to_anyone_is_refused_by_its_rule() -> 
     ("options", "is_written"),
     [({"environment": "production"}, True), ({}, False), ({"environment": "production", "prompts": "answers"}, False)],
 )
-def test_a_gate_needs_an_environment_with_reviewers(options: dict[str, str], is_written: bool) -> None:  # noqa: FBT001
+def test_a_gate_needs_an_environment_with_reviewers(options: dict[str, str], is_written: bool) -> None:
     emission = GithubBackend().emit(deploys(GATE, "approved", "1"), options)
     assert (emission.text is not None) == is_written, emission.diagnostics

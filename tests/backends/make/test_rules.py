@@ -9,6 +9,7 @@ import pytest
 from backends.make import MakeBackend
 from compiler.ir.program import Program
 from compiler.ir.rules import Event, Rule
+from compiler.ir.tasks import Task
 from tests.support.backend_programs import Made, ask, node, program, shell, when
 
 pytestmark = pytest.mark.process
@@ -18,7 +19,7 @@ RULE = Rule("approved", "2 PASS before 3", (Event("3"),), (Event("2", "pass"),),
 
 def deploys() -> Program:
     """A check, a question, and a deployment, which a native Makefile could do without the rule."""
-    steps = [("1", shell("true")), ("2", ask("pass_fail")), ("3", shell("echo >> deployed"))]
+    steps: list[tuple[str, Task]] = [("1", shell("true")), ("2", ask("pass_fail")), ("3", shell("echo >> deployed"))]
     targets = ["2", "3", "done"]
     nodes = [
         node(name, task, when("pass", after), when("fail", "stop"))
