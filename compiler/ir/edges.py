@@ -132,7 +132,7 @@ class Written(Struct, frozen=True):
         return ": ".join(filter(None, (f"{self.step} {self.outcome.upper()}".strip(), self.action)))
 
 
-class StepOutcome(Struct, frozen=True):
+class StepOutcome(Struct, frozen=True):  # I33
     """The outcome of a step with other steps inside: `pass` or `fail` of a group or of a step with stages."""
 
     step: str

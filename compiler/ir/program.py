@@ -17,7 +17,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from compiler.ir.edges import Edge, Effect, Origin
+from compiler.ir.edges import Edge, Effect, Origin, StepOutcome
 from compiler.ir.rules import Rule
 from compiler.ir.tasks import IDLE, Task, map_task_texts, task_texts
 from compiler.ir.texts import Text
@@ -194,7 +194,7 @@ class StepSpecs(Struct, frozen=True):  # I32
     config: str = "{}"
 
 
-class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I32
+class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I33
     """A document and its includes as one graph. The first source is the document itself.
 
     `limit` is the maximum number of tasks in a run, or None. `secrets` are the environment variables that must be set
@@ -268,6 +268,11 @@ class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I32
         while group:
             yield group
             group = self.parents[group]
+
+    def can_settle(self, group: str, settles: Iterable[StepOutcome]) -> bool:
+        """Return whether an edge of a node in `group` can settle these outcomes: groups around it, in order (I33)."""
+        around = self.around(group)
+        return all(settled.step in around for settled in settles)  # each test continues behind the group before
 
 
 def jumps_of(program: Program) -> dict[str, Jump]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.ir.edges import Edge
 
@@ -47,6 +48,14 @@ class Rule(Struct, frozen=True):
     def initial(self) -> int:
         """The value at the start: 1 for an open lock, 0 for a closed lock or for a count."""
         return int(self.is_open and self.most is None)
+
+    def about(self, steps: Collection[str]) -> Rule:
+        """Return the rule without events of other steps, which never happen."""
+        guards, opens, closes = (
+            tuple(event for event in events if event.step in steps) for events in (self.guards, self.opens, self.closes)
+        )
+        persons = tuple(step for step in self.persons if step in steps)
+        return replace(self, guards=guards, opens=opens, closes=closes, persons=persons)
 
     def breaks(self, value: int, event: Event) -> bool:
         """Return whether an event breaks the rule at a value."""

@@ -21,6 +21,7 @@ from compiler.ir.program import (
     SourceFile,
     Variable,
 )
+from compiler.ir.rules import Rule
 from compiler.ir.tasks import Agent, Ask, Parallel, Reading, Tool, Value
 from compiler.ir.texts import Text, to_plain
 from compiler.text.regex import Regex
@@ -62,9 +63,12 @@ UNWRITTEN: Mapping[type, frozenset[str]] = {
 """Rare keys, by class. They are written only if they have a value."""
 
 _TEXTLESS: frozenset[type] = frozenset(
-    {str, int, bool, NoneType, Origin, Edge, Variable, Constant, Counter, Slot, Input, Jump, Reading, Value}
+    {str, int, bool, NoneType, Origin, Edge, Variable, Constant, Counter, Slot, Input, Jump, Reading, Value, Rule}
 )
 """Classes without a `Text`. msgspec writes them directly, which is most of a program."""
+
+_EMPTY = tuple(f',"{name}":[]' for kind in UNWRITTEN if kind in _TEXTLESS for name in UNWRITTEN[kind])
+"""Rare keys without a value, as msgspec writes them."""
 
 
 def to_json(program: Program) -> str:
@@ -73,12 +77,19 @@ def to_json(program: Program) -> str:
     if program.kind == USUAL_KIND:
         del written["kind"]
     # The compact form is half as long to search.
-    return json.format(shown_json(json.encode(written).decode()), indent=2) + "\n"
+    return json.format(shown_json(_encoded(written)), indent=2) + "\n"
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 (any part of the model, and what JSON has for it)
     """Return a part of the model as a JSON value."""
-    return json.decode(json.encode(_written(value)))
+    return json.decode(_encoded(_written(value)))
+
+
+def _encoded(written: Any) -> str:  # noqa: ANN401 (anything that msgspec writes)
+    found = json.encode(written).decode()
+    for key in _EMPTY:
+        found = found.replace(key, "")  # never part of a string, where quotes are escaped
+    return found
 
 
 def _written(value: Any) -> Any:  # noqa: ANN401 (any part of the model, and what msgspec can write)

@@ -417,5 +417,6 @@ RULES: Mapping[str, Rule] = {
     "I30": wellformed.folder_issues,
     "I31": _contexts,
     "I32": wellformed.stepspec_issues,
+    "I33": wellformed.rule_issues,
 }
 """The rules by number. Each takes time in proportion to the size of the program."""

@@ -1,4 +1,4 @@
-"""Remove nodes that no run and no operator's jump can reach, and groups that become empty."""
+"""Remove nodes that no run and no operator's jump can reach, groups that become empty, and rules about them."""
 
 from msgspec.structs import replace
 
@@ -23,4 +23,6 @@ def remove_unreachable(program: Program) -> Program:
             live.add(group)
             group = parents[group]
     groups = tuple(group for group in program.groups if group.id in live)
-    return replace(program, nodes=nodes, groups=groups)
+    names = {"", *(node.id for node in nodes), *live}
+    rules = tuple(rule.about(names) for rule in program.rules if rule.scope in names)
+    return replace(program, nodes=nodes, groups=groups, rules=rules)

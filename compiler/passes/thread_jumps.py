@@ -1,9 +1,14 @@
 """Thread jumps: an edge into a branch with a single transition leads directly to its target."""
 
+from collections.abc import Callable
+from functools import partial
+
 from msgspec.structs import replace
 
-from compiler.ir.edges import Edge
+from compiler.ir.edges import Edge, StepOutcome
 from compiler.ir.program import Jump, Program
+
+Settles = tuple[StepOutcome, ...]
 
 
 def thread_jumps(program: Program) -> Program:
@@ -16,10 +21,11 @@ def thread_jumps(program: Program) -> Program:
     for place, node in enumerate(nodes):
         for edge in node.edges:
             if edge.target in transitions:
-                nodes[place] = replace(node, edges=tuple(_threaded(edge, transitions) for edge in node.edges))
+                edges = (_threaded(edge, transitions, partial(program.can_settle, node.group)) for edge in node.edges)
+                nodes[place] = replace(node, edges=tuple(edges))
                 break
     entry = program.entry
-    while entry in transitions and not transitions[entry].effects:
+    while entry in transitions and not (transitions[entry].effects or transitions[entry].settles):
         entry = transitions[entry].target
     jumps = tuple(_led_on(jump, transitions) for jump in program.jumps)
     threaded = replace(program, nodes=tuple(nodes), entry=entry, jumps=jumps)
@@ -27,16 +33,20 @@ def thread_jumps(program: Program) -> Program:
 
 
 def _led_on(jump: Jump, transitions: dict[str, Edge]) -> Jump:
-    while jump.target in transitions:
+    while jump.target in transitions and not transitions[jump.target].settles:
         transition = transitions[jump.target]
         jump = replace(jump, target=transition.target, effects=jump.effects + transition.effects)
     return jump
 
 
-def _threaded(edge: Edge, transitions: dict[str, Edge]) -> Edge:
+def _threaded(edge: Edge, transitions: dict[str, Edge], can_settle: Callable[[Settles], bool]) -> Edge:
     """Return the edge, redirected past single transitions; branches never form cycles, so this ends."""
     while edge.target in transitions:
         last = transitions[edge.target]
+        settles = edge.settles + last.settles
+        if last.settles and not can_settle(settles):  # the edge enters a group from outside, only to settle it
+            break
         written = edge.written or last.written
-        edge = Edge(edge.guard, edge.effects + last.effects, last.target, written, edge.origins + last.origins)
+        origins = edge.origins + last.origins
+        edge = Edge(edge.guard, edge.effects + last.effects, last.target, written, origins, settles)
     return edge

@@ -82,7 +82,8 @@ class Visit:
     """One time that a task is done: its calls or question, and its outcome.
 
     What an oracle does not know is None, or an empty `before`, and is not compared: the text of the outcome, the
-    instances of the step, its limits, and what the registers held before.
+    instances of the step, its limits, what the registers held before, and the outcomes of the steps around it that
+    were settled then, inner ones first.
     """
 
     step: str
@@ -95,6 +96,7 @@ class Visit:
     before: Mapping[str, int | str | None] = field(default_factory=dict)
     instances: Mapping[str, int] | None = None
     limits: Limits | None = None
+    settles: tuple[tuple[str, str], ...] | None = None
 
     def __str__(self) -> str:
         """A word such as `1.{n}#2@.3+`: step, attempt if not the first, instances, outcome."""

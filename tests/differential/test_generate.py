@@ -297,7 +297,7 @@ OF_PROGRAMS = {
     *(f"kind {kind}" for kind in ("outcome", "counter", "slot", "set", "add", "at_least", "reset", "clear", "keep")),
     *("of output", "extract", "before", "after", "missing", "variables", "keywords", "check all", "check any"),
     *("excused", "failing", "unanimous", "groups", "timeout", "delay", "context", "contexts", "optional", "artifact"),
-    "items",
+    *("items", "settles"),
     *(f"{kind} {word}" for kind in ("agent", "parallel") for word in ("pass", "fail", "a keyword", "none")),
     *(f"{kind} {word}" for kind in ("agent", "parallel") for word in ("invalid", "ambiguous", "failed")),
     *(f"{kind} {word}" for kind in ("shell", "tool") for word in ("pass", "fail")),

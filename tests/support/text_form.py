@@ -48,6 +48,7 @@ def _lines(program: Program) -> Iterator[str]:
         parent = f" in {group.parent}" if group.parent else ""
         yield f"group {group.id} {group.kind} {_text(group.title)}{parent}"
     yield from (_jump(jump) for jump in program.jumps)
+    yield from (f"rule {_quoted(to_builtins(rule))}" for rule in program.rules)
     for node in program.nodes:
         yield ""
         yield from _node(node)
@@ -136,8 +137,9 @@ def _items(name: str, items: tuple[object, ...]) -> Iterator[str]:
 def _edge(edge: Edge) -> str:
     guard = " and ".join(_test(test) for test in edge.guard) or "always"
     effects = f" do {', '.join(_effect(effect) for effect in edge.effects)}" if edge.effects else ""
+    settles = f" settles {', '.join(f'{item.step} {item.word}' for item in edge.settles)}" if edge.settles else ""
     label = f"  # {edge.label}" if edge.label else ""
-    return f"{guard} -> {edge.target}{effects}{label}"
+    return f"{guard} -> {edge.target}{effects}{settles}{label}"
 
 
 def _test(test: Test) -> str:

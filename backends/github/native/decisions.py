@@ -101,7 +101,10 @@ def rejected(program: Program, question: Node) -> Program:
 
 
 def _cut(program: Program, index: Mapping[str, Node], start: str) -> Program:
-    """Return the program from a node up to the next questions, which lead nowhere here."""
+    """Return the program from a node up to the next questions, which lead nowhere here.
+
+    Its rules are proven for the whole program, and name steps that aren't in this part.
+    """
 
     def onward(name: str) -> list[str]:
         node = index[name]
@@ -110,7 +113,7 @@ def _cut(program: Program, index: Mapping[str, Node], start: str) -> Program:
     names = reached_from([start], onward)
     nodes = (node for node in program.nodes if node.id in names)
     ends = (replace(node, edges=()) if isinstance(node.task, Ask) else node for node in nodes)
-    return replace(program, entry=start, nodes=tuple(ends), jumps=())
+    return replace(program, entry=start, nodes=tuple(ends), jumps=(), rules=())
 
 
 def _target(node: Node, word: str) -> str:

@@ -61,7 +61,7 @@ def _names(program: Program) -> Iterator[tuple[DataPath, str]]:
         of_task = ((key, getattr(node.task, key, None)) for key in ("connection", "tool", "gate"))
         yield from ((("nodes", place, "task", key), name) for key, name in of_task if name is not None)
     yield from ((("groups", place, "id"), group.id) for place, group in enumerate(program.groups))
-    for field in ("registers", "slots", "contexts", "inputs"):
+    for field in ("registers", "slots", "contexts", "inputs", "rules"):
         yield from (((field, place, "name"), item.name) for place, item in enumerate(parts_at(program, field)))
     scopes = enumerate(counter.scope for counter in program.counters)
     yield from ((("registers", place, "scope"), scope) for place, scope in scopes if scope)

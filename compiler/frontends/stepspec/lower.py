@@ -26,7 +26,7 @@ from compiler.frontends.stepspec.tools import (
     stepspec_of,
     tool_gates,
 )
-from compiler.ir.edges import Add, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset
+from compiler.ir.edges import Add, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset, StepOutcome
 from compiler.ir.program import Counter, Group, Input, Jump, Node, Program, Settings, Slot, SourceFile
 from compiler.ir.tasks import End, Gate, Stage
 from compiler.ir.texts import Text, text
@@ -190,7 +190,9 @@ def _nodes(step: _Step, following: str, origin: Callable[[DataPath], Origin]) ->
     last = len(step.stages) - 1
     for place, stage in enumerate(step.stages):
         then = following if place == last else step.stages[place + 1].id
-        passing = Edge(() if stage.failed == "on" else (PASS,), fresh if place == last else (), then)
+        passing = Edge(() if stage.failed == "on" else (PASS,), (), then)
+        if place == last:
+            passing = Edge((PASS,), fresh, then, settles=(StepOutcome(spec.id, PASS.word),))
         transitions = (passing, *failing[stage.failed])
         settings = Settings(delay=step.delay) if place == 0 and step.counter else usual
         yield Node(
@@ -203,9 +205,10 @@ def _nodes(step: _Step, following: str, origin: Callable[[DataPath], Origin]) ->
 
 def _failing(step: _Step) -> dict[str, tuple[Edge, ...]]:
     """Return the edges of a failure, by `failed`: retry from the first stage, stop, or continue as if it had passed."""
-    stop = Edge((FAIL,), step.fresh, part(step.spec.id, "failed"))
+    settles = (StepOutcome(step.spec.id, FAIL.word),)
+    stop = Edge((FAIL,), step.fresh, part(step.spec.id, "failed"), settles=settles)
     if step.counter is None:
         return {"again": (stop,), "stop": (stop,), "on": ()}
     left = CounterTest(step.counter, "<", step.retries)
-    again = Edge((FAIL, left), (Add(step.counter, 1),), step.stages[0].id)
+    again = Edge((FAIL, left), (Add(step.counter, 1),), step.stages[0].id, settles=settles)
     return {"again": (again, stop), "stop": (stop,), "on": ()}

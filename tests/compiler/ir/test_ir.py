@@ -23,15 +23,18 @@ from compiler.ir.edges import (
     Reset,
     Set,
     SlotTest,
+    StepOutcome,
     Test,
     Written,
 )
-from compiler.ir.program import Artifact, Context, Counter, Group, Input, Node, Program, Slot, SourceFile
+from compiler.ir.program import Artifact, Context, Counter, Group, Input, Jump, Node, Program, Slot, SourceFile
+from compiler.ir.rules import Event, Rule
 from compiler.ir.semantics import Machine, Outcome
-from compiler.ir.serialize import to_json
+from compiler.ir.serialize import same, to_json
 from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Shell, Task, Tool, Verdict
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import InvalidProgramError, verify
+from compiler.passes import optimize
 from compiler.passes.fold_effects import fold_effects
 from compiler.passes.remove_dead_counters import remove_dead_counters
 from compiler.passes.remove_unreachable import remove_unreachable
@@ -199,6 +202,87 @@ def test_threading_leads_past_branches_that_choose_nothing() -> None:
     assert threaded.nodes[0].edges[0].target == "COMPLETE"
     assert threaded.nodes[0].edges[0].effects == (Add("r", 1), Set("r", 2))
     assert [item.id for item in remove_unreachable(threaded).nodes] == ["a", "COMPLETE"]
+
+
+STEP = Group("1", Text(), Text(), "step", "", PLACE)
+INNER = Group("1.1", Text(), Text(), "step", "1", PLACE)
+PASSED, FAILED = StepOutcome("1.1", "pass"), StepOutcome("1", "fail")
+
+
+def settling(target: str, *settles: StepOutcome) -> Edge:
+    return replace(to(target), settles=settles)
+
+
+def in_steps(*nodes: Node, group: str = "1.1") -> Program:
+    """A program whose first node is in a group."""
+    first, *others = nodes
+    return replace(program(replace(first, group=group), *others, DONE), groups=(STEP, INNER))
+
+
+def test_threading_joins_what_both_edges_settle_inner_ones_first() -> None:
+    branch = replace(node("b", settling("COMPLETE", FAILED), task=Branch()), group="1")
+    threaded = thread_jumps(in_steps(node("a", settling("b", PASSED)), branch))
+    assert threaded.nodes[0].edges == (settling("COMPLETE", PASSED, FAILED),)
+
+
+def test_threading_leaves_a_branch_that_settles_a_step_from_outside_of_it() -> None:
+    branch = replace(node("b", settling("COMPLETE", FAILED), task=Branch()), group="1")
+    outside = in_steps(node("a", to("b")), branch, group="")
+    assert thread_jumps(outside) is outside
+    again = in_steps(node("a", settling("b", FAILED)), branch)
+    assert thread_jumps(again) is again
+
+
+def test_a_start_or_a_jump_never_skips_what_a_branch_settles() -> None:
+    branch = replace(node("b", settling("a", FAILED), task=Branch()), group="1")
+    started = in_steps(branch, node("a", to("COMPLETE")), group="1")
+    started = replace(started, jumps=(Jump("1", "b"),))
+    assert thread_jumps(started) is started
+
+
+def test_no_other_pass_changes_what_edges_settle() -> None:
+    edges = (
+        replace(settling("COMPLETE", PASSED), guard=ALWAYS[0], effects=(Add("dead", 0),)),
+        replace(settling("COMPLETE", PASSED, FAILED), effects=(Set("r", 1), Set("r", 2), Set("dead", 1))),
+    )
+    whole = replace(in_steps(node("a", *edges), node("x", to("a"))), counters=(Counter("r", ""), Counter("dead", "")))
+    after = optimize(whole, jumps=False)
+    assert after.counters == ()
+    assert [[edge.settles for edge in each.edges] for each in after.nodes] == [[(PASSED,), (PASSED, FAILED)], []]
+
+
+def test_a_rule_loses_its_unreachable_steps_and_goes_with_its_runbook() -> None:
+    rule = Rule(
+        "r",
+        "x",
+        guards=(Event("a"), Event("gone"), Event("", "stop")),
+        opens=(Event("1.1", "pass"), Event("gone", "yes")),
+        closes=(Event("1", "pass"),),
+        persons=("gone",),
+    )
+    gone = node("gone", to("COMPLETE"), task=Ask("confirm", text("?")))
+    whole = replace(in_steps(node("a", to("COMPLETE")), gone), rules=(rule, replace(rule, name="s", scope="2")))
+    whole = replace(whole, groups=(*whole.groups, Group("2", Text(), Text(), "runbook", "", PLACE)))
+    verify(whole)
+    left = remove_unreachable(whole)
+    verify(left)
+    assert [(one.guards, one.opens, one.closes, one.persons) for one in left.rules] == [
+        ((Event("a"), Event("", "stop")), (Event("1.1", "pass"),), (Event("1", "pass"),), ())
+    ]
+
+
+def test_what_edges_settle_and_rules_are_written_only_where_they_are() -> None:
+    rule = Rule("r", "always a", guards=(Event("", "complete"),))
+    plain, settled = in_steps(node("a", to("COMPLETE"))), in_steps(node("a", settling("COMPLETE", PASSED)))
+    edges = [json.loads(to_json(each))["nodes"][0]["edges"][0] for each in (plain, settled)]
+    assert edges[0].keys() == {"guard", "effects", "target", "written", "origins"}
+    assert edges[1]["settles"] == [{"step": "1.1", "word": "pass"}]
+    assert '"rules"' not in to_json(plain)
+    assert json.loads(to_json(replace(plain, rules=(rule,))))["rules"][0]["name"] == "r"
+    tricky = replace(plain, title=',"settles":[]')
+    assert from_json(to_json(tricky)) == tricky
+    assert not same(plain, settled)
+    assert not same(plain, replace(plain, rules=(rule,)))
 
 
 def test_folding_computes_what_is_known_and_drops_what_is_overwritten() -> None:

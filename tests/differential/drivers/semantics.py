@@ -51,7 +51,11 @@ def _compare(case: Case, trace: Trace, program: Program, name: str) -> None:
         found = outcome if visit.text is not None or outcome is None else Outcome(outcome.word, "", outcome.values)
         same(f"the outcome of {visit.step}", found, wanted)
         same(f"whether {visit.word} is a word of {visit.step}", visit.word in alphabet(node.task), True)
-        state = machine.advance(state, wanted).state
+        move = machine.advance(state, wanted)
+        settled = tuple((item.step, item.word) for edge in move.edges for item in edge.settles)
+        if visit.settles is not None:
+            same(f"what {visit.step} settles in the {name}", settled, visit.settles)
+        state = move.state
     state = _jumped(machine, state, trace, len(trace.visits))
     _compare_end(machine, state, trace, name)
 

@@ -6,7 +6,7 @@ a task never lead back to each other (I2), and no gate goes on forever.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -376,9 +376,11 @@ def _case(draw: st.DrawFn, carried: frozenset[Feature] = ALL, most: int = 8) -> 
     if Feature.LIMITS in carried and (flag(draw) or goes_back(found)):
         program["limit"] = number(draw, 1, 10)
     if rarely(draw):
-        program["groups"] = [groups(draw)]
-        for node in found[:2]:
-            node["group"] = program["groups"][0]["id"]
+        program["groups"] = groups(draw)
+        for node, group in zip(found, ("h", "h", "g"), strict=False):
+            node["group"] = group
+            for edge in node["edges"]:
+                settle(draw, edge, ("h", "g")[group == "g" :])
     if Feature.REPORTS in carried:
         draw_reports(draw, program)
     values = {name: value for name, (_, value) in given.items() if value is not None}
@@ -397,10 +399,17 @@ def slots(draw: st.DrawFn, name: str) -> Json:
     return {"name": name, "initial": pick(draw, NASTY)} if flag(draw) else {"name": name}
 
 
-def groups(draw: st.DrawFn) -> Json:
-    """A frame around the first nodes."""
+def groups(draw: st.DrawFn) -> list[Json]:
+    """A frame around the first nodes, and one inside it."""
     title, prompt = pick(draw, LINES), pick(draw, NASTY)
-    return {"id": "g", "title": title, "prompt": prompt, "kind": "step", "parent": "", "origin": ORIGIN}
+    outer = {"id": "g", "title": title, "prompt": prompt, "kind": "step", "parent": "", "origin": ORIGIN}
+    return [outer, {**outer, "id": "h", "parent": "g"}]
+
+
+def settle(draw: st.DrawFn, edge: Json, around: Sequence[str]) -> None:
+    """Let an edge settle some of the groups around its node, or none, inner ones first (I33)."""
+    if settled := [{"step": group, "word": pick(draw, ("pass", "fail"))} for group in around if flag(draw)]:
+        edge["settles"] = settled
 
 
 def goes_back(nodes: list[Json]) -> bool:

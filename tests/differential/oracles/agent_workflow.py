@@ -92,7 +92,7 @@ class _Run:
         node = f"{step.name}/human"
         word = "approved" if self.reply(node).get("reply", True) is not False else "rejected"
         asked = Question(f"Step {step.name} needs approval before it starts.", word)
-        self.visits.append(Visit(node, 1, (), asked, word, "", {}, {}))
+        self.visits.append(Visit(node, 1, (), asked, word, "", {}, {}, settles=()))
         return word == "approved"
 
     def do(self, step: Step, carried: tuple[str, str] | None) -> Visit:
@@ -118,7 +118,7 @@ class _Run:
         word = joined(words, task) if step.entries else words[0]
         text = PARAGRAPH.join(answer for answer in answers if answer)
         self.keep(step, answers, text)
-        made = Visit(step.name, 1, tuple(calls), None, word, text, {}, {})
+        made = Visit(step.name, 1, tuple(calls), None, word, text, {}, {}, settles=())
         self.visits.append(made)
         return made
 

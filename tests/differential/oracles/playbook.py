@@ -121,7 +121,9 @@ class _Run:
         """What an agent or tool answers; where that is nothing, and the step needs it, the run has failed (P18)."""
         answer = answer_of(self.drawn.replies.get(step, ANYTHING), may_be_empty=may_be_empty)
         word = "fail" if answer is None else "pass"
-        self.visits.append(Visit(step, 1, (Call(step, 1, given, callee=callee),), None, word, answer or "", {}, {}))
+        self.visits.append(
+            Visit(step, 1, (Call(step, 1, given, callee=callee),), None, word, answer or "", {}, {}, settles=())
+        )
         if answer is None and is_needed:
             raise StoppedError("")
         return answer
@@ -139,7 +141,7 @@ class _Run:
             reply, word = options[place_of], row(elicit.options[place_of])
         question = Question(self.fill(elicit.question), str(reply), None, options)
         stored = str(reply).strip(WHITE) if elicit.kind == "input" else str(reply)
-        self.visits.append(Visit(step, 1, (), question, word, stored, {}, {}))
+        self.visits.append(Visit(step, 1, (), question, word, stored, {}, {}, settles=()))
         return stored
 
     # --- Branches (P14) -----------------------------------------------------------------------------------------------

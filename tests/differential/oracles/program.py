@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from tests.differential.case import NOWHERE, Call, Case, Json, Question, Trace, Visit
@@ -70,25 +70,33 @@ class Run:
     held: dict[str, int | str | None] = field(default_factory=dict)
     calls: dict[str, int] = field(default_factory=dict)
     done: int = 0
+    settled: list[tuple[str, str]] = field(default_factory=list)
     end: tuple[str, str] | None = None
 
     def visits(self) -> Iterator[Visit]:
         self.held = initial(self.case)
         nodes = {node["id"]: node for node in self.case.program["nodes"]}
-        node = nodes[self.case.program["entry"]]
+        node = self._passed(nodes, self.case.program["entry"])
         while self.end is None:
             task = node["task"]
-            if task["kind"] == "end" and not node["edges"]:
+            if task["kind"] == "end":
                 self.end = (task["result"].upper(), filled(task.get("message", ""), self.held))
-            elif task["kind"] in {"branch", "end"}:
-                node = nodes[self._leave(node, Came(""))]
             elif task["kind"] != "gate" and self.done == self.case.program.get("limit"):
                 self.end = ("STOP", f"{node['id']}: the limit of {self.done} steps was reached")
             else:
                 self.done += task["kind"] != "gate"
                 came = self._do(node)
-                yield Visit(node["id"], self._attempt(node), came.calls, came.question, *came[:3], dict(self.held))
-                node = nodes[self._leave(node, came)]
+                visit = Visit(node["id"], self._attempt(node), came.calls, came.question, *came[:3], dict(self.held))
+                self.settled = []
+                node = self._passed(nodes, self._leave(node, came))
+                yield replace(visit, settles=tuple(self.settled))
+
+    def _passed(self, nodes: dict[str, Json], name: str) -> Json:
+        """The node where a run stops on its way from one: a task, or the end."""
+        node = nodes[name]
+        while node["task"]["kind"] in {"branch", "end"} and node["edges"]:
+            node = nodes[self._leave(node, Came(""))]
+        return node
 
     def _attempt(self, node: Json) -> int:
         counted = self.held[node["retries"]] if node.get("retries") else 0
@@ -100,6 +108,7 @@ class Run:
         edge = next(edge for edge in node["edges"] if all(self._holds(test, came) for test in edge["guard"]))
         for effect in edge["effects"]:
             self._apply(effect, came)
+        self.settled += [(item["step"], item["word"]) for item in edge.get("settles", ())]
         return str(edge["target"])
 
     def _holds(self, test: Json, came: Came) -> bool:

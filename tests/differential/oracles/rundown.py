@@ -237,6 +237,7 @@ class _Run:
     def finish_step(self, step: model.Step, passed: bool) -> _Place | parts.End:
         """Fire the own transition of a step with substeps; its RETRY starts again at the first child (M9)."""
         memory = self.memory[step.ident]
+        self.world.recorder.settle(self.prefix + step.ident, passed)
         result = explicit_or_default(step.transitions, passed)
         if not isinstance(result, model.Retry):
             return self.act_for_step(step, result)
@@ -345,6 +346,12 @@ class _Run:
 
     def play_list(self, place: _Place, runbooks: model.Runbooks) -> bool:
         """M11: each runbook yields its outcome, until the outcome of the whole is decided."""
+        passed = self.play_runbooks(place, runbooks)
+        self.world.recorder.settle(self.label(place), passed)
+        return passed
+
+    def play_runbooks(self, place: _Place, runbooks: model.Runbooks) -> bool:
+        """The outcome of a list of runbooks, each of which has its own."""
         optimistic, route = place.transitions.optimistic, place.route
         for position in range(place.position, len(runbooks.paths)):
             path, name = runbooks.paths[position], model.inclusion(self.label(place), runbooks, position)
@@ -352,6 +359,7 @@ class _Run:
             scope = self.scope.include(nested.declared, f"{name}/", (*self.around(place), name))
             run = _Run(nested, self.world, f"{name}/", path, self.instances(place), scope)
             passed = run.play(route)[0] == "COMPLETE"  # M8
+            self.world.recorder.settle(name, passed)
             route = ()
             if passed == optimistic:
                 return passed
@@ -411,7 +419,7 @@ def walk_model(
         end = _Run(runbook, world, "", "", (None, None), scope).play()
     except parts.CutOffError:
         end = None
-    return parts.Taken(tuple(recorder.visits), end, given, tuple(recorder.jumps))
+    return parts.Taken(tuple(recorder.visits), end, given, tuple(recorder.jumps), tuple(recorder.settled))
 
 
 OTHERS = 12

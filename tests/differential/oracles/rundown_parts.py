@@ -77,6 +77,7 @@ class LimitError(Exception):
 
 
 OutcomeOf = Callable[[int], bool]
+Settled = tuple[tuple[str, bool], ...]
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,8 @@ class Taken:
     end: End | None
     given: model.Given = model.NOTHING_GIVEN
     jumps: tuple[Jump, ...] = ()
+    settled: tuple[Settled, ...] = ()
+    """For each visit, the outcomes of the steps with children and of the runbooks that it decided."""
 
 
 class CutOffError(Exception):
@@ -101,6 +104,11 @@ class Recorder:
     limit: int
     visits: list[tuple[Visit, bool]] = field(default_factory=list)
     jumps: list[Jump] = field(default_factory=list)
+    settled: list[Settled] = field(default_factory=list)
+
+    def settle(self, name: str, passed: bool) -> None:
+        """Note that the last visit decided the outcome of a step with children, or of a nested runbook (P-6)."""
+        self.settled[-1] += ((name, passed),)
 
     def ask(self, visit: Visit) -> bool:
         """Visit a leaf, whose placeholders are filled, and give its outcome."""
@@ -109,6 +117,7 @@ class Recorder:
         beyond = visit.beyond
         passed = not (beyond.hangs or beyond.is_broken) and self.outcome_of(visit.index)
         self.visits.append((visit, passed))
+        self.settled.append(())
         return passed
 
 
@@ -404,11 +413,12 @@ def reply_to(visit: Visit, passed: bool) -> Json:
 
 def trace_of(taken: Taken) -> Trace:
     """A path as all oracles have it."""
-    visits = tuple(_visit(visit, passed, dict(taken.given.secrets)) for visit, passed in taken.visits)
+    decided = zip(taken.visits, taken.settled, strict=True)
+    visits = tuple(_visit(*visit, dict(taken.given.secrets), settled) for visit, settled in decided)
     return Trace(visits, taken.end, jumps=taken.jumps)
 
 
-def _visit(visit: Visit, passed: bool, secrets: Mapping[str, str]) -> case.Visit:
+def _visit(visit: Visit, passed: bool, secrets: Mapping[str, str], settled: Settled) -> case.Visit:
     word, beyond = "pass" if passed else "fail", visit.beyond
     numbers = {"RDC_STEP_INSTANCE": visit.step_instance, "RDC_SUBSTEP_INSTANCE": visit.substep_instance}
     instances = {name: number for name, number in numbers.items() if number is not None}
@@ -425,4 +435,5 @@ def _visit(visit: Visit, passed: bool, secrets: Mapping[str, str]) -> case.Visit
         values=dict(beyond.values),
         instances=instances,
         limits=Limits(beyond.timeout, beyond.waits, beyond.expire),
+        settles=tuple((name, "pass" if each else "fail") for name, each in settled),
     )

@@ -274,8 +274,10 @@ def _ends(outcomes: Outcomes) -> Iterator[Node]:
     """Yield the ends that edges lead to; ends of a nested runbook continue in the runbook around it (M8)."""
     frame = outcomes.frame
     for name, ending in outcomes.endings.items():
-        arrival = frame.complete if ending.result == "complete" else frame.stop
-        edges = (arrival.edge(),) if arrival else ()
+        is_complete = ending.result == "complete"
+        arrival = frame.complete if is_complete else frame.stop
+        verdict = Verdict.PASS if is_complete else Verdict.FAIL
+        edges = (arrival.settling(frame.scope, verdict).edge(),) if arrival else ()
         message = _text(frame, ending.step, ending.message) if ending.step else Text()
         variables = _variables(frame, ending.step) if ending.step else frame.variables
         yield Node(name, Text(), frame.at(ending.span), End(ending.result, message), edges, frame.scope, variables)

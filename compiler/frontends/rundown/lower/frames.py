@@ -4,6 +4,7 @@ from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
+from typing import Self
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -23,7 +24,7 @@ from compiler.frontends.rundown.syntax import (
     Transition,
     spell,
 )
-from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, Test, Written
+from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, StepOutcome, Test, Written
 from compiler.ir.program import Counter, Entering, Slot, Variable
 from compiler.ir.tasks import Value, Verdict
 from compiler.text.source import Span
@@ -81,16 +82,21 @@ _PASS, _FAIL = Verdict.PASS, Verdict.FAIL
 
 
 class Arrival(Struct, frozen=True):
-    """The target of an edge, with the effects on the way and the author's actions for it."""
+    """The target of an edge, with the effects on the way, the author's actions for it, and the outcomes it settles."""
 
     target: str
     effects: tuple[Effect, ...] = ()
     written: tuple[Written, ...] = ()
     origins: tuple[Origin, ...] = ()
+    settles: tuple[StepOutcome, ...] = ()
 
     def edge(self, guard: tuple[Test, ...] = (), before: tuple[Effect, ...] = ()) -> Edge:
         """Return the edge to this target, with the effects `before` first."""
-        return Edge(guard, before + self.effects, self.target, self.written, self.origins)
+        return Edge(guard, before + self.effects, self.target, self.written, self.origins, self.settles)
+
+    def settling(self, group: str, verdict: Verdict) -> Self:
+        """Return the arrival if this outcome of a group leads to it; the group is inside all that it settles."""
+        return replace(self, settles=(StepOutcome(group, verdict.value), *self.settles))
 
 
 class StepRef(Struct, frozen=True):

@@ -159,8 +159,9 @@ class Outcomes(Struct):
         """Return the arrival for the known outcome of a step with children."""
         transition = ref.transitions.get(verdict)
         if transition and transition.retries:
-            return Arrival(settled_id(self.frame, ref, verdict), written=(Written("", ref.label, verdict.value),))
-        arrival = self.leave(ref, verdict)
+            again = Arrival(settled_id(self.frame, ref, verdict), written=(Written("", ref.label, verdict.value),))
+            return again.settling(self.frame.id(ref), verdict)
+        arrival = self.leave(ref, verdict).settling(self.frame.id(ref), verdict)
         default = "CONTINUE" if verdict is Verdict.PASS else "STOP"
         own, *others = arrival.written or (Written(default),)
         if own.step:  # the step has no transition for this outcome, so it becomes the outcome of the step around it
@@ -189,7 +190,7 @@ class Outcomes(Struct):
         arrival = self._action(ref, transition.action, transition.span)
         written = (_written(transition.action), *arrival.written)
         origins = (self.frame.at(transition.span), *arrival.origins)
-        return Arrival(arrival.target, arrival.effects, written, origins)
+        return replace(arrival, written=written, origins=origins)
 
     def _action(self, ref: StepRef, action: Action, span: Span) -> Arrival:
         if isinstance(action, Goto):

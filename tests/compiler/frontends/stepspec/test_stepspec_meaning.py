@@ -126,8 +126,8 @@ node a stage ""  # main.stepspec.yaml:4
   attempt "a retries" + 1
   delay 5
   pass -> a/validation
-  fail and "a retries" < 2 -> a do "a retries" += 1
-  fail -> a/failed do reset a
+  fail and "a retries" < 2 -> a do "a retries" += 1 settles a fail
+  fail -> a/failed do reset a settles a fail
 
 node a/validation stage "validation"  # main.stepspec.yaml:4
   stage "validation"
@@ -136,17 +136,17 @@ node a/validation stage "validation"  # main.stepspec.yaml:4
   checks "exists"
   attempt "a retries" + 1
   pass -> a/outputs
-  fail and "a retries" < 2 -> a do "a retries" += 1
-  fail -> a/failed do reset a
+  fail and "a retries" < 2 -> a do "a retries" += 1 settles a fail
+  fail -> a/failed do reset a settles a fail
 
 node a/outputs stage "outputs"  # main.stepspec.yaml:4
   stage "outputs"
   step "a"
   paths <"output_folder"> "/x"
   attempt "a retries" + 1
-  pass -> COMPLETE do reset a
-  fail and "a retries" < 2 -> a do "a retries" += 1
-  fail -> a/failed do reset a
+  pass -> COMPLETE do reset a settles a pass
+  fail and "a retries" < 2 -> a do "a retries" += 1 settles a fail
+  fail -> a/failed do reset a settles a fail
 
 node a/rejected end ""  # main.stepspec.yaml:4
   result "stop"
