@@ -16,6 +16,7 @@ from benchmarks.emitting import emitting
 from benchmarks.figures import Figure, table
 from benchmarks.making import making
 from benchmarks.playbooks import reading
+from benchmarks.proving import proving
 from benchmarks.sizes import sizes, sizes_table
 from benchmarks.starting import first_words, starting
 from benchmarks.stepping import stepping
@@ -32,6 +33,7 @@ SUITES: dict[str, Callable[[], list[Figure]]] = {
     "program": first_words,
     "build": building,
     "step": stepping,
+    "rules": proving,
 }
 
 

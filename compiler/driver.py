@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.analyses.warnings import commands_too_long
-from compiler.diagnostics.model import Diagnostic, sort_key
+from compiler.diagnostics.model import Diagnostic, has_error, sort_key
 from compiler.frontends import FRONT_ENDS, all_options, endings, recognize
-from compiler.frontends.common.interface import Format, Formatted, Job
-from compiler.frontends.common.names import ENDING, LOGS, NOTIFY, name_of
+from compiler.frontends.common.interface import Format, Formatted, Job, Result
+from compiler.frontends.common.names import ENDING, LOGS, NOTIFY, RULES, name_of
 from compiler.ir.program import Program
 from compiler.ir.verify import verify
 from compiler.project.configuration import read_configuration
@@ -22,7 +23,11 @@ from compiler.project.options import Level, Options, TargetOptions, merge
 from compiler.project.project import Project, open_project
 from compiler.scenarios.model import Scenario
 from compiler.text.files import FileIssue, read_standard_input
+from compiler.text.patterns import is_matched
 from compiler.text.source import IGNORE, STANDARD_INPUT, Source
+
+if TYPE_CHECKING:
+    from compiler.rules.model import DeclaredRule, RuleResult
 
 
 class Settings(Struct, frozen=True):
@@ -49,6 +54,9 @@ class Compilation(Struct, frozen=True):
 
     `format` is the name of the document's format, or "" if it is unknown. `facts` returns the format's report for other
     tools, if it has one. `scenario_file` is the same as in `Result`.
+
+    `rules` are the rules of the document and of its project, with their proofs. `despite_rules` is the program even if
+    one of them is broken or not proven, for commands that show the path.
     """
 
     path: str
@@ -62,6 +70,8 @@ class Compilation(Struct, frozen=True):
     facts: Callable[[], dict[str, object]] | None = None
     ignores: Ignores | None = None
     scenario_file: str = ""
+    rules: tuple[RuleResult, ...] = ()
+    despite_rules: Program | None = None
 
     def kept(self, found: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
         """Return a target's diagnostics that neither the document nor its project ignores."""
@@ -108,10 +118,14 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     too_long = tuple(commands_too_long(result.program, result.sources)) if result.program else ()
     renamed = () if result.program or settings.front_end else _another_format(begun.job.source, begun.form)
     found = tuple(dict.fromkeys([*begun.found, *result.diagnostics, *too_long, *renamed]))
+    tables = merge(result.options.targets, begun.configured.targets)
     program = None
     if result.program and not (begun.found or too_long):
         program = _identified(result.program, result.options.values, begun.job, begun.project)
         program = _read_by(program, settings)
+    ruled = _with_rules(program, result, begun, tables)
+    found, program = (*found, *ruled.diagnostics), ruled.program
+    if program:
         verify(program)
     ignores = _ignores(begun, result.sources.values())
     if ignores:
@@ -120,9 +134,29 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     diagnostics = tuple(sorted(found, key=sort_key))
     read = {item.path: replace(item) for item in result.sources.values()}  # without the cached lines
     sources = begun.sources | read
-    tables = merge(result.options.targets, begun.configured.targets)
-    told = (begun.form.name, result.facts, ignores, result.scenario_file)
-    return Compilation(opened.path, opened.project, program, diagnostics, sources, tables, result.scenarios, *told)
+    proved = None if has_error(ruled.diagnostics) else program
+    rest = (begun.form.name, result.facts, ignores, result.scenario_file, ruled.results, program)
+    return Compilation(opened.path, opened.project, proved, diagnostics, sources, tables, result.scenarios, *rest)
+
+
+class _Ruled(Struct, frozen=True):
+    """A program with its rules, which are proved."""
+
+    program: Program | None
+    results: tuple[RuleResult, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def _with_rules(program: Program | None, result: Result, begun: _Begun, tables: Mapping[str, TargetOptions]) -> _Ruled:
+    """Return the program with the rules of the document and of its project; usually without any."""
+    own = result.rules or RULES.first(result.options.values) or ()
+    if not (own or begun.rules or (program and program.rules)):
+        return _Ruled(program)
+    from compiler.rules.apply import apply_rules  # noqa: PLC0415 (few documents have rules)
+
+    settings = {name: table.values for name, table in tables.items()}
+    applied = apply_rules(program, (*begun.rules, *own), result.labels, settings, result.sources)
+    return _Ruled(applied.program, applied.results, applied.diagnostics)
 
 
 class Formatting(Struct, frozen=True):
@@ -154,7 +188,10 @@ def _ignores(begun: _Begun, others: Iterable[Source]) -> Ignores | None:
 
 
 class _Begun(Struct, frozen=True):
-    """The job for a front end, or the reasons in `found`; `configured` are the project's options."""
+    """The job for a front end, or the reasons in `found`; `configured` are the project's options.
+
+    `rules` are the project's rules for this document.
+    """
 
     job: Job | None
     form: Format | None
@@ -163,6 +200,7 @@ class _Begun(Struct, frozen=True):
     configured: Options
     ignored: frozenset[str] = frozenset()
     project: str = ""
+    rules: tuple[DeclaredRule, ...] = ()
 
 
 def _begin(opened: Opened, settings: Settings) -> _Begun:
@@ -180,7 +218,8 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
     options = (option for option in form.options if option.name in words and Level.COMMAND_LINE in option.levels)
     given = {option.name: option.read(words[option.name], {}) for option in options}
     job = Job(source, opened.project, given, configured.values, settings.link, configured.targets)
-    return _Begun(job, form, found, sources, configured, configuration.ignored, configuration.name)
+    rules = tuple(one for one in configuration.rules if not one.patterns or is_matched(source.name, one.patterns))
+    return _Begun(job, form, found, sources, configured, configuration.ignored, configuration.name, rules)
 
 
 def _identified(program: Program, own: Mapping[str, object], job: Job, project: str) -> Program:

@@ -7,9 +7,10 @@ from msgspec import Struct
 from backends.common import remarks
 from backends.common.specification import Specification, shown
 from compiler.analyses.values import value_flow
+from compiler.ir.answers import ANSWERS, is_chosen, spoken
 from compiler.ir.edges import Clear
 from compiler.ir.program import Counter, Group, Program, scope_members, texts_of
-from compiler.ir.tasks import UNREAD, Ask, Task, Verdict, agents_of
+from compiler.ir.tasks import UNREAD, Ask, Task, Verdict
 
 LONGEST_TITLE = 60  # in characters; a frame has its title on one line
 
@@ -123,17 +124,6 @@ def printable(text: str) -> str:
     return " ".join(remarks.printable(text[:LONGEST_SHOWN]).split())
 
 
-WORDS = {Verdict.PASS.value: "PASS", Verdict.FAIL.value: "FAIL"}
-ANSWERS = {Verdict.PASS.value: "YES", Verdict.FAIL.value: "NO"}
-
-
-def spoken(task: Task, word: str) -> str:
-    """Return a word for display: in capitals if it is rdc's, unchanged if an author chose it."""
-    if isinstance(task, Ask) and task.question == "yes_no":
-        return ANSWERS.get(word, word)
-    return word if is_chosen(task) else word.upper()
-
-
 PLAIN = {
     Verdict.PASS.value: "worked",
     Verdict.FAIL.value: "failed",
@@ -150,10 +140,3 @@ def outcome(task: Task, word: str) -> Term | str:
         return one_line(word)
     written = spoken(task, word)
     return Term(written, written.lower() if written in ANSWERS.values() else PLAIN.get(word, word))
-
-
-def is_chosen(task: Task) -> bool:
-    """Return whether an author chose the words of a task: a question's options, an answer's keywords."""
-    if isinstance(task, Ask):
-        return task.question == "select"
-    return any(agent.reading.keywords for agent in agents_of(task))

@@ -241,8 +241,12 @@ def _texts(node: Node, word: str, keeps: list[Keep], known: Distinguished) -> li
     answers = [keep for keep in keeps if keep.of == "answer"]
     found = dict.fromkeys(_answer(keep, text) for keep in answers for text in known[keep.slot])
     if isinstance(node.task, Ask) and node.task.value:
-        fitting = [text for text in found if of_text(node.task, text) == Outcome(word, text)]
-        return fitting or [usual(node.task).text if word == Verdict.PASS else word]
+        tested = {text for keep in answers for text in known[keep.slot][:-1]}
+        numbers = map(str, range(len(tested) + 1))  # not all of them are tested
+        others = [usual(node.task).text, *node.task.value.options, *numbers] if word == Verdict.PASS else [word]
+        fitting = [text for text in (*found, *others) if of_text(node.task, text) == Outcome(word, text)]
+        other = [text for text in fitting if text not in tested][:1]  # it represents all that no test names
+        return [text for text in found if text in tested and text in fitting] + other or others[:1]
     return list(found) or [""]
 
 
@@ -253,7 +257,8 @@ def _answer(keep: Keep, text: str) -> str:
 def _fitting(declared: Input, texts: Sequence[str]) -> list[str]:
     """Return the strings that an input can have; another one may replace the last, which represents all others."""
     known = [text for text in texts[:-1] if not _unfit(declared, text)]
-    others = (text for text in (texts[-1], *declared.options, *SIMPLE) if text not in texts[:-1])
+    numbers = map(str, range(len(texts)))  # not all of them are tested
+    others = (text for text in (texts[-1], *declared.options, *SIMPLE, *numbers) if text not in texts[:-1])
     return known + [text for text in others if not _unfit(declared, text)][:1]
 
 
@@ -268,9 +273,25 @@ def beginnings(program: Program) -> Iterator[dict[str, str]]:
         yield from (dict(values) for values in islice(product(*choices), MOST))
 
 
+def valid_beginnings(program: Program) -> Iterator[dict[str, str]]:
+    """Yield the beginnings of valid runs: without the one that leaves out a required input that a test reads."""
+    known = distinguished(program)
+    wanted = {one.name for one in program.inputs if one.name in known and one.required and one.default is None}
+    return (given for given in beginnings(program) if wanted <= given.keys())
+
+
 def has_few_beginnings(program: Program) -> bool:
     """Return whether `beginnings` leaves none out."""
-    return prod(map(len, _choices_of_inputs(program))) <= MOST
+    known = distinguished(program)
+    tested = (declared for declared in program.inputs if declared.name in known)
+    has_others = all(_has_other(declared, known[declared.name]) for declared in tested)
+    return has_others and prod(map(len, _choices_of_inputs(program))) <= MOST
+
+
+def _has_other(declared: Input, texts: Sequence[str]) -> bool:
+    """Return whether a fitting string represents those that no test names. A choice or boolean may have none."""
+    is_listed = declared.type in {"choice", "boolean"}
+    return is_listed or any(text not in texts[:-1] for text in _fitting(declared, texts))
 
 
 def _choices_of_inputs(program: Program) -> list[list[tuple[str, str]]]:

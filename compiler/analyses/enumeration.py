@@ -12,9 +12,10 @@ are known; otherwise it ignores guards.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import inf
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -47,6 +48,28 @@ def cost(machine: Machine, made: Visit, after: State) -> int:
     return sum(len(machine.nodes[name].edges) for name, _ in taken_edges(made)) + len(after.counters.changed)
 
 
+class Reached(NamedTuple):
+    """A state that a search reached, the index of its step, and the keys of this state and of the one before it.
+
+    `value` is what the search follows besides the state.
+    """
+
+    place: int
+    state: State
+    value: int
+    key: Key
+    before: Key | None
+    is_new: bool
+
+
+Follow = Callable[[Visit | None, State, int], tuple[State, int] | None]
+"""Returns the state and the value to continue with after a visit, or None to go no further. The start has no visit."""
+
+
+def _anywhere(_: Visit | None, state: State, value: int) -> tuple[State, int]:
+    return state, value
+
+
 class StateSpace(Struct):
     """The states of a program; `is_complete` is true if none is missing.
 
@@ -60,11 +83,13 @@ class StateSpace(Struct):
     tries_all: bool
     is_complete: bool = True
     steps: list[tuple[int, Visit | None]] = field(default_factory=list)
-    """For each visit with a new state or edge, the index of the visit before it; the first entry is the start."""
+    """For each visit with a new state or edge, the index of the step before it; the starts come first."""
     first: dict[Taken, int] = field(default_factory=dict)
     """The index of the first visit that took an edge."""
     distances: dict[Key, int] = field(default_factory=dict)
     """The fewest visits to an end, for each state that can reach one."""
+    effort: int = EFFORT
+    finds_edges: bool = True
 
     def path(self, place: int) -> tuple[Visit, ...]:
         """Return the visits of a shortest path to one of these steps."""
@@ -74,46 +99,87 @@ class StateSpace(Struct):
             visits.append(step[1])
         return tuple(reversed(visits))
 
+    def start_of(self, place: int) -> int:
+        """Return the number of the start from which a path leads to one of these steps."""
+        while (step := self.steps[place])[1]:
+            place = step[0]
+        return step[0]
+
+    def again(self) -> StateSpace:
+        """Return the space for another search, which doesn't look for the first visits of edges."""
+        return StateSpace(self.machine, self.view, self.outcomes, self.tries_all, finds_edges=False)
+
+    def key(self, state: State, value: int = 0) -> Key:
+        """Return the key of a state and of a value that a search follows."""
+        return (value, *self.view.of(state))
+
+    def search(self, starts: Iterable[State], follow: Follow = _anywhere) -> Iterator[Reached]:
+        """Yield the starts and each visit to a state, breadth first. Each state is continued once."""
+        known: set[Key] = set()
+        pending: deque[Reached] = deque()
+        tried: Iterator[tuple[int, Visit | None, State, int, Key | None]]
+        tried = ((place, None, start, 0, None) for place, start in enumerate(starts))
+        while True:
+            for place, made, after, value, before in tried:
+                followed = follow(made, after, value)
+                if followed is None:
+                    continue
+                key = self.key(*followed)
+                is_new = key not in known
+                found = Reached(self._add(place, made, is_new=is_new), *followed, key, before, is_new)
+                if is_new:
+                    known.add(key)
+                    pending.append(found)
+                yield found
+            if not pending:
+                return
+            tried = self._onward(pending.popleft())
+
+    def _onward(self, at: Reached) -> Iterator[tuple[int, Visit, State, int, Key]]:
+        if self.machine.end(at.state):
+            return
+        for outcome in self.outcomes[at.state.node]:
+            made, after = visit(self.machine, at.state, outcome)
+            self.effort -= cost(self.machine, made, after)
+            yield at.place, made, after, at.value, at.key
+
+    def _add(self, place: int, made: Visit | None, *, is_new: bool) -> int:
+        """Add a step if it has a new state or edge, and return its index."""
+        taken = taken_edges(made) if made and self.finds_edges else ()
+        new = [one for one in taken if one not in self.first]
+        if made is None or is_new or new:
+            self.steps.append((place, made))
+            self.first |= dict.fromkeys(new, len(self.steps) - 1)
+        return len(self.steps) - 1
+
+
+def state_space(program: Program, view: View | None = None) -> StateSpace:
+    """Return a space of states to search in, without any yet."""
+    outcomes, has_all_outcomes = outcomes_by_node(program)
+    tries_all = has_all_outcomes and has_few_beginnings(program)
+    return StateSpace(Machine(program), view or View(program), outcomes, tries_all)
+
 
 def enumerate_states(program: Program) -> StateSpace:
     """Return the states of a program, as far as the effort allows. They are enumerated once."""
     if "states" not in program.analyses:
-        outcomes, has_all_outcomes = outcomes_by_node(program)
-        tries_all = has_all_outcomes and has_few_beginnings(program)
-        space = StateSpace(Machine(program), View(program), outcomes, tries_all)
+        program.analyses["states"] = space = state_space(program)
         _find_states(program, space)
-        program.analyses["states"] = space
     found: StateSpace = program.analyses["states"]
     return found
 
 
 def _find_states(program: Program, space: StateSpace) -> None:
-    machine = space.machine
-    starts = {space.view.of(start): start for start in map(machine.start, beginnings(program))}
-    before: dict[Key, list[Key]] = {key: [] for key in starts}
+    before: dict[Key, list[Key]] = {}
     ends: list[Key] = []
-    pending = deque((start, 0) for start in starts.values())
-    space.steps.append((0, None))
-    effort = EFFORT
-    while pending and effort > 0:
-        state, place = pending.popleft()
-        key = space.view.of(state)
-        if machine.end(state):
-            ends.append(key)
-            continue
-        for outcome in space.outcomes[state.node]:
-            made, after = visit(machine, state, outcome)
-            effort -= cost(machine, made, after)
-            new = [taken for taken in taken_edges(made) if taken not in space.first]
-            is_known = space.view.of(after) in before
-            before.setdefault(space.view.of(after), []).append(key)
-            if is_known and not new:
-                continue
-            space.steps.append((place, made))
-            space.first |= dict.fromkeys(new, len(space.steps) - 1)
-            if not is_known:
-                pending.append((after, len(space.steps) - 1))
-    space.is_complete = not pending and space.tries_all
+    space.is_complete = space.tries_all
+    for reached in space.search(map(space.machine.start, beginnings(program))):
+        before.setdefault(reached.key, []).extend([reached.before] if reached.before else ())
+        if reached.is_new and space.machine.end(reached.state):
+            ends.append(reached.key)
+        if space.effort <= 0:
+            space.is_complete = False
+            break
     space.distances = _distances(before, ends)
 
 
@@ -176,7 +242,7 @@ class _Search:
 
     def __init__(self, program: Program, limit: int, space: StateSpace) -> None:
         self.machine, self.outcomes, self.tries_all = space.machine, space.outcomes, space.tries_all
-        self.starts = {space.view.of(start): (given, start) for given, start in _beginnings(self.machine)}
+        self.starts = {space.key(start): (given, start) for given, start in _beginnings(self.machine)}
         self.distance = _exact(space) if space.is_complete else _least(program)
         self.limit = limit
         self.effort = EFFORT
@@ -252,7 +318,7 @@ Distance = Callable[[State], int | None]
 
 
 def _exact(space: StateSpace) -> Distance:
-    return lambda state: space.distances.get(space.view.of(state))
+    return lambda state: space.distances.get(space.key(state))
 
 
 def _least(program: Program) -> Distance:

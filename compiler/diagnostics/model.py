@@ -61,7 +61,10 @@ _SEPARATORS = {ord(character): None for character in "-_ "}
 
 
 class Diagnostic(Struct, frozen=True):
-    """One diagnostic; `span` is None if it applies to the whole file."""
+    """One diagnostic; `span` is None if it applies to the whole file.
+
+    `flow` are the places of a path through the document, in order. With `is_tried`, an error is only a warning.
+    """
 
     code: str
     path: str
@@ -70,11 +73,13 @@ class Diagnostic(Struct, frozen=True):
     help: str
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
+    flow: tuple[Related, ...] = ()
+    is_tried: bool = False
 
     @property
     def severity(self) -> Severity:
         """The severity of the code."""
-        return CODES[self.code].severity
+        return Severity.WARNING if self.is_tried else CODES[self.code].severity
 
 
 DataPath = tuple[str | int, ...]
@@ -239,6 +244,10 @@ CODES: dict[str, Code] = {
     "RD410": Code("input-never-read", _W, "E1"),
     "RD411": Code("counters-not-followed", _N, "V12"),
     "RD412": Code("limit-never-reached", _W, "E3"),
+    "RD420": Code("rule-broken", _E, "P-11"),
+    "RD421": Code("rule-not-proven", _E, "P-11"),
+    "RD422": Code("rule-not-a-sentence", _E, "architecture"),
+    "RD423": Code("rule-selects-nothing", _E, "architecture"),
     # Options and output
     "RD501": Code("invalid-configuration", _E, "V7"),
     "RD502": Code("not-expressible", _E, "architecture"),

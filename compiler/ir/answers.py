@@ -6,7 +6,22 @@ from typing import assert_never
 
 from compiler.ir.patterns import sample
 from compiler.ir.semantics import Outcome
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, Value, alphabet
+from compiler.ir.tasks import (
+    Agent,
+    Ask,
+    Branch,
+    End,
+    Gate,
+    Parallel,
+    Shell,
+    Stage,
+    Task,
+    Tool,
+    Value,
+    Verdict,
+    agents_of,
+    alphabet,
+)
 from runtime_shim.io.reading import AGENT_SECONDS, SPACES, TOOL_SECONDS, decoded
 from runtime_shim.tasks.verdicts import Reading, joined_answer, joined_word, look, read_word
 from runtime_shim.values.fitting import MOST_TRIES, in_time, outcome_of
@@ -134,3 +149,21 @@ def _look(function: str, pattern: str, answer: str) -> object:
     if is_plain and (len(answer) + 1) ** (repetitions + 1) <= MOST_TRIES:
         return look(function, pattern, answer)
     return in_time(function, re.IGNORECASE, pattern, answer) or ()
+
+
+WORDS = {Verdict.PASS.value: "PASS", Verdict.FAIL.value: "FAIL"}
+ANSWERS = {Verdict.PASS.value: "YES", Verdict.FAIL.value: "NO"}
+
+
+def spoken(task: Task, word: str) -> str:
+    """Return a word for display: in capitals if it is rdc's, unchanged if an author chose it."""
+    if isinstance(task, Ask) and task.question == "yes_no":
+        return ANSWERS.get(word, word)
+    return word if is_chosen(task) else word.upper()
+
+
+def is_chosen(task: Task) -> bool:
+    """Return whether an author chose the words of a task: a question's options, an answer's keywords."""
+    if isinstance(task, Ask):
+        return task.question == "select"
+    return any(agent.reading.keywords for agent in agents_of(task))

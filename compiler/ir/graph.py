@@ -7,14 +7,16 @@ edges lead to later nodes, as in most of these, that is seen at once.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from compiler.ir.program import Program
 
 if TYPE_CHECKING:
     import networkx as nx
+
+Place = TypeVar("Place", bound=Hashable)
 
 Graph = Mapping[str, Mapping[str, None]]
 """For each node the targets of its edges, without duplicates. Both are in document order."""
@@ -25,7 +27,7 @@ def to_graph(program: Program) -> dict[str, dict[str, None]]:
     return {node.id: {edge.target: None for edge in node.edges} for node in program.nodes}
 
 
-def reached_from(starts: Iterable[str], onward: Callable[[str], Iterable[str]]) -> dict[str, None]:
+def reached_from(starts: Iterable[Place], onward: Callable[[Place], Iterable[Place]]) -> dict[Place, None]:
     """Return the starts and everything that they lead to, breadth first."""
     found = dict.fromkeys(starts)
     pending = deque(found)
@@ -132,6 +134,21 @@ def between(graph: Graph, sources: Iterable[str], targets: Iterable[str]) -> fro
     above = reached_from(ends, backwards).keys()
     members = ends | (above & set(sources))
     return frozenset(reached_from(members, graph.__getitem__).keys() & (above | reached_from(members, backwards)))
+
+
+def on_the_way(start: Place, goal: Place, onward: Callable[[Place], Iterable[Place]]) -> frozenset[Place]:
+    """Return the places on paths from a start to a goal, without the goal. They are empty if there is no path."""
+    graph: dict[Place, tuple[Place, ...]] = {}
+
+    def remembered(place: Place) -> tuple[Place, ...]:
+        graph[place] = found = () if place == goal else tuple(onward(place))
+        return found
+
+    if goal not in reached_from([start], remembered):  # the usual case
+        return frozenset()
+    import networkx as nx  # noqa: PLC0415 (only for a goal that is reached)
+
+    return frozenset(nx.ancestors(nx.DiGraph(graph), goal))
 
 
 def _reversed(graph: Graph) -> dict[str, dict[str, None]]:

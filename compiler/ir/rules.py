@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,7 +22,7 @@ class Event(Struct, frozen=True):
     word: str = ""
 
 
-class Rule(Struct, frozen=True):
+class Rule(Struct, frozen=True, dict=True):
     """A rule as a machine: a lock with one bit, or a count if `most` is set.
 
     A guarded event breaks the rule while the lock is closed, or when it happens for the `most` + 1st time. For one
@@ -49,6 +50,14 @@ class Rule(Struct, frozen=True):
         """The value at the start: 1 for an open lock, 0 for a closed lock or for a count."""
         return int(self.is_open and self.most is None)
 
+    @cached_property
+    def _guarded(self) -> frozenset[Event]:
+        return frozenset(self.guards)
+
+    @cached_property
+    def _moving(self) -> dict[Event, int]:
+        return dict.fromkeys(self.closes, 0) | dict.fromkeys(self.opens, 1)  # an event that does both opens
+
     def about(self, steps: Collection[str]) -> Rule:
         """Return the rule without events of other steps, which never happen."""
         guards, opens, closes = (
@@ -59,15 +68,13 @@ class Rule(Struct, frozen=True):
 
     def breaks(self, value: int, event: Event) -> bool:
         """Return whether an event breaks the rule at a value."""
-        return event in self.guards and (value == 0 if self.most is None else value >= self.most)
+        return event in self._guarded and (value == 0 if self.most is None else value >= self.most)
 
     def after(self, value: int, event: Event) -> int:
         """Return the value after an event."""
         if self.most is not None:
-            return min(value + 1, self.most + 1) if event in self.guards else value
-        if event in self.opens:
-            return 1
-        return 0 if event in self.closes else value
+            return min(value + 1, self.most + 1) if event in self._guarded else value
+        return self._moving.get(event, value)
 
 
 def events_after(step: str, word: str, edges: Iterable[Edge]) -> Iterator[Event]:

@@ -7,7 +7,7 @@ tests, traces and the comparison of targets use this module.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import assert_never
@@ -96,6 +96,11 @@ class Counters(Mapping[str, int]):
             if value == self._bank.initial[effect.register]:
                 del changed[effect.register]  # so that equal values compare equal
         return new
+
+    def only(self, keeps: Callable[[str], bool]) -> Counters:
+        """Return the counters with only some of the changes; the others have their initial values."""
+        kept = {name: value for name, value in self.changed.items() if keeps(name)}
+        return self if len(kept) == len(self.changed) else Counters(self._bank, kept)
 
     def _value_after(self, effect: Set | Add | AtLeast) -> int:
         match effect:

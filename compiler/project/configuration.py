@@ -1,8 +1,10 @@
 """The configuration of a project: `rdc.toml`, or `[tool.rdc]` of `pyproject.toml`."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,6 +19,9 @@ from compiler.text.files import read_text
 from compiler.text.regex import Regex
 from compiler.text.source import Source, below
 from compiler.version import __version__
+
+if TYPE_CHECKING:
+    from compiler.rules.model import DeclaredRule
 
 DOCS_URL = "docs-url"
 
@@ -52,7 +57,9 @@ CHECK = "check"
 
 PROJECT = "project"
 
-OWN_KEYS = (REQUIRED_VERSION, BUILD, CHECK, DOCS_URL, PROJECT)
+RULE = "rule"
+
+OWN_KEYS = (REQUIRED_VERSION, BUILD, CHECK, DOCS_URL, PROJECT, RULE)
 """The configuration keys about the project itself; other keys configure how its documents are read."""
 
 
@@ -60,7 +67,7 @@ class Configuration(Struct, frozen=True):
     """The options for all documents of a project, the diagnostics for them, and the configuration file.
 
     `own` has the keys in `OWN_KEYS` as written. `name` is the name of the project, or "". `ignored` are the codes of
-    warnings and notes that the project ignores.
+    warnings and notes that the project ignores. `rules` are those of `[[rule]]`.
     """
 
     options: Options
@@ -70,6 +77,7 @@ class Configuration(Struct, frozen=True):
     ignored: frozenset[str] = frozenset()
     docs_url: str = ""
     name: str = ""
+    rules: tuple[DeclaredRule, ...] = ()
 
 
 def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Configuration:
@@ -108,11 +116,17 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
     ignored, wrong_codes = read_check(own.get(CHECK, {}), at[CHECK], below(spans, CHECK))
     docs_url, wrong_address = read_docs_url(own, at[DOCS_URL])
     name, wrong_name = _project_name(own.get(PROJECT, {}), at[PROJECT])
+    rules, wrong_rules = _rules(own[RULE], at[RULE].around(below(spans, RULE))) if RULE in own else ((), [])
     options, found = read_options(rest, place, spans, known)
-    wrong_keys = [*found, *wrong_codes, *wrong_address, *wrong_name]
-    return Configuration(
-        options, wrong_keys, {source.path: source}, TargetOptions(own, places), ignored, docs_url, name
-    )
+    wrong_keys = [*found, *wrong_codes, *wrong_address, *wrong_name, *wrong_rules]
+    table = TargetOptions(own, places)
+    return Configuration(options, wrong_keys, {source.path: source}, table, ignored, docs_url, name, rules)
+
+
+def _rules(content: object, places: OptionSources) -> tuple[tuple[DeclaredRule, ...], list[Diagnostic]]:
+    from compiler.project.rules import read_shared  # noqa: PLC0415 (few projects have rules)
+
+    return read_shared(content, places)
 
 
 def _project_name(table: object, place: OptionSource) -> tuple[str, list[Diagnostic]]:

@@ -19,6 +19,15 @@ Value = TypeVar("Value")
 Word = TypeVar("Word", bound=str)
 
 
+LABEL = r"[^\W\d_][\w.-]{0,63}"
+_LABEL = Regex(LABEL)
+
+
+def is_label(name: object) -> bool:
+    """Return whether a value can be a label or the name of a rule, which needs no quotes in sentences and commands."""
+    return isinstance(name, str) and name.isprintable() and _LABEL.fullmatch(name) is not None
+
+
 class TargetOptions(Struct, frozen=True):
     """The unchecked options of one target; only the target knows which values are valid.
 

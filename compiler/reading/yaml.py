@@ -387,6 +387,8 @@ def explain(error: yaml.MarkedYAMLError, lines: Lines) -> UnreadableError:
     line = lines.text(at)
     if re.match(r"\s*-[^\s-]", line) and "<block end>" in problem:
         return UnreadableError("a list item has no space after its dash", at, f"write `- {line.strip()[1:40].strip()}`")
+    if "'<scalar>'" in problem and re.match(r"[^:{[]+:\s+[{[][^:{[]*[]}]", line):
+        return UnreadableError("there is text after the closing bracket", at, _in_quotes(line))
     if problem.startswith("mapping values"):
         return UnreadableError(*_second_colon(line, line[: here.column] if here else "", at))
     if error.context_mark and _OPENING.search(problem):
@@ -398,12 +400,17 @@ def explain(error: yaml.MarkedYAMLError, lines: Lines) -> UnreadableError:
     return UnreadableError(problem or "cannot read this", at, REMEDY)
 
 
+def _in_quotes(line: str) -> str:
+    """Return the remedy that quotes the value of a line."""
+    key, _, value = line.strip().lstrip("- ").partition(":")
+    quoted = value.strip().replace("\\", "\\\\").replace('"', '\\"')
+    example = f'`{key}: "{quoted}"`' if len(line) <= 80 else f'`{key}: "…"`'
+    return f"put the value in quotes: {example}"
+
+
 def _second_colon(line: str, before: str, at: int) -> tuple[str, int, str]:
     if re.search(r":\s", before):
-        key, _, value = line.strip().lstrip("- ").partition(":")
-        quoted = value.strip().replace("\\", "\\\\").replace('"', '\\"')
-        example = f'`{key}: "{quoted}"`' if len(line) <= 80 else f'`{key}: "…"`'
-        return "the value contains a second `: `", at, f"put the value in quotes: {example}"
+        return "the value contains a second `: `", at, _in_quotes(line)
     problem = "this key is not valid after the line above it"
     remedy = "indent it like the keys above, and check that the line above is `key: value` with a space after the colon"
     return problem, at, remedy

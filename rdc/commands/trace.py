@@ -10,11 +10,11 @@ from compiler.driver import Settings, compile_file
 from compiler.ir.paths import Decide, usual_limit, walk
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
+from compiler.scenarios.outcomes import OutcomesError, decided_by, read_outcomes
 from rdc.commands.common.documents import language_options
 from rdc.commands.common.reporter import Reporter, strictness_options
 from rdc.terminal.output import many, put
 from rdc.trace import json, text
-from rdc.trace.outcomes import OutcomesError, decided_by, read_outcomes
 from rdc.trace.text import show_facts, show_inputs, with_examples
 from runtime_shim.values.fitting import unfit
 

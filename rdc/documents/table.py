@@ -19,8 +19,10 @@ from compiler.project.configuration import (
     PATTERN,
     PROJECT,
     REQUIRED_VERSION,
+    RULE,
 )
-from compiler.project.options import Level
+from compiler.project.options import LABEL, Level
+from compiler.project.rules import LONGEST_PATTERN, LONGEST_WHY
 
 
 def _patterns(value: str | list[str]) -> str | list[str]:
@@ -89,6 +91,26 @@ _PROJECT = {
 }
 
 
+_PATTERN = {"type": "string", "minLength": 1, "maxLength": LONGEST_PATTERN}
+_RULE = {
+    "type": "object",
+    "description": "A rule about the order of steps, for many documents.",
+    "properties": {
+        "name": {"type": "string", "description": "Its name.", "pattern": f"^{LABEL}$"},
+        "rule": {"type": "string", "description": "The sentence, such as `Test PASS before Deploy`."},
+        "for": {
+            "description": "The documents: paths from the project root with `*` and `**`. `!` excludes a path.",
+            "anyOf": [_PATTERN, {"type": "array", "minItems": 1, "items": _PATTERN}],
+        },
+        "why": {"type": "string", "description": "The reason, for messages.", "maxLength": LONGEST_WHY},
+        "override": {"type": "boolean", "description": "Whether an operator can let a run pass.", "default": True},
+        "try": {"type": "boolean", "description": "Whether to only warn, without enforcement.", "default": False},
+    },
+    "required": ["name", "rule"],
+    "additionalProperties": False,
+}
+
+
 def schema() -> dict[str, Any]:
     """Return the schema: keys of the project, options of formats, and a table for each target."""
     kinds: list[type[Options]] = [Build, *(load(name).options for name in BACKENDS)]
@@ -124,6 +146,7 @@ def schema() -> dict[str, Any]:
             },
             DOCS_URL: _ADDRESS,
             PROJECT: _PROJECT,
+            RULE: {"type": "array", "description": "Rules for many documents.", "items": _RULE},
             **formats,
             **dict(zip(BACKENDS, of_targets, strict=True)),
         },

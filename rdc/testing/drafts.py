@@ -8,14 +8,13 @@ from itertools import count
 from msgspec import Struct
 from msgspec.structs import replace
 
-from backends.picture.naming import spoken
 from compiler.analyses.domains import beginnings
 from compiler.analyses.enumeration import enumerate_paths
 from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Compilation, Opened
 from compiler.frontends import FRONT_ENDS
 from compiler.frontends.common.drafts import Draft, Writer, entry, writer_of
-from compiler.ir.answers import usual
+from compiler.ir.answers import spoken, usual
 from compiler.ir.paths import Path, usual_limit, walk
 from compiler.ir.patterns import sample
 from compiler.ir.program import Program

@@ -8,7 +8,7 @@ from compiler.analyses.coverage import Coverage
 from compiler.ir.paths import Path, Visit
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
-from rdc.trace.outcomes import write_outcomes
+from compiler.scenarios.outcomes import write_outcomes
 
 VERSION = 1
 

@@ -11,19 +11,19 @@ from typing import NamedTuple
 import click
 from msgspec import Struct
 
-from backends.picture.naming import WORDS, spoken
 from compiler.analyses.coverage import Coverage, Untaken
 from compiler.analyses.values import value_flow
+from compiler.ir.answers import WORDS, spoken
 from compiler.ir.edges import Keep
 from compiler.ir.paths import Path, Visit, usual_limit
 from compiler.ir.program import Input, Program, Settings
 from compiler.ir.semantics import Machine
 from compiler.ir.tasks import Verdict
 from compiler.ir.visits import most_visits
+from compiler.scenarios.outcomes import write_outcomes
 from compiler.text import durations
 from rdc.terminal.cells import cells, visible
 from rdc.terminal.output import many
-from rdc.trace.outcomes import write_outcomes
 from runtime_shim.values.fitting import unfit
 
 MOST_STEPS = 12

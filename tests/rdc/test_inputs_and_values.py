@@ -15,7 +15,7 @@ from compiler.ir.semantics import Outcome
 from compiler.ir.tasks import Agent, Ask, End, Reading, Shell
 from compiler.ir.texts import Text
 from compiler.ir.texts import text as text_of
-from rdc.trace.outcomes import read_outcomes, write_outcomes
+from compiler.scenarios.outcomes import read_outcomes, write_outcomes
 from tests.conftest import ROOT
 from tests.support.cli import call
 from tests.support.sample_programs import hostile_texts, node, program, to

@@ -87,7 +87,7 @@ LONGEST_MODULE = 500
 LONGEST_FUNCTION = 40
 SMALL_MODULE = 60
 
-MOST_DEFERRED = 63
+MOST_DEFERRED = 67
 """Imports inside functions: doors, such as the command that was asked for, and a few heavy packages."""
 
 DOORS = {
@@ -101,7 +101,7 @@ DOORS = {
 
 ORDER = {
     "compiler": (
-        *("version", "text", "diagnostics", "ir reading", "analyses scenarios project", "passes"),
+        *("version", "text", "diagnostics", "ir reading", "analyses rules scenarios project", "passes"),
         *("frontends/common", f"frontends/{' frontends/'.join(FRONT_ENDS)}", "frontends", "driver"),
     ),
     "rdc": (

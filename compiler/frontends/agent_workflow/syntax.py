@@ -95,7 +95,7 @@ class Workflow(_Part):
     description: str | None = Field(None, description="The purpose of the workflow. It is the default task of a run.")
     steps: list[Step] = Field(description="The steps. A run starts with the first one.", min_length=1)
     rdc: dict[str, Any] | None = Field(
-        None, description="Options of rdc: secrets, max-steps, steps, and a table for each target."
+        None, description="Options of rdc: secrets, max-steps, steps, rules, and a table for each target."
     )
     scenarios: dict[str, Any] | None = Field(None, description="Test runs with their expected results, for `rdc test`.")
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from compiler.project.options import Option, Options, TargetOptions
     from compiler.project.project import Project
     from compiler.reading.yaml import Reading
+    from compiler.rules.model import DeclaredRule, Names
     from compiler.scenarios.model import Scenario
 
 
@@ -43,7 +44,7 @@ class Result(Struct, frozen=True):
 
     `options` and `scenarios` come from the document itself; those of included documents apply only there. `facts`
     returns the format's report for other tools, if it has one. `scenario_file` is the companion file for new scenarios,
-    or "" if they go into the document.
+    or "" if they go into the document. `rules` and `labels` include those of included documents, by full id.
     """
 
     program: Program | None
@@ -53,6 +54,8 @@ class Result(Struct, frozen=True):
     scenarios: tuple[Scenario, ...] = ()
     facts: Callable[[], dict[str, object]] | None = None
     scenario_file: str = ""
+    rules: tuple[DeclaredRule, ...] = ()
+    labels: Names = MappingProxyType({})
 
 
 class Formatted(Struct, frozen=True):

@@ -1,9 +1,12 @@
 """Check names of variables and lists of them in declarations."""
 
+from __future__ import annotations
+
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -12,11 +15,14 @@ from compiler.diagnostics.model import Issue
 from compiler.frontends.common.limits import KEYS as LIMITS
 from compiler.frontends.common.limits import Limits, limit_issues, limits_of
 from compiler.ir.texts import is_identifier, reserved_because, unsettable_because
-from compiler.project.options import Level, Option, TargetOptions
+from compiler.project.options import Level, Option, TargetOptions, is_label
 from compiler.text.durations import duration_remedy, read_duration
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, nearest, sha256_of, without_ending
 from compiler.text.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from compiler.rules.model import DeclaredRule, Names
 
 MOST = 100  # the most inputs, outputs or secrets of a document
 
@@ -84,7 +90,18 @@ LOGS = Option(
     "logs", "Whether runs keep each command's output and show its end above a question.", _read_logs, (), _LEVELS
 )
 NOTIFY = Option("notify", "The command to call when a run waits or ends.", _read_notify, (), _LEVELS)
-OPERATING: tuple[Option[Any], ...] = (LOGS, NOTIFY)
+
+
+def _read_rules(content: object, places: OptionSources) -> tuple[DeclaredRule, ...]:
+    from compiler.project.rules import read_rules  # noqa: PLC0415 (few documents have rules)
+
+    return read_rules(content, places)
+
+
+RULES: Option[tuple[DeclaredRule, ...]] = Option(
+    "rules", "Sentences about the order of steps, which every run respects.", _read_rules, levels=(Level.DOCUMENT,)
+)
+OPERATING: tuple[Option[Any], ...] = (LOGS, NOTIFY, RULES)
 """All formats share these options for runs."""
 
 
@@ -140,8 +157,22 @@ def stem(path: str, *endings: str) -> str:
     return name
 
 
+LABELS = "labels"
+MOST_LABELS = 20  # of a step
+
+
+def label_issues(inside: str, value: object, path: KeyPath) -> Iterator[Issue]:
+    """Yield the problem with the labels in a step's settings."""
+    if not isinstance(value, list) or not 0 < len(value) <= MOST_LABELS or not all(map(is_label, value)):
+        problem = (
+            f"{inside}: `{LABELS}` must be a list of 1 to {MOST_LABELS} names of letters, digits, `_`, `-` or `.`, "
+            "which start with a letter"
+        )
+        yield Issue(path, problem, f"write `{LABELS}: [production]`")
+
+
 TIMEOUT = "timeout"
-KEYS = (TIMEOUT, *LIMITS, "secrets", "environment")
+KEYS = (TIMEOUT, *LIMITS, LABELS, "secrets", "environment")
 """The last two are for targets, which check them against their own options."""
 
 
@@ -154,11 +185,13 @@ class TimeLimit(Struct, frozen=True):
 
 
 class Nodes(Struct, frozen=True):
-    """The settings of steps: time limits of calls, settings for targets, and other limits."""
+    """The settings of steps: time limits of calls, settings for targets, other limits, and labels with all places."""
 
     limits: tuple[TimeLimit, ...]
     for_targets: TargetOptions
     others: tuple[Limits, ...] = ()
+    labels: Names = MappingProxyType({})
+    places: OptionSources = MappingProxyType({})
 
 
 def _read(content: object, places: OptionSources) -> Nodes:
@@ -173,7 +206,7 @@ def _read(content: object, places: OptionSources) -> Nodes:
         for node, value in settings.items()
         if TIMEOUT in value
     )
-    own = {TIMEOUT, *LIMITS}
+    own = {TIMEOUT, LABELS, *LIMITS}
     rest = {node: {key: each for key, each in value.items() if key not in own} for node, value in settings.items()}
     for_targets = {node: value for node, value in rest.items() if value}
     return Nodes(
@@ -182,6 +215,8 @@ def _read(content: object, places: OptionSources) -> Nodes:
             for_targets, {path: place for path, place in places.items() if not path or path[0] in for_targets}
         ),
         tuple(limits_of(node, value, places) for node, value in settings.items() if not {*LIMITS}.isdisjoint(value)),
+        {node: tuple(value[LABELS]) for node, value in settings.items() if LABELS in value},
+        places,
     )
 
 
@@ -197,9 +232,14 @@ def _issues(node: str, said: object) -> Iterator[Issue]:
         problem = f"the settings of step {node}: `{TIMEOUT}` must be a duration from a second to a year"
         yield Issue((node, TIMEOUT), problem, duration_remedy(said[TIMEOUT]))
     yield from limit_issues(f"the settings of step {node}", said, (node,))
+    if LABELS in said:
+        yield from label_issues(f"the settings of step {node}", said[LABELS], (node, LABELS))
 
 
 STEPS: Option[Nodes] = Option(
-    "steps", "Settings of steps: limits of calls and visits, and settings for targets.", _read, levels=(Level.DOCUMENT,)
+    "steps",
+    "Settings of steps: limits of calls and visits, labels, and settings for targets.",
+    _read,
+    levels=(Level.DOCUMENT,),
 )
 NO_STEPS = Nodes((), TargetOptions())

@@ -17,10 +17,10 @@ from compiler.diagnostics.issues import InvalidError, OptionSource, diagnostics,
 from compiler.diagnostics.model import Diagnostic, Issue, has_error
 from compiler.frontends.common.interface import Job, Result
 from compiler.frontends.common.limits import with_limits
-from compiler.frontends.common.names import ENDING, NO_STEPS, STEPS, TimeLimit
+from compiler.frontends.common.names import ENDING, LABELS, NO_STEPS, RULES, STEPS, Nodes, TimeLimit
 from compiler.ir.edges import Keep
 from compiler.ir.program import Node, Program, Settings
-from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Stage, Task, Tool
+from compiler.ir.tasks import IDLE, Agent, Ask, Gate, Parallel, Stage, Task, Tool
 from compiler.project.options import Option, Options, document_options
 from compiler.reading.yaml import UnreadableError, read_mapping
 from compiler.scenarios.model import (
@@ -35,7 +35,7 @@ from compiler.scenarios.model import (
     read_scenarios,
 )
 from compiler.text.files import FileIssue
-from compiler.text.source import KeyPath, Source, Span, Spans
+from compiler.text.source import KeyPath, Source, Span, Spans, nearest
 from compiler.text.suggestions import did_you_mean
 from runtime_shim.values.fitting import unfit
 
@@ -283,7 +283,7 @@ def completed(job: Job, result: Result, program: Program, stem: str, content: ob
     limited, useless = with_limits(limited, nodes.others)
     own = _read(job.source, content, spans, limited)
     other = beside(job, stem, own.scenarios, partial(_read_below, limited))
-    found = [*problems, *useless, *own.diagnostics, *other.diagnostics]
+    found = [*problems, *useless, *_unknown_labels(program, nodes), *own.diagnostics, *other.diagnostics]
     options, for_targets = result.options, nodes.for_targets
     if for_targets.values:
         options = replace(options, targets={**options.targets, STEPS.name: for_targets})
@@ -295,7 +295,18 @@ def completed(job: Job, result: Result, program: Program, stem: str, content: ob
         options=options,
         scenarios=(*own.scenarios, *other.scenarios),
         scenario_file=f"{stem}{ENDING}" if stem else "",
+        rules=RULES.first(result.options.values) or (),
+        labels=nodes.labels,
     )
+
+
+def _unknown_labels(program: Program, nodes: Nodes) -> Iterator[Diagnostic]:
+    """Report labels of unknown steps."""
+    known = {node.id: None for node in program.nodes if type(node.task) not in IDLE} if nodes.labels else {}
+    known |= {group.id: None for group in program.groups}
+    for step in nodes.labels:
+        if step not in known and (place := nearest(nodes.places, (step, LABELS))):
+            yield place.finding(f"unknown step `{step}`{did_you_mean(step, known)}", "use the id of a step")
 
 
 def with_time_limits(program: Program, said: Iterable[TimeLimit]) -> tuple[Program, list[Diagnostic]]:

@@ -1,9 +1,12 @@
 """The front end for Rundown runbooks, with the interface in `compiler/frontends/common/interface.py`."""
 
+from __future__ import annotations
+
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -14,7 +17,7 @@ from compiler.frontends.common.names import ENDING, stem
 from compiler.frontends.rundown import FORMAT, PROSE, SHELL, TRANSITIONS
 from compiler.frontends.rundown.check.rules import check
 from compiler.frontends.rundown.declarations.frontmatter import STEPS
-from compiler.frontends.rundown.declarations.steps import joined_tables
+from compiler.frontends.rundown.declarations.steps import full_id, joined_tables
 from compiler.frontends.rundown.link import link
 from compiler.frontends.rundown.lower.document import lower
 from compiler.frontends.rundown.lower.frames import Frame
@@ -22,9 +25,13 @@ from compiler.frontends.rundown.lower.settings import Effective, held_against, o
 from compiler.frontends.rundown.lower.values import advise_unreachable, check_names, value_warnings
 from compiler.frontends.rundown.parse.document import Parsed, parse
 from compiler.frontends.rundown.parse.outline import OFFER, advise_prose, without_offer
+from compiler.frontends.rundown.syntax import EVERY
 from compiler.project.options import Options
 from compiler.text.regex import Regex
 from compiler.text.source import Source
+
+if TYPE_CHECKING:
+    from compiler.rules.model import DeclaredRule
 
 WORDING = Wording(
     unreachable=("step {} is unreachable", "add a GOTO to it, or remove it"),
@@ -76,6 +83,7 @@ def compile_document(job: Job) -> Result:
     name, own = stem(job.source.name, ".md", ".runbook"), main.runbook.scenarios
     file = f"{name}{ENDING}" if name and "\\" not in name else ""
     result = Result(program, tuple(found), linked.sources, options, own, scenario_file=file)
+    result = replace(result, rules=tuple(_rules(lowered.frames)), labels=_labels(lowered.frames))
     if not file or job.project.find_below(job.source, file) is None:
         return result
     complete: Result = import_module(FORMAT.drafts).with_scenarios(job, result, main.runbook, name)  # few have one
@@ -88,6 +96,23 @@ def _with_steps(options: Options, frames: Iterable[Frame]) -> Options:
     if not any(inclusion for inclusion, _ in tables):
         return options
     return replace(options, targets={**options.targets, STEPS: joined_tables(tables)})
+
+
+def _rules(frames: Iterable[Frame]) -> Iterator[DeclaredRule]:
+    """Yield the rules of all documents, once for each inclusion."""
+    return (replace(rule, scope=frame.scope) for frame in frames for rule in frame.document.runbook.declared.rules)
+
+
+def _labels(frames: Iterable[Frame]) -> dict[str, tuple[str, ...]]:
+    """Return the labels by full id; all steps of the program have those of ""."""
+    found: dict[str, tuple[str, ...]] = {}
+    for frame in frames:
+        for settings in frame.document.runbook.declared.steps:
+            if settings.labels:
+                name = full_id(frame.scope, settings.step)
+                name = "" if name == EVERY else name
+                found[name] = (*found.get(name, ()), *settings.labels)
+    return found
 
 
 def _parse(job: Job, source: Source) -> Parsed:

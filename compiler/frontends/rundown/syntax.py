@@ -11,6 +11,7 @@ from compiler.frontends.common.limits import Limits
 from compiler.ir.program import Input
 from compiler.ir.tasks import Value
 from compiler.project.options import TargetOptions
+from compiler.rules.model import DeclaredRule
 from compiler.scenarios.model import Scenario
 from compiler.text.source import Span, nearest
 
@@ -36,6 +37,7 @@ class StepSettings(Struct, frozen=True):
     env: Mapping[str, str] = field(default_factory=dict)
     asks: Value | None = None
     limits: Limits | None = None
+    labels: tuple[str, ...] = ()
 
     def place(self, *path: str) -> OptionSource:
         """Return the place of a key, or of the whole settings if the key has no place."""
@@ -46,7 +48,7 @@ class Declarations(Struct, frozen=True):
     """The declarations of one document; outputs and secrets are names with their places.
 
     `for_targets` has the step settings that only targets use. `shell` is how code blocks run: `strict`, `plain`, or ""
-    for the default.
+    for the default. `rules` are its rules about the order of steps.
     """
 
     inputs: tuple[DeclaredInput, ...] = ()
@@ -55,6 +57,7 @@ class Declarations(Struct, frozen=True):
     steps: tuple[StepSettings, ...] = ()
     for_targets: TargetOptions | None = None
     shell: str = ""
+    rules: tuple[DeclaredRule, ...] = ()
 
     @property
     def slots(self) -> dict[str, OptionSource]:

@@ -32,7 +32,7 @@ from compiler.ir.verify import verify
 from compiler.passes import optimize
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
 from compiler.text.source import Span
-from rdc.trace.outcomes import decided_by, read_outcomes, write_outcomes
+from compiler.scenarios.outcomes import decided_by, read_outcomes, write_outcomes
 from tests.compiler.random_programs import FAIL, PASS, PLACE, programs
 from tests.differential.generate.rundown import Drawn, cases, compiled
 from tests.differential.oracles import rundown

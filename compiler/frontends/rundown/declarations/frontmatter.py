@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from compiler.diagnostics.issues import InvalidError, OptionSource, diagnostics, duplicate_options
 from compiler.diagnostics.model import Diagnostic, Issue
-from compiler.frontends.common.names import SECRETS, text_issue
+from compiler.frontends.common.names import RULES, SECRETS, text_issue
 from compiler.frontends.rundown import INPUTS, OPTIONS, OUTPUTS, SHELL
 from compiler.frontends.rundown.declarations.steps import read_steps, table_for_targets
 from compiler.frontends.rundown.syntax import Declarations
@@ -86,13 +86,15 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
     names, written = {STEPS, *(option.name for option in OPTIONS if option.as_written)}, read.as_written["rdc"]
     # Some values are as the author wrote them, so that version 1.10 stays 1.10.
     given = {key: written[key] if key in names else value for key, value in plain.items()}
-    repeated = (key for key in read.repeated if key.path[0] == "rdc" and not names.isdisjoint(key.path[1:2]))
+    once = {*names, RULES.name}
+    repeated = (key for key in read.repeated if key.path[0] == "rdc" and not once.isdisjoint(key.path[1:2]))
     options, found = read_options({key: value for key, value in given.items() if key != STEPS}, place, spans, known)
     declared = Declarations(
         INPUTS.first(options.values) or (),
         OUTPUTS.first(options.values) or {},
         SECRETS.first(options.values) or {},
         shell=SHELL.first(options.values) or "",
+        rules=RULES.first(options.values) or (),
     )
     found += duplicate_options(source, repeated)
     if STEPS not in given:

@@ -6,7 +6,7 @@ from typing import Any
 from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources
 from compiler.diagnostics.model import Issue
 from compiler.frontends.common import limits
-from compiler.frontends.common.names import MOST, name_issues, text_issue, unknown_key
+from compiler.frontends.common.names import LABELS, MOST, label_issues, name_issues, text_issue, unknown_key
 from compiler.frontends.rundown.declarations.asks import asks_issues, read_asks
 from compiler.frontends.rundown.syntax import EVERY, DeclaredInput, StepSettings
 from compiler.ir.program import Input
@@ -19,7 +19,7 @@ from runtime_shim.values.fitting import TOO_SLOW
 OF_TARGETS = ("secrets", "environment")
 """Keys that targets check against their own options."""
 
-KEYS = ("timeout", "retry-delay", "retry-backoff", "env", "asks", *limits.KEYS, *OF_TARGETS)
+KEYS = ("timeout", "retry-delay", "retry-backoff", "env", "asks", LABELS, *limits.KEYS, *OF_TARGETS)
 
 LARGEST_BACKOFF = 1000
 
@@ -50,6 +50,7 @@ def _settings(step: str, said: Mapping[str, Any], places: OptionSources) -> Step
         dict(said.get("env") or {}),
         read_asks(asks) if (asks := said.get("asks")) else None,
         limits.limits_of(step, said, {(step, *path): place for path, place in places.items()}),
+        tuple(said.get(LABELS) or ()),
     )
 
 
@@ -76,6 +77,8 @@ def _key_issues(inside: str, key: str, value: object, path: KeyPath) -> Iterator
         yield from _env_issues(inside, value, path)
     elif key == "asks":
         yield from asks_issues(inside, value, path)
+    elif key == LABELS:
+        yield from label_issues(inside, value, path)
     elif key == "retry-backoff":
         is_short_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 6
         if not (is_short_number and 1 <= int(str(value)) <= LARGEST_BACKOFF):

@@ -1,0 +1,181 @@
+"""Verdicts, against a reference that reads each sentence from the events of all runs; and faults that it must find."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from compiler.ir.edges import Edge
+from compiler.ir.program import Program
+from compiler.ir.rules import Event, Rule
+from compiler.rules import prove as tiers
+from compiler.rules.forgetting import Forgetting
+from compiler.rules.model import Status
+from compiler.rules.prove import prove
+from compiler.rules.watch import BROKEN, OUTSIDE, Moves, Watch, possible_moves
+from tests.differential.soak import FORMATS
+from tests.support.rule_meaning import Runs, Sentence, compare, example, examples, mutants, random_program, sentences
+
+EACH = 6
+"""Sentences for each program."""
+
+
+def differences(program: Program, asked: Collection[Sentence], found: Counter[str], most: int = 1500) -> list[str]:
+    """How the proofs of sentences differ from the runs; the verdicts are counted."""
+    runs = Runs(program, most)
+    proofs = prove(program, [sentence.rule for sentence in asked])
+    found.update(str(proof.status) for proof in proofs)
+    compared = ((sentence, compare(runs, sentence, proof)) for sentence, proof in zip(asked, proofs, strict=True))
+    return [f"{sentence}: {problem}" for sentence, problem in compared if problem]
+
+
+def checked(program: Program, seed: int, found: Counter[str], most: int = 1500) -> list[str]:
+    return differences(program, [*sentences(program, random.Random(seed), EACH)], found, most)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_proofs_are_what_all_runs_show(name: str) -> None:
+    """No run breaks a rule that holds; a path to a breach is a shortest one, and its event breaks the rule."""
+    found: Counter[str] = Counter()
+    for seed in range(12):
+        assert checked(random_program(name, seed), seed, found) == [], seed
+    assert found["holds"] > 5
+    assert found["broken"] > 5
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("name", FORMATS)
+def test_proofs_of_many_programs_are_what_all_runs_show(name: str, part: int) -> None:
+    found: Counter[str] = Counter()
+    for seed in range(100 + 100 * part, 200 + 100 * part):
+        assert checked(random_program(name, seed), seed, found, 8000) == [], seed
+    print(name, dict(found))
+
+
+@pytest.mark.share(4)
+@pytest.mark.parametrize("path", examples(), ids=lambda path: path.name)
+def test_proofs_of_examples_are_what_all_runs_show(path: Path) -> None:
+    program, found = example(path), Counter[str]()
+    for seed in range(4):
+        assert checked(program, seed, found) == []
+
+
+def proven(program: Program, seed: int) -> list[Sentence]:
+    """Random sentences that hold."""
+    asked = [*sentences(program, random.Random(seed), 2 * EACH)]
+    proofs = prove(program, [sentence.rule for sentence in asked])
+    return [sentence for sentence, proof in zip(asked, proofs, strict=True) if proof.status is Status.HOLDS]
+
+
+def mutations(name: str, seeds: Iterable[int], each: int, most: int = 1500) -> Counter[str]:
+    """Compare mutants of programs, and count the verdicts on sentences that hold without the mutation."""
+    found: Counter[str] = Counter()
+    for seed in seeds:
+        program = random_program(name, seed)
+        asked = proven(program, seed)
+        for mutant in mutants(program, random.Random(seed), each if asked else 0):
+            assert differences(mutant, asked, found, most) == [], seed
+    return found
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_each_mutant_that_breaks_a_rule_is_found(name: str) -> None:
+    found = mutations(name, range(300, 306), 3)
+    assert found["holds"] > found["broken"]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("name", FORMATS)
+def test_each_of_many_mutants_that_breaks_a_rule_is_found(name: str, part: int) -> None:
+    found = mutations(name, range(400 + 25 * part, 425 + 25 * part), 10, 8000)
+    print(name, dict(found))
+    assert found["broken"]
+
+
+# --- Faults that the comparison must find ---
+
+Fault = Callable[[pytest.MonkeyPatch], None]
+
+
+def closing_ignored(patch: pytest.MonkeyPatch) -> None:
+    after = Rule.after
+    patch.setattr(Rule, "after", lambda rule, value, event: max(value, after(rule, value, event)))
+
+
+def checked_after_closing(patch: pytest.MonkeyPatch) -> None:
+    def after(watch: Watch, value: int, event: Event, *, is_checked: bool = True) -> int:
+        if value == OUTSIDE:
+            return value
+        later = watch.rule.after(value, event)
+        if is_checked and watch.rule.breaks(min(value, later) if watch.rule.most is None else value, event):
+            watch.event = event
+            return BROKEN
+        return OUTSIDE if event.step and event.step == watch.rule.scope else later
+
+    patch.setattr(Watch, "after", after)
+
+
+def off_by_one(patch: pytest.MonkeyPatch) -> None:
+    breaks = Rule.breaks
+    patch.setattr(Rule, "breaks", lambda rule, value, event: breaks(rule, value - (rule.most is not None), event))
+
+
+def first_edge_only(patch: pytest.MonkeyPatch) -> None:
+    taken = Watch.taken
+
+    def without_later(watch: Watch, value: int, word: str | None, source: str, edge: Edge, **more: bool) -> int:
+        return taken(watch, value, word, source, edge, **more) if word is not None else value
+
+    patch.setattr(Watch, "taken", without_later)
+
+
+def failures_dropped(patch: pytest.MonkeyPatch) -> None:
+    def moves(program: Program) -> Moves:
+        known = possible_moves(program)
+        return {name: tuple(move for move in found if move[0] != "fail") for name, found in known.items()}
+
+    patch.setattr(tiers, "possible_moves", moves)
+
+
+def counters_forgotten(patch: pytest.MonkeyPatch) -> None:
+    def nowhere(_: Forgetting, __: str) -> set[str]:
+        return set()
+
+    patch.setattr(Forgetting, "places", nowhere)
+
+
+FAULTS: list[Fault] = [
+    closing_ignored,
+    checked_after_closing,
+    off_by_one,
+    first_edge_only,
+    failures_dropped,
+    counters_forgotten,
+]
+
+
+def cases() -> Iterator[tuple[Program, int]]:
+    for name in ("rundown", "program", "playbook"):
+        for seed in range(14):
+            yield random_program(name, seed), seed
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_the_comparison_finds_a_fault(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault(monkeypatch)
+    found = [problem for program, seed in cases() for problem in _problems(program, seed)]
+    print(fault.__name__, len(found))
+    assert found
+
+
+def _problems(program: Program, seed: int) -> list[str]:
+    try:
+        return checked(program, seed, Counter(), 600)
+    except AssertionError as error:  # a path that is no run
+        return [str(error)]
