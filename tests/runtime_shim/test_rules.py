@@ -139,7 +139,7 @@ def test_only_a_person_answers_where_a_rule_needs_one(tmp_path: Path) -> None:
 
 
 def test_a_gate_that_needs_a_person_ignores_the_option_for_gates(tmp_path: Path) -> None:
-    rule = replace(BY_PERSON, opens=(Event("2", "approved"),))
+    rule = replace(BY_PERSON, opens=(Event("2", "approved"),), closes=())
     place = Compiled(tmp_path, deploys(rule, second=Gate("2", text("Deploy?"))))
     assert place.run("run", "--human").code == 75
     assert place.run("approve", "--gate", "2", "--resume").code == 0
