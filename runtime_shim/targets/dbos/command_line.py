@@ -111,8 +111,7 @@ class DbosCaller(LegSteps):
         if verb == "resume" and {"--rerun-interrupted", "--assume"} & {*rest}:
             verb, rest = "answer", [run, state.node, "rerun" if "--rerun-interrupted" in rest else rest[-1]]
         elif verb == "resume" and (rest or (state and state.condition == "stop")):
-            is_whole = {"--max-visits", "--override"} & {*rest}
-            rest = [run, *(rest if is_whole else (word for word in rest if word == "--adopt"))]
+            rest = [run, *(word for word in rest if word == "--adopt" or {"--max-visits", "--override"} & {*rest})]
         elif verb == "resume":
             verb = "worker"
         elif verb in ("answer", "approve", "goto", "retry"):

@@ -186,7 +186,7 @@ def going_on(request: Request, session: Session) -> int:
     for done in state.finished[-1:]:
         word = word_of(program["nodes"].get(done["node"], {}), done["outcome"])
         request.display.rule(one_line(f"{run} {done['node']} {done['title']}: {word}"))
-    for line in session.gathered("remarks"):
+    for line in session.gathered("decided"):
         request.display.rule(line)
     if state.condition in ENDED:
         request.display.rule(f"{run} {state.condition.upper()} {one_line(state.message)}".rstrip())
