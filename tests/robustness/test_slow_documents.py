@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rdc.documents.plan import matcher
+from compiler.text.patterns import matcher
 from tests.robustness.large import CASES, COMMANDS, MAIN, files, limited, measure, timed, write
 from tests.support.cli import call, document, environment
 
