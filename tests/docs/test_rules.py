@@ -17,7 +17,7 @@ from tools.reference.rules import FORMATS, RUNTIME
 PRODUCT = ("compiler", "backends", "rdc", "runtime_shim", "grammars")
 SUFFIXES = (".py", ".lark", ".jinja")
 
-NUMBER = r"(?:[BDEGIMPRVW]\d{1,2}|[OT]-\d{1,2})"
+NUMBER = r"(?:[BDEGIMPRVW]\d{1,2}|[OPT]-\d{1,2})"
 CITED = re.compile(rf"(?<![\w$'/\\#+-])(?P<first>{NUMBER})(?: to (?P<last>{NUMBER}))?(?![\w-])")
 """A number, or the first and the last of a range."""
 

@@ -155,11 +155,34 @@ OF_TARGETS = {
     "T-31": "The loader runs only the bytes that it checked.",
 }
 
+OF_RULES = {
+    "P-1": "There are four sentences: `… before …`, `no … after …`, `after …, always …` and `… at most … times`.",
+    "P-2": "A step is its id or its exact title. A word is an outcome as the document writes it.",
+    "P-3": "The left side of `before` needs a word, because a bare step only means that it started.",
+    "P-4": "A form that isn't in the language gets the sentence to write instead.",
+    "P-5": "Each rule is a lock or a count. For one event, a run checks first, then closes, then opens.",
+    "P-6": "One move has the step's outcome, the outcomes that it settles, and the next start or the end, in this order.",
+    "P-7": "A step with steps inside starts with each of them, and has the outcome that they settle.",
+    "P-8": "A nested document's rules apply from its start to its end. Limits and aborted runs are ends.",
+    "P-9": "A step that needs a person ignores agents and files of answers.",
+    "P-10": "A rule of a document selects steps that runs reach. A rule of the project may not apply to a document.",
+    "P-11": "The graph proves a rule, or exact states prove or break it, up to a limit.",
+    "P-12": "The proof forgets counters that no later test reads.",
+    "P-13": "The graph of a proof is one of networkx.",
+    "P-14": "A broken or unproven rule is an error. A rule that is tried is a warning, and isn't enforced.",
+    "P-15": "A run holds before a start or an end that breaks a rule.",
+    "P-16": "An override with a note lets one event pass, and opens nothing.",
+    "P-17": "A document can add rules to those of its project, not change them.",
+    "P-18": "`rdc.lock` has each rule that applies. To remove one needs `--approve`.",
+    "P-19": "A broken rule shows the path to it in the document's words.",
+}
+
 FORMATS: Mapping[str, Mapping[str, str]] = {
     "[Runbooks](../formats/rundown.md)": OF_RUNBOOKS,
     "[Playbooks](../formats/playbook.md)": OF_PLAYBOOKS,
     "[Agent workflows](../formats/agent_workflow.md)": OF_WORKFLOWS,
     "[Step specifications](../formats/stepspec.md)": OF_SPECIFICATIONS,
+    "[Rules](../formats/rules.md)": OF_RULES,
 }
 
 RUNTIME: Mapping[str, Mapping[str, str]] = {
