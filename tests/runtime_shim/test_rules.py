@@ -240,3 +240,22 @@ def test_names_of_rules_cannot_steer_a_terminal(tmp_path: Path) -> None:
     shown = place.run("status").out + place.run("resume").err
     assert "overridden" in shown
     assert "\x1b" not in shown
+
+
+def test_an_event_that_passes_by_an_override_opens_no_other_rule(tmp_path: Path) -> None:
+    other = Rule("other", "3 before COMPLETE", (Event("", "complete"),), (Event("3"),), needs="3")
+    place = Compiled(tmp_path, deploys(APPROVED, other))
+    place.run("run")
+    assert place.run("goto", "3", "--override", "approved", "--note", "so").code == 0
+    held = place.run("resume")
+    assert (held.code, "the run can't end: rule other " in held.err) == (75, True), held.err
+
+
+def test_an_answer_from_a_file_is_not_a_persons_answer_for_a_new_rule(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, deploys(last=COMMAND.replace("kill ]", "kill3 ]").replace("rm kill", "rm kill3")))
+    (tmp_path / "answers").write_text("2 yes\n")
+    (tmp_path / "kill3").touch()
+    assert place.run("run", "--answers", "answers").code == -9
+    Compiled(tmp_path, replace(place.made, rules=(BY_PERSON,)))
+    held = place.run("resume", "--adopt", "--rerun-interrupted")
+    assert (held.code, "3 can't start: rule approved " in held.err) == (75, True), held.err

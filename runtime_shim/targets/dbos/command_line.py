@@ -80,8 +80,7 @@ NOT_HERE = {
     *("--state-dir", "--rerun-interrupted", "--assume", "--human", "--break", "--out"),
     *("--prompted", "--as", "--run-dir", "--dry-run"),
 }  # options of programs that have no meaning for workers
-# Options about a run, not where it runs.
-OF_START = ("--input", "--inputs", "--task", "--task-file", "--var", "--expire")
+OF_START = ("--input", "--inputs", "--task", "--task-file", "--var", "--expire")  # about a run, not where it runs
 
 
 def options_of_worker(kinds: Kinds) -> Options:

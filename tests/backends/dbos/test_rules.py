@@ -7,11 +7,13 @@ import json
 import pytest
 
 from backends.dbos import DbosBackend
-from benchmarks.workers.fleet import Fleet, until
+from benchmarks.workers.fleet import CommandResult, Fleet, until
 from compiler.ir.program import Program
 from compiler.ir.rules import Event, Rule
 from compiler.ir.tasks import Ask
 from compiler.ir.texts import text
+from tests.support.process import Result, Table
+from tests.support.rules import try_at_random
 from tests.support.runtime_programs import edge, node, program, sh
 
 pytestmark = pytest.mark.tool
@@ -82,3 +84,48 @@ def test_a_worker_holds_a_run_after_an_assumed_outcome(sqlite_fleet: Fleet) -> N
     assert passed.code == 0, passed.text
     state_of(sqlite_fleet, "complete")
     assert (sqlite_fleet.folder / "log").read_text() == "one\ndeployed\n"
+
+
+class Driven:
+    """A worker with the subcommands of the Python target. It continues a run by itself."""
+
+    def __init__(self, fleet: Fleet, made: Program) -> None:
+        self._fleet, self.path = fleet, fleet.folder
+        emission = DbosBackend().emit(made, {})
+        assert emission.text
+        fleet.script.write_text(emission.text)
+        fleet.worker()
+
+    def run(self, *words: str) -> Result:
+        """Call a subcommand; one that continues the run waits until it stops."""
+        verb, *rest = words
+        if verb in ("goto", "answer"):
+            return self._result(self._fleet.call(verb, "r1", *rest))
+        if verb == "run":
+            self._fleet.start("r1")
+        elif rest and not rest[0].startswith("--override"):
+            self._fleet.call("answer", "r1", str(self._facts()["step"]), "rerun" if rest[1:] == [] else rest[1])
+        elif rest:
+            self._fleet.call("resume", "r1", *rest)
+        facts = state_of(self._fleet, "waiting", "held", "interrupted", "complete", "stop")
+        codes = {"complete": 0, "stop": 1, "interrupted": -9}
+        lines = [*facts.get("held", ()), f"rdc: WAITING {facts['step']} {facts['step_title']}"]  # type: ignore[misc]
+        return Result(codes.get(str(facts["state"]), 75), "", "\n".join(lines) + "\n")
+
+    @staticmethod
+    def _result(done: CommandResult) -> Result:
+        return Result(done.code, done.out, done.err)
+
+    def _facts(self) -> Table:
+        found: Table = json.loads(self._fleet.call("status", "r1", "--json").out)
+        return found
+
+    def records(self) -> list[Table]:
+        """Return the steps of the run, as far as the status has them."""
+        finished: list[Table] = self._facts()["finished"]
+        return finished
+
+
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(n, marks=pytest.mark.soak) for n in range(3, 60))])
+def test_a_run_of_a_worker_is_held_as_the_trace_says(sqlite_fleet: Fleet, seed: int) -> None:
+    try_at_random(seed, lambda made: Driven(sqlite_fleet, made), 6)
