@@ -13,7 +13,6 @@ from compiler.ir.graph import loop_regions
 from compiler.ir.program import Node, Program, parts_at, scope_members, texts_of
 from compiler.ir.tasks import IDLE, End, Shell, alphabet
 from compiler.ir.texts import Text, is_identifier, is_reserved, is_unsettable, joined
-from compiler.ir.verify_rules import rule_issues
 from compiler.text.suggestions import did_you_mean
 
 MOST_SHOWN = 100  # per rule; a broken program can break a rule at every node
@@ -418,6 +417,6 @@ RULES: Mapping[str, Rule] = {
     "I30": wellformed.folder_issues,
     "I31": _contexts,
     "I32": wellformed.stepspec_issues,
-    "I33": rule_issues,
+    "I33": wellformed.rule_issues,
 }
 """The rules by number. Each takes time in proportion to the size of the program."""

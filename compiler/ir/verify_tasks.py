@@ -1,14 +1,30 @@
-"""The verifier's rules about single tasks and inputs, reports and contracts (docs/reference/program-rules.md)."""
+"""The verifier's rules about single tasks, inputs, reports, contracts and rules (docs/reference/program-rules.md)."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Literal, TypeVar
 
 from compiler.diagnostics.model import DataPath, Issue
-from compiler.ir.edges import Clear, Effect, Keep, SlotTest, Test
+from compiler.ir.edges import Clear, Edge, Effect, Keep, SlotTest, Test
 from compiler.ir.patterns import pattern_issue
 from compiler.ir.program import Input, Node, Program, StepSpecs
-from compiler.ir.tasks import UNREAD, Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Stage, Tool, Value
+from compiler.ir.tasks import (
+    IDLE,
+    PASS_OR_FAIL,
+    UNREAD,
+    Agent,
+    Ask,
+    Branch,
+    End,
+    Gate,
+    Parallel,
+    Reading,
+    Shell,
+    Stage,
+    Tool,
+    Value,
+    alphabet,
+)
 from compiler.ir.texts import Text, text
 from compiler.text.regex import Regex
 from runtime_shim.io.reading import SPACES
@@ -278,3 +294,54 @@ def value_issues(value: Value) -> Iterator[tuple[Field, str]]:
                 "options",
                 f"the option {option!r} is empty, an outcome, or not on one line without white space at either end",
             )
+
+
+def rule_issues(program: Program) -> Iterator[Issue]:
+    """Check the outcomes that edges settle, and the names and words in rules (I33)."""
+    parents: dict[str, str] = {}
+    for group in program.groups:  # a group that comes before its parent is an issue of another rule (I4)
+        parents.setdefault(group.id, group.parent if group.parent in parents else "")
+    for place, node in enumerate(program.nodes):
+        for number, edge in enumerate(node.edges):
+            if edge.settles:
+                path = ("nodes", place, "edges", number, "settles")
+                yield from (Issue(path, problem) for problem in _settled(edge, node.group, parents))
+    if program.rules:
+        yield from _rules(program, parents)
+
+
+def _settled(edge: Edge, group: str, parents: Mapping[str, str]) -> Iterator[str]:
+    around = _around(group, parents)
+    for settled in edge.settles:
+        if settled.word not in PASS_OR_FAIL:
+            yield f"the edge settles the outcome {settled.word}, which isn't `pass` or `fail`"
+        if settled.step not in around:  # continues behind the group before
+            yield f"the edge settles {settled.step}, which isn't a group around its node, or not in order"
+
+
+def _around(group: str, parents: Mapping[str, str]) -> Iterator[str]:
+    """Yield a group and the groups around it, also in a broken program."""
+    while group:
+        yield group
+        group = parents.get(group, "")
+
+
+def _rules(program: Program, groups: Collection[str]) -> Iterator[Issue]:
+    words: dict[str, set[str]] = {"": {"complete", "stop"}} | {group: set(PASS_OR_FAIL) for group in groups}
+    for node in program.nodes:
+        start = () if type(node.task) in IDLE else ("",)
+        words.setdefault(node.id, set()).update(alphabet(node.task), start)
+    asked = {node.id for node in program.nodes if isinstance(node.task, Ask | Gate)}
+    names: set[str] = set()
+    for place, rule in enumerate(program.rules):
+        events = (*rule.guards, *rule.opens, *rule.closes)
+        unknown = [event for event in events if event.word not in words.get(event.step, ())]
+        problems = {
+            "has the name of another one": rule.name in names,
+            "belongs to an unknown group": rule.scope and rule.scope not in groups,
+            "needs a person at a step that asks no one": not asked.issuperset(rule.persons),
+            "has a count below 0": rule.most is not None and rule.most < 0,
+            **{f"names {f'{event.step} {event.word}'.strip()}, which can't happen": True for event in unknown},
+        }
+        names.add(rule.name)
+        yield from (Issue(("rules", place), f"the rule {rule.name} {one}") for one, holds in problems.items() if holds)
