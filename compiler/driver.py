@@ -123,7 +123,7 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     if result.program and not (begun.found or too_long):
         program = _identified(result.program, result.options.values, begun.job, begun.project)
         program = _read_by(program, settings)
-    ruled = _with_rules(program, result, begun.rules, tables)
+    ruled = _with_rules(program, result, begun, tables)
     found, program = (*found, *ruled.diagnostics), ruled.program
     if program:
         verify(program)
@@ -147,17 +147,15 @@ class _Ruled(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def _with_rules(
-    program: Program | None, result: Result, shared: tuple[DeclaredRule, ...], tables: Mapping[str, TargetOptions]
-) -> _Ruled:
+def _with_rules(program: Program | None, result: Result, begun: _Begun, tables: Mapping[str, TargetOptions]) -> _Ruled:
     """Return the program with the rules of the document and of its project; usually without any."""
     own = result.rules or RULES.first(result.options.values) or ()
-    if not (own or shared or (program and program.rules)):
+    if not (own or begun.rules or (program and program.rules)):
         return _Ruled(program)
     from compiler.rules.apply import apply_rules  # noqa: PLC0415 (few documents have rules)
 
     settings = {name: table.values for name, table in tables.items()}
-    applied = apply_rules(program, (*shared, *own), result.labels, settings, result.sources)
+    applied = apply_rules(program, (*begun.rules, *own), result.labels, settings, result.sources)
     return _Ruled(applied.program, applied.results, applied.diagnostics)
 
 

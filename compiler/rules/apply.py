@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -20,7 +20,9 @@ from compiler.text.source import Source
 
 SENTENCE, UNRESOLVED = "RD422", "RD423"
 _DOES_NOT_APPLY = Proof(Status.NOT_APPLICABLE)
-_ALREADY_COMPILED = "RD013"
+
+
+_Resolved = tuple[DeclaredRule, Rule | None]
 
 
 class Applied(Struct, frozen=True):
@@ -38,8 +40,12 @@ def apply_rules(
     tables: Tables,
     sources: Mapping[str, Source],
 ) -> Applied:
-    """Return a program with the rules that hold there; the rules that a program in JSON has are proved again."""
-    found = [*_repeated(declared)]
+    """Return a program with the rules that hold there; `sources` are those of the program by name.
+
+    The rules that a program in JSON already has are proved again.
+    """
+    compiled = dict(_compiled(program, sources)) if program else {}
+    found = [*_repeated(declared, compiled)]
     sentences: list[tuple[DeclaredRule, Sentence]] = []
     for one in declared:
         read = read_sentence(one.sentence)
@@ -48,11 +54,11 @@ def apply_rules(
         else:
             sentences.append((one, read))
     if program is None:
-        return Applied(None, (), tuple(found))
-    resolved: list[tuple[DeclaredRule, Rule | None]] = [(_of_program(program, rule), rule) for rule in program.rules]
-    resolved += _resolved(sentences, RuleSteps(program, labels, secrets_of(program, tables)), found)
+        return Applied(None, (), tuple(dict.fromkeys(found)))
+    resolved = list(_resolved(sentences, RuleSteps(program, labels, secrets_of(program, tables)), found))
     if found:
-        return Applied(program, (), tuple(found))
+        return Applied(None, (), tuple(dict.fromkeys(found)))  # a document may be included twice
+    resolved = _with_compiled(resolved, compiled)
     proofs = iter(prove(program, [rule for _, rule in resolved if rule]))
     results = tuple(RuleResult(one, rule, next(proofs) if rule else _DOES_NOT_APPLY) for one, rule in resolved)
     kept = tuple(rule for one, rule in resolved if rule and not one.is_tried)
@@ -61,7 +67,7 @@ def apply_rules(
 
 def _resolved(
     sentences: Sequence[tuple[DeclaredRule, Sentence]], steps: RuleSteps, found: list[Diagnostic]
-) -> Iterator[tuple[DeclaredRule, Rule | None]]:
+) -> Iterator[_Resolved]:
     for one, sentence in sentences:
         try:
             yield one, resolve(one, sentence, steps)
@@ -69,16 +75,27 @@ def _resolved(
             found += (_diagnostic(UNRESOLVED, one, issue) for issue in error.issues)
 
 
-def _of_program(program: Program, rule: Rule) -> DeclaredRule:
-    place = OptionSource(_ALREADY_COMPILED, program.sources[0].path, None)
-    return DeclaredRule(rule.name, rule.sentence, place, rule.why, rule.scope, rule.override)
+def _with_compiled(resolved: Sequence[_Resolved], compiled: Mapping[DeclaredRule, Rule]) -> list[_Resolved]:
+    """Add the rules of a program in JSON, which has no labels; a shared rule that applies replaces its copy there."""
+    own = {one.name for one, rule in resolved if rule}
+    left: list[_Resolved] = [(one, rule) for one, rule in compiled.items() if one.name not in own]
+    names = {one.name for one, _ in left}
+    return [*left, *((one, rule) for one, rule in resolved if one.name not in names)]
 
 
-def _repeated(declared: Sequence[DeclaredRule]) -> Iterator[Diagnostic]:
+def _compiled(program: Program, sources: Mapping[str, Source]) -> Iterator[tuple[DeclaredRule, Rule]]:
+    """Yield the rules that a program already has, with their declarations; their names include their scopes."""
+    for rule in program.rules:
+        place = OptionSource("RD013", sources[program.sources[0].path].path, None)
+        yield DeclaredRule(rule.name, rule.sentence, place, rule.why, override=rule.override), rule
+
+
+def _repeated(declared: Sequence[DeclaredRule], compiled: Iterable[DeclaredRule]) -> Iterator[Diagnostic]:
     """Report a rule of the document that has the name of a `[[rule]]`: a document can't replace one (P-17)."""
-    shared = {one.name for one in declared if one.is_shared}
-    for one in declared:
-        if one.name in shared and not one.is_shared and not one.scope:
+    shared = {one.name: " ".join(one.sentence.split()) for one in declared if one.is_shared}
+    own = [one for one in declared if not one.is_shared and not one.scope]
+    for one in (*own, *(one for one in compiled if one.sentence != shared.get(one.name))):
+        if one.name in shared:
             problem = f"the project already has a rule `{one.name}`, and a document can't change it"
             yield one.place.finding(problem, "rename this rule, or remove it")
 

@@ -27,6 +27,7 @@ class Forgetting:
         self._back: dict[str, list[tuple[str, Edge]]] = {name: [] for name in edges}
         self._readers: dict[str, set[str]] = {}
         self._changed: dict[str, set[str]] = {}
+        self._initial = {counter.name: counter.initial for counter in program.counters}
         for name, leaving in edges.items():
             for edge in leaving:
                 self._onward[name].append((edge.target, edge))
@@ -55,7 +56,8 @@ class Forgetting:
             if isinstance(test, CounterTest):
                 self._readers.setdefault(test.register, set()).add(name)
         for effect in edge.effects:
-            if isinstance(effect, Set | Add | AtLeast):
+            is_reset = isinstance(effect, Set) and effect.value == self._initial[effect.register]
+            if isinstance(effect, Set | Add | AtLeast) and not is_reset:
                 self._changed.setdefault(effect.register, set()).add(edge.target)
             if isinstance(effect, Add) and isinstance(effect.amount, str):
                 self._readers.setdefault(effect.amount, set()).add(name)

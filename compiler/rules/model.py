@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from compiler.diagnostics.issues import OptionSource
-from compiler.ir.paths import Visit
 from compiler.ir.rules import Event, Rule
+
+if TYPE_CHECKING:
+    from compiler.ir.paths import Visit
 
 Names = Mapping[str, tuple[str, ...]]
 """The labels or secrets of steps, by step id."""

@@ -58,7 +58,8 @@ class _Resolver:
         )
 
     def _events(self, mentions: Iterable[Mention]) -> tuple[Event, ...]:
-        return tuple(dict.fromkeys(event for mention in mentions for event in self._mentioned(mention)))
+        different = {(one.kind, one.name, one.word.casefold(), one.by_a_person): one for one in mentions}
+        return tuple(dict.fromkeys(event for one in different.values() for event in self._mentioned(one)))
 
     def _ends(self, name: str) -> tuple[Event, ...]:
         """Return the ends of the run, or those of the inclusion whose document has the rule (P-8)."""
@@ -127,7 +128,7 @@ class _Resolver:
             problem = f"step {composed[0].id} has steps inside, so `at most` can't count it"
             raise self._wrong(one, problem, f"count the first step inside it: `{composed[0].starts[0]}`")
         if not one.word:
-            if one in self.sentence.opens and self.sentence.form == "before" and found:
+            if self.sentence.form == "before" and found and one in self.sentence.opens:
                 raise self._without_word(one, found[0])
             yield from (Event(name) for step in found for name in step.starts)
             return

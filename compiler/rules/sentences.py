@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from lark import Token
@@ -124,6 +124,19 @@ def _at(one: Mention, problem: str, remedy: str) -> Issue:
     return Issue((), f"column {one.start + 1}: {problem}", remedy)
 
 
+def renumbered(written: str, new: Callable[[str], str]) -> str:
+    """Return a sentence with other ids of steps; a text that isn't a sentence stays as written."""
+    read = read_sentence(written)
+    if isinstance(read, Issue):
+        return written
+    text = read.text
+    for one in sorted((*read.guarded, *read.opens, *read.closes), key=lambda one: -one.start):
+        if one.kind == "step":
+            target = text[one.start : one.middle].replace(one.name, new(one.name))
+            text = text[: one.start] + target + text[one.middle :]
+    return text
+
+
 _NAME = r"(\"[^\"]+\"|[^\s,\"]+)"
 _NEVER = Regex(rf"never {_NAME} and {_NAME}", re.IGNORECASE)
 _IN_EVERY_RUN = Regex(rf"{_NAME} in every run(?: that completes)?", re.IGNORECASE)
@@ -172,7 +185,7 @@ _PHRASES = {
     "STEP": "a step",
 }
 _KEYWORDS = ("before", "again", "after", "until", "always", "most", "times", "labeled", "secret", "person")
-_MOST_TRIED = 40  # the most words of a sentence to correct
+_MOST_TRIED = 16  # the most words of a sentence to correct
 _LONGEST_TITLE = 8  # in words
 _MOST_SHOWN = 30  # characters of an unexpected word
 _WORD = Regex(r"[^\s,\"]+")

@@ -85,15 +85,13 @@ class RuleSteps:
 
     def titled(self, title: str, scope: str) -> list[RuleStep]:
         """Return the steps with a title; of a step and its own gates and stages, only the step."""
-        titles = [(group.id, group.parent, group.title) for group in self.program.groups]
-        titles += [(node.id, node.group, node.title) for node in self.nodes.values()]
-        found = {name: group for name, group, text in titles if " ".join(str(text).split()) == title}
+        found = self._titles.get(title, {})
         inner = {name for name, group in found.items() if group != name and group in found and self._is_part(name)}
         return [self.by_id[name] for name in found if name not in inner and name in self.by_id and within(name, scope)]
 
     def of_kind(self, kind: str, scope: str) -> list[RuleStep]:
         """Return the steps with a kind of task: command, question, agent, tool or gate."""
-        return [self._node(node) for node in self.nodes.values() if _kind(node.task) == kind and within(node.id, scope)]
+        return [step for step in self._kinds.get(kind, ()) if within(step.id, scope)]
 
     def having(self, name: str, names: Names, scope: str) -> list[RuleStep]:
         """Return the steps that have a label or a secret."""
@@ -107,6 +105,23 @@ class RuleSteps:
         step = name.rpartition("_")[0]
         is_parallel = step in self.nodes and isinstance(self.nodes[step].task, Parallel)
         return step if is_parallel and name[len(step) + 1 :].isdigit() else ""
+
+    @cached_property
+    def _titles(self) -> dict[str, dict[str, str]]:
+        """For each title its steps, and the groups around them."""
+        parts = [(group.id, group.parent, group.title) for group in self.program.groups]
+        parts += [(node.id, node.group, node.title) for node in self.nodes.values()]
+        found: dict[str, dict[str, str]] = {}
+        for name, group, title in parts:
+            found.setdefault(" ".join(str(title).split()), {})[name] = group
+        return found
+
+    @cached_property
+    def _kinds(self) -> dict[str, list[RuleStep]]:
+        found: dict[str, list[RuleStep]] = {}
+        for node in self.nodes.values():
+            found.setdefault(_kind(node.task), []).append(self._node(node))
+        return found
 
     def _is_part(self, name: str) -> bool:
         return name in self.nodes and isinstance(self.nodes[name].task, Gate | Stage)

@@ -44,7 +44,11 @@ def format_document(job: Job) -> Formatted:
 def _is_named_elsewhere(job: Job, made: Read) -> bool:
     """Return whether something else refers to step numbers, which formatting must keep then (P11)."""
     source, own = job.source, made.frontmatter
-    if "__elicit_step_" in source.text or own.scenarios is not None or "steps" in own.options.values:
+    if (
+        "__elicit_step_" in source.text
+        or own.scenarios is not None
+        or not {"rules", "steps"}.isdisjoint(own.options.values)
+    ):
         return True
     own_stem = stem(source.name, ".md", ".playbook")
     return bool(own_stem) and job.project.find_below(source, f"{own_stem}{ENDING}") is not None

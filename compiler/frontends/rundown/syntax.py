@@ -1,10 +1,8 @@
 """The syntax tree of a Rundown document; every node has its span (docs/formats/rundown.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -13,11 +11,9 @@ from compiler.frontends.common.limits import Limits
 from compiler.ir.program import Input
 from compiler.ir.tasks import Value
 from compiler.project.options import TargetOptions
+from compiler.rules.model import DeclaredRule
 from compiler.scenarios.model import Scenario
 from compiler.text.source import Span, nearest
-
-if TYPE_CHECKING:
-    from compiler.rules.model import DeclaredRule
 
 EVERY = "*"
 """The key for all steps in `steps:` (E3)."""

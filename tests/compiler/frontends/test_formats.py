@@ -72,7 +72,7 @@ def test_a_document_has_the_options_of_its_own_format_alone(folder: Path) -> Non
     compilation = compile_file(str(folder / "a.runbook.md"))
     assert findings(compilation) == ["RD013 2:7"]
     assert compilation.diagnostics[0].help.startswith(
-        "the options are `transitions`, `prose`, `inputs`, `outputs`, `shell`, `secrets`, `logs`, `notify`; "
+        "the options are `transitions`, `prose`, `inputs`, `outputs`, `shell`, `secrets`, `logs`, `notify`, `rules`; "
     )
 
 

@@ -151,6 +151,7 @@ BROKEN = {
     "a: 'x\nb: 1\nc: 2\n": (1, "not closed", "close it"),
     'a: "x" y': (1, "after the closing quote", "quote the whole value"),
     "a: 'it's'": (1, "after the closing quote", "quote the whole value"),
+    "a: {N}.2 b": (1, "after the closing bracket", 'put the value in quotes: `a: "{N}.2 b"`'),
     "a: [b, c\nd: 1": (1, "this bracket is not closed", "add `]`"),
     "x: 1\na: {b: c\nd: 1": (2, "this bracket is not closed", "add `}`"),
     "a: {b: c}}": (1, "`}` has no matching bracket", "remove it"),

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.driver import Compilation, compile_file
+from compiler.driver import Compilation, Settings, compile_file, format_opened, open_file
+from compiler.frontends.common.interface import Formatted
 from compiler.project.options import is_label
 from tests.support.hostile_texts import EVIL, NASTY
 
@@ -238,3 +239,46 @@ def test_a_document_without_rules_loads_nothing_of_them(
     assert compiled(tmp_path, name, '  steps: {"ID": {labels: [x]}}').program
     with pytest.raises(ModuleNotFoundError):
         compiled(tmp_path, name, "  rules: {a: always look}")
+
+
+STEP = "\n## {}. T{}\n\n```bash\ntrue\n```\n"
+NUMBERED = "---\nrdc:\n  rules:\n    RULE\n---\n" + "".join(STEP.format(number, number) for number in (1, 3, 5))
+
+
+def formatted(folder: Path, rule: str) -> Formatted:
+    """A runbook with the steps 1, 3 and 5 and a rule, with new numbers."""
+    (folder / "a.runbook.md").write_text(NUMBERED.replace("RULE", rule))
+    return format_opened(open_file(str(folder / "a.runbook.md")), Settings()).result
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('a: 3 PASS or "1" PASS before 5, again after 3', 'a: 2 PASS or "1" PASS before 3, again after 2'),
+        ('a: {rule: "after 3 FAIL, always T5", why: 3}', 'a: {rule: "after 2 FAIL, always T5", why: 3}'),
+        ("a: 5 at most 3 times", "a: 3 at most 3 times"),
+        ("a: no 5 after 3 until any command PASS", "a: no 3 after 2 until any command PASS"),
+    ],
+)
+def test_new_numbers_of_steps_are_in_the_rules_too(before: str, after: str, tmp_path: Path) -> None:
+    before, after = before.replace("why: 3", 'why: "3"'), after.replace("why: 3", 'why: "3"')
+    text = formatted(tmp_path, before).text
+    assert text
+    assert f"    {after}\n" in text
+
+
+@pytest.mark.parametrize(
+    "rule", ["a: >\n      3 PASS\n      before 5", "a: 2 PASS before 5", 'a: {rule: always 3, why: "always 3"}']
+)
+def test_numbers_stay_if_a_rule_cannot_be_edited(rule: str, tmp_path: Path) -> None:
+    found = formatted(tmp_path, rule)
+    assert found.text is None
+    assert any(one.code == "RD117" for one in found.diagnostics)
+
+
+def test_a_playbook_with_rules_keeps_its_numbers(tmp_path: Path) -> None:
+    text = "---\nrdc: {rules: {a: 3 PASS before 5}}\n---\n\n# T\n" + "".join(
+        f"\n## STEP {number}: T\n\nDo it.\n" for number in (1, 3, 5)
+    )
+    (tmp_path / "a.playbook.md").write_text(text)
+    assert format_opened(open_file(str(tmp_path / "a.playbook.md")), Settings()).result.text == text

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from compiler.driver import Compilation, compile_file
 from compiler.ir.rules import Event, Rule
+from compiler.ir.serialize import to_json
 
 LINT = """---
 rdc:
   rules:
     own: 1 PASS before COMPLETE
     end: no END after any step labeled last
+    few: any command at most 9 times
+    title: Report at most 9 times
   steps: {2: {labels: [last]}}
 ---
 
@@ -167,7 +172,7 @@ def machine(folder: Path, name: str, sentence: str) -> Rule:
 def refused(folder: Path, name: str, sentence: str) -> str:
     """The error and the remedy of a rule of a document."""
     found = compiled(folder, name, sentence)
-    assert found.program is None
+    assert (found.program, found.despite_rules) == (None, None)
     (one,) = [one for one in found.diagnostics if one.code == "RD423"]
     return f"{one.message}; {one.help}"
 
@@ -255,6 +260,8 @@ def test_rules_of_a_nested_runbook_are_about_its_inclusion(tmp_path: Path) -> No
     assert (own.scope, own.guards, own.opens) == (scope, (Event(scope, "pass"),), (Event(f"{scope}/1", "pass"),))
     assert end.guards == (Event(scope, "pass"), Event(scope, "fail"))
     assert end.closes == starts(f"{scope}/2")
+    assert rules[f"{scope}/few"].guards == starts(f"{scope}/1", f"{scope}/2")
+    assert rules[f"{scope}/title"].guards == starts(f"{scope}/2")
     assert rules["r0"].scope == ""
 
 
@@ -334,3 +341,35 @@ def test_a_step_of_a_specification_passes_with_its_last_stage(tmp_path: Path) ->
     assert [result.proof.status for result in found.rules] == ["broken"]
     assert found.program is None
     assert found.despite_rules
+
+
+def test_a_program_in_json_has_its_rules_once(tmp_path: Path) -> None:
+    found = compiled(tmp_path, RUNBOOK, "always 4", "3 YES before 4")
+    kept = sorted(
+        (result.rule for result in found.rules if result.rule and result.declared.name in ("r1", "own")),
+        key=attrgetter("name"),
+    )
+    assert found.despite_rules
+    (tmp_path / "a.program.json").write_text(to_json(replace(found.despite_rules, rules=tuple(kept))))
+    again = compile_file(str(tmp_path / "a.program.json"))
+    assert [result.rule for result in again.rules] == kept
+    assert again.program
+    shared = '[[rule]]\nname = "r1"\nrule = "3 YES before 4"\n'
+    (tmp_path / "rdc.toml").write_text(shared)
+    forged = replace(kept[1], guards=(Event("6"),))
+    (tmp_path / "a.program.json").write_text(to_json(replace(again.program, rules=(forged,))))
+    assert [result.rule for result in compile_file(str(tmp_path / "a.program.json")).rules] == [kept[1]]
+    (tmp_path / "rdc.toml").write_text(shared.replace("before 4", "before 5"))
+    again = compile_file(str(tmp_path / "a.program.json"))
+    assert again.program is None
+    assert "the project already has a rule `r1`" in again.diagnostics[0].message
+
+
+def test_all_steps_can_have_a_label(tmp_path: Path) -> None:
+    rule = "any step labeled x at most 9 times"
+    text = f'---\nrdc: {{rules: {{r0: {rule}}}, steps: {{"*": {{labels: [x]}}}}}}\n---\n\n'
+    text += f"## 1. A\n\n{TRUE}\n\n## 2. B\n\n{TRUE}\n"
+    (tmp_path / "a.runbook.md").write_text(text)
+    (result,) = compile_file(str(tmp_path / "a.runbook.md")).rules
+    assert result.rule
+    assert result.rule.guards == starts("1", "2")

@@ -23,6 +23,7 @@ from compiler.frontends.rundown.syntax import (
     all_steps,
     spell,
 )
+from compiler.rules.model import DeclaredRule
 from compiler.scenarios.model import Event
 from compiler.scenarios.model import Goto as Jump
 from compiler.text.source import Source, Span
@@ -50,6 +51,19 @@ def unclear_references(source: Source, runbook: Runbook, numbering: Numbering) -
             yield Diagnostic("RD117", source.path, jump.span, problem, remedy)
     for settings in runbook.declared.steps:
         yield from _unclear_step(source, settings, numbering)
+    for rule in runbook.declared.rules:
+        yield from _unclear_rule(source, rule, numbering)
+
+
+def _unclear_rule(source: Source, rule: DeclaredRule, numbering: Numbering) -> Iterator[Diagnostic]:
+    try:
+        changes = numbering.rule(rule).sentence != rule.sentence
+    except AmbiguousReferenceError as error:
+        yield _unclear(source, rule.place.span, f"rule {rule.name}", error)
+        return
+    if changes and not find_rule(source.lines, rule):
+        problem = f"rdc cannot renumber the steps in rule `{rule.name}` in this form"
+        yield Diagnostic("RD117", source.path, rule.place.span, problem, "write the rule on one line")
 
 
 def _unclear_step(source: Source, said: StepSettings, numbering: Numbering) -> Iterator[Diagnostic]:
@@ -141,9 +155,17 @@ class Numbering:
         """Return the renumbered syntax tree; raise `AmbiguousReferenceError` for an ambiguous reference."""
         steps = tuple(self._step(step, *new) for step, new in zip(runbook.steps, self.steps, strict=True))
         nodes = tuple(replace(settings, step=self.path(settings.step)) for settings in runbook.declared.steps)
-        declared = replace(runbook.declared, steps=nodes)
+        rules = tuple(map(self.rule, runbook.declared.rules))
+        declared = replace(runbook.declared, steps=nodes, rules=rules)
         scenarios = tuple(replace(one, replies=tuple(map(self.event, one.replies))) for one in runbook.scenarios)
         return replace(runbook, steps=steps, scenarios=scenarios, declared=declared)
+
+    def rule(self, rule: DeclaredRule) -> DeclaredRule:
+        """Return a rule with the new ids of steps; raise `AmbiguousReferenceError` if one is ambiguous."""
+        from compiler.rules.sentences import renumbered  # noqa: PLC0415 (few documents have rules)
+
+        sentence = renumbered(rule.sentence, self.path)
+        return rule if sentence == " ".join(rule.sentence.split()) else replace(rule, sentence=sentence)
 
     def _step(self, old: Step, step: Identifier, children: list[Identifier]) -> Step:
         substeps = tuple(
@@ -207,11 +229,23 @@ def find_step(lines: Sequence[str], said: StepSettings) -> Span | None:
     return match and Span(span.line, match.start("step") + 1, span.line, match.end("step") + 1)
 
 
+def find_rule(lines: Sequence[str], rule: DeclaredRule) -> Span | None:
+    """Return the place of a rule's sentence, or None if rdc cannot edit it in place."""
+    span, sentence = rule.place.span, rule.sentence
+    line = lines[span.line - 1][span.column - 1 :] if span else ""
+    if span is None or line.count(sentence) != 1:
+        return None
+    column = span.column + line.index(sentence)
+    return Span(span.line, column, span.line, column + len(sentence))
+
+
 def renumber_frontmatter(lines: Sequence[Line], runbook: Runbook, numbering: Numbering) -> list[Line]:
     """Return the document's lines with new step numbers in the frontmatter."""
     edited, written = list(lines), [line.text for line in lines]
     found = [(find_label(written, jump), numbering.label(jump.step)) for jump in jumps(runbook)]
     found += [(find_step(written, settings), numbering.path(settings.step)) for settings in runbook.declared.steps]
+    rules = [(rule, numbering.rule(rule)) for rule in runbook.declared.rules]
+    found += [(find_rule(written, rule), new.sentence) for rule, new in rules if new is not rule]
     places = {place: new for place, new in found if place}
     for place in sorted(places, reverse=True):  # from the end, so that earlier columns stay valid
         line = edited[place.line - 1]

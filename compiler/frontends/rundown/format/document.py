@@ -175,7 +175,9 @@ def _meaning(source: Source, runbook: Runbook) -> tuple[object, ...]:
         (each.step, each.timeout, each.delay, each.backoff, each.asks, *each.env.items())
         for each in runbook.declared.steps
     ]
-    return program, *head, runbook.scenarios, settings, limits
+    rules = [(rule.name, rule.sentence, rule.why, rule.override) for rule in runbook.declared.rules]
+    labels = [(each.step, each.labels) for each in runbook.declared.steps if each.labels]
+    return program, *head, runbook.scenarios, settings, limits, rules, labels
 
 
 def _options(runbook: Runbook) -> object:
@@ -183,7 +185,7 @@ def _options(runbook: Runbook) -> object:
     if not isinstance(options, Mapping):
         return options
     steps = list(options["steps"].values()) if isinstance(options.get("steps"), Mapping) else None
-    return {key: steps if key == "steps" else value for key, value in options.items()}
+    return {key: steps if key == "steps" else value for key, value in options.items() if key != "rules"}
 
 
 def _content(source: Source, sections: Sequence[Section]) -> Iterator[tuple[str, str]]:
