@@ -289,7 +289,7 @@ def has_few_beginnings(program: Program) -> bool:
 
 
 def _has_other(declared: Input, texts: Sequence[str]) -> bool:
-    """Return whether a fitting string represents those that no test names. A choice or boolean may have none."""
+    """Return whether a fitting string represents all others, which no test names. A choice or boolean may have none."""
     is_listed = declared.type in {"choice", "boolean"}
     return is_listed or any(text not in texts[:-1] for text in _fitting(declared, texts))
 

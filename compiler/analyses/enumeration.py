@@ -51,7 +51,7 @@ def cost(machine: Machine, made: Visit, after: State) -> int:
 class Reached(NamedTuple):
     """A state that a search reached, the index of its step, and the keys of this state and of the one before it.
 
-    `value` is what the search follows besides the state.
+    The search follows `value` besides the state.
     """
 
     place: int
@@ -100,7 +100,7 @@ class StateSpace(Struct):
         return tuple(reversed(visits))
 
     def start_of(self, place: int) -> int:
-        """Return the number of the start from which a path leads to one of these steps."""
+        """Return the number of the start of the path to one of these steps."""
         while (step := self.steps[place])[1]:
             place = step[0]
         return step[0]

@@ -40,7 +40,7 @@ class Forgetting:
         self._found: dict[str, set[str]] = {}
 
     def without_forgotten(self, state: State) -> State:
-        """Return a state in which the counters that don't matter have their initial values."""
+        """Return a state with the initial values of the counters that don't matter."""
         if not state.counters.changed:
             return state
         return replace(state, counters=state.counters.only(lambda name: state.node in self.places(name)))

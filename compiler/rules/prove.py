@@ -1,7 +1,7 @@
 """Prove that rules hold on every run of a program, or find a shortest run that breaks them (P-11 to P-13).
 
 The first tier follows the rule's value on the graph, as if every test could hold. If that reaches no breach, the rule
-holds. Otherwise, the second tier explores exact states, but only those from which the first tier can still reach one.
+holds. Otherwise, the second tier explores exact states, but only where the first tier can still reach one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from compiler.analyses.domains import valid_beginnings
 from compiler.analyses.enumeration import StateSpace, state_space
-from compiler.ir.graph import on_the_way
+from compiler.ir.graph import on_the_way, reached_from
 from compiler.ir.paths import Visit, visit
 from compiler.ir.program import Program, without_jumps
 from compiler.ir.rules import Event, Rule
@@ -36,7 +36,7 @@ BREACH: Place = ("", BROKEN)
 
 
 def prove(program: Program, rules: Iterable[Rule]) -> tuple[Proof, ...]:
-    """Return the proof of each rule, in order. Operator's jumps are no part of it."""
+    """Return the proof of each rule, in order. It ignores operator's jumps."""
     prover = _Prover(without_jumps(program))
     return tuple(map(prover.proof, rules))
 
@@ -69,19 +69,19 @@ class _Prover:
         space, watch = self._space.again(), Watch(self.program, rule)
         machine, forgetting = space.machine, self._forgetting
 
-        def follow(made: Visit | None, state: State, value: int) -> tuple[State, int] | None:
+        def after_visit(made: Visit | None, state: State, value: int) -> tuple[State, int] | None:
             after = watch.visited(machine, made, state, value if made else watch.before)
             if after == BROKEN:
                 return state, BROKEN
             return (forgetting.without_forgotten(state), after) if tier.has(state.node, after) else None
 
         states = 0
-        for reached in space.search(map(machine.start, self._starts), follow):
+        for reached in space.search(map(machine.start, self._starts), after_visit):
             if reached.value == BROKEN:
                 return self._broken(space, reached.place, watch.event)
             states += reached.is_new
             if states > MOST_STATES:
-                return Proof(Status.NOT_PROVEN, reason=f"rdc explored {MOST_STATES:,} states and found no end")
+                return Proof(Status.NOT_PROVEN, reason=f"rdc explored {MOST_STATES:,} states, and there are more")
         if not space.tries_all:
             return Proof(Status.NOT_PROVEN, reason="tests distinguish more strings than rdc tries")
         return Proof(Status.HOLDS)
@@ -98,12 +98,16 @@ class _Prover:
 
 
 class _Graph:
-    """The first tier. `region` has the places from which it can reach a breach; it is empty if it reaches none."""
+    """The first tier. `region` has the places on paths to a breach; it is empty if there are none."""
 
     def __init__(self, program: Program, rule: Rule, moves: Moves) -> None:
         self._is_cut = rule.most is not None and rule.most > MOST_COUNTED
         self._watch = Watch(program, replace(rule, most=MOST_COUNTED) if self._is_cut else rule)
-        self._entry, self._moves = program.entry, moves
+        self._moves, nodes = moves, self._watch.nodes
+        entered = reached_from(
+            [program.entry], lambda name: (edge.target for _, edge in moves[name] if nodes[name].is_passed)
+        )
+        self._first = [name for name in entered if not nodes[name].is_passed]
         self.region = on_the_way(START, BREACH, self._onward)
 
     def has(self, node: str, value: int) -> bool:
@@ -115,10 +119,11 @@ class _Graph:
 
     def _onward(self, place: Place) -> Iterator[Place]:
         name, value = place
-        # An event beyond a number that is cut off may break the rule or not, so both are followed.
+        # Beyond the number that is counted, an event may break the rule or not, so both are followed.
         for is_checked in (True, False) if self._is_cut else (True,):
             if place == START:
-                yield from self._arrived(self._watch.before, self._entry, is_checked=is_checked)
+                for first in self._first:  # a run settles nothing before its first step
+                    yield from self._arrived(self._watch.before, first, is_checked=is_checked)
                 continue
             for word, edge in self._moves[name]:
                 after = self._watch.taken(value, word, name, edge, is_checked=is_checked)

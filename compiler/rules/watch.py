@@ -14,7 +14,7 @@ from compiler.ir.tasks import Ask, End, Gate, alphabet
 
 BROKEN = -1
 OUTSIDE = -2
-"""The value of a rule while no run of its inclusion is going on."""
+"""The value of a rule outside of its inclusion."""
 
 Move = tuple[str | None, Edge]
 """An edge with the outcome after which a run takes it; None at a node without a task."""
@@ -67,7 +67,7 @@ class Watch:
         self._relevant = {*rule.guards, *rule.opens, *rule.closes}
 
     def taken(self, value: int, word: str | None, source: str, edge: Edge, *, is_checked: bool = True) -> int:
-        """Return the value after an edge: after the outcome, and after those that the edge settles."""
+        """Return the value after an edge: after the outcome, and after the outcomes that the edge settles."""
         if word is not None:
             events: Iterable[Event] = events_after(source, word, (edge,))
         elif edge.settles:

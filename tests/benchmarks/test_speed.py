@@ -18,6 +18,7 @@ from benchmarks.compiling import RDC, compiling, growing, write
 from benchmarks.document import commands, runbook
 from benchmarks.figures import Figure, table
 from benchmarks.playbooks import reading
+from benchmarks.proving import proving, ten_rules
 from benchmarks.sizes import Size, changed, sizes, sizes_table
 from benchmarks.starting import first_words, starting
 from benchmarks.stepping import stepping
@@ -27,6 +28,8 @@ from benchmarks.workers.places import KINDS, Place, place
 from benchmarks.workers.takeover import takeover
 from compiler.driver import compile_file
 from compiler.ir.tasks import Ask, Shell
+from compiler.rules.model import Status
+from compiler.rules.prove import prove
 
 pytestmark = pytest.mark.process
 
@@ -90,6 +93,19 @@ def test_the_documents_that_grow_compile(name: str, tmp_path: Path) -> None:
         if compile_file(str(path)).program is None and " of " not in dimension:
             broken.add(dimension)
     assert broken <= expected
+
+
+@pytest.mark.soak
+def test_proofs_of_rules_stay_near_their_limits() -> None:
+    agreeable(lambda: proving(steps=2_500, rounds=1))
+
+
+def test_the_rules_that_are_proved_need_both_tiers(tmp_path: Path) -> None:
+    compilation = compile_file(str(write(tmp_path, 250)))
+    assert compilation.program is not None
+    proofs = prove(compilation.program, ten_rules(compilation.program))
+    assert {proof.status for proof in proofs} == {Status.HOLDS, Status.BROKEN}
+    assert max(len(proof.visits) for proof in proofs) > 100
 
 
 @installed

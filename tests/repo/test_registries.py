@@ -115,13 +115,15 @@ def names_in(node: ast.AST) -> set[str]:
 
 
 def test_warnings_and_passes_ask_one_exploration() -> None:
-    """Single states are only enumerated for `rdc trace`, which shows a path to each transition."""
+    """Single states are only enumerated for proofs of rules, and for `rdc trace`, which shows paths."""
     assert users_of("compiler.analyses.exploration") >= {
         "compiler/analyses/warnings.py",
         "compiler/passes/remove_impossible_edges.py",
+        "compiler/rules/watch.py",
     }
     assert users_of("compiler.analyses.enumeration") == {
         "compiler/analyses/coverage.py",
+        "compiler/rules/prove.py",
         "rdc/commands/trace.py",
         "rdc/testing/drafts.py",
     }

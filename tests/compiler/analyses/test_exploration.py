@@ -31,8 +31,8 @@ from compiler.ir.texts import Text, text
 from compiler.ir.verify import verify
 from compiler.passes import optimize
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
-from compiler.text.source import Span
 from compiler.scenarios.outcomes import decided_by, read_outcomes, write_outcomes
+from compiler.text.source import Span
 from tests.compiler.random_programs import FAIL, PASS, PLACE, programs
 from tests.differential.generate.rundown import Drawn, cases, compiled
 from tests.differential.oracles import rundown

@@ -121,6 +121,18 @@ def test_a_rule_of_a_nested_document_starts_again_with_each_inclusion(
     assert made.status is (Status.HOLDS if path is None else Status.BROKEN)
 
 
+def test_a_rule_of_a_nested_document_starts_again_when_the_step_around_it_is_retried(tmp_path: Path) -> None:
+    inner = NESTED.format(rule="2 at most 1 time")
+    main = "## 1. Lint\n\n- lint.runbook.md\n\n- FAIL: RETRY 2 STOP\n\n"
+    found = compiled(tmp_path, main, {"lint.runbook.md": inner})
+    assert [one.proof.status for one in found.rules] == [Status.HOLDS]
+    outside = "---\nrdc:\n  rules:\n    r: 1/lint.runbook.md/2 at most 1 time\n---\n\n"
+    found = compiled(tmp_path, outside + main, {"lint.runbook.md": inner})
+    assert [steps(one.proof) for one in found.rules if not one.rule or not one.rule.scope] == [
+        "1/lint.runbook.md/1+ 1/lint.runbook.md/2- 1/lint.runbook.md/1+"
+    ]
+
+
 def program(*nodes: Node, **more: object) -> Program:
     ends = (Node("END", Text(), PLACE, End("complete"), ()), Node("STOP", Text(), PLACE, End("stop"), ()))
     return Program("x", "X", (SourceFile("x", "0" * 64),), nodes[0].id, (*nodes, *ends), **more)  # type: ignore[arg-type]
@@ -202,7 +214,7 @@ def test_too_many_states_are_not_proven(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(tiers, "MOST_STATES", 50)
     often = command("1. Again", "true", "PASS: COMPLETE", "FAIL: CONTINUE"), command("2. Fix", "true", "PASS: GOTO 1")
     found = proof(tmp_path, "1 at most 100 times", *often)
-    assert (found.status, found.reason) == (Status.NOT_PROVEN, "rdc explored 50 states and found no end")
+    assert (found.status, found.reason) == (Status.NOT_PROVEN, "rdc explored 50 states, and there are more")
     assert proof(tmp_path, "1 at most 20 times", *often).status is Status.BROKEN
 
 
