@@ -45,7 +45,15 @@ class Transitions(Struct, dict=True):
     def retried(self) -> set[str]:
         """The steps whose retries `retry` can express: an edge back to it, and a reset on each other edge."""
         initial = {counter.name: counter.initial for counter in self.program.counters}
-        return {name for name, step in self.steps.items() if step.node.retries and _retries(name, step, initial)}
+        found = {name for name, step in self.steps.items() if step.node.retries and _retries(name, step, initial)}
+        if self.program.rules:  # `retry` has no place for outcomes of steps around
+            found -= {
+                name
+                for name in found
+                for edge in self.steps[name].edges
+                if _times(self.steps[name], edge) and edge.settles
+            }
+        return found
 
     def clears(self, step: Step) -> list[str]:
         """Return the variables that all transitions of a step clear first."""
@@ -155,7 +163,7 @@ def _retries(name: str, step: Step, initial: Mapping[str, int]) -> bool:
 def _times(step: Step, edge: Edge) -> int:
     name = step.node.id
     counter = f"{name} retries"
-    if edge.target != name or edge.effects != (Add(counter, 1),) or edge.settles:
+    if edge.target != name or edge.effects != (Add(counter, 1),):
         return 0
     match register_tests(edge):
         case [CounterTest(register, "<", times)] if register == counter:

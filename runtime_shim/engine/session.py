@@ -112,7 +112,7 @@ class Extension(Part):
     - `written(record)`: act after a record is on disk.
     - `event(event, fields)`: report an event to others; record nothing.
     - `after_step(move)`: act after a step is recorded. `waits()`: record that a run starts waiting.
-    - `end()`: act when a run has ended.
+    - `end()`: act when a run has ended. `decided()`: act after a decision; lines to show below it.
     - `mask(text)`: a text without secrets. `call(words)`: another command for a subcommand, or "".
     - `repeat(command)`: the words that later calls about this run repeat.
     - `hint()`: a suffix for the command that continues an answered run.

@@ -56,8 +56,7 @@ class Asking(Performer):
 
     def from_file(self, name: str) -> "Done | None":
         """Return the outcome by the reply in the file of answers, if any."""
-        reply = self.take(name)
-        if reply is None:
+        if (reply := self.take(name)) is None:
             return None
         where = f"line {self.source['line']} of {self.session.options.answers}"
         try:
@@ -114,12 +113,13 @@ def answer(session: Session, shows: bool = True) -> int:
     done = session.through("given", performer.given(step, reply, "answered"))
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
+    remarks = session.gathered("decided")
     if session.lender:
         session.display.rule(f"the run continues at its terminal ({session.lender})")
         return EXIT_COMPLETE
     is_stopped = state.condition == "stop"
     shows = shows and not getattr(session.options, "resume", False)
-    for line in hints(session, "stop" if is_stopped else "ready" if done else "waiting") if shows else ():
+    for line in (*remarks, *hints(session, "stop" if is_stopped else "ready" if done else "waiting")) if shows else ():
         session.display.rule("".join([line, *session.each("hint")]))
     if is_stopped and shows:
         session.display.rule(f"STOP {one_line(state.message)}".rstrip())

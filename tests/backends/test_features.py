@@ -16,6 +16,7 @@ from backends.registry import BACKENDS, load
 from compiler.ir.edges import Edge, Keep, SlotTest
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Artifact, Constant, Context, Input, Program, Settings, Slot
+from compiler.ir.rules import Event, Rule
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
 from compiler.ir.texts import text
 from compiler.ir.verify import verify
@@ -67,6 +68,7 @@ def examples() -> dict[Feature, Program]:
     found[Feature.CONSTANTS] = program(replace(first, constants=(Constant("MODE", "fast"),)), *others)
     found[Feature.SECRETS] = replace(with_step(ready), secrets=("TOKEN",))
     found[Feature.NOTICES] = replace(with_step(ready), notify="./notify.sh")
+    found[Feature.RULES] = replace(with_step(ready), rules=(Rule("once", "1 at most 1 time", (Event("1"),), most=1),))
     found[Feature.CONTEXTS] = replace(with_step(ready), contexts=(Context("c", text("above")),))
     found[Feature.ARTIFACTS] = replace(with_slot(ready), artifact=Artifact("x", text("markdown")))
     found[Feature.CONTRACTS] = specification(BRIEF)
@@ -84,7 +86,10 @@ def with_settings(settings: Settings) -> Program:
 
 @pytest.mark.parametrize("target", BACKENDS)
 def test_a_feature_is_carried_or_refused_by_name(target: str) -> None:
-    backend, without_step = load(target), {Feature.INPUTS, Feature.LIMITS, Feature.ARTIFACTS, Feature.CONTEXTS}
+    backend, without_step = (
+        load(target),
+        {Feature.INPUTS, Feature.LIMITS, Feature.ARTIFACTS, Feature.CONTEXTS, Feature.RULES},
+    )
     for feature in Feature:
         using = examples()[feature]
         verify(using)

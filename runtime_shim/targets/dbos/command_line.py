@@ -80,8 +80,7 @@ NOT_HERE = {
     *("--state-dir", "--rerun-interrupted", "--assume", "--human", "--break", "--out"),
     *("--prompted", "--as", "--run-dir", "--dry-run"),
 }  # options of programs that have no meaning for workers
-# Options about a run, not where it runs.
-OF_START = ("--input", "--inputs", "--task", "--task-file", "--var", "--expire")
+OF_START = ("--input", "--inputs", "--task", "--task-file", "--var", "--expire")  # about a run, not where it runs
 
 
 def options_of_worker(kinds: Kinds) -> Options:
@@ -111,8 +110,7 @@ class DbosCaller(LegSteps):
         if verb == "resume" and {"--rerun-interrupted", "--assume"} & {*rest}:
             verb, rest = "answer", [run, state.node, "rerun" if "--rerun-interrupted" in rest else rest[-1]]
         elif verb == "resume" and (rest or (state and state.condition == "stop")):
-            is_whole = {"--max-visits", "--override"} & {*rest}
-            rest = [run, *(rest if is_whole else (word for word in rest if word == "--adopt"))]
+            rest = [run, *(word for word in rest if word == "--adopt" or {"--max-visits", "--override"} & {*rest})]
         elif verb == "resume":
             verb = "worker"
         elif verb in ("answer", "approve", "goto", "retry"):

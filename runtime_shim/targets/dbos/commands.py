@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.outcomes import Host
+from runtime_shim.engine.outcomes import Host, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, Table, UsageError
 from runtime_shim.engine.session import Kinds, Session
 from runtime_shim.engine.signals import Interrupted
@@ -173,7 +173,8 @@ def decide(request: Request, session: Session) -> None:
     if options.REPLY not in (*words, "rerun"):
         raise UsageError(f"{one_line(options.REPLY)}: expected {', '.join(words)} or rerun")
     if options.REPLY == "rerun":
-        session.record({"kind": "resume", "condition": "ready", "time": utc_now()})
+        with suppress(Waiting):  # a rule may hold it
+            session.record({"kind": "resume", "condition": "ready", "time": utc_now()})
         return
     options.assume = options.REPLY
     done: Any = session.through("given", session.performers[state.node].recover(state.node))
@@ -186,7 +187,7 @@ def going_on(request: Request, session: Session) -> int:
     for done in state.finished[-1:]:
         word = word_of(program["nodes"].get(done["node"], {}), done["outcome"])
         request.display.rule(one_line(f"{run} {done['node']} {done['title']}: {word}"))
-    for line in session.gathered("remarks"):
+    for line in session.gathered("decided"):
         request.display.rule(line)
     if state.condition in ENDED:
         request.display.rule(f"{run} {state.condition.upper()} {one_line(state.message)}".rstrip())
