@@ -35,7 +35,7 @@ def guarded(events: Iterable[Event]) -> tuple[str, ...]:
 
 
 def name_of(declared: DeclaredRule) -> str:
-    """Return the name of a rule in its whole program: `2/approved` for a rule of the document that step 2 includes."""
+    """Return the name of a rule in its whole program: `2/part.runbook.md/approved` for one of an included document."""
     return f"{declared.scope}/{declared.name}" if declared.scope else declared.name
 
 

@@ -186,6 +186,17 @@ def lock(project: Project) -> list[str]:
     return [line for line in project.text("rdc.lock").splitlines() if " rule " in line]
 
 
+def test_a_rule_that_is_tried_only_warns(project: Project) -> None:
+    shared = SHARED.replace("any question YES before", "no").replace("production", "production after 1 YES")
+    project.write("rdc.toml", BUILD + shared + "try = true\n")
+    result = call("check", "--rules", cwd=project.root)
+    assert (result.code, "warning[RD420]: rule `asked`" in result.err) == (0, True), result.err
+    assert "asked     broken (tried)         guards 2\n" in result.out
+    assert project.build().code == 0
+    project.write("rdc.toml", BUILD + shared)
+    assert call("check", cwd=project.root).code == project.build().code == 1
+
+
 def test_a_rule_of_the_project_that_applies_to_no_document_is_an_error(project: Project) -> None:
     project.write("rdc.toml", BUILD + SHARED)
     assert call("check", cwd=project.root).code == 0

@@ -46,9 +46,9 @@ def test_a_line_has_name_sentence_and_guarded_steps() -> None:
     )
     rule = Rule("approved", "x", ends)
     made = RuleResult(DeclaredRule("approved", "x", PLACE), rule, Proof(Status.HOLDS))
-    assert rule_items([result(), result(scope="2")]) == [
-        'rule 2/approved "3 YES before 4" guards 4',
+    assert rule_items([result(), result(scope="part")]) == [
         'rule approved "3 YES before 4" guards 4',
+        'rule part/approved "3 YES before 4" guards 4',
     ]
     assert rule_items([made]) == ['rule approved "x" guards END, 5, "2 COMPLETE", "3 END"']
 
