@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # program with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   e148c002e7289da0f07d15ee72897909d27c1490edaad179308a29ea2003fab1  -
+#   decc9f755d784261374fac44b8988796a9503e4033426a686bf72ba4a368535a  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # It runs once, from the first step to COMPLETE or STOP. It keeps no state, so you cannot resume it. For a program that
@@ -98,11 +98,11 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 e148c002e7289da0f07d15ee72897909d27c1490edaad179308a29ea2003fab1).
-# The runbook ends here, and you can stop reading. Up to the last END line, 478 lines are the same in every program with
+# The runtime of rdc 0.1.0, edition script (sha256 decc9f755d784261374fac44b8988796a9503e4033426a686bf72ba4a368535a).
+# The runbook ends here, and you can stop reading. Up to the last END line, 483 lines are the same in every program with
 # this hash. `rdc runtime script` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 479 lines, sha256 db80cb20980d7afbc00ede2e7176bc206e31abc384beb224bd31a1c4e5bcf4a3
+# --- 484 lines, sha256 1888a26fb8749d2078ea4fe7302adf6cd8c82f13de5edffb773ea4364a9d94aa

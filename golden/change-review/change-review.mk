@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 788f1f4c1bffd8a2e1fe44d62bf8948cb0726bd875081ce3b4b516991626e809
+override RDC_SHA256 := 69b4052e0bbd7405a6e171edbed496737475887987dfb8327074a2f90c773189
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -15,7 +15,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   f02f3e15b31bd2eb1ff65f5aca6c92e02ca118cc60114bb23f1ae86995b1d540  -
+#   b38c79f3e3477961382b46e36994ee52fae9e75af308569b638c843da7fc6fa9  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -54,6 +54,7 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
     del sys.path[0]  # import nothing from the folder of this file
 
 import collections
+import copy
 import errno
 import fcntl
 import functools
@@ -176,11 +177,11 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 f02f3e15b31bd2eb1ff65f5aca6c92e02ca118cc60114bb23f1ae86995b1d540).
-# The playbook ends here, and you can stop reading. Up to the last END line, 6,025 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 b38c79f3e3477961382b46e36994ee52fae9e75af308569b638c843da7fc6fa9).
+# The playbook ends here, and you can stop reading. Up to the last END line, 6,290 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6026 lines, sha256 520b508a7ce349adba20630bcdfec51f08307226e146d72cb2d9c1b4fe8538ef
+# --- 6291 lines, sha256 22e54f6a5ebf2522ca6b8f97a422af735eced035affa300ca7659a1791ffee93

@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   cac2c0dce95697f9753ba0b821c2efc04908ffd6d6aad787522ee0d8dac77f81  -
+#   2c8ce70d8b165fc8dbc30f6faa18197ab9049702e8f316aeecfa3c25b2cb86a4  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   529f3f3205167682a3982a34582db06d538fb406f4248678930931d5cb5d897f  -
+#   ec70a662adcbe4c0655b9add0d0261d703161fd73bbda76d6ee153447cdd9093  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -52,6 +52,7 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
     del sys.path[0]  # import nothing from the folder of this file
 
 import collections
+import copy
 import errno
 import fcntl
 import functools
@@ -115,13 +116,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 cac2c0dce95697f9753ba0b821c2efc04908ffd6d6aad787522ee0d8dac77f81).
-# The part for workers: dbos-values (sha256 529f3f3205167682a3982a34582db06d538fb406f4248678930931d5cb5d897f).
-# The runbook ends here, and you can stop reading. Up to the last END line, 6,178 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition values (sha256 2c8ce70d8b165fc8dbc30f6faa18197ab9049702e8f316aeecfa3c25b2cb86a4).
+# The part for workers: dbos-values (sha256 ec70a662adcbe4c0655b9add0d0261d703161fd73bbda76d6ee153447cdd9093).
+# The runbook ends here, and you can stop reading. Up to the last END line, 6,446 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6180 lines, sha256 9681a20d4475c7e0870b08c76f8bee4f43388d47c84a84710f03259d3acf32a3
+# --- 6448 lines, sha256 aa778fd9893178f1d49221f32c371380ccbd88af8f62889424f1179695c4e4d9

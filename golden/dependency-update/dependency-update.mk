@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := c5d347f9301c9bd13aa29dacfec79c5834d16e48caf4a3ae16bf879556a671df
+override RDC_SHA256 := 5c28bef76850eb8d4414bdc6fbc39b3b57d4a119aaca6eeb47d2da8a7ebdfcbe
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   f02f3e15b31bd2eb1ff65f5aca6c92e02ca118cc60114bb23f1ae86995b1d540  -
+#   b38c79f3e3477961382b46e36994ee52fae9e75af308569b638c843da7fc6fa9  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -60,6 +60,7 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
     del sys.path[0]  # import nothing from the folder of this file
 
 import collections
+import copy
 import errno
 import fcntl
 import functools
@@ -279,11 +280,11 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 f02f3e15b31bd2eb1ff65f5aca6c92e02ca118cc60114bb23f1ae86995b1d540).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,025 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 b38c79f3e3477961382b46e36994ee52fae9e75af308569b638c843da7fc6fa9).
+# The workflow ends here, and you can stop reading. Up to the last END line, 6,290 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6026 lines, sha256 7ba1307b410801da6c568b7db76dc765644ac7a0e9f3a4649fca1e2e538d37f2
+# --- 6291 lines, sha256 c60c85b47a18ff81c025eb99ae977e0b8fc43481af762c96a652e9b2430b53b7

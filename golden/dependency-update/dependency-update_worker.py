@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   f02f3e15b31bd2eb1ff65f5aca6c92e02ca118cc60114bb23f1ae86995b1d540  -
+#   b38c79f3e3477961382b46e36994ee52fae9e75af308569b638c843da7fc6fa9  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   9064af3b9b759961b4148d0fb4d3b6d43e2288cc586421d4283b0b688dd20a32  -
+#   31522217328c3ce54663eebaffe79040781dbdbb05e6715b851c453a58843bbb  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -79,6 +79,7 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
     del sys.path[0]  # import nothing from the folder of this file
 
 import collections
+import copy
 import errno
 import fcntl
 import functools
@@ -298,13 +299,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 f02f3e15b31bd2eb1ff65f5aca6c92e02ca118cc60114bb23f1ae86995b1d540).
-# The part for workers: dbos-agents (sha256 9064af3b9b759961b4148d0fb4d3b6d43e2288cc586421d4283b0b688dd20a32).
-# The workflow ends here, and you can stop reading. Up to the last END line, 7,796 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition agents (sha256 b38c79f3e3477961382b46e36994ee52fae9e75af308569b638c843da7fc6fa9).
+# The part for workers: dbos-agents (sha256 31522217328c3ce54663eebaffe79040781dbdbb05e6715b851c453a58843bbb).
+# The workflow ends here, and you can stop reading. Up to the last END line, 8,064 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 7798 lines, sha256 055b6c9dfb8e099df2cd0ca12adfe9238d7d846761a5e8e38c934186189ae5a9
+# --- 8066 lines, sha256 0eead9251dc0cf21d6c7383e5ba7f218dedb961c211309ac8d3d264f520da9c4

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   c3062f5b83a3256e09e463829276b9eb3ccb250eb12ac57221aa3dacc4075d64  -
+#   46cb23676fe4aa7c06bdb688e9934f2c02250b819f4adedf18683c92048b21f1  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -110,11 +110,11 @@ echo "built $(cat shop/next/version)"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 c3062f5b83a3256e09e463829276b9eb3ccb250eb12ac57221aa3dacc4075d64).
-# The runbook ends here, and you can stop reading. Up to the last END line, 2,788 lines are the same in every program
+# The runtime of rdc 0.1.0, edition commands (sha256 46cb23676fe4aa7c06bdb688e9934f2c02250b819f4adedf18683c92048b21f1).
+# The runbook ends here, and you can stop reading. Up to the last END line, 2,795 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2789 lines, sha256 c0f718cd8b99c9f01a5119f919b19ba87d080da7cd2f778c032953222395c69b
+# --- 2796 lines, sha256 5271b1c60d4849c35821eab0ad8e2931b42297c834464fe47813c551a7b929d8

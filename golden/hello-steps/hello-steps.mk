@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 944b73e3e4e29da16d1f05c6640b5dc4940b5e1054c1866be0027e82232c18e9
+override RDC_SHA256 := 8423773cca9481719a22e5f789acfb813beab54e407f974c1205c87a6d0e6fae
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

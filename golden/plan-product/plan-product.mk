@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 5c2b5fa956fcb9cfcb8fcea133f625909702d42d788ff4dc1a69f79c39e91af5
+override RDC_SHA256 := 15ea16b995f2c97ad11216689e8dee99394ed80bae66fd9fc72786e651bc942e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

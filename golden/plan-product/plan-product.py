@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   0952e92546190e3f7dfff931a8a4d399c2319c94ecc390ec445d159de6d1e977  -
+#   e2941db58be6b7f338b670b90e83e5a49a1790337cbed94a89eb0f563e8f3914  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -48,6 +48,7 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
     del sys.path[0]  # import nothing from the folder of this file
 
 import collections
+import copy
 import datetime
 import errno
 import fcntl
@@ -142,11 +143,11 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 0952e92546190e3f7dfff931a8a4d399c2319c94ecc390ec445d159de6d1e977).
-# The specification ends here, and you can stop reading. Up to the last END line, 6,386 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 e2941db58be6b7f338b670b90e83e5a49a1790337cbed94a89eb0f563e8f3914).
+# The specification ends here, and you can stop reading. Up to the last END line, 6,651 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6387 lines, sha256 f73ee5f7f27e6da0e43b5657ab3ee6ad30a7227f63360f2af6e827b26cb2dbdb
+# --- 6652 lines, sha256 2a9860bd746c5ed487445f37d27ad3adfd993b2adac4df141679cd221f7b3015

@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   0952e92546190e3f7dfff931a8a4d399c2319c94ecc390ec445d159de6d1e977  -
+#   e2941db58be6b7f338b670b90e83e5a49a1790337cbed94a89eb0f563e8f3914  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   b5ba705c28b569c5a2f0d656ee2c934cbef9d36a18086de42dcd9fb4a1d64c2e  -
+#   6fee6cf334fd9731507fe78391b2c318243ad616bff14a9b4b977748e0013fb8  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -65,6 +65,7 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
     del sys.path[0]  # import nothing from the folder of this file
 
 import collections
+import copy
 import datetime
 import errno
 import fcntl
@@ -159,13 +160,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 0952e92546190e3f7dfff931a8a4d399c2319c94ecc390ec445d159de6d1e977).
-# The part for workers: dbos-stepspec (sha256 b5ba705c28b569c5a2f0d656ee2c934cbef9d36a18086de42dcd9fb4a1d64c2e).
-# The specification ends here, and you can stop reading. Up to the last END line, 8,224 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 e2941db58be6b7f338b670b90e83e5a49a1790337cbed94a89eb0f563e8f3914).
+# The part for workers: dbos-stepspec (sha256 6fee6cf334fd9731507fe78391b2c318243ad616bff14a9b4b977748e0013fb8).
+# The specification ends here, and you can stop reading. Up to the last END line, 8,493 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8226 lines, sha256 253d66d17e7cec84b6e82fb9ab0b886bda1ce8400eff87bca400d6a95edc52ee
+# --- 8495 lines, sha256 4fb34e781ee8f4babd71029e1d283a7a126cf4d43e17a8ccd854f771ec9226d2

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 1fb53b344046bbc030d560b0637045951849f7113b68cfb8b5d8b7e715a51b2a
+override RDC_SHA256 := 889b6f48e4ceaccb2e276754d359adfa6e26b8282cd1ee8c470ed1c350eb06e7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

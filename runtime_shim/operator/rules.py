@@ -145,7 +145,7 @@ class Rules(Extension):
         is_wrong = {"resume": not {*override} <= {*broken}, "answer": not {*broken} <= {*override}}
         if state and is_wrong.get(command):
             raise UsageError(
-                *self.ways(), *(reasons(self.locks) or ["no rule holds the run, so none can be overridden"])
+                *self.next_commands(), *(reasons(self.locks) or ["no rule holds the run, so none can be overridden"])
             )
 
     def record(self, record: Record) -> Record:
@@ -195,7 +195,7 @@ class Rules(Extension):
     def begins(self) -> None:
         """Wait before a step or an end that a rule holds."""
         if self.locks.held:
-            raise Waiting(*reasons(self.locks), *self.ways())
+            raise Waiting(*reasons(self.locks), *self.next_commands())
 
     def before_step(self, name: str) -> None:
         """Keep the file of answers and `--human` from a step that only a person answers."""
@@ -216,7 +216,7 @@ class Rules(Extension):
 
     resumed = allowed
 
-    def ways(self) -> list[str]:
+    def next_commands(self) -> list[str]:
         """Return the commands that continue a held run as lines."""
         return [one_line(f"{what}: {command}") for what, command in self.choices(None, "")]
 

@@ -161,7 +161,7 @@ OF_RULES = {
     "P-3": "The left side of `before` needs a word, because a bare step only means that it started.",
     "P-4": "A form that isn't in the language gets the sentence to write instead.",
     "P-5": "Each rule is a lock or a count. For one event, a run checks first, then closes, then opens.",
-    "P-6": "One move has the step's outcome, the outcomes that it settles, and the next start or the end, in this order.",
+    "P-6": "A move has the step's outcome, the outcomes that it settles, and the next start or end, in this order.",
     "P-7": "A step with steps inside starts with each of them, and has the outcome that they settle.",
     "P-8": "A nested document's rules apply from its start to its end. Limits and aborted runs are ends.",
     "P-9": "A step that needs a person ignores agents and files of answers.",
