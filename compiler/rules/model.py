@@ -35,6 +35,11 @@ class DeclaredRule(Struct, frozen=True):
     is_tried: bool = False
     patterns: tuple[str, ...] = ()
 
+    @property
+    def full_name(self) -> str:
+        """Its name in the whole program: `2/approved` for a rule of the document that step 2 includes."""
+        return f"{self.scope}/{self.name}" if self.scope else self.name
+
 
 class Status(StrEnum):
     """The result of a proof (P-11), or that there is nothing to guard (P-10)."""
