@@ -18,6 +18,7 @@ from compiler.ir.paths import Visit, visit
 from compiler.ir.program import Program, without_jumps
 from compiler.ir.rules import Event, Rule
 from compiler.ir.semantics import State
+from compiler.ir.tasks import Gate
 from compiler.rules.forgetting import Forgetting
 from compiler.rules.model import Proof, Status
 from compiler.rules.watch import BROKEN, Moves, Watch, possible_moves
@@ -54,8 +55,7 @@ class _Prover:
 
     @cached_property
     def _forgetting(self) -> Forgetting:
-        edges = {name: [edge for _, edge in moves] for name, moves in self._moves.items()}
-        return Forgetting(self.program, edges)
+        return Forgetting(self.program, {name: [edge for _, edge in moves] for name, moves in self._moves.items()})
 
     @cached_property
     def _starts(self) -> list[dict[str, str]]:
@@ -101,9 +101,12 @@ class _Graph:
     """The first tier. `region` has the places on paths to a breach; it is empty if there are none."""
 
     def __init__(self, program: Program, rule: Rule, moves: Moves) -> None:
-        self._is_cut = rule.most is not None and rule.most > MOST_COUNTED
-        self._watch = Watch(program, replace(rule, most=MOST_COUNTED) if self._is_cut else rule)
-        self._moves, nodes = moves, self._watch.nodes
+        self._is_limited = program.limit is not None
+        self._moves, nodes = moves, program.index()
+        self._watches = [Watch(program, rule)]
+        if rule.most is not None and rule.most > MOST_COUNTED:
+            # From this number on, an event may be one too many or not, so both are followed.
+            self._watches = [Watch(program, replace(rule, most=MOST_COUNTED)), Watch(program, replace(rule, guards=()))]
         entered = reached_from(
             [program.entry], lambda name: (edge.target for _, edge in moves[name] if nodes[name].is_passed)
         )
@@ -115,27 +118,22 @@ class _Graph:
         return (node, self._cut(value)) in self.region
 
     def _cut(self, value: int) -> int:
-        return min(value, MOST_COUNTED) if self._is_cut else value
+        return min(value, MOST_COUNTED) if len(self._watches) > 1 else value
 
     def _onward(self, place: Place) -> Iterator[Place]:
         name, value = place
-        # Beyond the number that is counted, an event may break the rule or not, so both are followed.
-        for is_checked in (True, False) if self._is_cut else (True,):
-            if place == START:
-                for first in self._first:  # a run settles nothing before its first step
-                    yield from self._arrived(self._watch.before, first, is_checked=is_checked)
-                continue
+        if place == START:
+            for first in self._first:  # a run settles nothing before its first step
+                yield from self._arrived(self._watches[0], self._watches[0].before, first)
+            return
+        for watch in self._watches if value == MOST_COUNTED else self._watches[:1]:
             for word, edge in self._moves[name]:
-                after = self._watch.taken(value, word, name, edge, is_checked=is_checked)
-                if after == BROKEN:
-                    yield BREACH
-                else:
-                    yield from self._arrived(after, edge.target, is_checked=is_checked)
+                yield from self._arrived(watch, watch.taken(value, word, name, edge), edge.target)
 
-    def _arrived(self, value: int, name: str, *, is_checked: bool) -> Iterator[Place]:
-        for is_over in (False, True) if self._watch.may_be_over(name) else (False,):
-            after = self._watch.arrived(value, name, is_over=is_over, is_checked=is_checked)
-            if after == BROKEN:
-                yield BREACH
-            elif not is_over:
-                yield name, self._cut(after)
+    def _arrived(self, watch: Watch, value: int, name: str) -> Iterator[Place]:
+        after = watch.arrived(value, name)
+        yield BREACH if after == BROKEN else (name, self._cut(after))
+        # The limit of steps can end a run before a node (I24).
+        is_over = self._is_limited and not isinstance(watch.nodes[name].task, Gate)
+        if is_over and watch.arrived(value, name, is_over=True) == BROKEN:
+            yield BREACH

@@ -96,9 +96,10 @@ class RuleSteps:
 
     def _titles(self) -> Iterator[tuple[str, str]]:
         """Yield each title with the id of its step; of a step and its own gates and stages, only the step."""
-        parts = [(" ".join(str(one.title).split()), one.id) for one in (*self.program.groups, *self.nodes.values())]
-        known = set(parts)
-        for title, name in parts:
+        titles = [(group.id, group.title) for group in self.program.groups]
+        titles += [(node.id, node.title) for node in self.nodes.values()]
+        known = {(" ".join(str(title).split()), name): None for name, title in titles}
+        for title, name in known:
             node = self.nodes.get(name)
             is_part = node and isinstance(node.task, Gate | Stage) and node.group != name
             if not (node and is_part and (title, node.group) in known):
