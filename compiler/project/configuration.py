@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostics.issues import OptionSource, OptionSources
+from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources, diagnostics
 from compiler.diagnostics.model import Diagnostic
 from compiler.project.ignores import read_check
 from compiler.project.options import Known, Level, Option, Options, TargetOptions, read_options
@@ -126,7 +126,10 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
 def _rules(content: object, places: OptionSources) -> tuple[tuple[DeclaredRule, ...], list[Diagnostic]]:
     from compiler.project.rules import read_shared  # noqa: PLC0415 (few projects have rules)
 
-    return read_shared(content, places)
+    try:
+        return read_shared(content, places), []
+    except InvalidError as error:
+        return (), diagnostics(error.issues, places)
 
 
 def _project_name(table: object, place: OptionSource) -> tuple[str, list[Diagnostic]]:
