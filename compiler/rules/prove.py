@@ -6,7 +6,7 @@ holds. Otherwise, the second tier explores exact states, but only where the firs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from msgspec.structs import replace
@@ -50,24 +50,19 @@ class _Prover:
         self._moves = possible_moves(program)
 
     @cached_property
-    def _space(self) -> StateSpace:
-        return state_space(self.program)
-
-    @cached_property
-    def _forgetting(self) -> Forgetting:
-        return Forgetting(self.program, {name: [edge for _, edge in moves] for name, moves in self._moves.items()})
-
-    @cached_property
-    def _starts(self) -> list[dict[str, str]]:
-        return list(valid_beginnings(self.program))
+    def _exact(self) -> tuple[StateSpace, Forgetting, list[dict[str, str]]]:
+        """The space of states, what they can forget, and the inputs of each start."""
+        edges = {name: [edge for _, edge in moves] for name, moves in self._moves.items()}
+        return state_space(self.program), Forgetting(self.program, edges), list(valid_beginnings(self.program))
 
     def proof(self, rule: Rule) -> Proof:
         """Return the proof of one rule."""
         tier = _Graph(self.program, rule, self._moves)
         if not tier.region:
             return Proof(Status.HOLDS)
-        space, watch = self._space.again(), Watch(self.program, rule)
-        machine, forgetting = space.machine, self._forgetting
+        shared, forgetting, beginnings = self._exact
+        space, watch = shared.again(), Watch(self.program, rule)
+        machine = space.machine
 
         def after_visit(made: Visit | None, state: State, value: int) -> tuple[State, int] | None:
             after = watch.visited(machine, made, state, value if made else watch.before)
@@ -76,9 +71,9 @@ class _Prover:
             return (forgetting.without_forgotten(state), after) if tier.has(state.node, after) else None
 
         states = 0
-        for reached in space.search(map(machine.start, self._starts), after_visit):
+        for reached in space.search(map(machine.start, beginnings), after_visit):
             if reached.value == BROKEN:
-                return self._broken(space, reached.place, watch.event)
+                return _broken(space, beginnings[space.start_of(reached.place)], reached.place, watch.event)
             states += reached.is_new
             if states > MOST_STATES:
                 return Proof(Status.NOT_PROVEN, reason=f"rdc explored {MOST_STATES:,} states, and there are more")
@@ -86,15 +81,15 @@ class _Prover:
             return Proof(Status.NOT_PROVEN, reason="tests distinguish more strings than rdc tries")
         return Proof(Status.HOLDS)
 
-    def _broken(self, space: StateSpace, place: int, event: Event | None) -> Proof:
-        """Return the breach, and its visits as a run shows them, with all counters."""
-        inputs = self._starts[space.start_of(place)]
-        state = space.machine.start(inputs)
-        visits: list[Visit] = []
-        for made in space.path(place):
-            again, state = visit(space.machine, state, made.outcome)
-            visits.append(again)
-        return Proof(Status.BROKEN, tuple(visits), event, tuple(inputs.items()))
+
+def _broken(space: StateSpace, inputs: Mapping[str, str], place: int, event: Event | None) -> Proof:
+    """Return the breach, and its visits as a run shows them, with all counters."""
+    state = space.machine.start(inputs)
+    visits: list[Visit] = []
+    for made in space.path(place):
+        again, state = visit(space.machine, state, made.outcome)
+        visits.append(again)
+    return Proof(Status.BROKEN, tuple(visits), event, tuple(inputs.items()))
 
 
 class _Graph:

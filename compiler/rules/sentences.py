@@ -136,18 +136,14 @@ def renumbered(written: str, new: Callable[[str], str]) -> str:
     return text
 
 
-_NAME = r"(\"[^\"]+\"|[^\s,\"]+)"
+_ID = r"(\"[^\"]+\"|[^\s,\"]+)"
 _OTHER_FORMS = (
     (
-        rf"never {_NAME} and {_NAME}",
+        rf"never {_ID} and {_ID}",
         "`never … and …` isn't a rule",
         r"write two rules: `no \1 after \2` and `no \2 after \1`",
     ),
-    (
-        rf"{_NAME} in every run(?: that completes)?",
-        "`in every run` isn't a rule",
-        r"write `\1 PASS before COMPLETE`",
-    ),
+    (rf"{_ID} in every run(?: that completes)?", "`in every run` isn't a rule", r"write `\1 PASS before COMPLETE`"),
     (
         r".+? unless input .+",
         "a rule can't depend on an input",
@@ -156,7 +152,7 @@ _OTHER_FORMS = (
     (r"(.+?) before (.+?),? unless (.+)", "`unless` isn't in a rule", r"write `\1 or \3 before \2`"),
     (r".+? unless .+", "`unless` isn't in a rule", "write `A PASS or B YES before C`"),
     (
-        rf"{_NAME} (?:only )?after (.+)",
+        rf"{_ID} (?:only )?after (.+)",
         r"people read `\1 after …` in two ways: it must follow, or it must not start earlier",
         r"write `after \2, always \1`, or `\2 before \1`",
     ),
