@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from compiler.analyses.exploration import explore
 from compiler.ir.edges import StepOutcome
-from compiler.ir.graph import led_to
+from compiler.ir.graph import reached_from
 from compiler.ir.program import Node, Program, without_jumps
 from compiler.ir.rules import Event
 from compiler.ir.tasks import (
@@ -29,6 +27,7 @@ from compiler.ir.tasks import (
     alphabet,
 )
 from compiler.rules.model import Names
+from compiler.rules.watch import possible_moves
 
 Tables = Mapping[str, Mapping[str, object]]
 """The values of the tables of targets, by target."""
@@ -68,8 +67,8 @@ class RuleSteps:
     def reached(self) -> Mapping[str, object]:
         """The nodes that a run can reach without an operator."""
         program = without_jumps(self.program)
-        found = explore(program)
-        return led_to(replace(program, nodes=tuple(map(found.left, program.nodes))), [program.entry])
+        moves = possible_moves(program)
+        return reached_from([program.entry], lambda name: (edge.target for _, edge in moves[name]))
 
     @cached_property
     def selected(self) -> Mapping[tuple[str, str], Mapping[str, RuleStep]]:
@@ -81,7 +80,8 @@ class RuleSteps:
         for name, node in self.nodes.items():
             found.setdefault(("any", _kind(node.task)), {})[name] = self._single[name]
         for kind, names in self._names.items():
-            every = [name for name, node in self.nodes.items() if kind == "label" or _runs(node.task)]
+            # A question or gate calls no command that could get a secret.
+            every = [name for name, step in self._single.items() if kind == "label" or not step.is_answered]
             for step, having in sorted(names.items(), key=lambda item: item[0] == EVERY):
                 ids = every if step == EVERY else [step] if step in self.by_id else []
                 for name in having:
@@ -140,11 +140,6 @@ def _kind(task: Task) -> str:
     if isinstance(task, Stage):
         return {"execute": "agent", "tool": "tool"}.get(task.stage, "")
     return _KINDS.get(type(task), "")
-
-
-def _runs(task: Task) -> bool:
-    """Return whether a task calls a command, which gets secrets."""
-    return not isinstance(task, Ask | Gate)
 
 
 def within(name: str, scope: str) -> bool:
