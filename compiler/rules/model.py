@@ -39,7 +39,7 @@ class DeclaredRule(Struct, frozen=True):
 
     @property
     def full_name(self) -> str:
-        """Its name in the whole program: `2/approved` for a rule of the document that step 2 includes."""
+        """Its name in the whole program: `2/part.runbook.md/approved` for one of an included document."""
         return f"{self.scope}/{self.name}" if self.scope else self.name
 
 
