@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,13 +20,11 @@ from compiler.project.configuration import read_configuration
 from compiler.project.ignores import Ignores
 from compiler.project.options import Level, Options, TargetOptions, merge
 from compiler.project.project import Project, open_project
+from compiler.rules.model import Applied, DeclaredRule, RuleResult
 from compiler.scenarios.model import Scenario
 from compiler.text.files import FileIssue, read_standard_input
 from compiler.text.patterns import is_matched
 from compiler.text.source import IGNORE, STANDARD_INPUT, Source
-
-if TYPE_CHECKING:
-    from compiler.rules.model import DeclaredRule, RuleResult
 
 
 class Settings(Struct, frozen=True):
@@ -139,24 +136,15 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     return Compilation(opened.path, opened.project, proved, diagnostics, sources, tables, result.scenarios, *rest)
 
 
-class _Ruled(Struct, frozen=True):
-    """A program with its rules, which are proved."""
-
-    program: Program | None
-    results: tuple[RuleResult, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
-
-
-def _with_rules(program: Program | None, result: Result, begun: _Begun, tables: Mapping[str, TargetOptions]) -> _Ruled:
+def _with_rules(program: Program | None, result: Result, begun: _Begun, tables: Mapping[str, TargetOptions]) -> Applied:
     """Return the program with the rules of the document and of its project; usually without any."""
     own = result.rules or RULES.first(result.options.values) or ()
     if not (own or begun.rules or (program and program.rules)):
-        return _Ruled(program)
+        return Applied(program)
     from compiler.rules.apply import apply_rules  # noqa: PLC0415 (few documents have rules)
 
     settings = {name: table.values for name, table in tables.items()}
-    applied = apply_rules(program, (*begun.rules, *own), result.labels, settings, result.sources)
-    return _Ruled(applied.program, applied.results, applied.diagnostics)
+    return apply_rules(program, (*begun.rules, *own), result.labels, settings, result.sources)
 
 
 class Formatting(Struct, frozen=True):

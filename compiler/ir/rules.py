@@ -77,9 +77,10 @@ class Rule(Struct, frozen=True, dict=True):
         return self._moving.get(event, value)
 
 
-def events_after(step: str, word: str, edges: Iterable[Edge]) -> Iterator[Event]:
+def events_after(step: str, word: str | None, edges: Iterable[Edge]) -> Iterator[Event]:
     """Yield the events of a step's outcome and of the outcomes that its transition settles, inner ones first (P-6)."""
-    yield Event(step, word)
+    if word is not None:
+        yield Event(step, word)
     for edge in edges:
         for settled in edge.settles:
             yield Event(settled.step, settled.word)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Literal, TypeVar
 
 from compiler.diagnostics.model import DataPath, Issue
-from compiler.ir.edges import Clear, Edge, Effect, Keep, SlotTest, Test
+from compiler.ir.edges import Clear, Effect, Keep, SlotTest, Test
 from compiler.ir.patterns import pattern_issue
 from compiler.ir.program import Input, Node, Program, StepSpecs
 from compiler.ir.tasks import (
@@ -303,20 +303,15 @@ def rule_issues(program: Program) -> Iterator[Issue]:
         parents.setdefault(group.id, group.parent if group.parent in parents else "")
     for place, node in enumerate(program.nodes):
         for number, edge in enumerate(node.edges):
-            if edge.settles:
-                path = ("nodes", place, "edges", number, "settles")
-                yield from (Issue(path, problem) for problem in _settled(edge, node.group, parents))
+            path, around = ("nodes", place, "edges", number, "settles"), _around(node.group, parents)
+            for settled in edge.settles:
+                if settled.word not in PASS_OR_FAIL:
+                    yield Issue(path, f"the edge settles the outcome {settled.word}, which isn't `pass` or `fail`")
+                if settled.step not in around:  # continues behind the group before
+                    problem = f"the edge settles {settled.step}, which isn't a group around its node, or not in order"
+                    yield Issue(path, problem)
     if program.rules:
         yield from _rules(program, parents)
-
-
-def _settled(edge: Edge, group: str, parents: Mapping[str, str]) -> Iterator[str]:
-    around = _around(group, parents)
-    for settled in edge.settles:
-        if settled.word not in PASS_OR_FAIL:
-            yield f"the edge settles the outcome {settled.word}, which isn't `pass` or `fail`"
-        if settled.step not in around:  # continues behind the group before
-            yield f"the edge settles {settled.step}, which isn't a group around its node, or not in order"
 
 
 def _around(group: str, parents: Mapping[str, str]) -> Iterator[str]:
@@ -329,19 +324,17 @@ def _around(group: str, parents: Mapping[str, str]) -> Iterator[str]:
 def _rules(program: Program, groups: Collection[str]) -> Iterator[Issue]:
     words: dict[str, set[str]] = {"": {"complete", "stop"}} | {group: set(PASS_OR_FAIL) for group in groups}
     for node in program.nodes:
-        start = () if type(node.task) in IDLE else ("",)
-        words.setdefault(node.id, set()).update(alphabet(node.task), start)
+        words.setdefault(node.id, set()).update(alphabet(node.task), () if type(node.task) in IDLE else ("",))
     asked = {node.id for node in program.nodes if isinstance(node.task, Ask | Gate)}
     names: set[str] = set()
     for place, rule in enumerate(program.rules):
         events = (*rule.guards, *rule.opens, *rule.closes)
-        unknown = [event for event in events if event.word not in words.get(event.step, ())]
-        problems = {
+        unknown = (event for event in events if event.word not in words.get(event.step, ()))
+        problems = {f"names {f'{event.step} {event.word}'.strip()}, which can't happen": True for event in unknown} | {
             "has the name of another one": rule.name in names,
             "belongs to an unknown group": rule.scope and rule.scope not in groups,
             "needs a person at a step that asks no one": not asked.issuperset(rule.persons),
             "has a count below 0": rule.most is not None and rule.most < 0,
-            **{f"names {f'{event.step} {event.word}'.strip()}, which can't happen": True for event in unknown},
         }
         names.add(rule.name)
         yield from (Issue(("rules", place), f"the rule {rule.name} {one}") for one, holds in problems.items() if holds)

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostics.issues import OptionSource, OptionSources
+from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources, diagnostics
 from compiler.diagnostics.model import Diagnostic
 from compiler.project.ignores import read_check
 from compiler.project.options import Known, Level, Option, Options, TargetOptions, read_options
 from compiler.project.project import CONFIGURATION, PYPROJECT, SECTION, Project
+from compiler.project.rules import read_shared
 from compiler.reading.toml import find_keys, load_toml
+from compiler.rules.model import DeclaredRule
 from compiler.text.files import read_text
 from compiler.text.regex import Regex
 from compiler.text.source import Source, below
 from compiler.version import __version__
-
-if TYPE_CHECKING:
-    from compiler.rules.model import DeclaredRule
 
 DOCS_URL = "docs-url"
 
@@ -124,9 +123,10 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
 
 
 def _rules(content: object, places: OptionSources) -> tuple[tuple[DeclaredRule, ...], list[Diagnostic]]:
-    from compiler.project.rules import read_shared  # noqa: PLC0415 (few projects have rules)
-
-    return read_shared(content, places)
+    try:
+        return read_shared(content, places), []
+    except InvalidError as error:
+        return (), diagnostics(error.issues, places)
 
 
 def _project_name(table: object, place: OptionSource) -> tuple[str, list[Diagnostic]]:

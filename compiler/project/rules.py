@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources, diagnostics
-from compiler.diagnostics.model import Diagnostic, Issue
+from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources
+from compiler.diagnostics.model import Issue
 from compiler.project.options import is_label
 from compiler.rules.model import DeclaredRule
 from compiler.text.patterns import matcher
@@ -31,11 +31,45 @@ def read_rules(content: object, places: OptionSources) -> tuple[DeclaredRule, ..
     if not isinstance(content, Mapping) or len(content) > MOST_RULES:
         problem = f"`rules` must be a mapping of at most {MOST_RULES} names to sentences"
         raise InvalidError(Issue((), problem, f'write `rules: {{approved: "{EXAMPLE}"}}`'))
-    rules = {str(name): value for name, value in content.items()}
+    rules = {str(name): {"rule": value} if isinstance(value, str) else value for name, value in content.items()}
     if found := [issue for name, value in rules.items() for issue in _issues(name, value)]:
         raise InvalidError(*found)
-    given = {name: {"rule": value} if isinstance(value, str) else value for name, value in rules.items()}
-    return tuple(_declared(name, value, _place(places, (name,), value)) for name, value in given.items())
+    return tuple(_declared(name, given, places, (name,)) for name, given in rules.items())
+
+
+def read_shared(content: object, places: OptionSources) -> tuple[DeclaredRule, ...]:
+    """Return the rules of `[[rule]]` tables; `places` has the places of their keys. Raise `InvalidError`."""
+    tables = content if isinstance(content, list) and len(content) <= MOST_RULES else [None]
+    if not all(isinstance(one, Mapping) for one in tables):
+        problem = f"`rule` must be a list of at most {MOST_RULES} tables"
+        raise InvalidError(Issue((), problem, f'write `[[rule]]`, and below it `name` and `rule = "{EXAMPLE}"`'))
+    found: list[Issue] = []
+    names: list[object] = []
+    for number, one in enumerate(tables):
+        path, name = (str(number),), one.get("name")
+        found += _key_issues(one, path, SHARED_KEYS)
+        if not is_label(name):
+            found.append(_wrong_name((*path, "name")))
+        elif name in names:
+            found.append(Issue((*path, "name"), f"two rules have the name `{name}`", "rename one of them"))
+        names.append(name)
+    if found:
+        raise InvalidError(*found)
+    shared = (_declared(one["name"], one, places, (str(number),)) for number, one in enumerate(tables))
+    return tuple(replace(one, is_shared=True) for one in shared)
+
+
+def _declared(name: str, given: Mapping[str, Any], places: OptionSources, path: KeyPath) -> DeclaredRule:
+    patterns = given.get("for", ())
+    return DeclaredRule(
+        name,
+        given["rule"],
+        nearest(places, (*path, "rule")) or OptionSource("RD013", "", None),
+        given.get("why", ""),
+        override=given.get("override", True),
+        is_tried=given.get("try", False),
+        patterns=(patterns,) if isinstance(patterns, str) else tuple(patterns),
+    )
 
 
 def _issues(name: str, value: object) -> Iterator[Issue]:
@@ -44,13 +78,13 @@ def _issues(name: str, value: object) -> Iterator[Issue]:
         yield Issue((name,), problem, f'quote a rule with commas: `name: "after 4 FAIL, {name[:64]}"`')
     elif not is_label(name):
         yield _wrong_name((name,))
-    elif isinstance(value, Mapping) and None in value.values():
+    elif not isinstance(value, Mapping):
+        yield Issue((name,), f"rule `{name}` is not a sentence", f'write `{name}: "{EXAMPLE}"`')
+    elif None in value.values():
         remedy = f'in YAML, quote a rule with commas or braces: `{name}: "{{N}}.2 PASS before 4"`'
         yield Issue((name,), f"rule `{name}` is not a sentence", remedy)
-    elif isinstance(value, str | Mapping):
-        yield from _key_issues({"rule": value} if isinstance(value, str) else value, (name,), OWN_KEYS)
     else:
-        yield Issue((name,), f"rule `{name}` is not a sentence", f'write `{name}: "{EXAMPLE}"`')
+        yield from _key_issues(value, (name,), OWN_KEYS)
 
 
 def _wrong_name(path: KeyPath) -> Issue:
@@ -66,8 +100,10 @@ def _key_issues(given: Mapping[Any, object], path: KeyPath, keys: tuple[str, ...
             yield Issue(at, problem, f"the keys are {', '.join(keys)}")
         elif key in {"override", "try"} and not isinstance(value, bool):
             yield Issue(at, f"`{key}` of a rule must be true or false", "write true or false, without quotes")
-        elif key == "for":
-            yield from _pattern_issues(value, at)
+        elif key == "for" and not _are_patterns(value):
+            most = f"a list of up to {MOST_PATTERNS}"
+            problem = f"`for` must be a path from the project root with `/`, `*` and `**`, or {most}"
+            yield Issue(at, problem, 'write `for = "deploy/**"`, or remove the key to include all documents')
         elif key == "why" and not (isinstance(value, str) and value.isprintable() and 0 < len(value) <= LONGEST_WHY):
             problem = f"`why` of a rule must be a text of 1 to {LONGEST_WHY} characters on one line"
             yield Issue(at, problem, "write one sentence, or remove the key")
@@ -76,13 +112,9 @@ def _key_issues(given: Mapping[Any, object], path: KeyPath, keys: tuple[str, ...
         yield Issue((*path, "rule"), "a rule needs the key `rule` with a sentence", f"write {example}")
 
 
-def _pattern_issues(value: object, path: KeyPath) -> Iterator[Issue]:
+def _are_patterns(value: object) -> bool:
     patterns = [value] if isinstance(value, str) else value
-    if not isinstance(patterns, list) or not 0 < len(patterns) <= MOST_PATTERNS or not all(map(_is_pattern, patterns)):
-        problem = (
-            f"`for` must be a path from the project root with `/`, `*` and `**`, or a list of up to {MOST_PATTERNS}"
-        )
-        yield Issue(path, problem, 'write `for = "deploy/**"`, or remove the key to include all documents')
+    return isinstance(patterns, list) and 0 < len(patterns) <= MOST_PATTERNS and all(map(_is_pattern, patterns))
 
 
 def _is_pattern(value: object) -> bool:
@@ -94,51 +126,3 @@ def _is_pattern(value: object) -> bool:
         return bool(matcher(plain))
     except re.error:  # for example `[z-a]`
         return False
-
-
-def _declared(name: str, given: Mapping[str, Any], place: OptionSource) -> DeclaredRule:
-    patterns = given.get("for", ())
-    return DeclaredRule(
-        name,
-        str(given["rule"]),
-        place,
-        given.get("why", ""),
-        override=given.get("override", True),
-        is_tried=given.get("try", False),
-        patterns=(patterns,) if isinstance(patterns, str) else tuple(patterns),
-    )
-
-
-def _place(places: OptionSources, path: KeyPath, value: object) -> OptionSource:
-    wanted = path if isinstance(value, str) else (*path, "rule")
-    return nearest(places, wanted) or OptionSource("RD013", "", None)
-
-
-def read_shared(content: object, places: OptionSources) -> tuple[tuple[DeclaredRule, ...], list[Diagnostic]]:
-    """Return the rules of `[[rule]]` tables without errors, and the errors; `places` has the places of their keys."""
-    if (
-        not isinstance(content, list)
-        or len(content) > MOST_RULES
-        or not all(isinstance(one, Mapping) for one in content)
-    ):
-        problem = f"`rule` must be a list of at most {MOST_RULES} tables"
-        return (), diagnostics(
-            [Issue((), problem, f'write `[[rule]]`, and below it `name` and `rule = "{EXAMPLE}"`')], places
-        )
-    issues = [issue for number, one in enumerate(content) for issue in _shared_issues(content, number, one)]
-    if issues:
-        return (), diagnostics(issues, places)
-    return tuple(
-        replace(_declared(one["name"], one, _place(places, (str(number),), one)), is_shared=True)
-        for number, one in enumerate(content)
-    ), []
-
-
-def _shared_issues(content: list[Mapping[str, Any]], number: int, one: Mapping[str, Any]) -> Iterator[Issue]:
-    path = (str(number),)
-    yield from _key_issues(one, path, SHARED_KEYS)
-    if not is_label(one.get("name")):
-        yield _wrong_name((*path, "name"))
-    elif any(one["name"] == other.get("name") for other in content[:number]):
-        problem = f"two rules have the name `{one['name']}`"
-        yield Issue((*path, "name"), problem, "rename one of them")

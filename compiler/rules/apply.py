@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from msgspec import Struct
-
 from compiler.diagnostics.issues import InvalidError, OptionSource
 from compiler.diagnostics.model import Diagnostic, Issue
 from compiler.ir.program import Program
 from compiler.ir.rules import Rule
-from compiler.rules.model import DeclaredRule, Names, Proof, RuleResult, Status
+from compiler.rules.model import Applied, DeclaredRule, Names, Proof, RuleResult, Status
 from compiler.rules.prove import prove
 from compiler.rules.report import diagnostics
 from compiler.rules.resolve import resolve
-from compiler.rules.sentences import Sentence, read_sentence
+from compiler.rules.sentences import read_sentence
 from compiler.rules.steps import RuleSteps, Tables, secrets_of
 from compiler.text.source import Source
 
@@ -23,14 +21,6 @@ _DOES_NOT_APPLY = Proof(Status.NOT_APPLICABLE)
 
 
 _Resolved = tuple[DeclaredRule, Rule | None]
-
-
-class Applied(Struct, frozen=True):
-    """A program with its rules, their results, and the diagnostics; without a program, only sentences are read."""
-
-    program: Program | None
-    results: tuple[RuleResult, ...]
-    diagnostics: tuple[Diagnostic, ...]
 
 
 def apply_rules(
@@ -46,33 +36,24 @@ def apply_rules(
     """
     compiled = dict(_compiled(program, sources)) if program else {}
     found = [*_repeated(declared, compiled)]
-    sentences: list[tuple[DeclaredRule, Sentence]] = []
+    steps = RuleSteps(program, labels, secrets_of(program, tables)) if program else None
+    resolved: list[_Resolved] = []
     for one in declared:
-        read = read_sentence(one.sentence)
-        if isinstance(read, Issue):
-            found.append(_diagnostic(SENTENCE, one, read))
-        else:
-            sentences.append((one, read))
-    if program is None:
-        return Applied(None, (), tuple(dict.fromkeys(found)))
-    resolved = list(_resolved(sentences, RuleSteps(program, labels, secrets_of(program, tables)), found))
-    if found:
+        sentence = read_sentence(one.sentence)
+        if isinstance(sentence, Issue):
+            found.append(_diagnostic(SENTENCE, one, sentence))
+        elif steps:
+            try:
+                resolved.append((one, resolve(one, sentence, steps)))
+            except InvalidError as error:
+                found += (_diagnostic(UNRESOLVED, one, issue) for issue in error.issues)
+    if program is None or found:
         return Applied(None, (), tuple(dict.fromkeys(found)))  # a document may be included twice
     resolved = _with_compiled(resolved, compiled)
     proofs = iter(prove(program, [rule for _, rule in resolved if rule]))
     results = tuple(RuleResult(one, rule, next(proofs) if rule else _DOES_NOT_APPLY) for one, rule in resolved)
     kept = tuple(rule for one, rule in resolved if rule and not one.is_tried)
     return Applied(program.with_(rules=kept), results, tuple(diagnostics(program, results, sources)))
-
-
-def _resolved(
-    sentences: Sequence[tuple[DeclaredRule, Sentence]], steps: RuleSteps, found: list[Diagnostic]
-) -> Iterator[_Resolved]:
-    for one, sentence in sentences:
-        try:
-            yield one, resolve(one, sentence, steps)
-        except InvalidError as error:
-            found += (_diagnostic(UNRESOLVED, one, issue) for issue in error.issues)
 
 
 def _with_compiled(resolved: Sequence[_Resolved], compiled: Mapping[DeclaredRule, Rule]) -> list[_Resolved]:

@@ -6,7 +6,8 @@ may follow, and if a change may have come before. Both are searched in turns, un
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -23,21 +24,20 @@ class Forgetting:
 
     def __init__(self, program: Program, edges: Mapping[str, list[Edge]]) -> None:
         """Take the possible edges of each node."""
-        self._onward: dict[str, list[tuple[str, Edge]]] = {name: [] for name in edges}
-        self._back: dict[str, list[tuple[str, Edge]]] = {name: [] for name in edges}
-        self._readers: dict[str, set[str]] = {}
-        self._changed: dict[str, set[str]] = {}
+        self._onward: Steps = {name: [(edge.target, edge) for edge in leaving] for name, leaving in edges.items()}
+        self._back: Steps = {name: [] for name in edges}
+        self._readers: defaultdict[str, set[str]] = defaultdict(set)
+        self._changed: defaultdict[str, set[str]] = defaultdict(set)
+        self._scopes: defaultdict[str, set[str]] = defaultdict(set)
         self._initial = {counter.name: counter.initial for counter in program.counters}
+        self._found: dict[str, set[str]] = {}
         for name, leaving in edges.items():
             for edge in leaving:
-                self._onward[name].append((edge.target, edge))
                 self._back[edge.target].append((name, edge))
                 self._note(name, edge)
-        self._scopes: dict[str, set[str]] = {}
         for scope, members in scope_members(program.counters).items():
             for counter in members:
-                self._scopes.setdefault(counter.name, set()).add(scope)
-        self._found: dict[str, set[str]] = {}
+                self._scopes[counter.name].add(scope)
 
     def without_forgotten(self, state: State) -> State:
         """Return a state with the initial values of the counters that don't matter."""
@@ -54,40 +54,40 @@ class Forgetting:
     def _note(self, name: str, edge: Edge) -> None:
         for test in edge.guard:
             if isinstance(test, CounterTest):
-                self._readers.setdefault(test.register, set()).add(name)
+                self._readers[test.register].add(name)
         for effect in edge.effects:
             is_reset = isinstance(effect, Set) and effect.value == self._initial[effect.register]
             if isinstance(effect, Set | Add | AtLeast) and not is_reset:
-                self._changed.setdefault(effect.register, set()).add(edge.target)
+                self._changed[effect.register].add(edge.target)
             if isinstance(effect, Add) and isinstance(effect.amount, str):
-                self._readers.setdefault(effect.amount, set()).add(name)
+                self._readers[effect.amount].add(name)
 
     def _search(self, counter: str) -> set[str]:
-        readers = self._readers.get(counter, set())
-        before, after = {*readers}, {*self._changed.get(counter, ())}
-        backward = self._spread(before, self._back, counter, lambda _: True)
-        forward = self._spread(after, self._onward, counter, lambda _: True)
+        before, after = {*self._readers[counter]}, {*self._changed[counter]}
+        backward, forward = self._spread(before, self._back, counter), self._spread(after, self._onward, counter)
         while next(backward, None):
             if not next(forward, None):  # the counter changes nowhere else
-                before = readers & after
-                all(self._spread(before, self._back, counter, after.__contains__))
+                before = self._readers[counter] & after
+                all(self._spread(before, self._back, counter, after))
                 break
         return before
 
-    def _spread(self, found: set[str], steps: Steps, counter: str, keeps: Callable[[str], bool]) -> Iterator[bool]:
+    def _spread(
+        self, found: set[str], steps: Steps, counter: str, inside: Collection[str] | None = None
+    ) -> Iterator[bool]:
         """Add the nodes that edges lead to without resetting a counter; yield after each edge."""
         pending = [*found]
         while pending:
             for other, edge in steps[pending.pop()]:
-                if other not in found and keeps(other) and not self._is_reset(counter, edge):
+                if other not in found and (inside is None or other in inside) and not self._is_reset(counter, edge):
                     found.add(other)
                     pending.append(other)
                 yield True
 
     def _is_reset(self, counter: str, edge: Edge) -> bool:
-        scopes = self._scopes.get(counter, ())
         return any(
-            (isinstance(effect, Set) and effect.register == counter)
-            or (isinstance(effect, Reset) and effect.scope in scopes)
+            effect.register == counter
+            if isinstance(effect, Set)
+            else isinstance(effect, Reset) and effect.scope in self._scopes[counter]
             for effect in edge.effects
         )

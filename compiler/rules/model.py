@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from compiler.diagnostics.issues import OptionSource
+from compiler.diagnostics.model import Diagnostic
 from compiler.ir.rules import Event, Rule
 
 if TYPE_CHECKING:
     from compiler.ir.paths import Visit
+    from compiler.ir.program import Program
 
 Names = Mapping[str, tuple[str, ...]]
 """The labels or secrets of steps, by step id."""
@@ -34,6 +36,11 @@ class DeclaredRule(Struct, frozen=True):
     is_shared: bool = False
     is_tried: bool = False
     patterns: tuple[str, ...] = ()
+
+    @property
+    def full_name(self) -> str:
+        """Its name in the whole program: `2/part.runbook.md/approved` for one of an included document."""
+        return f"{self.scope}/{self.name}" if self.scope else self.name
 
 
 class Status(StrEnum):
@@ -64,3 +71,11 @@ class RuleResult(Struct, frozen=True):
     declared: DeclaredRule
     rule: Rule | None
     proof: Proof
+
+
+class Applied(Struct, frozen=True):
+    """A program with its rules, their results, and the diagnostics; without a program, only sentences are read."""
+
+    program: Program | None
+    results: tuple[RuleResult, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()

@@ -6,7 +6,7 @@ holds. Otherwise, the second tier explores exact states, but only where the firs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from compiler.ir.paths import Visit, visit
 from compiler.ir.program import Program, without_jumps
 from compiler.ir.rules import Event, Rule
 from compiler.ir.semantics import State
+from compiler.ir.tasks import Gate
 from compiler.rules.forgetting import Forgetting
 from compiler.rules.model import Proof, Status
 from compiler.rules.watch import BROKEN, Moves, Watch, possible_moves
@@ -49,25 +50,19 @@ class _Prover:
         self._moves = possible_moves(program)
 
     @cached_property
-    def _space(self) -> StateSpace:
-        return state_space(self.program)
-
-    @cached_property
-    def _forgetting(self) -> Forgetting:
+    def _exact(self) -> tuple[StateSpace, Forgetting, list[dict[str, str]]]:
+        """The space of states, what they can forget, and the inputs of each start."""
         edges = {name: [edge for _, edge in moves] for name, moves in self._moves.items()}
-        return Forgetting(self.program, edges)
-
-    @cached_property
-    def _starts(self) -> list[dict[str, str]]:
-        return list(valid_beginnings(self.program))
+        return state_space(self.program), Forgetting(self.program, edges), list(valid_beginnings(self.program))
 
     def proof(self, rule: Rule) -> Proof:
         """Return the proof of one rule."""
         tier = _Graph(self.program, rule, self._moves)
         if not tier.region:
             return Proof(Status.HOLDS)
-        space, watch = self._space.again(), Watch(self.program, rule)
-        machine, forgetting = space.machine, self._forgetting
+        shared, forgetting, beginnings = self._exact
+        space, watch = shared.again(), Watch(self.program, rule)
+        machine = space.machine
 
         def after_visit(made: Visit | None, state: State, value: int) -> tuple[State, int] | None:
             after = watch.visited(machine, made, state, value if made else watch.before)
@@ -76,9 +71,9 @@ class _Prover:
             return (forgetting.without_forgotten(state), after) if tier.has(state.node, after) else None
 
         states = 0
-        for reached in space.search(map(machine.start, self._starts), after_visit):
+        for reached in space.search(map(machine.start, beginnings), after_visit):
             if reached.value == BROKEN:
-                return self._broken(space, reached.place, watch.event)
+                return _broken(space, beginnings[space.start_of(reached.place)], reached.place, watch.event)
             states += reached.is_new
             if states > MOST_STATES:
                 return Proof(Status.NOT_PROVEN, reason=f"rdc explored {MOST_STATES:,} states, and there are more")
@@ -86,24 +81,27 @@ class _Prover:
             return Proof(Status.NOT_PROVEN, reason="tests distinguish more strings than rdc tries")
         return Proof(Status.HOLDS)
 
-    def _broken(self, space: StateSpace, place: int, event: Event | None) -> Proof:
-        """Return the breach, and its visits as a run shows them, with all counters."""
-        inputs = self._starts[space.start_of(place)]
-        state = space.machine.start(inputs)
-        visits: list[Visit] = []
-        for made in space.path(place):
-            again, state = visit(space.machine, state, made.outcome)
-            visits.append(again)
-        return Proof(Status.BROKEN, tuple(visits), event, tuple(inputs.items()))
+
+def _broken(space: StateSpace, inputs: Mapping[str, str], place: int, event: Event | None) -> Proof:
+    """Return the breach, and its visits as a run shows them, with all counters."""
+    state = space.machine.start(inputs)
+    visits: list[Visit] = []
+    for made in space.path(place):
+        again, state = visit(space.machine, state, made.outcome)
+        visits.append(again)
+    return Proof(Status.BROKEN, tuple(visits), event, tuple(inputs.items()))
 
 
 class _Graph:
     """The first tier. `region` has the places on paths to a breach; it is empty if there are none."""
 
     def __init__(self, program: Program, rule: Rule, moves: Moves) -> None:
-        self._is_cut = rule.most is not None and rule.most > MOST_COUNTED
-        self._watch = Watch(program, replace(rule, most=MOST_COUNTED) if self._is_cut else rule)
-        self._moves, nodes = moves, self._watch.nodes
+        self._is_limited = program.limit is not None
+        self._moves, nodes = moves, program.index()
+        self._watches = [Watch(program, rule)]
+        if rule.most is not None and rule.most > MOST_COUNTED:
+            # From this number on, an event may be one too many or not, so both are followed.
+            self._watches = [Watch(program, replace(rule, most=MOST_COUNTED)), Watch(program, replace(rule, guards=()))]
         entered = reached_from(
             [program.entry], lambda name: (edge.target for _, edge in moves[name] if nodes[name].is_passed)
         )
@@ -115,27 +113,22 @@ class _Graph:
         return (node, self._cut(value)) in self.region
 
     def _cut(self, value: int) -> int:
-        return min(value, MOST_COUNTED) if self._is_cut else value
+        return min(value, MOST_COUNTED) if len(self._watches) > 1 else value
 
     def _onward(self, place: Place) -> Iterator[Place]:
         name, value = place
-        # Beyond the number that is counted, an event may break the rule or not, so both are followed.
-        for is_checked in (True, False) if self._is_cut else (True,):
-            if place == START:
-                for first in self._first:  # a run settles nothing before its first step
-                    yield from self._arrived(self._watch.before, first, is_checked=is_checked)
-                continue
+        if place == START:
+            for first in self._first:  # a run settles nothing before its first step
+                yield from self._arrived(self._watches[0], self._watches[0].before, first)
+            return
+        for watch in self._watches if value == MOST_COUNTED else self._watches[:1]:
             for word, edge in self._moves[name]:
-                after = self._watch.taken(value, word, name, edge, is_checked=is_checked)
-                if after == BROKEN:
-                    yield BREACH
-                else:
-                    yield from self._arrived(after, edge.target, is_checked=is_checked)
+                yield from self._arrived(watch, watch.taken(value, word, name, edge), edge.target)
 
-    def _arrived(self, value: int, name: str, *, is_checked: bool) -> Iterator[Place]:
-        for is_over in (False, True) if self._watch.may_be_over(name) else (False,):
-            after = self._watch.arrived(value, name, is_over=is_over, is_checked=is_checked)
-            if after == BROKEN:
-                yield BREACH
-            elif not is_over:
-                yield name, self._cut(after)
+    def _arrived(self, watch: Watch, value: int, name: str) -> Iterator[Place]:
+        after = watch.arrived(value, name)
+        yield BREACH if after == BROKEN else (name, self._cut(after))
+        # The limit of steps can end a run before a node (I24).
+        is_over = self._is_limited and not isinstance(watch.nodes[name].task, Gate)
+        if is_over and watch.arrived(value, name, is_over=True) == BROKEN:
+            yield BREACH

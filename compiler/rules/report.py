@@ -36,21 +36,19 @@ def diagnostics(
     `sources` are by name in the program.
     """
     nodes = program.index()
-    for result in results:
-        declared, rule, proof = result.declared, result.rule, result.proof
-        if rule is None or proof.status not in (Status.BROKEN, Status.NOT_PROVEN):
-            continue
-        if proof.status is Status.BROKEN:
-            code, problem = BROKEN, f"a run can break it: {shown_path(nodes, rule, proof)}"
-            remedy, flow = _replayed(program, proof, sources), places(nodes, rule, proof, sources)
+    for one in results:
+        flow: tuple[Related, ...] = ()
+        if one.rule and one.proof.status is Status.BROKEN:
+            code, problem = BROKEN, f"a run can break it: {shown_path(nodes, one.rule, one.proof)}"
+            remedy, flow = _replayed(program, one.proof, sources), places(nodes, one.rule, one.proof, sources)
+        elif one.proof.status is Status.NOT_PROVEN:
+            code, problem = NOT_PROVEN, f"rdc can't prove it: {one.proof.reason}"
+            remedy = "use fewer loops, counters and tested strings between the steps of the rule"
         else:
-            code, problem = NOT_PROVEN, f"rdc can't prove it: {proof.reason}"
-            remedy, flow = "use fewer loops, counters and tested strings between the steps of the rule", ()
-        message = on_one_line(f"rule `{declared.name}`: {problem}")
-        place = declared.place
-        yield Diagnostic(
-            code, place.path, place.span, message, on_one_line(remedy), flow=flow, is_tried=declared.is_tried
-        )
+            continue
+        place, message = one.declared.place, on_one_line(f"rule `{one.declared.name}`: {problem}")
+        is_tried = one.declared.is_tried
+        yield Diagnostic(code, place.path, place.span, message, on_one_line(remedy), flow=flow, is_tried=is_tried)
 
 
 def shown_path(nodes: Mapping[str, Node], rule: Rule, proof: Proof) -> str:
@@ -60,8 +58,7 @@ def shown_path(nodes: Mapping[str, Node], rule: Rule, proof: Proof) -> str:
     if left_out > 1:
         steps[MOST_SHOWN:-MOST_SHOWN] = [f"… {left_out} more steps …"]
     given = f"with {', '.join(f'{name}={value}' for name, value in proof.inputs)}: " if proof.inputs else ""
-    breach = _breach(nodes, rule, proof)
-    return f"{given}{', '.join(steps)}, then {breach}" if steps else f"{given}{breach}"
+    return f"{given}{', '.join(steps)}{', then ' if steps else ''}{_breach(nodes, rule, proof)}"
 
 
 def places(
@@ -71,8 +68,8 @@ def places(
     half = MOST_PLACES // 2
     visits = proof.visits if len(proof.visits) < MOST_PLACES else (*proof.visits[:half], *proof.visits[1 - half :])
     shown = [(nodes[made.step], _shown(nodes[made.step], made)) for made in visits]
-    event = proof.event
-    if event and (last := nodes.get(event.step) or (nodes[visits[-1].step] if visits else None)):
+    last = nodes.get(proof.event.step if proof.event else "") or (shown[-1][0] if shown else None)
+    if last:
         shown.append((last, _breach(nodes, rule, proof)))
     return tuple(
         Related(_path(sources, node.origin.path), node.origin.span, on_one_line(message)) for node, message in shown
@@ -81,9 +78,9 @@ def places(
 
 def _shown(node: Node, made: Visit) -> str:
     """Return a visit: `2 FAIL → GOTO 4`. Transitions that the author didn't write, and CONTINUE, are left out."""
-    labels = (part for edge in made.edges if edge.origins for part in edge.written)
-    actions = (part.action for part in labels if part.action not in ("", "CONTINUE"))
-    return " → ".join([f"{made.step} {spoken(node.task, made.outcome.word)}", *list(actions)[:1]])
+    actions = (part.action for edge in made.edges if edge.origins for part in edge.written)
+    shown = [action for action in actions if action not in ("", "CONTINUE")]
+    return " → ".join([f"{made.step} {spoken(node.task, made.outcome.word)}", *shown[:1]])
 
 
 def _breach(nodes: Mapping[str, Node], rule: Rule, proof: Proof) -> str:
@@ -94,10 +91,8 @@ def _breach(nodes: Mapping[str, Node], rule: Rule, proof: Proof) -> str:
     without = f" without {quote}{rule.needs}{quote}" if rule.needs else ""
     if not event.word:
         return f"{event.step} starts{without}"
-    if event.step:
-        return f"{event.step} ends with {event.word.upper()}{without}"
-    cause = _cause(nodes, proof)
-    return f"the run ends with {event.word.upper()}{cause}{without}"
+    cause = "" if event.step else _cause(nodes, proof)
+    return f"{event.step or 'the run'} ends with {event.word.upper()}{cause}{without}"
 
 
 def _cause(nodes: Mapping[str, Node], proof: Proof) -> str:
@@ -114,14 +109,12 @@ def _path(sources: Mapping[str, Source], name: str) -> str:
 
 
 def _replayed(program: Program, proof: Proof, sources: Mapping[str, Source]) -> str:
-    outcomes = write_outcomes(proof.visits, program)
-    options = [f"--outcomes {shlex.quote(outcomes)}"] if outcomes else []
-    options += [f"--input {shlex.quote(f'{name}={value}')}" for name, value in proof.inputs]
-    if len(proof.visits) > usual_limit(program):
-        options.append(f"--visits {len(proof.visits)}")
-    document = program.sources[0]
-    words = [*document.read_by, _path(sources, document.path)]
-    command = " ".join(["rdc trace", *map(shlex.quote, words), *options])
+    document, outcomes = program.sources[0], write_outcomes(proof.visits, program)
+    words = ["rdc", "trace", *document.read_by, _path(sources, document.path)]
+    words += ["--outcomes", outcomes] if outcomes else []
+    words += [word for name, value in proof.inputs for word in ("--input", f"{name}={value}")]
+    words += ["--visits", str(len(proof.visits))] if len(proof.visits) > usual_limit(program) else []
+    command = shlex.join(words)
     if len(command) > LONGEST_COMMAND or not command.isprintable():
         return "change the transitions on this path, or the rule"
     return f"to see this run, use: {command}"

@@ -9,8 +9,8 @@ from compiler.diagnostics.model import Issue
 from compiler.ir.rules import Event, Rule
 from compiler.rules.model import DeclaredRule
 from compiler.rules.sentences import Mention, Sentence
-from compiler.rules.steps import RuleStep, RuleSteps
-from compiler.text.suggestions import did_you_mean, nearest_names
+from compiler.rules.steps import RuleStep, RuleSteps, within
+from compiler.text.suggestions import did_you_mean, nearest_name
 
 ENDS = {"COMPLETE": ("complete",), "STOP": ("stop",), "END": ("complete", "stop")}
 _MOST_NAMED = 10  # steps or outcomes in a message
@@ -43,7 +43,7 @@ class _Resolver:
         if not guards or (sentence.closes and not closes and sentence.form != "before"):
             return None
         return Rule(
-            name=f"{declared.scope}/{declared.name}" if declared.scope else declared.name,
+            name=declared.full_name,
             sentence=sentence.text,
             guards=guards,
             opens=opens,
@@ -59,7 +59,13 @@ class _Resolver:
 
     def _events(self, mentions: Iterable[Mention]) -> tuple[Event, ...]:
         different = {(one.kind, one.name, one.word.casefold(), one.by_a_person): one for one in mentions}
-        return tuple(dict.fromkeys(event for one in different.values() for event in self._mentioned(one)))
+        found: dict[Event, None] = {}
+        for one in different.values():
+            try:
+                found |= dict.fromkeys(self._ends(one.name) if one.kind == "end" else self._of_steps(one))
+            except InvalidError as error:
+                self.issues += error.issues
+        return tuple(found)
 
     def _ends(self, name: str) -> tuple[Event, ...]:
         """Return the ends of the run, or those of the inclusion whose document has the rule (P-8)."""
@@ -67,106 +73,86 @@ class _Resolver:
         scope = self.declared.scope
         return tuple(Event(scope, of_inclusion[word] if scope else word) for word in ENDS[name])
 
-    def _mentioned(self, one: Mention) -> Iterable[Event]:
-        if one.kind == "end":
-            return self._ends(one.name)
-        try:
-            found = self._selected(one)
-            return list(self._of_steps(one, found))
-        except InvalidError as error:
-            self.issues += error.issues
-            return ()
-
-    def _selected(self, one: Mention) -> list[RuleStep]:
-        """Return the steps of a mention; none only for a shared rule (P-10)."""
-        scope, steps = self.declared.scope, self.steps
-        if one.kind == "step":
-            found = self._named(one)
-        elif one.kind == "any":
-            found = steps.of_kind(one.name, scope)
-        else:
-            found = steps.having(one.name, steps.labels if one.kind == "label" else steps.secrets, scope)
-        reached = [step for step in found if steps.is_reached(step)]
-        if reached or self.declared.is_shared:
-            return reached
-        if found:
-            raise self._wrong(one, f"no run reaches {self._shown(one)}", "fix the flow of the document, or the rule")
-        raise self._nothing(one)
-
-    def _named(self, one: Mention) -> list[RuleStep]:
-        scope, steps = self.declared.scope, self.steps
-        full = f"{scope}/{one.name}" if scope else one.name
-        if full in steps.by_id:
-            return [steps.by_id[full]]
-        if parallel := steps.entry_of(full):
-            problem = f"`{one.name}` is an entry of step {parallel}, which counts as one step"
-            raise self._wrong(one, problem, f"write `{parallel}`")
-        found = steps.titled(one.name, scope)
-        if len(found) > 1 and not self.declared.is_shared:
-            problem = f"{len(found)} steps have the title `{one.name}`"
-            raise self._wrong(one, problem, f"use an id: {_listed(step.id for step in found)}")
-        return found
-
-    def _nothing(self, one: Mention) -> InvalidError:
-        steps, scope = self.steps, self.declared.scope
-        if one.kind == "step":
-            inner = [name[len(scope) + 1 if scope else 0 :] for name in steps.by_id if name.startswith(scope)]
-            titles = [str(node.title) for node in steps.nodes.values()]
-            titles += [str(group.title) for group in steps.program.groups]
-            known = [*inner, *filter(None, titles), *ENDS]
-            remedy = f"the steps are {_listed(inner)}" if inner else "name a step of this document"
-            return self._wrong(one, f"unknown step `{one.name}`{did_you_mean(one.name, known)}", remedy)
-        if one.kind == "any":
-            return self._wrong(one, f"this document has no {one.name}", "name a step, or remove the rule")
-        names = steps.labels if one.kind == "label" else steps.secrets
-        known = list(dict.fromkeys(name for having in names.values() for name in having))
-        remedy = f"add `steps: {{ID: {{{one.kind}s: [{one.name}]}}}}` below `rdc`, with the id of a step"
-        return self._wrong(one, f"no step has the {one.kind} `{one.name}`{did_you_mean(one.name, known)}", remedy)
-
-    def _of_steps(self, one: Mention, found: Sequence[RuleStep]) -> Iterator[Event]:
+    def _of_steps(self, one: Mention) -> Iterator[Event]:
+        found = self._selected(one)
         if self.sentence.form == "at_most" and (composed := [step for step in found if step.is_composed]):
             problem = f"step {composed[0].id} has steps inside, so `at most` can't count it"
-            raise self._wrong(one, problem, f"count the first step inside it: `{composed[0].starts[0]}`")
+            raise _wrong(one, problem, f"count the first step inside it: `{composed[0].starts[0]}`")
         if not one.word:
             if self.sentence.form == "before" and found and one in self.sentence.opens:
                 raise self._without_word(one, found[0])
             yield from (Event(name) for step in found for name in step.starts)
             return
-        known = [step for step in found if one.word.casefold() in step.words]
+        word = one.word.casefold()
+        known = [step for step in found if word in step.outcomes]
         if found and not known:
-            raise self._unknown_word(one, found)
+            words = {shown.casefold(): shown for step in found for shown in step.shown}
+            near = nearest_name(word, words)
+            question = f"; did you mean `{words[near]}`?" if near else ""
+            problem = f"{_shown(one)} has no outcome `{one.word}`{question}"
+            raise _wrong(one, problem, f"the outcomes are {_listed(words.values())}")
         if one.by_a_person:
             if wrong := [step for step in known if not step.is_answered]:
                 problem = f"step {wrong[0].id} is not a question or a gate, so no person answers it"
-                raise self._wrong(one, problem, "remove `by a person`, or name a question or a gate")
+                raise _wrong(one, problem, "remove `by a person`, or name a question or a gate")
             self.persons |= {step.id: None for step in known}
-        yield from (step.gets(one.word) for step in known)
+        yield from (step.outcomes[word] for step in known)
 
     def _without_word(self, one: Mention, step: RuleStep) -> InvalidError:
         """Refuse `Backup before Migrate`, which people read as if the backup had to pass (P-3)."""
-        target = self.sentence.text[one.start : one.middle]
-        better = self.sentence.instead(one, f"{target} {_quoted(step.shown[0])}")
-        problem = f"`{target}` means that the step started, not that it passed"
-        return self._wrong(one, f"{problem}: left of `before`, a step needs an outcome", f"write `{better}`")
+        word = step.shown[0]
+        quoted = f'"{word}"' if " " in word or "," in word else word
+        better = self.sentence.instead(one, f"{one.target} {quoted}")
+        problem = f"`{one.target}` means that the step started, not that it passed"
+        return _wrong(one, f"{problem}: left of `before`, a step needs an outcome", f"write `{better}`")
 
-    def _unknown_word(self, one: Mention, found: Sequence[RuleStep]) -> InvalidError:
-        words = list(dict.fromkeys(word for step in found for word in step.shown))
-        near = nearest_names(one.word.casefold(), [word.casefold() for word in words], 1)
-        meant = [word for word in words if [word.casefold()] == near]
-        question = f"; did you mean `{meant[0]}`?" if meant else ""
-        problem = f"{self._shown(one)} has no outcome `{one.word}`{question}"
-        return self._wrong(one, problem, f"the outcomes are {_listed(words)}")
+    def _selected(self, one: Mention) -> Sequence[RuleStep]:
+        """Return the steps of a mention that runs reach; none only for a shared rule (P-10)."""
+        found = self._named(one) if one.kind == "step" else self._having(one)
+        reached = [step for step in found if not self.steps.reached.keys().isdisjoint(step.starts)]
+        if reached or self.declared.is_shared:
+            return reached
+        if found:
+            raise _wrong(one, f"no run reaches {_shown(one)}", "fix the flow of the document, or the rule")
+        raise self._nothing(one)
 
-    def _shown(self, one: Mention) -> str:
-        target = self.sentence.text[one.start : one.middle]
-        return f"step `{target}`" if one.kind == "step" else f"`{target}`"
+    def _having(self, one: Mention) -> list[RuleStep]:
+        found = self.steps.selected.get((one.kind, one.name), {})
+        return [step for name, step in found.items() if within(name, self.declared.scope)]
 
-    def _wrong(self, one: Mention, problem: str, remedy: str) -> InvalidError:
-        return InvalidError(Issue((), f"column {one.start + 1}: {problem}", remedy))
+    def _named(self, one: Mention) -> list[RuleStep]:
+        scope, by_id = self.declared.scope, self.steps.by_id
+        full = f"{scope}/{one.name}" if scope else one.name
+        if full in by_id:
+            return [by_id[full]]
+        if parallel := self.steps.entry_of(full):
+            problem = f"`{one.name}` is an entry of step {parallel}, which counts as one step"
+            raise _wrong(one, problem, f"write `{parallel}`")
+        found = self._having(one)
+        if len(found) > 1 and not self.declared.is_shared:
+            problem = f"{len(found)} steps have the title `{one.name}`"
+            raise _wrong(one, problem, f"use an id: {_listed(step.id for step in found)}")
+        return found
+
+    def _nothing(self, one: Mention) -> InvalidError:
+        known = [name for kind, name in self.steps.selected if kind == one.kind and name]
+        if one.kind == "step":
+            scope = self.declared.scope
+            inner = [name.removeprefix(f"{scope}/") for name in self.steps.by_id if within(name, scope)]
+            remedy = f"the steps are {_listed(inner)}" if inner else "name a step of this document"
+            return _wrong(one, f"unknown step `{one.name}`{did_you_mean(one.name, [*inner, *known, *ENDS])}", remedy)
+        if one.kind == "any":
+            return _wrong(one, f"this document has no {one.name}", "name a step, or remove the rule")
+        remedy = f"add `steps: {{ID: {{{one.kind}s: [{one.name}]}}}}` below `rdc`, with the id of a step"
+        return _wrong(one, f"no step has the {one.kind} `{one.name}`{did_you_mean(one.name, known)}", remedy)
 
 
-def _quoted(word: str) -> str:
-    return f'"{word}"' if " " in word or "," in word else word
+def _shown(one: Mention) -> str:
+    return f"step `{one.target}`" if one.kind == "step" else f"`{one.target}`"
+
+
+def _wrong(one: Mention, problem: str, remedy: str) -> InvalidError:
+    return InvalidError(one.issue(problem, remedy))
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from lark import Token
@@ -26,17 +26,21 @@ Kind = Literal["step", "any", "label", "secret", "end"]
 class Mention(Struct, frozen=True):
     """A step or an end that a sentence mentions, with an outcome or "".
 
-    `name` is the id or title of a step, a kind of task, a label, a secret, or COMPLETE, STOP or END. The text of the
-    target goes from `start` to `middle`, the rest to `end`.
+    `name` is the id or title of a step, a kind of task, a label, a secret, or COMPLETE, STOP or END. `target` is its
+    text in the sentence, where the mention goes from `start` to `end`.
     """
 
     kind: Kind
     name: str
     word: str
     by_a_person: bool
+    target: str
     start: int
-    middle: int
     end: int
+
+    def issue(self, problem: str, remedy: str) -> Issue:
+        """Return an issue with the column of the mention."""
+        return Issue((), f"column {self.start + 1}: {problem}", remedy)
 
 
 class Sentence(Struct, frozen=True):
@@ -74,7 +78,7 @@ def read_sentence(written: str) -> Sentence | Issue:
 def _parsed(text: str) -> Sentence:
     tree: Node = load("rule", "rule", lexer="contextual").parse(text)  # type: ignore[assignment]
     form: Form = tree.data  # type: ignore[assignment]
-    first, *others = (_mentions(part) for part in tree.children if not isinstance(part, Token))
+    first, *others = (_mentions(text, part) for part in tree.children if not isinstance(part, Token))
     match form:
         case "before":
             return Sentence(text, form, others[0], first, others[1])
@@ -86,42 +90,37 @@ def _parsed(text: str) -> Sentence:
             return Sentence(text, form, first, most=int(tree.children[-1]))
 
 
-def _mentions(events: Node | None) -> tuple[Mention, ...]:
-    return tuple(map(_mention, events.children)) if events else ()
+def _mentions(text: str, events: Node | None) -> tuple[Mention, ...]:
+    return tuple(_mention(text, *event.children) for event in events.children) if events else ()
 
 
-def _mention(event: Node) -> Mention:
-    target, outcome, person = event.children
+def _mention(text: str, target: Node, outcome: Node | None, person: Token | None) -> Mention:
     name, word = target.children[-1], outcome and outcome.children[0]
     plain = name.split()[-1].lower() if target.data == "any" else name.strip('"')
-    places = (target.children[0].start_pos, name.end_pos, (person or word or name).end_pos)
-    return Mention(target.data, plain, (word or "").strip('"'), person is not None, *places)
+    start, end = target.children[0].start_pos, (person or word or name).end_pos
+    shown = text[start : name.end_pos]
+    return Mention(target.data, plain, (word or "").strip('"'), person is not None, shown, start, end)  # type: ignore[arg-type]
 
 
 def _unfit(read: Sentence) -> Iterator[Issue]:
     """Yield the parts of a sentence that don't fit where they are."""
     for one in read.guarded:
-        target = read.text[one.start : one.middle]
         if one.kind == "end" and read.form == "at_most":
-            yield _at(one, f"a run has one end, so `at most` doesn't fit `{target}`", FORMS)
-        elif one.middle != one.end:
-            problem = f"this is about the start of `{target}`, so it has no outcome here"
+            yield one.issue(f"a run has one end, so `at most` doesn't fit `{one.target}`", FORMS)
+        elif one.word or one.by_a_person:
             title = f'"{read.written(one)}"'
             quoted = f", or quote a title: `{read.instead(one, title)}`" if title.count('"') == 2 else ""
-            yield _at(one, problem, f"write `{read.instead(one, target)}`{quoted}")
+            problem = f"this is about the start of `{one.target}`, so it has no outcome here"
+            yield one.issue(problem, f"write `{read.instead(one, one.target)}`{quoted}")
     for one in (*read.opens, *read.closes):
         if one.kind == "end":
             remedy = f"write `A PASS before {one.name}` or `no {one.name} after A`"
-            yield _at(one, f"`{one.name}` can only be right of `before`, or after `no`", remedy)
+            yield one.issue(f"`{one.name}` can only be right of `before`, or after `no`", remedy)
         elif one.by_a_person and not one.word:
-            example = f"{read.text[one.start : one.middle]} YES by a person"
-            yield _at(one, "`by a person` needs an outcome", f"write `{read.instead(one, example)}`")
+            better = read.instead(one, f"{one.target} YES by a person")
+            yield one.issue("`by a person` needs an outcome", f"write `{better}`")
     if read.most is not None and read.most > MOST_TIMES:
         yield Issue((), f"`at most {read.most}` is too large", f"write a number up to {MOST_TIMES:,}")
-
-
-def _at(one: Mention, problem: str, remedy: str) -> Issue:
-    return Issue((), f"column {one.start + 1}: {problem}", remedy)
 
 
 def renumbered(written: str, new: Callable[[str], str]) -> str:
@@ -132,46 +131,41 @@ def renumbered(written: str, new: Callable[[str], str]) -> str:
     text = read.text
     for one in sorted((*read.guarded, *read.opens, *read.closes), key=lambda one: -one.start):
         if one.kind == "step":
-            target = text[one.start : one.middle].replace(one.name, new(one.name))
-            text = text[: one.start] + target + text[one.middle :]
+            target = one.target.replace(one.name, new(one.name))
+            text = text[: one.start] + target + text[one.start + len(one.target) :]
     return text
 
 
-_NAME = r"(\"[^\"]+\"|[^\s,\"]+)"
-_NEVER = Regex(rf"never {_NAME} and {_NAME}", re.IGNORECASE)
-_IN_EVERY_RUN = Regex(rf"{_NAME} in every run(?: that completes)?", re.IGNORECASE)
-_UNLESS = Regex(r"(.+?),? unless (.+)", re.IGNORECASE)
-_AFTER = Regex(rf"{_NAME} (?:only )?after (.+)", re.IGNORECASE)
-_AND = Regex(r"(.+?) and (.+) (before .+)", re.IGNORECASE)
+_ID = r"(\"[^\"]+\"|[^\s,\"]+)"
+_OTHER_FORMS = (
+    (
+        rf"never {_ID} and {_ID}",
+        "`never … and …` isn't a rule",
+        r"write two rules: `no \1 after \2` and `no \2 after \1`",
+    ),
+    (rf"{_ID} in every run(?: that completes)?", "`in every run` isn't a rule", r"write `\1 PASS before COMPLETE`"),
+    (
+        r".+? unless input .+",
+        "a rule can't depend on an input",
+        'ask for it in a step: `Deploy PASS or "Is it urgent?" YES before Announce`',
+    ),
+    (r"(.+?) before (.+?),? unless (.+)", "`unless` isn't in a rule", r"write `\1 or \3 before \2`"),
+    (r".+? unless .+", "`unless` isn't in a rule", "write `A PASS or B YES before C`"),
+    (
+        rf"{_ID} (?:only )?after (.+)",
+        r"people read `\1 after …` in two ways: it must follow, or it must not start earlier",
+        r"write `after \2, always \1`, or `\2 before \1`",
+    ),
+    (r"(.+?) and (.+) (before .+)", "`and` isn't in a rule", r"write two rules: `\1 \3` and `\2 \3`"),
+)
+"""Sentences that people write although they aren't in the language (P-4), with the problem and the remedy."""
 
 
 def _other_form(text: str) -> Issue | None:
-    """Return the issue of a sentence that people write although it isn't in the language (P-4)."""
-    if found := _NEVER.fullmatch(text):
-        remedy = f"write two rules: `no {found[1]} after {found[2]}` and `no {found[2]} after {found[1]}`"
-        return Issue((), "`never … and …` isn't a rule", remedy)
-    if found := _IN_EVERY_RUN.fullmatch(text):
-        return Issue((), "`in every run` isn't a rule", f"write `{found[1]} PASS before COMPLETE`")
-    if found := _UNLESS.fullmatch(text):
-        return _unless(found[1], found[2])
-    if found := _AFTER.fullmatch(text):
-        choices = f"`after {found[2]}, always {found[1]}`, or `{found[2]} before {found[1]}`"
-        problem = f"people read `{found[1]} after …` in two ways: it must follow, or it must not start earlier"
-        return Issue((), problem, f"write {choices}")
-    if found := _AND.fullmatch(text):
-        return Issue(
-            (), "`and` isn't in a rule", f"write two rules: `{found[1]} {found[3]}` and `{found[2]} {found[3]}`"
-        )
+    for pattern, problem, remedy in _OTHER_FORMS:
+        if found := re.fullmatch(pattern, text, re.IGNORECASE):
+            return Issue((), found.expand(problem), found.expand(remedy))
     return None
-
-
-def _unless(rule: str, excuse: str) -> Issue:
-    if excuse.lower().startswith("input "):
-        problem = "a rule can't depend on an input"
-        return Issue((), problem, 'ask for it in a step: `Deploy PASS or "Is it urgent?" YES before Announce`')
-    before, between, after = rule.partition(" before ")
-    instead = f"{before} or {excuse} before {after}" if between else "A PASS or B YES before C"
-    return Issue((), "`unless` isn't in a rule", f"write `{instead}`")
 
 
 _PHRASES = {
@@ -200,29 +194,28 @@ def _unexpected(text: str, error: UnexpectedInput) -> Issue:
     here = _WORD.match(text, place)
     found = "the end" if is_over else f"`{here[0][:_MOST_SHOWN] if here else text[place : place + 1]}`"
     expected = error.expected if isinstance(error, UnexpectedToken) else getattr(error, "allowed", None) or ()
-    phrases = [phrase for name, phrase in _PHRASES.items() if name in expected]
-    wanted = f"expected {_either(phrases)}, found {found}" if phrases else f"{found} doesn't fit here"
-    return Issue((), f"column {place + 1}: {wanted}", _corrected(text) or f"quote a title with spaces; {FORMS}")
+    *phrases, last = [phrase for name, phrase in _PHRASES.items() if name in expected] or [""]
+    phrase = f"{', '.join(phrases)} or {last}" if phrases else last
+    wanted = f"expected {phrase}, found {found}" if phrase else f"{found} doesn't fit here"
+    remedy = next(_corrections(text), f"quote a title with spaces; {FORMS}")
+    return Issue((), f"column {place + 1}: {wanted}", remedy)
 
 
-def _either(phrases: Sequence[str]) -> str:
-    return " or ".join(filter(None, (", ".join(phrases[:-1]), phrases[-1])))
-
-
-def _corrected(text: str) -> str:
-    """Return the remedy that corrects one keyword or quotes one title, or "" if the text is still no sentence then."""
+def _corrections(text: str) -> Iterator[str]:
+    """Yield the remedies that correct one keyword or quote one title, so that the text is a sentence."""
     words = list(_WORD.finditer(text))
-    for word in words if len(words) <= _MOST_TRIED else ():
+    if len(words) > _MOST_TRIED:
+        return
+    for word in words:
         meant = nearest_name(word[0].lower(), _KEYWORDS, 0.7)
         tried = text[: word.start()] + meant + text[word.end() :]
         if meant and meant != word[0].lower() and is_sentence(tried):
-            return f"write `{tried}`"
-    for place, word in enumerate(words) if len(words) <= _MOST_TRIED and '"' not in text else ():
-        for last in words[place + 1 : place + _LONGEST_TITLE]:
+            yield f"write `{tried}`"
+    for place, word in enumerate(words) if '"' not in text else ():
+        for last in words[place + 1 : place + _LONGEST_TITLE] if word[0].lower() != "any" else ():
             tried = f'{text[: word.start()]}"{text[word.start() : last.end()]}"{text[last.end() :]}'
-            if is_sentence(tried) and word[0].lower() != "any":
-                return f"quote a title with spaces: `{tried}`"
-    return ""
+            if is_sentence(tried):
+                yield f"quote a title with spaces: `{tried}`"
 
 
 def is_sentence(text: str) -> bool:

@@ -11,18 +11,21 @@ from msgspec import Struct
 from backends.base import MARK_LINES
 from backends.common.runtimes import runtime_at
 from compiler.diagnostics.model import Diagnostic, Severity, has_error
+from compiler.frontends import all_options
+from compiler.project.configuration import read_configuration
 from compiler.project.project import CONFIGURATIONS, Project
 from compiler.text.files import is_below, read_source
+from compiler.text.patterns import is_matched
 from compiler.text.source import Source
 from rdc.build import records
 from rdc.build.compile import Made, compiled
 from rdc.build.lock import Review, items_in, lock_text, read_lock, review
 from rdc.build.records import ABSENT, LOCK, MADE_BY, BuildRecords, FileHashes, Record
-from rdc.documents.common_rules import useless_in_build
 from rdc.documents.find import project_documents
 from rdc.documents.plan import BuildOptions, BuildResult, LoadedRules, Task
 from rdc.output.paths import Output, has_mark, obstacles, unwritable
 from rdc.output.write import LEADS_OUT, File, is_of_git, write_all
+from rdc.report.rules import useless
 
 
 class _Whole(Struct, frozen=True):
@@ -90,13 +93,24 @@ def _said(whole: _Whole, *, strict: bool) -> Iterator[Diagnostic]:
     yield from _clashes(whole)
     sources = {task.source for task in whole.tasks}
     if all(one.outputs for one in whole.found.values()):
-        used = {name for one in whole.found.values() for name in one.applied}
-        yield from useless_in_build(whole.root, used, sources)
+        yield from _useless(whole, sources)
     if strict:
         for found in project_documents(Project(whole.root)):
             if (path := found.path) not in sources:
                 remedy = "add it to the `source` of a `[[build]]`, or run without --strict"
                 yield Diagnostic("RD547", path, None, f"no `[[build]]` matches {path}", remedy)
+
+
+def _useless(whole: _Whole, built: Collection[str]) -> Iterator[Diagnostic]:
+    """Report the project's rules that no built document uses, and that are for no other document."""
+    used = {name for one in whole.found.values() for name in one.applied}
+    project = Project(whole.root)
+    unused = [rule for rule in read_configuration(project, all_options()).rules if rule.name not in used]
+    others = [found.path for found in project_documents(project) if found.path not in built] if unused else []
+    yield from useless(
+        [rule for rule in unused if not any(not rule.patterns or is_matched(path, rule.patterns) for path in others)],
+        (),
+    )
 
 
 def _clashes(whole: _Whole) -> Iterator[Diagnostic]:

@@ -19,12 +19,12 @@ from compiler.text.source import Source
 from rdc.build.lock import items_of
 from rdc.build.records import Record, Watched
 from rdc.build.rule_items import rule_items
-from rdc.documents.common_rules import applied
 from rdc.documents.plan import Task, WorkerError
 from rdc.output.generate import Product, emitted
 from rdc.output.layout import Layout, lay_out, unfit_paths
 from rdc.output.paths import Output
 from rdc.output.write import File
+from rdc.report.rules import applied
 
 
 class Made(Struct, frozen=True):

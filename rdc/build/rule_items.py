@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from compiler.rules.model import RuleResult
 from compiler.text.regex import Regex
-from rdc.report.rules import guarded, name_of
+from rdc.report.rules import guarded
 from rdc.terminal.cells import visible
 
 KIND = "rule "
@@ -27,7 +27,7 @@ Lines = Iterable[tuple[str, str]]
 
 def rule_items(rules: Iterable[RuleResult]) -> list[str]:
     """Return the items of a document's rules, sorted, except rules that don't apply or are only tried."""
-    found = [(name_of(one.declared), one.rule) for one in rules if one.rule and not one.declared.is_tried]
+    found = [(one.declared.full_name, one.rule) for one in rules if one.rule and not one.declared.is_tried]
     parts = [(_word(name), _string(rule.sentence), map(_word, guarded(rule.guards))) for name, rule in found]
     return sorted(f"{KIND}{name} {sentence} guards {', '.join(steps)}" for name, sentence, steps in parts)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import click
 from msgspec.structs import replace
 
 from compiler.driver import Settings, compile_opened
+from compiler.frontends import all_options
+from compiler.project.configuration import read_configuration
+from compiler.project.project import project_around
 from compiler.text.source import Source
 from rdc.api import Checked, checked
 from rdc.commands.common.documents import (
@@ -17,9 +21,8 @@ from rdc.commands.common.documents import (
     refuse_for_standard_output,
 )
 from rdc.commands.common.reporter import Reporter, reporting_options
-from rdc.documents.common_rules import applied, configuration_here, useless
 from rdc.documents.find import STANDARD_INPUT
-from rdc.report.rules import listing, plain
+from rdc.report.rules import applied, listing, plain, useless
 from rdc.terminal.output import many, put
 
 
@@ -76,7 +79,7 @@ def _report(documents: Sequence[Checked], reporter: Reporter, *, whole: bool, ru
     found = [each for one in documents for each in one.diagnostics]
     sources = {path: source for one in documents for path, source in one.sources.items()}
     if whole and all(one.program for one in documents):
-        configuration = configuration_here()
+        configuration = read_configuration(project_around(os.path.realpath(os.curdir)), all_options())
         found += useless(configuration.rules, {name for one in documents for name in applied(one.rules)})
         sources |= configuration.sources
     facts = _facts(documents) if reporter.form == "json" else {}

@@ -18,7 +18,7 @@ from rdc.commands.common.target import Target, find_target, misuse_told
 from rdc.documents.find import Found
 from rdc.draw.rules import rule_sheet
 from rdc.output.generate import Generation, emitted
-from rdc.report.rules import despite_rules, name_of
+from rdc.report.rules import despite_rules
 from rdc.terminal.output import UnknownWordError
 
 FORMATS = {**PICTURES, "json": Format("json", ".json")}
@@ -71,7 +71,7 @@ def _ruled(documents: Sequence[Found], name: str, settings: Settings, target: Ta
 
 def _chosen(compilation: Compilation, name: str) -> RuleResult:
     """Return the rule with a name. An unknown one is a usage error."""
-    known = {name_of(result.declared): result for result in compilation.rules}
+    known = {result.declared.full_name: result for result in compilation.rules}
     if name not in known:
         raise UnknownWordError("rule", name, known, f"rdc check --rules {shlex.quote(compilation.path)}")
     return known[name]

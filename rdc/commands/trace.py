@@ -13,10 +13,9 @@ from compiler.ir.semantics import Machine
 from compiler.scenarios.outcomes import OutcomesError, decided_by, read_outcomes
 from rdc.commands.common.documents import language_options
 from rdc.commands.common.reporter import Reporter, strictness_options
-from rdc.report.rules import despite_rules
+from rdc.report.rules import broken_rules, despite_rules
 from rdc.terminal.output import many, put
 from rdc.trace import json, text
-from rdc.trace.rules import broken_rules
 from rdc.trace.text import show_facts, show_inputs, with_examples
 from runtime_shim.values.fitting import unfit
 

@@ -1,17 +1,22 @@
-"""The rules of documents: which steps they guard, and their verdicts for people and for tools."""
+"""The rules of documents: which steps they guard, their verdicts for people and tools, and which of them are broken."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import asdict, replace
 
+from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Compilation
+from compiler.ir.paths import Path, visit
+from compiler.ir.program import Program
 from compiler.ir.rules import Event
+from compiler.ir.semantics import Machine
 from compiler.rules.model import DeclaredRule, RuleResult
+from compiler.rules.watch import BROKEN, Watch
 from compiler.text.source import Span
-from rdc.terminal.cells import cells, visible
+from rdc.terminal.cells import padded, visible, width
 
 Listed = tuple[str, RuleResult]
 """The path of a document, and one of its rules."""
@@ -34,32 +39,20 @@ def guarded(events: Iterable[Event]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def name_of(declared: DeclaredRule) -> str:
-    """Return the name of a rule in its whole program: `2/part.runbook.md/approved` for one of an included document."""
-    return f"{declared.scope}/{declared.name}" if declared.scope else declared.name
-
-
 def listing(rules: Iterable[Listed]) -> str:
     """Return a line for each rule: document, name, verdict and guarded steps."""
-    rows = [tuple(visible(cell) for cell in _row(path, result)) for path, result in rules]
-    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    rows = [tuple(map(visible, _row(path, result))) for path, result in rules]
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map(padded, row, widths)).rstrip() for row in rows)
 
 
 def _row(path: str, result: RuleResult) -> Iterator[str]:
     yield path
-    yield name_of(result.declared)
+    yield result.declared.full_name
     yield f"{result.proof.status} (tried)" if result.declared.is_tried else result.proof.status
     names = guarded(result.rule.guards) if result.rule else ()
     shown = ", ".join(names[:MOST_GUARDED]) + (", …" if len(names) > MOST_GUARDED else "")
     yield f"guards {shown}" if shown else ""
-
-
-def _width(text: str) -> int:
-    return sum(cell.width for cell in cells(text))
 
 
 def plain(path: str, result: RuleResult) -> dict[str, Any]:
@@ -67,7 +60,7 @@ def plain(path: str, result: RuleResult) -> dict[str, Any]:
     declared, place = result.declared, result.declared.place
     return {
         "document": path,
-        "name": name_of(declared),
+        "name": declared.full_name,
         "rule": declared.sentence,
         "why": declared.why,
         "verdict": result.proof.status,
@@ -83,3 +76,36 @@ def despite_rules(one: Compilation) -> Compilation:
     """Return a compilation with its program even if a rule is broken, for commands that draw or replay documents."""
     found = tuple(each for each in one.diagnostics if each.code not in VERDICTS)
     return replace(one, program=one.despite_rules, diagnostics=found)
+
+
+def broken_rules(program: Program, path: Path, results: Iterable[RuleResult]) -> list[tuple[int, str]]:
+    """Return the first breach of each rule that a path without jumps breaks, with the number of visits before it."""
+    return sorted(found for result in results for found in _first_breach(program, path, result))
+
+
+def _first_breach(program: Program, path: Path, result: RuleResult) -> Iterator[tuple[int, str]]:
+    if result.rule is None:
+        return
+    machine, watch = Machine(program), Watch(program, result.rule)
+    made, state, value = None, machine.start(dict(path.inputs)), watch.before
+    for place, following in enumerate((*path.visits, None)):
+        value = watch.visited(machine, made, state, value)
+        if value == BROKEN and watch.event:
+            (subject,) = guarded([watch.event])
+            yield place, f"{subject} breaks rule {result.declared.full_name}: {result.rule.sentence}"
+            return
+        if following:
+            made, state = visit(machine, state, following.outcome)
+
+
+def applied(results: Iterable[RuleResult]) -> tuple[str, ...]:
+    """Return the names of the project's rules that apply to a document."""
+    return tuple(one.declared.name for one in results if one.declared.is_shared and one.rule)
+
+
+def useless(declared: Iterable[DeclaredRule], used: Collection[str]) -> Iterator[Diagnostic]:
+    """Report the project's rules that aren't used (P-10)."""
+    for rule in declared:
+        if rule.name not in used:
+            problem = f"rule `{rule.name}` applies to no document of the project"
+            yield rule.place.finding(problem, "check `for`, and the steps and labels in it; or remove the `[[rule]]`")

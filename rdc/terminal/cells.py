@@ -41,6 +41,16 @@ def cells(text: str) -> list[Cell]:
     return made
 
 
+def width(text: str) -> int:
+    """Return the width of a text in a terminal, in columns."""
+    return sum(cell.width for cell in cells(text))
+
+
+def padded(text: str, columns: int) -> str:
+    """Return a text padded with spaces to a width."""
+    return text + " " * (columns - width(text))
+
+
 def excerpt(line: str, start: int, end: int) -> Excerpt:
     """Return the part of a line for a mark on its characters from `start` to `end` (from 0, exclusive).
 

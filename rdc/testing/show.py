@@ -9,10 +9,10 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 import click
 
 from compiler.ir.semantics import Machine
-from rdc.terminal.cells import visible
+from rdc.terminal.cells import padded, visible, width
 from rdc.testing.result import Result, Status
 from rdc.trace.json import plain_path
-from rdc.trace.text import padded, show_visits, width
+from rdc.trace.text import show_visits
 
 VERSION = 1
 _COLORS = {Status.PASSED: "green", Status.FAILED: "red", Status.SKIPPED: "yellow"}

@@ -22,9 +22,8 @@ from compiler.ir.tasks import Verdict
 from compiler.ir.visits import most_visits
 from compiler.scenarios.outcomes import write_outcomes
 from compiler.text import durations
-from rdc.terminal.cells import cells, visible
+from rdc.terminal.cells import padded, visible, width
 from rdc.terminal.output import many
-from rdc.trace.rules import Broken
 from runtime_shim.values.fitting import unfit
 
 MOST_STEPS = 12
@@ -91,7 +90,9 @@ def _limits(settings: Settings) -> Iterator[str]:
 _COLORS = {Verdict.PASS.value: "green", Verdict.FAIL.value: "red"}
 
 
-def show_visits(program: Program, path: Path, jump: str = "goto", broken: Sequence[Broken] = ()) -> Iterator[str]:
+def show_visits(
+    program: Program, path: Path, jump: str = "goto", broken: Sequence[tuple[int, str]] = ()
+) -> Iterator[str]:
     """Yield a line for each visit, with step, title, outcome and transitions, and for each jump and broken rule.
 
     `jump` is the format's name for the operator's jump.
@@ -210,16 +211,6 @@ def _name(made: Visit) -> str:
     marks = [f"instance {'.'.join(str(number) for _, number in made.instances)}"] if made.instances else []
     marks += [f"attempt {made.attempt}"] if made.attempt > 1 else []
     return f"{made.step} ({', '.join(marks)})" if marks else made.step
-
-
-def width(text: str) -> int:
-    """Return the width of a text in a terminal, in columns."""
-    return sum(cell.width for cell in cells(text))
-
-
-def padded(text: str, columns: int) -> str:
-    """Return a text padded with spaces to a width."""
-    return text + " " * (columns - width(text))
 
 
 MOST_PERIODS = 8  # the number of period lengths to try at each position

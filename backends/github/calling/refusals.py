@@ -35,19 +35,14 @@ def unreserved(program: Program, options: GithubOptions) -> Iterator[Diagnostic]
     """Report steps that only a person may answer, where a workflow can't know who answers (P-9)."""
     environments, is_reviewed = environments_of(program, options), options.prompts != "answers"
     for rule in program.rules:
-        nodes = [node for node in program.nodes if node.id in rule.persons]
-        for node in nodes:
-            if isinstance(node.task, Gate) and is_reviewed and (environments.get(node.id) or options.environment):
+        for node in (node for node in program.nodes if node.id in rule.persons):
+            is_gate = isinstance(node.task, Gate)
+            if is_gate and is_reviewed and (environments.get(node.id) or options.environment):
                 continue
-            problem = (
-                f"rule {rule.name} needs a person's answer at step {node.id}, but a workflow can't see who answers"
-            )
-            remedy = "set an `environment` with reviewers for the gate"
-            if not isinstance(node.task, Gate):
-                remedy = (
-                    "use a gate in an `environment`, or a document that native steps can run (`prompts: environment`)"
-                )
-            yield about_node(node, "RD520", problem, remedy)
+            problem = f"rule {rule.name} needs a person's answer at step {node.id}"
+            another = "use a gate in an `environment`, or a document that native steps can run (`prompts: environment`)"
+            remedy = "set an `environment` with reviewers for the gate" if is_gate else another
+            yield about_node(node, "RD520", f"{problem}, but a workflow can't see who answers", remedy)
 
 
 def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:

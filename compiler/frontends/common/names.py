@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
@@ -16,13 +16,12 @@ from compiler.frontends.common.limits import KEYS as LIMITS
 from compiler.frontends.common.limits import Limits, limit_issues, limits_of
 from compiler.ir.texts import is_identifier, reserved_because, unsettable_because
 from compiler.project.options import Level, Option, TargetOptions, is_label
+from compiler.project.rules import read_rules
+from compiler.rules.model import Names
 from compiler.text.durations import duration_remedy, read_duration
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, nearest, sha256_of, without_ending
 from compiler.text.suggestions import did_you_mean
-
-if TYPE_CHECKING:
-    from compiler.rules.model import DeclaredRule, Names
 
 MOST = 100  # the most inputs, outputs or secrets of a document
 
@@ -90,16 +89,8 @@ LOGS = Option(
     "logs", "Whether runs keep each command's output and show its end above a question.", _read_logs, (), _LEVELS
 )
 NOTIFY = Option("notify", "The command to call when a run waits or ends.", _read_notify, (), _LEVELS)
-
-
-def _read_rules(content: object, places: OptionSources) -> tuple[DeclaredRule, ...]:
-    from compiler.project.rules import read_rules  # noqa: PLC0415 (few documents have rules)
-
-    return read_rules(content, places)
-
-
-RULES: Option[tuple[DeclaredRule, ...]] = Option(
-    "rules", "Sentences about the order of steps, which every run respects.", _read_rules, levels=(Level.DOCUMENT,)
+RULES = Option(
+    "rules", "Sentences about the order of steps, which every run respects.", read_rules, levels=(Level.DOCUMENT,)
 )
 OPERATING: tuple[Option[Any], ...] = (LOGS, NOTIFY, RULES)
 """All formats share these options for runs."""

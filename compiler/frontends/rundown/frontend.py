@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -27,11 +26,9 @@ from compiler.frontends.rundown.parse.document import Parsed, parse
 from compiler.frontends.rundown.parse.outline import OFFER, advise_prose, without_offer
 from compiler.frontends.rundown.syntax import EVERY
 from compiler.project.options import Options
+from compiler.rules.model import DeclaredRule
 from compiler.text.regex import Regex
 from compiler.text.source import Source
-
-if TYPE_CHECKING:
-    from compiler.rules.model import DeclaredRule
 
 WORDING = Wording(
     unreachable=("step {} is unreachable", "add a GOTO to it, or remove it"),

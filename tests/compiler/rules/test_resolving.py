@@ -210,7 +210,7 @@ def test_targets_select_the_starts_of_steps(sentence: str, tmp_path: Path) -> No
 
 def test_outcomes_are_those_of_the_document(tmp_path: Path) -> None:
     rule = machine(
-        tmp_path, RUNBOOK, "3 yes or 1.2 No or 1 PASS or 2 fail or Restore YES before 4, again after 5 FAIL or 4"
+        tmp_path, RUNBOOK, "3 yes or 1.2 No or 1 PASS or 2 fail or Restore pass before 4, again after 5 FAIL or 4"
     )
     assert rule.opens == (
         Event("3", "pass"),
@@ -272,6 +272,8 @@ REFUSED = {
     "write `3 YES before 4`",
     "1.1 before 4": "write `1.1 PASS before 4`",
     "3 YEP before 4": "step `3` has no outcome `YEP`; did you mean `YES`?; the outcomes are YES, NO",
+    "5 YES before 4": "step `5` has no outcome `YES`; the outcomes are PASS, FAIL",
+    "1 NO before 4": "step `1` has no outcome `NO`; the outcomes are PASS, FAIL",
     "any command maybe before 4": "`any command` has no outcome `maybe`; the outcomes are PASS, FAIL",
     "4 PASS by a person before 5": "step 4 is not a question or a gate",
     "1 PASS by a person before 5": "step 1 is not a question or a gate",

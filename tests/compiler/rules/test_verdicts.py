@@ -109,11 +109,11 @@ def closing_ignored(patch: pytest.MonkeyPatch) -> None:
 
 
 def checked_after_closing(patch: pytest.MonkeyPatch) -> None:
-    def after(watch: Watch, value: int, event: Event, *, is_checked: bool = True) -> int:
-        if value == OUTSIDE:
+    def after(watch: Watch, value: int, event: Event) -> int:
+        if value < 0:
             return value
         later = watch.rule.after(value, event)
-        if is_checked and watch.rule.breaks(min(value, later) if watch.rule.most is None else value, event):
+        if watch.rule.breaks(min(value, later) if watch.rule.most is None else value, event):
             watch.event = event
             return BROKEN
         return OUTSIDE if event.step and event.step == watch.rule.scope else later
@@ -129,8 +129,8 @@ def off_by_one(patch: pytest.MonkeyPatch) -> None:
 def first_edge_only(patch: pytest.MonkeyPatch) -> None:
     taken = Watch.taken
 
-    def without_later(watch: Watch, value: int, word: str | None, source: str, edge: Edge, **more: bool) -> int:
-        return taken(watch, value, word, source, edge, **more) if word is not None else value
+    def without_later(watch: Watch, value: int, word: str | None, source: str, edge: Edge) -> int:
+        return taken(watch, value, word, source, edge) if word is not None else value
 
     patch.setattr(Watch, "taken", without_later)
 
