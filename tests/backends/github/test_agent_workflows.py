@@ -291,10 +291,10 @@ def test_what_may_not_go_out_is_refused(workspace: Path, tmp_path: Path) -> None
 
 def test_changes_are_proposed_by_a_job_without_agents_and_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     made = replace(program(), secrets=("KEY",))
-    jobs = parsed(compiled(made, secrets=["KEY"], publish="pull-request", runtime="shared"))["jobs"]
+    jobs = parsed(compiled(made, secrets=["KEY"], publish="pull-request"))["jobs"]
     job = jobs["publish_pull_request"]
     assert job["permissions"] == {"contents": "write", "pull-requests": "write"}
-    assert not any(word in json.dumps(job) for word in ("KEY", "RDC_AGENT"))
+    assert not any(word in json.dumps(job) for word in ("KEY", "RDC_AGENT", "checkout"))
     facts = {"GITHUB_REF": "refs/heads/main", "GITHUB_REF_NAME": "main", "GITHUB_SHA": "b" * 40, "TITLE": "x"}
     facts |= {"GITHUB_SERVER_URL": "https://x", "GITHUB_REPOSITORY": "o/r", "GITHUB_RUN_ID": "7"}
     for name, value in {**facts, "GITHUB_RUN_ATTEMPT": "1"}.items():
@@ -430,10 +430,11 @@ def test_an_agent_that_alters_the_program_has_nothing_published(tmp_path: Path) 
     base = repository(tmp_path / "repository")
     attack = 'for each in "$RUNNER_TEMP"/rdc-kept/program/*.py; do chmod u+w "$each"; echo "#" >> "$each"; done'
     agents = {"coder": f"echo new > old.txt; {attack}; {AGENT}"}
-    workflow = compiled(program(), publish="artifact", agents=agents)
+    workflow = compiled(program(), publish="pull-request", agents=agents)
     done = run(tmp_path, workflow, ANSWERS, environments=APPROVED, github={"sha": base})
     assert "was changed" in done.log
     assert done.jobs["part_1"].result == "failure"
+    assert done.jobs["publish_pull_request"].result == "skipped"
     assert not list((tmp_path / "history").rglob("changes.json"))
 
 
@@ -441,7 +442,7 @@ def test_a_part_from_which_only_a_gate_leads_on_has_no_step_that_publishes() -> 
     made = program()
     ends = {"plan", "implement", "review"}
     nodes = [replace(node, edges=tuple(map(_stopping, node.edges))) if node.id in ends else node for node in made.nodes]
-    jobs = parsed(compiled(replace(made, nodes=tuple(nodes)), publish="pull-request", runtime="shared"))["jobs"]
+    jobs = parsed(compiled(replace(made, nodes=tuple(nodes)), publish="pull-request"))["jobs"]
     assert "part_1.outputs.artifact" not in jobs["publish_pull_request"]["if"]
     assert "part_2.outputs.artifact" in jobs["publish_pull_request"]["if"]
     names = {name: [step.get("name") for step in job["steps"]] for name, job in jobs.items()}
