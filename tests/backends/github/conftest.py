@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from backends.github.workflow import limits
 from tests.backends.github.walking import Engine
 from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
@@ -21,3 +22,9 @@ def walk(tmp_path: Path) -> Engine:
         return engine.run(tmp_path / "repository", text, history=tmp_path / "history", **given)
 
     return walked
+
+
+@pytest.fixture
+def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a workflow have its whole program in itself, which is larger than GitHub takes for agents behind gates."""
+    monkeypatch.setattr(limits, "LARGEST_FILE", 1 << 20)

@@ -26,7 +26,7 @@ from tests.conftest import ROOT
 from tests.support.github import lint
 from tests.support.github.compiling import parsed
 
-pytestmark = pytest.mark.tool
+pytestmark = [pytest.mark.tool, pytest.mark.usefixtures("any_size")]
 
 HEADING = r"## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n\n"
 ANSWERS: Mapping[str, Any] = {
