@@ -23,10 +23,10 @@ LINES_OF_EDITIONS = {"script": 330, "commands": 1900, "values": 3010, "agents": 
 """The most lines of code of an edition, without empty lines, comments and docstrings."""
 
 PRODUCT = ("compiler", "rdc", "backends", "runtime_shim")
-MOST_OF_PRODUCT = 60_500
+MOST_OF_PRODUCT = 63_100
 """The most lines of Python in the product, all lines counted."""
 
-BYTES_OF_A_LINE = 50
+BYTES_OF_A_LINE = 51
 """On average, at most: no edition keeps to its lines by long ones."""
 
 TIMES_THE_SOURCE = 2

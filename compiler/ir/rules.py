@@ -1,4 +1,4 @@
-"""Rules that every run of a program respects, and the events that they are about (P-5 to P-8)."""
+"""Rules that every run of a program respects, and the events that they are about."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class DeclaredRule(Struct, frozen=True):
 
 
 class Status(StrEnum):
-    """The result of a proof (P-11), or that there is nothing to guard (P-10)."""
+    """The result of a proof (P-11), or that there is nothing to guard."""
 
     HOLDS = "holds"
     BROKEN = "broken"

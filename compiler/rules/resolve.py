@@ -1,4 +1,4 @@
-"""Find the steps that a rule is about, and make the rule's machine for one program (P-5 to P-10)."""
+"""Find the steps that a rule is about, and make the rule's machine for one program (P-9)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class _Resolver:
             return
         word = one.word.casefold()
         known = [step for step in found if word in step.outcomes]
-        if found and not known:
+        if found and not known and not self.declared.is_shared:  # in another document, the step may be another kind
             words = {shown.casefold(): shown for step in found for shown in step.shown}
             near = nearest_name(word, words)
             question = f"; did you mean `{words[near]}`?" if near else ""

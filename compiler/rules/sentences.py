@@ -44,7 +44,7 @@ class Mention(Struct, frozen=True):
 
 
 class Sentence(Struct, frozen=True):
-    """A sentence; `opens` and `closes` are events, and `guarded` are starts of steps or ends of the run (P-5)."""
+    """A sentence; `opens` and `closes` are events, and `guarded` are starts of steps or ends of the run."""
 
     text: str
     form: Form

@@ -1,7 +1,8 @@
 """The rules in `rdc.lock`: a line for each document that a rule applies to, with the steps that it guards.
 
-The line `deploy.runbook.md rule approved "3 YES before 4" guards 4` certifies that rdc has proved the rule. A rule only
-takes power away, so a new one needs no approval. One that is gone, has another sentence or guards fewer steps does.
+The line `deploy.runbook.md rule approved "3 YES before 4" guards 4` certifies that rdc has proved the rule (P-18).
+A rule only takes power away, so a new one needs no approval. One that is gone, has another sentence or guards fewer
+steps does.
 """
 
 import json
