@@ -407,6 +407,8 @@ def _settings(node: Node) -> Iterator[str]:
     if node.settings.delay:
         longer = f", multiplied by {node.settings.backoff} each time" if node.settings.backoff > 1 else ""
         yield f"retry after {spoken(node.settings.delay)}{longer}"
+    if node.settings.expire:
+        yield f"expires after {spoken(node.settings.expire)}"
     yield from (f"{constant.name}={constant.value}" for constant in node.constants)
 
 
