@@ -198,12 +198,13 @@ class Rules(Extension):
             raise Waiting(*reasons(self.locks), *self.next_commands())
 
     def before_step(self, name: str) -> None:
-        """Keep the file of answers and `--human` from a step that only a person answers."""
+        """Keep the file of answers, `--agent` and `--human` from a step that only a person answers."""
         session, options = self.session, self.session.options
         is_reserved = name in self.persons and not getattr(options, "mock", None)
         self.answers = self.answers or session.answers
         session.answers = ("", []) if is_reserved else self.answers
         options.human = not is_reserved and getattr(options, "human", None)
+        options.is_reserved = is_reserved
 
     def allowed(self) -> None:
         """Let a held event pass by an operator's decision."""

@@ -155,6 +155,13 @@ def test_a_mock_run_answers_for_the_person_and_says_so(tmp_path: Path) -> None:
     assert [one.get("by") for one in place.records() if one["kind"] == "done" and one["node"] == "2"] == ["mock"]
 
 
+def test_an_agent_does_not_answer_for_a_person(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, deploys(BY_PERSON))
+    waits = place.run("run", "--agent", "echo YES")
+    assert (waits.code, waits.last) == (75, "rdc: WAITING 2 Step 2")
+    assert place.run("answer", "2", "yes", "--resume", "--agent", "echo YES").code == 0
+
+
 def nested(*rules: Rule) -> Program:
     """Two steps within step 1, which is tried again, and one after it."""
     failed, passed = StepOutcome("1", "fail"), StepOutcome("1", "pass")
