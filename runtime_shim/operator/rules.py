@@ -143,6 +143,10 @@ class Rules(Extension):
         """Refuse an override or an answer that the run does not wait for."""
         broken, override, command = self.locks.broken(), self.session.options.override, self.session.options.command
         is_wrong = {"resume": not {*override} <= {*broken}, "answer": not {*broken} <= {*override}}
+        is_mock = bool(getattr(self.session.options, "mock", None))
+        if state and self.persons and command in ("resume", "retry") and is_mock != ("mocked" in state.begin):
+            kind = "not a mock run; continue it without" if is_mock else "a mock run; continue it with"
+            raise UsageError(f"this is {kind} --mock")
         if state and is_wrong.get(command):
             raise UsageError(
                 *self.next_commands(), *(reasons(self.locks) or ["no rule holds the run, so none can be overridden"])

@@ -162,6 +162,21 @@ def test_an_agent_does_not_answer_for_a_person(tmp_path: Path) -> None:
     assert place.run("answer", "2", "yes", "--resume", "--agent", "echo YES").code == 0
 
 
+def test_a_run_is_either_a_mock_run_or_a_real_one_where_a_rule_needs_a_person(tmp_path: Path) -> None:
+    asked = node("2", QUESTION, edge("3", "pass"), edge("STOP", "fail"))
+    place = Compiled(tmp_path, program(asked, node("3", agent("Deploy it.")), rules=(BY_PERSON,)))
+    (tmp_path / "mock.json").write_text('{"agents": {}}')
+    (tmp_path / "answers").write_text("2 yes\n")
+    assert place.mocked("run", "--answers", "answers").code == 2, "no mock answers step 3"
+    real = place.run("resume", "--agent", "echo done")
+    assert (real.code, real.last) == (2, "rdc: error: this is a mock run; continue it with --mock"), real.err
+    assert place.run("reset").code == 0
+    assert place.run("run").code == 75
+    mocked = place.mocked("resume", "--answers", "answers")
+    assert (mocked.code, mocked.last) == (2, "rdc: error: this is not a mock run; continue it without --mock")
+    assert place.run("answer", "2", "yes").code == 0
+
+
 def nested(*rules: Rule) -> Program:
     """Two steps within step 1, which is tried again, and one after it."""
     failed, passed = StepOutcome("1", "fail"), StepOutcome("1", "pass")
