@@ -39,8 +39,9 @@ class Locks:
         names, found = dict[str, str](), list[Record]()  # the names that steps have after later adoptions
         for record in reversed(records):
             new: Table = {key: names.get(record[key], record[key]) for key in ("node", "next") if key in record}
-            is_renamed = [*names] != [*names.values()]  # then the outcomes of steps around others have no known names
-            found.append({**record, **new, **({"settles": ()} if is_renamed else {})})
+            if "settles" in record and [*names] != [*names.values()]:  # the steps around others have unknown names
+                new["settles"] = [(*event, "perhaps") for rule in rules.values() for event in closings(rule)]
+            found.append({**record, **new})
             names = {old: names.get(name, name) for old, name in record.get("renamed", {}).items()} or names
         for record in found[::-1]:
             self.feed(record, stops and record is found[0])
@@ -76,7 +77,7 @@ class Locks:
         elif kind in ("begin", "done"):
             self.passes, self.at = frozenset(), record["next" if kind == "done" else "node"]
             outcomes = outcomes_in(record) if outcome not in MOVES else []  # a step that an operator leaves has none
-            self.ended = frozenset(event[0] for event in outcomes[1:])
+            self.ended = frozenset(event[0] for event in record.get("settles", ()) if not event[2:])
             last = ("", condition, 2) if condition in ENDED else (self.at, "", 2)
             return [*outcomes, last] if outcome != "canceled" else []
         elif kind == "adopt" and condition == "ready" and not self.held:  # the step has not started
@@ -105,11 +106,16 @@ class Locks:
         self.last, self.ended = (self.last, self.ended) if word else (step, frozenset())
 
 
+def closings(rule: Table) -> list[Any]:
+    """Return the outcomes that close a rule."""
+    return [event for event in rule.get("closes", ()) if not isinstance(event, str)]
+
+
 def outcomes_in(record: Record) -> list[Event]:
     """Return the outcome of a step and those of the steps around it."""
     is_given = (record["how"] in BY_PERSONS and "flag" not in record) or record.get("by") == "mock"
     opens = 0 if record["how"] in ASSUMED else 1 + is_given
-    around = [(step, word, 2 * min(opens, 1)) for step, word in record.get("settles", ())]
+    around = [(step, word, 0 if perhaps else 2 * min(opens, 1)) for step, word, *perhaps in record.get("settles", ())]
     return [(record["node"], record["outcome"], opens), *around]
 
 

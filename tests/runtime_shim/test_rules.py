@@ -13,6 +13,7 @@ from compiler.ir.program import Group, Program
 from compiler.ir.rules import Event, Rule
 from compiler.ir.tasks import Ask, Gate
 from compiler.ir.texts import text
+from runtime_shim.operator.rules import Locks
 from tests.support.rules import COMMAND
 from tests.support.runtime_programs import ORIGIN, Compiled, agent, edge, node, program, sh
 
@@ -231,6 +232,23 @@ def test_an_adoption_applies_new_rules_to_what_the_run_has_done(tmp_path: Path) 
     assert adopted["rules_since"] == {"other": "removed", "others": "added", "approved": "added"}
     assert place.run("goto", "3").last == HELD.replace("rdc: ", "rdc: error: "), "nothing in the journal opens it"
     assert place.run("answer", "2", "yes", "--resume").code == 0
+
+
+def test_outcomes_around_steps_with_new_names_close_rules_but_open_none() -> None:
+    rules = {
+        "again": {"guards": ["4"], "opens": [["1", "pass"]], "closes": [["2", "fail"]]},
+        "passed": {"guards": ["4"], "opens": [["2", "pass"]], "closes": [["2", "fail"]]},
+    }
+    records = [
+        {"kind": "begin", "node": "2", "condition": "waiting"},
+        {"kind": "done", "node": "2", "outcome": "pass", "how": "answered", "next": "3.1", "condition": "running"},
+        {"kind": "done", "node": "3.1", "outcome": "fail", "how": "exit code 1", "settles": [["3", "fail"]]},
+    ]
+    records[2] |= {"next": "4", "condition": "waiting"}
+    names = {"1": "1 (removed)", "2": "1", "3.1": "2.1", "4": "3"}
+    adopted = [*records, {"kind": "adopt", "node": "3", "condition": "waiting", "renamed": names}]
+    assert Locks(rules, [*adopted[:2], adopted[3]]).now == {"again": 1, "passed": 0}
+    assert Locks(rules, adopted).now == {"again": 0, "passed": 0}
 
 
 def test_an_adoption_holds_a_step_that_has_not_started(tmp_path: Path) -> None:
