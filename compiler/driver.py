@@ -139,12 +139,21 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
 def _with_rules(program: Program | None, result: Result, begun: _Begun, tables: Mapping[str, TargetOptions]) -> Applied:
     """Return the program with the rules of the document and of its project; usually without any."""
     own = result.rules or RULES.first(result.options.values) or ()
-    if not (own or begun.rules or (program and program.rules)):
+    main = begun.job.source.name if begun.job else ""
+    shared = [one for one in begun.rules if _is_for(one, main)]
+    for scope, name in result.inclusions.items():  # for all documents, or for this one, a rule already guards all of it
+        others = (one for one in begun.rules if _is_for(one, name) and not _is_for(one, main))
+        shared += (replace(one, scope=scope) for one in others)
+    if not (own or shared or (program and program.rules)):
         return Applied(program)
     from compiler.rules.apply import apply_rules  # noqa: PLC0415 (few documents have rules)
 
     settings = {name: table.values for name, table in tables.items()}
-    return apply_rules(program, (*begun.rules, *own), result.labels, settings, result.sources)
+    return apply_rules(program, (*shared, *own), result.labels, settings, result.sources)
+
+
+def _is_for(rule: DeclaredRule, name: str) -> bool:
+    return not rule.patterns or is_matched(name, rule.patterns)
 
 
 class Formatting(Struct, frozen=True):
@@ -178,7 +187,7 @@ def _ignores(begun: _Begun, others: Iterable[Source]) -> Ignores | None:
 class _Begun(Struct, frozen=True):
     """The job for a front end, or the reasons in `found`; `configured` are the project's options.
 
-    `rules` are the project's rules for this document.
+    `rules` are the project's rules.
     """
 
     job: Job | None
@@ -206,8 +215,8 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
     options = (option for option in form.options if option.name in words and Level.COMMAND_LINE in option.levels)
     given = {option.name: option.read(words[option.name], {}) for option in options}
     job = Job(source, opened.project, given, configured.values, settings.link, configured.targets)
-    rules = tuple(one for one in configuration.rules if not one.patterns or is_matched(source.name, one.patterns))
-    return _Begun(job, form, found, sources, configured, configuration.ignored, configuration.name, rules)
+    names = configuration.name, configuration.rules
+    return _Begun(job, form, found, sources, configured, configuration.ignored, *names)
 
 
 def _identified(program: Program, own: Mapping[str, object], job: Job, project: str) -> Program:

@@ -73,7 +73,7 @@ def _compiled(program: Program, sources: Mapping[str, Source]) -> Iterator[tuple
 
 def _repeated(declared: Sequence[DeclaredRule], compiled: Iterable[DeclaredRule]) -> Iterator[Diagnostic]:
     """Report a rule of the document that has the name of a `[[rule]]`: a document can't replace one (P-17)."""
-    shared = {one.name: " ".join(one.sentence.split()) for one in declared if one.is_shared}
+    shared = {one.name: " ".join(one.sentence.split()) for one in declared if one.is_shared and not one.scope}
     own = [one for one in declared if not one.is_shared and not one.scope]
     for one in (*own, *(one for one in compiled if one.sentence != shared.get(one.name))):
         if one.name in shared:

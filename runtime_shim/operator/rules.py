@@ -39,8 +39,9 @@ class Locks:
         names, found = dict[str, str](), list[Record]()  # the names that steps have after later adoptions
         for record in reversed(records):
             new: Table = {key: names.get(record[key], record[key]) for key in ("node", "next") if key in record}
-            is_renamed = [*names] != [*names.values()]  # then the outcomes of steps around others have no known names
-            found.append({**record, **new, **({"settles": ()} if is_renamed else {})})
+            if "settles" in record and [*names] != [*names.values()]:  # the steps around others have unknown names
+                new["settles"] = [(*event, "perhaps") for rule in rules.values() for event in closings(rule)]
+            found.append({**record, **new})
             names = {old: names.get(name, name) for old, name in record.get("renamed", {}).items()} or names
         for record in found[::-1]:
             self.feed(record, stops and record is found[0])
@@ -76,7 +77,7 @@ class Locks:
         elif kind in ("begin", "done"):
             self.passes, self.at = frozenset(), record["next" if kind == "done" else "node"]
             outcomes = outcomes_in(record) if outcome not in MOVES else []  # a step that an operator leaves has none
-            self.ended = frozenset(event[0] for event in outcomes[1:])
+            self.ended = frozenset(event[0] for event in record.get("settles", ()) if not event[2:])
             last = ("", condition, 2) if condition in ENDED else (self.at, "", 2)
             return [*outcomes, last] if outcome != "canceled" else []
         elif kind == "adopt" and condition == "ready" and not self.held:  # the step has not started
@@ -105,11 +106,16 @@ class Locks:
         self.last, self.ended = (self.last, self.ended) if word else (step, frozenset())
 
 
+def closings(rule: Table) -> list[Any]:
+    """Return the outcomes that close a rule."""
+    return [event for event in rule.get("closes", ()) if not isinstance(event, str)]
+
+
 def outcomes_in(record: Record) -> list[Event]:
     """Return the outcome of a step and those of the steps around it."""
     is_given = (record["how"] in BY_PERSONS and "flag" not in record) or record.get("by") == "mock"
     opens = 0 if record["how"] in ASSUMED else 1 + is_given
-    around = [(step, word, 2 * min(opens, 1)) for step, word in record.get("settles", ())]
+    around = [(step, word, 0 if perhaps else 2 * min(opens, 1)) for step, word, *perhaps in record.get("settles", ())]
     return [(record["node"], record["outcome"], opens), *around]
 
 
@@ -143,6 +149,10 @@ class Rules(Extension):
         """Refuse an override or an answer that the run does not wait for."""
         broken, override, command = self.locks.broken(), self.session.options.override, self.session.options.command
         is_wrong = {"resume": not {*override} <= {*broken}, "answer": not {*broken} <= {*override}}
+        is_mock = bool(getattr(self.session.options, "mock", None))
+        if state and self.persons and command in ("resume", "retry") and is_mock != ("mocked" in state.begin):
+            kind = "not a mock run; continue it without" if is_mock else "a mock run; continue it with"
+            raise UsageError(f"this is {kind} --mock")
         if state and is_wrong.get(command):
             raise UsageError(
                 *self.next_commands(), *(reasons(self.locks) or ["no rule holds the run, so none can be overridden"])
@@ -198,12 +208,13 @@ class Rules(Extension):
             raise Waiting(*reasons(self.locks), *self.next_commands())
 
     def before_step(self, name: str) -> None:
-        """Keep the file of answers and `--human` from a step that only a person answers."""
+        """Keep the file of answers, `--agent` and `--human` from a step that only a person answers."""
         session, options = self.session, self.session.options
         is_reserved = name in self.persons and not getattr(options, "mock", None)
         self.answers = self.answers or session.answers
         session.answers = ("", []) if is_reserved else self.answers
         options.human = not is_reserved and getattr(options, "human", None)
+        options.is_reserved = is_reserved
 
     def allowed(self) -> None:
         """Let a held event pass by an operator's decision."""

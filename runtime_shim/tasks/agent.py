@@ -187,9 +187,10 @@ class AgentPrompts(Checklists, Prompting):
 
     def perform(self, name: str, node: Table) -> Done:
         """Ask the agent. The last line of its answer decides; anything but a known word means fail."""
-        done = self.from_file(name) if self._command else None
-        if done is not None or not self._command:
-            return done or super().perform(name, node)
+        if not self._command or getattr(self.session.options, "is_reserved", False):  # for a person
+            return super().perform(name, node)
+        if (done := self.from_file(name)) is not None:
+            return done
         session = self.session
         closing = CLOSING.format(node["question"].upper().replace("/", " or "))
         parts = (session.label(name), *(session.filled(node, key) for key in ("prompt", "block")), closing)

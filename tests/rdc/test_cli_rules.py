@@ -217,6 +217,19 @@ def test_a_build_of_some_documents_leaves_rules_of_the_others_to_the_check(proje
     assert project.build().code == 1
 
 
+def test_a_rule_of_the_project_guards_its_documents_where_others_include_them(project: Project) -> None:
+    project.write("rdc.toml", BUILD + SHARED + 'for = "docs/deploy*"\n')
+    own = "---\nrdc: {rules: {asked: always 1}}\n---\n"
+    project.write("docs/main.runbook.md", f"{own}## 1. Go\n\n- deploy.runbook.md\n")
+    listed = call("check", "--rules", "docs/main.runbook.md", cwd=project.root)
+    assert listed.code == 0, listed.err
+    name = "1/deploy.runbook.md"
+    assert f"{name}/asked" in listed.out, "its own rule has the same name, but isn't the same"
+    words = ("run", "docs/main.runbook.md")
+    assert spawn(*words, cwd=project.root).code == 75
+    assert [spawn(*words, "goto", f"{name}/{step}", cwd=project.root).code for step in "12"] == [0, 2]
+
+
 # --- The lock ---------------------------------------------------------------------------------------------------------
 
 

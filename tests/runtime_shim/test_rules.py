@@ -13,6 +13,7 @@ from compiler.ir.program import Group, Program
 from compiler.ir.rules import Event, Rule
 from compiler.ir.tasks import Ask, Gate
 from compiler.ir.texts import text
+from runtime_shim.operator.rules import Locks
 from tests.support.rules import COMMAND
 from tests.support.runtime_programs import ORIGIN, Compiled, agent, edge, node, program, sh
 
@@ -155,6 +156,28 @@ def test_a_mock_run_answers_for_the_person_and_says_so(tmp_path: Path) -> None:
     assert [one.get("by") for one in place.records() if one["kind"] == "done" and one["node"] == "2"] == ["mock"]
 
 
+def test_an_agent_does_not_answer_for_a_person(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, deploys(BY_PERSON))
+    waits = place.run("run", "--agent", "echo YES")
+    assert (waits.code, waits.last) == (75, "rdc: WAITING 2 Step 2")
+    assert place.run("answer", "2", "yes", "--resume", "--agent", "echo YES").code == 0
+
+
+def test_a_run_is_either_a_mock_run_or_a_real_one_where_a_rule_needs_a_person(tmp_path: Path) -> None:
+    asked = node("2", QUESTION, edge("3", "pass"), edge("STOP", "fail"))
+    place = Compiled(tmp_path, program(asked, node("3", agent("Deploy it.")), rules=(BY_PERSON,)))
+    (tmp_path / "mock.json").write_text('{"agents": {}}')
+    (tmp_path / "answers").write_text("2 yes\n")
+    assert place.mocked("run", "--answers", "answers").code == 2, "no mock answers step 3"
+    real = place.run("resume", "--agent", "echo done")
+    assert (real.code, real.last) == (2, "rdc: error: this is a mock run; continue it with --mock"), real.err
+    assert place.run("reset").code == 0
+    assert place.run("run").code == 75
+    mocked = place.mocked("resume", "--answers", "answers")
+    assert (mocked.code, mocked.last) == (2, "rdc: error: this is not a mock run; continue it without --mock")
+    assert place.run("answer", "2", "yes").code == 0
+
+
 def nested(*rules: Rule) -> Program:
     """Two steps within step 1, which is tried again, and one after it."""
     failed, passed = StepOutcome("1", "fail"), StepOutcome("1", "pass")
@@ -209,6 +232,23 @@ def test_an_adoption_applies_new_rules_to_what_the_run_has_done(tmp_path: Path) 
     assert adopted["rules_since"] == {"other": "removed", "others": "added", "approved": "added"}
     assert place.run("goto", "3").last == HELD.replace("rdc: ", "rdc: error: "), "nothing in the journal opens it"
     assert place.run("answer", "2", "yes", "--resume").code == 0
+
+
+def test_outcomes_around_steps_with_new_names_close_rules_but_open_none() -> None:
+    rules = {
+        "again": {"guards": ["4"], "opens": [["1", "pass"]], "closes": [["2", "fail"]]},
+        "passed": {"guards": ["4"], "opens": [["2", "pass"]], "closes": [["2", "fail"]]},
+    }
+    records = [
+        {"kind": "begin", "node": "2", "condition": "waiting"},
+        {"kind": "done", "node": "2", "outcome": "pass", "how": "answered", "next": "3.1", "condition": "running"},
+        {"kind": "done", "node": "3.1", "outcome": "fail", "how": "exit code 1", "settles": [["3", "fail"]]},
+    ]
+    records[2] |= {"next": "4", "condition": "waiting"}
+    names = {"1": "1 (removed)", "2": "1", "3.1": "2.1", "4": "3"}
+    adopted = [*records, {"kind": "adopt", "node": "3", "condition": "waiting", "renamed": names}]
+    assert Locks(rules, [*adopted[:2], adopted[3]]).now == {"again": 1, "passed": 0}
+    assert Locks(rules, adopted).now == {"again": 0, "passed": 0}
 
 
 def test_an_adoption_holds_a_step_that_has_not_started(tmp_path: Path) -> None:

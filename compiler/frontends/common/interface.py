@@ -45,6 +45,7 @@ class Result(Struct, frozen=True):
     `options` and `scenarios` come from the document itself; those of included documents apply only there. `facts`
     returns the format's report for other tools, if it has one. `scenario_file` is the companion file for new scenarios,
     or "" if they go into the document. `rules` and `labels` include those of included documents, by full id.
+    `inclusions` are the names of included documents by the id of the inclusion.
     """
 
     program: Program | None
@@ -56,6 +57,7 @@ class Result(Struct, frozen=True):
     scenario_file: str = ""
     rules: tuple[DeclaredRule, ...] = ()
     labels: Names = MappingProxyType({})
+    inclusions: Mapping[str, str] = MappingProxyType({})
 
 
 class Formatted(Struct, frozen=True):

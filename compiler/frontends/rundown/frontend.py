@@ -80,7 +80,8 @@ def compile_document(job: Job) -> Result:
     name, own = stem(job.source.name, ".md", ".runbook"), main.runbook.scenarios
     file = f"{name}{ENDING}" if name and "\\" not in name else ""
     result = Result(program, tuple(found), linked.sources, options, own, scenario_file=file)
-    result = replace(result, rules=tuple(_rules(lowered.frames)), labels=_labels(lowered.frames))
+    inclusions = {frame.scope: frame.document.source.name for frame in lowered.frames if frame.scope}
+    result = replace(result, rules=tuple(_rules(lowered.frames)), labels=_labels(lowered.frames), inclusions=inclusions)
     if not file or job.project.find_below(job.source, file) is None:
         return result
     complete: Result = import_module(FORMAT.drafts).with_scenarios(job, result, main.runbook, name)  # few have one
