@@ -106,7 +106,12 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Remember that Python has kept what it compiled of the tests of this kind."""
+    """Remember that Python has kept what it compiled of the tests of this kind.
+
+    pytest looks for garbage at the end: of all that is older than the last tests, that would take a second.
+    """
+    gc.collect(1)
+    gc.freeze()
     cache: pytest.Cache | None = getattr(session.config, "cache", None)
     if cache and not hasattr(session.config, "workerinput"):
         cache.set(f"rdc/compiled-{session.config.getoption('kind')}", True)

@@ -84,9 +84,12 @@ class Counters(Mapping[str, int]):
 
     def after(self, effects: Iterable[Effect]) -> Counters:
         """Return the counters after effects, applied in order. Effects on slots are ignored."""
+        counting = counter_effects(effects)
+        if not counting:
+            return self
         changed = dict(self.changed)
         new = Counters(self._bank, changed)
-        for effect in counter_effects(effects):
+        for effect in counting:
             if isinstance(effect, Reset):
                 members = self._bank.scopes.get(effect.scope, frozenset())
                 for name in [name for name in changed if name in members]:
@@ -213,6 +216,8 @@ class Machine:
 
     def text(self, state: State, written: Text) -> str:
         """Return a text with the values of a state's registers (I6)."""
+        if written.is_plain:
+            return str(written)
         return written.filled({item.register: self.value(state, item.register) for item in written.references})
 
     def prompt(self, state: State, agent: Agent) -> str:
@@ -252,7 +257,13 @@ class Machine:
                 self._following[node.id] = Following(node.edges)
             following = self._following[node.id]
             edges = (edge for _, edge in following.after(word))
-        return next(edge for edge in edges if all(holds(test, counters, slots, word) for test in edge.guard))
+        for edge in edges:  # generators would take twice as long
+            for test in edge.guard:
+                if not holds(test, counters, slots, word):
+                    break
+            else:
+                return edge
+        raise AssertionError(f"{node.id} has no edge to take")
 
 
 def holds(test: Test, counters: Mapping[str, int], slots: Slots, word: str | None) -> bool:
@@ -264,7 +275,9 @@ def holds(test: Test, counters: Mapping[str, int], slots: Slots, word: str | Non
             return ((slots[slot] or "") == wanted) == (operator == "==")
         case CounterTest(register, operator, value):
             number = counters[register]
-            return {"<": number < value, ">=": number >= value, "=": number == value}[operator]
+            if operator == "=":
+                return number == value
+            return number < value if operator == "<" else number >= value
         case _:
             assert_never(test)
 

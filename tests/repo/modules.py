@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -24,7 +25,9 @@ def tree(path: Path) -> ast.Module:
 @cache
 def nodes(path: Path) -> tuple[ast.AST, ...]:
     """All nodes of a module; `ast.walk` takes longer than to read the file."""
-    return tuple(ast.walk(tree(path)))
+    found = tuple(ast.walk(tree(path)))
+    gc.freeze()  # they stay, and are too many to be looked at again with each search for garbage
+    return found
 
 
 def shown(path: Path) -> str:

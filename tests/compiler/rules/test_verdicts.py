@@ -168,10 +168,9 @@ def cases() -> Iterator[tuple[Program, int]]:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_the_comparison_finds_a_fault(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One problem is enough; most faults show in the first programs."""
     fault(monkeypatch)
-    found = [problem for program, seed in cases() for problem in _problems(program, seed)]
-    print(fault.__name__, len(found))
-    assert found
+    assert any(_problems(program, seed) for program, seed in cases())
 
 
 def _problems(program: Program, seed: int) -> list[str]:
