@@ -173,7 +173,7 @@ def start_step(run: Run, *, options: Sequence[str] = ()) -> Running:
     `ended()` of the process is None while it runs; pass the result to `check_end`.
 
     Args:
-        run: The run. If it is no longer at `run.at`, the call is refused and changes nothing.
+        run: The run. If it has left `run.at`, the call is refused and changes nothing.
         options: See `step`.
 
     Raises:

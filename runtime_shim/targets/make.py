@@ -34,7 +34,7 @@ OF_TASK = ("TASK", "TASK_FILE")  # for documents with an input `task`
 IDS = {"STEP": "ID", "GATE": "ID", "REPLY": "REPLY", "RUN": "ID"}  # positional words
 OTHERWISE = ("--state-dir", "--input", "--var", "--dry-run", "PLACE")  # make has others for these
 FOR_OTHERS = (  # names that other Makefiles take
-    *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "ALL", "AS", "BREAK", "BY"),
+    *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "ALL", "AS", "AT", "BREAK", "BY"),
     *("EXECUTOR", "EXPIRE", "GATE", "HUMAN", "INPUTS", "ITEM", "JOBS", "KEEP", "MAX_STEPS", "MAX_VISITS", "NOTE"),
     *("NOTIFY", "OUT", "OVERRIDE", "PROMPTED", "TASK", "TASK_FILE", "TOOLS", "VALUE"),
 )
