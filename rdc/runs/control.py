@@ -279,7 +279,7 @@ def _step_words(run: Run, at: str, options: Sequence[str]) -> list[str]:
 
 
 def _started(act: Callable[[], Result], folder: str) -> Result:
-    """Start a process and return what it gives."""
+    """Start a process and return the result."""
     try:
         return act()
     except (OSError, ValueError) as error:
