@@ -7,11 +7,9 @@ called from several threads. What is wrong in a document is a diagnostic in the 
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,15 +29,31 @@ from compiler.text.files import UnsavedFiles
 from compiler.text.source import Source, Span
 from compiler.text.suggestions import nearest_name
 from rdc.output.target_options import check_tables
-from rdc.runs.model import FinishedStep, Run
-
-if TYPE_CHECKING:
-    from rdc.runs.process import Ended
+from rdc.runs.control import (
+    UNFINISHED,
+    StrPath,
+    answer,
+    check_end,
+    differences,
+    interrupt,
+    is_running,
+    open_run,
+    run_of,
+    runs,
+    start,
+    start_step,
+    step,
+)
+from rdc.runs.model import Asks, Current, Entry, Error, FinishedStep, Run
 
 __all__ = [
+    "UNFINISHED",
+    "Asks",
     "Checked",
     "Compiled",
+    "Current",
     "Diagnostic",
+    "Entry",
     "Error",
     "FinishedStep",
     "OutputFile",
@@ -52,33 +66,22 @@ __all__ = [
     "Span",
     "answer",
     "check",
+    "check_end",
     "compile",
+    "differences",
+    "interrupt",
+    "is_running",
     "open_project",
+    "open_run",
+    "run_of",
     "runs",
     "start",
+    "start_step",
+    "step",
 ]
-
-StrPath = str | os.PathLike[str]
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _DEFAULTS = Settings()
-
-EXIT_REFUSED, EXIT_INTERNAL = 2, 70
-"""The exit codes of `rdc run` after which nothing has happened."""
-
-UNFINISHED = frozenset({"ready", "running", "waiting", "interrupted"})
-"""The states of runs that can continue."""
-
-
-class Error(Exception):
-    """A call that can't work. `code` names the reason, `message` has the details, and `remedy` is one thing to do."""
-
-    def __init__(self, code: str, message: str, remedy: str) -> None:
-        super().__init__(code, message, remedy)
-        self.code, self.message, self.help = code, message, remedy
-
-    def __str__(self) -> str:
-        return f"{self.message}; {self.help}"
 
 
 class Checked(Struct, frozen=True):
@@ -231,81 +234,6 @@ def compile(  # noqa: A001 (the name of the command)
     return Compiled(path, found, made.sources, () if has_error(found) else tuple(files))
 
 
-def runs(folder: StrPath = ".") -> tuple[Run, ...]:
-    """Return the runs of a folder and of its project, by name. Nothing is changed.
-
-    Raises:
-        Error: The folder is missing (`unreadable-folder`).
-    """
-    from rdc.runs.status import runs_in  # noqa: PLC0415 (see `compile`)
-
-    base = os.fspath(folder) or os.curdir
-    if not os.path.isdir(base):
-        raise Error("unreadable-folder", f"{base} is not a folder", "check the path")
-    return tuple(runs_in(base))
-
-
-def start(
-    document: StrPath | Run,
-    *,
-    name: str = "",
-    inputs: Mapping[str, str] = _NOTHING,
-    options: Sequence[str] = (),
-    folder: StrPath = ".",
-    timeout: float | None = None,
-) -> Run:
-    """Start or continue a run, and return it when it waits, ends or is interrupted.
-
-    It is a separate process without a terminal, so questions wait for `answer`. It continues if this process ends.
-
-    Args:
-        document: A document, as a path from `folder`, whose unfinished run continues if it has one. Or a run.
-        name: The name of the document's run, if it has several.
-        inputs: The inputs of a new run.
-        options: More options of `rdc run FILE resume`, such as `--logs` or `--rerun-interrupted`. For a document, only
-            options that a new run has too.
-        folder: The folder where a new run executes its commands.
-        timeout: After this time in seconds, return the run even if it is still running.
-
-    Raises:
-        Error: rdc refuses the call (`refused`), the document is missing or has errors (`no-document`,
-            `invalid-document`), an unfinished run can't take inputs (`unfinished-run`), `options` choose another run
-            (`invalid-option`), no process can start (`not-started`), or rdc itself failed (`failed`).
-    """
-    if another := {word.partition("=")[0] for word in options} & {"--as", "--state-dir"}:
-        raise Error("invalid-option", f"{min(another)} chooses another run", "use `name`, or a run from `runs`")
-    is_run, own = isinstance(document, Run), ("--as", name) if name else ()
-    file, place, base = _parts(document) if isinstance(document, Run) else (os.fspath(document), own, os.fspath(folder))
-    if inputs and (is_run or _read(file, place, base).state in UNFINISHED):
-        raise Error("unfinished-run", f"{file} has an unfinished run with its own inputs", "start it without inputs")
-    if not is_run:
-        given = [f"--input={key}={value}" for key, value in inputs.items()]
-        _call([file, "open", *place, *given, *options], base)
-    _call([file, "resume", *place, *options], base, timeout=timeout)
-    return _read(file, place, base)
-
-
-def answer(run: Run, reply: str, *, step: str = "", by: str = "", note: str = "") -> Run:
-    """Answer the question of a waiting run, and return the run. `start` continues it.
-
-    Args:
-        run: The run.
-        reply: One of the replies in `run.choices`, or any text if that is `-`.
-        step: The step to answer, if several wait.
-        by: Who answers. By default, this is the user of the process.
-        note: The reason.
-
-    Raises:
-        Error: As for `start`, for example because someone else has answered (`refused`).
-    """
-    file, place, base = _parts(run)
-    waiting = {step for step, _ in run.choices}
-    chosen = step or (waiting.pop() if len(waiting) == 1 else run.step)
-    signed = [f"--{name}={value}" for name, value in (("by", by), ("note", note)) if value]
-    _call([file, "answer", chosen, "-", *place, *signed], base, given=reply)
-    return _read(file, place, base)
-
-
 def _sorted(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     return tuple(sorted(dict.fromkeys(found), key=sort_key))
 
@@ -334,41 +262,3 @@ def _valid(settings: Settings) -> Settings:
         except InvalidError as error:
             raise Error("invalid-option", f"{key}: {error}", "see `rdc check --help`") from None
     return replace(settings, front_end=name)
-
-
-def _parts(run: Run) -> tuple[str, tuple[str, ...], str]:
-    """Return the document of a run, the options that choose it, and the folder of both."""
-    if not run.document:
-        remedy = f"run: {run.next[0]}" if run.next else "restore its document"
-        raise Error("no-document", f"{run.name} has no document that rdc can run", remedy)
-    return run.document, run.place, run.folder
-
-
-def _call(words: Sequence[str], folder: str, *, given: str = "", timeout: float | None = None) -> Ended:
-    """Run `rdc run` with these words. Its outcome is then in the run's state."""
-    from rdc.runs.process import run_process  # noqa: PLC0415 (see `compile`)
-
-    try:
-        ended = run_process(words, folder, given, timeout)
-    except (OSError, ValueError) as error:
-        problem = f"cannot start rdc in {folder}: {error}"
-        raise Error("not-started", problem, "check the folder and the arguments") from None
-    if ended.code not in (EXIT_REFUSED, EXIT_INTERNAL):
-        return ended
-    if ended.refusal:
-        reason, _, remedy = ended.refusal.partition("; ")
-        raise Error("refused", reason, remedy or "look at the run with `rdc.api.runs`")
-    found = check(os.path.normpath(os.path.join(folder, words[0]))).diagnostics
-    if first := next((one for one in found if one.severity is Severity.ERROR), None):
-        place = f"{first.path}:{first.span.line}" if first.span else first.path
-        raise Error("invalid-document", f"{place}: {first.message}", first.help)
-    last = ended.messages.rstrip().rpartition("\n")[2]
-    raise Error("failed", f"rdc run ended with exit code {ended.code}: {last}", "report it with the document")
-
-
-def _read(file: str, place: Sequence[str], folder: str) -> Run:
-    """Return the run of a document."""
-    from rdc.runs.status import run_with  # noqa: PLC0415 (see `compile`)
-
-    facts = json.loads(_call([file, "status", *place, "--json"], folder).output)
-    return run_with(facts, file, place, folder)
