@@ -18,7 +18,7 @@ from compiler.frontends.common.names import safe_name
 from compiler.frontends.rundown.link import Document, references
 from compiler.frontends.rundown.lower.frames import Frame, StepRef, visible
 from compiler.frontends.rundown.lower.jumps import Outcomes, enter_step, jump, restarted, settled_id
-from compiler.frontends.rundown.syntax import Dynamic, Reference, Step, Target, Word, all_steps
+from compiler.frontends.rundown.syntax import Dynamic, Reference, Runbook, Step, Target, Word, all_steps
 from compiler.ir.edges import AtLeast, Edge, Effect, Keep, Origin, OutcomeTest, Reset, Set
 from compiler.ir.program import Counter, Entering, Group, Jump, Node, Program, SourceFile, Variable
 from compiler.ir.tasks import Agent, Ask, Branch, End, Shell, Verdict
@@ -69,6 +69,7 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
         inputs=tuple(each.input for each in main.runbook.declared.inputs),
         secrets=tuple(dict.fromkeys(secret for each in declared for secret in each.secrets)),
         jumps=tuple(found[Jump]),
+        description=_description(main.runbook),
     )
     steps = ((item.source.name, step) for item in documents.values() for step in all_steps(item.runbook))
     written = tuple(Origin(path, transition.span) for path, step in steps for transition in step.transitions)
@@ -95,6 +96,12 @@ def _name(document: Document) -> str:
     given = document.runbook.metadata.get("name")
     plain = given if isinstance(given, str) and given.strip() else file_name
     return safe_name(plain, "runbook")
+
+
+def _description(runbook: Runbook) -> str:
+    """Return the description in the frontmatter, or the first paragraph above the steps."""
+    given = runbook.metadata.get("description")
+    return given if isinstance(given, str) else runbook.description.partition("\n\n")[0]
 
 
 def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Parts]:
