@@ -157,7 +157,7 @@ def check_skill(program: Program, text: str) -> None:
     _, head, _ = text.split("---\n", 2)
     facts = yaml.safe_load(head)
     assert set(facts) == {"name", "description", "compatibility", "metadata"}
-    assert facts["metadata"]["source"] == printable(program.sources[0].path)
+    assert printable(facts["metadata"]["source"]) == printable(program.sources[0].path)
     assert all(line.isprintable() for line in text.split("\n"))
     pattern = "\n".join(patterns(has_program="\n  program-sha256: " in text))
     assert re.fullmatch(pattern, text), text
