@@ -21,10 +21,11 @@ def test_source_proves_a_file(target: str, tmp_path: Path) -> None:
     path = compiled(tmp_path, target)
     assert call("verify", str(path), cwd=tmp_path).code == 0
     text = path.read_text(encoding="utf-8")
-    at = text[: text.index("Build")].count("\n") + 1
-    path.write_text(text.replace("Build", "Evil", 1), encoding="utf-8")
+    word = "Deploy" if target == "skill" else "Build"  # a skill has no steps
+    at = text[: text.index(word)].count("\n") + 1
+    path.write_text(text.replace(word, "Evil", 1), encoding="utf-8")
     changed = call("verify", str(path), cwd=tmp_path)
-    assert (changed.code, changed.out.startswith(f"{str(path)}:{at}: ")) == (1, True)
+    assert (changed.code, changed.out.startswith(f"{path}:{at}: ")) == (1, True)
 
 
 @pytest.mark.parametrize(

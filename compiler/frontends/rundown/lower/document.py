@@ -101,7 +101,8 @@ def _name(document: Document) -> str:
 def _description(runbook: Runbook) -> str:
     """Return the description in the frontmatter, or the first paragraph above the steps."""
     given = runbook.metadata.get("description")
-    return given if isinstance(given, str) else runbook.description.partition("\n\n")[0]
+    found = given if isinstance(given, str) else runbook.description.partition("\n\n")[0]
+    return found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # YAML can escape half a character
 
 
 def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Parts]:
