@@ -1,4 +1,4 @@
-"""The skill target: a SKILL.md that sends agents to the MCP server or to the program beside it (A-12)."""
+"""The skill target: a SKILL.md that sends agents to the MCP server or to the program beside it."""
 
 import json
 import re
@@ -7,32 +7,29 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from backends.base import Backend, Companion, Emission, about_option
+from backends.base import Backend, Companion, Emission
 from backends.common.command import canonical_command
 from backends.common.remarks import hash_of, listed, printable, shells
 from backends.options.model import Options
 from backends.python import PythonBackend
-from backends.skill.verify import MARKUP, NAME, page, program_of, verify_skill
+from backends.skill.verify import LONGEST_NAME, MARKUP, NAME, PROGRAM, page, verify_skill
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.text.source import sha256_of
 from compiler.version import __version__
 
-LONGEST_NAME, LONGEST_DESCRIPTION = 64, 1024
+LONGEST_DESCRIPTION = 1024
 CLOSING = "rdc runs the steps in order and asks the user."
 
 
 class SkillOptions(Options):
     """The options of the skill target."""
 
-    program: bool = Field(
-        default=True, description="Whether to write the program, which works without the MCP server, beside SKILL.md."
-    )
+    program: bool = Field(default=True, description="Whether the skill has a program, for agents without the server.")
     description: str = Field(
         default="",
-        description="What the skill does and when to use it, for agents that choose a skill. By default, it is the "
-        "description of the document, or its title.",
+        description="What the skill does and when to use it. By default, it is the document's description or title.",
     )
 
 
@@ -48,55 +45,53 @@ class SkillBackend(Backend[SkillOptions]):
     verify_output = staticmethod(verify_skill)
 
     def render(self, program: Program, options: SkillOptions) -> Emission:
-        """Return SKILL.md and the program, or why the name or the description is not valid."""
+        """Return SKILL.md and the program, or why no agent would read the skill."""
         name = program.file or re.sub("[^a-z0-9]+", "-", program.name.lower()).strip("-")[:LONGEST_NAME] or "skill"
-        source, description = program.sources[0].path, _description(program, options)
-        command = canonical_command(self.name, program, options)
-        if "---" in command:
-            problem = f"agents read a skill only to the first `---`, but its header has {printable(command)}"
-            remedy = "rename the document, or change the description"
-            return Emission(None, (Diagnostic("RD551", source, None, problem, remedy),))
-        if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
-            problem = f"`{printable(name)}`, the name of the folder, can't be the name of a skill"
-            remedy = "use a folder with lowercase letters, digits and single hyphens, at most 64: `-o deploy/SKILL.md`"
-            return Emission(None, (Diagnostic("RD551", source, None, problem, remedy),))
-        if len(description) > LONGEST_DESCRIPTION:
-            problem = f"the description of the skill has {len(description):,} characters, and at most 1,024 are allowed"
-            remedy = "set a short one: `-O description=TEXT`"
-            return Emission(None, (about_option(program, ("description",), "RD551", problem, remedy),))
+        path, command = program.sources[0].path, canonical_command(self.name, program, options)
+        about = _description(options.description or program.description or program.title or program.name)
+        if refused := _refused(name, about, command):
+            return Emission(None, (Diagnostic("RD551", path, None, *refused),))
         backend = PythonBackend()
         python = backend.render(program.with_(file=name), backend.options.validated({"operator": "full"}))
-        if python.text is None or not options.program:
-            return python if python.text is None else Emission(self._page(program, options, name, description))
-        beside = Companion(program_of(name), python.text, "program", executable=True)
-        return Emission(self._page(program, options, name, description, python.text), companions=(beside,))
-
-    def _page(self, program: Program, options: SkillOptions, name: str, description: str, python: str = "") -> str:
+        if python.text is None:
+            return python
         required = {item.name: "…" for item in program.inputs if item.required and item.default is None}
-        given: dict[str, object] = {"document": program.sources[0].path, **({"inputs": required} if required else {})}
-        needs = f", or {listed(['Python 3.9', *shells(program)])} on Linux or macOS"
-        return page(
+        text = page(
             title=MARKUP.sub(r"\\\g<0>", printable(program.title).strip() or name),
             version=__version__,
-            path=printable(program.sources[0].path),
+            path=printable(path),
             sha256=hash_of(program.sources),
-            command=canonical_command(self.name, program, options),
+            command=command,
             name=name,
-            description=_quoted(description),
-            needs=needs if python else "",
-            source=_quoted(program.sources[0].path),
-            program=program_of(name) if python else "",
-            program_sha256=sha256_of(python),
-            arguments=_code(_quoted(given)),
+            description=_quoted(about),
+            needs=listed(["Python 3.9", *shells(program)]),
+            source=_quoted(path),
+            program=PROGRAM.format(name) if options.program else "",
+            program_sha256=sha256_of(python.text),
+            arguments=_code(_quoted({"document": path, **({"inputs": required} if required else {})})),
             opening="".join(f" --input {shlex.quote(one)}=VALUE" for one in required),
         )
+        beside = Companion(PROGRAM.format(name), python.text, "program", executable=True)
+        return Emission(text, companions=(beside,) if options.program else ())
 
 
-def _description(program: Program, options: SkillOptions) -> str:
+def _description(written: str) -> str:
     """Return one line. Some hosts refuse angle brackets, and end the header at `---`."""
-    written = options.description or program.description or program.title or program.name
     line = " ".join(re.sub("[<>]|-{3,}", " ", printable(written)).split())
     return f"{line}{'' if line.endswith(('.', '!', '?')) else '.'} {CLOSING}"
+
+
+def _refused(name: str, description: str, command: str) -> tuple[str, str] | None:
+    if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+        remedy = "use a folder with lowercase letters, digits and single hyphens, at most 64: `-o deploy/SKILL.md`"
+        return f"`{printable(name)}`, the name of the folder, can't be the name of a skill", remedy
+    if len(description) > LONGEST_DESCRIPTION:
+        problem = f"the description of the skill has {len(description):,} characters, and at most 1,024 are allowed"
+        return problem, "set a short one: `-O description=TEXT`"
+    if "---" in command:
+        problem = f"agents read the header of a skill to the first `---`, but this one has {printable(command)}"
+        return problem, "rename the document, or change the description"
+    return None
 
 
 def _quoted(value: object) -> str:

@@ -7,8 +7,8 @@ from backends.common.templates import render
 from backends.python.verify import verify_called
 from compiler.text.regex import Regex
 
-NAME = Regex(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-"""The names of skills."""
+NAME, LONGEST_NAME = Regex(r"[a-z0-9]+(?:-[a-z0-9]+)*"), 64
+PROGRAM = "scripts/{}.py"
 
 MARKUP = Regex(r"[\\`*_\[\]<>#|~&!$]")
 """The characters that have a meaning in a line of Markdown."""
@@ -23,7 +23,7 @@ _FACTS = {
     "title": rf"(?:(?!{MARKUP.pattern}).|\\.)+",
     "version": r"\S+",
     "name": NAME.pattern,
-    "needs": r"(?:, or Python 3\.9[a-z, ]* on Linux or macOS)?",
+    "needs": r"Python 3\.9[a-z, ]*",
     "program": r"scripts/(?P=name)\.py",
     "arguments": rf'(?P<fence>`+) ?\{{"document": {_STRING}{_INPUTS}\}} ?(?P=fence)',
     "opening": r"(?: --input \S+=VALUE)*",
@@ -36,18 +36,13 @@ def page(**facts: str) -> str:
     return render("skill/SKILL.md", mark=MARK, **facts)
 
 
-def program_of(name: str) -> str:
-    """Return the path of a skill's program."""
-    return f"scripts/{name}.py"
-
-
 def verify_skill(file: OutputFile, missing: str) -> VerifyResult:
     """Verify a skill without its source, and the program that it calls."""
     lines = patterns(has_program="\n  program-sha256: " in file.text)
     if found := re.fullmatch("\n".join(lines), file.text):
         facts = found.groupdict()
         if "program" in facts:
-            return verify_called(file.beside(program_of(facts["name"])), facts["program_sha256"], missing)
+            return verify_called(file.beside(PROGRAM.format(facts["name"])), facts["program_sha256"], missing)
         return VerifyResult(VerifyStatus.SOURCE_MISSING, f"unchanged text, source not compared: {missing}")
     known = (re.match("\n".join(lines[:number]) + "(?:\n|$)", file.text) for number in range(1, len(lines) + 1))
     line = next((number for number, match in enumerate(known, 1) if not match), len(lines))
