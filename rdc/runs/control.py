@@ -121,10 +121,10 @@ def open_run(
 
 
 def _open(file: str, place: Sequence[str], base: str, inputs: Mapping[str, str], options: Sequence[str]) -> None:
-    if inputs and _read(file, place, base).state in UNFINISHED:
-        raise _unfinished(file)
     if wrong := next((key for key in inputs if "=" in key), ""):
         raise Error("invalid-option", f"there is no input {wrong!a}", "see the document")
+    if inputs and _read(file, place, base).state in UNFINISHED:
+        raise _unfinished(file)
     # A value that starts with @ would name a file.
     given = [f"--input={key}={'@' * value.startswith('@')}{value}" for key, value in inputs.items()]
     _call([file, "open", *place, *given, *options], base)
@@ -173,7 +173,7 @@ def start_step(run: Run, *, options: Sequence[str] = ()) -> Running:
     `ended()` of the process is None while it runs; pass the result to `check_end`.
 
     Args:
-        run: The run. If it is no longer at `run.at`, the call is refused and changes nothing.
+        run: The run. If it has left `run.at`, the call is refused and changes nothing.
         options: See `step`.
 
     Raises:
@@ -279,7 +279,7 @@ def _step_words(run: Run, at: str, options: Sequence[str]) -> list[str]:
 
 
 def _started(act: Callable[[], Result], folder: str) -> Result:
-    """Start a process and return what it gives."""
+    """Start a process and return the result."""
     try:
         return act()
     except (OSError, ValueError) as error:
