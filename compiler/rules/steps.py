@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.ir.edges import StepOutcome
 from compiler.ir.graph import reached_from
-from compiler.ir.program import Node, Program, without_jumps
+from compiler.ir.program import Node, Program, check_of, without_jumps
 from compiler.ir.rules import Event
 from compiler.ir.tasks import (
     IDLE,
@@ -42,7 +43,8 @@ _KINDS = {Shell: "command", Ask: "question", Agent: "agent", Parallel: "agent", 
 class RuleStep(Struct, frozen=True):
     """A step that a rule can name: its starts are nodes, several for a composed step.
 
-    `outcomes` are its events by outcome in lower case, and `shown` are the outcomes as documents write them.
+    `outcomes` are its events by outcome in lower case, and `shown` are the outcomes as documents write them. `work` is
+    the node of the agent whose work the step checks: it starts the step, and the step fails with it (E15).
     """
 
     id: str
@@ -51,6 +53,14 @@ class RuleStep(Struct, frozen=True):
     shown: tuple[str, ...]
     is_composed: bool = False
     is_answered: bool = False
+    work: str = ""
+
+    def events(self, word: str) -> Iterator[Event]:
+        """Yield the events by which the step gets an outcome."""
+        event = self.outcomes[word]
+        yield event
+        if self.work and event.word == Verdict.FAIL:
+            yield Event(self.work, event.word)
 
 
 class RuleSteps:
@@ -62,6 +72,9 @@ class RuleSteps:
         self._names = {"label": labels, "secret": secrets}
         self._single = {name: _single(node) for name, node in self.nodes.items()}
         self.by_id = {**self._single, **dict(self._composed())}
+        self._works = {step: node.id for node in self.nodes.values() if (step := check_of(node)) in self.nodes}
+        for step, work in self._works.items():
+            self.by_id[step] = replace(self.by_id[step], starts=(work,), work=work)
 
     @cached_property
     def reached(self) -> Mapping[str, object]:
@@ -95,14 +108,14 @@ class RuleSteps:
         return step if is_parallel and name[len(step) + 1 :].isdigit() else ""
 
     def _titles(self) -> Iterator[tuple[str, str]]:
-        """Yield each title with the id of its step; of a step and its own gates and stages, only the step."""
+        """Yield each title with the id of its step; of a step and its own gates, stages and work, only the step."""
         titles = [(group.id, group.title) for group in self.program.groups]
         titles += [(node.id, node.title) for node in self.nodes.values()]
         known = {(" ".join(str(title).split()), name): None for name, title in titles}
         for title, name in known:
             node = self.nodes.get(name)
             is_part = node and isinstance(node.task, Gate | Stage) and node.group != name
-            if not (node and is_part and (title, node.group) in known):
+            if name not in self._works.values() and not (node and is_part and (title, node.group) in known):
                 yield title, name
 
     def _composed(self) -> Iterator[tuple[str, RuleStep]]:
