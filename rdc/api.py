@@ -46,6 +46,7 @@ __all__ = [
     "Program",
     "Project",
     "Run",
+    "ServedDocuments",
     "Settings",
     "Severity",
     "Source",
@@ -54,7 +55,9 @@ __all__ = [
     "check",
     "compile",
     "open_project",
+    "program_hash",
     "runs",
+    "served",
     "start",
 ]
 
@@ -132,6 +135,22 @@ class Compiled(Struct, frozen=True):
         return not has_error(self.diagnostics)
 
 
+class ServedDocuments(Struct, frozen=True):
+    """The documents that a project serves to agents.
+
+    Attributes:
+        root: The project's root, without links.
+        approved: The documents by path from the root, with their hashes in `rdc.lock`, or "" if they have none.
+        output: How much of the commands' output agents get: `tail` or `none`.
+        diagnostics: What is wrong in the configuration. With an error in `[mcp]`, no document is served.
+    """
+
+    root: str
+    approved: Mapping[str, str]
+    output: str
+    diagnostics: tuple[Diagnostic, ...]
+
+
 class Project(Struct, frozen=True):
     """A project.
 
@@ -168,6 +187,35 @@ def open_project(path: StrPath = ".") -> Project:
         raise Error("unreadable-folder", str(error), "check the path and your permissions") from None
     found = (*configuration.diagnostics, *wrong)
     return Project(project.root, configuration.name, documents, _sorted(found), configuration.sources)
+
+
+def served(folder: StrPath = ".") -> ServedDocuments:
+    """Return the served documents of the project around a folder, as `[mcp]` in its configuration names them.
+
+    A document may start only if `program_hash` of its program is its approved hash.
+
+    Raises:
+        Error: A folder of the project or its lock can't be read (`unreadable-folder`).
+    """
+    from rdc.build.lock import approved_hashes  # noqa: PLC0415 (see `compile`)
+    from rdc.documents.rules import served_documents  # noqa: PLC0415 (see `compile`)
+
+    project = project_around(os.path.realpath(folder))
+    configuration = read_configuration(project, all_options())
+    try:
+        paths, approved = served_documents(project.root, configuration), approved_hashes(project.root)
+    except OSError as error:
+        problem = f"cannot read {error.filename}: {error.strerror}"
+        raise Error("unreadable-folder", problem, "check the path and your permissions") from None
+    found = {path: approved.get(path, "") for path in paths}
+    return ServedDocuments(project.root, found, configuration.served.output, _sorted(configuration.diagnostics))
+
+
+def program_hash(program: Program) -> str:
+    """Return the SHA-256 of a program: of its document, the documents that it includes, and the options for them."""
+    from rdc.build.lock import program_hash as hash_of  # noqa: PLC0415 (see `compile`)
+
+    return hash_of(program)
 
 
 def check(document: StrPath, settings: Settings = _DEFAULTS, *, unsaved: Mapping[str, str] = _NOTHING) -> Checked:

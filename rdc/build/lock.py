@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from errno import EIO
+from hashlib import sha256
 from typing import Any, assert_never
 
 from msgspec import Struct, field
@@ -18,10 +19,12 @@ from msgspec.structs import replace
 from backends.base import Backend
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Program
+from compiler.ir.serialize import to_json
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 from compiler.text.files import DISK
 from rdc.build.records import LOCK, Record
 from rdc.build.rule_items import GONE, KIND, weaker
+from rdc.documents.plan import SERVED
 from rdc.output.generate import Product
 from rdc.terminal.cells import visible
 
@@ -58,6 +61,25 @@ def _of_program(program: Program) -> Iterator[str]:
                 continue
             case _:
                 assert_never(node.task)
+
+
+def served_item(program: Program) -> str:
+    """Return the item of a served document: the hash of its program, with the documents that it includes."""
+    return f"{SERVED} {program_hash(program)}"
+
+
+def program_hash(program: Program) -> str:
+    """Return the SHA-256 of a program in its JSON form, which has the hashes of its documents."""
+    return sha256(to_json(program).encode()).hexdigest()
+
+
+def approved_hashes(root: str) -> dict[str, str]:
+    """Return the approved hashes of a project's served documents; raises `OSError` if the lock can't be read."""
+    return {
+        path: item.removeprefix(f"{SERVED} ")
+        for path, item in _lines(read_lock(root) or "")
+        if item.startswith(f"{SERVED} ")
+    }
 
 
 _GUARDS = ("gate ", "environment ")
@@ -150,10 +172,10 @@ def _is_common(item: str) -> bool:
 
 
 def items_in(text: str) -> dict[str, list[str]]:
-    """Return the items of each file in a lock, without the rules of documents."""
+    """Return the items of each generated file in a lock."""
     found: dict[str, list[str]] = {}
     for path, item in _lines(text):
-        if not item.startswith(KIND):
+        if not item.startswith((KIND, f"{SERVED} ")):
             found.setdefault(path, []).append(item)
     return found
 

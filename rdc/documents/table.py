@@ -16,13 +16,17 @@ from compiler.project.configuration import (
     DOCS_URL,
     LONGEST,
     LONGEST_PROJECT,
+    MCP,
+    MOST_DOCUMENTS,
+    OUTPUTS,
     PATTERN,
     PROJECT,
     REQUIRED_VERSION,
     RULE,
 )
 from compiler.project.options import LABEL, Level
-from compiler.project.rules import LONGEST_PATTERN, LONGEST_WHY
+from compiler.project.rules import LONGEST_WHY
+from compiler.text.patterns import LONGEST_PATTERN
 
 
 def _patterns(value: str | list[str]) -> str | list[str]:
@@ -110,6 +114,25 @@ _RULE = {
     "additionalProperties": False,
 }
 
+_MCP = {
+    "type": "object",
+    "description": "The documents that `rdc mcp` serves to agents.",
+    "properties": {
+        "documents": {
+            "description": "The documents: paths from the project root with `*` and `**`. `!` excludes a path.",
+            "type": "array",
+            "maxItems": MOST_DOCUMENTS,
+            "items": _PATTERN,
+        },
+        "output": {
+            "description": "How much of the commands' output agents get: the last lines, or nothing.",
+            "enum": list(OUTPUTS),
+            "default": OUTPUTS[0],
+        },
+    },
+    "additionalProperties": False,
+}
+
 
 def schema() -> dict[str, Any]:
     """Return the schema: keys of the project, options of formats, and a table for each target."""
@@ -145,6 +168,7 @@ def schema() -> dict[str, Any]:
                 "additionalProperties": False,
             },
             DOCS_URL: _ADDRESS,
+            MCP: _MCP,
             PROJECT: _PROJECT,
             RULE: {"type": "array", "description": "Rules for many documents.", "items": _RULE},
             **formats,
