@@ -38,7 +38,7 @@ _GIVEN = (
 )
 _VALUES = (*_GIVEN, "tasks.asks", "tasks.checklist")
 _CALLS = ("io.whole_files", "operator.sized_logs", "tasks.exchange")
-_OPERATOR = ("operator.notices", "operator.named_runs")
+_OPERATOR = ("operator.notices", "operator.named_runs", "operator.current")
 _REPORT = "operator.report"
 _AGENTS = (
     *(*_CALLS, "values.settings", "tasks.calls", "tasks.verdicts", "tasks.recipes", "tasks.agent"),
@@ -63,7 +63,10 @@ _RETRIED = ("operator.retry.Retries",)
 _MASKED, _SIZED = "operator.masked_logs.MaskedLogs", "operator.sized_logs.SizedLogs"
 _HELD = "operator.rules.Rules"  # after all that decide about a record
 MOVED = ("operator.jumps.Jumps",)  # specifications don't move
-_SAID = ("operator.notices.Notices", "operator.named_runs.NamedRuns", "operator.report.RunReports")
+_SAID = (
+    *("operator.notices.Notices", "operator.named_runs.NamedRuns", "operator.report.RunReports"),
+    "operator.current.CurrentStep",
+)
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "io.answers", "cli.script")
 _OF_VALUES = (*_FIRST, *_BASE, "tasks.checklist.Checklist", *_MORE, "tasks.asks.ValueTasks", *_RETRIED, *MOVED)
 EDITIONS = {

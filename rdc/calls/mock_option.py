@@ -91,7 +91,7 @@ class MockRuns(Extension):
     """The option `--mock`."""
 
     options = (
-        ("run resume", "--mock", "FILE", "a mock run: this file answers instead of agents, tools and executors"),
+        ("run resume status", "--mock", "FILE", "a mock run: this file answers instead of agents, tools and executors"),
     )
 
     @staticmethod

@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from threading import Thread
+from typing import IO
 
 from msgspec import Struct
 
@@ -30,30 +32,65 @@ class Ended(Struct, frozen=True):
         return reasons[-1] if self.code == EXIT_REFUSED and reasons else ""
 
 
-def run_process(words: Sequence[str], folder: str, given: str = "", timeout: float | None = None) -> Ended:
-    """Run `rdc run` with these words until it ends, or until the time limit.
+class Running(Struct, frozen=True):
+    """A process of `rdc run` with the files that its output goes to."""
 
-    No output goes to a pipe, so the run continues after this process ends. A keyboard interrupt interrupts the run too.
-    `given` is the standard input, and `timeout` is in seconds.
+    process: subprocess.Popen[bytes]
+    output: IO[bytes]
+    messages: IO[bytes]
+
+    def ended(self) -> Ended | None:
+        """Return how the process ended, once, or None while it runs."""
+        if (code := self.process.poll()) is None:
+            return None
+        with self.output, self.messages:
+            self.output.seek(0)
+            self.messages.seek(0)
+            return Ended(code, self.output.read(), self.messages.read().decode(errors="replace"))
+
+    def interrupt(self) -> None:
+        """Interrupt the run: its command gets the signal too."""
+        with suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGINT)
+
+    def leave(self) -> None:
+        """Let the process run on. A thread waits for it, so that it does not stay as a zombie."""
+        self.output.close()
+        self.messages.close()
+        Thread(target=self.process.wait, daemon=True).start()
+
+
+def start_process(words: Sequence[str], folder: str, given: str = "") -> Running:
+    """Start `rdc run` with these words. `given` is its standard input.
+
+    No output goes to a pipe, so the run continues after this process ends.
     """
     from tempfile import TemporaryFile  # noqa: PLC0415 (slow to import, and `rdc run` itself does without it)
 
     command = [sys.executable, "-P", "-m", "rdc", "run", "--", *words]  # -P: it imports nothing from the folder
-    with TemporaryFile() as entered, TemporaryFile() as output, TemporaryFile() as messages:
+    output, messages = TemporaryFile(), TemporaryFile()  # noqa: SIM115 (`Running` reads them)
+    with TemporaryFile() as entered:
         entered.write(given.encode("utf-8", "surrogateescape"))
         entered.seek(0)
         process = subprocess.Popen(  # noqa: S603 (a list of words)
             command, cwd=folder, stdin=entered, stdout=output, stderr=messages, start_new_session=True
         )
-        try:
-            code = process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            Thread(target=process.wait, daemon=True).start()  # so that it does not stay as a zombie
-            return Ended(None)
-        except KeyboardInterrupt:
-            process.send_signal(signal.SIGINT)
-            process.wait()
-            raise
-        output.seek(0)
-        messages.seek(0)
-        return Ended(code, output.read(), messages.read().decode(errors="replace"))
+    return Running(process, output, messages)
+
+
+def run_process(words: Sequence[str], folder: str, given: str = "", timeout: float | None = None) -> Ended:
+    """Run `rdc run` with these words until it ends, or until the time limit in seconds.
+
+    A keyboard interrupt interrupts the run too. See `start_process`.
+    """
+    running = start_process(words, folder, given)
+    try:
+        running.process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        running.leave()
+        return Ended(None)
+    except KeyboardInterrupt:
+        running.interrupt()
+        running.process.wait()
+        raise
+    return running.ended() or Ended(None)  # it has ended

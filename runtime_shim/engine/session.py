@@ -66,6 +66,10 @@ class Performer(Part):
         """Return the names that answer a waiting step."""
         return [name]
 
+    def facts(self, _name: str, _node: Table) -> Table:
+        """Return facts for `current_step` that the step's settings don't have."""
+        return {}
+
     def is_named(self, said: str, name: str, node: Table) -> bool:
         """Return whether a word from the operator names a waiting step."""
         return said in self.names(name, node)
@@ -104,8 +108,7 @@ class Extension(Part):
     - `answered(answer)`: act after an agent, a tool or an executor has answered. `above()`: lines above a question.
     - `before_step(name)`: prepare a step; a function to run instead of it, or None.
     - `variables(node, registers)`: environment variables for a step's process.
-    - `reply(reply)`: the reply that a word means.
-    - `given(done)`: the outcome of a reply.
+    - `reply(reply)`: the reply that a word means. `given(done)`: the outcome of a reply.
     - `with_text(text, done)`: an outcome with the text that belongs to it.
     - `condition_after(move, before, stand)`: the condition of a run after a move.
     - `record(record)`: the record or event to write.
@@ -118,7 +121,7 @@ class Extension(Part):
     - `hint()`: a suffix for the command that continues an answered run.
     - `again(state)`: commands that continue a run that has ended, each with its purpose.
     - `choices(state, condition)`: such commands that answer the step, instead of the usual ones.
-    - `facts(state)`: facts for the status of a run.
+    - `facts(state)`: facts for the status of a run. `described(state, facts)`: the whole status.
     - `lines(facts, record)`: status lines below a step, or above all steps for None.
     - `output(number, name)`: the end of the log of the step that ended N-th.
     - `beside()`: other files to archive with the journal: path to extension of the new name.
@@ -147,10 +150,7 @@ class Extension(Part):
 Kinds = Sequence[type[Extension]]
 """The extensions that suit a program, in the order of its edition."""
 
-
 Value = TypeVar("Value")
-
-
 NOT_PASSED = ("fail", "failed", "none", "invalid", "ambiguous")  # outcomes of commands and agents
 
 

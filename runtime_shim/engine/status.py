@@ -70,7 +70,7 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     program = session.program
     facts = {key: program[key] for key in ("name", "title", "source")}
     if state is None:
-        return {**facts, "state": "none", "next": [session.call("run")]}
+        return session.through("described", {**facts, "state": "none", "next": [session.call("run")]}, state)
     session.each("before_run", state)
     at = state.node if session.is_same(state) else session.names_in(state).get(state.node, "")
     node = program["nodes"].get(at, {"title": ""})
@@ -88,7 +88,8 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     facts.update(session.merged("facts", state))
     takes = not is_busy or (facts["holder"] and session.at("enter"))
     found = choices(session, state, facts["state"]) if takes else ()
-    return {**facts, "next": [command for purpose, command in found if purpose != "to continue" or not is_busy]}
+    following = [command for purpose, command in found if purpose != "to continue" or not is_busy]
+    return session.through("described", {**facts, "next": following}, state)
 
 
 def status(session: Session) -> int:

@@ -30,6 +30,11 @@ def log_of(number: int, node: str) -> str:
     return f"{number:03}-{re.sub('[^A-Za-z0-9_.~{} -]', lambda found: f'%{ord(found[0]):02X}', node)[:150]}.log"
 
 
+def folder_of(journal: str) -> str:
+    """Return the directory of a run's logs by its journal, which may be archived."""
+    return os.path.join(os.path.dirname(journal), f"{os.path.basename(journal)}.{LOGS}".removeprefix("journal."))
+
+
 def last_lines(text: str, mask: Mask = str) -> str:
     """Return the last lines of output, as a terminal shows them, without anything that steers it."""
     shown = mask(clean(re.sub(UNSEEN, "", text)))  # a code for a style may have cut a secret
@@ -38,7 +43,7 @@ def last_lines(text: str, mask: Mask = str) -> str:
 
 def log_lines(journal: str, number: int, node: str, mask: Mask = str) -> str:
     """Return the last lines of the log of the step that ended N-th, for a run by its journal, or ""."""
-    folder = os.path.join(os.path.dirname(journal), f"{os.path.basename(journal)}.{LOGS}".removeprefix("journal."))
+    folder = folder_of(journal)
     with suppress(OSError, UsageError):
         refuse_links(folder)
         own = log_of(number, node)

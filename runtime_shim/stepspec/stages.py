@@ -234,6 +234,12 @@ class StepStages(Stages):
         node = self.session.program["nodes"][name]
         return super().recover(name) if is_command(self.session, node) or self.session.options.assume else None
 
+    def facts(self, _name: str, node: Table) -> Table:
+        """Return the step's description, and whether a person answers because there is no executor."""
+        is_asked = node["stage"] == "execute" and executor_of(self.session) is None
+        text = spec_of(self.session, node["step"]).get("description") or ""
+        return {"by": "person" if is_asked else "rdc", "text": text}
+
     def preview(self, name: str, node: Table) -> Done:
         """Return the outcome in the file of answers, or assume pass and describe the stage's work."""
         session, done = self.session, self.from_file(name) if node["stage"] == "execute" else None

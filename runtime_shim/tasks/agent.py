@@ -143,6 +143,10 @@ class Agents(Commanded):
         how = answered.trouble or trouble or ("" if answer else "an empty answer")
         return self.session.with_text(Done(word, how), answer or "")
 
+    def facts(self, _name: str, node: Table) -> Table:
+        """Return the prompt, and whether a command answers it."""
+        return {"by": "rdc" if self.command_of(node["agent"]) else "agent", "text": self.prompt_of(node, node)}
+
     def given(self, name: str, reply: str, how: str) -> Done:
         """Read a person's answer."""
         node, answer = self.session.program["nodes"][name], self.answered(name, reply)
@@ -153,8 +157,8 @@ class Agents(Commanded):
 
 
 AGENT: Options = (
-    ("run resume", "--agent", "COMMAND", "agent for prompts: a command, or a name such as claude-code"),
-    ("run resume", "--agent-model", "MODEL", "model, if the agent is a name"),
+    ("run resume status", "--agent", "COMMAND", "agent for prompts: a command, or a name such as claude-code"),
+    ("run resume status", "--agent-model", "MODEL", "model, if the agent is a name"),
 )
 
 
@@ -164,7 +168,7 @@ class AgentTasks(Extension):
     needs = ("agent", "parallel")
     options = (
         *AGENT,
-        ("run resume", "--agent-for", "TYPE=COMMAND...", "command for one type of agent"),
+        ("run resume status", "--agent-for", "TYPE=COMMAND...", "command for one type of agent"),
         ("run resume", "--agent-timeout", "TIME", "time limit of a call (default: 30m)"),
         ("run resume", "--agent-retries", "NUMBER", "how often to retry a failed call (default: 0)"),
     )
@@ -198,6 +202,10 @@ class AgentPrompts(Checklists, Prompting):
         outcome = verdict(answer)
         how = answered.trouble or ("answered by the agent" if outcome else "the agent did not say pass or fail")
         return session.with_text(Done(outcome or "fail", how), answer)
+
+    def facts(self, _name: str, _node: Table) -> Table:
+        """Return whether the agent answers."""
+        return {"by": "rdc"} if self._command else {}
 
 
 def verdict(answer: str) -> "str | None":
@@ -240,6 +248,13 @@ class Parallels(Commanded):
         said.update(zip(due, map(answer_of, answers)))
         troubles = [(names[index], answered.trouble) for index, answered in zip(due, answers)]
         return self._joined(name, said, ", ".join(f"{entry}: {trouble}" for entry, trouble in troubles if trouble))
+
+    def facts(self, name: str, node: Table) -> Table:
+        """Return the prompts of the entries, and whether commands answer those that are due."""
+        due, calls = self.unanswered(name), self._calls(name, node, [*range(len(node["entries"]))])
+        is_called = all(command for entry, _, command, _ in calls if entry in due)
+        entries = [{"entry": entry, "text": text, "answered": entry not in due} for entry, _, _, text in calls]
+        return {"by": "rdc" if is_called else "agent", "entries": entries}
 
     def _calls(self, name: str, node: Table, due: list[int]) -> Calls:
         found = [(entry_names(name, node)[index], node["entries"][index]) for index in due]

@@ -150,6 +150,10 @@ class Questions(Asking):
         done = Done(words_of(node)[options.index(text)], how)
         return self.session.with_text(done, "" if node["task"] == "gate" else text)
 
+    def facts(self, _name: str, node: Table) -> Table:
+        """Return the replies with the values of the run."""
+        return {"replies": ANY if node["task"] == "input" else self._options(node)}
+
     def _options(self, node: Table) -> list[str]:
         return [filled(node, one, self.session.state.registers) for one in node.get("options", words_of(node))]
 

@@ -30,8 +30,7 @@ class Tools(Caller):
 
     def perform(self, name: str, node: Table) -> Done:
         """Send a tool's name and arguments to its command and take the result."""
-        arguments = filled(node, node["arguments"], self.session.state.registers, in_json)
-        request = f'{{"tool": {json.dumps(node["tool"])}, "arguments": {arguments}}}\n'
+        request = self.request_of(node)
         done = self.from_file(name)
         if done is not None:
             return done
@@ -44,6 +43,16 @@ class Tools(Caller):
         (answered,) = self.converse(node, [(name, node, command, request)])
         result = answer_of(answered)
         return self.session.with_text(Done("fail" if result is None else "pass", answered.trouble), result or "")
+
+    def request_of(self, node: Table) -> str:
+        """Return the request to a tool as a line of JSON."""
+        arguments = filled(node, node["arguments"], self.session.state.registers, in_json)
+        return f'{{"tool": {json.dumps(node["tool"])}, "arguments": {arguments}}}\n'
+
+    def facts(self, _name: str, node: Table) -> Table:
+        """Return the request, and whether a person answers it because the tool has no command."""
+        is_asked = self.command_of(node["connection"]) is None and not node.get("optional")
+        return {"by": "person" if is_asked else "rdc", "text": self.request_of(node)}
 
     def command_of(self, connection: str) -> "str | None":
         """Return the command for a connection."""
@@ -62,5 +71,5 @@ class ToolTasks(Extension):
     """Programs that call tools."""
 
     needs = ("tool",)
-    options = (("run resume", "--tool", "CONNECTION=COMMAND...", "command that calls a connection's tools"),)
+    options = (("run resume status", "--tool", "CONNECTION=COMMAND...", "command that calls a connection's tools"),)
     performers: ClassVar[Performers] = {"tool": Tools}

@@ -166,11 +166,14 @@ class Reports(Extension):
                 added[report] = (size, "\n" * bool(size) + f"## {date}\n\n{text}\n")
         return {**record, "reports": added} if added else record
 
+    def read(self, state: State) -> None:
+        """Set the slot for the directory."""
+        if slot := self.session.program.get("folder"):
+            state.registers[slot] = os.path.join(self.session.store.folder, REPORTS)
+
     def open(self) -> None:
-        """Set the slot for the directory, and complete the reports of a resumed run."""
-        session, slot = self.session, self.session.program.get("folder")
-        if slot:
-            session.state.registers[slot] = os.path.join(session.store.folder, REPORTS)
+        """Set the slot of a new run, and complete the reports of a resumed one."""
+        self.read(self.session.state)
         self.after_step()
 
     def event(self, event: str, _fields: Table) -> None:
