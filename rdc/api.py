@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -31,14 +33,15 @@ from compiler.text.files import UnsavedFiles
 from compiler.text.source import Source, Span
 from compiler.text.suggestions import nearest_name
 from rdc.output.target_options import check_tables
-from rdc.runs.model import FinishedStep, Run
+from rdc.runs.model import Current, FinishedStep, Run
 
 if TYPE_CHECKING:
-    from rdc.runs.process import Ended
+    from rdc.runs.process import Ended, Running
 
 __all__ = [
     "Checked",
     "Compiled",
+    "Current",
     "Diagnostic",
     "Error",
     "FinishedStep",
@@ -53,12 +56,18 @@ __all__ = [
     "Span",
     "answer",
     "check",
+    "check_end",
     "compile",
+    "holder",
+    "interrupt",
     "open_project",
+    "open_run",
     "program_hash",
+    "run_of",
     "runs",
     "served",
     "start",
+    "start_step",
 ]
 
 StrPath = str | os.PathLike[str]
@@ -293,6 +302,76 @@ def runs(folder: StrPath = ".") -> tuple[Run, ...]:
     return tuple(runs_in(base))
 
 
+def run_of(document: StrPath, *, name: str = "", options: Sequence[str] = (), folder: StrPath = ".") -> Run:
+    """Return the run of a document, with the state `none` if no run has started.
+
+    Args:
+        document: A document, as a path from `folder`.
+        name: The name of the document's run, if it has several.
+        options: The options of its steps, such as `--tool=NAME=COMMAND`. They decide who does a step.
+        folder: Where the run was started, or its project.
+
+    Raises:
+        Error: As for `start`.
+    """
+    return _read(os.fspath(document), ("--as", name) if name else (), os.fspath(folder), options)
+
+
+def open_run(
+    document: StrPath,
+    *,
+    name: str = "",
+    inputs: Mapping[str, str] = _NOTHING,
+    options: Sequence[str] = (),
+    folder: StrPath = ".",
+) -> Run:
+    """Start a run of a document, or take up its unfinished run, without running a step. See `start`."""
+    file, base = os.fspath(document), os.fspath(folder)
+    place = ("--as", name) if name else ()
+    if wrong := next((key for key in inputs if "=" in key), ""):
+        raise Error("invalid-option", f"there is no input {wrong!a}", "see the document")
+    escaped = {key: f"{'@' * value.startswith('@')}{value}" for key, value in inputs.items()}  # `@` names a file
+    _call([file, "open", *place, *(f"--input={key}={value}" for key, value in escaped.items()), *options], base)
+    return _read(file, place, base, options)
+
+
+def start_step(run: Run, *, options: Sequence[str] = ()) -> Running:
+    """Start the current step of a run in a process, and return it. The process continues if this one ends.
+
+    The process does nothing if the run is no longer at `run.at`.
+
+    Args:
+        run: The run.
+        options: More options of `rdc run FILE step`, such as `--rerun-interrupted`.
+
+    Raises:
+        Error: As for `start`.
+    """
+    from rdc.runs.process import start_process  # noqa: PLC0415 (see `compile`)
+
+    file, place, base = _parts(run)
+    try:
+        return start_process([file, "step", run.step, *place, "--at", run.at, "--logs", *options], base)
+    except (OSError, ValueError) as error:
+        raise _not_started(base, error) from None
+
+
+def holder(run: Run) -> int:
+    """Return the number of the process that has a run, or 0. This is fast: it reads only the run's lock."""
+    from rdc.runs.process import holder_of  # noqa: PLC0415 (see `compile`)
+
+    return holder_of(run.directory)
+
+
+def interrupt(run: Run, process: int) -> None:
+    """Interrupt a process and its step, if it still has the run and has no terminal."""
+    from rdc.runs.process import holder_of  # noqa: PLC0415 (see `compile`)
+
+    if process and holder_of(run.directory, is_ours=True) == process:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(process, signal.SIGINT)
+
+
 def start(
     document: StrPath | Run,
     *,
@@ -333,7 +412,7 @@ def start(
     return _read(file, place, base)
 
 
-def answer(run: Run, reply: str, *, step: str = "", by: str = "", note: str = "") -> Run:
+def answer(run: Run, reply: str, *, step: str = "", by: str = "", note: str = "", at: str = "") -> Run:
     """Answer the question of a waiting run, and return the run. `start` continues it.
 
     Args:
@@ -342,6 +421,7 @@ def answer(run: Run, reply: str, *, step: str = "", by: str = "", note: str = ""
         step: The step to answer, if several wait.
         by: Who answers. By default, this is the user of the process.
         note: The reason.
+        at: Where the run must still be, such as `run.at`.
 
     Raises:
         Error: As for `start`, for example because someone else has answered (`refused`).
@@ -349,7 +429,7 @@ def answer(run: Run, reply: str, *, step: str = "", by: str = "", note: str = ""
     file, place, base = _parts(run)
     waiting = {step for step, _ in run.choices}
     chosen = step or (waiting.pop() if len(waiting) == 1 else run.step)
-    signed = [f"--{name}={value}" for name, value in (("by", by), ("note", note)) if value]
+    signed = [f"--{name}={value}" for name, value in (("by", by), ("note", note), ("at", at)) if value]
     _call([file, "answer", chosen, "-", *place, *signed], base, given=reply)
     return _read(file, place, base)
 
@@ -399,14 +479,23 @@ def _call(words: Sequence[str], folder: str, *, given: str = "", timeout: float 
     try:
         ended = run_process(words, folder, given, timeout)
     except (OSError, ValueError) as error:
-        problem = f"cannot start rdc in {folder}: {error}"
-        raise Error("not-started", problem, "check the folder and the arguments") from None
+        raise _not_started(folder, error) from None
+    check_end(ended, os.path.join(folder, words[0]))
+    return ended
+
+
+def _not_started(folder: str, error: Exception) -> Error:
+    return Error("not-started", f"cannot start rdc in {folder}: {error}", "check the folder and the arguments")
+
+
+def check_end(ended: Ended, document: str) -> None:
+    """Raise the `Error` of a process of `rdc run` that did nothing."""
     if ended.code not in (EXIT_REFUSED, EXIT_INTERNAL):
-        return ended
+        return
     if ended.refusal:
         reason, _, remedy = ended.refusal.partition("; ")
         raise Error("refused", reason, remedy or "look at the run with `rdc.api.runs`")
-    found = check(os.path.normpath(os.path.join(folder, words[0]))).diagnostics
+    found = check(os.path.normpath(document)).diagnostics
     if first := next((one for one in found if one.severity is Severity.ERROR), None):
         place = f"{first.path}:{first.span.line}" if first.span else first.path
         raise Error("invalid-document", f"{place}: {first.message}", first.help)
@@ -414,9 +503,14 @@ def _call(words: Sequence[str], folder: str, *, given: str = "", timeout: float 
     raise Error("failed", f"rdc run ended with exit code {ended.code}: {last}", "report it with the document")
 
 
-def _read(file: str, place: Sequence[str], folder: str) -> Run:
+STATUS_OPTIONS = frozenset({"--agent", "--agent-for", "--agent-model", "--tool"})
+"""The options of steps that `status` has too, because they decide who does a step."""
+
+
+def _read(file: str, place: Sequence[str], folder: str, options: Sequence[str] = ()) -> Run:
     """Return the run of a document."""
     from rdc.runs.status import run_with  # noqa: PLC0415 (see `compile`)
 
-    facts = json.loads(_call([file, "status", *place, "--json"], folder).output)
+    words = [option for option in options if option.partition("=")[0] in STATUS_OPTIONS]
+    facts = json.loads(_call([file, "status", *place, "--json", *words], folder).output)
     return run_with(facts, file, place, folder)

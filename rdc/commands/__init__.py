@@ -28,6 +28,7 @@ COMMANDS = {
     "verify": "Verify generated files.",
     "runtime": "Print the runtime of an edition, as generated programs contain it.",
     "mock": "Answer from a FILE of mocks, instead of an agent, a tool or an executor.",
+    "mcp": "Serve documents to an agent, one step at a time.",
     "tool-call": "Start an MCP server and call one of its tools.",
     "targets": "List the targets, or the options of TARGET.",
     "schema": "List the JSON Schemas, or print one of them.",

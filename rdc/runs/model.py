@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from typing import Any
 
 from msgspec import Struct
 
@@ -11,6 +12,7 @@ class FinishedStep(Struct, frozen=True):
     """A finished step of a run.
 
     `transition` is the transition that it took, such as `GOTO Rollback`. `by` and `note` are those of a person's reply.
+    `log` is the path of its log, or "".
     """
 
     step: str
@@ -21,6 +23,49 @@ class FinishedStep(Struct, frozen=True):
     transition: str = ""
     by: str = ""
     note: str = ""
+    log: str = ""
+
+
+class EntryOf(Struct, frozen=True):
+    """An entry of a parallel step: its name, its prompt, and whether it is answered."""
+
+    entry: str
+    text: str
+    answered: bool
+
+
+class Current(Struct, frozen=True):
+    """The current step of a run.
+
+    Attributes:
+        step: Its id.
+        title: Its title.
+        kind: `shell`, `ask`, `agent`, `tool`, `gate`, `parallel` or `stage`.
+        by: Who acts: `rdc`, `agent` or `person`.
+        text: The whole prompt or question, without secrets.
+        command: The command of the step, or "".
+        replies: The replies that it takes; `-` is any text.
+        asks: The value that a question asks for, with its type, or None.
+        form: Whether a form may ask a person: not for a list, or if a rule wants a person's answer.
+        outputs: The names of the values that it hands on.
+        attempt: The number of the attempt.
+        entries: The entries of a parallel step.
+        log: The path of its log, or "".
+    """
+
+    step: str
+    title: str
+    kind: str
+    by: str
+    text: str = ""
+    command: str = ""
+    replies: tuple[str, ...] = ()
+    asks: dict[str, Any] | None = None
+    form: bool = False
+    outputs: tuple[str, ...] = ()
+    attempt: int = 1
+    entries: tuple[EntryOf, ...] = ()
+    log: str = ""
 
 
 def _reply(words: list[str]) -> str:
@@ -45,6 +90,9 @@ class Run(Struct, frozen=True):
         question: The title and question of a waiting step.
         message: The message of the end, or the reason why the run can't be read.
         holder: The process that has the run now, with its user, place and start, or "".
+        at: The number of finished steps and the current step, such as `2:install`, or "" if they are unknown.
+        current: The current step, or None after the end and if the document has changed.
+        changes: The steps that differ if the document has changed, as text.
         next: The shell commands that continue the run.
         finished: The finished steps, in order.
     """
@@ -63,6 +111,9 @@ class Run(Struct, frozen=True):
     next: tuple[str, ...] = ()
     finished: tuple[FinishedStep, ...] = ()
     holder: str = ""
+    at: str = ""
+    current: Current | None = None
+    changes: tuple[str, ...] = ()
 
     @property
     def choices(self) -> tuple[tuple[str, str], ...]:

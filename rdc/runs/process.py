@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import IO
 from msgspec import Struct
 
 from runtime_shim.engine.program import EXIT_REFUSED
+from runtime_shim.engine.state import Store
 
 ERROR = "rdc: error: "
 """The start of the line with the reason of a refusal."""
@@ -47,6 +49,11 @@ class Running(Struct, frozen=True):
             self.output.seek(0)
             self.messages.seek(0)
             return Ended(code, self.output.read(), self.messages.read().decode(errors="replace"))
+
+    def wait(self) -> Ended:
+        """Return how the process ended, once it has."""
+        self.process.wait()
+        return self.ended() or Ended(None)
 
     def interrupt(self) -> None:
         """Interrupt the run: its command gets the signal too."""
@@ -86,6 +93,7 @@ def run_process(words: Sequence[str], folder: str, given: str = "", timeout: flo
     running = start_process(words, folder, given)
     try:
         running.process.wait(timeout)
+        return running.wait()
     except subprocess.TimeoutExpired:
         running.leave()
         return Ended(None)
@@ -93,4 +101,14 @@ def run_process(words: Sequence[str], folder: str, given: str = "", timeout: flo
         running.interrupt()
         running.process.wait()
         raise
-    return running.ended() or Ended(None)  # it has ended
+
+
+def holder_of(directory: str, *, is_ours: bool = False) -> int:
+    """Return the number of the process that has a run by its state directory; 0 for none.
+
+    With `is_ours`, it must be of this computer and without a terminal.
+    """
+    store = Store(directory)
+    pid, _, about = store.holder().removeprefix("pid ").partition(",") if store.is_busy() else ("", "", "")
+    is_known = pid.isascii() and pid.isdecimal() and len(pid) < 10
+    return int(pid) if is_known and (not is_ours or f" at {os.uname().nodename}, since " in about) else 0

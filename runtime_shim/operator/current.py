@@ -7,7 +7,7 @@ from typing import Any
 from runtime_shim.engine.private import refuse_links
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Session
-from runtime_shim.engine.state import ENDED, State, Store
+from runtime_shim.engine.state import ENDED, State, Store, differences
 from runtime_shim.engine.texts import one_line, words_of
 from runtime_shim.engine.walk import attempt_of
 from runtime_shim.operator.logs import folder_of, log_of
@@ -122,4 +122,5 @@ class CurrentStep(Extension):
             log = log_in(files, len(state.finished) + 1, state.node)
             current = {**current_step(session, state, condition), "log": log}
         finished = [{**one, "log": log_in(files, at, one["step"])} for at, one in enumerate(facts["finished"], 1)]
-        return {**facts, "current": current, "at": at_of(state), "finished": finished}
+        changes = [] if facts["same_program"] else differences(state.nodes, session.identity()["nodes"])
+        return {**facts, "current": current, "at": at_of(state), "finished": finished, "changes": changes}
