@@ -85,8 +85,8 @@ def at(name: str, place: str, settings: Settings) -> tuple[api.Run, api.Current]
     if run.state not in api.UNFINISHED:
         raise RefusedError(f"the run is over: {run.state.upper()} {run.message}".rstrip())
     if run.current is None:
-        how = f" ({', '.join(run.changes)})" if run.changes else ""
-        raise RefusedError(f"{run.document} has changed{how}; a person decides", "\n".join(run.next))
+        found = ", ".join(api.differences(run))
+        raise RefusedError(f"{run.document} has changed ({found}); a person decides", "\n".join(run.next))
     if place != run.at:
         where = f"the run is at {run.at} {run.current.title}"
         raise RefusedError(f"{place} is not the current step; {where}. Call status, then next with its at")

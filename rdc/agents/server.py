@@ -36,7 +36,7 @@ from rdc.agents.tools import (
     read_call,
     tool_list,
 )
-from rdc.runs.process import Running
+from rdc.runs.process import Running, holder_of
 from runtime_shim.engine.state import user
 from runtime_shim.engine.texts import clean
 
@@ -142,27 +142,34 @@ class Tools:
             return None
         what = [INTERRUPTED] if run.state == "interrupted" else []
         message = clean("\n\n".join(filter(None, [f"{step.step} {step.title}", step.text, step.command, *what])))
-        is_number = step.asks is not None and step.asks["type"] == "number"
+        is_number = step.asks is not None and step.asks.type == "number"
         return await ask(context, params, Form(f"{run.id} {run.at}", message, step.replies, is_number))
 
     async def _wait(self, context: Context, run: api.Run, process: Running | None) -> None:
         """Wait for a step, report progress each second, and interrupt the step if the client cancels the call."""
-        begun, told, holder = time.monotonic(), 0, 0 if process else api.holder(run)
+        begun, told, holder = time.monotonic(), 0, holder_of(run.directory)
         try:
             while (passed := time.monotonic() - begun) < self.settings.wait:
                 if process and (ended := process.ended()):
                     api.check_end(ended, run.document)
                     return
-                if not process and (not holder or api.holder(run) != holder):
+                if not process and (holder is None or holder_of(run.directory) != holder):
                     return
                 if passed >= told + 1:
                     told = int(passed)
                     await context.session.report_progress(told, message=clean(f"{told} s: {run.at}"))
                 await anyio.sleep(PAUSE)
         except asyncio.CancelledError:
-            act = process.interrupt if process else partial(api.interrupt, run, holder)
-            asyncio.get_running_loop().call_later(GRACE, act)
+            asyncio.get_running_loop().call_later(GRACE, _interrupt, run, process, holder)
             raise
         finally:
             if process and process.process.returncode is None:
                 process.leave()
+
+
+def _interrupt(run: api.Run, process: Running | None, holder: int | None) -> None:
+    """Interrupt the step that a call waited for, but no later step of the run."""
+    if process:
+        process.interrupt()
+    elif holder_of(run.directory) == holder:
+        api.interrupt(run)

@@ -38,7 +38,7 @@ def command(options: tuple[str, ...], gates: str, *, forms: bool, wait: float) -
 
     Exit codes: 0 the host disconnected, 2 usage error.
     """
-    passed = tuple(_passed(options))
+    passed = ("--logs", *_passed(options))
     try:
         from rdc.agents.runs import Settings  # noqa: PLC0415 (an extra, and slow to import)
         from rdc.agents.server import serve  # noqa: PLC0415 (as above)

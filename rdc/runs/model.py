@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
 
 from msgspec import Struct
 
@@ -26,31 +25,40 @@ class FinishedStep(Struct, frozen=True):
     log: str = ""
 
 
-class EntryOf(Struct, frozen=True):
-    """An entry of a parallel step: its name, its prompt, and whether it is answered."""
+class Entry(Struct, frozen=True):
+    """An entry of a parallel step: its name, its prompt, and whether it has an answer."""
 
     entry: str
     text: str
     answered: bool
 
 
+class Asks(Struct, frozen=True):
+    """The value that a question asks for: its name, its type, its options, and the pattern that it has to match."""
+
+    name: str
+    type: str
+    options: tuple[str, ...] = ()
+    pattern: str = ""
+
+
 class Current(Struct, frozen=True):
-    """The current step of a run.
+    """The current step of a run. Secrets in its texts are masked.
 
     Attributes:
-        step: Its id.
+        step: The step's id.
         title: Its title.
         kind: `shell`, `ask`, `agent`, `tool`, `gate`, `parallel` or `stage`.
-        by: Who acts: `rdc`, `agent` or `person`.
-        text: The whole prompt or question, without secrets.
-        command: The command of the step, or "".
-        replies: The replies that it takes; `-` is any text.
-        asks: The value that a question asks for, with its type, or None.
-        form: Whether a form may ask a person: not for a list, or if a rule wants a person's answer.
-        outputs: The names of the values that it hands on.
-        attempt: The number of the attempt.
+        by: Who acts: `rdc` runs the step, or an `agent` or a `person` answers it.
+        text: The whole prompt or question.
+        command: The command of a shell step, or "".
+        replies: The replies that the step accepts; `-` is any text. An interrupted step has `again` too.
+        asks: The value that the question asks for, or None.
+        form: Whether one reply of a person in a form answers it: a checklist and a step that a rule reserves need more.
+        outputs: The names of the values that the step hands on.
+        attempt: The number of the attempt, from 1.
         entries: The entries of a parallel step.
-        log: The path of its log, or "".
+        log: The path of its log, or "" if it has not written one.
     """
 
     step: str
@@ -60,11 +68,11 @@ class Current(Struct, frozen=True):
     text: str = ""
     command: str = ""
     replies: tuple[str, ...] = ()
-    asks: dict[str, Any] | None = None
+    asks: Asks | None = None
     form: bool = False
     outputs: tuple[str, ...] = ()
     attempt: int = 1
-    entries: tuple[EntryOf, ...] = ()
+    entries: tuple[Entry, ...] = ()
     log: str = ""
 
 
@@ -90,11 +98,10 @@ class Run(Struct, frozen=True):
         question: The title and question of a waiting step.
         message: The message of the end, or the reason why the run can't be read.
         holder: The process that has the run now, with its user, place and start, or "".
-        at: The number of finished steps and the current step, such as `2:install`, or "" if they are unknown.
-        current: The current step, or None after the end and if the document has changed.
-        changes: The steps that differ if the document has changed, as text.
         next: The shell commands that continue the run.
         finished: The finished steps, in order.
+        current: The current step, or None after the end, or if the document has changed.
+        at: The number of finished steps and the current step, such as `1:2`. `step` and `answer` take it.
     """
 
     name: str
@@ -111,9 +118,8 @@ class Run(Struct, frozen=True):
     next: tuple[str, ...] = ()
     finished: tuple[FinishedStep, ...] = ()
     holder: str = ""
-    at: str = ""
     current: Current | None = None
-    changes: tuple[str, ...] = ()
+    at: str = ""
 
     @property
     def choices(self) -> tuple[tuple[str, str], ...]:

@@ -50,11 +50,6 @@ class Running(Struct, frozen=True):
             self.messages.seek(0)
             return Ended(code, self.output.read(), self.messages.read().decode(errors="replace"))
 
-    def wait(self) -> Ended:
-        """Return how the process ended, once it has."""
-        self.process.wait()
-        return self.ended() or Ended(None)
-
     def interrupt(self) -> None:
         """Interrupt the run: its command gets the signal too."""
         with suppress(ProcessLookupError):
@@ -93,7 +88,6 @@ def run_process(words: Sequence[str], folder: str, given: str = "", timeout: flo
     running = start_process(words, folder, given)
     try:
         running.process.wait(timeout)
-        return running.wait()
     except subprocess.TimeoutExpired:
         running.leave()
         return Ended(None)
@@ -101,14 +95,20 @@ def run_process(words: Sequence[str], folder: str, given: str = "", timeout: flo
         running.interrupt()
         running.process.wait()
         raise
+    return running.ended() or Ended(None)  # it has ended
 
 
-def holder_of(directory: str, *, is_ours: bool = False) -> int:
-    """Return the number of the process that has a run by its state directory; 0 for none.
-
-    With `is_ours`, it must be of this computer and without a terminal.
-    """
+def holder_of(directory: str) -> int | None:
+    """Return the number of the process that has a run by its state directory: 0 if it is unknown, None without one."""
     store = Store(directory)
-    pid, _, about = store.holder().removeprefix("pid ").partition(",") if store.is_busy() else ("", "", "")
-    is_known = pid.isascii() and pid.isdecimal() and len(pid) < 10
-    return int(pid) if is_known and (not is_ours or f" at {os.uname().nodename}, since " in about) else 0
+    if not store.is_busy():
+        return None
+    pid = store.holder().removeprefix("pid ").partition(",")[0]
+    return int(pid) if pid.isascii() and pid.isdecimal() and len(pid) < 10 else 0
+
+
+def interrupt_holder(directory: str) -> None:
+    """Interrupt the process that has a run, if it is one of `start_process`: it leads a session without a terminal."""
+    with suppress(ProcessLookupError, PermissionError):
+        if (pid := holder_of(directory)) and os.getsid(pid) == pid:
+            os.kill(pid, signal.SIGINT)

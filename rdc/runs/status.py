@@ -71,18 +71,14 @@ def _with_facts(run: Run, facts: Mapping[str, Any]) -> Run:
         holder=facts.get("holder", ""),
         next=tuple(facts["next"]),
         finished=tuple(_finished(one, one["step"]) for one in facts.get("finished", ())),
-        at=facts.get("at", ""),
         current=convert(facts.get("current"), Current | None),
-        changes=tuple(facts.get("changes", ())),
+        at=facts.get("at", ""),
     )
 
 
-_ABOUT = {"transition": "says", "by": "by", "note": "note", "log": "log"}
-"""Parts of a finished step with their keys in its record."""
-
-
 def _finished(record: Mapping[str, Any], step: str) -> FinishedStep:
-    about = {name: str(record.get(key, "")) for name, key in _ABOUT.items()}
+    keys = (("transition", "says"), ("by", "by"), ("note", "note"), ("log", "log"))
+    about = {name: str(record.get(key, "")) for name, key in keys}
     title, outcome = (str(record.get(key, "")) for key in ("title", "outcome"))
     return FinishedStep(step, title, outcome, record.get("attempt", 1), record.get("seconds", 0.0), **about)
 

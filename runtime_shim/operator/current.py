@@ -7,7 +7,7 @@ from typing import Any
 from runtime_shim.engine.private import refuse_links
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Session
-from runtime_shim.engine.state import ENDED, State, Store, differences
+from runtime_shim.engine.state import ENDED, State, Store
 from runtime_shim.engine.texts import one_line, words_of
 from runtime_shim.engine.walk import attempt_of
 from runtime_shim.operator.logs import folder_of, log_of
@@ -61,7 +61,7 @@ def current_step(session: Session, state: State, condition: str) -> Table:
     keys = ("prompt", "block", "reason")
     text = "\n\n".join(filter(None, (session.filled(node, key).strip("\n") for key in keys)))
     found: Table = {"by": "person" if isinstance(performer, Asking) else "rdc", "text": text, "entries": []}
-    found.update(replies=performer.replies(node), **performer.facts(name, node))
+    found.update({"replies": performer.replies(node), **performer.facts(name, node)})
     if condition in ("interrupted", "held"):  # a running command has no outcome
         words = () if state.running_processes() else words_of(node)
         found.update(by="person", replies=[*words, "again"] if condition == "interrupted" else [])
@@ -89,9 +89,10 @@ class CurrentStep(Extension):
     options = (("step answer approve", "--at", "N:STEP", "only if the run is there, as `status --json` shows it"),)
 
     def prepare(self) -> None:
-        """Refuse decisions by an agent."""
+        """Refuse decisions by an agent. `status --adopt` only looks."""
         options = vars(self.session.options)
-        if is_by_agent() and (options["command"] in DECISIONS or any(map(options.get, DECIDING))):
+        decides = options["command"] in DECISIONS or any(map(options.get, DECIDING))
+        if decides and options["command"] != "status" and is_by_agent():
             raise UsageError(FOR_A_PERSON)
 
     def read(self, state: State) -> None:
@@ -122,5 +123,4 @@ class CurrentStep(Extension):
             log = log_in(files, len(state.finished) + 1, state.node)
             current = {**current_step(session, state, condition), "log": log}
         finished = [{**one, "log": log_in(files, at, one["step"])} for at, one in enumerate(facts["finished"], 1)]
-        changes = [] if facts["same_program"] else differences(state.nodes, session.identity()["nodes"])
-        return {**facts, "current": current, "at": at_of(state), "finished": finished, "changes": changes}
+        return {**facts, "current": current, "at": at_of(state), "finished": finished}
