@@ -23,6 +23,9 @@ from pydantic import ValidationError
 FIELD = "reply"
 """The only field of a form."""
 
+ANY = "-"
+"""The reply that means any text."""
+
 LONGEST_CLIENT = 80
 """How much of a client's name the journal gets, in characters."""
 
@@ -30,31 +33,34 @@ Context = ServerRequestContext[Any, Any]
 
 
 class Form(Struct, frozen=True):
-    """A question: its key, which no later question has, its text, and its replies; `-` is any text."""
+    """A question: its key, which no later question has, its text, and its replies; `-` is any text, or any number."""
 
     key: str
     message: str
     replies: tuple[str, ...]
-
-    @property
-    def is_free(self) -> bool:
-        """Whether any text is a reply."""
-        return "-" in self.replies
+    is_number: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:
         """One required field without a default, so that an empty form is no reply."""
-        one = {"minLength": 1} if self.is_free else {"enum": list(self.replies)}
-        field = {"type": "string", "title": FIELD.title(), **one}
-        return {"type": "object", "properties": {FIELD: field}, "required": [FIELD]}
+        of_text = {"type": "string", "minLength": 1} if ANY in self.replies else {"enum": list(self.replies)}
+        kind = {"type": "number"} if self._takes_number else {"type": "string", **of_text}
+        return {"type": "object", "properties": {FIELD: {"title": FIELD.title(), **kind}}, "required": [FIELD]}
+
+    @property
+    def _takes_number(self) -> bool:
+        return self.is_number and ANY in self.replies
 
     def reply(self, result: object) -> str | None:
         """Return the reply, or None: a person who declines, cancels or sends an empty form has not answered."""
         if not isinstance(result, ElicitResult) or result.action != "accept":
             return None
         said = (result.content or {}).get(FIELD)
-        is_reply = isinstance(said, str) and (bool(said.strip()) if self.is_free else said in self.replies)
-        return said if is_reply else None
+        if self._takes_number and isinstance(said, int | float) and not isinstance(said, bool):
+            return f"{said:.15g}"
+        if not isinstance(said, str) or self._takes_number:
+            return None
+        return said if (said.strip() if ANY in self.replies else said in self.replies) else None
 
 
 def takes_forms(context: Context) -> bool:
@@ -64,7 +70,7 @@ def takes_forms(context: Context) -> bool:
     return kind is not None and (kind.form is not None or kind.url is None)
 
 
-async def ask(context: Context, params: CallToolRequestParams, form: Form) -> str | None | InputRequiredResult:
+async def ask(context: Context, params: CallToolRequestParams, form: Form) -> str | InputRequiredResult | None:
     """Return the reply to a form, None if there is none, or the result that lets the client ask."""
     content = ElicitRequestFormParams(message=form.message, requested_schema=form.schema)
     if not context.session.can_send_request:

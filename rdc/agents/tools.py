@@ -104,12 +104,12 @@ class Result(Struct, frozen=True, omit_defaults=True):
 
 Arguments = List | Status | Start | Next | Report
 
-HINTS: Mapping[type[Arguments], dict[str, bool]] = {
-    List: {"read_only_hint": True, "open_world_hint": False},
-    Status: {"read_only_hint": True, "open_world_hint": False},
-    Start: {"destructive_hint": False, "open_world_hint": False},
-    Next: {"destructive_hint": True, "open_world_hint": True},
-    Report: {"destructive_hint": False, "open_world_hint": False},
+HINTS: Mapping[type[Arguments], ToolAnnotations] = {
+    List: ToolAnnotations(read_only_hint=True, open_world_hint=False),
+    Status: ToolAnnotations(read_only_hint=True, open_world_hint=False),
+    Start: ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False),
+    Next: ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True),
+    Report: ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False),
 }
 """The tools, with the hints for hosts."""
 
@@ -142,7 +142,7 @@ def tool_list() -> list[Tool]:
             description=schemas[kind.__name__]["description"],
             input_schema={**_short(schemas[kind.__name__]), "additionalProperties": False},
             output_schema=_short(schemas[Result.__name__]),
-            annotations=ToolAnnotations(**HINTS[kind]),
+            annotations=HINTS[kind],
         )
         for name, kind in KINDS.items()
     ]

@@ -11,6 +11,7 @@ class FinishedStep(Struct, frozen=True):
     """A finished step of a run.
 
     `transition` is the transition that it took, such as `GOTO Rollback`. `by` and `note` are those of a person's reply.
+    `log` is the path of its log, or "".
     """
 
     step: str
@@ -21,6 +22,58 @@ class FinishedStep(Struct, frozen=True):
     transition: str = ""
     by: str = ""
     note: str = ""
+    log: str = ""
+
+
+class Entry(Struct, frozen=True):
+    """An entry of a parallel step: its name, its prompt, and whether it has an answer."""
+
+    entry: str
+    text: str
+    answered: bool
+
+
+class Asks(Struct, frozen=True):
+    """The value that a question asks for: its name, its type, its options, and the pattern that it has to match."""
+
+    name: str
+    type: str
+    options: tuple[str, ...] = ()
+    pattern: str = ""
+
+
+class Current(Struct, frozen=True):
+    """The current step of a run. Secrets in its texts are masked.
+
+    Attributes:
+        step: The step's id.
+        title: Its title.
+        kind: `shell`, `ask`, `agent`, `tool`, `gate`, `parallel` or `stage`.
+        by: Who acts: `rdc` runs the step, or an `agent` or a `person` answers it.
+        text: The whole prompt or question.
+        command: The command of a shell step, or "".
+        replies: The replies that the step accepts; `-` is any text. An interrupted step has `again` too.
+        asks: The value that the question asks for, or None.
+        form: Whether one reply of a person in a form answers it: a checklist and a step that a rule reserves need more.
+        outputs: The names of the values that the step hands on.
+        attempt: The number of the attempt, from 1.
+        entries: The entries of a parallel step.
+        log: The path of its log, or "" if it has not written one.
+    """
+
+    step: str
+    title: str
+    kind: str
+    by: str
+    text: str = ""
+    command: str = ""
+    replies: tuple[str, ...] = ()
+    asks: Asks | None = None
+    form: bool = False
+    outputs: tuple[str, ...] = ()
+    attempt: int = 1
+    entries: tuple[Entry, ...] = ()
+    log: str = ""
 
 
 def _reply(words: list[str]) -> str:
@@ -47,6 +100,8 @@ class Run(Struct, frozen=True):
         holder: The process that has the run now, with its user, place and start, or "".
         next: The shell commands that continue the run.
         finished: The finished steps, in order.
+        current: The current step, or None after the end, or if the document has changed.
+        at: The number of finished steps and the current step, such as `1:2`. `step` and `answer` take it.
     """
 
     name: str
@@ -63,6 +118,8 @@ class Run(Struct, frozen=True):
     next: tuple[str, ...] = ()
     finished: tuple[FinishedStep, ...] = ()
     holder: str = ""
+    current: Current | None = None
+    at: str = ""
 
     @property
     def choices(self) -> tuple[tuple[str, str], ...]:

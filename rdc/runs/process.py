@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import IO
 from msgspec import Struct
 
 from runtime_shim.engine.program import EXIT_REFUSED
+from runtime_shim.engine.state import Store
 
 ERROR = "rdc: error: "
 """The start of the line with the reason of a refusal."""
@@ -94,3 +96,19 @@ def run_process(words: Sequence[str], folder: str, given: str = "", timeout: flo
         running.process.wait()
         raise
     return running.ended() or Ended(None)  # it has ended
+
+
+def holder_of(directory: str) -> int | None:
+    """Return the number of the process that has a run by its state directory: 0 if it is unknown, None without one."""
+    store = Store(directory)
+    if not store.is_busy():
+        return None
+    pid = store.holder().removeprefix("pid ").partition(",")[0]
+    return int(pid) if pid.isascii() and pid.isdecimal() and len(pid) < 10 else 0
+
+
+def interrupt_holder(directory: str) -> None:
+    """Interrupt the process that has a run, if it is one of `start_process`: it leads a session without a terminal."""
+    with suppress(ProcessLookupError, PermissionError):
+        if (pid := holder_of(directory)) and os.getsid(pid) == pid:
+            os.kill(pid, signal.SIGINT)

@@ -12,14 +12,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from backends.base import MARK
 from compiler.frontends import endings
 from compiler.project.project import is_root, open_project, project_around
 from compiler.text.source import without_ending
-from rdc.runs.model import FinishedStep, Run
+from rdc.runs.model import Current, FinishedStep, Run
 from rdc.runs.process import run_process
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.private import at_once, is_trusted
@@ -71,11 +71,14 @@ def _with_facts(run: Run, facts: Mapping[str, Any]) -> Run:
         holder=facts.get("holder", ""),
         next=tuple(facts["next"]),
         finished=tuple(_finished(one, one["step"]) for one in facts.get("finished", ())),
+        current=convert(facts.get("current"), Current | None),
+        at=facts.get("at", ""),
     )
 
 
 def _finished(record: Mapping[str, Any], step: str) -> FinishedStep:
-    about = {name: str(record.get(key, "")) for name, key in (("transition", "says"), ("by", "by"), ("note", "note"))}
+    keys = (("transition", "says"), ("by", "by"), ("note", "note"), ("log", "log"))
+    about = {name: str(record.get(key, "")) for name, key in keys}
     title, outcome = (str(record.get(key, "")) for key in ("title", "outcome"))
     return FinishedStep(step, title, outcome, record.get("attempt", 1), record.get("seconds", 0.0), **about)
 

@@ -61,7 +61,7 @@ def current_step(session: Session, state: State, condition: str) -> Table:
     keys = ("prompt", "block", "reason")
     text = "\n\n".join(filter(None, (session.filled(node, key).strip("\n") for key in keys)))
     found: Table = {"by": "person" if isinstance(performer, Asking) else "rdc", "text": text, "entries": []}
-    found.update(replies=performer.replies(node), **performer.facts(name, node))
+    found.update({"replies": performer.replies(node), **performer.facts(name, node)})
     if condition in ("interrupted", "held"):  # a running command has no outcome
         words = () if state.running_processes() else words_of(node)
         found.update(by="person", replies=[*words, "again"] if condition == "interrupted" else [])
@@ -89,9 +89,10 @@ class CurrentStep(Extension):
     options = (("step answer approve", "--at", "N:STEP", "only if the run is there, as `status --json` shows it"),)
 
     def prepare(self) -> None:
-        """Refuse decisions by an agent."""
+        """Refuse decisions by an agent. `status --adopt` only looks."""
         options = vars(self.session.options)
-        if is_by_agent() and (options["command"] in DECISIONS or any(map(options.get, DECIDING))):
+        decides = options["command"] in DECISIONS or any(map(options.get, DECIDING))
+        if decides and options["command"] != "status" and is_by_agent():
             raise UsageError(FOR_A_PERSON)
 
     def read(self, state: State) -> None:
