@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any
@@ -22,6 +23,9 @@ from runtime_shim.operator.current import FOR_A_PERSON
 MOST_BYTES = 1 << 24
 """The longest event. Hosts send the whole text of an edit."""
 
+LONGEST_COMMAND = 1 << 17
+"""In characters. Linux runs no longer one."""
+
 PATCH = "apply_patch"
 _PATCHED = re.compile(r"^\s*\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$", re.MULTILINE)
 _EDITS = re.compile(
@@ -33,7 +37,7 @@ OURS = ("rdc.toml", "rdc.lock")
 STATE = ".rdc"
 HOSTS = (
     *(".claude/settings.json", ".claude/settings.local.json", ".codex/config.toml", ".codex/hooks.json"),
-    *(".mcp.json", ".claude.json"),
+    *(".codex/rules/rdc.rules", ".mcp.json", ".claude.json"),
 )
 """The settings of hosts, in a project or at home."""
 
@@ -67,7 +71,9 @@ def _refusal(event: Event, folder: str) -> str:
         return ""
     given = event.tool_input if isinstance(event.tool_input, dict) else {"command": event.tool_input}
     command = given.get("command")
-    text = "\n".join(map(str, command)) if isinstance(command, list) else command if isinstance(command, str) else ""
+    text = shlex.join(map(str, command)) if isinstance(command, list) else command if isinstance(command, str) else ""
+    if len(text) > LONGEST_COMMAND and event.tool_name != PATCH:
+        return "rdc guard can't check a command of more than 128 KB"
     is_shell = bool(text) and event.tool_name != PATCH
     if is_shell and (found := _decision(text, folder)):
         return found
@@ -88,7 +94,7 @@ def _waiting(folder: str) -> str:
         return ""
     for run in found:
         if step := run.current:
-            place = f"the run {run.name} waits for you at step {step.step} {step.title}"
+            place = f"the run {run.name} waits for you at step {step.step} {step.title}".rstrip()
             return f"{place}; continue it, or show the user why you can't"
     return ""
 
