@@ -10,21 +10,22 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from rdc import api
-from rdc.agents.shell import ANSWER, calls
+from rdc.agents.shell import ANSWER, Call, calls
 from rdc.terminal.cells import visible
 from runtime_shim.operator.current import FOR_A_PERSON
 
 MOST_BYTES = 1 << 24
 """The longest event. Hosts send the whole text of an edit."""
 
-LONGEST_COMMAND = 1 << 17
-"""In characters. Linux runs no longer one."""
+LONGEST_COMMAND, MOST = 1 << 17, 1000
+"""The longest command in characters, as on Linux, and the most simple commands and paths in it."""
 
 PATCH = "apply_patch"
 _PATCHED = re.compile(r"^\s*\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$", re.MULTILINE)
@@ -72,14 +73,14 @@ def _refusal(event: Event, folder: str) -> str:
     given = event.tool_input if isinstance(event.tool_input, dict) else {"command": event.tool_input}
     command = given.get("command")
     text = shlex.join(map(str, command)) if isinstance(command, list) else command if isinstance(command, str) else ""
-    if len(text) > LONGEST_COMMAND and event.tool_name != PATCH:
-        return "rdc guard can't check a command of more than 128 KB"
-    is_shell = bool(text) and event.tool_name != PATCH
-    if is_shell and (found := _decision(text, folder)):
-        return found
     paths = [(path, folder) for path in _PATCHED.findall(text)]
-    if is_shell:
-        paths += [(path, call.folder) for call in calls(text, folder) for path in call.written()]
+    if text and event.tool_name != PATCH:
+        found = [*islice(calls(text, folder), MOST + 1)] if len(text) <= LONGEST_COMMAND else []
+        paths += [(path, call.folder) for call in found for path in call.written()]
+        if len(text) > LONGEST_COMMAND or len(found) > MOST or len(paths) > MOST:
+            return "rdc guard can't check so long a command; split it"
+        if decides := _decision(found):
+            return decides
     elif _EDITS.search(event.tool_name):
         paths += [(path, folder) for path in _named(given)]
     return _edit(paths, folder)
@@ -105,9 +106,9 @@ def _is_due(run: api.Run, is_served: bool) -> bool:
     return run.current.by == "agent" or (is_served and run.current.by == "rdc")
 
 
-def _decision(text: str, folder: str) -> str:
+def _decision(found: Iterable[Call]) -> str:
     """Return why a command is refused that decides about a run, unless it answers a prompt for the agent."""
-    for call in calls(text, folder):
+    for call in found:
         word, step = call.decision()
         if word and not (word == ANSWER and step in _prompts(call.folder)):
             return f"{FOR_A_PERSON}: {' '.join(call.words)[:200]}"

@@ -19,6 +19,7 @@ from tests.support.hostile_texts import NASTY
 pytestmark = pytest.mark.process
 
 PERSON, EDIT = "this is for a person; run it in your own terminal", "is for a person; ask the user to change it"
+TOO_LONG = "rdc guard can't check so long a command; split it"
 ASKING = "# Deploy\n\n## 1. Build\n\n```bash\ntrue\n```\n\n## 2. Is it good?\n\n- YES: COMPLETE\n- NO: STOP\n"
 PROMPTING = "name: fix\nsteps:\n  - {name: write, prompt: Fix the test., end: true}\n"
 
@@ -315,9 +316,9 @@ def test_hostile_texts_never_crash_it(project: Path, text: str) -> None:
 def test_a_long_command_takes_no_long_time(project: Path) -> None:
     for text in ("a ", "$(a", "<<x\n", ";", "'a' ", "rm a ", ">a ", "cd a;"):
         start = time.monotonic()
-        assert shell(project, text * (LONGEST_COMMAND // len(text))) == ""
+        assert shell(project, text * (LONGEST_COMMAND // len(text))) in ("", TOO_LONG)
         assert time.monotonic() - start < 10
-    assert "can't check a command" in shell(project, "a" * (LONGEST_COMMAND + 1))
+    assert shell(project, "a" * (LONGEST_COMMAND + 1)) == TOO_LONG
 
 
 def test_the_exit_code_refuses_and_the_reason_is_on_standard_error(project: Path) -> None:
