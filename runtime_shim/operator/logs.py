@@ -35,11 +35,6 @@ def folder_of(journal: str) -> str:
     return os.path.join(os.path.dirname(journal), f"{os.path.basename(journal)}.{LOGS}".removeprefix("journal."))
 
 
-def folder_of(journal: str) -> str:
-    """Return the directory of a run's logs by its journal, which may be archived."""
-    return os.path.join(os.path.dirname(journal), f"{os.path.basename(journal)}.{LOGS}".removeprefix("journal."))
-
-
 def last_lines(text: str, mask: Mask = str) -> str:
     """Return the last lines of output, as a terminal shows them, without anything that steers it."""
     shown = mask(clean(re.sub(UNSEEN, "", text)))  # a code for a style may have cut a secret

@@ -58,7 +58,7 @@ def test_codex_gets_server_hook_and_rules(project: Path) -> None:
     (before,), (stop,) = (settings["hooks"][event][0]["hooks"] for event in ("PreToolUse", "Stop"))
     assert (before["command"], stop["command"]) == ("rdc guard || exit 2", "rdc guard")
     rules: list[dict[str, Any]] = []
-    exec(files[".codex/rules/rdc.rules"], {"prefix_rule": lambda **rule: rules.append(rule)})  # noqa: S102
+    exec(files[".codex/rules/rdc.rules"], {"prefix_rule": lambda **rule: rules.append(rule)})
     assert {rule["decision"] for rule in rules} == {"forbidden"}
     assert ["rdc", "run", sorted(["deploy.runbook.md", NAME]), ["answer", "approve", "goto", "reset"]] in [
         rule["pattern"] for rule in rules
