@@ -121,10 +121,15 @@ def reported(given: Report, client: str, settings: Settings) -> Result:
     if given.entry not in (due or [""]):
         wanted = f"needs an answer for {' or '.join(due)}" if due else "has no entries"
         raise RefusedError(f"step {step.step} {wanted}")
+    return answered(run, given.entry or step.step, given.answer, f"{client} (agent)", settings)
+
+
+def answered(run: api.Run, step: str, reply: str, by: str, settings: Settings) -> Result:
+    """Record an answer to the current step, or to an entry of it."""
+    place, options = run.at, settings.options
     if run.state != "waiting":
-        api.check_end(api.start_step(run, options=settings.options).wait(), run.document)  # it starts to wait
-    by = f"{client} (agent)"
-    return shown(api.answer(run, given.answer, step=given.entry or step.step, by=by, at=given.at))
+        api.step(run, place, options=options)  # it starts to wait
+    return shown(api.answer(run, reply, step=step, at=place, by=by, options=options))
 
 
 def shown(run: api.Run, *, resumed: bool = False) -> Result:

@@ -120,7 +120,7 @@ class Tools:
                 return reply or runs.shown(run)
             by = f"{user()} via {client_of(context)} (form)"
             if run.state != "interrupted":
-                return await _aside(lambda: runs.shown(api.answer(run, reply, step=step.step, by=by, at=given.at)))
+                return await _aside(partial(runs.answered, run, step.step, reply, by, self.settings))
             decision = "--rerun-interrupted" if reply == AGAIN else f"--assume={reply}"
             options += [decision, f"--by={by}"]
         try:
