@@ -88,7 +88,7 @@ def at(name: str, place: str, settings: Settings) -> tuple[api.Run, api.Current]
         found = ", ".join(api.differences(run))
         raise RefusedError(f"{run.document} has changed ({found}); a person decides", "\n".join(run.next))
     if place != run.at:
-        where = f"the run is at {run.at} {run.current.title}"
+        where = f"the run is at {run.at} {run.current.title}".rstrip("?.!: ")
         raise RefusedError(f"{place} is not the current step; {where}. Call status, then next with its at")
     return run, run.current
 
@@ -105,9 +105,7 @@ def started(given: Start, settings: Settings) -> Result:
         raise RefusedError(f"{document} {how}; a person decides", "rdc build")
     is_old = api.run_of(document, name=given.name).state in api.UNFINISHED
     if is_old and given.inputs:
-        raise RefusedError(
-            f"{document} has an unfinished run with its own inputs; leave out inputs, or use another name"
-        )
+        raise RefusedError(f"{document} has an unfinished run with its own inputs; call start without inputs")
     run = api.open_run(document, name=given.name, inputs=given.inputs, options=settings.options)
     return shown(run, resumed=is_old)
 

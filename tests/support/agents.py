@@ -6,7 +6,8 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from tests.support.cli import call, environment
 
 OLD, NEW = "legacy", "2026-07-28"
 MODES = (OLD, NEW)
+LONGEST = 300  # seconds
 
 Table = dict[str, Any]
 T = TypeVar("T")
@@ -74,37 +76,58 @@ def content_of(result: CallToolResult) -> Table:
     return found
 
 
-def drive(
+@asynccontextmanager
+async def connected(
     folder: Path,
-    act: Callable[[Host], Awaitable[T]],
     *options: str,
     mode: str = OLD,
     form: Callable[[ElicitRequestParams], FormReply] | None = None,
     fault: str = "",
     **variables: str,
-) -> T:
-    """Start a server in a folder, and act as its host. `fault` is Python that runs in the server first."""
+) -> AsyncIterator[Host]:
+    """Start a server in a folder and connect to it. `fault` is Python that runs in the server first."""
     start = ["-c", f"{fault}\nfrom rdc.__main__ import start\nstart()"] if fault else ["-m", "rdc"]
     parameters = StdioServerParameters(
         command=sys.executable, args=[*start, "mcp", *options], env=environment(**variables), cwd=folder
     )
 
+    async def ask(_context: ClientRequestContext, params: ElicitRequestParams) -> FormReply:
+        host.forms.append(params)
+        assert form
+        return form(params)
+
+    with open(os.devnull, "w") as nowhere:
+        about, asks = Implementation(name="tester", version="1"), ask if form else None
+        transport = stdio_client(parameters, errlog=nowhere)
+        async with Client(transport, mode=mode, elicitation_callback=asks, client_info=about) as client:
+            host = Host(client)
+            yield host
+
+
+def finish(act: Coroutine[Any, Any, T]) -> T:
+    """Do something asynchronous; of several errors raise the first, without the groups of the client."""
+
+    async def timed() -> T:
+        with anyio.fail_after(LONGEST):
+            return await act
+
+    try:
+        return asyncio.run(timed())
+    except BaseExceptionGroup as error:
+        first: BaseException = error
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        raise first from None
+
+
+def drive(folder: Path, act: Callable[[Host], Awaitable[T]], *options: str, **settings: Any) -> T:
+    """Start a server in a folder, and act as its host. See `connected`."""
+
     async def run() -> T:
-        async def ask(_context: ClientRequestContext, params: ElicitRequestParams) -> FormReply:
-            host.forms.append(params)
-            assert form
-            return form(params)
+        async with connected(folder, *options, **settings) as host:
+            return await act(host)
 
-        with open(os.devnull, "w") as nowhere:
-            about = Implementation(name="tester", version="1")
-            transport = stdio_client(parameters, errlog=nowhere)
-            asks = ask if form else None
-            async with Client(transport, mode=mode, elicitation_callback=asks, client_info=about) as client:
-                host = Host(client)
-                with anyio.fail_after(240):
-                    return await act(host)
-
-    return asyncio.run(run())
+    return finish(run())
 
 
 def serve(folder: Path, name: str, text: str, more: str = "") -> Path:

@@ -36,9 +36,8 @@ def test_calls_for_another_place_are_refused(tmp_path: Path) -> None:
         await refuses(host, tmp_path, wrong, "report", **run, at="3:deploy", answer="yes")
         await refuses(host, tmp_path, "step 1 is for rdc; call next", "report", **run, at="0:1", answer="built")
         await host.call("next", **run, at="0:1")
-        late = (
-            "0:1 is not the current step; the run is at 1:2 Does the build look right?. Call status, then next with its at"
-        )
+        place = "the run is at 1:2 Does the build look right"
+        late = f"0:1 is not the current step; {place}. Call status, then next with its at"
         await refuses(host, tmp_path, late, "next", **run, at="0:1")
         await refuses(host, tmp_path, "step 2 is for a person; call next", "report", **run, at="1:2", answer="yes")
         await refuses(host, tmp_path, "next: Object missing required field `at`", "next", **run)
