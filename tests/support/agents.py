@@ -14,7 +14,14 @@ from typing import Any, TypeVar
 import anyio
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.session import ClientRequestContext
-from mcp.types import CallToolResult, ElicitRequestParams, ElicitResult, ErrorData, Implementation
+from mcp.types import (
+    CallToolResult,
+    ElicitRequestFormParams,
+    ElicitRequestParams,
+    ElicitResult,
+    ErrorData,
+    Implementation,
+)
 
 from tests.support.cli import call, environment
 
@@ -37,23 +44,23 @@ class Host:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.progress: list[float] = []
-        self.forms: list[ElicitRequestParams] = []
+        self.forms: list[ElicitRequestFormParams] = []
 
-    async def raw(self, name: str, **arguments: object) -> CallToolResult:
-        async def on_progress(progress: float, _total: float | None, _message: str | None) -> None:
+    async def raw(self, tool: str, /, **arguments: object) -> CallToolResult:
+        async def on_progress(progress: float, total: float | None, message: str | None) -> None:
             self.progress.append(progress)
 
-        return await self.client.call_tool(name, arguments, progress_callback=on_progress)
+        return await self.client.call_tool(tool, arguments, progress_callback=on_progress)
 
-    async def call(self, name: str, **arguments: object) -> Table:
+    async def call(self, tool: str, /, **arguments: object) -> Table:
         """Call a tool that does not refuse."""
-        result = await self.raw(name, **arguments)
+        result = await self.raw(tool, **arguments)
         assert not result.is_error, result
         return content_of(result)
 
-    async def refused(self, name: str, **arguments: object) -> str:
+    async def refused(self, tool: str, /, **arguments: object) -> str:
         """Call a tool that refuses, and return its reason."""
-        result = await self.raw(name, **arguments)
+        result = await self.raw(tool, **arguments)
         assert result.is_error, result
         return str(content_of(result)["message"])
 
@@ -81,7 +88,7 @@ async def connected(
     folder: Path,
     *options: str,
     mode: str = OLD,
-    form: Callable[[ElicitRequestParams], FormReply] | None = None,
+    form: Callable[[ElicitRequestFormParams], FormReply] | None = None,
     fault: str = "",
     **variables: str,
 ) -> AsyncIterator[Host]:
@@ -91,12 +98,13 @@ async def connected(
         command=sys.executable, args=[*start, "mcp", *options], env=environment(**variables), cwd=folder
     )
 
-    async def ask(_context: ClientRequestContext, params: ElicitRequestParams) -> FormReply:
-        host.forms.append(params)
+    async def ask(context: ClientRequestContext, params: ElicitRequestParams) -> FormReply:
         assert form
+        assert isinstance(params, ElicitRequestFormParams)
+        host.forms.append(params)
         return form(params)
 
-    with open(os.devnull, "w") as nowhere:
+    with Path(os.devnull).open("w") as nowhere:
         about, asks = Implementation(name="tester", version="1"), ask if form else None
         transport = stdio_client(parameters, errlog=nowhere)
         async with Client(transport, mode=mode, elicitation_callback=asks, client_info=about) as client:

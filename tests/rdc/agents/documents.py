@@ -28,6 +28,7 @@ AGENT = """name: notes
 steps:
   - name: write
     prompt: Write notes.
+    next: check
   - name: check
     parallel:
       - agent: one
@@ -37,6 +38,7 @@ steps:
     check: all
     report:
       name: check
+      format: Text
       validation: "PASSED|FAILED"
     conditions:
       - keyword: PASSED

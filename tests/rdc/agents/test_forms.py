@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mcp.types import ElicitRequestParams, ElicitResult, ErrorData
+from mcp.types import ElicitRequestFormParams, ElicitResult, ErrorData, InputRequiredResult, InputResponses
 
 from tests.support.agents import MODES, NEW, OLD, FormReply, Host, Table, accepted, drive, journal_of, outcomes, serve
 
@@ -41,7 +41,7 @@ def by() -> str:
     return f"{getpass.getuser()} via tester (form)"
 
 
-def one_after_another(replies: list[FormReply]) -> Callable[[ElicitRequestParams], FormReply]:
+def one_after_another(replies: list[FormReply]) -> Callable[[ElicitRequestFormParams], FormReply]:
     left = iter(replies)
     return lambda _params: next(left)
 
@@ -101,12 +101,14 @@ def test_an_old_reply_fits_no_later_question(tmp_path: Path) -> None:
         place = {"run": shown["run"], "at": shown["at"]}
         call = host.client.session.call_tool
         required = await call("next", place, allow_input_required=True)
+        assert isinstance(required, InputRequiredResult)
         (key,) = required.input_requests or {}
-        replies = {key: accepted("yes")}
+        replies: InputResponses = {key: accepted("yes")}
         assert not (await call("next", place, input_responses=replies)).is_error
         later = {**place, "at": "1:1"}
         before = journal_of(tmp_path)
         again = await call("next", later, input_responses=replies, allow_input_required=True)
+        assert isinstance(again, InputRequiredResult)
         assert [*(again.input_requests or {})] != [key]
         assert (await call("next", place, input_responses=replies)).is_error
         assert journal_of(tmp_path) == before

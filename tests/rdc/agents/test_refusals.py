@@ -15,9 +15,9 @@ pytestmark = pytest.mark.process
 DEPLOY = "deploy.runbook.md"
 
 
-async def refuses(host: Host, folder: Path, wanted: str, name: str, **arguments: object) -> None:
+async def refuses(host: Host, folder: Path, wanted: str, tool: str, **arguments: object) -> None:
     before = journal_of(folder)
-    assert await host.refused(name, **arguments) == wanted
+    assert await host.refused(tool, **arguments) == wanted
     assert journal_of(folder) == before
 
 

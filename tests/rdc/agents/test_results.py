@@ -21,7 +21,9 @@ rdc:
 ## 1. Print
 
 ```bash
-printf '%s\\n' "token $TOKEN" $'\\e[31mred\\e[0m\\a' $'tok\\x1b[0men'; head -c 1000000 /dev/zero | tr '\\0' x; echo; echo "last $TOKEN"
+printf '%s\\n' "token $TOKEN" $'\\e[31mred\\e[0m\\a' $'tok\\x1b[0men'
+head -c 1000000 /dev/zero | tr '\\0' x
+echo; echo "last $TOKEN"
 ```
 """
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import shutil
 from pathlib import Path
 
 import pytest
-from mcp.types import ElicitRequestParams, ElicitResult
+from mcp.types import ElicitRequestFormParams, ElicitResult
 
 from tests.conftest import ROOT
 from tests.rdc.agents.documents import MIXED
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.process
 AUDIT = {"audit_0": "PASSED", "audit_1": "PASSED", "audit_2": "Found it.\nPASSED", "report": "All is well."}
 
 
-def yes(params: ElicitRequestParams) -> ElicitResult:
+def yes(params: ElicitRequestFormParams) -> ElicitResult:
     """Reply with the first of the replies that a form shows, but do not revoke secrets."""
     return accepted("no" if "hold a password" in params.message else "yes")
 
@@ -60,8 +61,6 @@ def test_an_example_reaches_its_end(
 
 
 def signed_by() -> str:
-    import getpass
-
     return getpass.getuser()
 
 
