@@ -93,8 +93,7 @@ def test_no_is_a_reply(tmp_path: Path) -> None:
 
 def test_an_old_reply_fits_no_later_question(tmp_path: Path) -> None:
     """At 2026-07-28 the client repeats the call: its key names the run and the place."""
-    text = "# Ask\n\n## 1. Is it good?\n\n- YES: GOTO 1\n- NO: COMPLETE\n"
-    serve(tmp_path, "ask.runbook.md", text)
+    serve(tmp_path, "ask.runbook.md", f"{QUESTION}\n## 2. Is it done?\n\n- YES: GOTO 1\n- NO: COMPLETE\n")
 
     async def act(host: Host) -> None:
         shown = await host.call("start", document="ask.runbook.md")
@@ -105,7 +104,7 @@ def test_an_old_reply_fits_no_later_question(tmp_path: Path) -> None:
         (key,) = required.input_requests or {}
         replies: InputResponses = {key: accepted("yes")}
         assert not (await call("next", place, input_responses=replies)).is_error
-        later = {**place, "at": "1:1"}
+        later = {**place, "at": "1:2"}
         before = journal_of(tmp_path)
         again = await call("next", later, input_responses=replies, allow_input_required=True)
         assert isinstance(again, InputRequiredResult)
@@ -183,7 +182,7 @@ def test_a_gate_needs_a_terminal_unless_the_server_allows_forms(tmp_path: Path, 
         assert "approved --as mcp" in shown["hint"]
 
     drive(tmp_path, act, "--forms", *words, form=lambda _: accepted("approved"))
-    assert list(outcomes(tmp_path)) == ([("deploy/gate", "approved", by())] if words else [])
+    assert list(outcomes(tmp_path)) == ([("deploy/human", "approved", by())] if words else [])
 
 
 REPLIES = ["approved", "rejected"]

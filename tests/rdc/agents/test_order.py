@@ -109,16 +109,13 @@ def some_document(draw: random.Random, *, has_agents: bool) -> tuple[str, str]:
 def _of_workflow(draw: random.Random, number: int, count: int) -> str:
     if number == count - 1:
         return f"  - name: s{number}\n    prompt: Say it.\n    end: true"
-    prompt = "End with PASSED or FAILED."
-    entries = f"    parallel:\n      - agent: a\n        prompt: {prompt}\n      - agent: b\n        prompt: {prompt}\n    check: all"
-    goes = "".join(
-        f"      - keyword: {word}\n        goto: s{to}\n"
-        for word, to in (("FAILED", draw.randrange(count)), ("PASSED", number + 1))
-    )
-    return (
-        f"  - name: s{number}\n{entries if draw.random() < 0.5 else f'    prompt: {prompt}'}\n"
-        f'    report:\n      name: r{number}\n      format: Text\n      validation: "PASSED|FAILED"\n    conditions:\n{goes.rstrip()}'
-    )
+    prompt = "prompt: End with PASSED or FAILED."
+    entries = "".join(f"      - agent: {name}\n        {prompt}\n" for name in "ab")
+    asks = f"    parallel:\n{entries}    check: all\n" if draw.random() < 0.5 else f"    {prompt}\n"
+    report = f'    report:\n      name: r{number}\n      format: Text\n      validation: "PASSED|FAILED"\n'
+    goes = (("FAILED", draw.randrange(count)), ("PASSED", number + 1))
+    conditions = "".join(f"\n      - keyword: {word}\n        goto: s{to}" for word, to in goes)
+    return f"  - name: s{number}\n{asks}{report}    conditions:{conditions}"
 
 
 def _of_runbook(draw: random.Random, number: int, count: int) -> str:

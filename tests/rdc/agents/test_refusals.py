@@ -8,7 +8,7 @@ import pytest
 
 from tests.rdc.agents.documents import AGENT, MIXED
 from tests.support.agents import Host, Table, approve, drive, journal_of, serve
-from tests.support.cli import spawn
+from tests.support.cli import UNKNOWN_TARGET, spawn
 
 pytestmark = pytest.mark.process
 
@@ -100,7 +100,7 @@ def test_a_changed_document_is_for_a_person(tmp_path: Path) -> None:
         lock = (tmp_path / "rdc.lock").read_text()
         (tmp_path / "rdc.lock").write_text("\n".join(line for line in lock.splitlines() if " mcp " not in line))
         await refuses(host, tmp_path, f"{DEPLOY} isn't in rdc.lock; a person decides", "start", document=DEPLOY)
-        (tmp_path / DEPLOY).write_text("# Nothing\n\n## 1\n")
+        (tmp_path / DEPLOY).write_text(UNKNOWN_TARGET)
         await refuses(host, tmp_path, f"{DEPLOY} has errors; a person decides", "start", document=DEPLOY)
 
     drive(tmp_path, act)

@@ -100,6 +100,7 @@ steps:
   - name: mine
     agent: helper
     prompt: Say it.
+    next: yours
   - name: yours
     agent: other
     prompt: Say it too.
