@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import UNSET, Struct
@@ -46,7 +47,7 @@ def listed() -> Result:
         if run.place[:1] != ("--state-dir",):
             found.setdefault(run.document, {})[name_of(run)] = run.state
     documents = tuple(_document(path, found.get(path, {})) for path in api.served().approved)
-    return Result("", "" if documents else "name documents in `[mcp]` of rdc.toml", documents=documents)
+    return Result("", "" if documents else "a person names documents in `[mcp]` of rdc.toml", documents=documents)
 
 
 def _document(path: str, runs: Mapping[str, str]) -> Document:
@@ -64,18 +65,22 @@ def name_of(run: api.Run) -> str:
 
 def find(name: str, settings: Settings) -> api.Run:
     """Return the run with a name; refuse other documents than those that are served, and runs without a start."""
-    documents = api.served().approved
-    document, _, label = (name, "", "") if name in documents else name.rpartition("@")
-    _known(document or name, documents)
+    served = api.served()
+    document, _, label = (name, "", "") if name in served.approved else name.rpartition("@")
+    _check_served(document or name, served)
     run = api.run_of(document, name=label, options=settings.options)
     if run.state == "none":
         raise RefusedError(f"there is no run {name}; call start")
     return run
 
 
-def _known(document: str, documents: Iterable[str]) -> None:
-    if document not in documents:
-        known = ", ".join(documents) or "none; name them in `[mcp]` of rdc.toml"
+def _check_served(document: str, served: api.ServedDocuments) -> None:
+    if document not in served.approved:
+        errors = [one for one in served.diagnostics if one.severity is api.Severity.ERROR]
+        problem = (
+            f"none, because of {errors[0].path}: {errors[0].message}" if errors else "none; see `[mcp]` of rdc.toml"
+        )
+        known = ", ".join(served.approved) or problem
         raise RefusedError(f"there is no document {document!a}; the documents are: {known}")
 
 
@@ -95,13 +100,14 @@ def at(name: str, place: str, settings: Settings) -> tuple[api.Run, api.Current]
 
 def started(given: Start, settings: Settings) -> Result:
     """Start a run of a document with an approved hash, or take up its unfinished run."""
-    approved, document = api.served().approved, given.document
-    _known(document, approved)
+    served, document = api.served(), given.document
+    _check_served(document, served)
     program = api.check(document).program
     if program is None:
-        raise RefusedError(f"{document} has errors; a person decides", f"rdc check {document}")
-    if approved[document] != api.program_hash(program):
-        how = "has changed" if approved[document] else "isn't in rdc.lock"
+        raise RefusedError(f"{document} has errors; a person decides", shlex.join(["rdc", "check", document]))
+    approved = served.approved[document]
+    if approved != api.program_hash(program):
+        how = "has changed" if approved else "isn't in rdc.lock"
         raise RefusedError(f"{document} {how}; a person decides", "rdc build")
     is_old = api.run_of(document, name=given.name).state in api.UNFINISHED
     if is_old and given.inputs:
@@ -136,7 +142,7 @@ def shown(run: api.Run, *, resumed: bool = False) -> Result:
     output, size = _output((step and step.log) or (finished[-1].log if finished else ""))
     return Result(
         message=clean(run.message),
-        hint="\n".join(run.next) if step is not None and step.by == "person" else "",
+        hint=clean("\n".join(run.next)) if step is not None and step.by == "person" else "",
         run=name_of(run),
         state=run.state,
         at=run.at,

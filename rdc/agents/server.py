@@ -89,7 +89,7 @@ class Tools:
         except InvalidCallError as error:
             return as_result(Result(str(error), ""), is_error=True)
         except RefusedError as refusal:
-            return as_result(Result(clean(refusal.message), refusal.hint), is_error=True)
+            return as_result(Result(clean(refusal.message), clean(refusal.hint)), is_error=True)
         except api.Error as error:
             return as_result(Result(clean(str(error)), ""), is_error=True)
         return as_result(found) if isinstance(found, Result) else found

@@ -131,7 +131,7 @@ def test_a_call_waits_only_for_a_while(tmp_path: Path) -> None:
         return found
 
     first, second = drive(tmp_path, watched, "--wait", "2", mode=NEW)
-    assert (first["state"], first["at"], first["step"]["id"]) == ("running", "0:1", "1")
+    assert (first["state"], first["at"], first["output"]) == ("running", "0:1", "started\n")
     assert host_progress[:1] == [1]
     wait_until(lambda: finished(tmp_path))
     assert (tmp_path / "count").read_text() == "again\n"

@@ -111,8 +111,10 @@ def test_nothing_is_served_by_default(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
 
     async def act(host: Host) -> Table:
-        known = "the documents are: none; name them in `[mcp]` of rdc.toml"
-        await refuses(host, tmp_path, f"there is no document '{DEPLOY}'; {known}", "start", document=DEPLOY)
+        none = f"there is no document '{DEPLOY}'; the documents are: none"
+        await refuses(host, tmp_path, f"{none}; see `[mcp]` of rdc.toml", "start", document=DEPLOY)
+        (tmp_path / "rdc.toml").write_text("[mcp]\ndocuments = 1\n")
+        assert (await host.refused("start", document=DEPLOY)).startswith(f"{none}, because of rdc.toml: ")
         return await host.call("list")
 
     assert drive(tmp_path, act).get("documents", []) == []
