@@ -5,26 +5,19 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from msgspec import UNSET, Struct
+from msgspec.structs import asdict
 
 from rdc import api
-from rdc.agents.tools import Document, Done, Entry, Report, Result, Start, Step
+from rdc.agents.tools import RefusedError, Report, Result, Start
 from runtime_shim.engine.texts import clean
 from runtime_shim.operator.logs import UNSEEN
 
 LAST, LONGEST_OUTPUT, READ = 5, 4_000, 1 << 16
 """How many finished steps a result shows, how many characters of a log, and how many bytes it reads for them."""
-
-
-class RefusedError(Exception):
-    """A call that changed nothing: the reason, and a command for a person."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message, hint)
-        self.message, self.hint = message, hint
 
 
 class Settings(Struct, frozen=True):
@@ -41,21 +34,16 @@ class Settings(Struct, frozen=True):
 
 
 def listed() -> Result:
-    """Return the served documents with their inputs and runs."""
-    found: dict[str, dict[str, str]] = {}
-    for run in api.runs():
-        if run.place[:1] != ("--state-dir",):
-            found.setdefault(run.document, {})[name_of(run)] = run.state
-    documents = tuple(_document(path, found.get(path, {})) for path in api.served().approved)
-    return Result("", "" if documents else "a person names documents in `[mcp]` of rdc.toml", documents=documents)
-
-
-def _document(path: str, runs: Mapping[str, str]) -> Document:
-    program = api.check(path).program
-    if program is None:
-        return Document(path, "", (), dict(runs))
-    inputs = tuple(f"{one.name}{'' if one.required and one.default is None else '?'}" for one in program.inputs)
-    return Document(path, clean(program.title), inputs, dict(runs))
+    """Return the served documents with their inputs and runs. Inputs that may be missing end with `?`."""
+    found: list[dict[str, Any]] = []
+    runs = [run for run in api.runs() if run.place[:1] != ("--state-dir",)]
+    for path in api.served().approved:
+        own = {name_of(run): run.state for run in runs if run.document == path}
+        program = api.check(path).program
+        title, given = (clean(program.title), program.inputs) if program else ("", ())
+        inputs = [one.name + "?" * (one.default is not None or not one.required) for one in given]
+        found.append({"document": path, "title": title, "inputs": inputs, "runs": own})
+    return Result("", "" if found else "a person names documents in `[mcp]` of rdc.toml", documents=found)
 
 
 def name_of(run: api.Run) -> str:
@@ -76,11 +64,8 @@ def find(name: str, settings: Settings) -> api.Run:
 
 def _check_served(document: str, served: api.ServedDocuments) -> None:
     if document not in served.approved:
-        errors = [one for one in served.diagnostics if one.severity is api.Severity.ERROR]
-        problem = (
-            f"none, because of {errors[0].path}: {errors[0].message}" if errors else "none; see `[mcp]` of rdc.toml"
-        )
-        known = ", ".join(served.approved) or problem
+        wrong = [f"{one.path}: {one.message}" for one in served.diagnostics if one.severity is api.Severity.ERROR]
+        known = ", ".join(served.approved) or "; ".join(["none", *wrong[:1]])
         raise RefusedError(f"there is no document {document!a}; the documents are: {known}")
 
 
@@ -146,26 +131,18 @@ def shown(run: api.Run, *, resumed: bool = False) -> Result:
         run=name_of(run),
         state=run.state,
         at=run.at,
-        step=UNSET if step is None else _step(step),
-        done=tuple(Done(one.step, clean(one.title), one.outcome) for one in finished[-LAST:]),
+        step=UNSET if step is None else {key: value for key, value in _facts(step).items() if value},
+        done=[{"step": one.step, "title": clean(one.title), "outcome": one.outcome} for one in finished[-LAST:]],
         output="" if api.served().output == "none" else output,
         output_bytes=size,
         resumed=resumed,
     )
 
 
-def _step(step: api.Current) -> Step:
-    return Step(
-        id=step.step,
-        title=clean(step.title),
-        by=step.by,
-        text=clean(step.text),
-        command=clean(step.command),
-        replies=step.replies,
-        outputs=step.outputs,
-        entries=tuple(Entry(one.entry, clean(one.text), one.answered) for one in step.entries),
-        attempt=step.attempt,
-    )
+def _facts(step: api.Current) -> dict[str, Any]:
+    texts = {key: clean(getattr(step, key)) for key in ("title", "by", "text", "command")}
+    lists = {"replies": step.replies, "outputs": step.outputs, "entries": [asdict(one) for one in step.entries]}
+    return {"id": step.step, **texts, **lists, "attempt": step.attempt}
 
 
 def _output(path: str) -> tuple[str, int]:

@@ -38,9 +38,9 @@ true
 """
 RUN = "loop.runbook.md@mcp"
 WITHOUT_AT = """
-from rdc import api
 from rdc.agents import runs
-api._step_words = lambda run, at, options: [run.document, "step", run.step, *run.place, *options]
+from rdc.runs import control
+control._step_words = lambda run, at, options: [run.document, "step", run.step, *run.place, *options]
 find = runs.find
 runs.at = lambda name, place, settings: (run := find(name, settings), run.current)
 """

@@ -112,9 +112,9 @@ def test_nothing_is_served_by_default(tmp_path: Path) -> None:
 
     async def act(host: Host) -> Table:
         none = f"there is no document '{DEPLOY}'; the documents are: none"
-        await refuses(host, tmp_path, f"{none}; see `[mcp]` of rdc.toml", "start", document=DEPLOY)
+        await refuses(host, tmp_path, none, "start", document=DEPLOY)
         (tmp_path / "rdc.toml").write_text("[mcp]\ndocuments = 1\n")
-        assert (await host.refused("start", document=DEPLOY)).startswith(f"{none}, because of rdc.toml: ")
+        assert (await host.refused("start", document=DEPLOY)).startswith(f"{none}; rdc.toml: ")
         return await host.call("list")
 
     assert drive(tmp_path, act).get("documents", []) == []

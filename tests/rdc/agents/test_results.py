@@ -47,7 +47,9 @@ def test_the_tools_have_hints_and_one_result(tmp_path: Path, mode: str) -> None:
         assert len(json.dumps([tool.model_dump(mode="json", exclude_none=True) for tool in tools])) < 5_000
         listed = await host.raw("list")
         Draft202012Validator(json.loads(schema)).validate(content_of(listed))
-        assert content_of(listed)["documents"] == [{"document": "loud.runbook.md", "title": "Loud"}]
+        assert content_of(listed)["documents"] == [
+            {"document": "loud.runbook.md", "title": "Loud", "inputs": [], "runs": {}}
+        ]
         await host.call("start", document="loud.runbook.md", name="blue")
         runs = (await host.call("list"))["documents"][0]["runs"]
         assert runs == {"loud.runbook.md@blue": "ready"}
