@@ -53,7 +53,9 @@ SLOW = """# Slow
 ## 1. Work
 
 ```bash
-echo started; echo $$ > pid; sleep 3; echo ended; echo again >> count
+echo started; echo $$ > pid
+for _ in {1..600}; do [ -e go ] && break; sleep 0.1; done
+echo ended; echo again >> count
 ```
 
 ## 2. Rest
