@@ -52,6 +52,10 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # `rdc build` approves nothing where this is set; the tests that mean that set it themselves.
 os.environ.pop("CI", None)
 
+# Agents set these for the commands that they run, and rdc refuses them what is for people.
+for _variable in ("CLAUDECODE", "CODEX_THREAD_ID", "AI_AGENT"):
+    os.environ.pop(_variable, None)
+
 
 HANGS = "TimeoutExpired: Command '.'[^']*/act'"
 """How act fails, which hangs after the last step of a job about once in a thousand runs.

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+import shlex
 from pathlib import Path
+from typing import Any
 
 from msgspec import UNSET, Struct
+from msgspec.structs import asdict
 
 from rdc import api
-from rdc.agents.tools import Document, Done, Entry, Report, Result, Start, Step
+from rdc.agents.tools import RefusedError, Report, Result, Start
 from runtime_shim.engine.texts import clean
 from runtime_shim.operator.logs import UNSEEN
 
 LAST, LONGEST_OUTPUT, READ = 5, 4_000, 1 << 16
 """How many finished steps a result shows, how many characters of a log, and how many bytes it reads for them."""
-
-
-class RefusedError(Exception):
-    """A call that changed nothing: the reason, and a command for a person."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message, hint)
-        self.message, self.hint = message, hint
 
 
 class Settings(Struct, frozen=True):
@@ -40,21 +34,16 @@ class Settings(Struct, frozen=True):
 
 
 def listed() -> Result:
-    """Return the served documents with their inputs and runs."""
-    found: dict[str, dict[str, str]] = {}
-    for run in api.runs():
-        if run.place[:1] != ("--state-dir",):
-            found.setdefault(run.document, {})[name_of(run)] = run.state
-    documents = tuple(_document(path, found.get(path, {})) for path in api.served().approved)
-    return Result("", "" if documents else "name documents in `[mcp]` of rdc.toml", documents=documents)
-
-
-def _document(path: str, runs: Mapping[str, str]) -> Document:
-    program = api.check(path).program
-    if program is None:
-        return Document(path, "", (), dict(runs))
-    inputs = tuple(f"{one.name}{'' if one.required and one.default is None else '?'}" for one in program.inputs)
-    return Document(path, clean(program.title), inputs, dict(runs))
+    """Return the served documents with their inputs and runs. Inputs that may be missing end with `?`."""
+    found: list[dict[str, Any]] = []
+    runs = [run for run in api.runs() if run.place[:1] != ("--state-dir",)]
+    for path in api.served().approved:
+        own = {name_of(run): run.state for run in runs if run.document == path}
+        program = api.check(path).program
+        title, given = (clean(program.title), program.inputs) if program else ("", ())
+        inputs = [one.name + "?" * (one.default is not None or not one.required) for one in given]
+        found.append({"document": path, "title": title, "inputs": inputs, "runs": own})
+    return Result("", "" if found else "a person names documents in `[mcp]` of rdc.toml", documents=found)
 
 
 def name_of(run: api.Run) -> str:
@@ -64,18 +53,19 @@ def name_of(run: api.Run) -> str:
 
 def find(name: str, settings: Settings) -> api.Run:
     """Return the run with a name; refuse other documents than those that are served, and runs without a start."""
-    documents = api.served().approved
-    document, _, label = (name, "", "") if name in documents else name.rpartition("@")
-    _known(document or name, documents)
+    served = api.served()
+    document, _, label = (name, "", "") if name in served.approved else name.rpartition("@")
+    _check_served(document or name, served)
     run = api.run_of(document, name=label, options=settings.options)
     if run.state == "none":
         raise RefusedError(f"there is no run {name}; call start")
     return run
 
 
-def _known(document: str, documents: Iterable[str]) -> None:
-    if document not in documents:
-        known = ", ".join(documents) or "none; name them in `[mcp]` of rdc.toml"
+def _check_served(document: str, served: api.ServedDocuments) -> None:
+    if document not in served.approved:
+        wrong = [f"{one.path}: {one.message}" for one in served.diagnostics if one.severity is api.Severity.ERROR]
+        known = ", ".join(served.approved) or "; ".join(["none", *wrong[:1]])
         raise RefusedError(f"there is no document {document!a}; the documents are: {known}")
 
 
@@ -88,26 +78,25 @@ def at(name: str, place: str, settings: Settings) -> tuple[api.Run, api.Current]
         found = ", ".join(api.differences(run))
         raise RefusedError(f"{run.document} has changed ({found}); a person decides", "\n".join(run.next))
     if place != run.at:
-        where = f"the run is at {run.at} {run.current.title}"
+        where = f"the run is at {run.at} {run.current.title}".rstrip("?.!: ")
         raise RefusedError(f"{place} is not the current step; {where}. Call status, then next with its at")
     return run, run.current
 
 
 def started(given: Start, settings: Settings) -> Result:
     """Start a run of a document with an approved hash, or take up its unfinished run."""
-    approved, document = api.served().approved, given.document
-    _known(document, approved)
+    served, document = api.served(), given.document
+    _check_served(document, served)
     program = api.check(document).program
     if program is None:
-        raise RefusedError(f"{document} has errors; a person decides", f"rdc check {document}")
-    if approved[document] != api.program_hash(program):
-        how = "has changed" if approved[document] else "isn't in rdc.lock"
+        raise RefusedError(f"{document} has errors; a person decides", shlex.join(["rdc", "check", document]))
+    approved = served.approved[document]
+    if approved != api.program_hash(program):
+        how = "has changed" if approved else "isn't in rdc.lock"
         raise RefusedError(f"{document} {how}; a person decides", "rdc build")
     is_old = api.run_of(document, name=given.name).state in api.UNFINISHED
     if is_old and given.inputs:
-        raise RefusedError(
-            f"{document} has an unfinished run with its own inputs; leave out inputs, or use another name"
-        )
+        raise RefusedError(f"{document} has an unfinished run with its own inputs; call start without inputs")
     run = api.open_run(document, name=given.name, inputs=given.inputs, options=settings.options)
     return shown(run, resumed=is_old)
 
@@ -121,10 +110,15 @@ def reported(given: Report, client: str, settings: Settings) -> Result:
     if given.entry not in (due or [""]):
         wanted = f"needs an answer for {' or '.join(due)}" if due else "has no entries"
         raise RefusedError(f"step {step.step} {wanted}")
+    return answered(run, given.entry or step.step, given.answer, f"{client} (agent)", settings)
+
+
+def answered(run: api.Run, step: str, reply: str, by: str, settings: Settings) -> Result:
+    """Record an answer to the current step, or to an entry of it."""
+    place, options = run.at, settings.options
     if run.state != "waiting":
-        api.check_end(api.start_step(run, options=settings.options).wait(), run.document)  # it starts to wait
-    by = f"{client} (agent)"
-    return shown(api.answer(run, given.answer, step=given.entry or step.step, by=by, at=given.at))
+        api.step(run, place, options=options)  # it starts to wait
+    return shown(api.answer(run, reply, step=step, at=place, by=by, options=options))
 
 
 def shown(run: api.Run, *, resumed: bool = False) -> Result:
@@ -133,30 +127,22 @@ def shown(run: api.Run, *, resumed: bool = False) -> Result:
     output, size = _output((step and step.log) or (finished[-1].log if finished else ""))
     return Result(
         message=clean(run.message),
-        hint="\n".join(run.next) if step is not None and step.by == "person" else "",
+        hint=clean("\n".join(run.next)) if step is not None and step.by == "person" else "",
         run=name_of(run),
         state=run.state,
         at=run.at,
-        step=UNSET if step is None else _step(step),
-        done=tuple(Done(one.step, clean(one.title), one.outcome) for one in finished[-LAST:]),
+        step=UNSET if step is None else {key: value for key, value in _facts(step).items() if value},
+        done=[{"step": one.step, "title": clean(one.title), "outcome": one.outcome} for one in finished[-LAST:]],
         output="" if api.served().output == "none" else output,
         output_bytes=size,
         resumed=resumed,
     )
 
 
-def _step(step: api.Current) -> Step:
-    return Step(
-        id=step.step,
-        title=clean(step.title),
-        by=step.by,
-        text=clean(step.text),
-        command=clean(step.command),
-        replies=step.replies,
-        outputs=step.outputs,
-        entries=tuple(Entry(one.entry, clean(one.text), one.answered) for one in step.entries),
-        attempt=step.attempt,
-    )
+def _facts(step: api.Current) -> dict[str, Any]:
+    texts = {key: clean(getattr(step, key)) for key in ("title", "by", "text", "command")}
+    lists = {"replies": step.replies, "outputs": step.outputs, "entries": [asdict(one) for one in step.entries]}
+    return {"id": step.step, **texts, **lists, "attempt": step.attempt}
 
 
 def _output(path: str) -> tuple[str, int]:

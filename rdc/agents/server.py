@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
-from functools import partial
-from typing import TypeVar
 
-import anyio
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.types import (
@@ -23,11 +19,11 @@ from compiler.version import __version__
 from rdc import api
 from rdc.agents import runs
 from rdc.agents.forms import Context, Form, ask, client_of, takes_forms
-from rdc.agents.runs import RefusedError, Settings
+from rdc.agents.runs import Settings
 from rdc.agents.tools import (
-    InvalidCallError,
     List,
     Next,
+    RefusedError,
     Report,
     Result,
     Start,
@@ -54,8 +50,6 @@ INTERRUPTED = "This step was interrupted. Has it passed or failed, or should it 
 PAUSE, GRACE = 0.05, 0.5
 """Seconds between two looks at a step, and until a canceled call interrupts it: a server that ends doesn't."""
 
-T = TypeVar("T")
-
 
 async def serve(settings: Settings) -> None:
     """Serve the tools until the client disconnects. Steps that still run continue."""
@@ -65,11 +59,6 @@ async def serve(settings: Settings) -> None:
     )
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
-
-
-async def _aside(act: Callable[[], T]) -> T:
-    """Do something in a thread, so that other calls go on."""
-    return await anyio.to_thread.run_sync(act)
 
 
 class Tools:
@@ -86,10 +75,8 @@ class Tools:
         """Call a tool. A refusal is a result, so that the model reads it."""
         try:
             found = await self._called(context, params)
-        except InvalidCallError as error:
-            return as_result(Result(str(error), ""), is_error=True)
         except RefusedError as refusal:
-            return as_result(Result(clean(refusal.message), refusal.hint), is_error=True)
+            return as_result(Result(clean(refusal.message), clean(refusal.hint)), is_error=True)
         except api.Error as error:
             return as_result(Result(clean(str(error)), ""), is_error=True)
         return as_result(found) if isinstance(found, Result) else found
@@ -98,19 +85,19 @@ class Tools:
         settings = self.settings
         match read_call(params.name, params.arguments):
             case List():
-                return await _aside(runs.listed)
+                return await asyncio.to_thread(runs.listed)
             case Status(run):
-                return await _aside(lambda: runs.shown(runs.find(run, settings)))
+                return await asyncio.to_thread(lambda: runs.shown(runs.find(run, settings)))
             case Start() as given:
-                return await _aside(partial(runs.started, given, settings))
+                return await asyncio.to_thread(runs.started, given, settings)
             case Report() as given:
-                return await _aside(partial(runs.reported, given, client_of(context), settings))
+                return await asyncio.to_thread(runs.reported, given, client_of(context), settings)
             case Next() as given:
                 return await self._next(context, params, given)
 
     async def _next(self, context: Context, params: CallToolRequestParams, given: Next) -> Result | InputRequiredResult:
         """Let rdc or a person do the current step, and return the run after it."""
-        run, step = await _aside(partial(runs.at, given.run, given.at, self.settings))
+        run, step = await asyncio.to_thread(runs.at, given.run, given.at, self.settings)
         if step.by == "agent":
             raise RefusedError(f"step {step.step} is for you; do it, then call report")
         options = [*self.settings.options]
@@ -120,18 +107,18 @@ class Tools:
                 return reply or runs.shown(run)
             by = f"{user()} via {client_of(context)} (form)"
             if run.state != "interrupted":
-                return await _aside(lambda: runs.shown(api.answer(run, reply, step=step.step, by=by, at=given.at)))
+                return await asyncio.to_thread(runs.answered, run, step.step, reply, by, self.settings)
             decision = "--rerun-interrupted" if reply == AGAIN else f"--assume={reply}"
             options += [decision, f"--by={by}"]
         try:
             process = None if run.state == "running" else api.start_step(run, options=options)
             await self._wait(context, run, process)
         except api.Error:
-            run = await _aside(partial(runs.find, given.run, self.settings))
+            run = await asyncio.to_thread(runs.find, given.run, self.settings)
             if run.state != "running" or run.at != given.at:
                 raise
             await self._wait(context, run, None)  # another call was faster
-        return await _aside(lambda: runs.shown(runs.find(given.run, self.settings)))
+        return await asyncio.to_thread(lambda: runs.shown(runs.find(given.run, self.settings)))
 
     async def _reply(
         self, context: Context, params: CallToolRequestParams, run: api.Run, step: api.Current
@@ -158,7 +145,7 @@ class Tools:
                 if passed >= told + 1:
                     told = int(passed)
                     await context.session.report_progress(told, message=clean(f"{told} s: {run.at}"))
-                await anyio.sleep(PAUSE)
+                await asyncio.sleep(PAUSE)
         except asyncio.CancelledError:
             asyncio.get_running_loop().call_later(GRACE, _interrupt, run, process, holder)
             raise

@@ -47,43 +47,15 @@ class Report(Struct, frozen=True, forbid_unknown_fields=True):
     entry: Annotated[str, Meta(description="the entry of a parallel step")] = ""
 
 
-class Entry(Struct, frozen=True, omit_defaults=True):
-    """An entry of a parallel step."""
-
-    entry: str
-    text: str = ""
-    answered: bool = False
-
-
-class Step(Struct, frozen=True, omit_defaults=True):
-    """The current step: `by` is who does it, `rdc`, `agent` or `person`."""
-
-    id: str
-    title: str
-    by: str
-    text: str = ""
-    command: str = ""
-    replies: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-    entries: tuple[Entry, ...] = ()
-    attempt: int = 1
-
-
-class Done(Struct, frozen=True):
-    """A finished step."""
-
-    step: str
-    title: str
-    outcome: str
-
-
-class Document(Struct, frozen=True, omit_defaults=True):
-    """A document with the names of its inputs, `?` after those with a default, and its runs with their states."""
-
-    document: str
-    title: str = ""
-    inputs: tuple[str, ...] = ()
-    runs: dict[str, str] = {}
+Arguments = List | Status | Start | Next | Report
+HINTS: Mapping[type[Arguments], ToolAnnotations] = {
+    List: ToolAnnotations(read_only_hint=True, open_world_hint=False),
+    Status: ToolAnnotations(read_only_hint=True, open_world_hint=False),
+    Start: ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False),
+    Next: ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True),
+    Report: ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False),
+}
+KINDS: Mapping[str, type[Arguments]] = {kind.__name__.lower(): kind for kind in HINTS}
 
 
 class Result(Struct, frozen=True, omit_defaults=True):
@@ -94,52 +66,39 @@ class Result(Struct, frozen=True, omit_defaults=True):
     run: str = ""
     state: str = ""
     at: str = ""
-    step: Step | UnsetType = UNSET
-    done: tuple[Done, ...] = ()
+    step: dict[str, Any] | UnsetType = UNSET
+    done: list[dict[str, str]] = []
     output: str = ""
     output_bytes: int = 0
     resumed: bool = False
-    documents: tuple[Document, ...] = ()
+    documents: list[dict[str, Any]] = []
 
 
-Arguments = List | Status | Start | Next | Report
+class RefusedError(Exception):
+    """A call that changed nothing: the reason, and a command for a person."""
 
-HINTS: Mapping[type[Arguments], ToolAnnotations] = {
-    List: ToolAnnotations(read_only_hint=True, open_world_hint=False),
-    Status: ToolAnnotations(read_only_hint=True, open_world_hint=False),
-    Start: ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False),
-    Next: ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True),
-    Report: ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False),
-}
-"""The tools, with the hints for hosts."""
-
-_SHOWN = ("type", "description", "additionalProperties")
-"""What a tool's schema shows of an argument."""
-
-KINDS: Mapping[str, type[Arguments]] = {kind.__name__.lower(): kind for kind in HINTS}
-
-
-class InvalidCallError(Exception):
-    """A call of a tool that does not exist, or with other arguments."""
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.message, self.hint = message, hint
 
 
 def read_call(name: str, arguments: object) -> Arguments:
-    """Return the call of a tool; raises `InvalidCallError`."""
+    """Return the call of a tool."""
     if name not in KINDS:
-        raise InvalidCallError(f"there is no tool {name!a}; the tools are {', '.join(KINDS)}")
+        raise RefusedError(f"there is no tool {name!a}; the tools are {', '.join(KINDS)}")
     try:
         return msgspec.convert(arguments or {}, KINDS[name])
     except msgspec.ValidationError as error:
-        raise InvalidCallError(f"{name}: {error}") from None
+        raise RefusedError(f"{name}: {error}") from None
 
 
 def tool_list() -> list[Tool]:
     """Return the tools as hosts list them."""
-    _, schemas = msgspec.json.schema_components([*HINTS, Result], ref_template="{name}")
+    _, schemas = msgspec.json.schema_components([*HINTS, Result])
     return [
         Tool(
             name=name,
-            description=schemas[kind.__name__]["description"],
+            description=kind.__doc__,
             input_schema={**_short(schemas[kind.__name__]), "additionalProperties": False},
             output_schema=_short(schemas[Result.__name__]),
             annotations=HINTS[kind],
@@ -148,15 +107,11 @@ def tool_list() -> list[Tool]:
     ]
 
 
-def _short(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object for models, which read it again and again: without what repeats the names."""
-    properties: dict[str, dict[str, Any]] = schema["properties"]
-    short = {
-        name: {"type": "object"} if "$ref" in one else {key: one[key] for key in one if key in _SHOWN}
-        for name, one in properties.items()
-    }
-    arrays = {name: {"type": "array", "items": {"type": "object"}} for name in short if short[name]["type"] == "array"}
-    return {"type": "object", "properties": {**short, **arrays}, "required": schema["required"]}
+def _short(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema without what repeats its names, because models read it again and again."""
+    shown = ("type", "description", "items", "additionalProperties")
+    short = {name: {key: one[key] for key in shown if one.get(key)} for name, one in schema["properties"].items()}
+    return {"type": "object", "properties": short, "required": schema["required"]}
 
 
 def as_result(result: Result, *, is_error: bool = False) -> CallToolResult:

@@ -109,6 +109,11 @@ def _built_again(root: str, here: str, options: BuildOptions, reporter: Reporter
 
 
 def _refuse(approved: tuple[str, ...], *, ci: bool, check: bool, takes: bool, others: bool) -> None:
+    if approved:
+        from runtime_shim.operator.current import FOR_A_PERSON, is_by_agent  # noqa: PLC0415 (it imports the engine)
+
+        if is_by_agent():
+            raise click.UsageError(FOR_A_PERSON)
     if ci and (approved or takes):
         option = "--approve" if approved else "--take-pins"
         raise click.UsageError(f"{option} does not work in CI (the variable CI is set); use it on your machine")

@@ -7,6 +7,17 @@ import shlex
 from msgspec import Struct
 
 
+class Error(Exception):
+    """A call that can't work. `code` names the reason, `message` has the details, and `remedy` is one thing to do."""
+
+    def __init__(self, code: str, message: str, remedy: str) -> None:
+        super().__init__(code, message, remedy)
+        self.code, self.message, self.help = code, message, remedy
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.help}"
+
+
 class FinishedStep(Struct, frozen=True):
     """A finished step of a run.
 

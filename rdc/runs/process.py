@@ -98,6 +98,15 @@ def run_process(words: Sequence[str], folder: str, given: str = "", timeout: flo
     return running.ended() or Ended(None)  # it has ended
 
 
+def ask_program(words: Sequence[str], folder: str) -> Ended:
+    """Run a Python program that needs no packages, such as `deploy.py status --json`, to its end."""
+    command = [sys.executable, "-I", "-S", os.path.join(os.curdir, words[0]) if words[0][0] == "-" else words[0]]
+    done = subprocess.run(  # noqa: S603 (a list of words)
+        [*command, *words[1:]], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    return Ended(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
+
+
 def holder_of(directory: str) -> int | None:
     """Return the number of the process that has a run by its state directory: 0 if it is unknown, None without one."""
     store = Store(directory)

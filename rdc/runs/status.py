@@ -15,17 +15,21 @@ from typing import Any
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
-from backends.base import MARK
+from backends.base import MARK, OutputFile, VerifyStatus
+from backends.registry import load
 from compiler.frontends import endings
 from compiler.project.project import is_root, open_project, project_around
-from compiler.text.source import without_ending
+from compiler.text.source import sha256_of, without_ending
 from rdc.runs.model import Current, FinishedStep, Run
-from rdc.runs.process import run_process
+from rdc.runs.process import ask_program, run_process
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.private import at_once, is_trusted
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.state import ENDED, OURS, Store
 from runtime_shim.operator.history import place_of
+
+_TELLING = frozenset(name for name, one in EDITIONS.items() if "operator.current" in one.modules)
+"""The editions whose programs show the current step."""
 
 NEAR = 2  # how many folders below this one to look for runs outside of a project
 
@@ -92,6 +96,16 @@ def _below(base: str, folder: str, depth: int) -> Iterator[str]:
             yield from _below(base, os.path.join(folder, name), depth - 1)
 
 
+class _Program(OutputFile, frozen=True):
+    """A Python program, and the files beside it."""
+
+    def beside(self, path: str, _home: str = "") -> OutputFile:
+        """Read the file at a path from this one."""
+        place = os.path.join(os.path.dirname(self.path), path)
+        text = _text(place)
+        return _Program(place, text, sha256_of(text), "" if text else "it is missing")
+
+
 class _States(Struct, frozen=True):
     """The state directories in a folder: `home` is its path from `base`, where commands and messages start."""
 
@@ -153,20 +167,45 @@ class _States(Struct, frozen=True):
         root = project_around(folder).root
         place = ["--as", label] if label else [] if program == state.name else ["--state-dir", f"{self.ours}/{name}"]
         file = os.path.join(root, run.source)
-        if not Path(file).is_file():
-            script = without_ending(Path(run.source).name, endings()) + ".py"
-            is_ours = self.ours == OURS and MARK in _text(self.at(script))
-            return replace(run, next=(shlex.join(["python3", script, "status", *place]),) if is_ours else ())
-        source = os.path.relpath(file, os.path.abspath(self.base))
-        place = place if root == folder else ["--state-dir", f"{self.ours}/{name}"]
-        run = replace(run, document=source, place=tuple(place))
-        # In a separate process, because modules that the program needs stay loaded.
-        ended = run_process([source, "status", *place, "--json"], self.base)
+        if Path(file).is_file():
+            source = os.path.relpath(file, os.path.abspath(self.base))
+            own = place if root == folder else ["--state-dir", f"{self.ours}/{name}"]
+            run = replace(run, document=source, place=tuple(own))
+        if str(state.begin.get("edition")).partition(" ")[0] in _TELLING and (facts := self._told(file, name, place)):
+            return _with_facts(run, facts)
+        return self._of_document(run) if run.document else replace(run, next=self._script(run.source, place))
+
+    def _of_document(self, run: Run) -> Run:
+        """Compile a run's document in a separate process: modules that the program needs stay loaded."""
+        ended = run_process([run.document, "status", *run.place, "--json"], self.base)
         if ended.code == 0:
             return _with_facts(run, json.loads(ended.output))
         # The document has changed, or needs options. This command shows the problem.
-        words = ["run", "--", source] if source.startswith("-") else ["run", source]
-        return replace(run, next=(shlex.join(["rdc", *words, "status", *place]),))
+        words = ["run", "--", run.document] if run.document.startswith("-") else ["run", run.document]
+        return replace(run, next=(shlex.join(["rdc", *words, "status", *run.place]),))
+
+    def _script(self, source: str, place: Sequence[str]) -> tuple[str, ...]:
+        """Return the command of a program whose document is missing, if it is in this folder."""
+        script = without_ending(Path(source).name, endings()) + ".py"
+        is_ours = self.ours == OURS and MARK in _text(self.at(script))
+        return (shlex.join(["python3", script, "status", *place]),) if is_ours else ()
+
+    def _told(self, file: str, name: str, place: Sequence[str]) -> Mapping[str, Any] | None:
+        """Return the status that the program of a run prints: it is beside the document, or where the run started.
+
+        Only a program of this version is called, with nothing but the document's calls and the unchanged runtime.
+        """
+        script = f"{without_ending(os.path.basename(file), endings())}.py"
+        folders = (os.path.relpath(os.path.dirname(file), os.path.abspath(self.base)), self.home)
+        own = place if self.ours == OURS else ["--state-dir", f"{self.ours}/{name}"]
+        for path in dict.fromkeys(os.path.normpath(os.path.join(folder, script)) for folder in folders):
+            program = _Program(self.at(path), _text(self.at(path)))
+            if program.text and load("python").verify_output(program, "").status == VerifyStatus.SOURCE_MISSING:
+                ended = ask_program([path, "status", *own, "--json"], self.base)
+                if ended.code == 0:
+                    facts: Mapping[str, Any] = json.loads(ended.output)
+                    return facts
+        return None
 
     def _of_make(self, name: str) -> Run:
         """Read the state of a Makefile, and the Makefile beside it. make is not called."""

@@ -15,7 +15,7 @@ from runtime_shim.tasks.ask import Asking
 
 AGENTS = ("CLAUDECODE", "CODEX_THREAD_ID", "AI_AGENT")  # variables that agents set for the commands they run
 FOR_A_PERSON = "this is for a person; run it in your own terminal"
-DECISIONS = ("approve", "goto", "reset")
+OF_PERSONS = ("approve", "goto", "reset")
 DECIDING = ("assume", "rerun_interrupted", "adopt", "human", "override")
 OF_AGENTS = ("agent", "parallel")  # tasks that the agent may answer
 KINDS = dict.fromkeys(("value", "confirm", "input", "select"), "ask")
@@ -91,7 +91,7 @@ class CurrentStep(Extension):
     def prepare(self) -> None:
         """Refuse decisions by an agent. `status --adopt` only looks."""
         options = vars(self.session.options)
-        decides = options["command"] in DECISIONS or any(map(options.get, DECIDING))
+        decides = options["command"] in OF_PERSONS or any(map(options.get, DECIDING))
         if decides and options["command"] != "status" and is_by_agent():
             raise UsageError(FOR_A_PERSON)
 

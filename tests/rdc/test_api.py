@@ -413,3 +413,130 @@ def test_a_damaged_journal_is_a_run_that_cannot_be_read(here: Path) -> None:
     (run,) = api.runs()
     assert (run.name, run.state) == ("bad", "unreadable")
     assert ".rdc/bad/journal" in run.message
+
+
+# --- One step at a time -----------------------------------------------------------------------------------------------
+
+TOOL = """name: numbers
+steps:
+  - {name: write, agent: writer, prompt: "Write it.", next: review}
+  - name: review
+    parallel: [{agent: a, prompt: "First?"}, {agent: b, prompt: "Second?"}]
+    end: true
+"""
+
+
+@pytest.mark.usefixtures("forked_runs")
+def test_steps_run_one_by_one_where_the_run_is(here: Path) -> None:
+    document(here, "deploy.runbook.md", ASKING.format(command="echo building"))
+    assert api.run_of("deploy.runbook.md").state == "none"
+    run = api.open_run("deploy.runbook.md", name="a")
+    assert (run.state, run.at, run.place) == ("ready", "0:1", ("--as", "a"))
+    assert run.current == api.Current("1", "Build", "shell", "rdc", command="echo building")
+    first = api.step(run, run.at, options=["--logs"])
+    assert (first.state, first.at) == ("waiting", "1:2")
+    assert first.current == api.Current(
+        "2", "Does the site work?", "ask", "person", "Open the page.", "", ("yes", "no"), form=True
+    )
+    assert Path(first.finished[0].log).read_text("utf-8") == "building\n"
+    late = error_of(lambda: api.step(run, run.at))
+    place = "the run is at 1:2 Does the site work?"
+    assert (late.code, late.message, late.help) == ("refused", "0:1 is not the current step", place)
+    assert error_of(lambda: api.answer(first, "yes", at="1:3")).message == "1:3 is not the current step"
+    answered = api.answer(first, "yes", at=first.at, by="bob")
+    assert (answered.state, answered.at, answered.finished[-1].by) == ("ready", "2:3", "bob")
+    ended = api.step(answered, answered.at)
+    assert (ended.state, ended.current, ended.message) == ("complete", None, "Version 1.5.0 is live")
+    assert api.run_of(ended) == ended
+
+
+@pytest.mark.usefixtures("forked_runs")
+def test_options_decide_who_acts(here: Path) -> None:
+    document(here, "numbers.workflow.yaml", TOOL)
+    options = ["--max-steps", "5", "--agent-for", "writer=echo done", "--logs"]
+    run = api.open_run("numbers.workflow.yaml", options=options)
+    assert run.current is not None
+    assert (run.current.by, run.current.replies) == ("rdc", ())
+    run = api.run_of(run)
+    assert run.current is not None
+    assert (run.current.by, run.current.replies, run.current.text.endswith("Write it.")) == ("agent", ("-",), True)
+    run = api.step(run, run.at, options=options)
+    assert run.current is not None
+    assert [(one.entry, one.answered) for one in run.current.entries] == [("review_0", False), ("review_1", False)]
+    waiting = api.step(run, run.at)
+    one = api.answer(waiting, "fine", step="review_1", at=waiting.at)
+    assert one.current is not None
+    assert [one.answered for one in one.current.entries] == [False, True]
+    assert one.at == waiting.at
+
+
+def test_a_step_that_takes_long_can_be_watched_and_interrupted(here: Path) -> None:
+    document(here, "deploy.runbook.md", ASKING.format(command="touch started; sleep 60"))
+    run = api.open_run("deploy.runbook.md")
+    assert not api.is_running(run)
+    process = api.start_step(run, options=["--logs"])
+    wait_until((here / "started").exists)
+    assert (api.is_running(run), process.ended()) == (True, None)
+    api.interrupt(run)
+    wait_until(lambda: not api.is_running(run))
+    interrupted = api.run_of(run)
+    assert interrupted.current is not None
+    assert (interrupted.state, interrupted.current.by) == ("interrupted", "person")
+    assert interrupted.current.replies == ("pass", "fail", "again")
+    decided = api.step(interrupted, interrupted.at, options=["--assume", "pass", "--by", "ann"])
+    assert (decided.state, decided.finished[0].by) == ("waiting", "ann")
+
+
+def test_a_step_that_was_refused_raises_its_reason(here: Path) -> None:
+    document(here, "deploy.runbook.md", ASKING.format(command="true"))
+    run = api.open_run("deploy.runbook.md")
+    api.step(run, run.at)
+    process = api.start_step(run)
+    ended = process.process.wait(60), process.ended()
+    assert ended[1] is not None
+    refused = error_of(lambda: api.check_end(ended[1], "deploy.runbook.md"))
+    assert (refused.code, refused.message) == ("refused", "0:1 is not the current step")
+
+
+def test_a_person_at_a_terminal_is_not_interrupted(here: Path) -> None:
+    document(here, "deploy.runbook.md", ASKING.format(command="touch started; sleep 60"))
+    words = [sys.executable, "-m", "rdc", "run", "deploy.runbook.md"]
+    process = subprocess.Popen(words, cwd=here, env=environment(), stderr=subprocess.DEVNULL)
+    wait_until((here / "started").exists)
+    (run,) = api.runs()
+    api.interrupt(run)
+    time.sleep(0.3)
+    assert api.is_running(run)
+    process.send_signal(signal.SIGINT)
+    process.wait(60)
+
+
+@pytest.mark.usefixtures("forked_runs")
+def test_a_run_whose_document_has_changed_shows_the_steps(here: Path) -> None:
+    document(here, "deploy.runbook.md", ASKING.format(command="true"))
+    run = api.start("deploy.runbook.md")
+    assert api.differences(run) == ()
+    document(here, "deploy.runbook.md", ASKING.format(command="false"))
+    changed = api.run_of(run)
+    assert (changed.state, changed.at, changed.current) == ("waiting", "1:2", None)
+    assert api.differences(run) == ("steps changed: 1",)
+
+
+@pytest.mark.usefixtures("forked_runs")
+def test_an_input_names_no_file(here: Path) -> None:
+    text = "---\nrdc:\n  inputs: {HOST: {}}\n---\n\n## 1. Restart {{HOST}}?\n\n- YES: COMPLETE\n- NO: STOP\n"
+    document(here, "restart.runbook.md", text)
+    run = api.open_run("restart.runbook.md", inputs={"HOST": "@restart.runbook.md"})
+    assert run.current is not None
+    assert run.current.title == "Restart @restart.runbook.md?"
+    assert error_of(lambda: api.open_run("a.runbook.md", inputs={"HOST=x": "y"})).code == "invalid-option"
+
+
+@pytest.mark.usefixtures("forked_runs")
+def test_an_agent_answers_no_question(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document(here, "deploy.runbook.md", ASKING.format(command="true"))
+    run = api.start("deploy.runbook.md")
+    monkeypatch.setenv("CLAUDECODE", "1")
+    refused = error_of(lambda: api.answer(run, "yes", at=run.at))
+    assert (refused.code, refused.message) == ("refused", "this is for a person")
+    assert api.run_of(run).at == run.at

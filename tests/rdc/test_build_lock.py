@@ -58,6 +58,17 @@ def test_a_new_item_is_refused_until_it_is_approved_by_name(project: Project) ->
     assert project.build("--check").code == 0
 
 
+@pytest.mark.parametrize("variable", ["CLAUDECODE", "CODEX_THREAD_ID", "AI_AGENT"])
+def test_an_agent_approves_nothing(project: Project, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    project.write("docs/deploy.runbook.md", SECRET)
+    before = project.text("rdc.lock")
+    monkeypatch.setenv(variable, "1")
+    refused = project.build("--approve", "secret DEPLOY_TOKEN", "--approve", "environment production")
+    assert (refused.code, "this is for a person; run it in your own terminal" in refused.err) == (2, True)
+    assert project.text("rdc.lock") == before
+    assert "rdc build --approve" in project.build().err, "it may see what is new"
+
+
 def test_a_secret_that_goes_needs_no_approval_and_an_environment_does(project: Project) -> None:
     project.write("docs/deploy.runbook.md", SECRET)
     project.build("--approve", "secret DEPLOY_TOKEN", "--approve", "environment production")

@@ -135,6 +135,60 @@ def test_status_offers_the_program_where_the_document_is_elsewhere(tmp_path: Pat
     assert runs(tmp_path)["deploy"]["next"] == ["python3 deploy.py status"]
 
 
+def compiled(folder: Path, file: str, *options: str) -> Path:
+    """Compile a document to a program with all operator commands, and run that."""
+    made = call("compile", file, "--to", "python", "-O", "operator=full", *options, "-o", "deploy.py", cwd=folder)
+    assert made.code == 0, made.err
+    subprocess.run(["python3", "deploy.py", "run"], cwd=folder, stdin=subprocess.DEVNULL, check=False)
+    return folder / "deploy.py"
+
+
+@pytest.mark.parametrize("options", [(), ("-O", "runtime=shared")])
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_status_asks_the_program_of_a_run_and_compiles_nothing(
+    tmp_path: Path, is_gone: bool, options: tuple[str, ...]
+) -> None:
+    file = document(tmp_path)
+    compiled(tmp_path, file, *options)
+    (tmp_path / file).unlink() if is_gone else (tmp_path / file).write_text("## 1. Broken\n\n- PASS: GOTO 9\n")
+    run = runs(tmp_path)["deploy"]
+    assert (run["state"], run["question"]) == ("waiting", "Check the site: Is it up?")
+    assert run["next"][0] == "python3 deploy.py answer 2 yes"
+    assert subprocess.run(run["next"][0].split(), cwd=tmp_path, capture_output=True, check=False).returncode == 0
+
+
+def test_status_asks_a_program_that_is_beside_its_document(tmp_path: Path) -> None:
+    (tmp_path / "rdc.toml").touch()
+    (tmp_path / "ops").mkdir()
+    file = document(tmp_path / "ops")
+    words = ("compile", file, "--to", "python", "-O", "operator=full", "-o", "deploy.py")
+    assert call(*words, cwd=tmp_path / "ops").code == 0
+    subprocess.run(["python3", "ops/deploy.py", "run"], cwd=tmp_path, stdin=subprocess.DEVNULL, check=False)
+    (tmp_path / "ops" / file).unlink()
+    assert runs(tmp_path)["ops.deploy"]["next"][0] == "ops/deploy.py answer 2 yes"
+    inner = runs(tmp_path / "ops")["ops.deploy"]["next"][0]
+    assert inner == "python3 deploy.py answer 2 yes --state-dir ../.rdc/ops.deploy"
+
+
+def test_status_calls_no_program_that_was_changed(tmp_path: Path) -> None:
+    program = compiled(tmp_path, document(tmp_path))
+    text = program.read_text(encoding="utf-8")
+    for place in ("import sys\n", "class Display:\n", "EXTENSIONS = (\n"):
+        assert place in text
+        program.write_text(text.replace(place, f"open('taken', 'w')\n{place}", 1), encoding="utf-8")
+        assert runs(tmp_path)["deploy"]["next"][0] == "rdc run deploy.runbook.md answer 2 yes"
+        assert not (tmp_path / "taken").exists()
+
+
+def test_status_takes_the_document_if_the_program_is_another_version(tmp_path: Path) -> None:
+    file = document(tmp_path)
+    compiled(tmp_path, file)
+    document(tmp_path, command="date")
+    assert call("compile", file, "--to", "python", "-O", "operator=full", "-o", "deploy.py", cwd=tmp_path).code == 0
+    document(tmp_path)
+    assert runs(tmp_path)["deploy"]["next"][0] == "rdc run deploy.runbook.md answer 2 yes"
+
+
 def test_status_without_runs(tmp_path: Path) -> None:
     assert call("status", cwd=tmp_path).out == "No run has started here.\n"
 

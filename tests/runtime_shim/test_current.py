@@ -1,0 +1,384 @@
+"""The current step in `status --json`, calls that are only for it (`--at`), and calls that are only for people."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from compiler.ir.program import Program
+from compiler.ir.rules import Event, Rule
+from compiler.ir.tasks import Ask, Gate, Parallel, Tool, Value
+from compiler.ir.texts import text
+from runtime_shim.editions import EDITIONS
+from runtime_shim.operator.current import AGENTS, FOR_A_PERSON
+from tests.runtime_shim.stepspec.stages import EXECUTE, compiled, stage
+from tests.support.process import LOOP, Place, Table, ask, kill, shell
+from tests.support.process import program as table_of
+from tests.support.runtime_programs import Compiled, agent, edge, node, of, program, sh, slot, stored
+
+pytestmark = pytest.mark.process
+
+
+DEPLOY = table_of({"1": shell("echo built", "2"), "2": ask("3"), "3": shell("echo installed", "COMPLETE")})
+
+
+def status(place: Place, *words: str, **variables: str) -> Table:
+    """The status as data."""
+    result = place.run("status", "--json", *words, cwd=place.path, **variables)
+    assert result.code == 0, result.err
+    found: Table = json.loads(result.out)
+    return found
+
+
+def current(place: Place, *words: str, **variables: str) -> Table:
+    """The current step as data; a run is started if there is none."""
+    if not place.journal.exists():
+        assert place.run("open").code == 0
+    found: Table = status(place, *words, **variables)["current"]
+    return found
+
+
+def facts(step: Table, *keys: str) -> list[Any]:
+    return [step[key] for key in keys]
+
+
+# --- The current step of each kind ------------------------------------------------------------------------------------
+
+
+def test_a_command_is_for_rdc(tmp_path: Path) -> None:
+    place = Place(tmp_path, DEPLOY)
+    found = current(place)
+    assert facts(found, "step", "title", "kind", "by", "command") == ["1", "Work", "shell", "rdc", "echo built"]
+    assert facts(found, "replies", "entries", "log", "attempt", "form") == [[], [], "", 1, False]
+    assert status(place)["at"] == "0:1"
+
+
+def test_a_question_is_for_a_person_with_its_whole_text_and_its_replies(tmp_path: Path) -> None:
+    place = Place(tmp_path, table_of({"1": ask("COMPLETE", prompt="Look at it.\n\nBoth pages.", block="/a\n/b")}))
+    found = current(place)
+    assert facts(found, "kind", "by", "replies", "form") == ["ask", "person", ["pass", "fail"], True]
+    assert found["text"] == "Look at it.\n\nBoth pages.\n\n/a\n/b"
+
+
+def test_a_question_that_an_agent_answers_is_for_rdc(tmp_path: Path) -> None:
+    place = Place(tmp_path, table_of({"1": ask("COMPLETE")}))
+    assert current(place)["by"] == "person"
+    assert current(place, "--agent", "echo PASS")["by"] == "rdc"
+
+
+def test_a_checklist_needs_more_than_a_form(tmp_path: Path) -> None:
+    place = Place(tmp_path, table_of({"1": ask("COMPLETE", items=["One", "Two"])}))
+    assert facts(current(place), "by", "form") == ["person", False]
+
+
+def test_a_question_for_a_value_shows_what_it_takes(tmp_path: Path) -> None:
+    value = Value("REGION", "choice", ("eu", "us"))
+    ends = edge("COMPLETE", "pass", stored("REGION")), edge("STOP", "fail")
+    place = Compiled(tmp_path, program(node("1", Ask("value", text("Where?"), value=value), *ends), slots=("REGION",)))
+    found = current(place)
+    assert facts(found, "kind", "by", "replies", "outputs") == ["ask", "person", ["eu", "us", "fail"], ["REGION"]]
+    assert found["asks"] == {"name": "REGION", "type": "choice", "options": ["eu", "us"]}
+
+
+def test_options_have_the_values_of_the_run(tmp_path: Path) -> None:
+    select = Ask("select", text("Which?"), options=(of("host ", slot("HOST")), text("none")))
+    steps = node("1", agent("Name a host."), edge("2", None, stored("HOST"))), node("2", select)
+    place = Compiled(tmp_path, program(*steps, slots=("HOST",)))
+    assert place.run("run", "--agent", "echo web1").code == 75
+    assert current(place)["replies"] == ["host web1", "none"]
+
+
+def test_a_gate_is_for_a_person_unless_a_rule_wants_one_in_a_terminal(tmp_path: Path) -> None:
+    gate = node("1", Gate("g", text("Publish?")), edge("2", "approved"), edge("STOP", "rejected"))
+    rule = Rule("ok", "1 APPROVED before 2", (Event("2"),), (Event("1", "approved"),), needs="1 APPROVED")
+    for name, rules in (("free", ()), ("held", (replace(rule, persons=("1",)),))):
+        (tmp_path / name).mkdir()
+        found = current(Compiled(tmp_path / name, program(gate, node("2", sh("true")), rules=rules)))
+        assert facts(found, "kind", "by", "text") == ["gate", "person", "Publish?"]
+        assert facts(found, "replies", "form") == [["approved", "rejected"], name == "free"]
+
+
+def test_a_prompt_is_for_the_agent_unless_a_command_answers_it(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, program(node("1", agent("Write it.\n\nAll of it.", kind="writer"))))
+    found = current(place)
+    assert facts(found, "kind", "by", "replies", "form") == ["agent", "agent", ["-"], False]
+    assert found["text"] == "Write it.\n\nAll of it."
+    assert current(place, "--agent-for", "writer=cat")["by"] == "rdc"
+    assert current(place, "--agent-for", "inline=cat")["by"] == "agent"
+    assert current(place, RDC_AGENT="cat")["by"] == "rdc"
+
+
+def test_a_prompt_has_the_context_and_the_outputs_before_it(tmp_path: Path) -> None:
+    steps = node("1", agent("First."), edge("2", None, stored("DRAFT"))), node("2", agent(of("Review ", slot("DRAFT"))))
+    place = Compiled(tmp_path, program(*steps, slots=("DRAFT",)))
+    assert current(place)["outputs"] == ["DRAFT"]
+    assert place.run("step", "1", "--agent", "printf 'a draft'").code == 0
+    assert current(place)["text"] == "Review a draft"
+
+
+def test_entries_of_a_parallel_step_are_answered_one_by_one(tmp_path: Path) -> None:
+    reviews = Parallel((agent("First?", kind="a"), agent("Second?", kind="b")))
+    place = Compiled(tmp_path, program(node("review", reviews)))
+    found = current(place)
+    assert facts(found, "kind", "by", "text") == ["parallel", "agent", ""]
+    assert place.run("step", "review", "--at", "0:review").code == 75
+    assert place.run("answer", "review_1", "fine", "--at", "0:review", AI_AGENT="1").code == 0
+    assert status(place)["at"] == "0:review"
+    assert current(place)["entries"] == [
+        {"entry": "review_0", "text": "First?", "answered": False},
+        {"entry": "review_1", "text": "Second?", "answered": True},
+    ]
+    assert current(place, "--agent-for", "b=cat")["by"] == "agent"
+    assert current(place, "--agent-for", "a=cat")["by"] == "rdc", "the other one is answered"
+
+
+def test_a_tool_is_for_rdc_or_for_a_person_without_a_command(tmp_path: Path) -> None:
+    tool = Tool("metrics", "read", text('{"days": 3}'))
+    place = Compiled(tmp_path, program(node("1", tool, edge("COMPLETE", "pass"), edge("STOP"))))
+    found = current(place)
+    assert facts(found, "kind", "by", "replies") == ["tool", "person", ["-"]]
+    assert json.loads(found["text"]) == {"tool": "read", "arguments": {"days": 3}}
+    assert facts(current(place, "--tool", "metrics=cat"), "by", "replies") == ["rdc", []]
+
+
+def test_a_stage_is_for_rdc_except_without_an_executor(tmp_path: Path) -> None:
+    place = compiled(tmp_path, stage("inputs"), EXECUTE)
+    assert facts(current(place), "kind", "by") == ["stage", "rdc"]
+    assert place.run("step", "draft/inputs").code == 0
+    found = current(place)
+    assert facts(found, "step", "by", "text", "replies") == ["draft", "person", "Write the draft", ["pass", "fail"]]
+    assert current(place, "--executor", "true")["by"] == "rdc"
+    assert status(place)["at"] == "1:draft"
+
+
+def test_an_interrupted_step_is_for_a_person(tmp_path: Path) -> None:
+    place = Place(tmp_path, table_of({"1": shell("kill -9 $PPID", "COMPLETE")}))
+    assert place.run("run", "--logs").code == -signal.SIGKILL
+    found = current(place)
+    assert facts(found, "by", "replies", "form") == ["person", ["pass", "fail", "again"], True]
+    assert Path(found["log"]) == tmp_path / ".rdc/deploy/logs/001-1.log"
+
+
+def test_a_command_that_still_runs_has_no_outcome(tmp_path: Path) -> None:
+    place = Place(tmp_path, table_of({"1": shell("echo $$ > pid; exec sleep 60", "COMPLETE")}))
+    running = place.start("run")
+    group = int(place.wait_for("pid"))
+    during = status(place)
+    assert (during["state"], during["current"]["by"]) == ("running", "rdc")
+    kill(running)
+    assert current(place)["replies"] == ["again"]
+    os.killpg(group, signal.SIGKILL)
+
+
+def test_a_held_run_takes_no_reply(tmp_path: Path) -> None:
+    rule = Rule("ok", "2 PASS before 1", (Event("1"),), (Event("2", "pass"),), needs="2 PASS")
+    steps = node("0", sh("true")), node("1", sh("true"), edge("2", "pass"), edge("STOP")), node("2", sh("true"))
+    steps = (replace(steps[0], edges=(edge("1"),)), *steps[1:])
+    place = Compiled(tmp_path, program(*steps, rules=(rule,)))
+    assert place.run("run").code == 75
+    found = status(place)
+    assert (found["state"], *facts(found["current"], "by", "replies", "form")) == ("held", "person", [], False)
+
+
+def test_there_is_no_current_step_before_the_start_and_after_the_end(tmp_path: Path) -> None:
+    place = Place(tmp_path, table_of({"1": shell("true", "COMPLETE")}))
+    found = status(place)
+    assert (found["state"], found["current"], found["at"]) == ("none", None, "")
+    place.run("run")
+    found = status(place)
+    assert (found["state"], found["current"], found["at"]) == ("complete", None, "1:COMPLETE")
+
+
+def test_the_current_step_of_another_version_is_unknown(tmp_path: Path) -> None:
+    place = Place(tmp_path, DEPLOY)
+    assert place.run("run").code == 75
+    place.write(table_of({"1": shell("echo built", "2"), "2": ask("3"), "3": shell("echo other", "COMPLETE")}))
+    found = status(place, "--adopt")
+    assert (found["same_program"], found["current"], found["at"]) == (False, None, "1:2")
+
+
+def test_attempts_are_counted(tmp_path: Path) -> None:
+    place = Place(tmp_path, LOOP)
+    place.hook("import os\nos.environ['ONCE'] = '1'")
+    place.write({**LOOP, "nodes": {**LOOP["nodes"], "1": {**LOOP["nodes"]["1"], "command": "kill -9 $PPID"}}})
+    place.run("run")
+    place.run("resume", "--assume", "fail")
+    assert current(place)["attempt"] == 2
+
+
+def test_secrets_are_masked(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, program(node("1", agent("Use hunter22.")), node("2", sh("echo hunter22"))))
+    place.write({**place.table, "secrets": ["TOKEN"]})
+    place.run("open", TOKEN="hunter22")
+    assert current(place, TOKEN="hunter22")["text"] == "Use ***."
+    place.run("goto", "2", TOKEN="hunter22")
+    assert current(place, TOKEN="hunter22")["command"] == "echo ***"
+
+
+def test_each_finished_step_has_the_path_of_its_log(tmp_path: Path) -> None:
+    place = Place(tmp_path, DEPLOY)
+    place.run("run", "--logs")
+    place.run("answer", "2", "pass", "--resume")
+    logs = [one["log"] for one in status(place)["finished"]]
+    assert logs == [
+        str(tmp_path / ".rdc/deploy/logs" / name) if name else "" for name in ("001-1.log", "", "003-3.log")
+    ]
+    assert Path(logs[2]).read_text() == "installed\n"
+    place.run("run")
+    archived = json.loads(place.run("history", json.loads(place.run("history", "--json").out)[-1]["run"], "--json").out)
+    assert Path(archived["finished"][0]["log"]).read_text() == "built\n"
+
+
+# --- Calls that are only for the current step -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("at", ["0:1", "2:2", "1:3", "1:", ":2", "2", "", "1:2 ", "1:2\n\x1b[2J", "9:nope"])
+def test_a_call_for_another_place_changes_nothing(tmp_path: Path, at: str) -> None:
+    place = Place(tmp_path, DEPLOY)
+    assert place.run("run").code == 75
+    before = place.journal.read_bytes()
+    for words in (("step", "2"), ("step", "1"), ("answer", "2", "pass")):
+        refused = place.run(*words, "--at", at)
+        assert refused.code == 2
+        assert refused.last.endswith(" is not the current step; the run is at 1:2 Review")
+        assert refused.last.isprintable()
+    assert place.journal.read_bytes() == before
+
+
+def test_a_call_that_is_repeated_changes_nothing(tmp_path: Path) -> None:
+    place = Place(tmp_path, DEPLOY)
+    place.run("open")
+    assert place.run("step", "1", "--at", "0:1").code == 0
+    before = place.journal.read_bytes()
+    again = place.run("step", "1", "--at", "0:1")
+    assert (again.code, again.last) == (2, "rdc: error: 0:1 is not the current step; the run is at 1:2 Review")
+    assert place.journal.read_bytes() == before
+    assert place.run("answer", "2", "pass", "--at", "1:2", "--resume").code == 0, "the rest of the call may move"
+    before = place.journal.read_bytes()
+    over = place.run("answer", "2", "pass", "--at", "1:2")
+    assert (over.code, over.last) == (2, "rdc: error: 1:2 is not the current step; the run is over: COMPLETE all done")
+    assert place.journal.read_bytes() == before
+
+
+def test_a_loop_returns_to_a_step_but_not_to_a_place(tmp_path: Path) -> None:
+    edges = [{"on": "pass", "go": "1", "says": ""}, {"on": "fail", "go": "STOP", "says": ""}]
+    place = Place(tmp_path, table_of({"1": shell("echo x >> log", "2"), "2": {**ask("1"), "edges": edges}}))
+    place.run("open")
+    assert place.run("step", "1", "--at", "0:1").code == 0
+    assert place.run("answer", "2", "pass", "--at", "1:2").code == 0
+    assert place.run("step", "1", "--at", "0:1").code == 2
+    assert place.run("step", "1", "--at", "2:1").code == 0
+    assert place.text("log") == "x\nx\n"
+
+
+def test_retries_happen_in_one_call(tmp_path: Path) -> None:
+    place = Place(tmp_path, LOOP)
+    place.run("open")
+    assert place.run("step", "1", "--at", "0:1").code == 1
+    assert place.text("log") == "1\n2\n3\n"
+
+
+def test_a_gate_is_approved_only_at_its_place(tmp_path: Path) -> None:
+    gate = node("1", Gate("g", text("Publish?")), edge("COMPLETE", "approved"), edge("STOP", "rejected"))
+    place = Compiled(tmp_path, program(gate))
+    place.run("open")
+    assert place.run("approve", "--gate", "1", "--at", "1:1").code == 2
+    assert place.run("approve", "--gate", "1", "--at", "0:1").code == 0
+
+
+def test_two_calls_with_one_place_run_a_step_once(tmp_path: Path) -> None:
+    for number in range(20):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        place = Place(folder, DEPLOY)
+        place.write(table_of({"1": shell("echo x >> log", "2"), "2": ask("COMPLETE")}))
+        place.run("open")
+        calls = [place.start("step", "1", "--at", "0:1") for _ in range(2)]
+        codes = sorted(call.wait(30) for call in calls)
+        for call in calls:
+            call.communicate()
+        assert (codes, place.text("log")) == ([0, 2], "x\n")
+
+
+def test_a_call_after_an_expiry_is_for_another_place(tmp_path: Path) -> None:
+    place = Place(tmp_path, DEPLOY)
+    assert place.run("run", "--expire", "1h").code == 75
+    place.later(7200)
+    before = place.journal.read_bytes()
+    assert place.run("answer", "2", "pass", "--at", "1:2").code == 2
+    assert place.journal.read_bytes() == before
+
+
+# --- Calls that are only for people -----------------------------------------------------------------------------------
+
+DECISIONS = [
+    ("answer", "2", "pass"),
+    ("approve", "--gate", "2"),
+    ("goto", "3"),
+    ("reset",),
+    ("resume", "--assume", "pass"),
+    ("resume", "--rerun-interrupted"),
+    ("step", "2", "--rerun-interrupted"),
+    ("resume", "--adopt"),
+    ("resume", "--human"),
+    ("resume", "--override", "ok", "--note", "why"),
+]
+
+
+def guarded() -> Program:
+    """A question, and a gate that a rule wants."""
+    rule = Rule("ok", "2 PASS before 3", (Event("3"),), (Event("2", "pass"),), needs="2 PASS")
+    gate = node("3", Gate("g", text("Publish?")), edge("COMPLETE", "approved"), edge("STOP", "rejected"))
+    question = Ask("pass_fail", text("Ready?"))
+    return program(
+        node("1", sh("true"), edge("2", "pass"), edge("STOP")),
+        node("2", question, edge("3", "pass"), edge("STOP", "fail")),
+        gate,
+        rules=(rule,),
+    )
+
+
+@pytest.mark.parametrize("variable", AGENTS)
+@pytest.mark.parametrize("words", DECISIONS, ids=" ".join)
+def test_an_agent_decides_nothing_for_people(tmp_path: Path, words: tuple[str, ...], variable: str) -> None:
+    place = Compiled(tmp_path, guarded())
+    assert place.run("run").code == 75
+    before = place.journal.read_bytes()
+    refused = place.run(*words, cwd=tmp_path, **{variable: "x"})
+    assert (refused.code, refused.last) == (2, f"rdc: error: {FOR_A_PERSON}")
+    assert place.journal.read_bytes() == before
+    assert not (tmp_path / ".rdc/deploy/history").exists()
+
+
+def test_an_agent_may_look_run_steps_and_answer_its_own(tmp_path: Path) -> None:
+    steps = node("1", sh("true"), edge("2", "pass"), edge("STOP")), node("2", agent("Write it."))
+    place = Compiled(tmp_path, program(*steps))
+    assert place.run("run", AI_AGENT="1").code == 75
+    assert status(place, "--adopt", AI_AGENT="1")["current"]["by"] == "agent"
+    assert place.run("answer", "2", "done", "--at", "1:2", "--resume", AI_AGENT="1").code == 0
+    assert place.run("answer", "2", "done", AI_AGENT="1").last == "rdc: error: no step is waiting for an answer"
+
+
+def test_an_empty_variable_is_no_agent(tmp_path: Path) -> None:
+    place = Place(tmp_path, DEPLOY)
+    assert place.run("run").code == 75
+    assert place.run("answer", "2", "pass", CLAUDECODE="").code == 0
+
+
+def test_a_compiled_program_refuses_too(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, guarded())
+    place.bundle(operator="full")
+    assert place.run("run", PYTHONPATH="").code == 75
+    assert place.run("answer", "2", "pass", PYTHONPATH="", AI_AGENT="1").last == f"rdc: error: {FOR_A_PERSON}"
+    assert place.run("step", "2", "--at", "0:1", PYTHONPATH="").code == 2
+
+
+def test_the_editions_with_agents_and_contracts_have_it() -> None:
+    found = {name for name, edition in EDITIONS.items() if "operator.current.CurrentStep" in edition.extensions}
+    assert found == {"agents", "stepspec"}
