@@ -8,13 +8,13 @@ from typing import Any
 
 from rdc.agents.guard import HOSTS, OURS, STATE
 from rdc.agents.shell import ANSWER, DECIDING_OPTIONS
-from runtime_shim.operator.current import DECISIONS
+from runtime_shim.operator.current import OF_PERSONS
 
 HOOK = "rdc guard"
 PATIENCE = 30  # in seconds; the hook takes less than one, and about one when an agent stops
 CALL = 60  # in seconds; Codex ends a call of a tool after this time
 
-_DECISIONS, _OF_RDC = (ANSWER, *DECISIONS), (ANSWER, "goto")
+_DECISIONS, _OF_RDC = (ANSWER, *OF_PERSONS), (ANSWER, "goto")
 
 
 def _claude_code(arguments: Sequence[str], documents: Sequence[str]) -> Mapping[str, str]:

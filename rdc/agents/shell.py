@@ -14,14 +14,14 @@ from itertools import pairwise
 from msgspec import Struct
 
 from backends.base import MARK, MARK_LINES
-from runtime_shim.operator.current import DECIDING, DECISIONS
+from runtime_shim.operator.current import DECIDING, OF_PERSONS
 
 ANSWER = "answer"
 DECIDING_OPTIONS = frozenset(f"--{name.replace('_', '-')}" for name in DECIDING)
 DECIDING_VARIABLES = frozenset({"ASSUME", "RERUN", "ADOPT", "HUMAN", "OVERRIDE", "REPLY"})
 """Variables of generated Makefiles that do the same."""
 
-OF_MAKE = frozenset({ANSWER, *DECISIONS, "clean"})
+OF_MAKE = frozenset({ANSWER, *OF_PERSONS, "clean"})
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 
 READERS = frozenset({"cat", "echo", "grep", "head", "less", "ls", "man", "printf", "rg", "tail", "which"})
@@ -91,12 +91,12 @@ class Call(Struct, frozen=True):
 
 def _deciding(words: Sequence[str]) -> tuple[str, str]:
     options = {word.partition("=")[0] for word in words}
-    if found := sorted(options & DECIDING_OPTIONS):
+    if "status" not in words[:_MOST] and (found := sorted(options & DECIDING_OPTIONS)):
         return found[0], ""
     if "build" in words and "--approve" in options:
         return "build --approve", ""
     for at, word in enumerate(words[:_MOST]):  # `run`, options for reading, the document
-        if word in DECISIONS:
+        if word in OF_PERSONS:
             return word, ""
         if word == ANSWER:
             return word, next((one for one in words[at + 1 :] if one[:1] != "-"), "")

@@ -75,11 +75,14 @@ def test_a_run_that_may_not_continue_closes_nothing(tmp_path: Path) -> None:
 
 
 def test_runs_with_several_jobs_open_an_issue_too(tmp_path: Path) -> None:
-    run = Run(tmp_path, DOCUMENT, {**NOTIFIED, "steps": {"4": {"environment": "production"}}})
+    document = "# A\n\n" + command("1. Build", "true") + command("2. Ship", "true")
+    document += question("3. Does it work?", "", "YES: COMPLETE", "NO: STOP")
+    run = Run(tmp_path, document, {**NOTIFIED, "steps": {"2": {"environment": "production"}}})
     assert len(parsed(run.text)["jobs"]) > 2
-    run()
-    assert ending(run(resume="1", answers="yes")).startswith("WAITING 5")
-    assert [one["title"] for one in issues(run)] == ["Deploy waits at 5. Does it work?"]
+    assert ending(run()).startswith("WAITING 3")
+    assert [one["title"] for one in issues(run)] == ["A waits at 3. Does it work?"]
+    assert run(resume="1", answers="yes").exit_code == 0
+    assert issues(run) == []
 
 
 def test_a_run_without_a_question_opens_none(tmp_path: Path) -> None:
