@@ -48,7 +48,10 @@ None means that the default comes from the file or the position. Keys with a def
 
 UNWRITTEN: Mapping[type, frozenset[str]] = {
     Program: frozenset(
-        {"secrets", "jumps", "artifact", "folder", "contexts", "stepspec", "project", "file", "logs", "notify", "rules"}
+        {
+            *("secrets", "jumps", "artifact", "folder", "contexts", "stepspec", "project", "file", "logs", "notify"),
+            *("rules", "description"),
+        }
     ),
     Node: frozenset({"constants"}),
     Edge: frozenset({"settles"}),
