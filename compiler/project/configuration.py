@@ -97,7 +97,7 @@ def _served_issues(table: object) -> Iterator[Issue]:
     names = ("documents", "output")
     for key in map(str, table):
         if key not in names:
-            problem = f"there is no key `{key}` in `{MCP}`{did_you_mean(key, names)}"
+            problem = f"unknown key `{key}` in `{MCP}`{did_you_mean(key, names)}"
             yield Issue((key,), problem, "use the keys `documents` and `output`")
     patterns, output = table.get("documents", []), table.get("output", OUTPUTS[0])
     if not isinstance(patterns, list) or len(patterns) > MOST_DOCUMENTS or not all(map(is_pattern, patterns)):

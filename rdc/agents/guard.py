@@ -44,7 +44,7 @@ HOSTS = (
 
 
 class Event(Struct, frozen=True):
-    """What a host sends about a tool before it runs it, and at the end of the agent's turn."""
+    """An event of a host: a tool before the host runs it, or the end of the agent's turn."""
 
     hook_event_name: str
     cwd: str = ""

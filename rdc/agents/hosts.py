@@ -1,4 +1,4 @@
-"""The settings of Claude Code and Codex for the server, the hook and what the agent may not do, to paste."""
+"""The settings of Claude Code and Codex for the server, the hook and the agent's limits, to paste."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def _codex(arguments: Sequence[str], documents: Sequence[str]) -> Mapping[str, s
         *([["rdc", "run", [*documents], list(_DECISIONS)]] if documents else []),
     )
     why = json.dumps("this is for a person")
-    texts = [
+    found = [
         f'prefix_rule(pattern = {json.dumps(one)}, decision = "forbidden", justification = {why})' for one in rules
     ]
-    return {".codex/config.toml": "\n".join(lines), ".codex/rules/rdc.rules": "\n".join(texts)}
+    return {".codex/config.toml": "\n".join(lines), ".codex/rules/rdc.rules": "\n".join(found)}
 
 
 def _json(value: Any) -> str:  # noqa: ANN401 (plain data)

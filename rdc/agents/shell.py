@@ -1,6 +1,6 @@
 """Find the commands in a line for a shell that decide about a run or write files, as far as its words show them.
 
-This helps against eager agents. A shell has many ways to run a command that nothing here sees, such as variables.
+This helps against eager agents. A shell can take a command from a variable or a script, which nothing here sees.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Call(Struct, frozen=True):
         return any(word.startswith(("-i", "--in-place", "-pi")) for word in self.words)
 
     def decision(self) -> tuple[str, str]:
-        """Return the word that decides about a run, and the step of an answer; empty strings if there is none."""
+        """Return the word that decides about a run, and the step of an answer; empty strings if no word does."""
         if os.path.basename(self.words[0]) in READERS:
             return "", ""
         for at, word in enumerate(self.words):
@@ -120,8 +120,8 @@ def calls(text: str, folder: str, depth: int = 0) -> Iterator[Call]:
         yield Call(tuple(words), tuple(targets), folder)
         if words[0] == "cd" and words[1:]:
             folder = os.path.join(folder, os.path.expanduser(words[1]))
-        inner = [word for word in words if "$(" in word or "`" in word]
-        nested = [_NESTED.sub("\n", word) for word in inner]
+        nesting = [word for word in words if "$(" in word or "`" in word]
+        nested = [_NESTED.sub("\n", word) for word in nesting]
         if any(os.path.basename(word) in SHELLS for word in words):
             options = (at for at, word in enumerate(words) if re.fullmatch("-[a-z]*c", word))
             nested += [word for at in options for word in words[at + 1 : at + 2]]

@@ -5,12 +5,11 @@ import sys
 import click
 
 from rdc.agents.guard import MOST_BYTES, refusal
-from rdc.terminal.output import tell
 
 
 @click.command(name="guard")
 def command() -> int:
-    """Refuse what is for people, as a hook of Claude Code or Codex.
+    """Refuse decisions and edits for people, as a hook of Claude Code or Codex.
 
     It reads an event as JSON on standard input. Before a tool, it refuses commands that decide about a run, and edits
     of served documents, `.rdc`, `rdc.toml`, `rdc.lock` and settings of hosts. At the end of a turn, it refuses once
@@ -20,5 +19,5 @@ def command() -> int:
     """
     reason = refusal(sys.stdin.buffer.read(MOST_BYTES + 1))
     if reason:
-        tell(f"rdc: {reason}")
+        sys.stderr.write(f"rdc: {reason}\n")
     return 2 if reason else 0

@@ -202,17 +202,17 @@ def summary(name: str, data: bytes) -> str:
 
 def issue(_name: str, _data: bytes) -> str:
     """Close the issue of the run that this one continues, and open one if this run waits."""
-    said, before = [], os.environ["RESUMED"]
+    done, before = [], os.environ["RESUMED"]
     for number in asked_by(before) if re.fullmatch(RUN, before) else ():
         ask("PATCH", f"/issues/{number}", {"state": "closed"})
-        said.append(f"closed {number}")
+        done.append(f"closed {number}")
     if os.environ["ISSUE"]:
         title, text = waiting(os.environ["ISSUE"])
         # Nothing in a code block works, and a command must stay as it is.
         body = f"{MARKED % os.environ['GITHUB_RUN_ID']}\n{signed()}\n\n{fenced(re.sub(*HARMLESS[0], text))}"
         found = ask("POST", "/issues", {"title": harmless(" ".join(title.split()))[:LONGEST_TITLE], "body": body})
-        said.append(f"opened {int(found['number'])}")
-    return ", ".join(said) or "there is none to close"
+        done.append(f"opened {int(found['number'])}")
+    return ", ".join(done) or "no issue to close"
 
 
 def asked_by(run: str) -> list[int]:

@@ -141,7 +141,7 @@ def test_without_the_table_no_document_is_served(tmp_path: Path) -> None:
     ("text", "line", "message"),
     [
         ("mcp = 1", 1, "`mcp` must be a table"),
-        ("[mcp]\ndocument = []", 2, "there is no key `document` in `mcp`; did you mean `documents`?"),
+        ("[mcp]\ndocument = []", 2, "unknown key `document` in `mcp`; did you mean `documents`?"),
         ('[mcp]\ndocuments = "a.runbook.md"', 2, "`documents` must be a list of at most 100 paths"),
         ('[mcp]\ndocuments = ["/etc/*"]', 2, "`documents` must be a list of at most 100 paths"),
         ('[mcp]\ndocuments = ["a/../../b"]', 2, "`documents` must be a list of at most 100 paths"),

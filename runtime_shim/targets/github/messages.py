@@ -62,9 +62,9 @@ def as_block(text: str) -> str:
     return "".join(f"    {line}\n" for line in shown)
 
 
-def as_word(texts: "list[str]") -> str:
-    """Return texts as an output that other jobs can decode: it has only letters, digits, `-` and `_`."""
-    data = json.dumps(texts, ensure_ascii=False).encode("utf-8", "replace")
+def as_word(strings: "list[str]") -> str:
+    """Return strings as an output that other jobs can decode: it has only letters, digits, `-` and `_`."""
+    data = json.dumps(strings, ensure_ascii=False).encode("utf-8", "replace")
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 

@@ -1,4 +1,4 @@
-"""`rdc guard`: the events of hosts that it refuses, those that it lets pass, and events that nothing can read."""
+"""`rdc guard`: the events of hosts that it refuses or lets pass, and events that nothing can read."""
 
 from __future__ import annotations
 
