@@ -20,6 +20,7 @@ from compiler.diagnostics.model import Diagnostic, Severity, has_error, sort_key
 from compiler.driver import Compilation, Opened, Settings, compile_opened, open_file
 from compiler.frontends import FRONT_ENDS, all_options
 from compiler.ir.program import Program
+from compiler.ir.serialize import program_hash
 from compiler.project.configuration import read_configuration
 from compiler.project.project import open_project as project_of
 from compiler.project.project import project_around
@@ -60,6 +61,7 @@ __all__ = [
     "Program",
     "Project",
     "Run",
+    "ServedDocuments",
     "Settings",
     "Severity",
     "Source",
@@ -73,8 +75,10 @@ __all__ = [
     "is_running",
     "open_project",
     "open_run",
+    "program_hash",
     "run_of",
     "runs",
+    "served",
     "start",
     "start_step",
     "step",
@@ -135,6 +139,22 @@ class Compiled(Struct, frozen=True):
         return not has_error(self.diagnostics)
 
 
+class ServedDocuments(Struct, frozen=True):
+    """The documents that a project serves to agents.
+
+    Attributes:
+        root: The project's root, without links.
+        approved: The documents by path from the root, with their hashes in `rdc.lock`, or "" if they have none.
+        output: How much of the commands' output agents get: `tail` or `none`.
+        diagnostics: What is wrong in the configuration. With an error in `[mcp]`, no document is served.
+    """
+
+    root: str
+    approved: Mapping[str, str]
+    output: str
+    diagnostics: tuple[Diagnostic, ...]
+
+
 class Project(Struct, frozen=True):
     """A project.
 
@@ -171,6 +191,27 @@ def open_project(path: StrPath = ".") -> Project:
         raise Error("unreadable-folder", str(error), "check the path and your permissions") from None
     found = (*configuration.diagnostics, *wrong)
     return Project(project.root, configuration.name, documents, _sorted(found), configuration.sources)
+
+
+def served(folder: StrPath = ".") -> ServedDocuments:
+    """Return the served documents of the project around a folder, as `[mcp]` in its configuration names them.
+
+    A document may start only if `program_hash` of its program is its approved hash.
+
+    Raises:
+        Error: A folder of the project or its lock can't be read (`unreadable-folder`).
+    """
+    from rdc.build.lock import served_documents  # noqa: PLC0415 (see `compile`)
+
+    project = project_around(os.path.realpath(folder))
+    configuration = read_configuration(project, all_options())
+    named = configuration.served
+    try:
+        approved = served_documents(project.root, named.documents) if named.documents else {}
+    except OSError as error:
+        problem = f"cannot read {error.filename}: {error.strerror}"
+        raise Error("unreadable-folder", problem, "check the path and your permissions") from None
+    return ServedDocuments(project.root, approved, named.output, _sorted(configuration.diagnostics))
 
 
 def check(document: StrPath, settings: Settings = _DEFAULTS, *, unsaved: Mapping[str, str] = _NOTHING) -> Checked:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources, diagnostics
-from compiler.diagnostics.model import Diagnostic
+from compiler.diagnostics.model import Diagnostic, Issue
 from compiler.project.ignores import read_check
 from compiler.project.options import Known, Level, Option, Options, TargetOptions, read_options
 from compiler.project.project import CONFIGURATION, PYPROJECT, SECTION, Project
@@ -18,8 +18,10 @@ from compiler.project.rules import read_shared
 from compiler.reading.toml import find_keys, load_toml
 from compiler.rules.model import DeclaredRule
 from compiler.text.files import read_text
+from compiler.text.patterns import is_pattern
 from compiler.text.regex import Regex
 from compiler.text.source import Source, below
+from compiler.text.suggestions import did_you_mean
 from compiler.version import __version__
 
 DOCS_URL = "docs-url"
@@ -54,19 +56,61 @@ BUILD = "build"
 
 CHECK = "check"
 
+MCP = "mcp"
+
 PROJECT = "project"
 
 RULE = "rule"
 
-OWN_KEYS = (REQUIRED_VERSION, BUILD, CHECK, DOCS_URL, PROJECT, RULE)
+OWN_KEYS = (REQUIRED_VERSION, BUILD, CHECK, DOCS_URL, MCP, PROJECT, RULE)
 """The configuration keys about the project itself; other keys configure how its documents are read."""
+
+MOST_DOCUMENTS = 100
+"""The most patterns of served documents."""
+
+OUTPUTS = ("tail", "none")
+"""How much of the commands' output agents get. The first one is the default."""
+
+
+class Served(Struct, frozen=True):
+    """The table `[mcp]`: the patterns of the documents that `rdc mcp` serves, and one of `OUTPUTS`."""
+
+    documents: tuple[str, ...] = ()
+    output: str = OUTPUTS[0]
+
+
+def read_served(table: object, places: OptionSources) -> tuple[Served, list[Diagnostic]]:
+    """Return the table `[mcp]`, which serves nothing if it is invalid, and the errors in it."""
+    if found := diagnostics(_served_issues(table), places):
+        return Served(), found
+    given = table if isinstance(table, Mapping) else {}
+    return Served(tuple(given.get("documents", ())), given.get("output", OUTPUTS[0])), []
+
+
+def _served_issues(table: object) -> Iterator[Issue]:
+    if not isinstance(table, Mapping):
+        yield Issue(
+            (), f"`{MCP}` must be a table", f'write `[{MCP}]` with `documents = ["deploy.runbook.md"]` below it'
+        )
+        return
+    names = ("documents", "output")
+    for key in map(str, table):
+        if key not in names:
+            problem = f"unknown key `{key}` in `{MCP}`{did_you_mean(key, names)}"
+            yield Issue((key,), problem, "use the keys `documents` and `output`")
+    patterns, output = table.get("documents", []), table.get("output", OUTPUTS[0])
+    if not isinstance(patterns, list) or len(patterns) > MOST_DOCUMENTS or not all(map(is_pattern, patterns)):
+        problem = f"`documents` must be a list of at most {MOST_DOCUMENTS} paths from the project root with `/`"
+        yield Issue(("documents",), problem, 'write `documents = ["deploy.runbook.md"]`; `*` and `**` are allowed')
+    if output not in OUTPUTS:
+        yield Issue(("output",), f"`output` must be {' or '.join(OUTPUTS)}", f'write `output = "{OUTPUTS[1]}"`')
 
 
 class Configuration(Struct, frozen=True):
     """The options for all documents of a project, the diagnostics for them, and the configuration file.
 
     `own` has the keys in `OWN_KEYS` as written. `name` is the name of the project, or "". `ignored` are the codes of
-    warnings and notes that the project ignores. `rules` are those of `[[rule]]`.
+    warnings and notes that the project ignores. `rules` are those of `[[rule]]`, and `served` is the table `[mcp]`.
     """
 
     options: Options
@@ -77,6 +121,7 @@ class Configuration(Struct, frozen=True):
     docs_url: str = ""
     name: str = ""
     rules: tuple[DeclaredRule, ...] = ()
+    served: Served = Served()
 
 
 def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Configuration:
@@ -116,10 +161,11 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
     docs_url, wrong_address = read_docs_url(own, at[DOCS_URL])
     name, wrong_name = _project_name(own.get(PROJECT, {}), at[PROJECT])
     rules, wrong_rules = _rules(own[RULE], at[RULE].around(below(spans, RULE))) if RULE in own else ((), [])
+    served, wrong_served = read_served(own.get(MCP, {}), at[MCP].around(below(spans, MCP)))
     options, found = read_options(rest, place, spans, known)
-    wrong_keys = [*found, *wrong_codes, *wrong_address, *wrong_name, *wrong_rules]
+    wrong_keys = [*found, *wrong_codes, *wrong_address, *wrong_name, *wrong_rules, *wrong_served]
     table = TargetOptions(own, places)
-    return Configuration(options, wrong_keys, {source.path: source}, table, ignored, docs_url, name, rules)
+    return Configuration(options, wrong_keys, {source.path: source}, table, ignored, docs_url, name, rules, served)
 
 
 def _rules(content: object, places: OptionSources) -> tuple[tuple[DeclaredRule, ...], list[Diagnostic]]:

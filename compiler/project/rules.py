@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,13 +11,12 @@ from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSource
 from compiler.diagnostics.model import Issue
 from compiler.project.options import is_label
 from compiler.rules.model import DeclaredRule
-from compiler.text.patterns import matcher
+from compiler.text.patterns import is_pattern
 from compiler.text.source import KeyPath, nearest
 from compiler.text.suggestions import did_you_mean
 
 MOST_RULES = 100  # of a document, and of a project
 LONGEST_WHY = 500  # in characters
-LONGEST_PATTERN = 200
 MOST_PATTERNS = 100
 
 OWN_KEYS = ("rule", "why", "override")
@@ -114,15 +112,4 @@ def _key_issues(given: Mapping[Any, object], path: KeyPath, keys: tuple[str, ...
 
 def _are_patterns(value: object) -> bool:
     patterns = [value] if isinstance(value, str) else value
-    return isinstance(patterns, list) and 0 < len(patterns) <= MOST_PATTERNS and all(map(_is_pattern, patterns))
-
-
-def _is_pattern(value: object) -> bool:
-    plain = value.removeprefix("!") if isinstance(value, str) else ""
-    is_path = not plain.startswith("/") and ".." not in plain.split("/") and "\\" not in plain
-    if not (0 < len(plain) <= LONGEST_PATTERN and plain.isprintable() and is_path):
-        return False
-    try:
-        return bool(matcher(plain))
-    except re.error:  # for example `[z-a]`
-        return False
+    return isinstance(patterns, list) and 0 < len(patterns) <= MOST_PATTERNS and all(map(is_pattern, patterns))

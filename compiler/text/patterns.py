@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
+LONGEST_PATTERN = 200  # in characters
+
 _STAR = "\0"
 
 
@@ -41,6 +43,18 @@ def _wild(word: str) -> str:
         return _STAR if word[0] == "*" else "[^/]"
     inner = word[1:-1].replace("\\", "\\\\").replace("[", "\\[")
     return f"(?!/)[^{inner[1:]}]" if inner[:1] == "!" else f"(?!/)[{inner}]"
+
+
+def is_pattern(value: object) -> bool:
+    """Return whether a value is a pattern of paths from a project's root, perhaps with `!`."""
+    plain = value.removeprefix("!") if isinstance(value, str) else ""
+    is_path = not plain.startswith("/") and ".." not in plain.split("/") and "\\" not in plain
+    if not (0 < len(plain) <= LONGEST_PATTERN and plain.isprintable() and is_path):
+        return False
+    try:
+        return bool(matcher(plain))
+    except re.error:  # for example `[z-a]`
+        return False
 
 
 def is_matched(path: str, patterns: Sequence[str]) -> bool:

@@ -63,7 +63,7 @@ def apply_changes(
     whole = _Whole(root, tasks, found, made, hashes, ours)
     findings = [*loaded.diagnostics, *_said(whole, strict=options.strict)]
     old, text = read_lock(root), lock_text(found.values())
-    current = {*whole.outputs, *(task.source for task in tasks if found[task.output].outputs)}
+    current = {*whole.outputs, *(task.source for task in tasks if found[task.output].is_done)}
     asked = review(old, text, current, options.approved, options.pins, ci=options.ci)
     if asked.unknown:
         return BuildResult(findings, _sources(whole, loaded, findings), unknown=asked.unknown)
@@ -92,7 +92,7 @@ def _said(whole: _Whole, *, strict: bool) -> Iterator[Diagnostic]:
         yield from (one for one in findings if one.severity is not Severity.NOTE)  # `rdc check` shows notes
     yield from _clashes(whole)
     sources = {task.source for task in whole.tasks}
-    if all(one.outputs for one in whole.found.values()):
+    if all(one.is_done for one in whole.found.values()):
         yield from _useless(whole, sources)
     if strict:
         for found in project_documents(Project(whole.root)):
@@ -164,8 +164,8 @@ def _writable(whole: _Whole, asked: Review, said: list[Diagnostic]) -> list[Task
     for problem in (*_outside(whole.root, outputs), *obstacles(others, documents, force=False)):
         said.append(problem)
         held.add(problem.path)
-    made = [(task, whole.found[task.output].outputs) for task in whole.tasks]
-    return [task for task, files in made if files and held.isdisjoint((*files, task.source))]
+    made = [(task, whole.found[task.output]) for task in whole.tasks]
+    return [task for task, one in made if one.is_done and held.isdisjoint((*one.outputs, task.source))]
 
 
 def _outside(root: str, outputs: Sequence[Output]) -> Iterator[Diagnostic]:

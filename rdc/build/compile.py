@@ -16,10 +16,10 @@ from compiler.diagnostics.model import Diagnostic, Severity, has_error
 from compiler.driver import Compilation, Opened, Settings, compile_opened
 from compiler.project.project import Located, Project
 from compiler.text.source import Source
-from rdc.build.lock import items_of
+from rdc.build.lock import items_of, served_item
 from rdc.build.records import Record, Watched
 from rdc.build.rule_items import rule_items
-from rdc.documents.plan import Task, WorkerError
+from rdc.documents.plan import SERVED, Task, WorkerError
 from rdc.output.generate import Product, emitted
 from rdc.output.layout import Layout, lay_out, unfit_paths
 from rdc.output.paths import Output
@@ -41,21 +41,28 @@ class Made(Struct, frozen=True):
 
 
 def compile_task(root: str, task: Task) -> Made:
-    """Compile the document of a task. The current folder is the root. Errors in the document are diagnostics."""
+    """Compile the document of a task. The current folder is the root. Errors in the document are diagnostics.
+
+    A document that is only served gets no files, and its hash is the item to review.
+    """
     seen: dict[str, str] = {}
     disk = Watched(root, seen)
     file = os.path.join(root, task.source)
     located = Located(file, task.source, task.source, disk)
     disk.resolve(os.path.join(root, os.path.dirname(task.output)))  # the place of companions depends on it
     compilation = compile_opened(Opened(task.source, Project(root, disk), located.read()), Settings())
-    found, layout, product = _laid_out(task, compilation)
+    is_served, program = task.rule.to == SERVED, compilation.program
+    if is_served:
+        found, layout, product = list(compilation.diagnostics), Layout((), (), ()), None
+    else:
+        found, layout, product = _laid_out(task, compilation)
     laid = reversed(layout.files) if product and not has_error(found) else ()  # the main file first
     files = tuple(one.file for one in laid)
     written = {file.path.as_posix(): file.data for file in files}
-    program = compilation.program
     items = items_of(program, load(task.rule.to), product, written) if files and program and product else {}
-    if files and (rules := rule_items(compilation.rules)):
-        items[task.source] = rules
+    own = [served_item(program)] if is_served and program and not has_error(found) else []
+    if (files or own) and (own := [*rule_items(compilation.rules), *own]):
+        items[task.source] = own
     outputs = {path: sha256(data).hexdigest() for path, data in written.items()}
     unique = tuple(dict.fromkeys(found))
     warnings = tuple(one for one in unique if one.severity is Severity.WARNING)

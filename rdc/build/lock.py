@@ -18,10 +18,12 @@ from msgspec.structs import replace
 from backends.base import Backend
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Program
+from compiler.ir.serialize import program_hash
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 from compiler.text.files import DISK
 from rdc.build.records import LOCK, Record
 from rdc.build.rule_items import GONE, KIND, weaker
+from rdc.documents.plan import SERVED, files_below, matching
 from rdc.output.generate import Product
 from rdc.terminal.cells import visible
 
@@ -58,6 +60,22 @@ def _of_program(program: Program) -> Iterator[str]:
                 continue
             case _:
                 assert_never(node.task)
+
+
+def served_item(program: Program) -> str:
+    """Return the item of a served document: the hash of its program, with the documents that it includes."""
+    return f"{SERVED} {program_hash(program)}"
+
+
+def served_documents(root: str, patterns: Sequence[str]) -> dict[str, str]:
+    """Return the files of a project that match patterns, with their approved hashes in the lock, or "".
+
+    Raises:
+        OSError: A folder or the lock can't be read.
+    """
+    items = ((path, item.partition(" ")) for path, item in _lines(read_lock(root) or ""))
+    approved = {path: value for path, (kind, _, value) in items if kind == SERVED}
+    return {path: approved.get(path, "") for path in matching(patterns, files_below(root, patterns))}
 
 
 _GUARDS = ("gate ", "environment ")
@@ -150,10 +168,10 @@ def _is_common(item: str) -> bool:
 
 
 def items_in(text: str) -> dict[str, list[str]]:
-    """Return the items of each file in a lock, without the rules of documents."""
+    """Return the items of each generated file in a lock."""
     found: dict[str, list[str]] = {}
     for path, item in _lines(text):
-        if not item.startswith(KIND):
+        if not item.startswith((KIND, f"{SERVED} ")):
             found.setdefault(path, []).append(item)
     return found
 

@@ -47,6 +47,11 @@ class Record(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
     applied: tuple[str, ...] = ()
 
+    @property
+    def is_done(self) -> bool:
+        """Whether the document has no error. One that is only served has no outputs."""
+        return bool(self.outputs or self.items)
+
 
 class BuildRecords(Struct, frozen=True):
     """The records of the last build by main file, and its configuration.

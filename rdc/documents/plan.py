@@ -12,6 +12,9 @@ from compiler.project.project import CONFIGURATIONS, GIT, SKIPPED, is_root
 from compiler.text.patterns import matcher
 from compiler.text.source import Source, Span, without_ending
 
+SERVED = "mcp"
+"""The target of rules for served documents, which are compiled for the lock only."""
+
 
 class Rule(Struct, frozen=True):
     """A valid `[[build]]` table and its position.
@@ -34,7 +37,9 @@ class Rule(Struct, frozen=True):
         return f"{self.to} {json.encode(self.options, order='deterministic').decode()}"
 
     def output(self, source: str) -> str:
-        """Return the output path of a document."""
+        """Return the output path of a document, or the document itself if it is only served."""
+        if self.to == SERVED:
+            return source
         folder, slash, name = source.rpartition("/")
         if not self.out:
             return f"{folder}{slash}{without_ending(name, self.endings)}{self.suffix}"
@@ -105,12 +110,12 @@ class Plan(Struct, frozen=True):
 def plan(rules: Sequence[Rule], files: Sequence[str]) -> Plan:
     """Return a task for each document and matching rule, and the tasks that write the same file."""
     order = {path: number for number, path in enumerate(files)}
-    tasks = [Task(path, rule, rule.output(path)) for rule in rules for path in _matches(rule.patterns, files)]
+    tasks = [Task(path, rule, rule.output(path)) for rule in rules for path in matching(rule.patterns, files)]
     tasks.sort(key=lambda task: order[task.source])
     return Plan(tuple(tasks), tuple(_collisions(tasks)))
 
 
-def _matches(patterns: Iterable[str], files: Sequence[str]) -> list[str]:
+def matching(patterns: Iterable[str], files: Sequence[str]) -> list[str]:
     """Return the files that patterns match. A pattern with `!` removes files that earlier patterns matched."""
     found: dict[str, None] = {}
     for pattern in patterns:

@@ -6,10 +6,10 @@ from backends.registry import load
 from compiler.diagnostics.issues import InvalidError, OptionSource, diagnostics
 from compiler.diagnostics.model import Diagnostic, Issue
 from compiler.frontends import all_options, endings
-from compiler.project.configuration import BUILD, Configuration, read_configuration
+from compiler.project.configuration import BUILD, MCP, Configuration, read_configuration
 from compiler.project.project import Project
 from compiler.text.source import nearest
-from rdc.documents.plan import Rule, files_below, plan
+from rdc.documents.plan import SERVED, Rule, files_below, plan
 
 _REMEDY = 'write `[[build]]` with `source = "docs/**/*.md"`, `to = "github"` and `out = "…/{name}.yml"`'
 
@@ -22,7 +22,7 @@ def named_documents(project: Project) -> list[str]:
 
 
 def rules(configuration: Configuration) -> tuple[list[Rule], list[Diagnostic]]:
-    """Return the rules of a project in order, and the errors in its `[[build]]` tables."""
+    """Return the rules of a project in order, the last one for served documents, and the errors in `[[build]]`."""
     content, places = configuration.own.values.get(BUILD, []), configuration.own.places
     places = {(): OptionSource("RD501", next(iter(configuration.sources), ""), None), **places}
     if not isinstance(content, list):
@@ -36,6 +36,9 @@ def rules(configuration: Configuration) -> tuple[list[Rule], list[Diagnostic]]:
         except InvalidError as error:
             issues = (Issue((*at, *one.path), one.message) for one in error.issues)
             found += diagnostics(issues, places, "`[[build]]`: ", _REMEDY)
+    if patterns := configuration.served.documents:
+        place = places.get((MCP,), places[()])
+        good.append(Rule(patterns, SERVED, "", endings(), "", {}, place.path, place.span))
     return good, found
 
 

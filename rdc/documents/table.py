@@ -16,13 +16,17 @@ from compiler.project.configuration import (
     DOCS_URL,
     LONGEST,
     LONGEST_PROJECT,
+    MCP,
+    MOST_DOCUMENTS,
+    OUTPUTS,
     PATTERN,
     PROJECT,
     REQUIRED_VERSION,
     RULE,
 )
 from compiler.project.options import LABEL, Level
-from compiler.project.rules import LONGEST_PATTERN, LONGEST_WHY
+from compiler.project.rules import LONGEST_WHY
+from compiler.text.patterns import LONGEST_PATTERN
 
 
 def _patterns(value: str | list[str]) -> str | list[str]:
@@ -75,6 +79,19 @@ _ADDRESS = {
     "maxLength": LONGEST,
 }
 
+_CHECK = {
+    "type": "object",
+    "description": "Settings of `rdc check`.",
+    "properties": {
+        "ignore": {
+            "type": "array",
+            "description": "Warnings and notes to ignore, by code or name.",
+            "items": {"type": "string"},
+        }
+    },
+    "additionalProperties": False,
+}
+
 _PROJECT = {
     "type": "object",
     "description": "The project itself.",
@@ -110,6 +127,25 @@ _RULE = {
     "additionalProperties": False,
 }
 
+_MCP = {
+    "type": "object",
+    "description": "The documents that `rdc mcp` serves to agents.",
+    "properties": {
+        "documents": {
+            "description": "The documents: paths from the project root with `*` and `**`. `!` excludes a path.",
+            "type": "array",
+            "maxItems": MOST_DOCUMENTS,
+            "items": _PATTERN,
+        },
+        "output": {
+            "description": "How much of the commands' output agents get: the last lines, or nothing.",
+            "enum": list(OUTPUTS),
+            "default": OUTPUTS[0],
+        },
+    },
+    "additionalProperties": False,
+}
+
 
 def schema() -> dict[str, Any]:
     """Return the schema: keys of the project, options of formats, and a table for each target."""
@@ -132,19 +168,9 @@ def schema() -> dict[str, Any]:
                 "description": "The versions of rdc that the project supports, such as `==1.2.0` or `>=1.2,<2`.",
             },
             BUILD: {"type": "array", "description": "The documents to build with `rdc build`.", "items": of_build},
-            CHECK: {
-                "type": "object",
-                "description": "Settings of `rdc check`.",
-                "properties": {
-                    "ignore": {
-                        "type": "array",
-                        "description": "Warnings and notes to ignore, by code or name.",
-                        "items": {"type": "string"},
-                    }
-                },
-                "additionalProperties": False,
-            },
+            CHECK: _CHECK,
             DOCS_URL: _ADDRESS,
+            MCP: _MCP,
             PROJECT: _PROJECT,
             RULE: {"type": "array", "description": "Rules for many documents.", "items": _RULE},
             **formats,

@@ -20,6 +20,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "how-to/questions.md",
         "how-to/recipes.md",
         "how-to/agents.md",
+        "how-to/agents-mcp.md",
         "how-to/test.md",
         "how-to/review.md",
         "how-to/rules.md",

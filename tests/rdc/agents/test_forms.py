@@ -1,0 +1,198 @@
+"""Forms: only a person's reply answers, in both versions of the protocol."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from mcp.types import ElicitRequestFormParams, ElicitResult, ErrorData, InputRequiredResult, InputResponses
+
+from tests.support.agents import MODES, NEW, OLD, FormReply, Host, Table, accepted, drive, journal_of, outcomes, serve
+
+pytestmark = pytest.mark.process
+
+QUESTION = """# Ask
+
+## 1. Does the build look right?
+
+- YES: CONTINUE
+- NO: STOP "Nothing was deployed"
+"""
+NO_REPLIES: list[FormReply] = [
+    ElicitResult(action="decline"),
+    ElicitResult(action="cancel"),
+    ElicitResult(action="accept"),
+    ElicitResult(action="accept", content={}),
+    accepted("maybe"),
+    ErrorData(code=-32603, message="no form here"),
+]
+"""Six results that are no reply: hosts decline without a form, and accept an empty one."""
+
+DECLINE_IS_NO = """
+from rdc.agents.forms import Form
+reply = Form.reply
+Form.reply = lambda self, result: "no" if result.action == "decline" else reply(self, result)
+"""
+
+
+def by() -> str:
+    return f"{getpass.getuser()} via tester (form)"
+
+
+def one_after_another(replies: list[FormReply]) -> Callable[[ElicitRequestFormParams], FormReply]:
+    left = iter(replies)
+    return lambda _params: next(left)
+
+
+def six_results(folder: Path, mode: str, fault: str = "") -> None:
+    """Nothing but a reply changes the journal, and the run still waits."""
+    serve(folder, "ask.runbook.md", QUESTION)
+
+    async def act(host: Host) -> None:
+        shown = await host.call("start", document="ask.runbook.md")
+        place, before = {"run": shown["run"], "at": shown["at"]}, journal_of(folder)
+        for reply in NO_REPLIES:
+            if isinstance(reply, ErrorData) and mode == NEW:
+                continue  # the client gives up the call: there is nothing to send
+            shown = await host.call("next", **place)
+            assert (journal_of(folder), shown["at"]) == (before, place["at"]), reply
+            assert "answer 1 yes --as mcp" in shown["hint"]
+        assert (await host.call("next", **place))["state"] == "complete"
+        assert {(form.message, *form.requested_schema["required"]) for form in host.forms} == {
+            ("1 Does the build look right?", "reply")
+        }
+        assert host.forms[0].requested_schema["properties"]["reply"]["enum"] == ["yes", "no"]
+
+    replies = [*NO_REPLIES[: 5 if mode == NEW else 6], accepted("yes")]
+    drive(folder, act, "--forms", mode=mode, form=one_after_another(replies), fault=fault)
+    assert list(outcomes(folder)) == [("1", "pass", by())]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_only_a_reply_answers(tmp_path: Path, mode: str) -> None:
+    six_results(tmp_path, mode)
+
+
+def test_the_test_would_see_a_decline_that_counts_as_no(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError):
+        six_results(tmp_path, OLD, DECLINE_IS_NO)
+
+
+def test_no_is_a_reply(tmp_path: Path) -> None:
+    serve(tmp_path, "ask.runbook.md", QUESTION)
+
+    async def act(host: Host) -> Table:
+        return await host.to_end(await host.call("start", document="ask.runbook.md"), {})
+
+    last = drive(tmp_path, act, "--forms", mode=NEW, form=lambda _: accepted("no"))
+    assert (last["state"], last["message"]) == ("stop", "Nothing was deployed")
+    assert list(outcomes(tmp_path)) == [("1", "fail", by())]
+
+
+def test_an_old_reply_fits_no_later_question(tmp_path: Path) -> None:
+    """At 2026-07-28 the client repeats the call: its key names the run and the place."""
+    serve(tmp_path, "ask.runbook.md", f"{QUESTION}\n## 2. Is it done?\n\n- YES: GOTO 1\n- NO: COMPLETE\n")
+
+    async def act(host: Host) -> None:
+        shown = await host.call("start", document="ask.runbook.md")
+        place = {"run": shown["run"], "at": shown["at"]}
+        call = host.client.session.call_tool
+        required = await call("next", place, allow_input_required=True)
+        assert isinstance(required, InputRequiredResult)
+        (key,) = required.input_requests or {}
+        replies: InputResponses = {key: accepted("yes")}
+        assert not (await call("next", place, input_responses=replies)).is_error
+        later = {**place, "at": "1:2"}
+        before = journal_of(tmp_path)
+        again = await call("next", later, input_responses=replies, allow_input_required=True)
+        assert isinstance(again, InputRequiredResult)
+        assert [*(again.input_requests or {})] != [key]
+        assert (await call("next", place, input_responses=replies)).is_error
+        assert journal_of(tmp_path) == before
+
+    drive(tmp_path, act, "--forms", mode=NEW, form=lambda _: accepted("yes"))
+
+
+LIST = """# List
+
+## 1. Prepare
+
+- [ ] one
+- [ ] two
+
+- PASS: CONTINUE
+- FAIL: STOP
+"""
+RULED = """---
+rdc:
+  rules:
+    looked: 1 YES by a person before 2
+---
+# Ruled
+
+## 1. Have you looked?
+
+- YES: CONTINUE
+- NO: STOP
+
+## 2. Deploy
+
+```bash
+true
+```
+"""
+GATE = """name: gated
+steps:
+  - name: deploy
+    prompt: Deploy it.
+    human: true
+    end: true
+"""
+
+
+@pytest.mark.parametrize(("name", "text"), [("list.runbook.md", LIST), ("ruled.runbook.md", RULED)])
+def test_a_list_and_a_step_that_a_rule_reserves_need_a_terminal(tmp_path: Path, name: str, text: str) -> None:
+    serve(tmp_path, name, text)
+
+    async def act(host: Host) -> None:
+        shown = await host.call("start", document=name)
+        before = journal_of(tmp_path)
+        shown = await host.call("next", run=shown["run"], at=shown["at"])
+        assert (shown["step"]["by"], host.forms, journal_of(tmp_path)) == ("person", [], before)
+        assert " answer 1 " in shown["hint"] or " resume " in shown["hint"]
+
+    drive(tmp_path, act, "--forms", "--gates", "form", form=lambda _: accepted("yes"))
+
+
+@pytest.mark.parametrize("words", [(), ("--gates", "form")])
+def test_a_gate_needs_a_terminal_unless_the_server_allows_forms(tmp_path: Path, words: tuple[str, ...]) -> None:
+    serve(tmp_path, "gated.workflow.yaml", GATE)
+
+    async def act(host: Host) -> None:
+        shown = await host.call("start", document="gated.workflow.yaml")
+        before = journal_of(tmp_path)
+        shown = await host.call("next", run=shown["run"], at=shown["at"])
+        if words:
+            assert [form.requested_schema["properties"]["reply"]["enum"] for form in host.forms] == [REPLIES]
+            assert (shown["step"]["id"], shown["step"]["by"]) == ("deploy", "agent")
+            return
+        assert (shown["step"]["by"], host.forms, journal_of(tmp_path)) == ("person", [], before)
+        assert "approved --as mcp" in shown["hint"]
+
+    drive(tmp_path, act, "--forms", *words, form=lambda _: accepted("approved"))
+    assert list(outcomes(tmp_path)) == ([("deploy/human", "approved", by())] if words else [])
+
+
+REPLIES = ["approved", "rejected"]
+
+
+def test_a_client_without_forms_gets_the_command(tmp_path: Path) -> None:
+    serve(tmp_path, "ask.runbook.md", QUESTION)
+
+    async def act(host: Host) -> Table:
+        shown = await host.call("start", document="ask.runbook.md")
+        return await host.call("next", run=shown["run"], at=shown["at"])
+
+    assert "answer 1 yes" in drive(tmp_path, act, "--forms")["hint"]

@@ -1,0 +1,95 @@
+"""Runs through the server, from the start to the end, in both versions of the protocol."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from mcp.types import ElicitRequestFormParams, ElicitResult
+
+from tests.conftest import ROOT
+from tests.rdc.agents.documents import MIXED
+from tests.support.agents import MODES, NEW, Host, Table, accepted, approve, drive, outcomes, records, serve
+from tests.support.cli import spawn
+
+pytestmark = pytest.mark.process
+
+AUDIT = {"audit_0": "PASSED", "audit_1": "PASSED", "audit_2": "Found it.\nPASSED", "report": "All is well."}
+
+
+def yes(params: ElicitRequestFormParams) -> ElicitResult:
+    """Reply with the first of the replies that a form shows, but do not revoke secrets."""
+    return accepted("no" if "hold a password" in params.message else "yes")
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("example", "inputs", "answers", "end"),
+    [
+        ("code-review.runbook.md", {}, {}, "Approved"),
+        (
+            "playbooks/change-review.playbook.md",
+            {"change": "@/etc/passwd"},
+            {"1": "b is never set.", "2": "Short names.", "3": "Set b."},
+            "",
+        ),
+        ("workflows/security-audit.workflow.yaml", {}, AUDIT, ""),
+    ],
+)
+def test_an_example_reaches_its_end(
+    tmp_path: Path, mode: str, example: str, inputs: dict[str, str], answers: dict[str, str], end: str
+) -> None:
+    shutil.copytree((ROOT / "examples" / example).parent, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "rdc.toml").write_text(f'[mcp]\ndocuments = ["{Path(example).name}"]\n')
+    approve(tmp_path)
+    prompts: list[str] = []
+
+    async def act(host: Host) -> Table:
+        first = await host.call("start", document=Path(example).name, inputs=inputs)
+        prompts.append(json.dumps(first))
+        return await host.to_end(first, answers)
+
+    last = drive(tmp_path, act, "--forms", mode=mode, form=yes)
+    assert (last["state"], last.get("message")) == ("complete", end)
+    if inputs:  # a value names no file
+        assert "@/etc/passwd" in prompts[0]
+    signed = {by for _, _, by in outcomes(tmp_path) if by}  # no one calls an optional tool
+    assert signed == ({"tester (agent)"} if answers else {f"{signed_by()} via tester (form)"})
+
+
+def signed_by() -> str:
+    return getpass.getuser()
+
+
+def test_a_run_moves_between_an_agent_and_a_terminal(tmp_path: Path) -> None:
+    """Its records are those of `rdc run`, except for times, ids and who decided."""
+    serve(tmp_path, "deploy.runbook.md", MIXED)
+
+    async def first(host: Host) -> Table:
+        shown = await host.call("start", document="deploy.runbook.md")
+        return await host.call("next", run=shown["run"], at=shown["at"])
+
+    waiting = drive(tmp_path, first)
+    assert waiting["hint"].splitlines()[0] == "rdc run deploy.runbook.md answer 2 yes --as mcp"
+    assert spawn("run", "deploy.runbook.md", "answer", "2", "yes", "--as", "mcp", cwd=tmp_path).code == 0
+
+    async def rest(host: Host) -> Table:
+        shown = await host.call("start", document="deploy.runbook.md")
+        assert shown["resumed"]
+        return await host.to_end(shown, {})
+
+    assert drive(tmp_path, rest, mode=NEW)["state"] == "complete"
+    (tmp_path / "tried").unlink()
+    for words in (["open"], ["resume", "--logs"], ["answer", "2", "yes"], ["resume"]):
+        assert spawn("run", "deploy.runbook.md", *words, "--as", "person", cwd=tmp_path).code in (0, 75)
+    assert [same(one) for one in records(tmp_path)] == [same(one) for one in records(tmp_path, "person")]
+
+
+OWN = {"time", "run", "by", "pid", "since", "seconds", "n", "due"}
+
+
+def same(record: Table) -> Table:
+    return {key: value for key, value in record.items() if key not in OWN}
