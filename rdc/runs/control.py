@@ -173,7 +173,7 @@ def start_step(run: Run, *, options: Sequence[str] = ()) -> Running:
     `ended()` of the process is None while it runs; pass the result to `check_end`.
 
     Args:
-        run: The run. If it is no longer at `run.at`, the call is refused and changes nothing.
+        run: The run. If it has left `run.at`, the call is refused and changes nothing.
         options: See `step`.
 
     Raises:
@@ -279,7 +279,7 @@ def _step_words(run: Run, at: str, options: Sequence[str]) -> list[str]:
 
 
 def _started(act: Callable[[], Result], folder: str) -> Result:
-    """Start a process and return what it gives."""
+    """Start a process and return the result."""
     try:
         return act()
     except (OSError, ValueError) as error:

@@ -54,7 +54,7 @@ class Asks(Struct, frozen=True):
 
 
 class Current(Struct, frozen=True):
-    """The current step of a run. Secrets in its texts are masked.
+    """The current step of a run. It shows no secrets.
 
     Attributes:
         step: The step's id.

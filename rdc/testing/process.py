@@ -15,6 +15,7 @@ from typing import IO
 from msgspec import Struct
 
 from rdc.testing.run import MissingToolError, TargetTestError
+from runtime_shim.operator.current import AGENTS
 
 GRACE = 15.0  # in seconds; after this time a process that is being stopped is killed
 
@@ -89,11 +90,12 @@ def last_line(said: str) -> str:
 def _begun(
     command: Sequence[str], folder: Path, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]
 ) -> subprocess.Popen[bytes]:
+    ours = {name: value for name, value in environment.items() if name not in AGENTS}  # an agent may run tests
     try:
         return subprocess.Popen(  # noqa: S603 (a tool that was looked up, and words of ours)
             command,
             cwd=folder,
-            env=environment,
+            env=ours,
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,

@@ -235,7 +235,7 @@ class StepStages(Stages):
         return super().recover(name) if is_command(self.session, node) or self.session.options.assume else None
 
     def facts(self, _name: str, node: Table) -> Table:
-        """Return the step's description, and whether a person answers because there is no executor."""
+        """Return the step's description, and whether a person answers instead of an executor."""
         is_asked = node["stage"] == "execute" and executor_of(self.session) is None
         text = spec_of(self.session, node["step"]).get("description") or ""
         return {"by": "person" if is_asked else "rdc", "text": text}

@@ -34,9 +34,9 @@ OF_TASK = ("TASK", "TASK_FILE")  # for documents with an input `task`
 IDS = {"STEP": "ID", "GATE": "ID", "REPLY": "REPLY", "RUN": "ID"}  # positional words
 OTHERWISE = ("--state-dir", "--input", "--var", "--dry-run", "PLACE")  # make has others for these
 FOR_OTHERS = (  # names that other Makefiles take
-    *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "ALL", "AS", "BREAK", "BY"),
-    *("EXECUTOR", "EXPIRE", "GATE", "HUMAN", "INPUTS", "ITEM", "JOBS", "KEEP", "MAX_STEPS", "MAX_VISITS", "NOTE"),
-    *("NOTIFY", "OUT", "OVERRIDE", "PROMPTED", "TASK", "TASK_FILE", "TOOLS", "VALUE"),
+    *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "ALL", "AS", "AT", "BREAK"),
+    *("BY", "EXECUTOR", "EXPIRE", "GATE", "HUMAN", "INPUTS", "ITEM", "JOBS", "KEEP", "MAX_STEPS", "MAX_VISITS"),
+    *("NOTE", "NOTIFY", "OUT", "OVERRIDE", "PROMPTED", "TASK", "TASK_FILE", "TOOLS", "VALUE"),
 )
 TRUE, FALSE = ("1", "yes", "true", "on"), ("", "0", "no", "false", "off")
 ALIKE = 0.79  # similarity of a misspelled name

@@ -250,7 +250,7 @@ class Parallels(Commanded):
         return self._joined(name, said, ", ".join(f"{entry}: {trouble}" for entry, trouble in troubles if trouble))
 
     def facts(self, name: str, node: Table) -> Table:
-        """Return the prompts of the entries, and whether commands answer those that are due."""
+        """Return the prompts of the entries, and whether commands answer the due ones."""
         due, calls = self.unanswered(name), self._calls(name, node, [*range(len(node["entries"]))])
         is_called = all(command for entry, _, command, _ in calls if entry in due)
         entries = [{"entry": entry, "text": text, "answered": entry not in due} for entry, _, _, text in calls]

@@ -460,6 +460,7 @@ def test_options_decide_who_acts(here: Path) -> None:
     run = api.run_of(run)
     assert run.current is not None
     assert (run.current.by, run.current.replies, run.current.text.endswith("Write it.")) == ("agent", ("-",), True)
+    assert f"Reports are in: {here.resolve()}/.rdc/numbers/reports\n" in run.current.text
     run = api.step(run, run.at, options=options)
     assert run.current is not None
     assert [(one.entry, one.answered) for one in run.current.entries] == [("review_0", False), ("review_1", False)]
@@ -492,9 +493,10 @@ def test_a_step_that_was_refused_raises_its_reason(here: Path) -> None:
     run = api.open_run("deploy.runbook.md")
     api.step(run, run.at)
     process = api.start_step(run)
-    ended = process.process.wait(60), process.ended()
-    assert ended[1] is not None
-    refused = error_of(lambda: api.check_end(ended[1], "deploy.runbook.md"))
+    process.process.wait(60)
+    ended = process.ended()
+    assert ended is not None
+    refused = error_of(lambda: api.check_end(ended, "deploy.runbook.md"))
     assert (refused.code, refused.message) == ("refused", "0:1 is not the current step")
 
 

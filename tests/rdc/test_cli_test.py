@@ -167,6 +167,15 @@ def test_the_operator_may_jump(folder: Path, target: str) -> None:
     ]
 
 
+def test_an_agent_may_run_tests_whose_operator_jumps(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    result = tried(folder, scenarios(real=(f"{RUN}, rd goto Back", "STOP")), "--on", "python")
+    assert (result.code, "PASSED   deploy.runbook.md  real  python  STOP Back to the old one" in result.out) == (
+        0,
+        True,
+    )
+
+
 def test_a_jump_from_outside_starts_a_step_afresh_and_one_from_inside_does_not(folder: Path) -> None:
     """M10: from a sibling the failure of 1.1 is kept, from outside it is forgotten."""
     body = """\

@@ -213,12 +213,16 @@ def test_attempts_are_counted(tmp_path: Path) -> None:
 
 
 def test_secrets_are_masked(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, program(node("1", agent("Use hunter22.")), node("2", sh("echo hunter22"))))
+    entries = Parallel((agent("Is it hunter22?"),))
+    steps = node("1", agent("Use hunter22.")), node("2", sh("echo hunter22"), title=text("Use hunter22"))
+    place = Compiled(tmp_path, program(*steps, node("3", entries)))
     place.write({**place.table, "secrets": ["TOKEN"]})
     place.run("open", TOKEN="hunter22")
     assert current(place, TOKEN="hunter22")["text"] == "Use ***."
     place.run("goto", "2", TOKEN="hunter22")
-    assert current(place, TOKEN="hunter22")["command"] == "echo ***"
+    assert facts(current(place, TOKEN="hunter22"), "title", "command") == ["Use ***", "echo ***"]
+    place.run("goto", "3", TOKEN="hunter22")
+    assert current(place, TOKEN="hunter22")["entries"][0]["text"] == "Is it ***?"
 
 
 def test_each_finished_step_has_the_path_of_its_log(tmp_path: Path) -> None:

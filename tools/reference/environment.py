@@ -32,6 +32,10 @@ OF_PROGRAMS = {
     "RDC_AGENTS": "A file with a line `TYPE=COMMAND` for each type of agent. `--agent-for` and `--agent` override it.",
     "RDC_EXECUTOR": "The command that does the work of specifications. `--executor` overrides it.",
     "RDC_DATABASE": "The database of a worker, as `sqlite:///FILE` or `postgresql://…`. `--database` overrides it.",
+    **dict.fromkeys(
+        ("CLAUDECODE", "CODEX_THREAD_ID", "AI_AGENT"),
+        "An agent runs the command, if it is set and not empty: decisions that are for people are refused.",
+    ),
     "NO_COLOR": "No colors, if it is set and not empty.",
     "TERM": "No colors, if it is `dumb`.",
 }
