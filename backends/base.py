@@ -157,6 +157,7 @@ class Backend(ABC, Generic[OptionsType]):
     name: ClassVar[str]
     summary: ClassVar[str]
     suffix: ClassVar[str]
+    """How names of main files end. With a `/` at its start, each is in a folder with the name of its document."""
     executable: ClassVar[bool] = False
     has_packages: ClassVar[bool] = False
     """Whether the main file names packages that `uv` installs, and a lock file beside it fixes."""
@@ -181,7 +182,7 @@ class Backend(ABC, Generic[OptionsType]):
         """
 
     named: ClassVar[bool] = False
-    """Whether the output depends on the name of its file."""
+    """Whether the output depends on the name of its file, or of the folder if `suffix` starts with `/`."""
 
     def emit(self, program: Program, options: Mapping[str, object]) -> Emission:
         """Return the output for a program. Diagnostics report what the target cannot express. Raises `InvalidError`."""

@@ -14,6 +14,7 @@ BACKENDS = {
     "make": "backends.make:MakeBackend",
     "python": "backends.python:PythonBackend",
     "dbos": "backends.dbos:DbosBackend",
+    "skill": "backends.skill:SkillBackend",
     "dot": "backends.dot:DotBackend",
     "mermaid": "backends.mermaid:MermaidBackend",
     "json": "backends.json:JsonBackend",

@@ -20,6 +20,7 @@ from compiler.diagnostics.model import Diagnostic, Severity, has_error, sort_key
 from compiler.driver import Compilation, Opened, Settings, compile_opened, open_file
 from compiler.frontends import FRONT_ENDS, all_options
 from compiler.ir.program import Program
+from compiler.ir.serialize import program_hash
 from compiler.project.configuration import read_configuration
 from compiler.project.project import open_project as project_of
 from compiler.project.project import project_around
@@ -200,25 +201,17 @@ def served(folder: StrPath = ".") -> ServedDocuments:
     Raises:
         Error: A folder of the project or its lock can't be read (`unreadable-folder`).
     """
-    from rdc.build.lock import approved_hashes  # noqa: PLC0415 (see `compile`)
-    from rdc.documents.rules import served_documents  # noqa: PLC0415 (see `compile`)
+    from rdc.build.lock import served_documents  # noqa: PLC0415 (see `compile`)
 
     project = project_around(os.path.realpath(folder))
     configuration = read_configuration(project, all_options())
+    named = configuration.served
     try:
-        paths, approved = served_documents(project.root, configuration), approved_hashes(project.root)
+        approved = served_documents(project.root, named.documents) if named.documents else {}
     except OSError as error:
         problem = f"cannot read {error.filename}: {error.strerror}"
         raise Error("unreadable-folder", problem, "check the path and your permissions") from None
-    found = {path: approved.get(path, "") for path in paths}
-    return ServedDocuments(project.root, found, configuration.served.output, _sorted(configuration.diagnostics))
-
-
-def program_hash(program: Program) -> str:
-    """Return the SHA-256 of a program: of its document, the documents that it includes, and the options for them."""
-    from rdc.build.lock import program_hash as hash_of  # noqa: PLC0415 (see `compile`)
-
-    return hash_of(program)
+    return ServedDocuments(project.root, approved, named.output, _sorted(configuration.diagnostics))
 
 
 def check(document: StrPath, settings: Settings = _DEFAULTS, *, unsaved: Mapping[str, str] = _NOTHING) -> Checked:

@@ -12,7 +12,7 @@ from backends.base import OutputFile as OutputFile
 from backends.base import VerifyResult as VerifyResult
 from backends.common.identifiers import identifiers_of
 from backends.github.calling import refusals
-from backends.github.calling.publishing import unfit_publications
+from backends.github.calling.publishing import unasked, unfit_publications
 from backends.github.calling.specification import Line, SpecificationWorkflow
 from backends.github.calling.workflow import CallingWorkflow
 from backends.github.native.approvals import Approvals
@@ -86,8 +86,10 @@ class GithubBackend(Backend[GithubOptions]):
         if options.max_steps is not None:
             bound = replace(bound, limit=options.max_steps or None)  # (I24)
         if program.stepspec is not None:
-            return _specified(bound, options)
+            return Emission(None, (unasked(bound),)) if options.notify_issue else _specified(bound, options)
         why = reasons_to_call(bound, options)
+        if options.notify_issue and not (why and CallingWorkflow(bound, options).waits):
+            return Emission(None, (unasked(bound),))
         if why and options.prompts == "environment" and any(isinstance(node.task, Ask) for node in bound.nodes):
             return Emission(None, (not_native(bound, why),))
         return _calling(bound, options, why[0]) if why else _native(bound, options)

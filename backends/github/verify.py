@@ -160,7 +160,7 @@ def verify_calls(text: str) -> Called | VerifyResult | None:
 Others = Mapping[Any, AbstractSet[str]]
 """The variables of rdc's scripts that don't call the program."""
 
-_KINDS = ("changes", "comment", "pull-request", "summary")
+_KINDS = ("changes", "comment", "issue", "pull-request", "summary")
 
 
 def _beside(place: str) -> str:

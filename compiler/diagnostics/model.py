@@ -286,6 +286,7 @@ CODES: dict[str, Code] = {
     "RD548": Code("workflow-in-subfolder", _E, "architecture"),
     "RD549": Code("started-by-anyone", _W, "architecture"),
     "RD550": Code("agent-not-installed", _W, "architecture"),
+    "RD551": Code("unfit-skill", _E, "architecture"),
     # The form of playbooks
     "RD700": Code("step-number-too-large", _E, "P4"),
     "RD701": Code("empty-playbook", _E, "P1"),

@@ -203,7 +203,7 @@ class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I33
     prompts, each after the context above it. `stepspec` belongs to step specifications. `name` comes from the path of
     the document. `project` is the name of its project, and `file` that of the generated file if it matters, or "".
     With `logs`, runs keep the output of commands. `notify` is a command to call when a run waits or ends, or "".
-    `rules` hold in every run.
+    `rules` hold in every run. `description` is the author's summary, or "".
     """
 
     name: str
@@ -228,6 +228,7 @@ class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I33
     logs: bool = False
     notify: str = ""
     rules: tuple[Rule, ...] = ()
+    description: str = ""
 
     def with_(self, **changed: Any) -> Program:  # noqa: ANN401 (names or sources)
         """Return the program with other names or sources, and with its analyses, which don't depend on them."""
@@ -304,6 +305,18 @@ def without_jumps(program: Program) -> Program:
     found = replace(program, jumps=())
     vars(found)["analyses"] = program.analyses.setdefault("without jumps", {})  # such programs are made repeatedly
     return found
+
+
+def work_of(step: str) -> str:
+    """Return the id of the node where an agent does the work that the command of a step checks (E15)."""
+    return f"{step}/do"
+
+
+def check_of(node: Node) -> str:
+    """Return the id of the step whose command checks what the node's agent does, or "" (E15)."""
+    step = node.id.removesuffix("/do")
+    is_checked = node.task.kind == "agent" and step != node.id and any(edge.target == step for edge in node.edges)
+    return step if is_checked else ""
 
 
 def texts_of(node: Node) -> tuple[Text, ...]:

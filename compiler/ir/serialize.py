@@ -25,7 +25,7 @@ from compiler.ir.rules import Rule
 from compiler.ir.tasks import Agent, Ask, Parallel, Reading, Tool, Value
 from compiler.ir.texts import Text, to_plain
 from compiler.text.regex import Regex
-from compiler.text.source import Span
+from compiler.text.source import Span, sha256_of
 
 LARGEST_NUMBER = 2**31 - 1
 """Every target can count this far."""
@@ -48,7 +48,10 @@ None means that the default comes from the file or the position. Keys with a def
 
 UNWRITTEN: Mapping[type, frozenset[str]] = {
     Program: frozenset(
-        {"secrets", "jumps", "artifact", "folder", "contexts", "stepspec", "project", "file", "logs", "notify", "rules"}
+        {
+            *("secrets", "jumps", "artifact", "folder", "contexts", "stepspec", "project", "file", "logs", "notify"),
+            *("rules", "description"),
+        }
     ),
     Node: frozenset({"constants"}),
     Edge: frozenset({"settles"}),
@@ -78,6 +81,11 @@ def to_json(program: Program) -> str:
         del written["kind"]
     # The compact form is half as long to search.
     return json.format(shown_json(_encoded(written)), indent=2) + "\n"
+
+
+def program_hash(program: Program) -> str:
+    """Return the SHA-256 of a program's JSON form, which has the hashes of its documents."""
+    return sha256_of(to_json(program))
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 (any part of the model, and what JSON has for it)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from compiler.ir.edges import Add, CounterTest, Edge, Written
 from compiler.ir.graph import loop_regions
-from compiler.ir.program import Counter, Node, Program, jumps_of
+from compiler.ir.program import Counter, Node, Program, jumps_of, work_of
 from compiler.ir.tasks import Branch, End
 from compiler.ir.texts import Text, text
 
@@ -68,7 +68,9 @@ def _repeated(program: Program) -> set[str]:
 
 
 def _is_retry(node: Node, edge: Edge) -> bool:
-    return edge.target == node.id and node.retries is not None and Add(node.retries, 1) in edge.effects
+    return (
+        edge.target in (node.id, work_of(node.id)) and node.retries is not None and Add(node.retries, 1) in edge.effects
+    )
 
 
 def _counter(limit: VisitLimit) -> str:

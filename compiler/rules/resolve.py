@@ -140,7 +140,7 @@ class _Resolver:
                 problem = f"step {wrong[0].id} is not a question or a gate, so no person answers it"
                 raise self._wrong(one, problem, "remove `by a person`, or name a question or a gate")
             self.persons |= {step.id: None for step in known}
-        yield from (step.gets(one.word) for step in known)
+        yield from (event for step in known for event in step.gets(one.word))
 
     def _without_word(self, one: Mention, step: RuleStep) -> InvalidError:
         """Refuse `Backup before Migrate`, which people read as if the backup had to pass (P-3)."""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from compiler.analyses.exploration import explore
 from compiler.ir.edges import StepOutcome
 from compiler.ir.graph import led_to
-from compiler.ir.program import Node, Program, without_jumps
+from compiler.ir.program import Node, Program, check_of, without_jumps
 from compiler.ir.rules import Event
 from compiler.ir.tasks import (
     IDLE,
@@ -46,6 +46,7 @@ class RuleStep(Struct, frozen=True):
 
     `words` maps each outcome in lower case to the word of the program, and `shown` are the outcomes as documents write
     them. `last` is the stage that decides whether a step of a specification passes: another stage has the step's id.
+    `work` is the node of the agent whose work the step checks: it starts the step, and the step fails with it (E15).
     """
 
     id: str
@@ -55,11 +56,14 @@ class RuleStep(Struct, frozen=True):
     is_composed: bool = False
     is_answered: bool = False
     last: str = ""
+    work: str = ""
 
-    def gets(self, word: str) -> Event:
-        """Return the event that the step gets an outcome, as a document writes it."""
+    def gets(self, word: str) -> Iterator[Event]:
+        """Yield the events by which the step gets an outcome, as a document writes it."""
         plain = self.words[word.casefold()]
-        return Event(self.last if self.last and plain == Verdict.PASS else self.id, plain)
+        yield Event(self.last if self.last and plain == Verdict.PASS else self.id, plain)
+        if self.work and plain == Verdict.FAIL:
+            yield Event(self.work, plain)
 
 
 class RuleSteps:
@@ -71,6 +75,9 @@ class RuleSteps:
         self.secrets = secrets
         self.nodes = {node.id: node for node in program.nodes if type(node.task) not in IDLE}
         self.by_id = {**{name: self._node(node) for name, node in self.nodes.items()}, **dict(self._groups())}
+        self._works = {step: node.id for node in self.nodes.values() if (step := check_of(node)) in self.nodes}
+        for step, work in self._works.items():
+            self.by_id[step] = replace(self.by_id[step], starts=(work,), work=work)
 
     @cached_property
     def reached(self) -> Mapping[str, object]:
@@ -84,9 +91,10 @@ class RuleSteps:
         return any(name in self.reached for name in step.starts)
 
     def titled(self, title: str, scope: str) -> list[RuleStep]:
-        """Return the steps with a title; of a step and its own gates and stages, only the step."""
+        """Return the steps with a title; of a step and its own gates, stages and work, only the step."""
         found = self._titles.get(title, {})
         inner = {name for name, group in found.items() if group != name and group in found and self._is_part(name)}
+        inner.update(work for step, work in self._works.items() if step in found)
         return [self.by_id[name] for name in found if name not in inner and name in self.by_id and within(name, scope)]
 
     def of_kind(self, kind: str, scope: str) -> list[RuleStep]:

@@ -10,12 +10,15 @@ from msgspec.structs import replace
 from compiler.ir.answers import of_agent, of_parallel, of_text, of_tool
 from compiler.ir.edges import output_names
 from compiler.ir.paths import Path, Visit, visit
-from compiler.ir.program import Node, Program, jumps_of
+from compiler.ir.program import Node, Program, check_of, jumps_of
 from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell, Stage, Task, Tool, Value, Verdict, alphabet
 from compiler.scenarios.model import Event, Goto, InvalidEvent, Reply, Scenario, ScenarioAnswer
 from runtime_shim.io.reading import SPACES
 from runtime_shim.values.fitting import outcome_of
+
+DONE = "done"
+"""The answer of an agent whose work a command checks."""
 
 
 class MockRun(Struct, frozen=True):
@@ -51,6 +54,8 @@ class MockRun(Struct, frozen=True):
 
 
 def _reply(node: Node, outcome: Outcome) -> str:
+    if check_of(node):
+        return f"{node.id} {DONE}"  # an agent takes only an answer that names its step
     is_text = isinstance(node.task, Ask) and node.task.question in ("input", "select", "confirm", "value")
     return outcome.text if is_text else outcome.word
 
@@ -162,7 +167,8 @@ def _of_calls(node: Node, said: Sequence[ScenarioAnswer]) -> tuple[Outcome | Non
 def _next(left: Sequence[Event], node: Node) -> list[Event]:
     """Return the next event for a step; for a parallel step, the next one for each entry.
 
-    Without an event, an optional tool has no command and fails (I13), and a stage passes (I32).
+    Without an event, an optional tool has no command and fails (I13), a stage passes (I32), and an agent does its work
+    (E15).
     """
     if isinstance(node.task, Parallel):
         return _of_entries(left, node, node.task)
@@ -172,9 +178,13 @@ def _next(left: Sequence[Event], node: Node) -> list[Event]:
             continue
         if isinstance(event, Reply) and (event.step not in (None, node.id) or (is_call and event.step is None)):
             continue
+        if isinstance(event, Goto) and check_of(node) and event is not left[0]:
+            continue  # the replies before the jump are for later steps
         return [event]
     if isinstance(node.task, Stage):
         return [Reply(node.id, Verdict.PASS.value)]
+    if check_of(node):
+        return [ScenarioAnswer(node.id, DONE)]
     is_optional = isinstance(node.task, Tool) and node.task.optional
     return [ScenarioAnswer(node.id, None)] if is_optional else []
 

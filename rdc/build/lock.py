@@ -10,7 +10,6 @@ import shlex
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from errno import EIO
-from hashlib import sha256
 from typing import Any, assert_never
 
 from msgspec import Struct, field
@@ -19,12 +18,12 @@ from msgspec.structs import replace
 from backends.base import Backend
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Program
-from compiler.ir.serialize import to_json
+from compiler.ir.serialize import program_hash
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 from compiler.text.files import DISK
 from rdc.build.records import LOCK, Record
 from rdc.build.rule_items import GONE, KIND, weaker
-from rdc.documents.plan import SERVED
+from rdc.documents.plan import SERVED, files_below, matching
 from rdc.output.generate import Product
 from rdc.terminal.cells import visible
 
@@ -68,18 +67,15 @@ def served_item(program: Program) -> str:
     return f"{SERVED} {program_hash(program)}"
 
 
-def program_hash(program: Program) -> str:
-    """Return the SHA-256 of a program in its JSON form, which has the hashes of its documents."""
-    return sha256(to_json(program).encode()).hexdigest()
+def served_documents(root: str, patterns: Sequence[str]) -> dict[str, str]:
+    """Return the files of a project that match patterns, with their approved hashes in the lock, or "".
 
-
-def approved_hashes(root: str) -> dict[str, str]:
-    """Return the approved hashes of a project's served documents; raises `OSError` if the lock can't be read."""
-    return {
-        path: item.removeprefix(f"{SERVED} ")
-        for path, item in _lines(read_lock(root) or "")
-        if item.startswith(f"{SERVED} ")
-    }
+    Raises:
+        OSError: A folder or the lock can't be read.
+    """
+    items = ((path, item.partition(" ")) for path, item in _lines(read_lock(root) or ""))
+    approved = {path: value for path, (kind, _, value) in items if kind == SERVED}
+    return {path: approved.get(path, "") for path in matching(patterns, files_below(root, patterns))}
 
 
 _GUARDS = ("gate ", "environment ")

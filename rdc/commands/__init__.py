@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": "Explain a diagnostic CODE, such as RD201 or unknown-target.",
     "verify": "Verify generated files.",
     "runtime": "Print the runtime of an edition, as generated programs contain it.",
+    "guard": "Refuse what is for people, as a hook of Claude Code or Codex.",
     "mock": "Answer from a FILE of mocks, instead of an agent, a tool or an executor.",
     "mcp": "Serve documents to an agent, one step at a time.",
     "tool-call": "Start an MCP server and call one of its tools.",

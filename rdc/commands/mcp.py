@@ -7,7 +7,12 @@ from collections.abc import Iterator, Sequence
 import click
 
 from compiler.project.project import project_around
-from rdc.terminal.output import PointingError, tell
+from rdc import api
+from rdc.agents.hosts import SETTINGS, settings
+from rdc.terminal.output import PointingError, put, tell
+
+PATIENCE = 45.0
+"""How many seconds a call waits for a step. Codex ends it after 60."""
 
 REMOVED = ("RDC_AGENT", "RDC_AGENTS", "CLAUDECODE", "CODEX_THREAD_ID", "AI_AGENT")
 """Variables that runs don't get: the agent that calls the server does the agents' steps, and people decide in forms."""
@@ -26,10 +31,15 @@ PASSED = frozenset(
 @click.option("--forms", is_flag=True, help="Ask people in forms of the host.")
 @click.option("--gates", type=click.Choice(["terminal", "form"]), default="terminal", help="Where gates are decided.")
 @click.option(
-    "--wait", type=click.FloatRange(1, 3600), default=45.0, metavar="SECONDS", help="How long a call waits for a step."
+    "--wait",
+    type=click.FloatRange(1, 3600),
+    default=PATIENCE,
+    metavar="SECONDS",
+    help="How long a call waits for a step.",
 )
+@click.option("--print", "host", type=click.Choice(list(SETTINGS)), help="Print a host's settings for this command.")
 @click.argument("options", metavar="[-- OPTION...]", nargs=-1, type=click.UNPROCESSED)
-def command(options: tuple[str, ...], gates: str, *, forms: bool, wait: float) -> int:
+def command(options: tuple[str, ...], gates: str, host: str | None, *, forms: bool, wait: float) -> int:
     """Serve documents to an agent, one step at a time.
 
     This is an MCP server on standard input and output. It serves the documents in `[mcp]` of the project's rdc.toml
@@ -39,6 +49,11 @@ def command(options: tuple[str, ...], gates: str, *, forms: bool, wait: float) -
     Exit codes: 0 the host disconnected, 2 usage error.
     """
     passed = ("--logs", *_passed(options))
+    if host is not None:
+        words = ["mcp", *["--forms"] * forms, *["--gates", gates] * (gates != "terminal")]
+        words += [*["--wait", f"{wait:g}"] * (wait != PATIENCE), *["--", *options] * bool(options)]
+        put(settings(host, words, api.served().approved))
+        return 0
     try:
         from rdc.agents.runs import Settings  # noqa: PLC0415 (an extra, and slow to import)
         from rdc.agents.server import serve  # noqa: PLC0415 (as above)

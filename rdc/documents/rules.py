@@ -9,7 +9,7 @@ from compiler.frontends import all_options, endings
 from compiler.project.configuration import BUILD, MCP, Configuration, read_configuration
 from compiler.project.project import Project
 from compiler.text.source import nearest
-from rdc.documents.plan import SERVED, Rule, files_below, matching, plan
+from rdc.documents.plan import SERVED, Rule, files_below, plan
 
 _REMEDY = 'write `[[build]]` with `source = "docs/**/*.md"`, `to = "github"` and `out = "…/{name}.yml"`'
 
@@ -19,12 +19,6 @@ def named_documents(project: Project) -> list[str]:
     declared, _ = rules(read_configuration(project, all_options()))
     files = files_below(project.root, [pattern for rule in declared for pattern in rule.patterns]) if declared else []
     return list(dict.fromkeys(task.source for task in plan(declared, files).tasks))
-
-
-def served_documents(root: str, configuration: Configuration) -> list[str]:
-    """Return the documents that a project serves to agents, by path from its root."""
-    patterns = configuration.served.documents
-    return matching(patterns, files_below(root, patterns)) if patterns else []
 
 
 def rules(configuration: Configuration) -> tuple[list[Rule], list[Diagnostic]]:

@@ -79,6 +79,19 @@ _ADDRESS = {
     "maxLength": LONGEST,
 }
 
+_CHECK = {
+    "type": "object",
+    "description": "Settings of `rdc check`.",
+    "properties": {
+        "ignore": {
+            "type": "array",
+            "description": "Warnings and notes to ignore, by code or name.",
+            "items": {"type": "string"},
+        }
+    },
+    "additionalProperties": False,
+}
+
 _PROJECT = {
     "type": "object",
     "description": "The project itself.",
@@ -155,18 +168,7 @@ def schema() -> dict[str, Any]:
                 "description": "The versions of rdc that the project supports, such as `==1.2.0` or `>=1.2,<2`.",
             },
             BUILD: {"type": "array", "description": "The documents to build with `rdc build`.", "items": of_build},
-            CHECK: {
-                "type": "object",
-                "description": "Settings of `rdc check`.",
-                "properties": {
-                    "ignore": {
-                        "type": "array",
-                        "description": "Warnings and notes to ignore, by code or name.",
-                        "items": {"type": "string"},
-                    }
-                },
-                "additionalProperties": False,
-            },
+            CHECK: _CHECK,
             DOCS_URL: _ADDRESS,
             MCP: _MCP,
             PROJECT: _PROJECT,

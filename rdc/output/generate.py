@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
-from pathlib import PurePath
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -90,8 +90,11 @@ def emitted(
         return Generation((None,), found, compilation.sources)
     program = compilation.program
     if backend.named:
-        name = PurePath(file).name or output_name(program.sources[0].path, backend.suffix)
-        program = program.with_(file=name.removesuffix(backend.suffix))
+        path = Path(file or output_name(program.sources[0].path, backend.suffix))
+        is_folder = backend.suffix.startswith("/")
+        program = program.with_(
+            file=path.absolute().parent.name if is_folder else path.name.removesuffix(backend.suffix)
+        )
     emission = emit(program, {**table.values, **given})
     text, companions = emission.text, emission.companions
     product = None if text is None else Product(text.encode(), companions, emission.reason, emission.items)

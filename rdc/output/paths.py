@@ -62,13 +62,15 @@ def plan(sources: Sequence[Found], out: str | None, suffix: str) -> list[Output]
 
     `out` is a file; or a folder, if it is one, ends in `/` or there are several sources; or None: beside these.
     """
+    has_folder = suffix.startswith("/")  # which is the output's own
     if out is None:
-        return [Output(one.path, str(Path(one.path).parent / output_name(one.path, suffix))) for one in sources]
+        places = ((one.path, str(Path(one.path).parent / output_name(one.path, suffix))) for one in sources)
+        return [Output(source, path, makes_folders=has_folder) for source, path in places]
     if len(sources) > 1 or out.endswith("/") or os.path.isdir(out):  # noqa: PTH112 (it accepts every path)
         folders = [os.path.abspath(one.folder) for one in sources if one.folder]  # noqa: PTH100 (as above)
         base = os.path.commonpath(folders) if folders else ""
         return [_in_folder(out, one, base, suffix) for one in sources]
-    return [Output(sources[0].path, out)]
+    return [Output(sources[0].path, out, makes_folders=has_folder)]
 
 
 def _in_folder(out: str, source: Found, base: str, suffix: str) -> Output:

@@ -222,7 +222,7 @@ class Rules(Extension):
         options = self.session.options
         for name in [one for one in dict.fromkeys(options.override) if one in self.locks.broken()]:
             about = {"rule": name, "by": options.by or user(), "note": options.note}
-            record = {"kind": "override", **about, "event": "{1} of {0}".format(*named(self.locks.held[0]))}
+            record = {"kind": "override", **about, "event": "{1} of {0}".format(*happening(self.locks.held[0]))}
             more = {} if self.after(record).held else {"condition": self.locks.after}
             self.session.record({**record, **more})
             self.session.emit("override", **about, of=record["event"])
@@ -267,7 +267,7 @@ def changes(before: Table, now: Table) -> Table:
     return {how: sorted(one for one in names if now.get(one) != before.get(one)) for how, names in lists.items()}
 
 
-def named(event: Event) -> tuple[str, str]:
+def happening(event: Event) -> tuple[str, str]:
     """Return what starts or ends, and this word."""
     return event[0] or "the run", "end" if event[1] else "start"
 
@@ -276,7 +276,7 @@ def reasons(locks: Locks) -> list[str]:
     """Return why a run is held, as lines."""
     found = list[str]()
     for name in locks.broken():
-        rule, (what, how) = locks.rules[name], named(locks.held[0])
+        rule, (what, how) = locks.rules[name], happening(locks.held[0])
         why = f'needs "{rule["needs"]}" first' if "needs" in rule else f'is "{rule["sentence"]}"'
         found.append(one_line(f"{what} can't {how}: rule {name} {why}"))
     return found

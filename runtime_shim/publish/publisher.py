@@ -20,6 +20,10 @@ GAP = "\u200b"  # invisible; separates a name from its mark
 PATIENCE = 60  # seconds
 MODES = ("100644", "100755")
 MOST_FILES = 500
+RUN = "[1-9][0-9]{0,18}"
+MARKED = "<!-- rdc: run %s -->"  # the first line of an issue
+PAGE, MOST_PAGES = 100, 5  # of issues
+LONGEST_TITLE = 200
 SHOWN_FILES = 50  # in the text of the pull request
 HARMLESS = (
     (r"[^\S\n\t ]|[\0-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", " "),
@@ -55,9 +59,14 @@ def shown(name: str, text: str) -> str:
     is_cut = len(text) > LONGEST
     text = text[:LONGEST].rstrip()
     if not name.endswith(".md"):
-        fence = "`" * max(3, *(len(found) + 1 for found in re.findall("`+", text) or [""]))
-        text = f"{fence}\n{text}\n{fence}"
+        text = fenced(text)
     return ("This text is cut. The artifacts of the run have all of it.\n\n" if is_cut else "") + text
+
+
+def fenced(text: str) -> str:
+    """Return a text as a code block that it can't end."""
+    fence = "`" * max(3, *(len(found) + 1 for found in re.findall("`+", text) or [""]))
+    return f"{fence}\n{text}\n{fence}"
 
 
 def ask(method: str, path: str, body: "dict[str, Any] | None" = None, missing: bool = False) -> Any:
@@ -191,9 +200,45 @@ def summary(name: str, data: bytes) -> str:
     return "written"
 
 
+def issue(_name: str, _data: bytes) -> str:
+    """Close the issue of the run that this one continues, and open one if this run waits."""
+    said, before = [], os.environ["RESUMED"]
+    for number in asked_by(before) if re.fullmatch(RUN, before) else ():
+        ask("PATCH", f"/issues/{number}", {"state": "closed"})
+        said.append(f"closed {number}")
+    if os.environ["ISSUE"]:
+        title, text = waiting(os.environ["ISSUE"])
+        # Nothing in a code block works, and a command must stay as it is.
+        body = f"{MARKED % os.environ['GITHUB_RUN_ID']}\n{signed()}\n\n{fenced(re.sub(*HARMLESS[0], text))}"
+        found = ask("POST", "/issues", {"title": harmless(" ".join(title.split()))[:LONGEST_TITLE], "body": body})
+        said.append(f"opened {int(found['number'])}")
+    return ", ".join(said) or "there is none to close"
+
+
+def asked_by(run: str) -> list[int]:
+    """Return the open issues of a run. Only those count that a workflow of the repository has opened."""
+    numbers: list[int] = []
+    for page in range(1, MOST_PAGES + 1):
+        found = ask("GET", f"/issues?state=open&creator=github-actions%5Bbot%5D&per_page={PAGE}&page={page}")
+        numbers += [int(one["number"]) for one in found if str(one.get("body")).startswith(f"{MARKED % run}\n")]
+        if len(found) < PAGE:
+            break
+    return numbers
+
+
+def waiting(word: str) -> "tuple[str, str]":
+    """Return the title and the text of a question, without trusting them."""
+    try:
+        title, text = json.loads(base64.urlsafe_b64decode(word + "=" * (-len(word) % 4)))
+    except (ValueError, TypeError, RecursionError):
+        raise UsageError("the question of the run is damaged") from None
+    return str(title), str(text)[:LONGEST]
+
+
 KINDS = {
     "changes": ("pull-request", propose),
     "comment": ("comment", comment),
+    "issue": ("issue", issue),
     "pull-request": ("pull-request", pull_request),
     "summary": ("summary", summary),
 }
@@ -203,7 +248,7 @@ def published(kind: str) -> int:
     """Publish the run's one output file, and return an exit code."""
     label, do = KINDS[kind]
     try:
-        name, data = left_file(Path(os.environ["RUNNER_TEMP"], "rdc-artifact"))
+        name, data = ("", b"") if do is issue else left_file(Path(os.environ["RUNNER_TEMP"], "rdc-artifact"))
         print(f"{label}: {do(name, data)}", flush=True)
     except UsageError as error:
         print(f"::error title=Not published::{str(error).replace('%', '%25')}", flush=True)

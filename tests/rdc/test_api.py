@@ -234,7 +234,7 @@ def test_two_outputs_in_one_place_are_a_diagnostic(here: Path) -> None:
     ("target", "options", "code", "remedy"),
     [
         ("pyton", {}, "unknown-target", "use python"),
-        ("cobol", {}, "unknown-target", "use github, make, python, dbos, dot, mermaid, json"),
+        ("cobol", {}, "unknown-target", "use github, make, python, dbos, skill, dot, mermaid, json"),
         ("dot", {"theme": "pink"}, "invalid-option", "see `rdc targets dot`"),
         ("dot", {"paint": "pink"}, "invalid-option", "see `rdc targets dot`"),
     ],

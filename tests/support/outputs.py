@@ -10,10 +10,12 @@ from typing import Any
 
 import yaml
 
+from backends.common.remarks import printable
 from backends.make.verify import Pinned, verify_caller, verify_loop
 from backends.python.edition import optimized
 from backends.python.verify import split, verify_text
 from backends.registry import load
+from backends.skill.verify import patterns
 from compiler.ir.program import Program
 from compiler.passes import optimize
 from runtime_shim.editions import EDITIONS
@@ -150,11 +152,23 @@ def check_drawing(_: Program, text: str) -> None:
     assert all(line.isprintable() for line in text.split("\n"))
 
 
+def check_skill(program: Program, text: str) -> None:
+    """The frontmatter has the facts and no more, and no text of the document is more than its place lets it be."""
+    _, head, _ = text.split("---\n", 2)
+    facts = yaml.safe_load(head)
+    assert set(facts) == {"name", "description", "compatibility", "metadata"}
+    assert printable(facts["metadata"]["source"]) == printable(program.sources[0].path)
+    assert all(line.isprintable() for line in text.split("\n"))
+    pattern = "\n".join(patterns(has_program="\n  program-sha256: " in text))
+    assert re.fullmatch(pattern, text), text
+
+
 CHECKS: dict[str, Callable[[Program, str], None]] = {
     "github": check_github,
     "make": check_make,
     "python": check_python,
     "dbos": check_dbos,
+    "skill": check_skill,
     "dot": check_drawing,
     "mermaid": check_drawing,
     "json": check_json,

@@ -54,6 +54,8 @@ OF_RUNBOOKS = {
     "E10": "Secrets are set when a run starts. rdc masks their values.",
     "E13": "With a strict shell, `bash` blocks start with `set -euo pipefail`, and `sh` blocks are errors.",
     "E14": "A question with `asks` passes only with a valid value, which becomes an output. FAIL gives none.",
+    "E15": "With `by: agent`, each attempt at a step starts with an agent, which follows its text. Its command checks "
+    "the work. If the agent gives no answer, the step fails.",
 }
 
 OF_PLAYBOOKS = {

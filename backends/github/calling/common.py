@@ -134,6 +134,7 @@ class CallsProgram(Written, frozen=True, dict=True):
         if self._gates:
             env |= {"RDC_GATES": lines_of(self._gates)} if self.program.stepspec is None else {}
             env["RDC_APPROVED"] = evaluated(f"steps.{OPEN}.outputs.approved")
+        env |= {"RDC_ISSUE": "true"} if self.options.notify_issue else {}
         env |= {"RDC_NAME": plain_name(self.program.name)} if self.program.artifact is not None else {}
         secrets = self.secrets.of(*self.names.values())
         return Step(

@@ -92,7 +92,7 @@ class Calling(Struct, frozen=True, dict=True):
             return ()
         home = "" if self.options.program else WORKFLOWS
         found = [*self.called.companions(home=home)]
-        if self.publishes:
+        if self.publishes or self.options.notify_issue:
             path = posixpath.join(posixpath.dirname(self.called.path), publish_name())
             found.append(Companion(path, publisher(), "program", home=home))
         return tuple(found)

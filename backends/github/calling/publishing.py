@@ -10,7 +10,7 @@ from backends.github.calling.program import Calling, plain_name
 from backends.github.options.model import GithubOptions
 from backends.github.workflow.document import all_of
 from backends.github.yaml.model import Job, Step
-from backends.github.yaml.scalar import Expression, label
+from backends.github.yaml.scalar import Expression, evaluated, label
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Parallel
@@ -52,6 +52,28 @@ def unfit_publications(program: Program, options: GithubOptions) -> Iterator[Dia
     """Report publications of nothing, and comments on nothing."""
     for problem, remedy in _unfit(program, options):
         yield about_option(program, ("publish",), "RD013", problem, remedy)
+
+
+def unasked(program: Program) -> Diagnostic:
+    """Return the error for the option `notify-issue` without a question that the program asks."""
+    problem = "`notify-issue` needs a question that people answer with `gh`, but this workflow has none"
+    return about_option(program, ("notify-issue",), "RD013", problem, "remove it, or set `prompts: answers`")
+
+
+def notified(calling: Calling, first: Step, parts: Sequence[str], events: Collection[str]) -> Job:
+    """Return the last job: it opens the issue of a run that waits, and closes that of the run that it continues."""
+    waiting, resumed = " || ".join(f"needs.{part}.outputs.issue" for part in parts), f"needs.{parts[0]}.outputs.resumed"
+    env = {"TOKEN": TOKEN, "ISSUE": evaluated(waiting), "RESUMED": evaluated(f"{resumed} && inputs.resume")}
+    return Job(
+        id="notify_issue",
+        name=f"Issue of {plain_name(calling.program.name)}",
+        steps=(first, Step("Issue", env=env, run=calling.publish_loader("issue"))),
+        condition=all_of("!cancelled()", f"{waiting} || ({resumed} && inputs.resume)", *_of_no_fork(frozenset(events))),
+        needs=tuple(parts),
+        permissions=(*(() if calling.is_inline else (_READS,)), ("issues", "write", "open and close the issue")),
+        timeout=_MINUTES,
+        comments=("Shows the question in an issue, in a job without agents and secrets.",),
+    )
 
 
 def _unfit(program: Program, options: GithubOptions) -> Iterator[tuple[str, str]]:
@@ -108,6 +130,11 @@ def _when(kind: str, events: frozenset[str]) -> Iterator[str]:
     if kind != "comment":
         return
     yield _number(events)
+    yield from _of_no_fork(events)
+
+
+def _of_no_fork(events: frozenset[str]) -> Iterator[str]:
+    """Yield the condition that a pull request is not from a fork, whose token may not write."""
     if events & _PULLS:
         pull = "github.event.pull_request"
         yield f"!{pull} || {pull}.head.repo.full_name == github.repository"

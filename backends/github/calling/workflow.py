@@ -8,7 +8,7 @@ from backends.common.identifiers import identifiers_of
 from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
 from backends.github.calling.common import CallsProgram, outputs_of
-from backends.github.calling.publishing import ABOUT_ISSUES, proposes_changes, publications
+from backends.github.calling.publishing import ABOUT_ISSUES, notified, proposes_changes, publications
 from backends.github.calling.remarks import decision, transitions
 from backends.github.calling.steps import AROUND, CALLS, CLOSE, OPEN, Places, calls_something, lines_of, option_lines
 from backends.github.native.nodes import title
@@ -97,11 +97,13 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             found.append(self._part(part))
             found += [self._approval(part, place) for place in part.questions]
             found += [self._matrix(part, place) for place in part.matrices]
+        first = self.calling.publisher_written() if self.calling.is_inline else self._checkout()
+        needs = [self._id_of(part) for part in self.cut.parts]
         if self._leaves:
             completing = [self._id_of(part) for part in self.cut.completing()]
-            needs = [self._id_of(part) for part in self.cut.parts]
-            first = self.calling.publisher_written() if self.calling.is_inline else self._checkout()
             found += publications(self.calling, first, completing, needs, self._events)
+        if self.options.notify_issue:
+            found.append(notified(self.calling, first, needs, self._events))
         return found
 
     @property
@@ -142,7 +144,9 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     def _outputs(self, part: Part, *, is_last: bool) -> dict[str, str]:
         closed = [] if is_last else ["next"]
         closed += ["artifact"] if self._leaves and self.calling.publishes and part in self.cut.completing() else []
+        closed += ["issue"] if self.options.notify_issue else []
         opened = ["reviews"] if self._gates and part.level == 0 else []
+        opened += ["resumed"] if self.options.notify_issue and part.level == 0 else []
         return outputs_of(dict.fromkeys(closed, CLOSE) | dict.fromkeys(opened, OPEN))
 
     @property

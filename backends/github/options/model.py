@@ -254,6 +254,11 @@ class GithubOptions(Options):
         description="The file that `publish: pull-request` writes. By default, it is in the root folder, named "
         "after the document.",
     )
+    notify_issue: bool = Field(
+        default=False,
+        description="Whether a run that waits for an answer opens an issue with the question and the commands that "
+        "answer it. The run that continues it closes the issue.",
+    )
     parallel: Literal["step", "matrix"] = Field(
         default="step",
         description="Where the agents of a parallel step run: in one step, or in separate jobs (`matrix`, not in "

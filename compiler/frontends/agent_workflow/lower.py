@@ -71,6 +71,7 @@ def lower(workflow: Workflow, places: SourceMap, secrets: tuple[str, ...], max_s
         jumps=tuple(Jump(name, gate_of(name)) for name in names if name in scene.gated),
         kind="workflow",
         folder=FOLDER,
+        description=described(workflow),
     )
 
 

@@ -16,8 +16,8 @@ from compiler.frontends.common.scenarios import Found, around, beside, read_besi
 from compiler.frontends.rundown.check.rules import check_scenarios
 from compiler.frontends.rundown.declarations.frontmatter import read_file
 from compiler.ir.paths import Path
-from compiler.ir.program import Program
-from compiler.ir.tasks import Ask
+from compiler.ir.program import Program, check_of
+from compiler.ir.tasks import Ask, Verdict
 from compiler.scenarios.model import Scenario
 from compiler.text.source import Source
 
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 _ANSWERS = {"pass": "yes", "fail": "no"}
 
 
-def is_possible(_program: Program, _path: Path) -> bool:
-    """Return whether a run can take a path: each step passes or fails."""
-    return True
+def is_possible(program: Program, path: Path) -> bool:
+    """Return whether a scenario can take a path: each step passes or fails, but agents always do their work."""
+    works = {node.id for node in program.nodes if check_of(node)}
+    return not any(made.step in works and made.outcome.word == Verdict.FAIL for made in path.visits)
 
 
 def script(program: Program, draft: Draft, document: str) -> list[str]:
@@ -41,6 +42,8 @@ def script(program: Program, draft: Draft, document: str) -> list[str]:
     lines = [f"  - {scalar(begin)}"]
     for made in draft.path.visits:
         task = nodes[made.step].task
+        if check_of(nodes[made.step]):
+            continue
         is_question = isinstance(task, Ask) and task.question == "yes_no"
         word = _ANSWERS[made.outcome.word] if is_question else made.outcome.word
         values = list(made.outcome.values)

@@ -27,7 +27,10 @@ class DeclaredInput(Struct, frozen=True):
 
 
 class StepSettings(Struct, frozen=True):
-    """The settings of one step or group; None where a key is not set. Times are in seconds."""
+    """The settings of one step or group; None where a key is not set. Times are in seconds.
+
+    With `by_agent`, an agent does the step, and the command checks its work.
+    """
 
     step: str
     places: OptionSources
@@ -38,6 +41,7 @@ class StepSettings(Struct, frozen=True):
     asks: Value | None = None
     limits: Limits | None = None
     labels: tuple[str, ...] = ()
+    by_agent: bool = False
 
     def place(self, *path: str) -> OptionSource:
         """Return the place of a key, or of the whole settings if the key has no place."""

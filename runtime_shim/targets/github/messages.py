@@ -1,5 +1,7 @@
 """The messages of a workflow's steps: in the runner's files, its log, and the run summary."""
 
+import base64
+import json
 import os
 import re
 from contextlib import suppress
@@ -58,6 +60,12 @@ def as_block(text: str) -> str:
     # Invisible characters, such as bidi marks, are escaped.
     shown = ("".join(c if c.isprintable() or c == "\t" else repr(c)[1:-1] for c in line) for line in lines)
     return "".join(f"    {line}\n" for line in shown)
+
+
+def as_word(texts: "list[str]") -> str:
+    """Return texts as an output that other jobs can decode: it has only letters, digits, `-` and `_`."""
+    data = json.dumps(texts, ensure_ascii=False).encode("utf-8", "replace")
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
 def as_cell(text: str) -> str:

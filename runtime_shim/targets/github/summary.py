@@ -27,7 +27,7 @@ from runtime_shim.targets.github.api import (
 from runtime_shim.targets.github.calls import Job
 from runtime_shim.targets.github.changes import CHANGES, check_secrets
 from runtime_shim.targets.github.journal_check import check_records
-from runtime_shim.targets.github.messages import annotation, as_block, as_cell, plain
+from runtime_shim.targets.github.messages import annotation, as_block, as_cell, as_word, plain
 from runtime_shim.targets.github.saved_run import ANSWERS_FILE, KEPT, keep_run, unsaved
 from runtime_shim.targets.github.script import words_of_places
 from runtime_shim.targets.naming import name_in_words
@@ -36,6 +36,7 @@ from runtime_shim.values.secrets import in_strings, masked
 
 MOST_NODES = 150  # GitHub draws no larger pictures
 LONGEST_LABEL = 60  # characters in the picture
+LONGEST_ISSUE = 20_000  # characters
 BAD = ("fail", "failed", "no", "rejected", "none", "invalid", "ambiguous")
 # Mermaid interprets a label twice, as the target mermaid explains: these are parted by a space of no width, or codes.
 PARTED = r"\$(?=\$)|\\(?=\S)|:(?=\S)|@(?=\S)|www(?=\.)|\](?=\()|^[-+*]+(?=\s)|^\#+(?=\s)|^[0-9]+[.)](?=\s)"
@@ -276,7 +277,12 @@ def _say_how_to_go_on(job: Job, state: State, is_handed: bool) -> None:
         says = "This run was started from a fork, so it cannot be continued."
         job.runner.page(f"\n{says} Run the workflow on a branch of this repository.\n")
         return
-    job.runner.page(job.mask(how_to_continue(job.program, state, job.said("BRANCH"))))
+    following = how_to_continue(job.program, state, job.said("BRANCH"))
+    job.runner.page(job.mask(following))
+    if job.said("ISSUE") and not is_handed and state.condition == "waiting":
+        title = f"{job.program['title'] or job.program['name']} waits at {_name(job.program, state.node, state)}"
+        text = job.mask(put_question(job.program, state, False) + following)[:LONGEST_ISSUE]
+        job.runner.output("issue", as_word([job.mask(title), re.sub("(?m)^    ", "", text)]))
     if job.said("CALLED"):
         job.runner.page("\nIf another workflow called this one, this run cannot be continued.\n")
 

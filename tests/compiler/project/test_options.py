@@ -130,7 +130,8 @@ def test_a_misspelled_key_of_the_project_gets_a_suggestion(tmp_path: Path, writt
 
 def test_the_help_for_an_unknown_key_lists_the_keys_of_that_place(tmp_path: Path) -> None:
     found = compiled(tmp_path, STEP, {"rdc.toml": "other = 1\n"}).diagnostics[0]
-    assert "`required-version`, `build`, `check`, `docs-url`, `project`, `rule`; a target's options" in found.help
+    listed = "`required-version`, `build`, `check`, `docs-url`, `mcp`, `project`, `rule`; a target's options"
+    assert listed in found.help
     (tmp_path / "rdc.toml").unlink()
     found = compiled(tmp_path, document("rdc: {other: 1}")).diagnostics[0]
     assert "docs-url" not in found.help

@@ -200,10 +200,10 @@ def _prepared(workspace: Workspace, options: Mapping[str, object] = NOTHING) -> 
 def _options(workspace: Workspace) -> dict[str, object]:
     agents = workspace.agents
     common: dict[str, object] = {"checkout": False, "runtime": "inline", "summary": _has_summary(workspace)}
-    if workspace.case.documents:
-        return {**common, "prompts": "answers"}
     named = {name: command for name, command in agents.items() if name}
     agent = {"agent": agents[""]} if "" in agents else {}
+    if workspace.case.documents:
+        return {**common, "prompts": "answers", **agent}
     # Where the agents of parallel steps run is chosen by the case.
     return {
         **common,

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from tests.differential.generate import flag, number, pick, picks
+from tests.differential.generate import flag, number, pick, picks, rarely
 from tests.differential.generate import rundown_model as model
 from tests.differential.generate.hostile import CALL, CODES, ENVIRONMENT, GIVEN, MESSAGES, SECRETS, SHOWING, VARIABLES
 
@@ -65,8 +65,9 @@ def declared(
         secrets = tuple(picks(draw, tuple(SECRETS), 0, 2))
         steps = settings(draw, document, files, is_main=not path)
         steps = asking(draw, document, steps, values[path])
+        shown, steps = working(draw, showing(draw, document), steps)
         declares = model.Declared(tuple(inputs[path]), tuple(values[path]), secrets, steps)
-        found[path] = replace(showing(draw, document), declared=declares)
+        found[path] = replace(shown, declared=declares)
     main = found.pop("")
     known = {name for each in (main, *found.values()) for name in each.declared.secrets}
     given = model.Given(
@@ -120,6 +121,32 @@ def asking(
         if is_plain and names and flag(draw):
             found[name] = replace(found.get(name, model.Settings()), asks=pick(draw, names))
     return tuple(found.items())
+
+
+def working(
+    draw: st.DrawFn, runbook: model.Runbook, settings: tuple[tuple[str, model.Settings], ...]
+) -> tuple[model.Runbook, tuple[tuple[str, model.Settings], ...]]:
+    """The same runbook and settings, but agents do some steps with commands (E15). Their texts arrive as they are."""
+    found = dict(settings)
+
+    def done(name: str, step: AnyStep) -> AnyStep:
+        body = step.body
+        if not (isinstance(body, model.Leaf) and body.is_command and rarely(draw, 2)):
+            return step
+        found[name] = replace(found.get(name, model.Settings()), by_agent=True)
+        prompt: str = pick(draw, ("", "Check the result.", *SHOWING))
+        return replace(
+            step, title=pick(draw, (*(("",) if prompt else ()), "Title", *SHOWING)), body=replace(body, prompt=prompt)
+        )
+
+    steps: list[model.Step] = []
+    for step in runbook.steps:
+        if isinstance(step.body, model.Substeps):
+            children = tuple([done(f"{step.ident}.{child.ident}", child) for child in step.body.children])
+            steps.append(replace(step, body=replace(step.body, children=children)))
+        else:
+            steps.append(done(step.ident, step))
+    return replace(runbook, steps=tuple(steps)), tuple(found.items())
 
 
 def _may_hang(step: model.Step | model.Substep) -> bool:

@@ -169,7 +169,10 @@ class Input:
 
 @dataclass(frozen=True)
 class Settings:
-    """What is said of steps (E3); None for what is left open. Times are in seconds, `asks` is an output (E14)."""
+    """What is said of steps (E3); None for what is left open. Times are in seconds, `asks` is an output (E14).
+
+    With `by_agent`, the command checks an agent's work (E15).
+    """
 
     timeout: int | None = None
     delay: int | None = None
@@ -180,6 +183,7 @@ class Settings:
     visits: int | None = None
     then: str | None = None
     """The message of the STOP that ends one visit too many; None for rdc's own."""
+    by_agent: bool = False
 
 
 @dataclass(frozen=True)
@@ -200,6 +204,11 @@ class Declared:
     def asked(self) -> dict[str, str]:
         """The outputs that questions ask for, by the names of their steps (E14)."""
         return {step: settings.asks for step, settings in self.steps if settings.asks}
+
+    @property
+    def by_agents(self) -> frozenset[str]:
+        """The names of the steps that agents do (E15)."""
+        return frozenset(step for step, settings in self.steps if settings.by_agent)
 
 
 UNDECLARED = Declared()

@@ -231,6 +231,8 @@ def _settings(given: model.Settings) -> Mapping[str, Yaml]:
         found["retry-backoff"] = given.backoff
     if given.asks:
         found["asks"] = {"output": given.asks, "type": "text"} if given.backoff else given.asks
+    if given.by_agent:
+        found["by"] = "agent"
     if given.expire is not None:
         found["expire"] = f"{given.expire}s"
     if given.visits is not None:

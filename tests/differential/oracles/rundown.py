@@ -332,6 +332,8 @@ class _Run:
             return self.play_list(place, body)
         if not retries and not place.is_jumped:  # M9: an attempt is no new visit, and an operator is not limited
             self.world.count(label, self.scope.limit(label))
+        if not self.work(place, retries):
+            return False
         index = len(recorder.visits)
         shown = "" if body.is_command or "{{" not in body.prompt else self.filled(place, body.prompt)
         beyond = self.scope.visit(body, self.around(place), retries + 1, index, shown)
@@ -345,6 +347,18 @@ class _Run:
         if passed and beyond.asks:
             self.scope.keep([(beyond.asks, parts.value_of(visit))])
         return passed
+
+    def work(self, place: _Place, retries: int) -> bool:
+        """E15: an agent follows the text of a step, if the step has one; without an answer, the step fails."""
+        leaf, step, label = place.body, place.child or place.step, self.label(place)
+        assert isinstance(leaf, model.Leaf)
+        text = "\n\n".join(self.filled(place, each) for each in (step.title, leaf.prompt) if each)
+        beyond = self.scope.work(label, self.around(place), retries + 1, text)
+        if beyond is None:
+            return True
+        index = len(self.world.recorder.visits)
+        visit = parts.Visit(f"{label}/do", retries + 1, *self.instances(place), index, beyond=beyond, is_agent=True)
+        return self.world.recorder.ask(visit)
 
     def play_list(self, place: _Place, runbooks: model.Runbooks) -> bool:
         """M11: each runbook yields its outcome, until the outcome of the whole is decided."""
@@ -449,8 +463,9 @@ def case_of(drawn: Drawn) -> Case:
     program = json.loads(to_json(compiled(documents)))
     replies: dict[str, list[Json]] = {}
     for visit, passed in taken.visits:
-        if visit.is_command:
-            replies.setdefault(parts.logged(visit), []).append(parts.reply_to(visit, passed))
+        if visit.is_command or visit.is_agent:
+            called = visit.label if visit.is_agent else parts.logged(visit)
+            replies.setdefault(called, []).append(parts.reply_to(visit, passed))
     given, secrets = dict(taken.given.inputs), dict(taken.given.secrets)
     return Case(program, given, replies, parts.trace_of(taken), secrets, documents)
 

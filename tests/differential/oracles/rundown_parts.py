@@ -65,6 +65,7 @@ class Visit:
     is_command: bool = False
     arguments: tuple[str, ...] = ()
     beyond: Beyond = NOTHING
+    is_agent: bool = False
 
     @property
     def step(self) -> str:
@@ -161,6 +162,7 @@ class Scope:
     stated: Stated = ()
     around: tuple[str, ...] = ()
     asked: Mapping[str, str] = field(default_factory=dict)
+    by_agents: frozenset[str] = frozenset()
 
     def include(self, declared: model.Declared, prefix: str, around: tuple[str, ...]) -> Scope:
         """The scope of a runbook that begins (E9): names of both are the same, others are its own, and new."""
@@ -176,7 +178,8 @@ class Scope:
             (prefix.rstrip("/") if step == ALL else prefix + step, settings) for step, settings in declared.steps
         )
         asked = {prefix + step: name for step, name in declared.asked.items()}
-        return Scope(self.slots, names, declared.outputs, self.stated + stated, around, asked)
+        by_agents = frozenset(prefix + step for step in declared.by_agents)
+        return Scope(self.slots, names, declared.outputs, self.stated + stated, around, asked, by_agents)
 
     def filled(self, text: str, numbers: Numbers) -> str:
         """M5, E1: a text with the placeholders of its step replaced, in one pass; one of an unset value stays."""
@@ -203,7 +206,7 @@ class Scope:
     def visit(self, leaf: model.Leaf, around: Sequence[str], attempt: int, index: int, shown: str) -> Beyond:
         """What there is beyond the rules of paths in a visit."""
         settings = self.settings(around)
-        waits = (settings.delay or 0) * (settings.backoff or 1) ** (attempt - 2) if attempt > 1 else 0
+        waits = waits_of(settings, attempt)
         if not leaf.is_command:
             return Beyond(waits=waits, shown=shown, asks=self.asked.get(around[-1], ""), expire=settings.expire or 0)
         held = {name: self.slots.held[slot] for name, slot in self.names.items()}
@@ -218,13 +221,24 @@ class Scope:
             values=tuple((name, self.slots.masked(value)) for name, value in (values or {}).items()),
             is_broken=values is None,
             timeout=settings.timeout,
-            waits=waits,
+            waits=0 if around[-1] in self.by_agents else waits,  # the agent has waited
         )
+
+    def work(self, label: str, around: Sequence[str], attempt: int, shown: str) -> Beyond | None:
+        """E15: what there is beyond the rules of paths in the work of an agent; None if no agent does the step."""
+        if label not in self.by_agents:
+            return None
+        return Beyond(waits=waits_of(self.settings(around), attempt), shown=shown)
 
     def keep(self, values: Sequence[tuple[str, str]]) -> None:
         """E2: what a command wrote is known from the next step on."""
         for name, value in values:
             self.slots.held[self.names[name]] = value
+
+
+def waits_of(settings: model.Settings, attempt: int) -> int:
+    """How long a run waits before an attempt."""
+    return (settings.delay or 0) * (settings.backoff or 1) ** (attempt - 2) if attempt > 1 else 0
 
 
 def value_of(visit: Visit) -> str:
@@ -404,7 +418,9 @@ def logged(visit: Visit) -> str:
 
 
 def reply_to(visit: Visit, passed: bool) -> Json:
-    """What a command does; what is wrong with what it writes shall be all that makes it fail."""
+    """What a command or an agent does; what is wrong with what it writes shall be all that makes it fail."""
+    if visit.is_agent:
+        return {"exit": int(not passed), "answer": "Done."}
     if visit.beyond.hangs:
         return {"hangs": True}
     fails = not (passed or visit.beyond.is_broken)
@@ -425,11 +441,13 @@ def _visit(visit: Visit, passed: bool, secrets: Mapping[str, str], settled: Sett
     variables = {**dict(beyond.sees), **secrets, **{name: str(number) for name, number in instances.items()}}
     reply = value_of(visit) if passed and beyond.asks else word
     call = Call(logged(visit), visit.attempt, "", visit.arguments, variables, beyond.keeps)
+    if visit.is_agent:
+        call = Call(visit.label, visit.attempt, beyond.shown, (), variables, callee="")
     return case.Visit(
         visit.label,
         visit.attempt,
-        (call,) if visit.is_command else (),
-        None if visit.is_command else Question(beyond.shown or None, reply),
+        (call,) if visit.is_command or visit.is_agent else (),
+        None if visit.is_command or visit.is_agent else Question(beyond.shown or None, reply),
         word,
         reply if beyond.asks else None,
         values=dict(beyond.values),

@@ -1,14 +1,17 @@
 // A stand-in for GitHub's HTTP API on this machine: what a workflow asks about runs, in GitHub's shapes.
 import { createServer } from "node:http";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const TIME = "2026-01-01T00:00:00Z";
 const PAGE = "<html><body>We are having a problem.</body></html>";
+const BOT = { login: "github-actions[bot]", id: 41898282, type: "Bot", site_admin: false };
 const USER = { login: "octocat", id: 1, type: "User", site_admin: false };
 
 const ROUTE =
   /^\/repos\/(?<where>[^/]+\/[^/]+)\/(?:actions\/runs\/(?<id>[^/?]+)(?:\/(?<list>approvals|artifacts))?|environments\/(?<environment>[^/?]+))(?:\?.*)?$/;
+
+const ISSUES = /^\/repos\/(?<where>[^/]+\/[^/]+)\/issues(?:\/(?<number>\d+))?(?:\?(?<query>.*))?$/;
 
 /**
  * The API. `history` is the folder with what is known of runs; `may(token, scope)` says what a token may read;
@@ -31,17 +34,24 @@ export class Api {
     return `http://127.0.0.1:${this.#server.address().port}`;
   }
 
-  #answer(request, response) {
-    const { status, body } = this.#found(request);
+  async #answer(request, response) {
+    let sent = "";
+    for await (const part of request) sent += part;
+    const { status, body } = this.#found(request, sent);
     if (!status) return request.socket.destroy();
     response.writeHead(status, { "Content-Type": "application/json; charset=utf-8" });
     response.end(typeof body === "string" ? body : JSON.stringify(body));
   }
 
-  #found({ method, url, headers }) {
+  #found({ method, url, headers }, sent) {
     const { history, repository, may, unknown, environments, failing } = this.#state;
     const token = /^(?:bearer|token) (.*)$/i.exec(headers.authorization ?? "")?.[1];
     const { where, id, list, environment } = ROUTE.exec(url)?.groups ?? {};
+    const about = ISSUES.exec(url)?.groups;
+    if (about?.where.toLowerCase() === repository.toLowerCase()) {
+      if (!may(token, "issues", ["write"])) return failure(403, "Resource not accessible by integration");
+      return ofIssues(join(history, "issues.json"), method, about, sent);
+    }
     if (method !== "GET" || where === undefined) {
       unknown.push(`${method} ${url}`);
       return failure(501, "Not simulated");
@@ -57,6 +67,29 @@ export class Api {
     if (list === "artifacts") return { status: 200, body: describeArtifacts(join(history, id, "artifacts")) };
     return { status: 200, body: list ? record.approvals : record.run };
   }
+}
+
+/** The issues of the repository, which are in a file: they are listed, opened and closed. */
+function ofIssues(path, method, { number, query }, sent) {
+  const issues = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : [];
+  const listed = new URLSearchParams(query);
+  if (method === "GET" && number === undefined && listed.get("creator") === BOT.login) {
+    const open = issues.filter(({ state, user }) => state === listed.get("state") && user.login === BOT.login);
+    const size = Number(listed.get("per_page"));
+    return { status: 200, body: open.slice((Number(listed.get("page")) - 1) * size).slice(0, size) };
+  }
+  const issue = issues.find((one) => String(one.number) === number);
+  if (method === "POST" && number === undefined) {
+    const { title, body, ...others } = JSON.parse(sent);
+    if (Object.keys(others).length) return failure(422, "Not simulated");
+    issues.push({ number: issues.length + 1, state: "open", user: BOT, title, body });
+  } else if (method === "PATCH" && issue) {
+    Object.assign(issue, JSON.parse(sent));
+  } else {
+    return failure(404, "Not Found");
+  }
+  writeFileSync(path, JSON.stringify(issues));
+  return { status: issue ? 200 : 201, body: issue ?? issues.at(-1) };
 }
 
 /** The name of an environment as it was made; undefined for one that is not there. Upper and lower case are the same. */

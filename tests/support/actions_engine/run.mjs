@@ -52,7 +52,7 @@ class Run {
   async walk() {
     const { request, workflow, environments } = this;
     const { history, failing } = request;
-    const may = (token, scope) => ["read", "write"].includes(this.tokens.get(token)?.[scope]);
+    const may = (token, scope, levels = ["read", "write"]) => levels.includes(this.tokens.get(token)?.[scope]);
     const unknown = [];
     const { repository } = request.github;
     const url = await api.serve({ history, repository, may, unknown, environments, failing });

@@ -74,6 +74,7 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
         contexts=tuple(contexts.made),
         secrets=secrets,
         kind="playbook",
+        description=playbook.description,
     )
     markers = (arm.syntax for step in steps for arm in step.arms)
     spans = [(branch.condition or branch).span for branch in markers]

@@ -16,7 +16,7 @@ from compiler.frontends.rundown.check.references import (
 from compiler.frontends.rundown.check.unnoticed_failures import check_lost_state, check_silent
 from compiler.frontends.rundown.link import references
 from compiler.frontends.rundown.lower.frames import step_refs
-from compiler.frontends.rundown.lower.values import misplaced_asks, unknown_steps
+from compiler.frontends.rundown.lower.values import misplaced_asks, unchecked_work, unknown_steps
 from compiler.frontends.rundown.parse.messages import missing_steps, numbered_header, second_transition, with_number
 from compiler.frontends.rundown.parse.outline import OFFER
 from compiler.frontends.rundown.syntax import (
@@ -283,6 +283,7 @@ RULES: tuple[Rule, ...] = (
     references_in_settings,
     unknown_steps,
     misplaced_asks,
+    unchecked_work,
     _tolerated,
     _continues_to_stop,
 )

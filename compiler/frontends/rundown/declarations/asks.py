@@ -23,15 +23,22 @@ _REMEDIES: Mapping[Field, str] = {
 
 def asks_issues(inside: str, setting: object, path: KeyPath) -> Iterator[Issue]:
     """Yield the problems of `asks` in the settings of a step."""
-    if path[0] == EVERY or "/" in path[0]:
-        problem = f"{inside}: `asks` needs a single step of this document"
-        yield Issue(path, problem, "set it for the step's number or name, in the document that has the step")
+    if problem := single_step_issue(inside, "asks", path):
+        yield problem
     elif not isinstance(setting, str | Mapping):
         yield Issue(path, f"{inside}: `asks` must be the name of an output, or a mapping", "write `asks: TICKET`")
     else:
         yield from _mapping_issues(
             f"{inside}: `asks`", {"output": setting} if isinstance(setting, str) else setting, path
         )
+
+
+def single_step_issue(inside: str, key: str, path: KeyPath) -> Issue | None:
+    """Return the issue of a setting that is for several steps, or for a step of another document."""
+    if path[0] != EVERY and "/" not in path[0]:
+        return None
+    problem = f"{inside}: `{key}` needs a single step of this document"
+    return Issue(path, problem, "set it for the step's number or name, in the document that has the step")
 
 
 def _mapping_issues(prefix: str, setting: Mapping[str, Any], path: KeyPath) -> Iterator[Issue]:

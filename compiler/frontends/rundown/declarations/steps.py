@@ -1,13 +1,13 @@
 """Read the step settings of a document, and the part of them that only targets use."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources
 from compiler.diagnostics.model import Issue
 from compiler.frontends.common import limits
 from compiler.frontends.common.names import LABELS, MOST, label_issues, name_issues, text_issue, unknown_key
-from compiler.frontends.rundown.declarations.asks import asks_issues, read_asks
+from compiler.frontends.rundown.declarations.asks import asks_issues, read_asks, single_step_issue
 from compiler.frontends.rundown.syntax import EVERY, DeclaredInput, StepSettings
 from compiler.ir.program import Input
 from compiler.ir.verify_tasks import Field, input_issues
@@ -19,7 +19,9 @@ from runtime_shim.values.fitting import TOO_SLOW
 OF_TARGETS = ("secrets", "environment")
 """Keys that targets check against their own options."""
 
-KEYS = ("timeout", "retry-delay", "retry-backoff", "env", "asks", LABELS, *limits.KEYS, *OF_TARGETS)
+BY, AGENT = "by", "agent"
+
+KEYS = ("timeout", "retry-delay", "retry-backoff", "env", "asks", BY, LABELS, *limits.KEYS, *OF_TARGETS)
 
 LARGEST_BACKOFF = 1000
 
@@ -51,6 +53,7 @@ def _settings(step: str, said: Mapping[str, Any], places: OptionSources) -> Step
         read_asks(asks) if (asks := said.get("asks")) else None,
         limits.limits_of(step, said, {(step, *path): place for path, place in places.items()}),
         tuple(said.get(LABELS) or ()),
+        said.get(BY) == AGENT,
     )
 
 
@@ -73,12 +76,8 @@ def _issues(step: str, said: object) -> Iterator[Issue]:
 def _key_issues(inside: str, key: str, value: object, path: KeyPath) -> Iterator[Issue]:
     if key not in KEYS:
         yield unknown_key(key, KEYS, inside, path)
-    elif key == "env":
-        yield from _env_issues(inside, value, path)
-    elif key == "asks":
-        yield from asks_issues(inside, value, path)
-    elif key == LABELS:
-        yield from label_issues(inside, value, path)
+    elif key in _ISSUES:
+        yield from _ISSUES[key](inside, value, path)
     elif key == "retry-backoff":
         is_short_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 6
         if not (is_short_number and 1 <= int(str(value)) <= LARGEST_BACKOFF):
@@ -99,6 +98,22 @@ def _env_issues(inside: str, env: object, path: KeyPath) -> Iterator[Issue]:
         yield from name_issues(name, "an environment variable", place, is_set=True)
         if problem := text_issue(value):
             yield Issue(place, f"{inside}: the value of `{name}` is not a valid string: {problem}", "quote it")
+
+
+def _by_issues(inside: str, value: object, path: KeyPath) -> Iterator[Issue]:
+    if issue := single_step_issue(inside, BY, path):
+        yield issue
+    elif value != AGENT:
+        remedy = f"write `{BY}: {AGENT}` if an agent does the step, or remove `{BY}`"
+        yield Issue(path, f"{inside}: `{BY}` must be `{AGENT}`", remedy)
+
+
+_ISSUES: Mapping[str, Callable[[str, object, KeyPath], Iterator[Issue]]] = {
+    "env": _env_issues,
+    "asks": asks_issues,
+    BY: _by_issues,
+    LABELS: label_issues,
+}
 
 
 def table_for_targets(content: object, places: OptionSources) -> TargetOptions | None:

@@ -172,7 +172,7 @@ def _meaning(source: Source, runbook: Runbook) -> tuple[object, ...]:
     head = runbook.title, runbook.description, runbook.prose, repr(metadata), repr(_options(runbook))
     limits = [each.limits and each.limits.meaning for each in runbook.declared.steps]
     settings = [
-        (each.step, each.timeout, each.delay, each.backoff, each.asks, *each.env.items())
+        (each.step, each.timeout, each.delay, each.backoff, each.asks, each.by_agent, *each.env.items())
         for each in runbook.declared.steps
     ]
     rules = [(rule.name, rule.sentence, rule.why, rule.override) for rule in runbook.declared.rules]

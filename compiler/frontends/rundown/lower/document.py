@@ -18,10 +18,10 @@ from compiler.frontends.common.names import safe_name
 from compiler.frontends.rundown.link import Document, references
 from compiler.frontends.rundown.lower.frames import Frame, StepRef, visible
 from compiler.frontends.rundown.lower.jumps import Outcomes, enter_step, jump, restarted, settled_id
-from compiler.frontends.rundown.syntax import Dynamic, Reference, Step, Target, Word, all_steps
+from compiler.frontends.rundown.syntax import Dynamic, Reference, Runbook, Step, Target, Word, all_steps
 from compiler.ir.edges import AtLeast, Edge, Effect, Keep, Origin, OutcomeTest, Reset, Set
 from compiler.ir.program import Counter, Entering, Group, Jump, Node, Program, SourceFile, Variable
-from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
+from compiler.ir.tasks import Agent, Ask, Branch, End, Shell, Verdict
 from compiler.ir.texts import Reference as TextReference
 from compiler.ir.texts import Text, joined, text
 
@@ -69,6 +69,7 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
         inputs=tuple(each.input for each in main.runbook.declared.inputs),
         secrets=tuple(dict.fromkeys(secret for each in declared for secret in each.secrets)),
         jumps=tuple(found[Jump]),
+        description=_description(main.runbook),
     )
     steps = ((item.source.name, step) for item in documents.values() for step in all_steps(item.runbook))
     written = tuple(Origin(path, transition.span) for path, step in steps for transition in step.transitions)
@@ -97,6 +98,13 @@ def _name(document: Document) -> str:
     return safe_name(plain, "runbook")
 
 
+def _description(runbook: Runbook) -> str:
+    """Return the description in the frontmatter, or the first paragraph above the steps."""
+    given = runbook.metadata.get("description")
+    found = given if isinstance(given, str) else runbook.description.partition("\n\n")[0]
+    return found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # YAML can escape half a character
+
+
 def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Parts]:
     outcomes = Outcomes(frame)
     registers = tuple(frame.counters())
@@ -119,7 +127,7 @@ def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Parts]:
     for step in frame.steps:
         ref = frame.ref(step)
         if ref.is_leaf:
-            yield _leaf(outcomes, ref, frame.scope)
+            yield from _leaf(outcomes, ref, frame.scope)
             continue
         title, prompt = _text(frame, ref, step.title), _text(frame, ref, step.prompt)
         yield Group(frame.id(ref), title, prompt, "step", frame.scope, frame.at(step.span))
@@ -139,7 +147,7 @@ def _step_parts(outcomes: Outcomes, ref: StepRef, group: str, documents: Mapping
     """Yield a leaf's node, or a step's nested runbooks and the nodes that decide its outcome."""
     frame = outcomes.frame
     if ref.is_leaf:
-        yield _leaf(outcomes, ref, group)
+        yield from _leaf(outcomes, ref, group)
         return
     own = frame.id(ref)
     title = _text(frame, ref, ref.syntax.title)
@@ -162,25 +170,25 @@ STRICT = "set -euo pipefail\n"
 """The first line of a strict block's command (E13); part of the command, so that every target shows and runs it."""
 
 
-def _leaf(outcomes: Outcomes, ref: StepRef, group: str) -> Node:
+def _leaf(outcomes: Outcomes, ref: StepRef, group: str) -> Iterator[Node]:
+    """Yield the node of a step without children, after that of the agent whose work it checks (E15)."""
     frame, syntax = outcomes.frame, ref.syntax
     task, edges, variables = _task(frame, ref), tuple(outcomes.leaf_edges(ref)), _variables(frame, ref)
+    title, origin = _text(frame, ref, syntax.title), frame.at(syntax.span)
+    retries = frame.retries(ref) if ref.has_retry else None
+    if ref.label in frame.by_agents:
+        failed = (edge for edge in edges if OutcomeTest(Verdict.FAIL.value) in edge.guard)
+        work = (Edge((OutcomeTest(Verdict.PASS.value),), (), frame.id(ref)), *failed)
+        prompt = joined([*title.parts, *(("\n\n",) if syntax.title and syntax.prompt else ()), *task.prompt.parts])
+        yield Node(frame.entry(ref), title, origin, Agent("", prompt), work, group, variables, retries)
+        task = replace(task, prompt=Text())
     if isinstance(task, Shell) and frame.visible.slots:
         edges = tuple(replace(edge, effects=(*frame.visible.keeps, *edge.effects)) for edge in edges)
         variables = (*variables, *frame.visible.variables)
     elif isinstance(task, Ask) and task.value:
         keep, passes = Keep(frame.visible.slots[task.value.name]), OutcomeTest(Verdict.PASS.value)
         edges = tuple(replace(edge, effects=(keep, *edge.effects)) if passes in edge.guard else edge for edge in edges)
-    return Node(
-        id=frame.id(ref),
-        title=_text(frame, ref, syntax.title),
-        origin=frame.at(syntax.span),
-        task=task,
-        edges=edges,
-        group=group,
-        variables=variables,
-        retries=frame.retries(ref) if ref.has_retry else None,
-    )
+    yield Node(frame.id(ref), title, origin, task, edges, group, variables, retries)
 
 
 def _task(frame: Frame, ref: StepRef) -> Shell | Ask:
@@ -286,20 +294,23 @@ def _ends(outcomes: Outcomes) -> Iterator[Node]:
 def operator_jumps(frame: Frame) -> Iterator[Jump]:
     """Yield the jumps to steps of one inclusion that have effects, in document order."""
     for step in frame.steps:
-        if frame.ref(step).is_leaf and not frame.entering:
+        if frame.ref(step).is_leaf and not frame.entering and frame.ref(step).label not in frame.by_agents:
             continue  # for most steps, a jump has no effects
         inner = entering_step(frame, step)
         for ref in (frame.ref(step), *(frame.ref(step, substep) for substep in step.substeps)):
             # A jump to a dynamic substep always keeps its step's state, as for the current `{n}`.
             is_dynamic = ref.substep is not None and isinstance(ref.substep.id, Dynamic)
             entering = frame.entering if ref.substep is None or is_dynamic else inner
-            if not entering and ref.is_leaf and not is_dynamic:
+            by_agent = ref.label in frame.by_agents
+            if not entering and ref.is_leaf and not is_dynamic and not by_agent:
                 continue
             target = Target(False, step.id, ref.substep.id if ref.substep else None, ref.syntax.span)
             arrival = jump(frame, step, target, inside=True)
             found = Jump(frame.id(ref), arrival.target, entering, arrival.effects)
-            if found.all_effects:
+            if found.all_effects or by_agent:
                 yield found
+            if found.all_effects and by_agent:
+                yield replace(found, id=found.target)
 
 
 def entering_step(frame: Frame, step: Step) -> tuple[Entering, ...]:

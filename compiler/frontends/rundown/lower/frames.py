@@ -25,7 +25,7 @@ from compiler.frontends.rundown.syntax import (
     spell,
 )
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, StepOutcome, Test, Written
-from compiler.ir.program import Counter, Entering, Slot, Variable
+from compiler.ir.program import Counter, Entering, Slot, Variable, work_of
 from compiler.ir.tasks import Value, Verdict
 from compiler.text.source import Span
 
@@ -227,6 +227,11 @@ class Frame(Struct, frozen=True, dict=True):
         """The values that questions ask for, by the step's label."""
         return {item.step: item.asks for item in self.document.runbook.declared.steps if item.asks}
 
+    @cached_property
+    def by_agents(self) -> frozenset[str]:
+        """The labels of the steps that agents do (E15)."""
+        return frozenset(item.step for item in self.document.runbook.declared.steps if item.by_agent)
+
     def at(self, span: Span) -> Origin:
         """Return a place in this document."""
         return Origin(self.document.source.name, span)
@@ -234,6 +239,10 @@ class Frame(Struct, frozen=True, dict=True):
     def id(self, ref: StepRef) -> str:
         """Return the id of a step's node or group."""
         return self.prefix + ref.label
+
+    def entry(self, ref: StepRef) -> str:
+        """Return the node that an attempt at a leaf starts with: the work of its agent, or its own node (E15)."""
+        return work_of(self.id(ref)) if ref.label in self.by_agents else self.id(ref)
 
     @cached_property
     def runbook_ids(self) -> dict[str, tuple[str, ...]]:

@@ -17,7 +17,7 @@ def enter_step(frame: Frame, step: Step) -> Arrival:
     """Enter a step by its header, which restarts it."""
     ref = frame.ref(step)
     if ref.is_leaf:
-        return Arrival(frame.id(ref))
+        return Arrival(frame.entry(ref))
     effects: tuple[Effect, ...] = (Set(frame.retries(ref), 0),) if ref.has_retry else ()
     first = first_child(frame, ref)
     return Arrival(first.target, effects + first.effects)
@@ -26,7 +26,7 @@ def enter_step(frame: Frame, step: Step) -> Arrival:
 def first_child(frame: Frame, ref: StepRef) -> Arrival:
     """Start a step at its first child: clear outcomes, set `{n}` to 1, and keep the step's own retries (M9)."""
     if ref.is_leaf:
-        return Arrival(frame.id(ref))
+        return Arrival(frame.entry(ref))
     if ref.syntax.runbooks:
         return Arrival(frame.runbook_ids[ref.label][0])
     first = ref.step.substeps[0]
@@ -40,7 +40,7 @@ def first_child(frame: Frame, ref: StepRef) -> Arrival:
 def enter_substep(frame: Frame, ref: StepRef) -> Arrival:
     """Enter a substep without changing its step."""
     if ref.is_leaf:
-        return Arrival(frame.id(ref))
+        return Arrival(frame.entry(ref))
     effects = (Set(frame.retries(ref), 0),) if ref.has_retry else ()
     return Arrival(frame.runbook_ids[ref.label][0], effects)
 
@@ -109,7 +109,7 @@ class Outcomes(Struct):
         for verdict, guard in _GUARDS.items():
             transition = ref.transitions.get(verdict)
             if transition and transition.retries:
-                yield self._again(ref, transition, guard, Arrival(self.frame.id(ref)))
+                yield self._again(ref, transition, guard, Arrival(self.frame.entry(ref)))
             yield self.leave(ref, verdict).edge(guard, leaving)
 
     def settled_edges(self, ref: StepRef, verdict: Verdict) -> Iterator[Edge]:

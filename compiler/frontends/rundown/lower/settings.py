@@ -17,7 +17,7 @@ from compiler.frontends.rundown.lower.document import LARGEST_PROGRAM
 from compiler.frontends.rundown.lower.frames import Frame, StepRef, step_ref, step_refs, visible
 from compiler.frontends.rundown.lower.values import unknown_step
 from compiler.frontends.rundown.syntax import EVERY, UNKNOWN, StepSettings, all_steps
-from compiler.ir.program import Constant, Node, Program, Settings
+from compiler.ir.program import Constant, Node, Program, Settings, check_of
 from compiler.ir.tasks import Ask, Shell
 
 Value = TypeVar("Value", int, str)
@@ -79,16 +79,21 @@ def with_settings(program: Program, effective: Mapping[str, Effective]) -> tuple
     """Return the program with the effective settings on its nodes, and warnings about limits without effect."""
     if not effective:
         return program, []
-    nodes = (_with(node, effective[node.id]) if node.id in effective else node for node in program.nodes)
+    checks = set(filter(None, map(check_of, program.nodes)))
+    nodes = (
+        _with(node, holds, is_check=node.id in checks) if (holds := effective.get(check_of(node) or node.id)) else node
+        for node in program.nodes
+    )
     limits = (holds.limits for holds in effective.values() if holds.limits)
     return with_visits(replace(program, nodes=tuple(nodes)), limits)
 
 
-def _with(node: Node, holds: Effective) -> Node:
+def _with(node: Node, holds: Effective, *, is_check: bool) -> Node:
+    """Return a node with its settings. The retry of an agent's work waits before the work, not before its check."""
     numbers = holds.numbers
     is_command = isinstance(node.task, Shell)
     timeout = numbers["timeout"].value if is_command and "timeout" in numbers else None
-    delay = numbers["retry-delay"].value if node.retries and "retry-delay" in numbers else 0
+    delay = numbers["retry-delay"].value if node.retries and "retry-delay" in numbers and not is_check else 0
     backoff = numbers["retry-backoff"].value if delay and "retry-backoff" in numbers else 1
     constants = tuple(Constant(name, text.value) for name, text in holds.env.items()) if is_command else ()
     expire = numbers[EXPIRE].value if isinstance(node.task, Ask) and EXPIRE in numbers else 0

@@ -125,6 +125,21 @@ def misplaced_asks(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
             yield settings.place("asks").finding(problem, "move `asks`, or the checklist, to another step")
 
 
+def unchecked_work(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """Report `by: agent` for steps without a command that checks the work, or without text for the agent (E15)."""
+    refs = {ref.label: ref for ref in step_refs(runbook.steps)}
+    for settings in runbook.declared.steps:
+        ref = refs.get(settings.step) if settings.by_agent else None
+        code = ref.syntax.code if ref else None
+        if ref and not (code and code.interpreter):
+            problem = f"step {settings.step} has no command that checks the agent's work"
+            remedy = "add a `bash` block below its text" if ref.is_leaf else "move `by` to a step with a command"
+            yield settings.place("by").finding(problem, f"{remedy}, or remove `by`")
+        elif ref and not (ref.syntax.title or ref.syntax.prompt):
+            problem = f"step {settings.step} has no text for the agent"
+            yield settings.place("by").finding(problem, "write above the command what the agent does, or remove `by`")
+
+
 def unknown_step(settings: StepSettings, known: Iterable[str]) -> Diagnostic:
     """Return the diagnostic for an unknown step, with the nearest known name as a hint."""
     hint = did_you_mean(settings.step, known)

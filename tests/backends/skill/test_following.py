@@ -1,0 +1,206 @@
+"""An agent that knows nothing except the text of a skill follows it to the end of the run, and can do nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT
+from tests.support.cli import call
+from tests.support.runbooks import command, question
+
+pytestmark = pytest.mark.process
+
+MOST = 60
+"""The most rounds of an agent, which a loop must not reach."""
+
+FIX = (
+    '---\nrdc:\n  inputs:\n    word: {}\n  steps: {"2": {by: agent}}\n---\n\n# Fix\n\n'
+    + question("1. Does {{word}} fit?", "Look.", "YES: CONTINUE", 'NO: STOP "no"')
+    + command("2. Write it", 'grep -q "$word" greeting.txt', 'FAIL: RETRY 2 STOP "wrong"', text="Write {{word}}.")
+    + command("3. Show it", "cat greeting.txt", 'PASS: COMPLETE "done"')
+)
+
+
+Work = Callable[[str, str, int], str]
+"""What an agent answers to a step, its text and the number of its attempt."""
+
+
+class Done(NamedTuple):
+    """What came of a call."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Follower:
+    """The scripted agent. All that it runs is in the skill, with the words in capitals filled in."""
+
+    def __init__(self, folder: Path, work: Work) -> None:
+        self.folder, self.work, self.skill = folder, work, folder / ".agents/skills/work"
+        text = (self.skill / "SKILL.md").read_text(encoding="utf-8")
+        (way,) = (part for part in text.split("\n\n") if part.startswith("Without them: "))
+        self.opening, *more = re.findall("`([^`]+)`", way.replace("\n", " "))
+        self.status, self.step, self.answer = (found.removeprefix("… ") for found in more if found.startswith("… "))
+        self.program = shlex.split(self.opening)[:2]
+        assert self.program[0] == "python3"
+        self.persons: list[str] = []
+
+    def call(self, words: str, given: str = "", **env: str) -> Done:
+        """Run the program in the folder of the project, as an agent does."""
+        called = [sys.executable, str(self.skill / self.program[1]), *shlex.split(words.partition(" < ")[0])]
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("RDC_")}
+        env = {**clean, "AI_AGENT": "1", **env}
+        done = subprocess.run(
+            called, cwd=self.folder, env=env, input=given, capture_output=True, text=True, check=False
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def facts(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.call(self.status).out)
+        return found
+
+    def open(self, **inputs: str) -> None:
+        words = " ".join(shlex.split(self.opening)[2:])
+        for name, value in inputs.items():
+            assert f"{name}=VALUE" in words
+            words = words.replace(f"{name}=VALUE", shlex.quote(f"{name}={value}"))
+        assert self.call(words).code == 0
+
+    def follow(self) -> dict[str, Any]:
+        """Do what the skill asks for until the run is over or a person must act."""
+        for _ in range(MOST):
+            facts = self.facts()
+            now = facts["current"]
+            if facts["state"] in ("complete", "stop"):
+                return facts
+            filled = (self.step, self.answer)
+            step, answer = (each.replace("AT", facts["at"]).replace("STEP", now["step"]) for each in filled)
+            done = self.call(step)
+            if now["by"] == "person":
+                self.persons.append(done.err)
+                return facts
+            if now["by"] == "agent":
+                names = [entry["entry"] for entry in now["entries"]] or [now["step"]]
+                texts = [entry["text"] for entry in now["entries"]] or [now["text"]]
+                for name, text in zip(names, texts, strict=True):
+                    words = answer.replace(f"answer {now['step']}", f"answer {name}")
+                    said = self.call(words, self.work(name, text, now["attempt"]))
+                    assert said.code in (0, 75), said.err
+        raise AssertionError("the run does not end")
+
+    def person(self) -> None:
+        """Let a person run the first command that the agent shows."""
+        shown = next(line for line in self.persons[-1].splitlines() if "work.py " in line)
+        assert self.call(shown.partition("work.py ")[2], AI_AGENT="").code in (0, 75)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Callable[..., Follower]:
+    """Compiles a document to a skill, and returns an agent for it."""
+
+    def make(text: str, work: Work = lambda *_: "done", name: str = "work.runbook.md") -> Follower:
+        (tmp_path / "rdc.toml").touch()
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        done = call("compile", name, "--to", "skill", "-o", ".agents/skills/work/SKILL.md", cwd=tmp_path)
+        assert done.code == 0, done.err
+        return Follower(tmp_path, work)
+
+    return make
+
+
+def test_an_agent_follows_a_runbook_to_its_end(made: Callable[..., Follower], tmp_path: Path) -> None:
+    prompts: list[str] = []
+
+    def work(_step: str, text: str, attempt: int) -> str:
+        prompts.append(text)
+        (tmp_path / "greeting.txt").write_text("hello" if attempt > 1 else "bye", encoding="utf-8")
+        return "written"
+
+    agent = made(FIX, work)
+    agent.open(word="hello")
+    assert agent.follow()["current"]["by"] == "person"
+    (shown,) = agent.persons
+    assert "answer 1 yes" in shown
+    assert agent.call("answer 1 yes", AI_AGENT="").code == 0
+    facts = agent.follow()
+    assert (facts["state"], facts["message"]) == ("complete", "done")
+    assert [(one["step"], one["outcome"]) for one in facts["finished"]] == [
+        ("1", "pass"),
+        *[("2/do", "pass"), ("2", "fail"), ("2/do", "pass"), ("2", "pass")],
+        ("3", "pass"),
+    ]
+    assert prompts == ["Write it\n\nWrite hello."] * 2
+
+
+@pytest.mark.parametrize("name", ["first-note", "security-audit", "plan-and-build", "dependency-update"])
+def test_an_agent_follows_a_workflow_with_parallel_steps_and_gates(made: Callable[..., Follower], name: str) -> None:
+    folder = ROOT / "examples" / "workflows"
+    scenario = next(iter(yaml.safe_load((folder / f"{name}.scenarios.yaml").read_text(encoding="utf-8")).values()))
+    left = {step: [said] if isinstance(said, str) else list(said) for step, said in scenario["agents"].items()}
+    text = (folder / f"{name}.workflow.yaml").read_text(encoding="utf-8")
+    agent = made(text, lambda step, _text, _attempt: left[step].pop(0), "work.workflow.yaml")
+    agent.open()
+    while (facts := agent.follow())["state"] not in ("complete", "stop"):
+        agent.person()
+    assert facts["state"] == scenario["result"].lower()
+    assert not any(left.values())
+
+
+def journal(folder: Path) -> bytes:
+    (found,) = folder.glob(".rdc/*/journal")
+    return found.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "answer 1 yes --at 0:1",
+        "answer 1 no",
+        "goto 3",
+        "reset",
+        "resume --rerun-interrupted",
+        "resume --assume pass",
+        "resume --human",
+        "step 2/do --at 0:1",
+        "step 1 --at 1:1",
+        "step 3 --at 0:3",
+        "step 1 --at 0:2",
+        "answer 2/do - --at 0:1",
+        "skip 1",
+    ],
+)
+def test_what_an_agent_must_not_do_is_refused_and_changes_nothing(
+    made: Callable[..., Follower], words: str, tmp_path: Path
+) -> None:
+    agent = made(FIX)
+    agent.open(word="hello")
+    agent.follow()
+    before = journal(tmp_path)
+    done = agent.call(words, "yes\n")
+    assert done.code in (2, 75), done  # 75: the run waits for a person at another step
+    assert journal(tmp_path) == before
+
+
+def test_a_repeated_call_changes_nothing(made: Callable[..., Follower], tmp_path: Path) -> None:
+    agent = made(FIX)
+    agent.open(word="hello")
+    agent.call("answer 1 yes", AI_AGENT="")
+    before = journal(tmp_path)
+    assert agent.call("step 1 --at 0:1").code == 2
+    assert journal(tmp_path) == before
+    assert agent.call("step 2/do --at 1:2/do").code == 75
+    assert agent.call("answer 2/do - --at 1:2/do", "done").code == 0
+    assert agent.call("answer 2/do - --at 1:2/do", "again").code == 2
+    assert agent.facts()["at"] == "2:2"

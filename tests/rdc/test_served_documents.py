@@ -1,0 +1,168 @@
+"""`[mcp]` in rdc.toml: which documents agents get, and the approval of each of their versions."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from rdc import api
+from tests.rdc.projects import GITHUB, RUNBOOK, Project
+from tests.support.cli import call, document
+
+pytestmark = pytest.mark.process
+
+SERVED = '[mcp]\ndocuments = ["ops/**/*.runbook.md", "!ops/drafts/**"]\n'
+DEPLOY = "ops/deploy.runbook.md"
+INCLUDING = "# Deploy\n\n## 1. Check\n\n- check.runbook.md\n"
+
+
+def served(root: Path) -> api.ServedDocuments:
+    return api.served(root / "ops")
+
+
+def present(project: Project, path: str = DEPLOY) -> str:
+    """The hash of a document as it is now."""
+    program = api.check(project.root / path).program
+    assert program
+    return api.program_hash(program)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path / "shop", SERVED)
+    made.write(DEPLOY, INCLUDING)
+    made.write("ops/check.runbook.md", RUNBOOK.format("Check", "true"))
+    made.write("ops/drafts/new.runbook.md", "no steps yet")
+    made.runbook("other")
+    assert made.build().code == 0
+    return made
+
+
+def approve(project: Project) -> None:
+    """Approve all new items, with the command that the build prints."""
+    refused = project.build()
+    command = re.search(r"then run: (rdc build .*)", refused.err)
+    assert command, refused.err
+    assert project.build(*shlex.split(command[1])[2:]).code == 0
+
+
+def test_the_lock_has_the_hash_of_each_served_document(project: Project) -> None:
+    check = "ops/check.runbook.md"
+    assert project.text("rdc.lock").splitlines()[1:] == [
+        f"{check} mcp {present(project, check)}",
+        f"{DEPLOY} mcp {present(project)}",
+    ]
+    assert served(project.root).approved == {check: present(project, check), DEPLOY: present(project)}
+    assert project.build().err == "0 files up to date\n"
+    assert project.build("--check").code == 0
+
+
+def test_each_edit_needs_an_approval_also_of_a_document_that_is_included(project: Project) -> None:
+    before = project.text("rdc.lock")
+    project.write("ops/check.runbook.md", RUNBOOK.format("Check", "false"))
+    refused = project.build()
+    assert refused.code == 1
+    assert f"new and not approved: mcp {present(project)} in {DEPLOY}" in refused.err
+    assert project.text("rdc.lock") == before
+    assert served(project.root).approved[DEPLOY] != present(project)
+    approve(project)
+    assert served(project.root).approved[DEPLOY] == present(project)
+    project.write(DEPLOY, INCLUDING.replace("Deploy", "Deploy the shop"))
+    assert f"new and not approved: mcp {present(project)} in {DEPLOY}" in project.build("--check").err
+
+
+def test_options_and_rules_of_the_project_count(project: Project) -> None:
+    before = present(project)
+    project.write("rdc.toml", f'notify = "mail.sh"\n\n{SERVED}')
+    assert present(project) != before
+    assert "new and not approved: mcp " in project.build().err
+
+
+def test_a_hash_does_not_depend_on_the_folder(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = present(project)
+    monkeypatch.chdir(project.root / "ops")
+    program = api.check("deploy.runbook.md").program
+    assert program
+    assert api.program_hash(program) == before
+
+
+def test_a_document_that_is_served_from_now_on_needs_an_approval(tmp_path: Path) -> None:
+    project = Project(tmp_path / "shop")
+    project.runbook("deploy")
+    assert project.build().code == 0
+    project.write("rdc.toml", f'{GITHUB}\n[mcp]\ndocuments = ["docs/deploy.runbook.md"]\n')
+    assert api.served(project.root).approved == {"docs/deploy.runbook.md": ""}
+    assert "new and not approved: mcp " in project.build().err
+    approve(project)
+    assert api.served(project.root).approved == {"docs/deploy.runbook.md": present(project, "docs/deploy.runbook.md")}
+    project.write("rdc.toml", GITHUB)
+    assert project.build().err == "wrote rdc.lock\n"
+    assert " mcp " not in project.text("rdc.lock")
+
+
+def test_documents_of_the_same_name_are_both_served(project: Project) -> None:
+    project.write("ops/deploy.workflow.yaml", "name: a\nsteps:\n  - {name: ship, prompt: Ship it., end: true}\n")
+    project.write("rdc.toml", SERVED.replace('**"]', '**", "ops/*.yaml"]'))
+    approve(project)
+    assert set(served(project.root).approved) == {DEPLOY, "ops/check.runbook.md", "ops/deploy.workflow.yaml"}
+
+
+def test_an_error_in_a_served_document_fails_the_build_and_leaves_the_lock(project: Project) -> None:
+    before = project.text("rdc.lock")
+    project.write(DEPLOY, "## 2. No\n")
+    result = project.build()
+    assert result.code == 1
+    assert "RD102" in result.err
+    assert project.text("rdc.lock") == before
+
+
+def test_generated_files_beside_a_served_document_are_not_left_over(project: Project) -> None:
+    gone = project.write("ops/gone.runbook.md", RUNBOOK.format("Gone", "true"))
+    call("compile", "gone.runbook.md", "--to", "python", cwd=project.root / "ops")
+    gone.unlink()
+    assert project.build("--prune").code == 0
+    assert (project.root / "ops/gone.py").exists()
+
+
+def test_without_the_table_no_document_is_served(tmp_path: Path) -> None:
+    project = Project(tmp_path / "shop")
+    project.runbook("deploy")
+    project.build()
+    assert api.served(project.root).approved == {}
+    assert api.served(project.root).output == "tail"
+    project.write("rdc.toml", f'{GITHUB}\n[mcp]\noutput = "none"\n')
+    assert api.served(project.root).output == "none"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("mcp = 1", 1, "`mcp` must be a table"),
+        ("[mcp]\ndocument = []", 2, "there is no key `document` in `mcp`; did you mean `documents`?"),
+        ('[mcp]\ndocuments = "a.runbook.md"', 2, "`documents` must be a list of at most 100 paths"),
+        ('[mcp]\ndocuments = ["/etc/*"]', 2, "`documents` must be a list of at most 100 paths"),
+        ('[mcp]\ndocuments = ["a/../../b"]', 2, "`documents` must be a list of at most 100 paths"),
+        ('[mcp]\ndocuments = ["[z-a]"]', 2, "`documents` must be a list of at most 100 paths"),
+        ("[mcp]\ndocuments = [1]", 2, "`documents` must be a list of at most 100 paths"),
+        ('[mcp]\noutput = "all"', 2, "`output` must be tail or none"),
+        ("[mcp]\noutput = []", 2, "`output` must be tail or none"),
+    ],
+)
+def test_a_wrong_table_is_an_error_and_serves_nothing(tmp_path: Path, text: str, line: int, message: str) -> None:
+    document(tmp_path, "rdc.toml", f"{text}\n")
+    document(tmp_path, "a.runbook.md", RUNBOOK.format("A", "true"))
+    result = call("check", "a.runbook.md", cwd=tmp_path)
+    assert result.code == 1
+    assert f"rdc.toml:{line}:1: error[RD501]: the configuration is not valid: {message}" in result.err
+    found = api.served(tmp_path)
+    assert (found.approved, [one.code for one in found.diagnostics]) == ({}, ["RD501"])
+
+
+def test_a_table_in_pyproject_counts(tmp_path: Path) -> None:
+    document(tmp_path, "pyproject.toml", '[tool.rdc.mcp]\ndocuments = ["a.runbook.md"]\n')
+    document(tmp_path, "a.runbook.md", RUNBOOK.format("A", "true"))
+    assert call("build", cwd=tmp_path).code == 0
+    assert list(api.served(tmp_path).approved) == ["a.runbook.md"]
