@@ -36,6 +36,8 @@ from rdc.runs.process import Running, holder_of
 from runtime_shim.engine.state import user
 from runtime_shim.engine.texts import clean
 
+__all__ = ["Settings", "serve"]
+
 INSTRUCTIONS = (
     "rdc runs procedures step by step and keeps their order. Call `start`. If `step.by` is rdc or person, call `next` "
     "with `run` and `at` of the last result. If it is agent, do only what `step.text` asks, then call `report`. Repeat "
