@@ -239,7 +239,7 @@ def test_outcomes_around_steps_with_new_names_close_rules_but_open_none() -> Non
         "again": {"guards": ["4"], "opens": [["1", "pass"]], "closes": [["2", "fail"]]},
         "passed": {"guards": ["4"], "opens": [["2", "pass"]], "closes": [["2", "fail"]]},
     }
-    records = [
+    records: list[dict[str, Any]] = [
         {"kind": "begin", "node": "2", "condition": "waiting"},
         {"kind": "done", "node": "2", "outcome": "pass", "how": "answered", "next": "3.1", "condition": "running"},
         {"kind": "done", "node": "3.1", "outcome": "fail", "how": "exit code 1", "settles": [["3", "fail"]]},
