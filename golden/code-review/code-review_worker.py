@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   2c8ce70d8b165fc8dbc30f6faa18197ab9049702e8f316aeecfa3c25b2cb86a4  -
+#   24ee7267eb8e5ddb36c8f2545f3ffb31153dc2fec0619228f2feb19884a4bbfa  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   ec70a662adcbe4c0655b9add0d0261d703161fd73bbda76d6ee153447cdd9093  -
 #
@@ -116,13 +116,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 2c8ce70d8b165fc8dbc30f6faa18197ab9049702e8f316aeecfa3c25b2cb86a4).
+# The runtime of rdc 0.1.0, edition values (sha256 24ee7267eb8e5ddb36c8f2545f3ffb31153dc2fec0619228f2feb19884a4bbfa).
 # The part for workers: dbos-values (sha256 ec70a662adcbe4c0655b9add0d0261d703161fd73bbda76d6ee153447cdd9093).
-# The runbook ends here, and you can stop reading. Up to the last END line, 6,446 lines are the same in every worker
+# The runbook ends here, and you can stop reading. Up to the last END line, 6,467 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6448 lines, sha256 aa778fd9893178f1d49221f32c371380ccbd88af8f62889424f1179695c4e4d9
+# --- 6469 lines, sha256 f199c0c7ed16a34cab6a1b50216172c3f90518f5338d60d7e965bf395fa8f8f5

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 5c28bef76850eb8d4414bdc6fbc39b3b57d4a119aaca6eeb47d2da8a7ebdfcbe
+override RDC_SHA256 := 1eac7c38273ac76df09b3dbdc00e120cb04475d966eb5ac2340fccf43c9caa8b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

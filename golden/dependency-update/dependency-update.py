@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b38c79f3e3477961382b46e36994ee52fae9e75af308569b638c843da7fc6fa9  -
+#   fb13964a688377fc5bf42473a9abbc4461d88d5332dea9421873e78b1937e263  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -280,11 +280,11 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 b38c79f3e3477961382b46e36994ee52fae9e75af308569b638c843da7fc6fa9).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,290 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 fb13964a688377fc5bf42473a9abbc4461d88d5332dea9421873e78b1937e263).
+# The workflow ends here, and you can stop reading. Up to the last END line, 6,455 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6291 lines, sha256 c60c85b47a18ff81c025eb99ae977e0b8fc43481af762c96a652e9b2430b53b7
+# --- 6456 lines, sha256 13eb3b2d5b3202086936a8cf9b821104fdf9c14285a0b3b0bf55f140cbf5d857

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 8423773cca9481719a22e5f789acfb813beab54e407f974c1205c87a6d0e6fae
+override RDC_SHA256 := 65f1a64ea67948d937ce37785c12e484a46a3652c5075fc9d7a9b6f2a1469871
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   e2941db58be6b7f338b670b90e83e5a49a1790337cbed94a89eb0f563e8f3914  -
+#   66d342f9460838f7b058b3f2655a7ec565c6a70737dc57e79b4f7fe00dd80aa5  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -143,11 +143,11 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 e2941db58be6b7f338b670b90e83e5a49a1790337cbed94a89eb0f563e8f3914).
-# The specification ends here, and you can stop reading. Up to the last END line, 6,651 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 66d342f9460838f7b058b3f2655a7ec565c6a70737dc57e79b4f7fe00dd80aa5).
+# The specification ends here, and you can stop reading. Up to the last END line, 6,794 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6652 lines, sha256 2a9860bd746c5ed487445f37d27ad3adfd993b2adac4df141679cd221f7b3015
+# --- 6795 lines, sha256 5308d0cd73104a35981a1c46edf65e4b86db15b9b22f14e7f11d2966a2a28f7f

@@ -12,7 +12,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   e2941db58be6b7f338b670b90e83e5a49a1790337cbed94a89eb0f563e8f3914  -
+#   66d342f9460838f7b058b3f2655a7ec565c6a70737dc57e79b4f7fe00dd80aa5  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   6fee6cf334fd9731507fe78391b2c318243ad616bff14a9b4b977748e0013fb8  -
 #
@@ -160,13 +160,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 e2941db58be6b7f338b670b90e83e5a49a1790337cbed94a89eb0f563e8f3914).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 66d342f9460838f7b058b3f2655a7ec565c6a70737dc57e79b4f7fe00dd80aa5).
 # The part for workers: dbos-stepspec (sha256 6fee6cf334fd9731507fe78391b2c318243ad616bff14a9b4b977748e0013fb8).
-# The specification ends here, and you can stop reading. Up to the last END line, 8,493 lines are the same in every
+# The specification ends here, and you can stop reading. Up to the last END line, 8,636 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8495 lines, sha256 4fb34e781ee8f4babd71029e1d283a7a126cf4d43e17a8ccd854f771ec9226d2
+# --- 8638 lines, sha256 811f526faa8b5636b224c3dfbe03e14ff127e53b207be1b0ab775ccd7b08b152

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 889b6f48e4ceaccb2e276754d359adfa6e26b8282cd1ee8c470ed1c350eb06e7
+override RDC_SHA256 := b3d2074c380edcf6ab80adfcfa7c592297760382a46e59e16cb75382295112f9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
