@@ -19,11 +19,11 @@ from benchmarks.rounds import ROOT
 from compiler.driver import compile_file
 from runtime_shim.editions import CALLERS, EDITIONS
 
-LINES_OF_EDITIONS = {"script": 330, "commands": 1905, "values": 3010, "agents": 4390, "stepspec": 4740}
+LINES_OF_EDITIONS = {"script": 330, "commands": 1905, "values": 3030, "agents": 4390, "stepspec": 4740}
 """The most lines of code of an edition, without empty lines, comments and docstrings."""
 
 PRODUCT = ("compiler", "rdc", "backends", "runtime_shim")
-MOST_OF_PRODUCT = 63_100
+MOST_OF_PRODUCT = 65_500
 """The most lines of Python in the product, all lines counted."""
 
 BYTES_OF_A_LINE = 51

@@ -308,12 +308,12 @@ def without_jumps(program: Program) -> Program:
 
 
 def work_of(step: str) -> str:
-    """Return the id of the node where an agent does the work that the command of a step checks (E15)."""
+    """Return the id of the node where an agent does the work that the command of a step checks."""
     return f"{step}/do"
 
 
 def check_of(node: Node) -> str:
-    """Return the id of the step whose command checks what the node's agent does, or "" (E15)."""
+    """Return the id of the step whose command checks what the node's agent does, or ""."""
     step = node.id.removesuffix("/do")
     is_checked = node.task.kind == "agent" and step != node.id and any(edge.target == step for edge in node.edges)
     return step if is_checked else ""

@@ -44,7 +44,7 @@ class RuleStep(Struct, frozen=True):
     """A step that a rule can name: its starts are nodes, several for a composed step.
 
     `outcomes` are its events by outcome in lower case, and `shown` are the outcomes as documents write them. `work` is
-    the node of the agent whose work the step checks: it starts the step, and the step fails with it (E15).
+    the node of the agent whose work the step checks: it starts the step, and the step fails with it.
     """
 
     id: str

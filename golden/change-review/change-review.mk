@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := f8947fa7abb001d1f2044d929aa40b2e968176ddfe1f706ed7cf02c3446aded5
+override RDC_SHA256 := 8a21558211b10c90d5a5692e42ca9eba34fab91b43ce2ebc08bd1c97edf711b5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

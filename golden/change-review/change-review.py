@@ -15,7 +15,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   fb13964a688377fc5bf42473a9abbc4461d88d5332dea9421873e78b1937e263  -
+#   705326a5f05d80bacdc578bab086483e48d9f3e4a05b7e7d343f60373d654fcb  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -177,11 +177,11 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 fb13964a688377fc5bf42473a9abbc4461d88d5332dea9421873e78b1937e263).
-# The playbook ends here, and you can stop reading. Up to the last END line, 6,455 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 705326a5f05d80bacdc578bab086483e48d9f3e4a05b7e7d343f60373d654fcb).
+# The playbook ends here, and you can stop reading. Up to the last END line, 6,458 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6456 lines, sha256 5eae8a9744cd153ce5835c1d70ba29bb1fef12abcb91e613534e8fe950514f69
+# --- 6459 lines, sha256 3cac7ba3dd518ada64aaa2ba16eccd50a30dee4742eb4e168a6a0fcba910fa92

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 1eac7c38273ac76df09b3dbdc00e120cb04475d966eb5ac2340fccf43c9caa8b
+override RDC_SHA256 := caf2dcdbef70aa8a854acaa3e77d737fc81c0342d37486f786bbef3cd1482317
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   fb13964a688377fc5bf42473a9abbc4461d88d5332dea9421873e78b1937e263  -
+#   705326a5f05d80bacdc578bab086483e48d9f3e4a05b7e7d343f60373d654fcb  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   31522217328c3ce54663eebaffe79040781dbdbb05e6715b851c453a58843bbb  -
 #
@@ -299,13 +299,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 fb13964a688377fc5bf42473a9abbc4461d88d5332dea9421873e78b1937e263).
+# The runtime of rdc 0.1.0, edition agents (sha256 705326a5f05d80bacdc578bab086483e48d9f3e4a05b7e7d343f60373d654fcb).
 # The part for workers: dbos-agents (sha256 31522217328c3ce54663eebaffe79040781dbdbb05e6715b851c453a58843bbb).
-# The workflow ends here, and you can stop reading. Up to the last END line, 8,229 lines are the same in every worker
+# The workflow ends here, and you can stop reading. Up to the last END line, 8,232 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8231 lines, sha256 2dee4e2df7b1923ecb3244818c4dd55866c8f7522b839f1359023452f2e8f487
+# --- 8234 lines, sha256 59f9723bec82220da0603b62a327ad0a15cfe4dbf2920d8ad33ffed456a14331

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := b3d2074c380edcf6ab80adfcfa7c592297760382a46e59e16cb75382295112f9
+override RDC_SHA256 := d0fc1319b515c709ba3f76ea57b1bac9cc01ea07e4ba334dbd05b889a3084668
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

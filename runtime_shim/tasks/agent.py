@@ -265,10 +265,13 @@ class Parallels(Commanded):
         """Call the agents of some entries and return their answers for a workflow, which joins them in another job."""
         return list(map(answer_of, self.converse(node, self._calls(name, node, due))))
 
+    def _recorded(self) -> Given:
+        """Return the answers that the run has."""
+        return {note["entry"]: note["answer"] for note in self.session.state.notes if note["kind"] == "entry"}
+
     def _said(self, name: str) -> Given:
         """Return the answers so far, by hand or from the file."""
-        notes = [note for note in self.session.state.notes if note["kind"] == "entry"]
-        said: Given = {note["entry"]: note["answer"] for note in notes}
+        said = self._recorded()
         for index, entry in enumerate(entry_names(name, self.session.program["nodes"][name])):
             reply = None if index in said else self.take(entry)
             if reply is not None:
@@ -289,8 +292,8 @@ class Parallels(Commanded):
 
     def unanswered(self, step: str) -> list[str]:
         """Return the entries that still need an answer."""
-        names, said = entry_names(step, self.session.program["nodes"][step]), self._said(step)
-        return [entry for index, entry in enumerate(names) if index not in said]
+        names, recorded = entry_names(step, self.session.program["nodes"][step]), self._recorded()
+        return [entry for index, entry in enumerate(names) if index not in recorded]
 
     def given(self, name: str, reply: str, how: str) -> "Done | None":
         """Record the answer to an entry; the last one decides the step."""

@@ -96,7 +96,9 @@ def generated() -> Mapping[str, str]:
     What Makefiles and workflows call is that of the Python target, with an edition beside it: neither is golden a
     second time.
     """
-    found = (path for name in NAMES + PROGRAMS for path in (emitted() / name).glob("*") if path.is_file())
+    patterns = ("*", "*/SKILL.md")
+    folders = [emitted() / name for name in NAMES + PROGRAMS]
+    found = (path for folder in folders for each in patterns for path in folder.glob(each) if path.is_file())
     stored = (path for path in found if path.suffix != ".json" or path.stem in AS_JSON)
     files = {path.relative_to(emitted()).as_posix(): path for path in stored} | dict(workflows())
     ordered = sorted(files, key=lambda path: ((NAMES + PROGRAMS).index(path.partition("/")[0]), len(path), path))

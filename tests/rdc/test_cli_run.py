@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.python.edition import runtime
 from rdc.calls.mock import read_mocks
-from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.program import UsageError
 from runtime_shim.tasks.exchange import Answered
 from tests.support.cli import GOOD, UNKNOWN_TARGET, call, document, spawn
@@ -281,7 +279,6 @@ def test_nothing_starts_with_a_file_that_is_no_file_of_mocks(mocks: str, message
 
 
 def test_programs_do_not_mock(place: Path) -> None:
-    assert [name for name in EDITIONS if "mock" in runtime(name).lower().replace('"mock"', "")] == []
     (place / "a.runbook.md").write_text("## 1. Run\n\n```bash\ntrue\n```\n", encoding="utf-8")
     refused = spawn("run", "a.runbook.md", "--mock", "m.yaml", cwd=place)
     assert (refused.code, "unknown argument --mock" in refused.err) == (2, True), "nothing to replace"

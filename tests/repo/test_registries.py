@@ -89,7 +89,7 @@ def has_tests(name: str) -> bool:
 
 
 def golden_files(suffix: str) -> list[Path]:
-    return [path for path in (ROOT / "golden").rglob("*") if path.name.endswith(suffix)]
+    return [path for path in (ROOT / "golden").rglob("*") if path.as_posix().endswith(suffix)]
 
 
 def test_graph_algorithms_are_those_of_networkx() -> None:
@@ -356,8 +356,9 @@ def test_names_of_codes_are_unique_and_in_kebab_case() -> None:
 
 @pytest.mark.parametrize("name", EDITIONS)
 def test_no_edition_has_mocks(name: str) -> None:
-    """Programs don't mock: `rdc mock` answers instead of what they call. A record names it as who decided."""
-    assert not [line for line in runtime(name).splitlines() if "mock" in line.lower().replace('"mock"', "")]
+    """Programs don't mock: `rdc mock` answers instead of what they call. Rules only know who decided."""
+    rules = (ROOT / "runtime_shim" / "operator" / "rules.py").read_text(encoding="utf-8").splitlines()
+    assert not [line for line in runtime(name).splitlines() if "mock" in line.lower() and line not in rules]
 
 
 def test_one_module_answers_in_mock_runs_and_in_tests_of_scenarios() -> None:

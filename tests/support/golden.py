@@ -154,7 +154,7 @@ def emitted() -> Path:
 def listed(suffix: str) -> list[str]:
     """Return the paths of all golden files with this suffix, of which some are only hashes."""
     hashes = [line.split()[-1] for line in (GOLDEN / HASHES).read_text(encoding="utf-8").splitlines()]
-    texts = [path.relative_to(GOLDEN).as_posix() for name in IN_FULL for path in (GOLDEN / name).iterdir()]
+    texts = [path.relative_to(GOLDEN).as_posix() for name in IN_FULL for path in (GOLDEN / name).rglob("*.*")]
     return sorted(path for path in hashes + texts if path.endswith(suffix))
 
 

@@ -15,7 +15,7 @@ from backends.make.verify import Pinned, verify_caller, verify_loop
 from backends.python.edition import optimized
 from backends.python.verify import split, verify_text
 from backends.registry import load
-from backends.skill.verify import patterns
+from backends.skill import patterns
 from compiler.ir.program import Program
 from compiler.passes import optimize
 from runtime_shim.editions import EDITIONS

@@ -229,7 +229,7 @@ class Frame(Struct, frozen=True, dict=True):
 
     @cached_property
     def by_agents(self) -> frozenset[str]:
-        """The labels of the steps that agents do (E15)."""
+        """The labels of the steps that agents do."""
         return frozenset(item.step for item in self.document.runbook.declared.steps if item.by_agent)
 
     def at(self, span: Span) -> Origin:
