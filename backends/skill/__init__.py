@@ -81,7 +81,7 @@ class SkillOptions(Options):
     program: bool = Field(default=True, description="Whether the skill has a program, for agents without the server.")
     description: str = Field(
         default="",
-        description="What the skill does and when to use it. By default, it is the document's description or title.",
+        description="The purpose of the skill, and when to use it. By default, the document's description or title.",
     )
 
 

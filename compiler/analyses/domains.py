@@ -288,10 +288,10 @@ def has_few_beginnings(program: Program) -> bool:
     return has_others and prod(map(len, _choices_of_inputs(program))) <= MOST
 
 
-def _has_other(declared: Input, texts: Sequence[str]) -> bool:
+def _has_other(declared: Input, strings: Sequence[str]) -> bool:
     """Return whether a fitting string represents all others, which no test names. A choice or boolean may have none."""
     is_listed = declared.type in {"choice", "boolean"}
-    return is_listed or any(text not in texts[:-1] for text in _fitting(declared, texts))
+    return is_listed or any(text not in strings[:-1] for text in _fitting(declared, strings))
 
 
 def _choices_of_inputs(program: Program) -> list[list[tuple[str, str]]]:

@@ -137,7 +137,7 @@ def between(graph: Graph, sources: Iterable[str], targets: Iterable[str]) -> fro
 
 
 def on_the_way(start: Place, goal: Place, onward: Callable[[Place], Iterable[Place]]) -> frozenset[Place]:
-    """Return the places on paths from a start to a goal, without the goal. Without a path, there are none."""
+    """Return the places on paths from a start to a goal, without the goal. Without a path, there is no place."""
     graph: dict[Place, tuple[Place, ...]] = {}
 
     def remembered(place: Place) -> tuple[Place, ...]:

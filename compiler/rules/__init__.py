@@ -1,1 +1,1 @@
-"""Rules about the order of steps: their sentences, what they select in a program, and the proof that they hold."""
+"""Rules about the order of steps: their sentences, the steps that they select, and the proof that they hold."""

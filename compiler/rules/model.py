@@ -1,4 +1,4 @@
-"""Declared rules, and what rdc found out about each of them for one program."""
+"""Declared rules, and the result of each for one program."""
 
 from __future__ import annotations
 

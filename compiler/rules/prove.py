@@ -93,7 +93,7 @@ def _broken(space: StateSpace, inputs: Mapping[str, str], place: int, event: Eve
 
 
 class _Graph:
-    """The first tier. `region` has the places on paths to a breach; it is empty if there are none."""
+    """The first tier. `region` has the places on paths to a breach; it is empty without such a path."""
 
     def __init__(self, program: Program, rule: Rule, moves: Moves) -> None:
         self._is_limited = program.limit is not None

@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 8a21558211b10c90d5a5692e42ca9eba34fab91b43ce2ebc08bd1c97edf711b5
+override RDC_SHA256 := c1d42654f1197dde72bd830ae2de452cceeaeb3e69e470ce02c3e8b7a17df3d0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

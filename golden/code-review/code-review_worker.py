@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   24ee7267eb8e5ddb36c8f2545f3ffb31153dc2fec0619228f2feb19884a4bbfa  -
+#   a64fa2e09f944a1e0f1fa61b900bcc8a4d1ba1445d4094792957e7e5d4be2d1d  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   ec70a662adcbe4c0655b9add0d0261d703161fd73bbda76d6ee153447cdd9093  -
 #
@@ -116,7 +116,7 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 24ee7267eb8e5ddb36c8f2545f3ffb31153dc2fec0619228f2feb19884a4bbfa).
+# The runtime of rdc 0.1.0, edition values (sha256 a64fa2e09f944a1e0f1fa61b900bcc8a4d1ba1445d4094792957e7e5d4be2d1d).
 # The part for workers: dbos-values (sha256 ec70a662adcbe4c0655b9add0d0261d703161fd73bbda76d6ee153447cdd9093).
 # The runbook ends here, and you can stop reading. Up to the last END line, 6,467 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
@@ -125,4 +125,4 @@ Look for
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6469 lines, sha256 f199c0c7ed16a34cab6a1b50216172c3f90518f5338d60d7e965bf395fa8f8f5
+# --- 6469 lines, sha256 2f922889f7c35e2426d85a4f06d49ce3ad004c83d0714f780f5830aa7642f414

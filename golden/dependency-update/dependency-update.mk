@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := caf2dcdbef70aa8a854acaa3e77d737fc81c0342d37486f786bbef3cd1482317
+override RDC_SHA256 := 988cf0546388a590aefc1e2ae0ae3c57d6c973cecd4a5712de1213ccd724c8db
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

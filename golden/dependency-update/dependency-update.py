@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   705326a5f05d80bacdc578bab086483e48d9f3e4a05b7e7d343f60373d654fcb  -
+#   c4494e31a8527a5a201d64e5f88dbfa4efad3cfc311abcf094df8b46e50cc3c1  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -280,11 +280,11 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 705326a5f05d80bacdc578bab086483e48d9f3e4a05b7e7d343f60373d654fcb).
+# The runtime of rdc 0.1.0, edition agents (sha256 c4494e31a8527a5a201d64e5f88dbfa4efad3cfc311abcf094df8b46e50cc3c1).
 # The workflow ends here, and you can stop reading. Up to the last END line, 6,458 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6459 lines, sha256 a3d80db9e73ab6df1229c8e8d536b556ee3ffa4710e7a967503fc89acb3474d2
+# --- 6459 lines, sha256 82fc8ea1d8511b7da2f2699d1945b5bd3f104bb2bc629b91209341763a8b4523

@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   705326a5f05d80bacdc578bab086483e48d9f3e4a05b7e7d343f60373d654fcb  -
+#   c4494e31a8527a5a201d64e5f88dbfa4efad3cfc311abcf094df8b46e50cc3c1  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   31522217328c3ce54663eebaffe79040781dbdbb05e6715b851c453a58843bbb  -
 #
@@ -299,7 +299,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 705326a5f05d80bacdc578bab086483e48d9f3e4a05b7e7d343f60373d654fcb).
+# The runtime of rdc 0.1.0, edition agents (sha256 c4494e31a8527a5a201d64e5f88dbfa4efad3cfc311abcf094df8b46e50cc3c1).
 # The part for workers: dbos-agents (sha256 31522217328c3ce54663eebaffe79040781dbdbb05e6715b851c453a58843bbb).
 # The workflow ends here, and you can stop reading. Up to the last END line, 8,232 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
@@ -308,4 +308,4 @@ Task:
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8234 lines, sha256 59f9723bec82220da0603b62a327ad0a15cfe4dbf2920d8ad33ffed456a14331
+# --- 8234 lines, sha256 6499881d50ee1ce9dfbb52cfb955704240ddd8992179db5662df80cc48abf6ad

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   fcf5f708da4eadcb4bf8d8931156974dee68b4a4cafb4ed91e937d0285301a36  -
+#   16b877a153b2ea62fe1dc68e2837e84dede8789b20e86cd9ba36939838d1e6c2  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -110,11 +110,11 @@ echo "built $(cat shop/next/version)"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 fcf5f708da4eadcb4bf8d8931156974dee68b4a4cafb4ed91e937d0285301a36).
+# The runtime of rdc 0.1.0, edition commands (sha256 16b877a153b2ea62fe1dc68e2837e84dede8789b20e86cd9ba36939838d1e6c2).
 # The runbook ends here, and you can stop reading. Up to the last END line, 2,801 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2802 lines, sha256 b14fc3020b94f289f654077d75a0e2725661dbb57f59a1e65f6b3bd792dc6346
+# --- 2802 lines, sha256 136bc47b436b6ac12cc86e13c208bcce633a2c950546e51d6bd2de41b8b8eeb9

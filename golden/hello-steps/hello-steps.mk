@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 65f1a64ea67948d937ce37785c12e484a46a3652c5075fc9d7a9b6f2a1469871
+override RDC_SHA256 := aa2268fcd037bdc4be011f42be1b0ad7f857d335adf74b753dcf0e118d2999af
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

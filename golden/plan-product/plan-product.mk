@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 7b07b33248894d6f3fa6f78c05bd0c4a42ac5f05031c51bcc1801997f6e20a95
+override RDC_SHA256 := bf6beffd1c0dd6390dc024fecccdd243461ba800482ee8e07d5407df7130f85c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   66d342f9460838f7b058b3f2655a7ec565c6a70737dc57e79b4f7fe00dd80aa5  -
+#   4eea894d7c049b72088770235d3b82a150438f8e3a8225f8da2b7aa7214014a7  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   6fee6cf334fd9731507fe78391b2c318243ad616bff14a9b4b977748e0013fb8  -
 #
@@ -160,7 +160,7 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 66d342f9460838f7b058b3f2655a7ec565c6a70737dc57e79b4f7fe00dd80aa5).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 4eea894d7c049b72088770235d3b82a150438f8e3a8225f8da2b7aa7214014a7).
 # The part for workers: dbos-stepspec (sha256 6fee6cf334fd9731507fe78391b2c318243ad616bff14a9b4b977748e0013fb8).
 # The specification ends here, and you can stop reading. Up to the last END line, 8,636 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
@@ -169,4 +169,4 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8638 lines, sha256 811f526faa8b5636b224c3dfbe03e14ff127e53b207be1b0ab775ccd7b08b152
+# --- 8638 lines, sha256 ed244f66915acca12b43765c39fbdea82b123b102a94d0289da10b66e6df5174

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := d0fc1319b515c709ba3f76ea57b1bac9cc01ea07e4ba334dbd05b889a3084668
+override RDC_SHA256 := 7c91b9878a86eb94cf41da165df00a7bf7692dfbb74c722bbc9eebb7ab8420b9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   705326a5f05d80bacdc578bab086483e48d9f3e4a05b7e7d343f60373d654fcb  -
+#   c4494e31a8527a5a201d64e5f88dbfa4efad3cfc311abcf094df8b46e50cc3c1  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -161,11 +161,11 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 705326a5f05d80bacdc578bab086483e48d9f3e4a05b7e7d343f60373d654fcb).
+# The runtime of rdc 0.1.0, edition agents (sha256 c4494e31a8527a5a201d64e5f88dbfa4efad3cfc311abcf094df8b46e50cc3c1).
 # The program ends here, and you can stop reading. Up to the last END line, 6,458 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6459 lines, sha256 298b0c841323fd975b8d492c64f2acfd61f2431ce9003d8c8f1f78d5a821d4ed
+# --- 6459 lines, sha256 b7faccbb2307a63d7e29b9a2efa15bbba9515439c7823145051e3361c8301768

@@ -42,7 +42,7 @@ class Form(Struct, frozen=True):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """One required field without a default, so that an empty form is no reply."""
+        """One required field without a default, so that an empty form answers nothing."""
         of_text = {"type": "string", "minLength": 1} if ANY in self.replies else {"enum": list(self.replies)}
         kind = {"type": "number"} if self._takes_number else {"type": "string", **of_text}
         return {"type": "object", "properties": {FIELD: {"title": FIELD.title(), **kind}}, "required": [FIELD]}
@@ -71,7 +71,7 @@ def takes_forms(context: Context) -> bool:
 
 
 async def ask(context: Context, params: CallToolRequestParams, form: Form) -> str | InputRequiredResult | None:
-    """Return the reply to a form, None if there is none, or the result that lets the client ask."""
+    """Return the reply to a form, None without one, or the result that lets the client ask."""
     content = ElicitRequestFormParams(message=form.message, requested_schema=form.schema)
     if not context.session.can_send_request:
         if form.key not in (params.input_responses or {}):

@@ -52,13 +52,13 @@ def name_of(run: api.Run) -> str:
 
 
 def find(name: str, settings: Settings) -> api.Run:
-    """Return the run with a name; refuse other documents than those that are served, and runs without a start."""
+    """Return the run with a name; refuse documents that aren't served, and runs without a start."""
     served = api.served()
     document, _, label = (name, "", "") if name in served.approved else name.rpartition("@")
     _check_served(document or name, served)
     run = api.run_of(document, name=label, options=settings.options)
     if run.state == "none":
-        raise RefusedError(f"there is no run {name}; call start")
+        raise RefusedError(f"unknown run {name}; call start")
     return run
 
 
@@ -66,7 +66,7 @@ def _check_served(document: str, served: api.ServedDocuments) -> None:
     if document not in served.approved:
         wrong = [f"{one.path}: {one.message}" for one in served.diagnostics if one.severity is api.Severity.ERROR]
         known = ", ".join(served.approved) or "; ".join(["none", *wrong[:1]])
-        raise RefusedError(f"there is no document {document!a}; the documents are: {known}")
+        raise RefusedError(f"unknown document {document!a}; the documents are: {known}")
 
 
 def at(name: str, place: str, settings: Settings) -> tuple[api.Run, api.Current]:
@@ -140,9 +140,9 @@ def shown(run: api.Run, *, resumed: bool = False) -> Result:
 
 
 def _facts(step: api.Current) -> dict[str, Any]:
-    texts = {key: clean(getattr(step, key)) for key in ("title", "by", "text", "command")}
+    shown = {key: clean(getattr(step, key)) for key in ("title", "by", "text", "command")}
     lists = {"replies": step.replies, "outputs": step.outputs, "entries": [asdict(one) for one in step.entries]}
-    return {"id": step.step, **texts, **lists, "attempt": step.attempt}
+    return {"id": step.step, **shown, **lists, "attempt": step.attempt}
 
 
 def _output(path: str) -> tuple[str, int]:

@@ -85,7 +85,7 @@ class RefusedError(Exception):
 def read_call(name: str, arguments: object) -> Arguments:
     """Return the call of a tool."""
     if name not in KINDS:
-        raise RefusedError(f"there is no tool {name!a}; the tools are {', '.join(KINDS)}")
+        raise RefusedError(f"unknown tool {name!a}; the tools are {', '.join(KINDS)}")
     try:
         return msgspec.convert(arguments or {}, KINDS[name])
     except msgspec.ValidationError as error:
@@ -108,7 +108,7 @@ def tool_list() -> list[Tool]:
 
 
 def _short(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema without what repeats its names, because models read it again and again."""
+    """Return a schema without repetitions of its names, because models read it again and again."""
     shown = ("type", "description", "items", "additionalProperties")
     short = {name: {key: one[key] for key in shown if one.get(key)} for name, one in schema["properties"].items()}
     return {"type": "object", "properties": short, "required": schema["required"]}

@@ -49,7 +49,7 @@ def command(
     """Report all errors in documents.
 
     Without arguments, this checks all documents of the project, which is the nearest folder above with `.git` or
-    `rdc.toml`. For a folder, it checks all documents in it, except hidden ones and those that git ignores. `-` reads
+    `rdc.toml`. For a folder, it checks all documents in it, except hidden and ignored ones. `-` reads
     standard input. With --fix, it writes the fixed document to standard output.
 
     Exit codes: 0 no errors, 1 errors (with --strict: or warnings), 2 usage error. Problems that --fix has fixed don't

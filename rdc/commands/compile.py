@@ -43,7 +43,7 @@ def command(
 ) -> int:
     """Compile documents for a target.
 
-    For a folder, this compiles all documents in it, except hidden ones and those that git ignores. `-o OUT/` keeps the
+    For a folder, this compiles all documents in it, except hidden and ignored ones. `-o OUT/` keeps the
     subfolders: for the folder `docs`, docs/a/x.runbook.md becomes OUT/a/x.py. For several folders, paths are relative
     to the nearest folder that contains them all. Missing folders are created, also for one document with `-o OUT/`.
 

@@ -39,7 +39,7 @@ def command(
 ) -> int:
     """Draw the flow of documents.
 
-    For a folder, this draws all documents in it, except hidden ones and those that git ignores. `-o OUT/` keeps the
+    For a folder, this draws all documents in it, except hidden and ignored ones. `-o OUT/` keeps the
     subfolders and creates missing ones. If a document has an error, nothing is written. With --rule, broken rules are
     no errors.
 

@@ -63,7 +63,7 @@ def command(
     """Test documents by their scenarios.
 
     Without arguments, this tests the whole project, which is the nearest folder above with `.git` or `rdc.toml`. For a
-    folder, it tests all documents in it, except hidden ones and those that git ignores.
+    folder, it tests all documents in it, except hidden and ignored ones.
 
     A scenario with `rd run --prompted` never executes anything from its document, on any target. A scenario without it
     runs commands in a copy of the project if --on names a target; otherwise it is skipped.

@@ -97,9 +97,9 @@ def _one(compilation: Compilation, program: Program, path: Path, inputs: dict[st
     """Return the path for the given outcomes, with the rules that it breaks."""
     if output == "json":
         return json.write(program, [path], complete=False)
-    begin = [*show_inputs(program, inputs, dict(path.inputs)), *show_facts(program)]
+    opening = [*show_inputs(program, inputs, dict(path.inputs)), *show_facts(program)]
     visits = text.show_visits(program, path, broken=broken_rules(program, path, compilation.rules))
-    return "\n".join([*begin, *visits, f"=> {text.show_end(Machine(program), path)}"])
+    return "\n".join([*opening, *visits, f"=> {text.show_end(Machine(program), path)}"])
 
 
 def _inputs(words: tuple[str, ...], program: Program) -> dict[str, str]:

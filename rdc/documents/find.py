@@ -94,7 +94,7 @@ def _place(above: str, name: str) -> str:
 
 
 def _ignored(folder: str) -> frozenset[str]:
-    """Return the paths below a folder that git ignores; folders end with `/`. Without git, there are none."""
+    """Return the paths below a folder that git ignores; folders end with `/`. Without git, it is empty."""
     from rdc.documents.git import IGNORED, RevisionError, files_of  # noqa: PLC0415 (only folders need git)
 
     try:

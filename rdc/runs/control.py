@@ -122,7 +122,7 @@ def open_run(
 
 def _open(file: str, place: Sequence[str], base: str, inputs: Mapping[str, str], options: Sequence[str]) -> None:
     if wrong := next((key for key in inputs if "=" in key), ""):
-        raise Error("invalid-option", f"there is no input {wrong!a}", "see the document")
+        raise Error("invalid-option", f"unknown input {wrong!a}", "see the document")
     if inputs and _read(file, place, base).state in UNFINISHED:
         raise _unfinished(file)
     # A value that starts with @ would name a file.

@@ -104,7 +104,7 @@ class Extension(Part):
     - `brought(files)`: the files of answers of this call, with their digests.
     - `scope()`: the part of a run that a file of answers belongs to, "" for all of it.
     - `resumed()`: record the changes that a resume makes. `is_due()`: whether these ended the run.
-    - `begins()`: wait instead of the next step. `allowed()`: let an event pass that holds the run.
+    - `holds()`: wait instead of the next step. `allowed()`: let an event pass that holds the run.
     - `answered(answer)`: act after an agent, a tool or an executor has answered. `above()`: lines above a question.
     - `before_step(name)`: prepare a step; a function to run instead of it, or None.
     - `variables(node, registers)`: environment variables for a step's process.
@@ -404,7 +404,7 @@ class Session:
                     step = f"step {' '.join(self.options.PLACE)} is completed"
                     self.display.rule(step if self.options.PLACE else f"run {state.begin['run']} is open")
                     return EXIT_COMPLETE
-                self.each("begins")
+                self.each("holds")
                 self._do_next(state.node)
         except Waiting as reason:
             self.each("waits")
@@ -451,7 +451,7 @@ class Session:
         """Record an outcome and the move after it as one record."""
         move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
         result = {**self.about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
-        more = {key: told for key, told in (("remarks", done.remarks), ("settles", move.settled)) if told}
+        more = {key: value for key, value in (("remarks", done.remarks), ("settles", move.settled)) if value}
         result.update(seconds=round(seconds, 3), next=move.node, **more)
         is_there, word = self.store.is_there(), word_of(self.program["nodes"][name], done.outcome)
         after = self.condition_after(move, self.state, begins and is_there)

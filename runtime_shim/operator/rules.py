@@ -13,7 +13,7 @@ from runtime_shim.engine.status import ASSUMED, told_by
 from runtime_shim.engine.texts import meant, one_line
 
 BY_PERSONS = ("answered", "answered here", "as reviewed on GitHub")
-# A step, its outcome or "" for its start, and the rules that it may open: none, those that need no person (1), all (2).
+# A step, its outcome or "" for its start, and the rules that it may open: none, the ones without a person (1), all (2).
 # The end of the run is an outcome of the step "".
 Event = tuple[str, str, int]
 OVERRIDE = ("rule", "event", "by", "note", "time")
@@ -193,7 +193,7 @@ class Rules(Extension):
         self.locks = self.after(record)
         self.past.append(record)
         if record["kind"] == "resume":
-            self.begins()
+            self.holds()
 
     def decided(self) -> list[str]:
         """Let the next event pass, and return why the run is held, or which rules are closed after a move."""
@@ -202,7 +202,7 @@ class Rules(Extension):
         closed = ", ".join(self.locks.closed()) if self.session.options.command == "goto" else ""
         return reasons(self.locks) or [one_line(f"closed rules: {closed}")] * bool(closed)
 
-    def begins(self) -> None:
+    def holds(self) -> None:
         """Wait before a step or an end that a rule holds."""
         if self.locks.held:
             raise Waiting(*reasons(self.locks), *self.next_commands())
@@ -250,8 +250,8 @@ class Rules(Extension):
     def lines(self, facts: Table, record: "Table | None") -> list[str]:
         """Return lines above the steps."""
         past = [(one["rule"], one["event"], told_by(one)) for one in facts.get("overrides", ())]
-        told = ("rule {} was overridden for the {} {}".format(*one) for one in past)
-        return [*map(one_line, (*facts.get("held", ()), *told))] if record is None else []
+        shown = ("rule {} was overridden for the {} {}".format(*one) for one in past)
+        return [*map(one_line, (*facts.get("held", ()), *shown))] if record is None else []
 
     def end(self) -> None:
         """Show the overrides of the run."""

@@ -27,9 +27,9 @@ def test_calls_for_another_place_are_refused(tmp_path: Path) -> None:
     async def act(host: Host) -> None:
         run = {"run": f"{DEPLOY}@mcp"}
         known = f"the documents are: {DEPLOY}"
-        await refuses(host, tmp_path, f"there is no run {DEPLOY}@mcp; call start", "status", **run)
-        await refuses(host, tmp_path, f"there is no document 'x.md'; {known}", "start", document="x.md")
-        await refuses(host, tmp_path, f"there is no document '../{DEPLOY}'; {known}", "start", document=f"../{DEPLOY}")
+        await refuses(host, tmp_path, f"unknown run {DEPLOY}@mcp; call start", "status", **run)
+        await refuses(host, tmp_path, f"unknown document 'x.md'; {known}", "start", document="x.md")
+        await refuses(host, tmp_path, f"unknown document '../{DEPLOY}'; {known}", "start", document=f"../{DEPLOY}")
         await host.call("start", document=DEPLOY)
         wrong = "3:deploy is not the current step; the run is at 0:1 Build. Call status, then next with its at"
         await refuses(host, tmp_path, wrong, "next", **run, at="3:deploy")
@@ -44,7 +44,7 @@ def test_calls_for_another_place_are_refused(tmp_path: Path) -> None:
         extra = "next: Object contains unknown field `skip`"
         await refuses(host, tmp_path, extra, "next", **run, at="1:2", skip=True)
         tools = "the tools are list, status, start, next, report"
-        await refuses(host, tmp_path, f"there is no tool 'goto'; {tools}", "goto", **run, step="3")
+        await refuses(host, tmp_path, f"unknown tool 'goto'; {tools}", "goto", **run, step="3")
         own = "unfinished run with its own inputs; call start without inputs"
         await refuses(host, tmp_path, f"{DEPLOY} has an {own}", "start", document=DEPLOY, inputs={"a": "b"})
         before = journal_of(tmp_path)
@@ -111,7 +111,7 @@ def test_nothing_is_served_by_default(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
 
     async def act(host: Host) -> Table:
-        none = f"there is no document '{DEPLOY}'; the documents are: none"
+        none = f"unknown document '{DEPLOY}'; the documents are: none"
         await refuses(host, tmp_path, none, "start", document=DEPLOY)
         (tmp_path / "rdc.toml").write_text("[mcp]\ndocuments = 1\n")
         assert (await host.refused("start", document=DEPLOY)).startswith(f"{none}; rdc.toml: ")
