@@ -12,6 +12,7 @@ import pytest
 
 from compiler.driver import compile_file
 from tests.support.cli import ROOT, call, spawn
+from tests.support.once import shared
 
 pytestmark = pytest.mark.process
 
@@ -239,9 +240,13 @@ def some(files: Files) -> Files:
     return {f"{name}.py": files[f"{name}.py"] for name in SOME}
 
 
+def compile_usual(folder: Path) -> None:
+    compiled(folder, PYTHONHASHSEED="0", LC_ALL="C.UTF-8", TZ="UTC")
+
+
 @pytest.fixture(scope="module")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> Files:
-    return compiled(tmp_path_factory.mktemp("usual"), PYTHONHASHSEED="0", LC_ALL="C.UTF-8", TZ="UTC")
+def usual() -> Files:
+    return {path.name: path.read_bytes() for path in shared("usual", compile_usual).iterdir()}
 
 
 @pytest.mark.share(3)

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 else:
     import codes  # stands beside this script
 
-STANDARD = ["argparse", "hashlib", "select", "shlex", "shutil", "signal", "stat", "subprocess", "tempfile"]
+STANDARD = [
+    *("argparse", "hashlib", "select", "shlex", "shutil", "signal", "stat", "subprocess", "tempfile"),
+    *("datetime", "difflib", "getpass", "importlib.metadata", "sqlite3", "traceback", "urllib.parse"),  # of workers
+]
 """Of the standard library, what programs import; it says nothing about a program that it finds them loaded."""
 
 DOCUMENTS = {
@@ -58,6 +61,7 @@ def load_rdc() -> None:
 
     load_runtime()
     import_module("rdc.cli")
+    import_module("networkx")  # for documents with loops
     for name in COMMANDS:
         load_command(name)
     with TemporaryDirectory() as folder:
