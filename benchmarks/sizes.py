@@ -19,7 +19,7 @@ from benchmarks.rounds import ROOT
 from compiler.driver import compile_file
 from runtime_shim.editions import CALLERS, EDITIONS
 
-LINES_OF_EDITIONS = {"script": 330, "commands": 1900, "values": 2820, "agents": 4070, "stepspec": 4420}
+LINES_OF_EDITIONS = {"script": 330, "commands": 1905, "values": 2820, "agents": 4070, "stepspec": 4420}
 """The most lines of code of an edition, without empty lines, comments and docstrings."""
 
 PRODUCT = ("compiler", "rdc", "backends", "runtime_shim")

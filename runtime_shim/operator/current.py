@@ -86,7 +86,7 @@ def current_step(session: Session, state: State, condition: str) -> Table:
 class CurrentStep(Extension):
     """Shows the current step, and refuses a call for another step or one that is for a person."""
 
-    options = (("step answer approve", "--at", "N:STEP", "only if the run is at this place; see `status --json`"),)
+    options = (("step answer approve", "--at", "N:STEP", "only if the run is at this place of its status"),)
 
     def prepare(self) -> None:
         """Refuse decisions by an agent. `status --adopt` only looks."""
