@@ -73,10 +73,11 @@ def test_a_runbook_that_is_included_twice_is_told_once_in_its_own_file(tmp_path:
 
 @pytest.mark.parametrize("target", BACKENDS)
 def test_every_target_refuses_the_same(tmp_path: Path, target: str, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "load.runbook.md"
+    path, output = tmp_path / "load.runbook.md", tmp_path / "deploy" / "output"  # a skill has its folder's name
+    output.parent.mkdir()
     for size, code in ((LONGEST, 0), (LONGEST + 1, 1)):
         path.write_text(document(command(size)), encoding="utf-8")
-        assert main(["compile", str(path), "--to", target, "-o", str(tmp_path / "output")]) == code
+        assert main(["compile", str(path), "--to", target, "-o", str(output)]) == code
         assert ("error[RD407]" in capsys.readouterr().err) == bool(code)
 
 
