@@ -55,12 +55,12 @@ class Form(Struct, frozen=True):
         """Return the reply, or None: a person who declines, cancels or sends an empty form has not answered."""
         if not isinstance(result, ElicitResult) or result.action != "accept":
             return None
-        said = (result.content or {}).get(FIELD)
-        if self._takes_number and isinstance(said, int | float) and not isinstance(said, bool):
-            return f"{said:.15g}"
-        if not isinstance(said, str) or self._takes_number:
+        value = (result.content or {}).get(FIELD)
+        if self._takes_number:
+            return f"{value:.15g}" if isinstance(value, int | float) and not isinstance(value, bool) else None
+        if not isinstance(value, str):
             return None
-        return said if (said.strip() if ANY in self.replies else said in self.replies) else None
+        return value if (value.strip() if ANY in self.replies else value in self.replies) else None
 
 
 def takes_forms(context: Context) -> bool:

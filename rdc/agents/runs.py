@@ -1,4 +1,4 @@
-"""The runs of served documents, as the tools show and change them. Nothing is kept between two calls."""
+"""The runs of served documents, as the tools show and change them. Nothing is stored between two calls."""
 
 from __future__ import annotations
 

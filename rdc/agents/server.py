@@ -36,6 +36,8 @@ from rdc.runs.process import Running, holder_of
 from runtime_shim.engine.state import user
 from runtime_shim.engine.texts import clean
 
+__all__ = ["Settings", "serve"]
+
 INSTRUCTIONS = (
     "rdc runs procedures step by step and keeps their order. Call `start`. If `step.by` is rdc or person, call `next` "
     "with `run` and `at` of the last result. If it is agent, do only what `step.text` asks, then call `report`. Repeat "
@@ -134,17 +136,17 @@ class Tools:
 
     async def _wait(self, context: Context, run: api.Run, process: Running | None) -> None:
         """Wait for a step, report progress each second, and interrupt the step if the client cancels the call."""
-        begun, told, holder = time.monotonic(), 0, holder_of(run.directory)
+        start, seconds, holder = time.monotonic(), 0, holder_of(run.directory)
         try:
-            while (passed := time.monotonic() - begun) < self.settings.wait:
+            while (passed := time.monotonic() - start) < self.settings.wait:
                 if process and (ended := process.ended()):
                     api.check_end(ended, run.document)
                     return
                 if not process and (holder is None or holder_of(run.directory) != holder):
                     return
-                if passed >= told + 1:
-                    told = int(passed)
-                    await context.session.report_progress(told, message=clean(f"{told} s: {run.at}"))
+                if passed >= seconds + 1:
+                    seconds = int(passed)
+                    await context.session.report_progress(seconds, message=clean(f"{seconds} s: {run.at}"))
                 await asyncio.sleep(PAUSE)
         except asyncio.CancelledError:
             asyncio.get_running_loop().call_later(GRACE, _interrupt, run, process, holder)

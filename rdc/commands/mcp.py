@@ -55,8 +55,7 @@ def command(options: tuple[str, ...], gates: str, host: str | None, *, forms: bo
         put(settings(host, words, api.served().approved))
         return 0
     try:
-        from rdc.agents.runs import Settings  # noqa: PLC0415 (an extra, and slow to import)
-        from rdc.agents.server import serve  # noqa: PLC0415 (as above)
+        from rdc.agents.server import Settings, serve  # noqa: PLC0415 (an extra, and slow to import)
     except ModuleNotFoundError as error:
         if error.name not in ("mcp", "mcp_types"):
             raise

@@ -65,7 +65,7 @@ class Host:
         return str(content_of(result)["message"])
 
     async def to_end(self, shown: Table, answers: Mapping[str, str]) -> Table:
-        """Do what the skill says until the run is over: `answers` are the agent's by step or entry."""
+        """Do as the skill describes until the run is over: `answers` are the agent's by step or entry."""
         while step := shown.get("step"):
             place = {"run": shown["run"], "at": shown["at"]}
             if step["by"] != "agent":

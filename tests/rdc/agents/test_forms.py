@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from mcp.types import ElicitRequestFormParams, ElicitResult, ErrorData, InputRequiredResult, InputResponses
 
+from rdc.agents.forms import Form
 from tests.support.agents import MODES, NEW, OLD, FormReply, Host, Table, accepted, drive, journal_of, outcomes, serve
 
 pytestmark = pytest.mark.process
@@ -196,3 +197,23 @@ def test_a_client_without_forms_gets_the_command(tmp_path: Path) -> None:
         return await host.call("next", run=shown["run"], at=shown["at"])
 
     assert "answer 1 yes" in drive(tmp_path, act, "--forms")["hint"]
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "reply"),
+    [
+        (Form("", "", ("-", "fail"), is_number=True), 2.5, "2.5"),
+        (Form("", "", ("-", "fail"), is_number=True), 20000000, "20000000"),
+        (Form("", "", ("-", "fail"), is_number=True), True, None),
+        (Form("", "", ("-", "fail"), is_number=True), "2", None),
+        (Form("", "", ("-", "fail")), "any text", "any text"),
+        (Form("", "", ("-", "fail")), " ", None),
+        (Form("", "", ("-", "fail")), 2, None),
+        (Form("", "", ("yes", "no")), "-", None),
+        (Form("", "", ("yes", "no")), ["yes"], None),
+    ],
+)
+def test_a_form_has_one_typed_field(form: Form, value: object, reply: str | None) -> None:
+    assert form.reply(accepted(value)) == reply
+    assert form.schema["required"] == ["reply"]
+    assert "default" not in form.schema["properties"]["reply"]

@@ -145,8 +145,8 @@ async def call_at_random(host: Host, draw: random.Random, document: str, calls: 
         about = {"run": f"{document}@mcp", "at": place}
         right = "report" if step.get("by") == "agent" else "next"
         name = draw.choice([right, right, right, "next", "report", "start", "status"])
-        said = {"answer": draw.choice(["PASSED", "FAILED", "?", ""]), "entry": entry}
-        wanted = {"start": {"document": document}, "status": {"run": about["run"]}, "report": {**about, **said}}
+        about_answer = {"answer": draw.choice(["PASSED", "FAILED", "?", ""]), "entry": entry}
+        wanted = {"start": {"document": document}, "status": {"run": about["run"]}, "report": {**about, **about_answer}}
         result = await host.raw(name, **wanted.get(name, about))
         if not result.is_error:
             shown = result.structured_content

@@ -93,3 +93,42 @@ OWN = {"time", "run", "by", "pid", "since", "seconds", "n", "due"}
 
 def same(record: Table) -> Table:
     return {key: value for key, value in record.items() if key not in OWN}
+
+
+CHECKED = """---
+rdc:
+  steps:
+    "1": {by: agent}
+---
+# Fix
+
+## 1. Write the file
+
+Write `done` into the file `result`.
+
+```bash
+grep done result
+```
+
+- FAIL: RETRY 1 STOP "It is not done"
+"""
+
+
+def test_an_agent_does_a_step_that_a_command_checks(tmp_path: Path) -> None:
+    """A failed check lets the agent try again."""
+    serve(tmp_path, "fix.runbook.md", CHECKED)
+
+    async def act(host: Host) -> Table:
+        shown = await host.call("start", document="fix.runbook.md")
+        for attempt in (1, 2):
+            assert (shown["step"]["id"], shown["step"]["by"]) == ("1/do", "agent")
+            assert "Write `done` into the file `result`." in shown["step"]["text"]
+            if attempt == 2:
+                (tmp_path / "result").write_text("done\n")
+            shown = await host.call("report", run=shown["run"], at=shown["at"], answer="It is done.")
+            assert (shown["step"]["id"], shown["step"]["by"]) == ("1", "rdc")
+            shown = await host.call("next", run=shown["run"], at=shown["at"])
+        return shown
+
+    assert drive(tmp_path, act)["state"] == "complete"
+    assert [outcome for _, outcome, _ in outcomes(tmp_path)] == ["pass", "fail", "pass", "pass"]
