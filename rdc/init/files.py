@@ -12,7 +12,7 @@ from compiler.frontends import FRONT_ENDS, all_options, endings
 from compiler.project.configuration import read_configuration
 from compiler.project.project import CONFIGURATION, Project
 from compiler.version import __version__
-from rdc.documents.plan import Rule, files_below, plan
+from rdc.documents.plan import SERVED, Rule, files_below, plan
 from rdc.documents.rules import rules
 from rdc.output.write import File, write_all
 
@@ -136,7 +136,7 @@ def start(root: str, wanted: Wanted) -> Started:
         OSError: A file cannot be read or written; `filename` is its path.
     """
     configuration = read_configuration(Project(root), all_options())
-    own, _ = rules(configuration)  # the build reports the errors
+    own = [rule for rule in rules(configuration)[0] if rule.to != SERVED]  # the build reports the errors
     path = next(iter(configuration.sources), CONFIGURATION)
     globs = [glob for rule in own for glob in rule.patterns] or patterns(wanted)
     every = starters(wanted, files_below(root, globs), path, own)

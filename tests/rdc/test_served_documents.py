@@ -161,6 +161,12 @@ def test_a_wrong_table_is_an_error_and_serves_nothing(tmp_path: Path, text: str,
     assert (found.approved, [one.code for one in found.diagnostics]) == ({}, ["RD501"])
 
 
+def test_a_project_that_only_serves_starts_with_a_table_for_builds(tmp_path: Path) -> None:
+    document(tmp_path, "rdc.toml", '[mcp]\ndocuments = ["a.runbook.md"]\n')
+    document(tmp_path, "a.runbook.md", RUNBOOK.format("A", "true"))
+    assert "add these lines to rdc.toml" in call("init", cwd=tmp_path).err
+
+
 def test_a_table_in_pyproject_counts(tmp_path: Path) -> None:
     document(tmp_path, "pyproject.toml", '[tool.rdc.mcp]\ndocuments = ["a.runbook.md"]\n')
     document(tmp_path, "a.runbook.md", RUNBOOK.format("A", "true"))

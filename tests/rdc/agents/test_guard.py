@@ -8,10 +8,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from rdc import api
 from rdc.agents.guard import LONGEST_COMMAND, MOST_BYTES, refusal
 from tests.support.cli import call, document, spawn
 from tests.support.hostile_texts import NASTY
@@ -262,6 +264,16 @@ def test_an_answer_to_a_prompt_passes_and_one_to_a_question_does_not(tmp_path: P
     assert shell(tmp_path, "rdc run fix.workflow.yaml answer --at 0:write write -").startswith(PERSON)
     assert shell(tmp_path, "rdc run deploy.runbook.md answer 2 yes").startswith(PERSON)
     assert "fix waits for you" in stop(tmp_path)
+
+
+def test_an_answer_passes_only_if_no_person_is_asked_at_a_step_of_that_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = [SimpleNamespace(step="2", by=by, entries=()) for by in ("agent", "person")]
+    monkeypatch.setattr(api, "runs", lambda _folder: [SimpleNamespace(current=step) for step in steps])
+    assert shell(tmp_path, "rdc run fix.workflow.yaml answer 2 -").startswith(PERSON)
+    del steps[1]
+    assert shell(tmp_path, "rdc run fix.workflow.yaml answer 2 -") == ""
 
 
 def test_an_end_while_a_run_waits_for_a_person_or_is_over_passes(tmp_path: Path) -> None:
