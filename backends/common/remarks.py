@@ -80,6 +80,13 @@ def of_run(program: Program) -> Iterator[str]:
     return wrapped(sentences)
 
 
+def of_rules(program: Program) -> Iterator[str]:
+    """Yield a line on each rule that a program respects. The targets make comments of at most `WIDTH` from them."""
+    yield from (f"rdc proved rule {rule.name}: {rule.sentence}" for rule in program.rules[:MOST])
+    if left := len(program.rules[MOST:]):
+        yield f"rdc proved {left} more rule{'s' * (left > 1)}."
+
+
 def excused(program: Program) -> list[str]:
     """Return the keywords that need no match of a validation."""
     return sorted({word for node in program.nodes for agent in agents_of(node.task) for word in agent.reading.excused})

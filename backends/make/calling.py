@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from backends.base import MARK, CallReason, Emission
 from backends.common.command import canonical_command
-from backends.common.remarks import ending_words, listed, printable, shells
+from backends.common.remarks import WIDTH, ending_words, listed, of_rules, printable, shells
 from backends.common.specification import Specification, shown
 from backends.common.specification import Step as SpecifiedStep
 from backends.common.templates import render
@@ -83,7 +83,8 @@ def calling(program: Program, options: MakeOptions, reason: CallReason) -> Emiss
 
 
 def _notes(program: Program) -> Iterator[str]:
-    """Yield sentences for the header about checks, and about agents and their answers."""
+    """Yield sentences for the header about rules and checks, and about agents and their answers."""
+    yield from (comment(line, WIDTH) for line in of_rules(program))
     if programs := Specification(program).optional:
         yield f"Uses {listed(programs)}: a check without its program is skipped, and its step can pass."
     yield from ending_words(program)

@@ -12,12 +12,12 @@ from compiler.ir.tasks import IDLE
 from compiler.text.regex import Regex
 
 
-def comment(text: str) -> str:
+def comment(text: str, longest: int = 200) -> str:
     """Return a string for a comment: one line, only visible characters, not continued.
 
     It never ends with a backslash or a space, so make cannot join it with the next line.
     """
-    return remarks.comment(text).rstrip("\\ ")
+    return remarks.comment(text, longest).rstrip("\\ ")
 
 
 def visible(text: str) -> str:

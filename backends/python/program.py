@@ -4,7 +4,18 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from backends.base import MARK
-from backends.common.remarks import broken, comment, excused, listed, of_placeholders, of_run, printable, shells
+from backends.common.remarks import (
+    WIDTH,
+    broken,
+    comment,
+    excused,
+    listed,
+    of_placeholders,
+    of_rules,
+    of_run,
+    printable,
+    shells,
+)
 from backends.common.specification import Specification
 from backends.common.templates import render
 from backends.python.calls import Calls
@@ -155,7 +166,7 @@ def program_text(content: Content, command: str, shared: Sequence[str] = (), cal
         name=program.name,
         project=program.project,
         calls=called,
-        explained=list(of_run(program)),
+        explained=[*of_run(program), *(comment(line, WIDTH) for line in of_rules(program))],
         shared=list(shared),
         checks="" if shared else checks(edition, is_worker=caller == WORKER),
         edition=edition,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 
 from compiler.diagnostics.issues import InvalidError, OptionSource
 from compiler.diagnostics.model import Diagnostic, Issue
@@ -18,9 +19,9 @@ from compiler.text.source import Source
 
 SENTENCE, UNRESOLVED = "RD422", "RD423"
 _DOES_NOT_APPLY = Proof(Status.NOT_APPLICABLE)
+_NOT_TRIED = Proof(Status.NOT_PROVEN, reason="another rule of the document has an error")
 
-
-_Resolved = tuple[DeclaredRule, Rule | None]
+_Resolved = tuple[DeclaredRule, Rule | None, Mapping[int, str]]
 
 
 def apply_rules(
@@ -44,24 +45,29 @@ def apply_rules(
             found.append(_diagnostic(SENTENCE, one, sentence))
         elif steps:
             try:
-                resolved.append((one, resolve(one, sentence, steps)))
+                resolved.append((one, *resolve(one, sentence, steps)))
             except InvalidError as error:
                 found += (_diagnostic(UNRESOLVED, one, issue) for issue in error.issues)
     if program is None or found:
-        return Applied(None, (), tuple(dict.fromkeys(found)))  # a document may be included twice
+        # A document may be included twice. The project still asks which parts of its rules match here.
+        return Applied(None, tuple(_results(resolved, repeat(_NOT_TRIED))), tuple(dict.fromkeys(found)))
     resolved = _with_compiled(resolved, compiled)
-    proofs = iter(prove(program, [rule for _, rule in resolved if rule]))
-    results = tuple(RuleResult(one, rule, next(proofs) if rule else _DOES_NOT_APPLY) for one, rule in resolved)
-    kept = tuple(rule for one, rule in resolved if rule and not one.is_tried)
+    results = tuple(_results(resolved, iter(prove(program, [rule for _, rule, _ in resolved if rule]))))
+    kept = tuple(rule for one, rule, _ in resolved if rule and not one.is_tried)
     return Applied(program.with_(rules=kept), results, tuple(diagnostics(program, results, sources)))
+
+
+def _results(resolved: Sequence[_Resolved], proofs: Iterator[Proof]) -> Iterator[RuleResult]:
+    for one, rule, unmatched in resolved:
+        yield RuleResult(one, rule, next(proofs) if rule else _DOES_NOT_APPLY, unmatched)
 
 
 def _with_compiled(resolved: Sequence[_Resolved], compiled: Mapping[DeclaredRule, Rule]) -> list[_Resolved]:
     """Add the rules of a program in JSON, which has no labels; a shared rule that applies replaces its copy there."""
-    own = {one.name for one, rule in resolved if rule}
-    left: list[_Resolved] = [(one, rule) for one, rule in compiled.items() if one.name not in own]
-    names = {one.name for one, _ in left}
-    return [*left, *((one, rule) for one, rule in resolved if one.name not in names)]
+    own = {one.name for one, rule, _ in resolved if rule}
+    left: list[_Resolved] = [(one, rule, {}) for one, rule in compiled.items() if one.name not in own]
+    names = {one.name for one, *_ in left}
+    return [*left, *(each for each in resolved if each[0].name not in names)]
 
 
 def _compiled(program: Program, sources: Mapping[str, Source]) -> Iterator[tuple[DeclaredRule, Rule]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -66,11 +67,15 @@ class Proof(Struct, frozen=True):
 
 
 class RuleResult(Struct, frozen=True):
-    """A declared rule, its machine for this program, and its proof. Without a machine, the rule doesn't apply."""
+    """A declared rule, its machine for this program, and its proof. Without a machine, the rule doesn't apply.
+
+    `unmatched` are the problems with the parts of a shared rule that match nothing in this program, by column.
+    """
 
     declared: DeclaredRule
     rule: Rule | None
     proof: Proof
+    unmatched: Mapping[int, str] = MappingProxyType({})
 
 
 class Applied(Struct, frozen=True):

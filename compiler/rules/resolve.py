@@ -16,13 +16,16 @@ ENDS = {"COMPLETE": ("complete",), "STOP": ("stop",), "END": ("complete", "stop"
 _MOST_NAMED = 10  # steps or outcomes in a message
 
 
-def resolve(declared: DeclaredRule, sentence: Sentence, steps: RuleSteps) -> Rule | None:
+def resolve(declared: DeclaredRule, sentence: Sentence, steps: RuleSteps) -> tuple[Rule | None, dict[int, str]]:
     """Return the machine of a rule, or None if a shared rule doesn't apply to the program.
+
+    A part of a shared rule may match nothing: the dictionary has the problems with these parts, by column.
 
     Raises:
         InvalidError: The rule names an unknown step or outcome, or doesn't fit the step.
     """
-    return _Resolver(declared, sentence, steps).rule()
+    resolver = _Resolver(declared, sentence, steps)
+    return resolver.rule(), resolver.unmatched
 
 
 class _Resolver:
@@ -32,6 +35,7 @@ class _Resolver:
         self.steps = steps
         self.persons: dict[str, None] = {}
         self.issues: list[Issue] = []
+        self.unmatched: dict[int, str] = {}
 
     def rule(self) -> Rule | None:
         declared, sentence = self.declared, self.sentence
@@ -85,12 +89,12 @@ class _Resolver:
             return
         word = one.word.casefold()
         known = [step for step in found if word in step.outcomes]
-        if found and not known and not self.declared.is_shared:  # in another document, the step may be another kind
+        if found and not known:
             words = {shown.casefold(): shown for step in found for shown in step.shown}
             near = nearest_name(word, words)
             question = f"; did you mean `{words[near]}`?" if near else ""
             problem = f"{_shown(one)} has no outcome `{one.word}`{question}"
-            raise _wrong(one, problem, f"the outcomes are {_listed(words.values())}")
+            self._refuse(one, _wrong(one, problem, f"the outcomes are {_listed(words.values())}"))
         if one.by_a_person:
             if wrong := [step for step in known if not step.is_answered]:
                 problem = f"step {wrong[0].id} is not a question or a gate, so no person answers it"
@@ -110,11 +114,18 @@ class _Resolver:
         """Return the steps of a mention that runs reach; none only for a shared rule (P-10)."""
         found = self._named(one) if one.kind == "step" else self._having(one)
         reached = [step for step in found if not self.steps.reached.keys().isdisjoint(step.starts)]
-        if reached or self.declared.is_shared:
-            return reached
-        if found:
-            raise _wrong(one, f"no run reaches {_shown(one)}", "fix the flow of the document, or the rule")
-        raise self._nothing(one)
+        if found and not reached:
+            remedy = "fix the flow of the document, or the rule"
+            self._refuse(one, _wrong(one, f"no run reaches {_shown(one)}", remedy))
+        elif not found:
+            self._refuse(one, self._nothing(one))
+        return reached
+
+    def _refuse(self, one: Mention, error: InvalidError) -> None:
+        """Refuse a part that matches nothing. That of a shared rule may match in another document (P-10)."""
+        if not self.declared.is_shared:
+            raise error
+        self.unmatched[one.start + 1] = str(error)
 
     def _having(self, one: Mention) -> list[RuleStep]:
         found = self.steps.selected.get((one.kind, one.name), {})
@@ -142,7 +153,7 @@ class _Resolver:
             remedy = f"the steps are {_listed(inner)}" if inner else "name a step of this document"
             return _wrong(one, f"unknown step `{one.name}`{did_you_mean(one.name, [*inner, *known, *ENDS])}", remedy)
         if one.kind == "any":
-            return _wrong(one, f"this document has no {one.name}", "name a step, or remove the rule")
+            return _wrong(one, f"no step is of the kind `{one.target}`", "name a step, or remove the rule")
         remedy = f"add `steps: {{ID: {{{one.kind}s: [{one.name}]}}}}` below `rdc`, with the id of a step"
         return _wrong(one, f"no step has the {one.kind} `{one.name}`{did_you_mean(one.name, known)}", remedy)
 

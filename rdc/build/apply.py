@@ -92,7 +92,7 @@ def _said(whole: _Whole, *, strict: bool) -> Iterator[Diagnostic]:
         yield from (one for one in findings if one.severity is not Severity.NOTE)  # `rdc check` shows notes
     yield from _clashes(whole)
     sources = {task.source for task in whole.tasks}
-    if all(one.is_done for one in whole.found.values()):
+    if all(one.is_done or one.unmatched for one in whole.found.values()):
         yield from _useless(whole, sources)
     if strict:
         for found in project_documents(Project(whole.root)):
@@ -102,14 +102,15 @@ def _said(whole: _Whole, *, strict: bool) -> Iterator[Diagnostic]:
 
 
 def _useless(whole: _Whole, built: Collection[str]) -> Iterator[Diagnostic]:
-    """Report the project's rules that no built document uses, and that are for no other document."""
-    used = {name for one in whole.found.values() for name in one.applied}
+    """Report the project's rules that match nothing in the built documents, and that are for no other document."""
+    found = [each for one in whole.found.values() for each in one.unmatched]
     project = Project(whole.root)
-    unused = [rule for rule in read_configuration(project, all_options()).rules if rule.name not in used]
-    others = [found.path for found in project_documents(project) if found.path not in built] if unused else []
+    rules = read_configuration(project, all_options()).rules
+    is_wrong = next(useless(rules, found), None) is not None
+    others = [one.path for one in project_documents(project) if one.path not in built] if is_wrong else []
     yield from useless(
-        [rule for rule in unused if not any(not rule.patterns or is_matched(path, rule.patterns) for path in others)],
-        (),
+        [rule for rule in rules if not any(not rule.patterns or is_matched(path, rule.patterns) for path in others)],
+        found,
     )
 
 

@@ -24,7 +24,7 @@ from rdc.output.generate import Product, emitted
 from rdc.output.layout import Layout, lay_out, unfit_paths
 from rdc.output.paths import Output
 from rdc.output.write import File
-from rdc.report.rules import applied
+from rdc.report.rules import unmatched
 
 
 class Made(Struct, frozen=True):
@@ -70,7 +70,7 @@ def compile_task(root: str, task: Task) -> Made:
     return Made(
         task,
         files,
-        Record(task.rule.key, seen, outputs, items, warnings, applied(compilation.rules)),
+        Record(task.rule.key, seen, outputs, items, warnings, unmatched(compilation.rules)),
         unique,
         {path: source for path, source in compilation.sources.items() if path in sources},
     )

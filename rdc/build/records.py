@@ -18,12 +18,13 @@ from compiler.diagnostics.model import Diagnostic
 from compiler.text.files import DISK, Disk
 from compiler.version import __version__
 from rdc.documents.plan import Rule
+from rdc.report.rules import Unmatched
 
 LOCK = "rdc.lock"
 FOLDER = ".rdc_cache"
 _FILE = "build.json"
 _IGNORED = ".gitignore"
-MADE_BY = f"rdc {__version__}, format 1"
+MADE_BY = f"rdc {__version__}, format 2"
 _CHUNK = 1 << 16
 _LEFT = 3600  # in seconds; builds are faster than this, so older temporary files are from killed builds
 
@@ -37,7 +38,7 @@ class Record(Struct, frozen=True):
     """The inputs and outputs of one task: paths from the root with their hashes.
 
     `rule` is the key of the task's rule. `outputs` has the main file first. `items` has the items to review of each
-    file, and the rules of the document by its path. `applied` are the names of the project's rules that apply to it.
+    file, and the rules of the document by its path. `unmatched` are the problems of the project's rules in it.
     """
 
     rule: str
@@ -45,7 +46,7 @@ class Record(Struct, frozen=True):
     outputs: dict[str, str]
     items: dict[str, list[str]] = field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
-    applied: tuple[str, ...] = ()
+    unmatched: Unmatched = ()
 
     @property
     def is_done(self) -> bool:

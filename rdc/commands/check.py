@@ -22,7 +22,7 @@ from rdc.commands.common.documents import (
 )
 from rdc.commands.common.reporter import Reporter, reporting_options
 from rdc.documents.find import STANDARD_INPUT
-from rdc.report.rules import applied, listing, plain, useless
+from rdc.report.rules import listing, plain, unmatched, useless
 from rdc.terminal.output import many, put
 
 
@@ -78,9 +78,9 @@ def _report(documents: Sequence[Checked], reporter: Reporter, *, whole: bool, ru
     """Show the findings, also on the `whole` project, and the `rules` if wanted. Return the exit code."""
     found = [each for one in documents for each in one.diagnostics]
     sources = {path: source for one in documents for path, source in one.sources.items()}
-    if whole and all(one.program for one in documents):
+    if whole and all(one.program or one.rules for one in documents):  # a document with an error in a rule also counts
         configuration = read_configuration(project_around(os.path.realpath(os.curdir)), all_options())
-        found += useless(configuration.rules, {name for one in documents for name in applied(one.rules)})
+        found += useless(configuration.rules, (each for one in documents for each in unmatched(one.rules)))
         sources |= configuration.sources
     facts = _facts(documents) if reporter.form == "json" else {}
     listed = [(one.path, result) for one in documents for result in one.rules] if rules else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec.structs import asdict, replace
@@ -21,10 +21,19 @@ from rdc.terminal.cells import padded, visible, width
 Listed = tuple[str, RuleResult]
 """The path of a document, and one of its rules."""
 
+Unmatched = tuple[tuple[str, dict[int, str]], ...]
+"""The project's rules that are for a document, each with the problems of its parts that match nothing, by column."""
+
 VERDICTS = ("RD420", "RD421")
 """The diagnostics for rules that are broken or not proven."""
 
 MOST_GUARDED = 12  # the most guarded steps in a line for people
+
+_RULE = 0
+"""Instead of a column: the whole rule doesn't apply."""
+
+_BETTER = ("has no outcome", "did you mean")
+"""Documents can have different problems with a part. The best is from one with the step, or with a similar name."""
 
 _ENDS = {"complete": "COMPLETE", "stop": "STOP", "pass": "COMPLETE", "fail": "STOP"}
 
@@ -98,14 +107,24 @@ def _first_breach(program: Program, path: Path, result: RuleResult) -> Iterator[
             made, state = visit(machine, state, following.outcome)
 
 
-def applied(results: Iterable[RuleResult]) -> tuple[str, ...]:
-    """Return the names of the project's rules that apply to a document."""
-    return tuple(one.declared.name for one in results if one.declared.is_shared and one.rule)
+def unmatched(results: Iterable[RuleResult]) -> Unmatched:
+    """Return the problems of the project's rules in a document."""
+    shared = [one for one in results if one.declared.is_shared]
+    return tuple((one.declared.name, {**one.unmatched, **({} if one.rule else {_RULE: ""})}) for one in shared)
 
 
-def useless(declared: Iterable[DeclaredRule], used: Collection[str]) -> Iterator[Diagnostic]:
-    """Report the project's rules that aren't used (P-10)."""
+def useless(declared: Iterable[DeclaredRule], found: Iterable[tuple[str, Mapping[int, str]]]) -> Iterator[Diagnostic]:
+    """Report the project's rules that apply nowhere, and their parts that match in none of the documents (P-10)."""
+    by_rule: dict[str, list[Mapping[int, str]]] = {}
+    for name, problems in found:
+        by_rule.setdefault(name, []).append(problems)
     for rule in declared:
-        if rule.name not in used:
+        every = by_rule.get(rule.name, [{_RULE: ""}])
+        places = {place for place in every[0] if all(place in problems for problems in every)}
+        for place in sorted(places - {_RULE}) or places:
+            best = max((problems[place] for problems in every), key=lambda text: [word in text for word in _BETTER])
             problem = f"rule `{rule.name}` applies to no document of the project"
-            yield rule.place.finding(problem, "check `for`, and the steps and labels in it; or remove the `[[rule]]`")
+            if _RULE not in places:
+                problem = f"rule `{rule.name}` has a part that matches in no document of the project"
+            remedy = "check `for`, and the steps, outcomes and labels in it; or remove the `[[rule]]`"
+            yield rule.place.finding(f"{problem}{': ' if best else ''}{best}", remedy)

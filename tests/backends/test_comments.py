@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from backends.common.remarks import shells
 from backends.registry import load
 from compiler.ir.program import Program
+from compiler.ir.rules import Event, Rule
 from tests.conftest import ROOT
+from tests.support.backend_programs import node, shell, when
+from tests.support.backend_programs import program as made_of
 from tests.support.comments import header as header_checks
 from tests.support.comments.header import Check, always, check_header, regenerates, source
 from tests.support.comments.makefile import check_makefile
@@ -136,6 +139,10 @@ def test_every_comment_is_true(name: str) -> None:
             "make expands nothing in them. Commands see all",
             "make expands all of them. Commands see all",
         ),
+        ("approved-deploy", "python", "# rdc proved rule approved: 3 YES ", "# rdc proved rule approved: 2 YES "),
+        ("approved-deploy", "python", "# rdc proved rule restored: after 4 FAIL, always Restore\n", ""),
+        ("approved-deploy", "make", "# rdc proved rule once: 4 ", "# rdc proved rule once: 3 "),
+        ("approved-deploy", "make", "# rdc proved rule once: 4 at most 1 time\n", ""),
         ("nightly-cleanup", "plain", "# 1.1 Remove temporary", "# 1.2 Remove temporary"),
         ("nightly-cleanup", "plain", "# The archive is often off", "# The archive is never off"),
         ("nightly-cleanup", "plain", "# `make` runs the steps that have no", "# `make` runs the steps that have a"),
@@ -152,3 +159,47 @@ def test_a_comment_that_is_not_true_is_found(
         monkeypatch.setattr(header_checks, "text_by", lambda *_: changed)
     with pytest.raises(AssertionError):
         (check_makefile if is_make else check_python)(compiled, changed)
+
+
+PROVED = "# rdc proved "
+HOSTILE = (
+    '"$(shell touch escaped)" PASS before 2',
+    '"${{ secrets.TOKEN }}" PASS before 2',
+    "1 PASS before 2\nrun: touch escaped",
+    '1 PASS before "\u2028touch escaped\r\x1b[2J"',
+    "1 PASS before 2 \\",
+    '"""',
+    "${{" * 300,
+    "x" * 1000,
+    "1 PASS before 2",
+    "1 PASS before 2",
+)
+
+
+@pytest.mark.parametrize("target", ["github", "make", "python", "dbos"])
+def test_rules_stay_in_their_comments(target: str) -> None:
+    def above(sentences: Sequence[str]) -> list[str]:
+        rules = [Rule(f"r{place}", each, (Event("2"),), (Event("1", "pass"),)) for place, each in enumerate(sentences)]
+        steps = node("1", shell("true"), when("pass", "2"), when("fail", "stop")), node("2", shell("true"))
+        text = load(target).emit(made_of(*steps, rules=tuple(rules)), {}).text or ""
+        lines = text.split("\n")
+        return lines[: next(place for place, line in enumerate(lines) if not line.startswith("#"))]
+
+    plain, hostile = above(["1 PASS before 2"] * len(HOSTILE)), above(HOSTILE)
+    assert [line for line in hostile if not line.startswith(PROVED)] == [
+        line for line in plain if not line.startswith(PROVED)
+    ]
+    proved = [line for line in hostile if line.startswith(PROVED)]
+    assert [line.split(": ")[0] for line in proved] == [
+        *(f"{PROVED}rule r{place}" for place in range(8)),
+        f"{PROVED}2 more rules.",
+    ]
+    assert proved[0] == f"{PROVED}rule r0: {HOSTILE[0]}"
+    assert all(line.isprintable() and len(line) <= 120 for line in proved)
+    assert not any(line.endswith("\\") for line in proved) or target != "make"
+    assert "${{" not in "".join(proved) or target != "github"
+
+
+@pytest.mark.parametrize("target", ["github", "make", "python", "dbos"])
+def test_a_document_without_rules_has_no_comment_on_them(target: str) -> None:
+    assert PROVED not in (load(target).emit(program("nightly-report"), {}).text or "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -207,6 +208,56 @@ def test_a_rule_of_the_project_that_applies_to_no_document_is_an_error(project: 
         assert (result.code, "rule `asked` applies to no document of the project" in result.err) == (1, True), words
         assert "rdc.toml:8:" in result.err
     assert call("check", "docs", cwd=project.root).code == 0, "only for the whole project"
+
+
+LESS = """
+[[rule]]
+name = "deployed"
+rule = "1 YES or 1 YESS before 2, again after Instal or any tool"
+"""
+PARTS = (
+    "column 10: step `1` has no outcome `YESS`; did you mean `YES`?",
+    "column 39: unknown step `Instal`; did you mean `Install`?",
+    "column 49: no step is of the kind `any tool`",
+)
+
+
+def test_a_part_of_a_rule_that_matches_in_no_document_is_an_error(project: Project) -> None:
+    project.write("rdc.toml", BUILD + LESS)
+    for words in (("check",), ("build",), ("build", "--check")):
+        result = call(*words, cwd=project.root)
+        assert result.code == 1, words
+        found = re.findall(r"rule `deployed` has a part that matches in no document of the project: (.*)", result.err)
+        assert tuple(found) == PARTS, words
+        assert "rdc.toml:8:" in result.err
+    assert call("check", "docs", cwd=project.root).code == 0, "only for the whole project"
+
+
+def test_a_part_of_a_rule_may_match_in_another_document(project: Project) -> None:
+    project.write("rdc.toml", BUILD + LESS.replace("1 YES or 1 YESS", "1 YES or Look PASS").replace(" or any tool", ""))
+    other = "## 1. Look\n\n```bash\ntrue\n```\n\n- FAIL: GOTO Instal\n\n## Instal\n\n```bash\ntrue\n```\n"
+    project.write("docs/other.runbook.md", other)
+    assert call("check", cwd=project.root).code == 0
+    assert project.build().code == 0, project.build().err
+    project.write("rdc.toml", BUILD.replace("docs/*", "docs/deploy*") + LESS)
+    assert project.build("--approve", "no rule deployed").code == 0, (
+        "the check of the whole project knows the other document"
+    )
+    assert call("check", cwd=project.root).code == 1
+
+
+@pytest.mark.parametrize(
+    ("other", "code"),
+    [("no Install after 1 YES", "RD420"), ("Unknown PASS before 2", "RD423"), ("whatever", "RD422")],
+)
+def test_the_parts_are_reported_beside_other_errors_in_rules(project: Project, other: str, code: str) -> None:
+    project.write("rdc.toml", BUILD + LESS)
+    broken = project.text("docs/deploy.runbook.md").replace("rules:\n", f"rules:\n    wrong: {other}\n", 1)
+    project.write("docs/deploy.runbook.md", broken)
+    for words in (("check",), ("build",)):
+        result = call(*words, cwd=project.root)
+        assert f"error[{code}]: rule `wrong`" in result.err, result.err
+        assert all(part in result.err for part in PARTS), words
 
 
 def test_a_build_of_some_documents_leaves_rules_of_the_others_to_the_check(project: Project) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from backends.common.remarks import most_calls, times, wrapped
+from backends.common.remarks import WIDTH, most_calls, of_rules, times, wrapped
 from backends.common.specification import Specification
 from backends.github.options.model import Caller, GithubOptions, named_command
 from backends.github.options.steps import agent_types, callers_of, environments_of
@@ -27,6 +27,7 @@ def facts(program: Program, options: GithubOptions, jobs: Sequence[Job], approve
     if len(jobs) == 1 and not any("inputs.resume" in step.condition for step in jobs[0].steps):
         output.append("A re-run starts from the beginning.")
     yield from wrapped(output)
+    yield from (comment(line, WIDTH) for line in of_rules(program))
 
 
 def _surroundings(program: Program, options: GithubOptions, jobs: Sequence[Job]) -> Iterator[str]:

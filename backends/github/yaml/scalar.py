@@ -110,7 +110,7 @@ def label(text: str, longest: int = 120) -> str:
 
 def comment(text: str, longest: int = 200) -> str:
     """Return a string for a comment in YAML or in a script: one line, no expression."""
-    return remarks.comment(text, longest).replace(OPEN, "$ {{")
+    return remarks.comment(text.replace(OPEN, "$ {{"), longest)
 
 
 def shell_scalar(template: str) -> str:

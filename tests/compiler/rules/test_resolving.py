@@ -280,7 +280,7 @@ REFUSED = {
     "1 at most 2 times": "step 1 has steps inside, so `at most` can't count it; count the first step inside it: `1.1`",
     "any step labeled quality at most 2 times": "step 2 has steps inside",
     "no 6 after 4": "no run reaches step `6`",
-    "any tool at most 2 times": "this document has no tool",
+    "any tool at most 2 times": "no step is of the kind `any tool`",
     "any step labeled prodution at most 2 times": "no step has the label `prodution`; did you mean `production`?",
     "any step with secret TOKN at most 2 times": "no step has the secret `TOKN`; did you mean `TOKEN`?",
     "4 PASS before complete": "unknown step `complete`",

@@ -189,6 +189,12 @@ def _gates_of(compiled: Program, _: str, found: re.Match[str]) -> bool:
 is_stepspec: Check = lambda compiled, *_: compiled.stepspec is not None  # noqa: E731
 
 
+def proved(compiled: Program, text: str, found: re.Match[str]) -> bool:
+    """The first of these lines is that of the first rule, and all others are below it."""
+    lines = [f"# rdc proved rule {rule.name}: {rule.sentence}" for rule in compiled.rules]
+    return found[0].rstrip() in [line[2:] for line in lines] and "\n".join(lines) in text
+
+
 # --- What all files have in common ---
 
 

@@ -15,7 +15,18 @@ from compiler.ir.tasks import IDLE, Agent, Ask, End, Gate, Parallel, Shell, Stag
 from compiler.text.durations import spoken
 from compiler.version import __version__
 from runtime_shim.targets.naming import split_name
-from tests.support.comments.header import Check, always, check_header, config, has, regenerates, source, specs, used
+from tests.support.comments.header import (
+    Check,
+    always,
+    check_header,
+    config,
+    has,
+    proved,
+    regenerates,
+    source,
+    specs,
+    used,
+)
 from tests.support.comments.workflow import bare
 from tests.support.golden import program
 
@@ -254,6 +265,7 @@ def _state(compiled: Program, text: str, found: re.Match[str]) -> bool:
 
 CALLING: list[tuple[str, Check]] = [
     (r"\n", always),
+    (r"rdc proved rule .+\n", proved),
     source(),
     *EDITING,
     (r"(\S+\.py) runs the steps\. This file only calls it, so review both\.\n", _calls),
@@ -279,6 +291,7 @@ def _has_agents(compiled: Program, _: str) -> bool:
 
 
 FACTS_OF_CALLING: Mapping[str, Fact] = {
+    "\n# rdc proved rule ": lambda compiled, _: compiled.rules,
     "\n# AGENT=COMMAND, or RDC_AGENT in the environment, sets the command for prompts.": _has_agents,
     "\n# Without one, you reply to each prompt.\n": _has_agents,
     ": a check without its program is skipped, and": lambda compiled, _: {*used(compiled)} - {"git"},

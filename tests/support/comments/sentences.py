@@ -29,6 +29,7 @@ from tests.support.comments.header import (
     is_worker,
     named,
     own,
+    proved,
     sets,
     specs,
     tools_of,
@@ -46,6 +47,7 @@ def sentence(pattern: str, check: Check) -> tuple[str, Check]:
 
 
 PYTHON: list[tuple[str, Check]] = [
+    (r"rdc proved rule [^\n]+", proved),
     sentence(
         r"Read only the lines that are not between BEGIN and END\. Those between them are the runtime, the same text "
         r"in every (?:program|worker) with the same hash\.(?: `-O runtime=shared` puts them into a separate file\.)? "

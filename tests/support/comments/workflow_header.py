@@ -23,6 +23,8 @@ def check_header(workflow: Workflow) -> int:
     facts = [*lines[first:]]
     while facts and any(pattern.fullmatch(facts[-1]) for pattern, _ in GUIDE):
         facts.pop()
+    for rule in reversed(workflow.program.rules):
+        assert facts.pop() == f"rdc proved rule {rule.name}: {rule.sentence}"
     sentences = re.findall(r"[A-Z][^.]*?(?:: | )(?:`[^`]*`|[^`])*?\.(?= [A-Z]|$)", " ".join(facts))
     assert " ".join(sentences) == " ".join(facts), facts
     for sentence in sentences:
