@@ -39,18 +39,22 @@ def apply_rules(
     found = [*_repeated(declared, compiled)]
     steps = RuleSteps(program, labels, secrets_of(program, tables)) if program else None
     resolved: list[_Resolved] = []
+    wrong: list[RuleResult] = []
     for one in declared:
         sentence = read_sentence(one.sentence)
         if isinstance(sentence, Issue):
             found.append(_diagnostic(SENTENCE, one, sentence))
+            wrong.append(RuleResult(one, None, _NOT_TRIED))
         elif steps:
             try:
                 resolved.append((one, *resolve(one, sentence, steps)))
             except InvalidError as error:
                 found += (_diagnostic(UNRESOLVED, one, issue) for issue in error.issues)
+                wrong.append(RuleResult(one, None, _NOT_TRIED))
     if program is None or found:
-        # A document may be included twice. The project still asks which parts of its rules match here.
-        return Applied(None, tuple(_results(resolved, repeat(_NOT_TRIED))), tuple(dict.fromkeys(found)))
+        # The project asks about its rules even if others are wrong. A document may be included twice.
+        results = (*_results(resolved, repeat(_NOT_TRIED)), *wrong) if program else ()
+        return Applied(None, results, tuple(dict.fromkeys(found)))
     resolved = _with_compiled(resolved, compiled)
     results = tuple(_results(resolved, iter(prove(program, [rule for _, rule, _ in resolved if rule]))))
     kept = tuple(rule for one, rule, _ in resolved if rule and not one.is_tried)

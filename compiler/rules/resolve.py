@@ -122,7 +122,7 @@ class _Resolver:
         return reached
 
     def _refuse(self, one: Mention, error: InvalidError) -> None:
-        """Refuse a part that matches nothing. That of a shared rule may match in another document (P-10)."""
+        """Refuse a part that matches nothing. That of a shared rule may match in another document."""
         if not self.declared.is_shared:
             raise error
         self.unmatched[one.start + 1] = str(error)

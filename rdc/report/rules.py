@@ -13,7 +13,7 @@ from compiler.ir.paths import Path, visit
 from compiler.ir.program import Program
 from compiler.ir.rules import Event
 from compiler.ir.semantics import Machine
-from compiler.rules.model import DeclaredRule, RuleResult
+from compiler.rules.model import DeclaredRule, RuleResult, Status
 from compiler.rules.watch import BROKEN, Watch
 from compiler.text.source import Span
 from rdc.terminal.cells import padded, visible, width
@@ -109,8 +109,11 @@ def _first_breach(program: Program, path: Path, result: RuleResult) -> Iterator[
 
 def unmatched(results: Iterable[RuleResult]) -> Unmatched:
     """Return the problems of the project's rules in a document."""
-    shared = [one for one in results if one.declared.is_shared]
-    return tuple((one.declared.name, {**one.unmatched, **({} if one.rule else {_RULE: ""})}) for one in shared)
+    return tuple(
+        (one.declared.name, {**one.unmatched, **({_RULE: ""} if one.proof.status is Status.NOT_APPLICABLE else {})})
+        for one in results
+        if one.declared.is_shared
+    )
 
 
 def useless(declared: Iterable[DeclaredRule], found: Iterable[tuple[str, Mapping[int, str]]]) -> Iterator[Diagnostic]:

@@ -260,6 +260,19 @@ def test_the_parts_are_reported_beside_other_errors_in_rules(project: Project, o
         assert all(part in result.err for part in PARTS), words
 
 
+@pytest.mark.parametrize("sentence", ["1 YES befor 2", "Install at least 1 time", "1 before 2"])
+def test_a_rule_of_the_project_with_an_error_of_its_own_has_only_this_error(project: Project, sentence: str) -> None:
+    project.write("docs/other.runbook.md", DEPLOY.partition("---\n\n")[2])
+    project.write(
+        "rdc.toml", BUILD + LESS + SHARED.replace("any question YES before any step labeled production", sentence)
+    )
+    for words in (("check",), ("build",)):
+        result = call(*words, cwd=project.root)
+        assert "rule `asked`: " in result.err, words
+        assert "rule `asked` " not in result.err, words
+        assert all(part in result.err for part in PARTS), words
+
+
 def test_a_build_of_some_documents_leaves_rules_of_the_others_to_the_check(project: Project) -> None:
     project.write("rdc.toml", BUILD.replace("docs/*", "docs/other") + SHARED)
     assert project.build().code == 0, project.build().err
