@@ -86,7 +86,7 @@ OF_ALL = (
 )
 """Accepted by every Makefile that calls the program."""
 
-OF_OPERATORS = ("AGENT", "AGENT_MODEL", "ALL", "AS", "LOGS", "LOG_LIMIT", "NOTIFY")
+OF_OPERATORS = ("AGENT", "AGENT_MODEL", "ALL", "AS", "AT", "LOGS", "LOG_LIMIT", "NOTIFY")
 """Accepted by editions with all operator commands."""
 
 OF_CALLS = (

@@ -29,7 +29,7 @@ from tests.support.program_json import edge, node, program_of
 
 pytestmark = pytest.mark.process
 
-SHOWN_ONLY = {"dot", "mermaid", "json"}
+SHOWN_ONLY = {"dot", "mermaid", "json", "skill"}  # the program of a skill is that of Python
 """Targets for reading: nobody runs what they write."""
 
 SHARES = {

@@ -76,7 +76,8 @@ def begin(job: Job, places: list[str]) -> int:
         job.told(state, len(state.finished))
         first = words_of_places(job.program)[state.begin["node"]]
         job.runner.output("next", job.place_of(state) if is_next else first)
-        job.runner.output("resumed", "true" if resumes else "")
+        if resumes:
+            job.runner.output("resumed", "true")
         code = EXIT_STOP if state.condition == "stop" and not job.program.get("stepspec") else EXIT_COMPLETE
     return code
 
