@@ -10,6 +10,9 @@ OPEN = "${{"
 LITERAL_OPEN = "${{ '${{' }}"
 """An expression whose value is the start of an expression."""
 
+LARGEST_PLAIN = 200_000
+"""The most characters of a text with the usual indentation. A program with less fits GitHub's limit of a file."""
+
 # Words that YAML 1.1 or 1.2 doesn't read as strings, in any letter case.
 _WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"])
 _PLAIN = Regex(r"(?:[A-Za-z/]|\d[\d.]*\.? [A-Za-z])(?:[ -~]*[!-9;-~])?")
@@ -49,11 +52,12 @@ def scalar(text: str, indent: int = 0, *, code: bool = False) -> str:
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS and ": " not in text and " #" not in text:
         return text
     if ("\n" in text or code) and _fits_block(text):
-        hint = "2" if text.startswith(" ") else ""
+        is_program = len(text) > LARGEST_PLAIN
+        hint, margin = ("1", " " * (indent - 1)) if is_program else ("2" * text.startswith(" "), " " * indent)
         body = text.rstrip("\n")
         ends = len(text) - len(body)
         chomp = "-" if ends == 0 else "" if ends == 1 else "+"
-        lines = [f"{' ' * indent}{line}" if line else "" for line in text.split("\n")]
+        lines = [f"{margin}{line}" if line else "" for line in text.split("\n")]
         if ends:
             lines.pop()
         return f"|{hint}{chomp}\n" + "\n".join(lines)
