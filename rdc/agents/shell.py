@@ -136,8 +136,8 @@ def _commands(text: str) -> Iterator[tuple[list[str], list[str]]]:
     words, targets, redirects = list[str](), list[str](), False
     for token in [*_tokens(_without_data(text.replace("\\\n", ""))), "\n"]:
         if set(token) <= set(_PUNCTUATION):
-            redirects = ">" in token
-            if not redirects and "<" not in token and (words or targets):
+            redirects = ">" in token and "(" not in token  # `<(` and `>(` start a command
+            if not redirects and ("<" not in token or "(" in token) and (words or targets):
                 yield words or [""], targets
                 words, targets = [], []
         elif redirects:

@@ -87,6 +87,8 @@ def shell(folder: Path, command: str) -> str:
         'echo "$(rdc goto 3)"',
         "echo `rdc goto 3`",
         "x=$(rdc goto 3)",
+        "cat <(rdc goto 3)",
+        "yes > >(rdc goto 3)",
         "eval rdc goto 3",
         "rdc goto 3 # don't",
         "python3 deploy.py answer 2 yes",
