@@ -267,7 +267,10 @@ def _unfinished(file: str) -> Error:
 
 
 def _named(name: str) -> tuple[str, ...]:
-    """Return the options that choose a named run."""
+    """Return the options that choose a named run. A name such as -h would be an option itself."""
+    if name.startswith("-"):
+        problem = f"--as {name!a}: the name of a run starts with a letter or a digit"
+        raise Error("invalid-option", problem, "choose another name")
     return ("--as", name) if name else ()
 
 
