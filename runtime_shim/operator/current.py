@@ -112,6 +112,11 @@ class CurrentStep(Extension):
         if is_due and is_by_agent() and node["task"] not in OF_AGENTS:
             raise UsageError(FOR_A_PERSON)
 
+    def before_step(self, _name: str) -> None:
+        """Keep `--agent` from questions if an agent gives it, except in a mock run."""
+        options = self.session.options
+        options.is_reserved = is_by_agent() and not getattr(options, "mock", None)
+
     def written(self, _record: Table) -> None:
         """Let this call continue past its step."""
         self.session.options.at = None

@@ -368,6 +368,12 @@ def test_an_agent_at_a_terminal_is_not_asked(tmp_path: Path) -> None:
     assert screen.close() == 75
 
 
+def test_an_agent_names_no_command_that_answers_for_a_person(tmp_path: Path) -> None:
+    place = Place(tmp_path, DEPLOY)
+    assert place.run("run", "--agent", "echo PASS", AI_AGENT="1").code == 75
+    assert place.run("resume", "--agent", "echo PASS").code == 0
+
+
 def test_an_agent_may_try_answers(tmp_path: Path) -> None:
     place = Place(tmp_path, DEPLOY)
     (tmp_path / "answers").write_text("2 fail\n")
