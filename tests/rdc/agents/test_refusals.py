@@ -32,6 +32,7 @@ def test_calls_for_another_place_are_refused(tmp_path: Path) -> None:
             await refuses(host, tmp_path, f"--as {name!a}: {AS}", "status", run=f"{DEPLOY}@{name}")
         known = f"the documents are: {DEPLOY}"
         await refuses(host, tmp_path, f"there is no run {DEPLOY}@mcp; call start", "status", **run)
+        assert (await host.refused("start", document=DEPLOY, name=".x")).endswith("first; call list or status")
         await refuses(host, tmp_path, f"there is no document 'x.md'; {known}", "start", document="x.md")
         await refuses(host, tmp_path, f"there is no document '../{DEPLOY}'; {known}", "start", document=f"../{DEPLOY}")
         await host.call("start", document=DEPLOY)
