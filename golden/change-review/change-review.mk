@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := c1d42654f1197dde72bd830ae2de452cceeaeb3e69e470ce02c3e8b7a17df3d0
+override RDC_SHA256 := a93107a8d5e3b017d6cf683f8ac7034ff566d15d707b004eef2f0df5c9479d93
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   a64fa2e09f944a1e0f1fa61b900bcc8a4d1ba1445d4094792957e7e5d4be2d1d  -
+#   5c469547f2b35102d7d223d59110a85259c09bfc3e79a6a155e9325ee76448db  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   ec70a662adcbe4c0655b9add0d0261d703161fd73bbda76d6ee153447cdd9093  -
 #
@@ -116,7 +116,7 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 a64fa2e09f944a1e0f1fa61b900bcc8a4d1ba1445d4094792957e7e5d4be2d1d).
+# The runtime of rdc 0.1.0, edition values (sha256 5c469547f2b35102d7d223d59110a85259c09bfc3e79a6a155e9325ee76448db).
 # The part for workers: dbos-values (sha256 ec70a662adcbe4c0655b9add0d0261d703161fd73bbda76d6ee153447cdd9093).
 # The runbook ends here, and you can stop reading. Up to the last END line, 6,467 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
@@ -125,4 +125,4 @@ Look for
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6469 lines, sha256 2f922889f7c35e2426d85a4f06d49ce3ad004c83d0714f780f5830aa7642f414
+# --- 6469 lines, sha256 723621b7fa05231fd78a17563bd04425de361416f749eff45b04dbf6f5525add

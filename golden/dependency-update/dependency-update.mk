@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 988cf0546388a590aefc1e2ae0ae3c57d6c973cecd4a5712de1213ccd724c8db
+override RDC_SHA256 := a265d72187f853467eeceb7ad781a15d9210fdf62cc86ac74b4028c4d1cd19d5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   c4494e31a8527a5a201d64e5f88dbfa4efad3cfc311abcf094df8b46e50cc3c1  -
+#   6a5c2d9e9fe84d0430c78f37b5711fb00a6f0f2fa1d200436fa5b2b0326c8a1c  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -280,11 +280,11 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 c4494e31a8527a5a201d64e5f88dbfa4efad3cfc311abcf094df8b46e50cc3c1).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,458 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 6a5c2d9e9fe84d0430c78f37b5711fb00a6f0f2fa1d200436fa5b2b0326c8a1c).
+# The workflow ends here, and you can stop reading. Up to the last END line, 6,466 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6459 lines, sha256 82fc8ea1d8511b7da2f2699d1945b5bd3f104bb2bc629b91209341763a8b4523
+# --- 6467 lines, sha256 63bc57ef7116f7322880ef32f13ccf6ec41da6cd1ce491d008c67be4464897fd

@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   c4494e31a8527a5a201d64e5f88dbfa4efad3cfc311abcf094df8b46e50cc3c1  -
+#   6a5c2d9e9fe84d0430c78f37b5711fb00a6f0f2fa1d200436fa5b2b0326c8a1c  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   31522217328c3ce54663eebaffe79040781dbdbb05e6715b851c453a58843bbb  -
 #
@@ -299,13 +299,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 c4494e31a8527a5a201d64e5f88dbfa4efad3cfc311abcf094df8b46e50cc3c1).
+# The runtime of rdc 0.1.0, edition agents (sha256 6a5c2d9e9fe84d0430c78f37b5711fb00a6f0f2fa1d200436fa5b2b0326c8a1c).
 # The part for workers: dbos-agents (sha256 31522217328c3ce54663eebaffe79040781dbdbb05e6715b851c453a58843bbb).
-# The workflow ends here, and you can stop reading. Up to the last END line, 8,232 lines are the same in every worker
+# The workflow ends here, and you can stop reading. Up to the last END line, 8,240 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8234 lines, sha256 6499881d50ee1ce9dfbb52cfb955704240ddd8992179db5662df80cc48abf6ad
+# --- 8242 lines, sha256 e40ac588651593493a219469a10849e0cad00ce7ad6b5a417fb90a6d2cb0a054

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := aa2268fcd037bdc4be011f42be1b0ad7f857d335adf74b753dcf0e118d2999af
+override RDC_SHA256 := cd54e374f8c1a9cf0a35cf37eac819905d0c4e566af30050f55a08f98bdee4e6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

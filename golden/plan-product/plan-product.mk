@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := bf6beffd1c0dd6390dc024fecccdd243461ba800482ee8e07d5407df7130f85c
+override RDC_SHA256 := ef38eaf42714270b23c617e27a94722b9b489f7d68becc5c508eaf66a87eaaa5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   4eea894d7c049b72088770235d3b82a150438f8e3a8225f8da2b7aa7214014a7  -
+#   b9ff2903e5b09331da47ba7cc162cf45698d0ea3d809b5e779db355badf4261e  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   6fee6cf334fd9731507fe78391b2c318243ad616bff14a9b4b977748e0013fb8  -
 #
@@ -160,13 +160,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 4eea894d7c049b72088770235d3b82a150438f8e3a8225f8da2b7aa7214014a7).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 b9ff2903e5b09331da47ba7cc162cf45698d0ea3d809b5e779db355badf4261e).
 # The part for workers: dbos-stepspec (sha256 6fee6cf334fd9731507fe78391b2c318243ad616bff14a9b4b977748e0013fb8).
-# The specification ends here, and you can stop reading. Up to the last END line, 8,636 lines are the same in every
+# The specification ends here, and you can stop reading. Up to the last END line, 8,644 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8638 lines, sha256 ed244f66915acca12b43765c39fbdea82b123b102a94d0289da10b66e6df5174
+# --- 8646 lines, sha256 0c83269756a4fa212cfd8874d6257935bf9a19ce5f8bb80f53b7c934fb744fa4

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 7c91b9878a86eb94cf41da165df00a7bf7692dfbb74c722bbc9eebb7ab8420b9
+override RDC_SHA256 := dd1f63ed3e1d1d632900b11675d95f0912e22d3b413a991308c22a2a9b5a4686
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

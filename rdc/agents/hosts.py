@@ -36,20 +36,23 @@ def _claude_code(arguments: Sequence[str], documents: Sequence[str]) -> Mapping[
 
 def _codex(arguments: Sequence[str], documents: Sequence[str]) -> Mapping[str, str]:
     """Return the files of Codex. It has no setting for a hook that can't start, so the shell refuses instead of it."""
-    lines = ["[mcp_servers.rdc]", 'command = "rdc"', f"args = {json.dumps([*arguments])}", f"tool_timeout_sec = {CALL}"]
+    lines = ["[mcp_servers.rdc]", 'command = "rdc"', f"args = {_plain([*arguments])}", f"tool_timeout_sec = {CALL}"]
     for event, command in (("PreToolUse", f"{HOOK} || exit 2"), ("Stop", HOOK)):
         lines += ["", f"[[hooks.{event}]]", f"[[hooks.{event}.hooks]]", 'type = "command"']
-        lines += [f"command = {json.dumps(command)}", f"timeout = {PATIENCE}"]
+        lines += [f"command = {_plain(command)}", f"timeout = {PATIENCE}"]
     rules = (
         ["rdc", "build", "--approve"],
         ["rdc", list(_OF_RDC)],
         *([["rdc", "run", [*documents], list(_DECISIONS)]] if documents else []),
     )
-    why = json.dumps("this is for a person")
-    found = [
-        f'prefix_rule(pattern = {json.dumps(one)}, decision = "forbidden", justification = {why})' for one in rules
-    ]
+    why = _plain("this is for a person")
+    found = [f'prefix_rule(pattern = {_plain(one)}, decision = "forbidden", justification = {why})' for one in rules]
     return {".codex/config.toml": "\n".join(lines), ".codex/rules/rdc.rules": "\n".join(found)}
+
+
+def _plain(value: Any) -> str:  # noqa: ANN401 (plain data)
+    """Return a value for TOML and Starlark, which don't take the surrogates of JSON."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _json(value: Any) -> str:  # noqa: ANN401 (plain data)

@@ -14,6 +14,7 @@ from msgspec.structs import asdict
 from rdc import api
 from rdc.agents.tools import RefusedError, Report, Result, Start
 from runtime_shim.engine.texts import clean
+from runtime_shim.io.reading import cleaned, unkept
 from runtime_shim.operator.logs import UNSEEN
 
 LAST, LONGEST_OUTPUT, READ = 5, 4_000, 1 << 16
@@ -110,6 +111,9 @@ def reported(given: Report, client: str, settings: Settings) -> Result:
     if given.entry not in (due or [""]):
         wanted = f"needs an answer for {' or '.join(due)}" if due else "has no entries"
         raise RefusedError(f"step {step.step} {wanted}")
+    # The engine would refuse these too, but only after the step has begun to wait.
+    if problem := unkept(given.answer) or "is empty" * (not cleaned(given.answer)):
+        raise RefusedError(f"the answer {problem}")
     return answered(run, given.entry or step.step, given.answer, f"{client} (agent)", settings)
 
 

@@ -32,6 +32,7 @@ from rdc.agents.tools import (
     read_call,
     tool_list,
 )
+from rdc.runs.control import LOOK
 from rdc.runs.process import Running, holder_of
 from runtime_shim.engine.state import user
 from runtime_shim.engine.texts import clean
@@ -80,7 +81,8 @@ class Tools:
         except RefusedError as refusal:
             return as_result(Result(clean(refusal.message), clean(refusal.hint)), is_error=True)
         except api.Error as error:
-            return as_result(Result(clean(str(error)), ""), is_error=True)
+            reason = str(error).replace(LOOK, "call list or status")  # agents have no Python
+            return as_result(Result(clean(reason), ""), is_error=True)
         return as_result(found) if isinstance(found, Result) else found
 
     async def _called(self, context: Context, params: CallToolRequestParams) -> Result | InputRequiredResult:

@@ -91,7 +91,7 @@ class Call(Struct, frozen=True):
 
 def _deciding(words: Sequence[str]) -> tuple[str, str]:
     options = {word.partition("=")[0] for word in words}
-    if "status" not in words[:_MOST] and (found := sorted(options & DECIDING_OPTIONS)):
+    if "status" not in words[:_MOST] and "--dry-run" not in options and (found := sorted(options & DECIDING_OPTIONS)):
         return found[0], ""
     if "build" in words and "--approve" in options:
         return "build --approve", ""
@@ -136,8 +136,8 @@ def _commands(text: str) -> Iterator[tuple[list[str], list[str]]]:
     words, targets, redirects = list[str](), list[str](), False
     for token in [*_tokens(_without_data(text.replace("\\\n", ""))), "\n"]:
         if set(token) <= set(_PUNCTUATION):
-            redirects = ">" in token
-            if not redirects and "<" not in token and (words or targets):
+            redirects = ">" in token and "(" not in token  # `<(` and `>(` start a command
+            if not redirects and ("<" not in token or "(" in token) and (words or targets):
                 yield words or [""], targets
                 words, targets = [], []
         elif redirects:

@@ -23,6 +23,9 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 EXIT_REFUSED, EXIT_INTERNAL = 2, 70
 """The exit codes of `rdc run` after which nothing has happened."""
 
+LOOK = "look at the run with `rdc.api.runs`"
+"""The remedy of a refusal without one."""
+
 UNFINISHED = frozenset({"ready", "running", "waiting", "interrupted"})
 """The states of runs that can continue."""
 
@@ -240,7 +243,7 @@ def check_end(ended: Ended, document: str) -> None:
         return
     if ended.refusal:
         reason, _, remedy = ended.refusal.partition("; ")
-        raise Error("refused", reason, remedy or "look at the run with `rdc.api.runs`")
+        raise Error("refused", reason, remedy or LOOK)
     found = compile_file(os.path.normpath(document), Settings()).diagnostics
     if first := next((one for one in found if one.severity is Severity.ERROR), None):
         place = f"{first.path}:{first.span.line}" if first.span else first.path
@@ -267,7 +270,10 @@ def _unfinished(file: str) -> Error:
 
 
 def _named(name: str) -> tuple[str, ...]:
-    """Return the options that choose a named run."""
+    """Return the options that choose a named run. A name such as -h would be an option itself."""
+    if name.startswith("-"):
+        problem = f"--as {name!a}: the name of a run starts with a letter or a digit"
+        raise Error("invalid-option", problem, "choose another name")
     return ("--as", name) if name else ()
 
 

@@ -16,7 +16,7 @@ from runtime_shim.tasks.ask import Asking
 AGENTS = ("CLAUDECODE", "CODEX_THREAD_ID", "AI_AGENT")  # variables that agents set for the commands they run
 FOR_A_PERSON = "this is for a person; run it in your own terminal"
 OF_PERSONS = ("approve", "goto", "reset")
-DECIDING = ("assume", "rerun_interrupted", "adopt", "human", "override")
+DECIDING = ("assume", "rerun_interrupted", "adopt", "human", "override", "answers")
 OF_AGENTS = ("agent", "parallel")  # tasks that the agent may answer
 KINDS = dict.fromkeys(("value", "confirm", "input", "select"), "ask")
 
@@ -89,10 +89,13 @@ class CurrentStep(Extension):
     options = (("step answer approve", "--at", "N:STEP", "only if the run is at this place of its status"),)
 
     def prepare(self) -> None:
-        """Refuse decisions by an agent. `status --adopt` only looks."""
+        """Refuse decisions by an agent, and ask it nothing at a terminal. `status --adopt` only looks."""
+        if not is_by_agent():
+            return
+        self.session.display.is_terminal = False
         options = vars(self.session.options)
         decides = options["command"] in OF_PERSONS or any(map(options.get, DECIDING))
-        if decides and options["command"] != "status" and is_by_agent():
+        if decides and options["command"] != "status" and not options.get("dry_run"):
             raise UsageError(FOR_A_PERSON)
 
     def read(self, state: State) -> None:
@@ -108,6 +111,11 @@ class CurrentStep(Extension):
         is_due = options.command == "answer" and state.condition in ("waiting", "running")
         if is_due and is_by_agent() and node["task"] not in OF_AGENTS:
             raise UsageError(FOR_A_PERSON)
+
+    def before_step(self, _name: str) -> None:
+        """Keep `--agent` from questions if an agent gives it, except in a mock run."""
+        options = self.session.options
+        options.is_reserved = is_by_agent() and not getattr(options, "mock", None)
 
     def written(self, _record: Table) -> None:
         """Let this call continue past its step."""

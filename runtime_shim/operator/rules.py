@@ -214,7 +214,7 @@ class Rules(Extension):
         self.answers = self.answers or session.answers
         session.answers = ("", []) if is_reserved else self.answers
         options.human = not is_reserved and getattr(options, "human", None)
-        options.is_reserved = is_reserved
+        options.is_reserved = is_reserved or getattr(options, "is_reserved", False)
 
     def allowed(self) -> None:
         """Let a held event pass by an operator's decision."""

@@ -18,7 +18,7 @@ from compiler.ir.texts import text
 from runtime_shim.editions import EDITIONS
 from runtime_shim.operator.current import AGENTS, FOR_A_PERSON
 from tests.runtime_shim.stepspec.stages import EXECUTE, compiled, stage
-from tests.support.process import LOOP, Place, Table, ask, kill, shell
+from tests.support.process import LOOP, Place, Screen, Table, ask, kill, shell
 from tests.support.process import program as table_of
 from tests.support.runtime_programs import Compiled, agent, edge, node, of, program, sh, slot, stored
 
@@ -332,6 +332,7 @@ DECISIONS = [
     ("resume", "--adopt"),
     ("resume", "--human"),
     ("resume", "--override", "ok", "--note", "why"),
+    ("resume", "--answers", "answers"),
 ]
 
 
@@ -358,6 +359,26 @@ def test_an_agent_decides_nothing_for_people(tmp_path: Path, words: tuple[str, .
     assert (refused.code, refused.last) == (2, f"rdc: error: {FOR_A_PERSON}")
     assert place.journal.read_bytes() == before
     assert not (tmp_path / ".rdc/deploy/history").exists()
+
+
+def test_an_agent_at_a_terminal_is_not_asked(tmp_path: Path) -> None:
+    place = Place(tmp_path, DEPLOY)
+    screen = Screen([str(place.script), "run"], place.path, {**place.environment(), "AI_AGENT": "1"})
+    screen.expect("WAITING 2")
+    assert screen.close() == 75
+
+
+def test_an_agent_names_no_command_that_answers_for_a_person(tmp_path: Path) -> None:
+    place = Place(tmp_path, DEPLOY)
+    assert place.run("run", "--agent", "echo PASS", AI_AGENT="1").code == 75
+    assert place.run("resume", "--agent", "echo PASS").code == 0
+
+
+def test_an_agent_may_try_answers(tmp_path: Path) -> None:
+    place = Place(tmp_path, DEPLOY)
+    (tmp_path / "answers").write_text("2 fail\n")
+    assert place.run("run", "--dry-run", "--answers", "answers", cwd=tmp_path, AI_AGENT="1").code in (0, 1)
+    assert not place.journal.exists()
 
 
 def test_an_agent_may_look_run_steps_and_answer_its_own(tmp_path: Path) -> None:

@@ -85,3 +85,12 @@ def test_the_command_of_the_hook_is_one_of_rdc(project: Path) -> None:
 
 def test_an_unknown_host_is_refused(project: Path) -> None:
     assert call("mcp", "--print", "cursor", cwd=project).code == 2
+
+
+def test_codex_reads_characters_that_json_writes_as_two(project: Path) -> None:
+    """TOML and Starlark have no surrogates, and TOML wants DEL escaped."""
+    document(project, "\U0001f680.runbook.md", GOOD)
+    files = printed(project, "codex", "--", "--tool", "a=\U0001f680\x7f")
+    args = tomllib.loads(files[".codex/config.toml"])["mcp_servers"]["rdc"]["args"]
+    assert args == ["mcp", "--", "--tool", "a=\U0001f680\x7f"]
+    assert '"\U0001f680.runbook.md"' in files[".codex/rules/rdc.rules"]

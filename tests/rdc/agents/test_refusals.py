@@ -13,6 +13,7 @@ from tests.support.cli import UNKNOWN_TARGET, spawn
 pytestmark = pytest.mark.process
 
 DEPLOY = "deploy.runbook.md"
+AS = "the name of a run starts with a letter or a digit; choose another name"
 
 
 async def refuses(host: Host, folder: Path, wanted: str, tool: str, **arguments: object) -> None:
@@ -26,8 +27,12 @@ def test_calls_for_another_place_are_refused(tmp_path: Path) -> None:
 
     async def act(host: Host) -> None:
         run = {"run": f"{DEPLOY}@mcp"}
+        for name in ("-h", "--help", "--json"):
+            await refuses(host, tmp_path, f"--as {name!a}: {AS}", "start", document=DEPLOY, name=name)
+            await refuses(host, tmp_path, f"--as {name!a}: {AS}", "status", run=f"{DEPLOY}@{name}")
         known = f"the documents are: {DEPLOY}"
         await refuses(host, tmp_path, f"unknown run {DEPLOY}@mcp; call start", "status", **run)
+        assert (await host.refused("start", document=DEPLOY, name=".x")).endswith("first; call list or status")
         await refuses(host, tmp_path, f"unknown document 'x.md'; {known}", "start", document="x.md")
         await refuses(host, tmp_path, f"unknown document '../{DEPLOY}'; {known}", "start", document=f"../{DEPLOY}")
         await host.call("start", document=DEPLOY)
@@ -66,6 +71,10 @@ def test_only_the_agent_may_not_skip_its_own_step(tmp_path: Path) -> None:
         await refuses(host, tmp_path, "step write is for you; do it, then call report", "next", **place)
         entry = "step write has no entries"
         await refuses(host, tmp_path, entry, "report", **place, answer="x", entry="write_0")
+        long = "the answer is longer than 1,048,576 bytes"
+        await refuses(host, tmp_path, long, "report", **place, answer="x" * 1_048_577)
+        for nothing in ("", " \n"):
+            await refuses(host, tmp_path, "the answer is empty", "report", **place, answer=nothing)
         shown = await host.call("report", **place, answer="Notes.")
         assert [one["entry"] for one in shown["step"]["entries"]] == ["check_0", "check_1"]
         place = {"run": shown["run"], "at": shown["at"]}
