@@ -43,7 +43,7 @@ def test_outcomes_outputs_and_summary_of_steps_and_jobs(tmp_path: Path) -> None:
               - {name: allowed to fail, id: b, continue-on-error: true, run: echo two >>$GITHUB_STEP_SUMMARY; exit 3}
               - name: compared
                 if: steps.a.outputs.x >= 1 && steps.a.outputs.x < 10 && steps.b.outcome == 'failure'
-                run: echo "b concludes with ${{ steps.b.conclusion }}"; exit 4
+                run: echo "b concludes with ${{ steps.b.conclusion }}"; sleep 0.2; exit 4
               - {name: follows, run: echo never}
               - {name: always, if: "${{ !cancelled() }}", env: {STATUS: "${{ job.status }}"},
                  run: 'echo "the status is $STATUS"; sleep 0.2'}

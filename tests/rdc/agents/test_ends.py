@@ -62,6 +62,7 @@ def finished(folder: Path) -> bool:
     return [step for step, _, _ in outcomes(folder)] == ["1"]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("how", ["killed", "left"])
 def test_a_step_continues_without_its_server(tmp_path: Path, mode: str, how: str) -> None:

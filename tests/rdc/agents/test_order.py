@@ -175,7 +175,7 @@ def stays_on_a_path(machine: Machine, run: list[Table]) -> int:
     return asked
 
 
-@pytest.mark.share(20)
+@pytest.mark.share(40)
 @pytest.mark.parametrize("seed", range(40))
 def test_a_random_client_stays_on_a_path(tmp_path: Path, seed: int, request: pytest.FixtureRequest) -> None:
     """It passes no question without a recorded person."""

@@ -25,6 +25,7 @@ def yes(params: ElicitRequestFormParams) -> ElicitResult:
     return accepted("no" if "hold a password" in params.message else "yes")
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("example", "inputs", "answers", "end"),
