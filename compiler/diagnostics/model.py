@@ -82,6 +82,16 @@ class Diagnostic(Struct, frozen=True):
         return Severity.WARNING if self.is_tried else CODES[self.code].severity
 
 
+MOST_PLACES = 1000
+"""The most places of a path that GitHub displays."""
+
+
+def shortened(flow: tuple[Related, ...]) -> tuple[Related, ...]:
+    """Return the places of a path that GitHub displays: of a long one, the first and the last."""
+    half = MOST_PLACES // 2
+    return flow if len(flow) <= MOST_PLACES else (*flow[:half], *flow[-half:])
+
+
 DataPath = tuple[str | int, ...]
 """The keys and indexes that lead to a part of data."""
 

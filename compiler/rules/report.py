@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from compiler.diagnostics.issues import on_one_line
-from compiler.diagnostics.model import Diagnostic, Related
+from compiler.diagnostics.model import Diagnostic, Related, shortened
 from compiler.ir.answers import spoken
 from compiler.ir.paths import Visit, usual_limit
 from compiler.ir.program import Node, Program
@@ -21,9 +21,6 @@ BROKEN, NOT_PROVEN = "RD420", "RD421"
 
 MOST_SHOWN = 10
 """The most steps to show of the start, and of the end, of a path."""
-
-MOST_PLACES = 1_000
-"""The most places of a path in a diagnostic, which is what GitHub shows."""
 
 LONGEST_COMMAND = 2_000  # in characters
 
@@ -65,15 +62,12 @@ def places(
     nodes: Mapping[str, Node], rule: Rule, proof: Proof, sources: Mapping[str, Source] = MappingProxyType({})
 ) -> tuple[Related, ...]:
     """Return the places of a path: each step with its outcome, and the breach. A long path has no middle."""
-    half = MOST_PLACES // 2
-    visits = proof.visits if len(proof.visits) < MOST_PLACES else (*proof.visits[:half], *proof.visits[1 - half :])
-    shown = [(nodes[made.step], _shown(nodes[made.step], made)) for made in visits]
+    shown = [(nodes[made.step], _shown(nodes[made.step], made)) for made in proof.visits]
     last = nodes.get(proof.event.step if proof.event else "") or (shown[-1][0] if shown else None)
     if last:
         shown.append((last, _breach(nodes, rule, proof)))
-    return tuple(
-        Related(_path(sources, node.origin.path), node.origin.span, on_one_line(message)) for node, message in shown
-    )
+    flow = (Related(_path(sources, node.origin.path), node.origin.span, on_one_line(text)) for node, text in shown)
+    return shortened(tuple(flow))
 
 
 def _shown(node: Node, made: Visit) -> str:

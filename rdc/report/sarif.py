@@ -2,17 +2,13 @@
 
 import json
 import os
-from collections.abc import Sequence
 from urllib.parse import quote
 
 from compiler.diagnostics.issues import page, page_of
-from compiler.diagnostics.model import CODES, Diagnostic, Fix, Related
+from compiler.diagnostics.model import CODES, Diagnostic, Fix, Related, shortened
 from compiler.text.source import Span
 from rdc import __version__
 from rdc.report.report import Report
-
-MOST_PLACES = 1000
-"""GitHub displays this many places of a path."""
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -63,16 +59,10 @@ def _result(diagnostic: Diagnostic, index: int) -> dict[str, object]:
             for number, one in enumerate(diagnostic.related, 1)
         ]
     if diagnostic.flow:
-        result["codeFlows"] = [{"threadFlows": [{"locations": [*map(_step, _shown(diagnostic.flow))]}]}]
+        result["codeFlows"] = [{"threadFlows": [{"locations": [*map(_step, shortened(diagnostic.flow))]}]}]
     if diagnostic.fix:
         result["fixes"] = [_fix(diagnostic.path, diagnostic.fix, diagnostic.help)]
     return result
-
-
-def _shown(flow: Sequence[Related]) -> Sequence[Related]:
-    """Return the places of a path that GitHub displays: of a long one, the first and the last."""
-    half = MOST_PLACES // 2
-    return flow if len(flow) <= MOST_PLACES else (*flow[:half], *flow[-half:])
 
 
 def _step(one: Related) -> dict[str, object]:

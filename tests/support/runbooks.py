@@ -22,15 +22,7 @@ def _listed(transitions: tuple[str, ...]) -> list[str]:
     return ["\n".join(f"- {line}" for line in transitions)] if transitions else []
 
 
-def limited(most: int) -> str:
-    """A question in a loop, which a run may ask so often."""
-    return f"""\
----
-rdc:
-  steps:
-    "1": {{max-visits: {most}, then: STOP "enough"}}
----
-
+LOOP = """
 ## 1. Good?
 
 - YES: COMPLETE
@@ -44,3 +36,15 @@ true
 
 - PASS: GOTO 1
 """
+"""A question in a loop."""
+
+
+def limited(most: int) -> str:
+    """A question in a loop, which a run may ask so often."""
+    return f"""\
+---
+rdc:
+  steps:
+    "1": {{max-visits: {most}, then: STOP "enough"}}
+---
+{LOOP}"""

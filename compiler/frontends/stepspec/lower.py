@@ -189,10 +189,10 @@ def _nodes(step: _Step, following: str, origin: Callable[[DataPath], Origin]) ->
     fresh, failing, usual = step.fresh, _failing(step), Settings()
     last = len(step.stages) - 1
     for place, stage in enumerate(step.stages):
-        then = following if place == last else step.stages[place + 1].id
-        passing = Edge(() if stage.failed == "on" else (PASS,), (), then)
-        if place == last:
-            passing = Edge((PASS,), fresh, then, settles=(StepOutcome(spec.id, PASS.word),))
+        if place == last:  # never an optional tool
+            passing = Edge((PASS,), fresh, following, settles=(StepOutcome(spec.id, PASS.word),))
+        else:
+            passing = Edge(() if stage.failed == "on" else (PASS,), (), step.stages[place + 1].id)
         transitions = (passing, *failing[stage.failed])
         settings = Settings(delay=step.delay) if place == 0 and step.counter else usual
         yield Node(

@@ -11,25 +11,15 @@ from compiler.driver import compile_file, format_opened, open_file
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.visits import VisitLimit, most_visits, with_visit_limits
+from tests.support.runbooks import LOOP
 
-RUNBOOK = """\
+HEADER = """\
 ---
 rdc:
   steps: {STEPS}
 ---
-
-## 1. Good?
-
-- YES: COMPLETE
-- NO: GOTO 2
-
-## 2. Fix
-
-```sh
-true
-```
-
-- PASS: GOTO 1
+"""
+LATER = """\
 - FAIL: RETRY 2 STOP
 
 ## 3. Later
@@ -39,6 +29,7 @@ true
 - PASS: COMPLETE
 - FAIL: STOP
 """
+RUNBOOK = HEADER + LOOP + LATER
 WORKFLOW = """\
 name: w
 steps:

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from compiler.diagnostics.issues import OptionSource
-from compiler.diagnostics.model import Diagnostic, Severity
+from compiler.diagnostics.model import MOST_PLACES, Diagnostic, Severity
 from compiler.driver import Compilation, compile_file
 from compiler.ir.paths import walk
 from compiler.ir.program import Program
@@ -17,7 +17,7 @@ from compiler.ir.rules import Event, Rule
 from compiler.ir.semantics import Machine
 from compiler.rules.model import DeclaredRule, Proof, RuleResult, Status
 from compiler.rules.prove import prove
-from compiler.rules.report import MOST_PLACES, diagnostics, places
+from compiler.rules.report import diagnostics, places
 from compiler.scenarios.outcomes import decided_by, read_outcomes
 from tests.support.documents import compiled
 from tests.support.rule_meaning import random_program, sentences
