@@ -22,7 +22,7 @@ from rdc.build.compile import Made, compiled
 from rdc.build.lock import Review, items_in, lock_text, read_lock, review
 from rdc.build.records import ABSENT, LOCK, MADE_BY, BuildRecords, FileHashes, Record
 from rdc.documents.find import project_documents
-from rdc.documents.plan import BuildOptions, BuildResult, LoadedRules, Task
+from rdc.documents.plan import SERVED, BuildOptions, BuildResult, LoadedRules, Task
 from rdc.output.paths import Output, has_mark, obstacles, unwritable
 from rdc.output.write import LEADS_OUT, File, is_of_git, write_all
 from rdc.report.rules import useless
@@ -64,7 +64,7 @@ def apply_changes(
     findings = [*loaded.diagnostics, *_said(whole, strict=options.strict)]
     old, text = read_lock(root), lock_text(found.values())
     current = {*whole.outputs, *(task.source for task in tasks if found[task.output].is_done)}
-    asked = review(old, text, current, options.approved, options.pins, ci=options.ci)
+    asked = review(old, text, current, options.approved, options.pins, is_unseen=_is_unseen(old, text, options))
     if asked.unknown:
         return BuildResult(findings, _sources(whole, loaded, findings), unknown=asked.unknown)
     findings += asked.findings
@@ -153,6 +153,15 @@ def _differences(whole: _Whole, last_build: BuildRecords, lock: str | None, *, i
             earlier = before.outputs.get(path) if before else None
             if different := compare(path, task.source, digest, whole.hashes, earlier, heads.get(path)):
                 yield different
+
+
+def _is_unseen(old: str | None, text: str, options: BuildOptions) -> bool:
+    """Return whether no person sees a project's first lock: in CI, and if an agent would approve what it may start."""
+    if options.ci or old is not None or f" {SERVED} " not in text:
+        return options.ci
+    from runtime_shim.operator.current import is_by_agent  # noqa: PLC0415 (it imports the engine)
+
+    return is_by_agent()
 
 
 def _writable(whole: _Whole, asked: Review, said: list[Diagnostic]) -> list[Task]:

@@ -137,14 +137,14 @@ class Review(Struct, frozen=True):
 
 
 def review(
-    present: str | None, wanted: str, files: Container[str], approved: Sequence[str], taken: Sequence[str], *, ci: bool
+    present: str | None, wanted: str, files: Container[str], approved: Sequence[str], taken: Sequence[str], *, is_unseen: bool
 ) -> Review:
     """Compare the present lock with the new one, which is for these files and documents.
 
     Items that were `taken` from edited files count as approved. In a project's first lock no item is new, because
-    people review the whole file; in CI every item is new. Dropping a file needs no approval.
+    people review the whole file. If it `is_unseen`, every item is new. Dropping a file needs no approval.
     """
-    if present is None and not ci:
+    if present is None and not is_unseen:
         return Review((), tuple(approved))
     known = set((present or "").splitlines())
     common = {item for line in known if _is_common(item := _parts(line)[1])}

@@ -30,7 +30,7 @@ def lock(*results: RuleResult) -> str:
 
 
 def gone(before: str, after: str, *approved: str, files: tuple[str, ...] = ("deploy.runbook.md",)) -> list[str]:
-    found = review(before, after, files, approved, (), ci=False)
+    found = review(before, after, files, approved, (), is_unseen=False)
     assert found.unknown == ()
     return [f"{one.code}: {one.message}: {one.help}" for one in found.findings]
 
@@ -95,7 +95,7 @@ def test_a_rule_that_is_weaker_needs_an_approval(before: RuleResult, after: Rule
 
 def test_more_rules_and_more_guarded_steps_need_no_approval() -> None:
     assert gone(lock(result("x", "4")), lock(result("x", "4", "5"), result(name="new"))) == []
-    found = review(None, lock(result()), ("deploy.runbook.md",), ("secret TOKEN",), (), ci=True)
+    found = review(None, lock(result()), ("deploy.runbook.md",), ("secret TOKEN",), (), is_unseen=True)
     assert found.findings == [], "not even in CI without a lock"
 
 

@@ -172,3 +172,15 @@ def test_a_table_in_pyproject_counts(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", RUNBOOK.format("A", "true"))
     assert call("build", cwd=tmp_path).code == 0
     assert list(api.served(tmp_path).approved) == ["a.runbook.md"]
+
+
+def test_an_agent_that_removes_the_lock_approves_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project.root / "rdc.lock").unlink()
+    monkeypatch.setenv("CLAUDECODE", "1")
+    refused = project.build()
+    assert refused.code == 1
+    assert f"{DEPLOY}: error[RD546]: new and not approved: mcp " in refused.err
+    assert served(project.root).approved[DEPLOY] == ""
+    monkeypatch.delenv("CLAUDECODE")
+    assert project.build().code == 0
+    assert served(project.root).approved[DEPLOY] == present(project)
