@@ -121,6 +121,8 @@ def test_a_call_waits_only_for_a_while(tmp_path: Path) -> None:
         await host.call("start", document="slow.runbook.md")
         first = await host.call("next", **PLACE)
         assert [*host.progress] == [1, 2]
+        again = await host.call("start", document="slow.runbook.md")
+        assert (again["state"], again["resumed"], again["at"]) == ("running", True, "0:1")
 
         async def let_it_end() -> None:
             while len(host.progress) < 3:
