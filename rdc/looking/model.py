@@ -5,11 +5,13 @@
 | `GET /api/document` | `Document` |
 | `GET /api/picture` | the SVG, or a `Problem`: 409 above `MOST_BOXES` without `?draw=anyway`, 503 without Graphviz |
 | `GET /api/runs` | `RunList` |
-| `GET /api/runs/RUN/events?after=N` | a stream of events, as `EVENTS` lists them |
-| `GET /api/runs/RUN/log/N?from=BYTE` | the text of a log, at most 64 KB; the header `Log-Size` has its size |
+| `GET /api/runs/RUN/events?after=N&run=ID` | a stream of events, as `EVENTS` lists them |
+| `GET /api/runs/RUN/log/N?from=BYTE` | the text of the log of visit N, at most 64 KB |
 | `POST /api/runs/RUN/answer` | takes `Reply`; gives `Answered`, or 409 with `Refused` |
 
-RUN is the `key` of a run, percent-encoded. All other failures give a `Problem`: 400 a wrong request, 401 a wrong token,
+RUN is the `key` of a run, percent-encoded. A stream sends all visits unless the run still has the id ID. A log has the
+headers `Log-From`, `Log-Next` and `Log-Size`, in bytes. Without `from`, or if the log has become shorter, it is the end
+of the log. All other failures give a `Problem`: 400 a wrong request, 401 a wrong token,
 403 a foreign page, 404 an unknown run or path, 405, 413 a body that is too long, 415, 421 a wrong `Host`.
 
 A time is a string such as `2026-11-29T08:40:00.123456Z`, or "" if the journal has none.
