@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from threading import Lock, Thread
 from time import monotonic
 
 from msgspec import Struct
@@ -18,8 +18,9 @@ from compiler.project.project import open_project, project_around
 from compiler.text.source import without_ending
 from rdc import api
 from rdc.looking.drawing import Drawing
-from rdc.looking.model import Answered, Asked, Item, Question, Refused, Reply, RunEntry, State, Visit
-from rdc.looking.visits import Reading, is_same, place_of, table_for
+from rdc.looking.following import DAMAGES, Followed, Place, Told
+from rdc.looking.model import Answered, Asked, Item, Question, Refused, Reply, RunEntry
+from rdc.runs.control import LOOK
 from rdc.runs.process import start_process
 from rdc.runs.reports import archived_runs
 from runtime_shim.engine.journal import Record, record_in
@@ -38,8 +39,6 @@ MOST_RUNS = 200
 
 BUSY_EVERY = 1.0
 """How many seconds pass between two looks at a lock without a change: a look takes it for an instant."""
-
-DAMAGES = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
 
 
 class Journal:
@@ -80,143 +79,73 @@ class Journal:
         return is_new, records
 
 
-class Seen(Struct, frozen=True):
-    """A run as a page sees it. The first `state.total` visits never change, unless `epoch` does."""
+class _Place(Struct, frozen=True):
+    """A journal: its run for `rdc.api`, its path, and what the list shows of it."""
 
-    state: State
-    visits: list[Visit]
-    epoch: int = 0
+    run: api.Run
+    path: str
+    entry: RunEntry
 
 
-class LocalRun:
-    """A run of a document, or the place where one may start. `look` reads what is new."""
+class LocalRun(Followed):
+    """A run of a document on this machine, or the place where one may start."""
 
-    def __init__(self, run: api.Run, entry: RunEntry, path: str, drawing: Drawing, changed: Callable[[], None]) -> None:
-        self.run, self._entry, self._path, self._drawing, self._changed = run, entry, path, drawing, changed
-        self._store = Store(run.directory)
-        self._store.path = path
-        self._lock = Lock()
-        self._begin_again()
-        self.seen = Seen(State(entry.key, entry.name, "", "none", 0), [])
+    def __init__(self, place: _Place, drawing: Drawing, changed: Callable[[], None]) -> None:
+        super().__init__(place.entry, drawing, changed)
+        self._run, self._journal = place.run, Journal(place.path)
+        self._store = Store(place.run.directory)
+        self._store.path = place.path
+        self._is_busy, self._looked = False, 0.0
         self.look()
 
-    def _begin_again(self) -> None:
-        self._journal, self._reading, self._problem = Journal(self._path), Reading(), ""
-        self._is_busy, self._looked, self._edition = False, 0.0, -1
-        self._status: tuple[object, api.Run | None] = None, None
+    def more(self) -> tuple[bool, list[Record]]:
+        """Return whether this is another run now, and its new records."""
+        return self._journal.more()
 
-    def look(self) -> bool:
-        """Read what is new, and return whether anything is."""
-        with self._lock:
-            is_changed = self._read()
-            now, edition = monotonic(), self._drawing.document.edition
-            if (is_changed or now - self._looked >= BUSY_EVERY) and not self._entry.is_archived:
-                was_busy, self._is_busy, self._looked = self._is_busy, self._store.is_busy(), now
-                is_changed = is_changed or was_busy != self._is_busy
-            if is_changed or edition != self._edition:
-                self._edition = edition
-                self._show()
-                return True
-            return False
+    def place(self, state: RunState, *, is_changed: bool) -> Place:
+        """Return where the run is, by its records and its lock."""
+        if self.entry.is_archived:
+            return Place(condition_of(state, is_busy=False), None, is_quiet=True)
+        if is_changed or monotonic() - self._looked >= BUSY_EVERY:
+            self._is_busy, self._looked = self._store.is_busy(), monotonic()
+        word = condition_of(state, self._is_busy)
+        is_running = word == "running"
+        holder = self._store.holder() if is_running else ""
+        return Place(word, (word, self._is_busy, len(state.notes)), is_running, holder)
 
-    def _read(self) -> bool:
-        """Read the new records."""
+    def ask(self, state: RunState) -> Told:
+        """Return what `rdc run FILE status` shows."""
         try:
-            is_new, records = self._journal.more()
-            if is_new:
-                self._reading, self._problem = Reading(), ""
-            self._reading.add(records, self._drawing.version)
-        except (UsageError, OSError, *DAMAGES) as error:
-            before, self._problem = self._problem, f"{self._path}: {error.args[-1] if error.args else error}"
-            return before != self._problem
-        return is_new or bool(records)
-
-    def _show(self) -> None:
-        reading, entry, edition = self._reading, self._entry, self._drawing.document.edition
-        state = reading.state
-        if self._problem or state is None:
-            word = "unreadable" if self._problem else "none"
-            shown = State(entry.key, entry.name, "", word, edition, message=self._problem)
-            self.seen = Seen(shown, [])
-            return
-        version, condition = self._drawing.version, condition_of(state, self._is_busy)
-        title, attempt = place_of(state, table_for(state, version))
-        shown = State(
-            key=entry.key,
-            name=entry.name,
-            run=state.begin["run"],
-            state=condition,
-            edition=edition,
-            is_same=version is not None and is_same(state, version),
-            began=state.begin.get("time", ""),
-            since=[state.begin, *state.finished[-1:]][-1].get("time", ""),
-            step=state.node,
-            title=title,
-            attempt=attempt,
-            total=len(reading.visits),
-            message=state.message,
-            has_logs=bool(log_files(self._store)),
-        )
-        if not entry.is_archived:
-            shown = self._with_status(shown)
-        self.seen = Seen(shown, reading.visits, reading.epoch)
-
-    # --- What the program of the document tells: the question, and the next commands ---
-
-    def _with_status(self, shown: State) -> State:
-        """Return the state with its question and commands. A thread asks for them, and then the state changes."""
-        key = (shown.run, shown.total, shown.state, self._is_busy, shown.edition, len(self._notes()))
-        if shown.state == "running":
-            holder = self._store.holder() if self._is_busy else ""
-            return replace(shown, holder=holder)
-        if self._status[0] != key:
-            self._status = key, None
-            Thread(target=self._ask, args=(key,), daemon=True).start()
-        found = self._status[1]
-        if found is None:
-            return shown
-        question = question_of(found, shown.since)
-        return replace(shown, state=found.state, holder=found.holder, next=found.next, question=question)
-
-    def _notes(self) -> list[Record]:
-        return self._reading.state.notes if self._reading.state else []
-
-    def _ask(self, key: object) -> None:
-        try:
-            found = api.run_of(self.run)
+            run = api.run_of(self._run)
         except api.Error as error:
-            found = replace(self.run, state=self.seen.state.state, next=(error.help,))
-        with self._lock:
-            if self._status[0] == key:
-                self._status = key, found
-                self._show()
-        self._changed()
+            return Told(
+                condition_of(state, self._is_busy),
+                (shlex.join(["rdc", "check", self._run.document]),),
+                message=str(error),
+            )
+        return Told(run.state, run.next, question_of(run, self.seen.state.since), run.holder)
 
-    # --- Answers and logs ---
+    def has_logs(self) -> bool:
+        """Return whether the run has logs."""
+        return bool(log_files(self._store))
 
     def answer(self, reply: Reply, *, continues: bool) -> Answered | Refused:
-        """Record an answer, unless another person was first."""
-        if reply.step[:1] in ("", "-"):  # it would be an option
-            return Refused(f"unknown step {reply.step!a}")
+        """Record an answer, unless another person was first. It may continue the run."""
+        if reply.step[:1] in ("", "-") or self.entry.is_archived:  # it would be an option
+            return Refused(f"step {reply.step!a} is not waiting for an answer")
         try:
             words = {"step": reply.step, "at": reply.at, "by": reply.by, "note": reply.note}
-            run = api.answer(self.run, reply.reply, **words)
+            run = api.answer(self._run, reply.reply, **words)
         except api.Error as error:
-            self.look()
-            place, _, _ = reply.at.partition(":")
-            number = int(place) if place.isdecimal() else len(self.seen.visits)
-            decided = next(iter(self.seen.visits[number : number + 1]), None)
-            return Refused(error.message, error.help, decided)
+            return self.refused(reply, error.message, "" if error.help == LOOK else error.help)
         is_due = continues and run.state in api.UNFINISHED - {"waiting"} and not api.is_running(run)
         if is_due:
             start_process([run.document, "resume", *run.place, "--logs"], run.folder).leave()
         return Answered(is_due, run.next)
 
     def log(self, number: int) -> str:
-        """Return the path of the log of a visit, or of the current step; "" without one."""
-        visits, state = self.seen.visits, self.seen.state
-        step = visits[number - 1].step if 0 < number <= len(visits) else state.step
-        return log_in(log_files(self._store), number, step)
+        """Return the path of the log of a visit or of the current step; "" without one."""
+        return log_in(log_files(self._store), number, self.step_of(number))
 
 
 def question_of(run: api.Run, since: str) -> Question | None:
@@ -238,14 +167,6 @@ def question_of(run: api.Run, since: str) -> Question | None:
         form=current.form and current.kind != "gate",
         commands=answers,
     )
-
-
-class _Place(Struct, frozen=True):
-    """A journal: its run for `rdc.api`, its path, and what the list shows of it."""
-
-    run: api.Run
-    path: str
-    entry: RunEntry
 
 
 class LocalRuns:
@@ -270,7 +191,7 @@ class LocalRuns:
         found = next((one for one in self._places() if one.entry.key == key), None)
         if found is None:
             raise KeyError(key)
-        return LocalRun(found.run, found.entry, found.path, self._drawing, self._changed)
+        return LocalRun(found, self._drawing, self._changed)
 
     def _places(self) -> Iterator[_Place]:
         """Yield the journals of the document. Where a run of it would start, there may be none."""
