@@ -20,6 +20,16 @@ DAMAGES = (ValueError, KeyError, TypeError, AttributeError, IndexError, Recursio
 """The errors of damaged records."""
 
 
+def since_of(state: RunState) -> str:
+    """Return when the current step started, or the run ended; "" without times."""
+    return str([state.begin, *state.finished[-1:]][-1].get("time", ""))
+
+
+def words_of(error: Exception) -> str:
+    """Return why something can't be read."""
+    return str(error) if isinstance(error, OSError) else str(error.args[-1] if error.args else error)
+
+
 class Seen(Struct, frozen=True):
     """A run as a page sees it. The first `state.total` visits never change, unless `epoch` does."""
 
@@ -58,7 +68,7 @@ class Followed(ABC):
 
     def __init__(self, entry: RunEntry, drawing: Drawing, changed: Callable[[], None]) -> None:
         self.entry, self._drawing, self._changed = entry, drawing, changed
-        self._lock, self._edition, self._problem = Lock(), -1, ""
+        self._lock, self._edition, self._problem, self._damage = Lock(), -1, "", ""
         self._reading, self._place = Reading(), Place("none", None, is_quiet=True)
         self._asked: object = None
         self._told: tuple[object, Told | None] = None, None
@@ -105,16 +115,19 @@ class Followed(ABC):
             return False
 
     def _read(self) -> bool:
-        before = self._problem
+        before, records = self._problem, list[Record]()
         try:
             is_new, records = self.more()
             if is_new:
-                self._reading, self._problem = Reading(), ""
-            self._reading.add(records, self._drawing.version)
+                self._reading, self._damage = Reading(), ""
+            self._problem = self._damage
         except (UsageError, OSError, *DAMAGES) as error:
-            self._problem = str(error) if isinstance(error, OSError) else f"{error.args[-1] if error.args else error}"
-            return before != self._problem
-        return is_new or bool(records)
+            is_new, self._problem = False, words_of(error)
+        try:
+            self._reading.add(records, self._drawing.version)
+        except DAMAGES as error:  # what comes later can't be read either
+            self._problem = self._damage = f"the records of the run are damaged: {words_of(error)}"
+        return is_new or bool(records) or before != self._problem
 
     def _show(self) -> None:
         """Renew what pages see."""
@@ -133,7 +146,7 @@ class Followed(ABC):
             edition=edition,
             is_same=version is not None and is_same(state, version),
             began=state.begin.get("time", ""),
-            since=[state.begin, *state.finished[-1:]][-1].get("time", ""),
+            since=since_of(state),
             step=state.node,
             title=title,
             attempt=attempt,

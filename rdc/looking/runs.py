@@ -18,7 +18,7 @@ from compiler.project.project import open_project, project_around
 from compiler.text.source import without_ending
 from rdc import api
 from rdc.looking.drawing import Drawing
-from rdc.looking.following import DAMAGES, Followed, Place, Told
+from rdc.looking.following import DAMAGES, Followed, Place, Told, since_of, words_of
 from rdc.looking.model import Answered, Asked, Item, Question, Refused, Reply, RunEntry
 from rdc.runs.control import LOOK
 from rdc.runs.process import start_process
@@ -47,6 +47,7 @@ class Journal:
     def __init__(self, path: str) -> None:
         self._path, self._stamp = path, (-1, -1, -1)
         self._count = self._size = self._file = 0
+        self._problem: Exception | None = None
 
     def more(self) -> tuple[bool, list[Record]]:
         """Return whether another journal is there now, and the new records.
@@ -57,12 +58,24 @@ class Journal:
         try:
             about = os.lstat(self._path)
         except FileNotFoundError:
-            is_gone, self._count, self._size, self._file = self._file > 0, 0, 0, 0
+            is_gone = self._file > 0 or self._problem is not None
+            self._begin_with(0)
             return is_gone, []
         stamp = (about.st_ino, about.st_size, about.st_mtime_ns)
-        if stamp == self._stamp:
-            return False, []
-        self._stamp = stamp
+        if stamp != self._stamp:
+            self._stamp, self._problem = stamp, None
+            try:
+                return self._read()
+            except (UsageError, OSError, *DAMAGES) as error:
+                self._problem = error
+        if self._problem:
+            raise self._problem
+        return False, []
+
+    def _begin_with(self, file: int) -> None:
+        self._count, self._size, self._file, self._problem = 0, 0, file, None
+
+    def _read(self) -> tuple[bool, list[Record]]:
         refuse_links(os.path.dirname(self._path))
         with open(self._path, "rb", opener=at_once) as file:
             found = os.fstat(file.fileno())
@@ -70,7 +83,7 @@ class Journal:
                 raise UsageError(f"{self._path}: the journal is not a regular file")
             is_new = found.st_ino != self._file or found.st_size < self._size
             if is_new:
-                self._count, self._size, self._file = 0, 0, found.st_ino
+                self._begin_with(found.st_ino)
             file.seek(self._size)
             *lines, rest = file.read().split(b"\n")  # the rest is a record that is still being written
             end = file.tell() - len(rest)
@@ -123,7 +136,7 @@ class LocalRun(Followed):
                 (shlex.join(["rdc", "check", self._run.document]),),
                 message=str(error),
             )
-        return Told(run.state, run.next, question_of(run, self.seen.state.since), run.holder)
+        return Told(run.state, run.next, question_of(run, since_of(state)), run.holder)
 
     def has_logs(self) -> bool:
         """Return whether the run has logs."""
@@ -172,8 +185,9 @@ def question_of(run: api.Run, since: str) -> Question | None:
 class LocalRuns:
     """The runs of a document: the current ones, those with a name, and the archived ones."""
 
-    def __init__(self, file: str, drawing: Drawing, changed: Callable[[], None]) -> None:
-        self._file, self._drawing, self._changed = file, drawing, changed
+    def __init__(self, drawing: Drawing, changed: Callable[[], None]) -> None:
+        self._drawing, self._changed = drawing, changed
+        self._file = file = drawing.document.file
         root = open_project(file).root
         self._source = os.path.relpath(os.path.realpath(file), root)
         folders = (root, os.path.realpath(os.curdir), os.path.dirname(os.path.realpath(file)))
@@ -231,8 +245,7 @@ class LocalRuns:
             yield _Place(run, path, entry)
             return
         except (UsageError, OSError, *DAMAGES) as error:
-            message = str(error.args[-1] if error.args else error)
-            yield _Place(run, path, replace(entry, state="unreadable", message=message))
+            yield _Place(run, path, replace(entry, state="unreadable", message=words_of(error)))
             return
         if state.source == self._source:
             is_busy = not entry.is_archived and Store(run.directory).is_busy()

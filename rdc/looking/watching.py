@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Condition, Thread
 from time import monotonic, sleep
 from typing import Protocol
@@ -13,6 +13,7 @@ import msgspec
 from rdc.looking.drawing import Drawing
 from rdc.looking.following import Followed, Seen
 from rdc.looking.model import Changed, Document, RunEntry, RunList, Visits
+from runtime_shim.engine.program import UsageError
 
 EVERY = 0.05
 """How many seconds pass between two looks at the files. Polling also works on network disks."""
@@ -42,13 +43,11 @@ class UnknownRunError(Exception):
 class Watch:
     """A document and its runs. One thread looks at them while a page is open."""
 
-    def __init__(
-        self, file: str, about: Document, runs: Callable[[str, Drawing, Callable[[], None]], ManyRuns]
-    ) -> None:
+    def __init__(self, file: str, about: Document, runs: Callable[[Drawing, Callable[[], None]], ManyRuns]) -> None:
         self._changed, self._number, self._pages = Condition(), 0, 0
         self._followed: dict[str, tuple[Followed, int]] = {}
         self.drawing = Drawing(file, about, self._notify)
-        self.runs = runs(file, self.drawing, self._notify)
+        self.runs = runs(self.drawing, self._notify)
         self._entries = self.runs.entries()
         Thread(target=self._watch, daemon=True).start()
 
@@ -121,8 +120,10 @@ class Watch:
             self.drawing.look()
             is_changed = True in [run.look() for run in runs]
             if monotonic() - listed >= RUNS_EVERY:
-                before, self._entries = self._entries, self.runs.entries()
-                is_changed, listed = is_changed or before != self._entries, monotonic()
+                before, listed = self._entries, monotonic()
+                with suppress(UsageError, OSError):  # a database that does not answer, for example
+                    self._entries = self.runs.entries()
+                is_changed = is_changed or before != self._entries
             if is_changed:
                 self._notify()
             sleep(EVERY)
