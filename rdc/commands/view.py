@@ -1,10 +1,12 @@
 """`rdc view`: shows a document and its runs in the browser."""
 
+import os
 import signal
 import tempfile
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from html import escape
 from pathlib import Path
 from threading import Thread
@@ -16,7 +18,9 @@ from rdc.looking.model import Document
 from rdc.looking.runs import LocalRuns, documents_here
 from rdc.looking.server import Server
 from rdc.looking.watching import Watch
+from rdc.output.verify import origin_of
 from rdc.terminal.output import PointingError, put, tell
+from runtime_shim.engine.program import UsageError
 
 LOADING = 60.0
 """How many seconds a browser has to load the page."""
@@ -44,7 +48,7 @@ def command(file: str | None, run: str, port: int, database: str, *, opens: bool
 
     Exit codes: 2 usage error, 130 interrupted.
     """
-    watch = Watch(_document(file), Document("", "", 0, continues=continues), LocalRuns)
+    watch = _watch(file, database, continues=continues)
     if run and not watch.listed(run).chosen:
         raise PointingError(f"there is no run {run!a} of this document", "rdc status")
     try:
@@ -58,6 +62,27 @@ def command(file: str | None, run: str, port: int, database: str, *, opens: bool
         with _opened(server) if opens else server:
             server.serve_forever()
     return 0
+
+
+def _watch(file: str | None, database: str, *, continues: bool) -> Watch:
+    """Return a document and its runs, here or at workers."""
+    chosen = _document(file)
+    target, document = origin_of(chosen) if chosen.endswith(".py") else ("", chosen)
+    if target == "dbos" and document:
+        from rdc.looking.database import Worker, WorkerRuns  # noqa: PLC0415 (only workers need these modules)
+
+        url = database or os.environ.get("RDC_DATABASE", "")
+        worker = Worker(chosen, url)
+        about = Document("", "", 0, continues=True, database=worker.shown)
+        try:
+            return Watch(document, about, partial(WorkerRuns, worker))
+        except UsageError as error:
+            raise click.UsageError(str(error.args[-1])) from None
+    if target or not document:
+        raise click.UsageError(f"{chosen} is not a worker's program; name its document {document}".rstrip())
+    if database:
+        raise click.UsageError("--database needs the program of a worker, such as deploy_worker.py")
+    return Watch(document, Document("", "", 0, continues=continues), LocalRuns)
 
 
 def _document(file: str | None) -> str:

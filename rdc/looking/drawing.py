@@ -34,7 +34,10 @@ Stamp = tuple[tuple[int, ...] | None, ...]
 
 
 class Version(Struct, frozen=True):
-    """A version of a document without errors: its table, its identity for runs, and its picture as a graph."""
+    """A version of a document without errors: its table, its identity for runs, and its picture as a graph.
+
+    The table also has the name of the project, which workers need.
+    """
 
     table: Table
     identity: Table
@@ -94,7 +97,7 @@ class Drawing:
         self._hashes = [*map(_hash_of, self._paths)]
         about = replace(before, edition=before.edition + 1, diagnostics=tuple(_found(made)))
         if made.program is not None:
-            table = table_of(made.program)
+            table = {**table_of(made.program), "project": made.program.project}
             drawn, lines = DotBackend.numbered(made.program)
             self.version = Version(table, identified(table, without_places(table)), "\n".join(lines))
             about = replace(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from threading import Lock, Thread
 from time import monotonic
 
 from msgspec import Struct
@@ -18,8 +18,9 @@ from compiler.project.project import open_project, project_around
 from compiler.text.source import without_ending
 from rdc import api
 from rdc.looking.drawing import Drawing
-from rdc.looking.model import Answered, Asked, Item, Question, Refused, Reply, RunEntry, State, Visit
-from rdc.looking.visits import Reading, is_same, place_of, table_for
+from rdc.looking.following import DAMAGES, Followed, Place, Told, since_of, words_of
+from rdc.looking.model import Answered, Asked, Item, Question, Refused, Reply, RunEntry
+from rdc.runs.control import LOOK
 from rdc.runs.process import start_process
 from rdc.runs.reports import archived_runs
 from runtime_shim.engine.journal import Record, record_in
@@ -39,8 +40,6 @@ MOST_RUNS = 200
 BUSY_EVERY = 1.0
 """How many seconds pass between two looks at a lock without a change: a look takes it for an instant."""
 
-DAMAGES = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
-
 
 class Journal:
     """The records of a journal, each of which is read once."""
@@ -48,6 +47,7 @@ class Journal:
     def __init__(self, path: str) -> None:
         self._path, self._stamp = path, (-1, -1, -1)
         self._count = self._size = self._file = 0
+        self._problem: Exception | None = None
 
     def more(self) -> tuple[bool, list[Record]]:
         """Return whether another journal is there now, and the new records.
@@ -58,12 +58,24 @@ class Journal:
         try:
             about = os.lstat(self._path)
         except FileNotFoundError:
-            is_gone, self._count, self._size, self._file = self._file > 0, 0, 0, 0
+            is_gone = self._file > 0 or self._problem is not None
+            self._begin_with(0)
             return is_gone, []
         stamp = (about.st_ino, about.st_size, about.st_mtime_ns)
-        if stamp == self._stamp:
-            return False, []
-        self._stamp = stamp
+        if stamp != self._stamp:
+            self._stamp, self._problem = stamp, None
+            try:
+                return self._read()
+            except (UsageError, OSError, *DAMAGES) as error:
+                self._problem = error
+        if self._problem:
+            raise self._problem
+        return False, []
+
+    def _begin_with(self, file: int) -> None:
+        self._count, self._size, self._file, self._problem = 0, 0, file, None
+
+    def _read(self) -> tuple[bool, list[Record]]:
         refuse_links(os.path.dirname(self._path))
         with open(self._path, "rb", opener=at_once) as file:
             found = os.fstat(file.fileno())
@@ -71,7 +83,7 @@ class Journal:
                 raise UsageError(f"{self._path}: the journal is not a regular file")
             is_new = found.st_ino != self._file or found.st_size < self._size
             if is_new:
-                self._count, self._size, self._file = 0, 0, found.st_ino
+                self._begin_with(found.st_ino)
             file.seek(self._size)
             *lines, rest = file.read().split(b"\n")  # the rest is a record that is still being written
             end = file.tell() - len(rest)
@@ -80,143 +92,73 @@ class Journal:
         return is_new, records
 
 
-class Seen(Struct, frozen=True):
-    """A run as a page sees it. The first `state.total` visits never change, unless `epoch` does."""
+class _Place(Struct, frozen=True):
+    """A journal: its run for `rdc.api`, its path, and what the list shows of it."""
 
-    state: State
-    visits: list[Visit]
-    epoch: int = 0
+    run: api.Run
+    path: str
+    entry: RunEntry
 
 
-class LocalRun:
-    """A run of a document, or the place where one may start. `look` reads what is new."""
+class LocalRun(Followed):
+    """A run of a document on this machine, or the place where one may start."""
 
-    def __init__(self, run: api.Run, entry: RunEntry, path: str, drawing: Drawing, changed: Callable[[], None]) -> None:
-        self.run, self._entry, self._path, self._drawing, self._changed = run, entry, path, drawing, changed
-        self._store = Store(run.directory)
-        self._store.path = path
-        self._lock = Lock()
-        self._begin_again()
-        self.seen = Seen(State(entry.key, entry.name, "", "none", 0), [])
+    def __init__(self, place: _Place, drawing: Drawing, changed: Callable[[], None]) -> None:
+        super().__init__(place.entry, drawing, changed)
+        self._run, self._journal = place.run, Journal(place.path)
+        self._store = Store(place.run.directory)
+        self._store.path = place.path
+        self._is_busy, self._looked = False, 0.0
         self.look()
 
-    def _begin_again(self) -> None:
-        self._journal, self._reading, self._problem = Journal(self._path), Reading(), ""
-        self._is_busy, self._looked, self._edition = False, 0.0, -1
-        self._status: tuple[object, api.Run | None] = None, None
+    def more(self) -> tuple[bool, list[Record]]:
+        """Return whether this is another run now, and its new records."""
+        return self._journal.more()
 
-    def look(self) -> bool:
-        """Read what is new, and return whether anything is."""
-        with self._lock:
-            is_changed = self._read()
-            now, edition = monotonic(), self._drawing.document.edition
-            if (is_changed or now - self._looked >= BUSY_EVERY) and not self._entry.is_archived:
-                was_busy, self._is_busy, self._looked = self._is_busy, self._store.is_busy(), now
-                is_changed = is_changed or was_busy != self._is_busy
-            if is_changed or edition != self._edition:
-                self._edition = edition
-                self._show()
-                return True
-            return False
+    def place(self, state: RunState, *, is_changed: bool) -> Place:
+        """Return where the run is, by its records and its lock."""
+        if self.entry.is_archived:
+            return Place(condition_of(state, is_busy=False), None, is_quiet=True)
+        if is_changed or monotonic() - self._looked >= BUSY_EVERY:
+            self._is_busy, self._looked = self._store.is_busy(), monotonic()
+        word = condition_of(state, self._is_busy)
+        is_running = word == "running"
+        holder = self._store.holder() if is_running else ""
+        return Place(word, (word, self._is_busy, len(state.notes)), is_running, holder)
 
-    def _read(self) -> bool:
-        """Read the new records."""
+    def ask(self, state: RunState) -> Told:
+        """Return what `rdc run FILE status` shows."""
         try:
-            is_new, records = self._journal.more()
-            if is_new:
-                self._reading, self._problem = Reading(), ""
-            self._reading.add(records, self._drawing.version)
-        except (UsageError, OSError, *DAMAGES) as error:
-            before, self._problem = self._problem, f"{self._path}: {error.args[-1] if error.args else error}"
-            return before != self._problem
-        return is_new or bool(records)
-
-    def _show(self) -> None:
-        reading, entry, edition = self._reading, self._entry, self._drawing.document.edition
-        state = reading.state
-        if self._problem or state is None:
-            word = "unreadable" if self._problem else "none"
-            shown = State(entry.key, entry.name, "", word, edition, message=self._problem)
-            self.seen = Seen(shown, [])
-            return
-        version, condition = self._drawing.version, condition_of(state, self._is_busy)
-        title, attempt = place_of(state, table_for(state, version))
-        shown = State(
-            key=entry.key,
-            name=entry.name,
-            run=state.begin["run"],
-            state=condition,
-            edition=edition,
-            is_same=version is not None and is_same(state, version),
-            began=state.begin.get("time", ""),
-            since=[state.begin, *state.finished[-1:]][-1].get("time", ""),
-            step=state.node,
-            title=title,
-            attempt=attempt,
-            total=len(reading.visits),
-            message=state.message,
-            has_logs=bool(log_files(self._store)),
-        )
-        if not entry.is_archived:
-            shown = self._with_status(shown)
-        self.seen = Seen(shown, reading.visits, reading.epoch)
-
-    # --- What the program of the document tells: the question, and the next commands ---
-
-    def _with_status(self, shown: State) -> State:
-        """Return the state with its question and commands. A thread asks for them, and then the state changes."""
-        key = (shown.run, shown.total, shown.state, self._is_busy, shown.edition, len(self._notes()))
-        if shown.state == "running":
-            holder = self._store.holder() if self._is_busy else ""
-            return replace(shown, holder=holder)
-        if self._status[0] != key:
-            self._status = key, None
-            Thread(target=self._ask, args=(key,), daemon=True).start()
-        found = self._status[1]
-        if found is None:
-            return shown
-        question = question_of(found, shown.since)
-        return replace(shown, state=found.state, holder=found.holder, next=found.next, question=question)
-
-    def _notes(self) -> list[Record]:
-        return self._reading.state.notes if self._reading.state else []
-
-    def _ask(self, key: object) -> None:
-        try:
-            found = api.run_of(self.run)
+            run = api.run_of(self._run)
         except api.Error as error:
-            found = replace(self.run, state=self.seen.state.state, next=(error.help,))
-        with self._lock:
-            if self._status[0] == key:
-                self._status = key, found
-                self._show()
-        self._changed()
+            return Told(
+                condition_of(state, self._is_busy),
+                (shlex.join(["rdc", "check", self._run.document]),),
+                message=str(error),
+            )
+        return Told(run.state, run.next, question_of(run, since_of(state)), run.holder)
 
-    # --- Answers and logs ---
+    def has_logs(self) -> bool:
+        """Return whether the run has logs."""
+        return bool(log_files(self._store))
 
     def answer(self, reply: Reply, *, continues: bool) -> Answered | Refused:
-        """Record an answer, unless another person was first."""
-        if reply.step[:1] in ("", "-"):  # it would be an option
-            return Refused(f"unknown step {reply.step!a}")
+        """Record an answer, unless another person was first. It may continue the run."""
+        if reply.step[:1] in ("", "-") or self.entry.is_archived:  # it would be an option
+            return Refused(f"step {reply.step!a} is not waiting for an answer")
         try:
             words = {"step": reply.step, "at": reply.at, "by": reply.by, "note": reply.note}
-            run = api.answer(self.run, reply.reply, **words)
+            run = api.answer(self._run, reply.reply, **words)
         except api.Error as error:
-            self.look()
-            place, _, _ = reply.at.partition(":")
-            number = int(place) if place.isdecimal() else len(self.seen.visits)
-            decided = next(iter(self.seen.visits[number : number + 1]), None)
-            return Refused(error.message, error.help, decided)
+            return self.refused(reply, error.message, "" if error.help == LOOK else error.help)
         is_due = continues and run.state in api.UNFINISHED - {"waiting"} and not api.is_running(run)
         if is_due:
             start_process([run.document, "resume", *run.place, "--logs"], run.folder).leave()
         return Answered(is_due, run.next)
 
     def log(self, number: int) -> str:
-        """Return the path of the log of a visit, or of the current step; "" without one."""
-        visits, state = self.seen.visits, self.seen.state
-        step = visits[number - 1].step if 0 < number <= len(visits) else state.step
-        return log_in(log_files(self._store), number, step)
+        """Return the path of the log of a visit or of the current step; "" without one."""
+        return log_in(log_files(self._store), number, self.step_of(number))
 
 
 def question_of(run: api.Run, since: str) -> Question | None:
@@ -240,19 +182,12 @@ def question_of(run: api.Run, since: str) -> Question | None:
     )
 
 
-class _Place(Struct, frozen=True):
-    """A journal: its run for `rdc.api`, its path, and what the list shows of it."""
-
-    run: api.Run
-    path: str
-    entry: RunEntry
-
-
 class LocalRuns:
     """The runs of a document: the current ones, those with a name, and the archived ones."""
 
-    def __init__(self, file: str, drawing: Drawing, changed: Callable[[], None]) -> None:
-        self._file, self._drawing, self._changed = file, drawing, changed
+    def __init__(self, drawing: Drawing, changed: Callable[[], None]) -> None:
+        self._drawing, self._changed = drawing, changed
+        self._file = file = drawing.document.file
         root = open_project(file).root
         self._source = os.path.relpath(os.path.realpath(file), root)
         folders = (root, os.path.realpath(os.curdir), os.path.dirname(os.path.realpath(file)))
@@ -270,7 +205,7 @@ class LocalRuns:
         found = next((one for one in self._places() if one.entry.key == key), None)
         if found is None:
             raise KeyError(key)
-        return LocalRun(found.run, found.entry, found.path, self._drawing, self._changed)
+        return LocalRun(found, self._drawing, self._changed)
 
     def _places(self) -> Iterator[_Place]:
         """Yield the journals of the document. Where a run of it would start, there may be none."""
@@ -310,8 +245,7 @@ class LocalRuns:
             yield _Place(run, path, entry)
             return
         except (UsageError, OSError, *DAMAGES) as error:
-            message = str(error.args[-1] if error.args else error)
-            yield _Place(run, path, replace(entry, state="unreadable", message=message))
+            yield _Place(run, path, replace(entry, state="unreadable", message=words_of(error)))
             return
         if state.source == self._source:
             is_busy = not entry.is_archived and Store(run.directory).is_busy()

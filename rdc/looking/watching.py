@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Condition, Thread
 from time import monotonic, sleep
 from typing import Protocol
@@ -11,8 +11,9 @@ from typing import Protocol
 import msgspec
 
 from rdc.looking.drawing import Drawing
-from rdc.looking.model import Answered, Changed, Document, Refused, Reply, RunEntry, RunList, Visits
-from rdc.looking.runs import Seen
+from rdc.looking.following import Followed, Seen
+from rdc.looking.model import Changed, Document, RunEntry, RunList, Visits
+from runtime_shim.engine.program import UsageError
 
 EVERY = 0.05
 """How many seconds pass between two looks at the files. Polling also works on network disks."""
@@ -25,28 +26,13 @@ MOST_VISITS = 1_000
 """How many visits an event has."""
 
 
-class OneRun(Protocol):
-    """A run that pages look at. `seen` is what they see, and `look` reads what is new."""
-
-    seen: Seen
-
-    def look(self) -> bool:
-        """Return whether anything has changed."""
-
-    def answer(self, reply: Reply, *, continues: bool) -> Answered | Refused:
-        """Record an answer."""
-
-    def log(self, number: int) -> str | bytes:
-        """Return the path of the log of a visit, or its content if it is on another machine."""
-
-
 class ManyRuns(Protocol):
     """The runs of a document, on this machine or of workers."""
 
     def entries(self) -> tuple[RunEntry, ...]:
         """Return the runs for the list."""
 
-    def run(self, key: str) -> OneRun:
+    def run(self, key: str) -> Followed:
         """Return the run with a key; raise KeyError without one."""
 
 
@@ -57,13 +43,11 @@ class UnknownRunError(Exception):
 class Watch:
     """A document and its runs. One thread looks at them while a page is open."""
 
-    def __init__(
-        self, file: str, about: Document, runs: Callable[[str, Drawing, Callable[[], None]], ManyRuns]
-    ) -> None:
+    def __init__(self, file: str, about: Document, runs: Callable[[Drawing, Callable[[], None]], ManyRuns]) -> None:
         self._changed, self._number, self._pages = Condition(), 0, 0
-        self._followed: dict[str, tuple[OneRun, int]] = {}
+        self._followed: dict[str, tuple[Followed, int]] = {}
         self.drawing = Drawing(file, about, self._notify)
-        self.runs = runs(file, self.drawing, self._notify)
+        self.runs = runs(self.drawing, self._notify)
         self._entries = self.runs.entries()
         Thread(target=self._watch, daemon=True).start()
 
@@ -81,7 +65,7 @@ class Watch:
         return RunList(started[0].key if started else "", entries)
 
     @contextmanager
-    def following(self, key: str) -> Iterator[OneRun]:
+    def following(self, key: str) -> Iterator[Followed]:
         """Give a run that is read while anyone follows it; raise `UnknownRunError` without such a run."""
         with self._changed:
             known = self._followed.get(key)
@@ -103,7 +87,7 @@ class Watch:
                 if count > 1:
                     self._followed[key] = run, count - 1
 
-    def events(self, run: OneRun, after: int, known: str) -> Iterator[bytes]:
+    def events(self, run: Followed, after: int, known: str) -> Iterator[bytes]:
         """Yield the events of a stream. A page knows the first visits `after` of the run with an id."""
         state = run.seen.state
         sent = _Sent(after if state.run == known else 0, run.seen.epoch, state.run, self.document().edition)
@@ -136,8 +120,10 @@ class Watch:
             self.drawing.look()
             is_changed = True in [run.look() for run in runs]
             if monotonic() - listed >= RUNS_EVERY:
-                before, self._entries = self._entries, self.runs.entries()
-                is_changed, listed = is_changed or before != self._entries, monotonic()
+                before, listed = self._entries, monotonic()
+                with suppress(UsageError, OSError):  # a database that does not answer, for example
+                    self._entries = self.runs.entries()
+                is_changed = is_changed or before != self._entries
             if is_changed:
                 self._notify()
             sleep(EVERY)
