@@ -1,7 +1,6 @@
 // The page of `rdc view`. All content arrives as data and becomes text nodes or known shapes, so it can't add markup.
 const $ = (id) => document.getElementById(id);
-const ROWS = 300, CHUNK = 65536, LONGEST_LOG = 4 * CHUNK, READABLE = 0.7;
-const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))/g;
+const ROWS = 300, LONGEST_LOG = 1 << 18, READABLE = 0.7;
 const SIGNS = { passed: "✓", failed: "✕", running: "▸", waiting: "?" };
 const LOOKS = { // the look and the sign of each state of a run
   running: ["running", "▸"], waiting: ["waiting", "?"], complete: ["passed", "✓"], stop: ["failed", "✕"],
@@ -37,7 +36,7 @@ function make(tag, values, ...children) {
     if (name in element) element[name] = value;
     else element.setAttribute(name, value);
   }
-  element.append(...children.flat().filter((child) => child || child === 0));
+  element.append(...children.flat(2).filter((child) => child || child === 0));
   return element;
 }
 
@@ -105,10 +104,11 @@ class Run {
     return target;
   }
 
-  look(id, source = "") { // the look and the number of visits of a box
-    const isNow = this.now && this.state.step === id;
-    const look = isNow ? LOOKS[this.state.state]?.[0] : this.looks.get(source ? `${source} ${id}` : id);
-    return [look ?? "", (this.counts.get(id) ?? 0) + (isNow ? 1 : 0)];
+  look(id, source = "") { // the look and the sign of a box
+    const isNow = this.now && this.state.step === id, look = this.looks.get(source ? `${source} ${id}` : id) ?? "";
+    const [now, sign] = isNow ? LOOKS[this.state.state] ?? ["", ""] : [look, SIGNS[look] ?? ""];
+    const count = (this.counts.get(id) ?? 0) + (isNow ? 1 : 0);
+    return [now, sign && count > 1 ? `${sign} ${count}×` : sign];
   }
 }
 
@@ -116,7 +116,7 @@ async function follow(which) {
   const { signal } = which.stopped;
   while (!signal.aborted) {
     try {
-      const response = await call(ofRun(which, `events?after=${which.visits.length}`), { signal });
+      const response = await call(ofRun(which, `events?after=${which.visits.length}&run=${which.state?.run ?? ""}`), { signal });
       if (!response.ok) return connection((await response.json()).error);
       if (which === run) connection("live", true);
       await listen(which, response.body.pipeThrough(new TextDecoderStream()).getReader());
@@ -135,9 +135,10 @@ async function listen(which, reader) {
     rest = parts.pop();
     for (const part of parts) {
       const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(part) ?? [];
-      if (event === "document") await load();
-      else if (event === "runs") runs = (await (await call("runs")).json()).runs;
-      else if (event) which.take(event, JSON.parse(data));
+      const news = event ? JSON.parse(data) : {};
+      if (news.edition && news.edition !== doc.edition) await load();
+      if (event === "runs") runs = (await (await call("runs")).json()).runs;
+      else if (["state", "visits"].includes(event)) which.take(event, news);
     }
     schedule();
   }
@@ -171,7 +172,8 @@ function head() {
   $("title").textContent = $("title").title = doc.title;
   $("file").textContent = doc.file;
   $("state").className = joined(["pill", look]);
-  fill("state", state.state, () => [make("span", {}, joined([sign, state.state === "none" ? "no run" : state.state]))]);
+  fill("state", state.state, () => [make("span", {}, joined([sign, state.state === "none" ? "NO RUN" : state.state.toUpperCase()]))]);
+  $("runs").hidden = !runs.length;
   $("chosen").textContent = state.name || "Runs";
   const errors = doc.diagnostics.filter((one) => one.severity === "error").slice(0, 20);
   fill("problems", errors, () => errors.map((one) => p("", make("strong", {}, one.message), one.help && `; ${one.help}`,
@@ -180,7 +182,8 @@ function head() {
 
 function question() {
   const { state } = run, asked = state.question, last = run.visits.at(-1);
-  fill("question", [state.key, state.run, asked], () => asked ? fields(asked) : []);
+  fill("question", [state.key, state.run, asked, state.state === "waiting"], () => asked ? fields(asked)
+    : state.state === "waiting" ? [p("fine", "This run waits for an answer.")] : []);
   fill("holder", [state.holder, asked], () => asked?.form && state.holder
     ? [make("span", {}, `A terminal has the question open too, and takes your answer: ${state.holder}`)] : []);
   const isIdle = !asked && ["ready", "interrupted", "halted", "paused"].includes(state.state);
@@ -251,15 +254,20 @@ function facts() {
 
 // --- Rows and details ------------------------------------------------------------------------------------------------
 
-const list = { first: 0, last: 0, of: "" }, log = { pre: null, n: 0, from: 0, text: "" };
+const list = { first: 0, last: 0, of: "", end: "" }, log = { pre: null, n: 0, next: 0, text: "" };
 const match = (visit) => other?.index.get(`${visit.step} ${visit.attempt} ${visit.count}`);
 const differs = (visit) => Boolean(other?.state) && match(visit)?.outcome !== visit.outcome;
 
 function row([look, sign], title, { more = "", time = "", lines = [], tag = "button", id = "", onclick = null }) {
   const values = { className: `row ${look}`, id, onclick, ...(tag === "button" ? { type: "button" } : {}) };
-  return make("li", {}, make(tag, values, make("span", { className: "sign", ariaHidden: "true" }, sign),
-    make("span", { className: "title" }, title, more && make("span", { className: "fine" }, more)),
+  return make("li", {}, make(tag, values, marked(make("span", { className: "sign" }), look, sign),
+    make("span", { className: "title" }, title, more && [" ", make("span", { className: "fine" }, more)]),
     make("span", { className: "time" }, time), lines));
+}
+
+function marked(element, look, sign) {
+  Object.assign(element, { textContent: sign, role: "img", ariaLabel: look.split(" ")[0], ariaHidden: sign ? null : "true" });
+  return element;
 }
 
 const line = (className, ...parts) => make("span", { className }, ...parts);
@@ -282,22 +290,24 @@ function rowOf(visit) {
 function rows() {
   const { state, visits, now } = run, box = $("visits"), look = LOOKS[state.state] ?? ["", ""];
   const of = JSON.stringify([run.key, state.run, other?.key, other?.folded]);
+  const end = JSON.stringify([of, visits.length, state.state, state.step, state.title, state.attempt, state.message]);
+  if (list.end === end) return;
   const follows = box.scrollTop + box.clientHeight > box.scrollHeight - 40;
+  const focused = box.contains(document.activeElement) && document.activeElement.id;
   box.querySelector(".last")?.remove();
   if (list.of !== of || list.last > visits.length) {
     box.replaceChildren();
     list.first = list.last = Math.max(0, visits.length - ROWS);
-    list.of = of;
   }
   box.append(...visits.slice(list.last).map(rowOf));
-  list.last = visits.length;
+  Object.assign(list, { of, end, last: visits.length });
   if (follows) for (; list.last - list.first > ROWS; list.first++) box.firstChild.remove();
-  const end = run.isOver && row(look, state.state.toUpperCase(), { more: state.message, tag: "div" });
-  const last = end || (now && row(look, joined([state.step, state.title]), {
-    more: again(state.attempt), id: `v${now}`, onclick: () => choose({ n: now, step: state.step }) }));
+  const last = run.isOver ? row(look, state.state.toUpperCase(), { more: state.message, tag: "div" })
+    : now && row(look, joined([state.step, state.title]), { more: again(state.attempt), id: `v${now}`, onclick: () => choose({ n: now, step: state.step }) });
+  if (last) last.className = "last";
   if (last) box.append(last);
-  last?.classList?.add("last");
   if (follows) box.scrollTop = box.scrollHeight;
+  if (focused) $(focused)?.focus({ preventScroll: true });
   mark();
 }
 
@@ -325,7 +335,7 @@ function details() {
   const { state } = run, visit = run.visits[chosen?.n - 1], isRun = Boolean(chosen?.n);
   const of = chosen && [run.key, state.run, chosen.n, chosen.step, !visit, doc.drawn, state.has_logs];
   fill("details", of, () => {
-    Object.assign(log, { n: chosen?.n, from: 0, text: "", pre: make("pre", { tabIndex: 0, ariaLabel: "Log" }) });
+    Object.assign(log, { n: chosen?.n, next: 0, text: "", pre: make("pre", { tabIndex: 0, ariaLabel: "Log" }) });
     if (!chosen) return [];
     const about = step(chosen.step), hasLog = isRun && about.kind !== "ask";
     if (hasLog && state.has_logs) readLog(log.pre);
@@ -350,17 +360,17 @@ function ended(visit) {
 }
 
 async function readLog(pre) {
-  const response = await call(ofRun(run, `log/${log.n}?from=${log.from}`)), text = await response.text();
-  if (log.pre !== pre) return;
-  const size = response.ok ? Number(response.headers.get("Log-Size")) : 0, isLong = !log.from && size > CHUNK;
-  log.text = isLong ? "…" : (log.text + text).slice(-LONGEST_LOG); // only the end of a long log
-  log.from = isLong ? size - CHUNK : Math.min(log.from + CHUNK, size);
+  const response = await call(ofRun(run, `log/${log.n}${log.next ? `?from=${log.next}` : ""}`)), text = await response.text();
+  if (log.pre !== pre || !response.ok) return;
+  const [from, next, size] = ["From", "Next", "Size"].map((name) => Number(response.headers.get(`Log-${name}`)));
   const follows = pre.scrollTop + pre.clientHeight > pre.scrollHeight - 30;
-  if (text) pre.textContent = log.text.replace(ANSI, "");
+  log.text = from === log.next ? (log.text + text).slice(-LONGEST_LOG) : `…${text}`; // a long log starts with its end
+  log.next = next;
+  if (text) pre.textContent = log.text;
+  else if (!log.text) pre.textContent = log.n === run.now ? "" : "No output.";
   if (follows) pre.scrollTop = pre.scrollHeight;
-  if (log.from < size) readLog(pre);
+  if (text && next < size) readLog(pre);
   else if (log.n === run.now) setTimeout(() => log.pre === pre && readLog(pre), 400);
-  else if (!log.text) pre.textContent = "No output.";
 }
 
 // --- The picture, and the outline instead of it ----------------------------------------------------------------------
@@ -431,22 +441,20 @@ function fit(least = 0.1) {
   picture.fits = true;
 }
 
-function badge(part, look, count) {
+function badge(part, look, sign) {
   const shape = part.querySelector("polygon, path, ellipse"), box = shape.getBBox();
   const top = [...(shape.points ?? [])].filter((corner) => corner.y < box.y + 1).map((corner) => corner.x);
-  const label = count > 1 ? `${SIGNS[look]} ${count}×` : SIGNS[look], width = 12 + 7 * label.length;
-  const x = top.length ? Math.max(...top) : box.x + box.width - 6;
+  const width = 12 + 7 * sign.length, x = top.length ? Math.max(...top) : box.x + box.width - 6;
   part.append(svgOf("g", { class: "badge", transform: `translate(${x}, ${box.y})` },
-    svgOf("rect", { x: -width / 2, y: -9, width, height: 18, rx: look === "failed" ? 4 : 9 }), svgOf("text", { y: 4 }, label)));
+    svgOf("rect", { x: -width / 2, y: -9, width, height: 18, rx: look === "failed" ? 4 : 9 }), svgOf("text", { y: 4 }, sign)));
 }
 
 function paint() {
   const { svg, parts, boxes } = picture, now = run.now && run.state.step, hasRun = run.state.state !== "none";
   for (const one of [run, other]) one?.fold();
   for (const { step: id, source, part } of boxes) {
-    const [look, count] = run.look(id, source);
     part.classList.toggle("chosen", chosen?.step === id);
-    if (part.dataset.look !== `${look} ${count}`) repaint(part, look, count);
+    repaint(part, ...run.look(id, source));
     if (svg && id === now && picture.at !== now && Date.now() - picture.moved > 5000) show(part);
   }
   picture.at = now;
@@ -455,13 +463,14 @@ function paint() {
   for (const { id, source } of doc.arrows) parts.get(id)?.classList.toggle("taken", source ? run.taken.has(id) : hasRun);
 }
 
-function repaint(part, look, count) {
-  part.dataset.look = `${look} ${count}`;
+function repaint(part, look, sign) {
+  if (part.dataset.look === look + sign) return;
+  part.dataset.look = look + sign;
   part.classList.remove(...Object.keys(SIGNS), "seen");
   if (look) part.classList.add(look, "seen");
   part.querySelector(".badge")?.remove();
-  if (!picture.svg) part.firstChild.textContent = SIGNS[look] ?? "";
-  else if (look) badge(part, look, count);
+  if (!picture.svg) marked(part.firstChild, look, sign);
+  else if (look) badge(part, look, sign);
 }
 
 function show(part) { // scrolls only the picture, and only if the part isn't visible
@@ -484,7 +493,7 @@ function choosing(title, items, done) {
   needle.oninput = () => {
     const fits = items.filter((item) => item.text.toLowerCase().includes(needle.value.toLowerCase()));
     $("found").replaceChildren(...fits.slice(0, 100).map(({ text, note, state, value }) => row(LOOKS[state] ?? ["", ""], text, {
-      lines: note && line("then", note), onclick: () => { $("chooser").close(); done(value); } })));
+      lines: note && line("then", note), onclick: () => { $("chooser").close(); needle.blur(); done(value); } })));
     $("nothing").hidden = Boolean(fits.length);
   };
   $("asked").textContent = needle.ariaLabel = title;
@@ -515,8 +524,8 @@ function arrowKey(event) {
 
 function key(event) {
   if (event.target.matches("input, textarea") || document.querySelector("dialog[open]")) return;
-  if (event.ctrlKey || event.metaKey || event.altKey || !run?.state) return;
-  const last = run.now || run.visits.length, n = chosen?.n ?? 0;
+  if (event.ctrlKey || event.metaKey || event.altKey || !run) return;
+  const last = run.state ? run.now || run.visits.length : 0, n = chosen?.n ?? 0;
   const target = { j: Math.min(last, n + 1), k: Math.max(1, n - 1), Home: 1, End: last }[event.key];
   const act = {
     a: () => $("question").querySelector("input, textarea, button")?.focus(), "/": find, f: () => picture.svg && fit(),

@@ -1,0 +1,308 @@
+"""The page of `rdc view` in Chromium: what it shows of a run, how it answers, and that content stays content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from rdc.looking.model import State, Visit
+from tests.support.browser import (
+    CHROMIUM,
+    INCIDENT,
+    NO_CHROMIUM,
+    Visitor,
+    choose,
+    chromium,
+    incidents,
+    run,
+    started,
+    view,
+)
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+from axe_playwright_python.sync_playwright import Axe  # noqa: E402 (with playwright only)
+from playwright.sync_api import Browser, Locator, Page, expect  # noqa: E402
+
+pytestmark = [pytest.mark.tool, pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)]
+
+People = Callable[..., Visitor]
+FILE = "payments.runbook.md"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def incident(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a page with three runs that no test changes."""
+    with view(incidents(tmp_path_factory.mktemp("incident")), FILE) as address:
+        yield address
+
+
+@pytest.fixture
+def person(browser: Browser) -> Iterator[People]:
+    """People with a browser. No page may report an error."""
+    people: list[Visitor] = []
+
+    def come(**options: object) -> Visitor:
+        people.append(Visitor(browser, **options))
+        return people[-1]
+
+    yield come
+    problems = [problem for one in people for problem in one.problems]
+    for one in people:
+        one.context.close()
+    assert not problems
+
+
+def box(page: Page, text: str) -> Locator:
+    """A box of the picture."""
+    return page.locator("svg .node").filter(has_text=text)
+
+
+def rows(page: Page) -> list[str]:
+    """The rows as text, with the sign first."""
+    return [" ".join(text.split()) for text in page.locator("#visits li").all_inner_texts()]
+
+
+def test_boxes_and_arrows_show_the_run(incident: str, person: People) -> None:
+    page = person().look(incident, "stopped")
+    for text, look, sign in (
+        ("1 Measure", "passed", "✓"),
+        ("2 Does", "passed", "✓"),
+        ("3 Install", "failed", "✕ 3×"),
+        ("Rolled back", "failed", "✕"),
+    ):
+        expect(box(page, text)).to_have_class(re.compile(rf"\b{look} seen\b"))
+        expect(box(page, text).locator(".badge")).to_have_text(sign)
+    for text in ("4 Check", "Version 1.5.0 is live", "Call the database team"):
+        expect(box(page, text)).not_to_have_class(re.compile(r"\bseen\b"))
+    expect(page.locator("svg")).to_have_class(re.compile(r"\bover\b"))
+    assert box(page, "4 Check").evaluate("element => getComputedStyle(element).opacity") == "0.5"
+    labels = [text.strip() for text in page.locator("svg .edge.taken").all_text_contents()]
+    assert sorted(label for label in labels if label) == ["failed", "worked", "worked", "yes", "↻ again, up to 2 times"]
+    expect(page.locator("#state")).to_have_text("✕ STOP")
+
+
+def test_a_waiting_step_has_its_own_look(incident: str, person: People) -> None:
+    page = person().look(incident)
+    expect(page.locator("#state")).to_have_text("? WAITING")
+    expect(box(page, "2 Does")).to_have_class(re.compile(r"\bwaiting seen\b"))
+    expect(box(page, "2 Does").locator(".badge")).to_have_text("?")
+    look = "element => { const s = getComputedStyle(element); return [s.stroke, s.strokeDasharray, s.strokeWidth].join() }"
+    shapes = [box(page, text).locator("polygon").first.evaluate(look) for text in ("1 Measure", "2 Does", "3 Install")]
+    assert len(set(shapes)) == 3
+
+
+def test_rows_show_attempts_outcomes_and_who_decided(incident: str, person: People) -> None:
+    page = person().look(incident, "stopped")
+    expect(page.locator("#visits li.last")).to_have_text("✕STOP Rolled back to 1.4.2")
+    assert [re.sub(r" \d+\.\d s", "", row) for row in rows(page)] == [
+        "✓ 1 Measure the error rate",
+        "✓ 2 Does the database accept connections? YES alice: 40 idle connections",
+        "✕ 3 Install version 1.5.0 exit code 1 · RETRY 2",
+        "✕ 3 Install version 1.5.0 attempt 2 exit code 1 · RETRY 2",
+        "✕ 3 Install version 1.5.0 attempt 3 exit code 1 · GOTO Rollback",
+        "✓ Rollback STOP",
+        "✕ STOP Rolled back to 1.4.2",
+    ]
+    page.locator("#v4").click()
+    details = page.locator("#details")
+    expect(details).to_contain_text("3 Install version 1.5.0 · attempt 2")
+    expect(details).to_contain_text("FAIL, exit code 1")
+    expect(details).to_contain_text("payments.runbook.md:25")
+    expect(details.get_by_label("Log")).to_have_text("installing 1.5.0\npod payments-7f9c: CrashLoopBackOff\n")
+    expect(details.get_by_label("Command")).to_contain_text('echo "installing 1.5.0"')
+    box(page, "2 Does").click()
+    expect(details).to_contain_text("40 idle connections")
+    box(page, "4 Check").click()
+    expect(details).to_contain_text("not reached in this run")
+
+
+def test_two_runs_are_compared(incident: str, person: People) -> None:
+    page = person().look(incident, "stopped")
+    choose(page, "c", "healthy")
+    expect(page.locator("#v1 .other")).to_have_text(re.compile(r"^= payments@healthy: PASS, \d+\.\d s$"))
+    expect(page.locator("#v3 .other")).to_have_text(re.compile(r"^≠ payments@healthy: PASS, "))
+    expect(page.locator("#v4 .other")).to_have_text("≠ payments@healthy: not reached")
+    expect(page.locator(".row.differs")).to_have_count(4)
+    expect(page.locator("#facts")).to_contain_text("4 rows differ from payments@healthy")
+    choose(page, "c", "No other")
+    expect(page.locator(".other")).to_have_count(0)
+
+
+def test_every_part_has_a_key(incident: str, person: People) -> None:
+    page = person().look(incident)
+    expect(page.locator("#question button")).to_be_visible()
+    press = page.keyboard.press
+    press("j")
+    expect(page.locator("#v1")).to_be_focused()
+    expect(page.locator("#v1")).to_have_attribute("aria-current", "true")
+    press("End")
+    expect(page.locator("#v2")).to_be_focused()
+    press("k")
+    press("Home")
+    expect(page.locator("#v1")).to_be_focused()
+    press("Escape")
+    expect(page.locator("#details")).to_be_hidden()
+    press("a")
+    expect(page.get_by_label("YES")).to_be_focused()
+    page.locator("#v1").focus()
+    press("/")
+    page.keyboard.type("rollb")
+    press("ArrowDown")
+    press("Enter")
+    expect(page.locator("#details")).to_contain_text("Rollback")
+    width = page.locator("svg").get_attribute("width")
+    press("+")
+    expect(page.locator("svg")).not_to_have_attribute("width", width or "")
+    press("-")
+    press("f")
+    for key, heading in (("r", "Choose a run"), ("c", "Compare with"), ("?", "Keyboard")):
+        press(key)
+        expect(page.locator("dialog[open] h2")).to_have_text(heading)
+        press("Escape")
+        expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_the_form_chooses_no_reply(incident: str, person: People) -> None:
+    visitor = person()
+    page = visitor.look(incident)
+    button = page.get_by_role("button", name="Record the answer")
+    expect(page.locator("#question [type=radio]")).to_have_count(2)
+    expect(page.locator("#question [type=radio]:checked")).to_have_count(0)
+    button.click()
+    page.get_by_label("YES").check()
+    button.click()  # the name is missing
+    assert not [url for url in visitor.requests if url.endswith("/answer")]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_excludes_a_person(theme: str, incident: str, person: People) -> None:
+    """In each theme and width, axe-core finds nothing in the page, its details and its lists."""
+    page = person(color_scheme=theme).look(incident)
+    expect(page.locator("#question button")).to_be_visible()
+    for width, name, key in ((1440, "", "?"), (1024, "stopped", "c"), (390, "healthy", "/")):
+        page.set_viewport_size({"width": width, "height": 800})
+        if name:
+            choose(page, "r", name)
+            choose(page, "c", "payments ")
+            page.locator("#v1 .other").wait_for()
+        page.keyboard.press("j")
+        expect(page.locator("#details")).to_be_visible()
+        for part in ("page", "list"):
+            found = Axe().run(page)
+            assert not found.response["violations"], f"{part} of {width} px:\n{found.generate_report()}"
+            if part == "page":
+                page.keyboard.press(key)
+        page.keyboard.press("Escape")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_an_answer_is_recorded_and_the_run_continues(tmp_path: Path, person: People) -> None:
+    (tmp_path / FILE).write_text(INCIDENT, encoding="utf-8")
+    run(tmp_path, FILE, "--logs")
+    with view(tmp_path, FILE) as address:
+        alice, bob = (person().look(address) for _ in range(2))
+        bob.get_by_label("NO").check()
+        bob.get_by_label("Your name").fill("bob")
+        alice.get_by_label("YES").check()
+        alice.get_by_label("Your name").fill("alice")
+        alice.get_by_label("Reason").fill("<b>40</b> idle connections")
+        alice.get_by_role("button", name="Record the answer").click()
+        for page in (alice, bob):
+            expect(page.locator("#answered")).to_contain_text(re.compile(r"alice answered YES, \d{4}-.* UTC"))
+            expect(page.locator("#v2 .who")).to_have_text("alice: <b>40</b> idle connections")
+            expect(page.locator("#question")).to_be_hidden()
+        command = alice.locator("#answered code")
+        expect(command).to_have_text(f"rdc run {FILE} resume")
+        run(tmp_path, *command.inner_text().split()[2:], "--logs", RELEASE="good")
+        for page in (alice, bob):
+            expect(page.locator("#state")).to_have_text("✓ COMPLETE")
+            expect(box(page, "Version 1.5.0 is live")).to_have_class(re.compile("passed seen"))
+
+
+def test_a_second_answer_shows_who_was_first(tmp_path: Path, person: People) -> None:
+    """Without a stream, which would take the form away, the server refuses the answer of the second person."""
+    (tmp_path / FILE).write_text(INCIDENT, encoding="utf-8")
+    run(tmp_path, FILE)
+    with view(tmp_path, FILE) as address:
+        page = person().look(address)
+        expect(page.get_by_label("NO")).to_be_visible()
+        page.get_by_label("NO").check()
+        page.get_by_label("Your name").fill("bob")
+        page.route("**/answer", lambda route: (run(tmp_path, FILE, "answer", "2", "yes", "--by", "alice"), route.continue_()))
+        page.evaluate("document.querySelector('#question').requestSubmit()")
+        expect(page.locator("#answered")).to_contain_text("alice answered YES")
+        expect(page.locator("#v2 .who")).to_have_text("alice")
+        assert (tmp_path / ".rdc/payments/journal").read_text(encoding="utf-8").count('"by":"') == 1
+
+
+def test_the_log_grows_while_the_step_runs(tmp_path: Path, person: People) -> None:
+    text = "# Slow\n\n## 1. Wait\n\n```bash\necho first\nuntil [ -e go ]; do sleep 0.05; done\necho second\n```\n"
+    (tmp_path / "slow.runbook.md").write_text(text, encoding="utf-8")
+    with view(tmp_path, "slow.runbook.md") as address:
+        page = person().look(address)
+        expect(page.locator("#notices")).to_have_text("To start a run: rdc run slow.runbook.md")
+        with started(tmp_path, "slow.runbook.md", "--logs"):
+            expect(page.locator("#state")).to_have_text("▸ RUNNING")
+            page.keyboard.press("End")
+            log = page.get_by_label("Log")
+            expect(log).to_have_text("first\n")
+            expect(page.locator("#v1 .time")).to_have_text(re.compile(r"\d+ s"))
+            (tmp_path / "go").touch()
+            expect(log).to_have_text("first\nsecond\n")
+            expect(page.locator("#state")).to_have_text("✓ COMPLETE")
+
+
+def test_an_error_keeps_the_last_picture(tmp_path: Path, person: People) -> None:
+    path = tmp_path / FILE
+    path.write_text(INCIDENT, encoding="utf-8")
+    with view(tmp_path, FILE) as address:
+        page = person().look(address)
+        expect(page.locator("svg .node")).to_have_count(9)
+        path.write_text(INCIDENT.replace("GOTO Rollback", "GOTO Rolback", 1), encoding="utf-8")
+        expect(page.locator("#problems")).to_contain_text("Rolback")
+        expect(page.locator("#problems code")).to_have_text(re.compile(r" payments.runbook.md:\d+ RD\d{3}$"))
+        expect(page.locator("svg .node")).to_have_count(9)
+        path.write_text(INCIDENT + "\n## Last\n\n- YES: COMPLETE\n- NO: STOP\n", encoding="utf-8")
+        expect(page.locator("svg .node").filter(has_text="Last")).to_have_count(1)
+        expect(page.locator("#problems")).to_be_hidden()
+
+
+def test_a_large_document_is_a_list(tmp_path: Path, person: People) -> None:
+    steps = "".join(f"## {n}. Step number {n}\n\n```sh\ntrue\n```\n\n" for n in range(1, 311))
+    (tmp_path / "large.runbook.md").write_text(f"# Large\n\n{steps}", encoding="utf-8")
+    run(tmp_path, "large.runbook.md", "step", "1")
+    with view(tmp_path, "large.runbook.md") as address:
+        page = person().look(address)
+        expect(page.locator("#outline")).to_contain_text("so it is shown as a list")
+        expect(page.locator("svg")).to_have_count(0)
+        page.get_by_role("button", name="Draw anyway").click()
+        expect(page.locator("svg .node")).to_have_count(313, timeout=15_000)
+        expect(page.locator("#outline")).to_be_hidden()
+
+
+def test_the_list_shows_the_newest_rows_first(incident: str, person: People) -> None:
+    """It has 300 rows, and older ones when you scroll up."""
+    state = State("payments", "payments", "1", "running", 1, step="2", title="Ask", total=700, began="", since="")
+    visits = [
+        Visit(n, "3", f"Visit {n}", 1, n, "pass", "PASS", is_failed=False, how="", transition="GOTO 3", next="3")
+        for n in range(1, 701)
+    ]
+    page = person().look(incident, forged=(state, visits))
+    expect(page.locator("#v700")).to_be_in_viewport()
+    expect(page.locator("#visits .row")).to_have_count(301)
+    expect(page.locator("#v400")).to_have_count(0)
+    expect(box(page, "3 Install").locator(".badge")).to_have_text("✓ 700×")
+    page.locator("#visits").evaluate("list => { list.scrollTop = 0 }")
+    expect(page.locator("#v101")).to_be_attached()
+    expect(page.locator("#v401")).to_be_in_viewport()
+    page.keyboard.press("Home")
+    expect(page.locator("#v1")).to_be_focused()
