@@ -160,7 +160,8 @@ class Visitor:
         return [url for url in self.requests if not url.startswith(origin)]
 
     def _hear(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
+        is_refusal = "status of 409" in message.text  # the page shows it
+        if message.type in ("error", "warning") and not is_refusal:
             self.problems.append(message.text)
 
     def _close(self, dialog: Dialog) -> None:
