@@ -57,6 +57,7 @@ class Drawing:
         self._hashes = list[str]()
         self._stamp: Stamp = ()
         self._seen = self._at = 0.0
+        self._is_closed = False
         self._is_due, self._drawn, self._lock = Event(), (0, b""), Lock()
         self._compile()
         Thread(target=self._work, daemon=True).start()
@@ -70,6 +71,11 @@ class Drawing:
             self._seen = now
             self._is_due.set()
 
+    def close(self) -> None:
+        """End the thread."""
+        self._is_closed = True
+        self._is_due.set()
+
     def picture(self) -> bytes:
         """Return the SVG of the newest version without errors; raises `DrawingError`, or LookupError without one."""
         with self._lock:
@@ -81,8 +87,7 @@ class Drawing:
             return self._drawn[1]
 
     def _work(self) -> None:
-        while True:
-            self._is_due.wait()
+        while self._is_due.wait() and not self._is_closed:
             self._is_due.clear()
             if [*map(_hash_of, self._paths)] != self._hashes:
                 self._compile()

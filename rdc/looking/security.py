@@ -79,7 +79,7 @@ def length_of(headers: Message, *, has_body: bool) -> int:
         raise DeniedError(400, "send one Content-Length and no Transfer-Encoding")
     if not given:
         return 0
-    if not (given[0].isascii() and given[0].isdecimal()):
+    if not given[0].isdecimal():
         raise DeniedError(400, "the Content-Length is not a number")
     if len(given[0]) > 9 or int(given[0]) > MOST_BODY:
         raise DeniedError(413, f"the body is longer than {MOST_BODY:,} bytes")

@@ -48,6 +48,11 @@ class Server(ThreadingHTTPServer):
         self.door, self.used = Door(self.server_address[1]), Event()
         self.files = {path: ((PAGE / name).read_bytes(), kind) for path, (name, kind) in FILES.items()}
 
+    def server_close(self) -> None:
+        """End the connections and the threads."""
+        self.watch.close()
+        super().server_close()
+
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 (as in the base class)
         """Report a defect. A client that goes away is none."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
@@ -58,7 +63,7 @@ class Handler(BaseHTTPRequestHandler):
     """The requests of one connection."""
 
     server: Server
-    protocol_version = "HTTP/1.1"
+    protocol_version = default_request_version = "HTTP/1.1"
     timeout = PATIENCE
 
     def version_string(self) -> str:

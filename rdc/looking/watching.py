@@ -44,12 +44,18 @@ class Watch:
     """A document and its runs. One thread looks at them while a page is open."""
 
     def __init__(self, file: str, about: Document, runs: Callable[[Drawing, Callable[[], None]], ManyRuns]) -> None:
-        self._changed, self._number, self._pages = Condition(), 0, 0
+        self._changed, self._number, self._pages, self._is_closed = Condition(), 0, 0, False
         self._followed: dict[str, tuple[Followed, int]] = {}
         self.drawing = Drawing(file, about, self._notify)
         self.runs = runs(self.drawing, self._notify)
         self._entries = self.runs.entries()
         Thread(target=self._watch, daemon=True).start()
+
+    def close(self) -> None:
+        """End the threads and all streams."""
+        self._is_closed = True
+        self.drawing.close()
+        self._notify()
 
     # --- What the routes give ---
 
@@ -92,7 +98,7 @@ class Watch:
         state = run.seen.state
         sent = _Sent(after if state.run == known else 0, run.seen.epoch, state.run, self.document().edition)
         entries, number = self._entries, -1
-        while True:
+        while not self._is_closed:
             with self._changed:
                 is_news = self._changed.wait_for(lambda: self._number != number, ALIVE)  # noqa: B023 (it waits here)
                 number = self._number
@@ -113,9 +119,9 @@ class Watch:
 
     def _watch(self) -> None:
         listed = monotonic()
-        while True:
+        while not self._is_closed:
             with self._changed:
-                self._changed.wait_for(lambda: self._pages > 0)
+                self._changed.wait_for(lambda: self._pages > 0 or self._is_closed)
                 runs = [run for run, _ in self._followed.values()]
             self.drawing.look()
             is_changed = True in [run.look() for run in runs]
