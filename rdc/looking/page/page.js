@@ -168,8 +168,9 @@ function compare(key) {
 
 function head() {
   const { state } = run, [look, sign] = LOOKS[state.state] ?? ["", ""];
-  document.title = joined([sign, doc.title]);
-  $("title").textContent = $("title").title = doc.title;
+  const title = doc.title || doc.file;
+  document.title = joined([sign, title]);
+  $("title").textContent = $("title").title = title;
   $("file").textContent = doc.file;
   $("state").className = joined(["pill", look]);
   fill("state", state.state, () => [make("span", {}, joined([sign, state.state === "none" ? "NO RUN" : state.state.toUpperCase()]))]);
@@ -259,7 +260,7 @@ const match = (visit) => other?.index.get(`${visit.step} ${visit.attempt} ${visi
 const differs = (visit) => Boolean(other?.state) && match(visit)?.outcome !== visit.outcome;
 
 function row([look, sign], title, { more = "", time = "", lines = [], tag = "button", id = "", onclick = null }) {
-  const values = { className: `row ${look}`, id, onclick, ...(tag === "button" ? { type: "button" } : {}) };
+  const values = { className: `row ${look}`, onclick, ...(id && { id }), ...(tag === "button" && { type: "button" }) };
   return make("li", {}, make(tag, values, marked(make("span", { className: "sign" }), look, sign),
     make("span", { className: "title" }, title, more && [" ", make("span", { className: "fine" }, more)]),
     make("span", { className: "time" }, time), lines));
@@ -354,7 +355,7 @@ function details() {
 
 function ended(visit) {
   return [["Outcome", joined([visit.word, !visit.is_decision && visit.how], ", ")],
-    ["Transition", joined([visit.transition, visit.next], " → ")], ["Started", utc(visit.started)],
+    ["Then", joined([visit.transition, "→", visit.next])], ["Started", utc(visit.started)],
     ["Ended", joined([utc(visit.ended), `after ${duration(visit.took)}`])], ["Decided by", visit.by], ["Reason", visit.note],
     ["Remarks", visit.remarks.join("\n")], ...Object.entries(visit.outputs)];
 }

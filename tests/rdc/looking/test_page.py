@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -278,9 +279,10 @@ def test_an_error_keeps_the_last_picture(tmp_path: Path, person: People) -> None
 
 
 def test_a_large_document_is_a_list(tmp_path: Path, person: People) -> None:
-    steps = "".join(f"## {n}. Step\n\n```sh\ntrue\n```\n\n- FAIL: CONTINUE\n\n" for n in range(1, 304))
-    (tmp_path / "large.runbook.md").write_text(f"# Large\n\n{steps}", encoding="utf-8")
-    run(tmp_path, "large.runbook.md", "step", "1")
+    steps = [f"## {n}. Step\n\n```sh\ntrue\n```\n\n- FAIL: CONTINUE\n\n" for n in range(1, 304)]
+    steps[1] = "## 2. Continue?\n\n- YES: CONTINUE\n- NO: CONTINUE\n\n"
+    (tmp_path / "large.runbook.md").write_text(f"# Large\n\n{''.join(steps)}", encoding="utf-8")
+    run(tmp_path, "large.runbook.md")
     with view(tmp_path, "large.runbook.md") as address:
         page = person().look(address)
         expect(page.locator("#why")).to_have_text("This document has 304 boxes, so it is shown as a list.")
@@ -309,3 +311,67 @@ def test_the_list_shows_the_newest_rows_first(incident: str, person: People) -> 
     expect(page.locator("#v401")).to_be_in_viewport()
     page.keyboard.press("Home")
     expect(page.locator("#v1")).to_be_focused()
+
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+SVG = """<?xml version="1.0"?><?xml-stylesheet href="http://evil.example/x.css"?>
+<svg viewBox="0 0 100 100" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" onload="alert(1)">
+<style>@import "http://evil.example/y.css"; * { fill: url(http://evil.example/z) }</style><script>alert(1)</script>
+<g id="title" class="node" onclick="alert(1)" style="background:url(http://evil.example/a)">
+<a xlink:href="javascript:alert(1)"><text x="5" y="5" fill="url(http://evil.example/b)">Box</text></a>
+<polygon points="0,0 9,0 9,9" onmouseover="alert(1)"/><use href="http://evil.example/c#d"/>
+<image href="http://evil.example/d.png"/><animate attributeName="href" values="javascript:alert(1)"/>
+<foreignObject><iframe xmlns="http://www.w3.org/1999/xhtml" src="http://evil.example/e"/></foreignObject></g></svg>"""
+
+
+def test_hostile_content_stays_text(tmp_path: Path, person: People) -> None:
+    """No title, prompt, log, name or note becomes markup, and no request leaves."""
+    log = f"import sys; sys.stdout.write('{HOSTILE}\\x1b[31mred\\x1b[0m\\u202e</pre>\\n' + '{HOSTILE}' * 20000)"
+    (tmp_path / "write.py").write_text(log, encoding="utf-8")
+    text = (
+        f"# T {HOSTILE}\n\n## 1. S </title></script>{HOSTILE}\n\n```sh\n'{sys.executable}' write.py # {HOSTILE}\n```\n\n"
+        f"## 2. Q {HOSTILE}\n\n{HOSTILE} [x](javascript:alert(1)) \u202e\n\n- YES: COMPLETE \"{HOSTILE}\"\n- NO: STOP\n"
+    )
+    file = "hostile.runbook.md"
+    (tmp_path / file).write_text(text, encoding="utf-8")
+    run(tmp_path, file, "--logs")
+    visitor = person()
+    with view(tmp_path, file) as address:
+        page = visitor.look(address)
+        expect(page.locator("#title")).to_contain_text(HOSTILE)
+        expect(page.locator("#question")).to_contain_text(f"{HOSTILE} [x](javascript:alert(1))")
+        page.locator("#v1").click()
+        expect(page.get_by_label("Log")).to_contain_text(HOSTILE)
+        expect(page.get_by_label("Command")).to_contain_text(HOSTILE)
+        page.get_by_label("YES").check()
+        page.get_by_label("Your name").fill(HOSTILE)
+        page.get_by_label("Reason").fill(f"javascript:alert(1) {HOSTILE}")
+        page.get_by_role("button", name="Record the answer").click()
+        expect(page.locator("#v2 .who")).to_contain_text(f"{HOSTILE}: javascript:alert(1) {HOSTILE}")
+        expect(page.locator("#visits li.last")).to_contain_text(HOSTILE)
+        page.keyboard.press("/")
+        expect(page.locator("#found")).to_contain_text(HOSTILE)
+        expect(page.locator("img, iframe, svg script, svg style, svg foreignObject, body script")).to_have_count(0)
+        assert not visitor.foreign(address)
+
+
+def test_a_hostile_picture_has_only_shapes(incident: str, person: People) -> None:
+    visitor = person()
+    visitor.context.route("**/api/picture*", lambda route: route.fulfill(content_type="image/svg+xml", body=SVG))
+    page = visitor.look(incident)
+    expect(page.locator("svg text")).to_have_text("Box")
+    page.locator("svg text").click()
+    found = page.locator("svg").evaluate(
+        "svg => [svg, ...svg.querySelectorAll('*')].map(one => [one.localName, ...one.getAttributeNames()].join(' '))"
+    )
+    assert sorted(found) == ["g", "g class", "polygon points", "svg viewBox role aria-label width height class", "text x y"]
+    assert not visitor.foreign(incident)
+    visitor.problems = [one for one in visitor.problems if "Content Security Policy" not in one]  # it blocks styles, too
+
+
+def test_a_wrong_token_shows_the_reason(incident: str, person: People) -> None:
+    visitor = person()
+    page = visitor.look(incident.partition("#")[0], is_live=False)
+    expect(page.locator("#live")).to_have_text("wrong token; open the address that `rdc view` printed")
+    visitor.problems.clear()  # the refused request
+    assert "#" not in page.url
