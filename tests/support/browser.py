@@ -16,64 +16,11 @@ from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Route, sy
 from rdc.looking.model import State, Visit, Visits
 from rdc.looking.watching import event
 from tests.support.cli import Result, environment, spawn
+from tools.screens import INCIDENT, choose
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = shutil.which("chromium")
 NO_CHROMIUM = "there is no chromium; on Debian, `make browser` installs it"
-
-INCIDENT = """---
-name: payments
----
-
-# Payments are failing
-
-Find out why payments fail, and install the fixed version.
-
-## 1. Measure the error rate
-
-```bash
-echo "error rate: 7 %"
-```
-
-- PASS: CONTINUE
-- FAIL: STOP "The metrics are not available"
-
-## 2. Does the database accept connections?
-
-Open the dashboard. If connections are refused, answer NO.
-
-- YES: CONTINUE
-- NO: STOP "Call the database team"
-
-## 3. Install version 1.5.0
-
-```bash
-echo "installing 1.5.0"
-[ "$RELEASE" = good ] || { echo "pod payments-7f9c: CrashLoopBackOff" >&2; exit 1; }
-```
-
-- PASS: CONTINUE
-- FAIL: RETRY 2 GOTO Rollback
-
-## 4. Check the payments
-
-```bash
-echo "all payments work"
-```
-
-- PASS: COMPLETE "Version 1.5.0 is live"
-- FAIL: GOTO Rollback
-
-## Rollback
-
-```bash
-echo "live: 1.4.2"
-```
-
-- PASS: STOP "Rolled back to 1.4.2"
-- FAIL: STOP
-"""
-"""A runbook with a question, retries and a rollback."""
 
 
 def run(folder: Path, file: str, *words: str, **variables: str) -> Result:
@@ -144,7 +91,7 @@ class Visitor:
     def look(
         self, address: str, name: str = "", forged: tuple[State, Sequence[Visit]] | None = None, *, is_live: bool = True
     ) -> Page:
-        """Open the page and wait until it shows its run. `name` chooses a run; `forged` replaces what the server sends."""
+        """Open the page and wait for its run. `name` chooses another one; `forged` replaces what the server sends."""
         page = self.context.new_page()
         if forged:
             page.route("**/api/runs/*/events*", lambda route: _forge(route, *forged))
@@ -167,13 +114,6 @@ class Visitor:
     def _close(self, dialog: Dialog) -> None:
         self.problems.append(f"dialog: {dialog.message}")
         dialog.dismiss()
-
-
-def choose(page: Page, key: str, name: str) -> None:
-    """Press a key that opens a list, and choose the first item that fits."""
-    page.keyboard.press(key)
-    page.locator("#needle").fill(name)
-    page.keyboard.press("Enter")
 
 
 def _forge(route: Route, state: State, visits: Sequence[Visit]) -> None:

@@ -1,6 +1,7 @@
 // The page of `rdc view`. All content arrives as data and becomes text nodes or known shapes, so it can't add markup.
 const $ = (id) => document.getElementById(id);
 const ROWS = 300, LONGEST_LOG = 1 << 18, READABLE = 0.7;
+const WORDS = ["yes", "no", "pass", "fail"];
 const SIGNS = { passed: "✓", failed: "✕", running: "▸", waiting: "?" };
 const LOOKS = { // the look and the sign of each state of a run
   running: ["running", "▸"], waiting: ["waiting", "?"], complete: ["passed", "✓"], stop: ["failed", "✕"],
@@ -22,7 +23,7 @@ const ofRun = (which, path) => `runs/${encodeURIComponent(which.key)}/${path}`;
 const step = (id) => steps.get(id) ?? { id, title: "", kind: "", at: "", text: "", command: "" };
 const joined = (parts, between = " ") => parts.filter(Boolean).join(between);
 const utc = (time) => time && `${time.slice(0, 19).replace("T", " ")} UTC`;
-const again = (attempt) => attempt > 1 ? `attempt ${attempt}` : "";
+const again = ({ instance, attempt }) => joined([instance && `instance ${instance}`, attempt > 1 && `attempt ${attempt}`], ", ");
 
 function duration(seconds, digits = 1) {
   if (seconds < 60) return `${seconds.toFixed(digits)} s`;
@@ -183,8 +184,8 @@ function head() {
 
 function question() {
   const { state } = run, asked = state.question, last = run.visits.at(-1);
-  fill("question", [state.key, state.run, asked, state.state === "waiting"], () => asked ? fields(asked)
-    : state.state === "waiting" ? [p("fine", "This run waits for an answer.")] : []);
+  fill("question", [state.key, state.run, asked, state.state === "waiting" && state.message], () => asked ? fields(asked)
+    : state.state === "waiting" ? [p("fine", "This run waits for an answer."), state.message && p("text", state.message)] : []);
   fill("holder", [state.holder, asked], () => asked?.form && state.holder
     ? [make("span", {}, `A terminal has the question open too, and takes your answer: ${state.holder}`)] : []);
   const isIdle = !asked && ["ready", "interrupted", "halted", "paused"].includes(state.state);
@@ -194,17 +195,20 @@ function question() {
 }
 
 function fields(asked) {
-  const { asks, entries, replies } = asked, waits = entries.filter((entry) => !entry.answered);
+  const { asks, replies } = asked;
   const options = asks?.options.length ? asks.options : replies.filter((reply) => reply !== "-");
   const about = [
     p("fine", `This run waits for ${asked.kind === "gate" ? "an approval" : "an answer"}${asked.since && ` since ${utc(asked.since)}`}`),
     make("h2", {}, joined([asked.step, asked.title])), asked.text !== asked.title && p("text", asked.text)];
-  if (!asked.form) return [...about, p("fine", "Answer it in a terminal:"), ...asked.commands.map(shell)];
+  const entries = asked.entries.map((one) => row(one.answered ? ["passed", "✓"] : ["waiting", "?"], one.entry,
+    { lines: line("then", one.text), tag: "div" }));
+  if (!asked.form) {
+    return [...about, ...entries, p("fine", "Answer it in a terminal:"), ...asked.commands.map(shell)];
+  }
   const isText = replies.includes("-") && !asks?.options.length;
   return [
     ...about,
-    waits.length && radios("step", "Entry", waits.map((one) => [one.entry, `${one.entry} ${one.text}`])),
-    options.length && radios("reply", "Reply", options.map((one) => [one, asks ? one : one.toUpperCase()])),
+    options.length && radios("reply", "Reply", options.map((one) => [one, WORDS.includes(one) ? one.toUpperCase() : one])),
     isText && field("textarea", asks?.name ?? "Reply", { name: "reply", required: true, rows: 2 }),
     asks?.pattern && p("fine", "The reply has to match ", make("code", {}, asks.pattern)),
     field("input", "Your name", { name: "by", required: true, value: localStorage.getItem("by") ?? "" }),
@@ -248,7 +252,7 @@ function facts() {
     ["Time", duration(worked)], ["Waited for people", waited && duration(waited)], ["Worker", state.worker],
     ["Compared", differences]];
   fill("facts", found, () => pairs(found));
-  const notices = joined([isNone && `To start a run: rdc run ${doc.file}`, state.notice, !run.isOver && state.message,
+  const notices = joined([isNone && `To start a run: rdc run ${doc.file}`, state.notice, !run.isOver && state.state !== "waiting" && state.message,
     !isNone && !state.is_same && "The document has changed since this run started."], "\n");
   fill("notices", notices, () => notices ? [make("span", {}, notices)] : []);
 }
@@ -284,7 +288,7 @@ function rowOf(visit) {
       theirs ? `${theirs.word}, ${duration(theirs.took)}` : "not reached"),
   ];
   return row([isOther ? `${look} differs` : look, SIGNS[look]], joined([visit.step, visit.title]), {
-    more: again(visit.attempt), time: visit.is_decision ? visit.word : duration(visit.took), lines, id: `v${visit.n}`,
+    more: again(visit), time: visit.is_decision ? visit.word : duration(visit.took), lines, id: `v${visit.n}`,
     onclick: () => choose(visit) });
 }
 
@@ -304,7 +308,7 @@ function rows() {
   Object.assign(list, { of, end, last: visits.length });
   if (follows) for (; list.last - list.first > ROWS; list.first++) box.firstChild.remove();
   const last = run.isOver ? row(look, state.state.toUpperCase(), { more: state.message, tag: "div" })
-    : now && row(look, joined([state.step, state.title]), { more: again(state.attempt), id: `v${now}`, onclick: () => choose({ n: now, step: state.step }) });
+    : now && row(look, joined([state.step, state.title]), { more: again(state), id: `v${now}`, onclick: () => choose({ n: now, step: state.step }) });
   if (last) last.className = "last";
   if (last) box.append(last);
   if (follows) box.scrollTop = box.scrollHeight;
@@ -345,7 +349,7 @@ function details() {
     return [
       make("button", { type: "button", className: "close", ariaLabel: "Close", onclick: () => choose(null) }, "✕"),
       make("h2", {}, joined([about.id, visit?.title ?? (isRun ? state.title : about.title)]),
-        visit?.attempt > 1 && ` · ${again(visit.attempt)}`),
+        isRun && again(visit ?? state) && ` · ${again(visit ?? state)}`),
       make("dl", {}, pairs(visit ? ended(visit) : isRun ? [["State", state.state], ["Started", utc(state.since)]]
         : [["State", "not reached in this run"]]), pairs([["Source", about.at], ["Text", about.text]])),
       hasLog && make("h3", {}, "Log"), hasLog && log.pre, about.command && make("h3", {}, "Command"),
@@ -438,7 +442,7 @@ function zoom(factor) {
 
 function fit(least = 0.1) {
   const [width, height] = picture.size, { clientWidth, clientHeight } = $("sheet");
-  const wanted = Math.max(least, Math.min(1.5, (clientWidth - 48) / width, (clientHeight - 88) / height));
+  const wanted = Math.max(least, Math.min(1.25, (clientWidth - 48) / width, (clientHeight - 88) / height));
   zoom(wanted / picture.zoom);
   picture.fits = true;
 }

@@ -9,23 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from rdc.looking.model import Question, State, Visit
-from tests.support.browser import (
-    CHROMIUM,
-    INCIDENT,
-    NO_CHROMIUM,
-    Visitor,
-    choose,
-    chromium,
-    incidents,
-    run,
-    started,
-    view,
-)
+pytest.importorskip("playwright", reason="playwright is not installed")
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page, expect
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-from axe_playwright_python.sync_playwright import Axe  # noqa: E402 (with playwright only)
-from playwright.sync_api import Browser, Locator, Page, expect  # noqa: E402
+from rdc.looking.model import Question, State, Visit
+from tests.support.browser import CHROMIUM, NO_CHROMIUM, Visitor, chromium, incidents, run, started, view
+from tools.screens import INCIDENT, PICTURES, STATES, choose
 
 pytestmark = [pytest.mark.tool, pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)]
 
@@ -96,7 +86,9 @@ def test_a_waiting_step_has_its_own_look(incident: str, person: People) -> None:
     expect(page.locator("#state")).to_have_text("? WAITING")
     expect(box(page, "2 Does")).to_have_class(re.compile(r"\bwaiting seen\b"))
     expect(box(page, "2 Does").locator(".badge")).to_have_text("?")
-    look = "element => { const s = getComputedStyle(element); return [s.stroke, s.strokeDasharray, s.strokeWidth].join() }"
+    look = (
+        "element => { const s = getComputedStyle(element); return [s.stroke, s.strokeDasharray, s.strokeWidth].join() }"
+    )
     shapes = [box(page, text).locator("polygon").first.evaluate(look) for text in ("1 Measure", "2 Does", "3 Install")]
     assert len(set(shapes)) == 3
 
@@ -315,7 +307,8 @@ def test_the_list_shows_the_newest_rows_first(incident: str, person: People) -> 
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 SVG = """<?xml version="1.0"?><?xml-stylesheet href="http://evil.example/x.css"?>
-<svg viewBox="0 0 100 100" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" onload="alert(1)">
+<svg viewBox="0 0 100 100" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"
+ onload="alert(1)">
 <style>@import "http://evil.example/y.css"; * { fill: url(http://evil.example/z) }</style><script>alert(1)</script>
 <g id="title" class="node" onclick="alert(1)" style="background:url(http://evil.example/a)">
 <a xlink:href="javascript:alert(1)"><text x="5" y="5" fill="url(http://evil.example/b)">Box</text></a>
@@ -329,8 +322,9 @@ def test_hostile_content_stays_text(tmp_path: Path, person: People) -> None:
     log = f"import sys; sys.stdout.write('{HOSTILE}\\x1b[31mred\\x1b[0m\\u202e</pre>\\n' + '{HOSTILE}' * 20000)"
     (tmp_path / "write.py").write_text(log, encoding="utf-8")
     text = (
-        f"# T {HOSTILE}\n\n## 1. S </title></script>{HOSTILE}\n\n```sh\n'{sys.executable}' write.py # {HOSTILE}\n```\n\n"
-        f"## 2. Q {HOSTILE}\n\n{HOSTILE} [x](javascript:alert(1)) \u202e\n\n- YES: COMPLETE \"{HOSTILE}\"\n- NO: STOP\n"
+        f"# T {HOSTILE}\n\n## 1. S </title></script>{HOSTILE}\n\n"
+        f"```sh\n'{sys.executable}' write.py # {HOSTILE}\n```\n\n"
+        f'## 2. Q {HOSTILE}\n\n{HOSTILE} [x](javascript:alert(1)) \u202e\n\n- YES: COMPLETE "{HOSTILE}"\n- NO: STOP\n'
     )
     file = "hostile.runbook.md"
     (tmp_path / file).write_text(text, encoding="utf-8")
@@ -364,9 +358,17 @@ def test_a_hostile_picture_has_only_shapes(incident: str, person: People) -> Non
     found = page.locator("svg").evaluate(
         "svg => [svg, ...svg.querySelectorAll('*')].map(one => [one.localName, ...one.getAttributeNames()].join(' '))"
     )
-    assert sorted(found) == ["g", "g class", "polygon points", "svg viewBox role aria-label width height class", "text x y"]
+    assert sorted(found) == [
+        "g",
+        "g class",
+        "polygon points",
+        "svg viewBox role aria-label width height class",
+        "text x y",
+    ]
     assert not visitor.foreign(incident)
-    visitor.problems = [one for one in visitor.problems if "Content Security Policy" not in one]  # it blocks styles, too
+    visitor.problems = [
+        one for one in visitor.problems if "Content Security Policy" not in one
+    ]  # it blocks styles, too
 
 
 def test_a_wrong_token_shows_the_reason(incident: str, person: People) -> None:
@@ -375,3 +377,10 @@ def test_a_wrong_token_shows_the_reason(incident: str, person: People) -> None:
     expect(page.locator("#live")).to_have_text("wrong token; open the address that `rdc view` printed")
     visitor.problems.clear()  # the refused request
     assert "#" not in page.url
+
+
+def test_each_state_has_its_picture() -> None:
+    assert {path.name for path in PICTURES.iterdir()} == {state.file for state in STATES}
+    assert {(state.theme, state.width) for state in STATES} == {
+        (theme, width) for theme in ("light", "dark") for width in (1440, 1024, 390)
+    }
