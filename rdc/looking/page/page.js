@@ -1,7 +1,6 @@
 // The page of `rdc view`. All content arrives as data and becomes text nodes or known shapes, so it can't add markup.
 const $ = (id) => document.getElementById(id);
 const ROWS = 300, LONGEST_LOG = 1 << 18, READABLE = 0.7;
-const WORDS = ["yes", "no", "pass", "fail"];
 const SIGNS = { passed: "✓", failed: "✕", running: "▸", waiting: "?" };
 const LOOKS = { // the look and the sign of each state of a run
   running: ["running", "▸"], waiting: ["waiting", "?"], complete: ["passed", "✓"], stop: ["failed", "✕"],
@@ -15,20 +14,23 @@ sessionStorage.setItem("token", token);
 history.replaceState(null, "", "/");
 
 let doc = { steps: [], boxes: [], arrows: [], diagnostics: [] }, steps = new Map(), arrows = new Map();
-let runs = [], run = null, other = null, chosen = null;
+let runs = [], run = null, other = null, chosen = null; // `chosen` is a visit, or a step without one
 
 const call = (path, options = {}) =>
   fetch(`/api/${path}`, { ...options, headers: { Authorization: `Bearer ${token}`, ...options.headers } });
 const ofRun = (which, path) => `runs/${encodeURIComponent(which.key)}/${path}`;
+const lookOf = (state) => LOOKS[state] ?? ["", ""];
 const step = (id) => steps.get(id) ?? { id, title: "", kind: "", at: "", text: "", command: "" };
 const joined = (parts, between = " ") => parts.filter(Boolean).join(between);
 const utc = (time) => time && `${time.slice(0, 19).replace("T", " ")} UTC`;
-const again = ({ instance, attempt }) => joined([instance && `instance ${instance}`, attempt > 1 && `attempt ${attempt}`], ", ");
+const which = ({ instance, attempt }) =>
+  joined([instance && `instance ${instance}`, attempt > 1 && `attempt ${attempt}`], ", ");
 
 function duration(seconds, digits = 1) {
   if (seconds < 60) return `${seconds.toFixed(digits)} s`;
   const minutes = Math.floor(seconds / 60);
-  return minutes < 60 ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 function make(tag, values, ...children) {
@@ -37,20 +39,21 @@ function make(tag, values, ...children) {
     if (name in element) element[name] = value;
     else element.setAttribute(name, value);
   }
-  element.append(...children.flat(2).filter((child) => child || child === 0));
+  element.append(...children.flat(2).filter(Boolean));
   return element;
 }
 
 const shown = new Map();
-function fill(id, key, children) { // only if the key has changed, so that focus, selection and typed text stay
+function fill(id, key, children) { // only after a change, so that focus, selection and typed text stay
   const text = JSON.stringify(key), element = $(id);
   if (shown.get(id) === text) return;
   shown.set(id, text);
-  element.replaceChildren(...children().filter(Boolean));
-  element.hidden = !element.childElementCount;
+  element.replaceChildren(...children().flat().filter(Boolean));
+  element.hidden = !element.childNodes.length;
 }
 
 const p = (className, ...children) => make("p", { className }, ...children);
+const span = (className, ...children) => make("span", { className }, ...children);
 const pairs = (facts) => facts.filter(([, value]) => value).map(([name, value]) =>
   make("div", {}, make("dt", {}, name), make("dd", {}, value)));
 
@@ -58,6 +61,16 @@ function shell(command) {
   const copy = make("button", { type: "button", ariaLabel: `Copy ${command}` }, "Copy");
   copy.onclick = () => navigator.clipboard.writeText(command).then(() => { copy.textContent = "Copied"; });
   return make("div", { className: "shell" }, make("code", {}, command), copy);
+}
+
+function signOf(look, sign) {
+  return make("span", { className: "sign", ...(sign && { role: "img", ariaLabel: look.split(" ")[0] }) }, sign);
+}
+
+function row([look, sign], title, { more = "", time = "", lines = [], id = "", onclick = null }) {
+  const values = { className: `row ${look}`, ...(id && { id }), ...(onclick && { onclick, type: "button" }) };
+  return make("li", {}, make(onclick ? "button" : "div", values, signOf(look, sign),
+    span("title", title, more && [" ", span("fine", more)]), span("time", time), lines));
 }
 
 // --- A run: its state, its visits, and what they mean for the picture ------------------------------------------------
@@ -74,15 +87,13 @@ class Run {
 
   get isOver() { return ["complete", "stop"].includes(this.state.state); }
   get now() { return !this.isOver && this.state.step ? this.visits.length + 1 : 0; }
-  visit(id, n) { return n === this.now ? { n, step: id } : this.visits[n - 1]; }
+  visit(n) { return n && n === this.now ? { n, step: this.state.step } : this.visits[n - 1]; }
 
   take(event, data) {
     if (event === "state") {
       if (this.state && this.state.run !== data.run) this.visits = [];
       this.state = data;
-    } else {
-      this.visits.splice(data.after, Infinity, ...data.visits);
-    }
+    } else this.visits.splice(data.after, Infinity, ...data.visits);
     if (this.folded > this.visits.length) this.forget();
   }
 
@@ -106,31 +117,30 @@ class Run {
   }
 
   look(id, source = "") { // the look and the sign of a box
-    const isNow = this.now && this.state.step === id, look = this.looks.get(source ? `${source} ${id}` : id) ?? "";
-    const [now, sign] = isNow ? LOOKS[this.state.state] ?? ["", ""] : [look, SIGNS[look] ?? ""];
+    const isNow = this.now && this.state.step === id, known = this.looks.get(source ? `${source} ${id}` : id) ?? "";
+    const [look, sign] = isNow ? lookOf(this.state.state) : [known, SIGNS[known] ?? ""];
     const count = (this.counts.get(id) ?? 0) + (isNow ? 1 : 0);
-    return [now, sign && count > 1 ? `${sign} ${count}×` : sign];
+    return [look, sign && count > 1 ? `${sign} ${count}×` : sign];
   }
 }
 
-async function follow(which) {
-  const { signal } = which.stopped;
-  while (!signal.aborted) {
+async function follow(one) {
+  const { signal } = one.stopped;
+  for (; !signal.aborted; await new Promise((done) => setTimeout(done, 1000))) {
     try {
-      const response = await call(ofRun(which, `events?after=${which.visits.length}&run=${which.state?.run ?? ""}`), { signal });
+      const known = `after=${one.visits.length}&run=${one.state?.run ?? ""}`;
+      const response = await call(ofRun(one, `events?${known}`), { signal });
       if (!response.ok) return connection((await response.json()).error);
-      if (which === run) connection("live", true);
-      await listen(which, response.body.pipeThrough(new TextDecoderStream()).getReader());
-    } catch (error) {
+      if (one === run) connection("live", true);
+      await listen(one, response.body.pipeThrough(new TextDecoderStream()).getReader());
+    } catch {
       if (signal.aborted) return;
-      console.info(error);
     }
-    if (which === run) connection("reconnecting");
-    await new Promise((done) => setTimeout(done, 1000));
+    if (one === run) connection("reconnecting");
   }
 }
 
-async function listen(which, reader) {
+async function listen(one, reader) {
   for (let rest = "", piece; !(piece = await reader.read()).done;) {
     const parts = (rest + piece.value).split("\n\n");
     rest = parts.pop();
@@ -139,7 +149,7 @@ async function listen(which, reader) {
       const news = event ? JSON.parse(data) : {};
       if (news.edition && news.edition !== doc.edition) await load();
       if (event === "runs") runs = (await (await call("runs")).json()).runs;
-      else if (["state", "visits"].includes(event)) which.take(event, news);
+      else if (["state", "visits"].includes(event)) one.take(event, news);
     }
     schedule();
   }
@@ -168,47 +178,43 @@ function compare(key) {
 // --- Header, question and facts --------------------------------------------------------------------------------------
 
 function head() {
-  const { state } = run, [look, sign] = LOOKS[state.state] ?? ["", ""];
-  const title = doc.title || doc.file;
+  const { state } = run, [look, sign] = lookOf(state.state), title = doc.title || doc.file;
   document.title = joined([sign, title]);
   $("title").textContent = $("title").title = title;
   $("file").textContent = doc.file;
   $("state").className = joined(["pill", look]);
-  fill("state", state.state, () => [make("span", {}, joined([sign, state.state === "none" ? "NO RUN" : state.state.toUpperCase()]))]);
+  fill("state", state.state, () => [joined([sign, state.state === "none" ? "NO RUN" : state.state.toUpperCase()])]);
   $("runs").hidden = !runs.length;
-  $("chosen").textContent = state.name || "Runs";
+  $("chosen").textContent = state.name;
   const errors = doc.diagnostics.filter((one) => one.severity === "error").slice(0, 20);
   fill("problems", errors, () => errors.map((one) => p("", make("strong", {}, one.message), one.help && `; ${one.help}`,
     make("code", {}, ` ${joined([one.path, one.line], ":")} ${one.code}`))));
 }
 
 function question() {
-  const { state } = run, asked = state.question, last = run.visits.at(-1);
-  fill("question", [state.key, state.run, asked, state.state === "waiting" && state.message], () => asked ? fields(asked)
-    : state.state === "waiting" ? [p("fine", "This run waits for an answer."), state.message && p("text", state.message)] : []);
-  fill("holder", [state.holder, asked], () => asked?.form && state.holder
-    ? [make("span", {}, `A terminal has the question open too, and takes your answer: ${state.holder}`)] : []);
-  const isIdle = !asked && ["ready", "interrupted", "halted", "paused"].includes(state.state);
-  fill("answered", [isIdle && last, state.next], () => isIdle ? [
+  const { state } = run, asked = state.question, last = run.visits.at(-1), waits = state.state === "waiting";
+  fill("question", [state.key, state.run, asked, waits && state.message], () => asked ? fields(asked)
+    : waits ? [p("fine", "This run waits for an answer."), state.message && p("text", state.message)] : []);
+  fill("holder", asked?.form && state.holder, () => asked?.form && state.holder
+    ? [`A terminal has the question open too, and takes your answer: ${state.holder}`] : []);
+  const isIdle = ["ready", "interrupted", "halted", "paused"].includes(state.state);
+  fill("answered", isIdle && [last, state.next], () => isIdle ? [
     last?.is_decision && p("", make("strong", {}, last.by), ` answered ${last.word}, ${utc(last.ended)}`),
-    state.next.length && p("fine", "To continue the run:"), ...state.next.map(shell)] : []);
+    state.next.length && p("fine", "To continue the run:"), state.next.map(shell)] : []);
 }
 
-function fields(asked) {
-  const { asks, replies } = asked;
+function fields({ asks, commands, entries, form, kind, replies, since, step: id, text, title }) {
   const options = asks?.options.length ? asks.options : replies.filter((reply) => reply !== "-");
-  const about = [
-    p("fine", `This run waits for ${asked.kind === "gate" ? "an approval" : "an answer"}${asked.since && ` since ${utc(asked.since)}`}`),
-    make("h2", {}, joined([asked.step, asked.title])), asked.text !== asked.title && p("text", asked.text)];
-  const entries = asked.entries.map((one) => row(one.answered ? ["passed", "✓"] : ["waiting", "?"], one.entry,
-    { lines: line("then", one.text), tag: "div" }));
-  if (!asked.form) {
-    return [...about, ...entries, p("fine", "Answer it in a terminal:"), ...asked.commands.map(shell)];
-  }
   const isText = replies.includes("-") && !asks?.options.length;
+  const about = [
+    p("fine", `This run waits for ${kind === "gate" ? "an approval" : "an answer"}${since && ` since ${utc(since)}`}`),
+    make("h2", {}, joined([id, title])), text && text !== title && p("text", text),
+    entries.map((one) => row(lookOf(one.answered ? "complete" : "waiting"), one.entry, { lines: [span("then", one.text)] })),
+  ];
+  if (!form) return [about, p("fine", "Answer it in a terminal:"), commands.map(shell)].flat();
   return [
     ...about,
-    options.length && radios("reply", "Reply", options.map((one) => [one, WORDS.includes(one) ? one.toUpperCase() : one])),
+    options.length && radios(options),
     isText && field("textarea", asks?.name ?? "Reply", { name: "reply", required: true, rows: 2 }),
     asks?.pattern && p("fine", "The reply has to match ", make("code", {}, asks.pattern)),
     field("input", "Your name", { name: "by", required: true, value: localStorage.getItem("by") ?? "" }),
@@ -219,42 +225,43 @@ function fields(asked) {
   ];
 }
 
-function radios(name, label, options) {
-  const isShort = options.length < 4 && options.every(([, text]) => text.length < 13);
-  return make("fieldset", { className: isShort ? "short" : "" }, make("legend", {}, label), options.map(([value, text]) =>
-    make("label", { className: "reply" }, make("input", { type: "radio", name, value, required: true }), make("span", {}, text))));
+function radios(options) {
+  const isShort = options.length < 4 && options.every((one) => one.length < 13);
+  return make("fieldset", { className: isShort ? "short" : "" }, make("legend", {}, "Reply"), options.map((value) =>
+    make("label", { className: "reply" }, make("input", { type: "radio", name: "reply", value, required: true }),
+      span("", /^(yes|no|pass|fail)$/.test(value) ? value.toUpperCase() : value))));
 }
 
 function field(tag, label, values) {
-  return make("label", { className: "field" }, make("span", {}, label), make(tag, values));
+  return make("label", { className: "field" }, span("", label), make(tag, values));
 }
 
 async function answer(event) {
   event.preventDefault();
-  const asked = run.state.question, given = Object.fromEntries(new FormData($("question")));
-  localStorage.setItem("by", given.by);
+  const { step: id, at } = run.state.question, given = Object.fromEntries(new FormData($("question")));
   const [button, error] = ["button.main", ".error"].map((name) => $("question").querySelector(name));
+  localStorage.setItem("by", given.by);
   button.disabled = true;
-  const body = JSON.stringify({ step: asked.step, ...given, at: asked.at });
-  const options = { method: "POST", headers: { "Content-Type": "application/json" }, body };
-  const response = await call(ofRun(run, "answer"), options);
+  const headers = { "Content-Type": "application/json" }, body = JSON.stringify({ step: id, at, ...given });
+  const response = await call(ofRun(run, "answer"), { method: "POST", headers, body }).catch(() => null);
   button.disabled = false;
-  if (response.ok) return;
-  const { error: problem, help, decided: first } = await response.json();
-  error.textContent = first ? `${first.by} answered ${first.word} first, ${utc(first.ended)}` : joined([problem, help], "; ");
+  if (response?.ok) return;
+  const { error: problem, help, decided: first } = response ? await response.json() : { error: "rdc view has ended" };
+  error.textContent = first ? `${first.by} answered ${first.word} first, ${utc(first.ended)}`
+    : joined([problem, help], "; ");
 }
 
 function facts() {
-  const { state, visits } = run, theirs = other?.state, isNone = state.state === "none";
-  const [worked, waited] = visits.reduce((sum, visit) => (sum[visit.is_decision ? 1 : 0] += visit.took, sum), [0, 0]);
-  const differences = theirs && `${visits.filter(differs).length} rows differ from ${theirs.name} ${theirs.run}`;
+  const { state, visits } = run, isNone = state.state === "none", theirs = other?.state;
+  const [worked, waited] = visits.reduce((sum, visit) => (sum[Number(visit.is_decision)] += visit.took, sum), [0, 0]);
   const found = isNone ? [] : [["Run", state.run], ["Started", utc(state.began)], ["Steps", String(visits.length)],
     ["Time", duration(worked)], ["Waited for people", waited && duration(waited)], ["Worker", state.worker],
-    ["Compared", differences]];
+    ["Compared", theirs && `${visits.filter(differs).length} rows differ from ${theirs.name} ${theirs.run}`]];
   fill("facts", found, () => pairs(found));
-  const notices = joined([isNone && `To start a run: rdc run ${doc.file}`, state.notice, !run.isOver && state.state !== "waiting" && state.message,
+  const notices = joined([isNone && `To start a run: rdc run ${doc.file}`, state.notice,
+    !run.isOver && state.state !== "waiting" && state.message,
     !isNone && !state.is_same && "The document has changed since this run started."], "\n");
-  fill("notices", notices, () => notices ? [make("span", {}, notices)] : []);
+  fill("notices", notices, () => [notices]);
 }
 
 // --- Rows and details ------------------------------------------------------------------------------------------------
@@ -263,39 +270,32 @@ const list = { first: 0, last: 0, of: "", end: "" }, log = { pre: null, n: 0, ne
 const match = (visit) => other?.index.get(`${visit.step} ${visit.attempt} ${visit.count}`);
 const differs = (visit) => Boolean(other?.state) && match(visit)?.outcome !== visit.outcome;
 
-function row([look, sign], title, { more = "", time = "", lines = [], tag = "button", id = "", onclick = null }) {
-  const values = { className: `row ${look}`, onclick, ...(id && { id }), ...(tag === "button" && { type: "button" }) };
-  return make("li", {}, make(tag, values, marked(make("span", { className: "sign" }), look, sign),
-    make("span", { className: "title" }, title, more && [" ", make("span", { className: "fine" }, more)]),
-    make("span", { className: "time" }, time), lines));
-}
-
-function marked(element, look, sign) {
-  Object.assign(element, { textContent: sign, role: "img", ariaLabel: look.split(" ")[0], ariaHidden: sign ? null : "true" });
-  return element;
-}
-
-const line = (className, ...parts) => make("span", { className }, ...parts);
-
 function rowOf(visit) {
   const look = visit.is_failed ? "failed" : "passed", theirs = match(visit), isOther = differs(visit);
   const how = visit.is_failed && !visit.is_decision ? visit.how || visit.word : "";
   const then = visit.transition === "CONTINUE" ? "" : visit.transition;
   const lines = [
-    (how || then) && line("then", line("how", how), how && then && " · ", then),
-    visit.by && line("who", make("strong", {}, visit.by), visit.note && `: ${visit.note}`),
-    other?.state && line("other", `${isOther ? "≠" : "="} ${other.state.name}: `,
+    (how || then) && span("then", span("how", how), how && then && " · ", then),
+    visit.by && span("who", make("strong", {}, visit.by), visit.note && `: ${visit.note}`),
+    other?.state && span("other", `${isOther ? "≠" : "="} ${other.state.name}: `,
       theirs ? `${theirs.word}, ${duration(theirs.took)}` : "not reached"),
   ];
-  return row([isOther ? `${look} differs` : look, SIGNS[look]], joined([visit.step, visit.title]), {
-    more: again(visit), time: visit.is_decision ? visit.word : duration(visit.took), lines, id: `v${visit.n}`,
+  return row([isOther ? `${look} differs` : look, SIGNS[look]], joined([visit.step, visit.title]), { lines,
+    more: which(visit), time: visit.is_decision ? visit.word : duration(visit.took), id: `v${visit.n}`,
     onclick: () => choose(visit) });
 }
 
+function rowOfNow() {
+  const { state, now } = run, look = lookOf(state.state);
+  if (run.isOver) return row(look, state.state.toUpperCase(), { more: state.message });
+  return now && row(look, joined([state.step, state.title]), { more: which(state), id: `v${now}`,
+    onclick: () => choose(run.visit(now)) });
+}
+
 function rows() {
-  const { state, visits, now } = run, box = $("visits"), look = LOOKS[state.state] ?? ["", ""];
+  const { state, visits } = run, box = $("visits"), { title, instance, attempt, message } = state;
   const of = JSON.stringify([run.key, state.run, other?.key, other?.folded]);
-  const end = JSON.stringify([of, visits.length, state.state, state.step, state.title, state.attempt, state.message]);
+  const end = JSON.stringify([of, visits.length, state.state, state.step, title, instance, attempt, message]);
   if (list.end === end) return;
   const follows = box.scrollTop + box.clientHeight > box.scrollHeight - 40;
   const focused = box.contains(document.activeElement) && document.activeElement.id;
@@ -307,10 +307,8 @@ function rows() {
   box.append(...visits.slice(list.last).map(rowOf));
   Object.assign(list, { of, end, last: visits.length });
   if (follows) for (; list.last - list.first > ROWS; list.first++) box.firstChild.remove();
-  const last = run.isOver ? row(look, state.state.toUpperCase(), { more: state.message, tag: "div" })
-    : now && row(look, joined([state.step, state.title]), { more: again(state), id: `v${now}`, onclick: () => choose({ n: now, step: state.step }) });
-  if (last) last.className = "last";
-  if (last) box.append(last);
+  const last = rowOfNow();
+  if (last) box.append(Object.assign(last, { className: "last" }));
   if (follows) box.scrollTop = box.scrollHeight;
   if (focused) $(focused)?.focus({ preventScroll: true });
   mark();
@@ -342,30 +340,32 @@ function details() {
   fill("details", of, () => {
     Object.assign(log, { n: chosen?.n, next: 0, text: "", pre: make("pre", { tabIndex: 0, ariaLabel: "Log" }) });
     if (!chosen) return [];
-    const about = step(chosen.step), hasLog = isRun && about.kind !== "ask";
+    const about = step(chosen.step), title = visit?.title ?? (isRun ? state.title : about.title);
+    const hasLog = isRun && about.kind !== "ask", more = isRun && which(visit ?? state);
     if (hasLog && state.has_logs) readLog(log.pre);
     else log.pre.textContent = "No log. With the option --logs, rdc run keeps the output of each step.";
     setTimeout(() => $(`v${chosen?.n}`)?.scrollIntoView({ block: "nearest" }));
     return [
       make("button", { type: "button", className: "close", ariaLabel: "Close", onclick: () => choose(null) }, "✕"),
-      make("h2", {}, joined([about.id, visit?.title ?? (isRun ? state.title : about.title)]),
-        isRun && again(visit ?? state) && ` · ${again(visit ?? state)}`),
+      make("h2", {}, joined([joined([about.id, title]), more], " · ")),
       make("dl", {}, pairs(visit ? ended(visit) : isRun ? [["State", state.state], ["Started", utc(state.since)]]
         : [["State", "not reached in this run"]]), pairs([["Source", about.at], ["Text", about.text]])),
-      hasLog && make("h3", {}, "Log"), hasLog && log.pre, about.command && make("h3", {}, "Command"),
-      about.command && make("pre", { tabIndex: 0, ariaLabel: "Command" }, about.command)];
+      hasLog && [make("h3", {}, "Log"), log.pre],
+      about.command && [make("h3", {}, "Command"), make("pre", { tabIndex: 0, ariaLabel: "Command" }, about.command)],
+    ];
   });
 }
 
 function ended(visit) {
   return [["Outcome", joined([visit.word, !visit.is_decision && visit.how], ", ")],
     ["Then", joined([visit.transition, "→", visit.next])], ["Started", utc(visit.started)],
-    ["Ended", joined([utc(visit.ended), `after ${duration(visit.took)}`])], ["Decided by", visit.by], ["Reason", visit.note],
-    ["Remarks", visit.remarks.join("\n")], ...Object.entries(visit.outputs)];
+    ["Ended", joined([utc(visit.ended), `after ${duration(visit.took)}`])], ["Decided by", visit.by],
+    ["Reason", visit.note], ["Remarks", visit.remarks.join("\n")], ...Object.entries(visit.outputs)];
 }
 
 async function readLog(pre) {
-  const response = await call(ofRun(run, `log/${log.n}${log.next ? `?from=${log.next}` : ""}`)), text = await response.text();
+  const response = await call(ofRun(run, `log/${log.n}${log.next ? `?from=${log.next}` : ""}`));
+  const text = await response.text();
   if (log.pre !== pre || !response.ok) return;
   const [from, next, size] = ["From", "Next", "Size"].map((name) => Number(response.headers.get(`Log-${name}`)));
   const follows = pre.scrollTop + pre.clientHeight > pre.scrollHeight - 30;
@@ -382,7 +382,7 @@ async function readLog(pre) {
 
 const SVG = "http://www.w3.org/2000/svg", SHAPES = ["svg", "g", "a", "polygon", "polyline", "path", "ellipse", "text"];
 const DRAWN = /^(class|points|d|[cr]?[xy]|viewBox|transform|text-anchor|font-size|stroke-dasharray)$/;
-const picture = { svg: null, parts: new Map(), boxes: [], size: [], zoom: 1, fits: true, moved: 0, at: "", isWanted: false };
+const picture = { svg: null, parts: new Map(), boxes: [], size: [], zoom: 1, fits: true, moved: 0, at: "" };
 
 function svgOf(tag, values, ...children) {
   const element = document.createElementNS(SVG, tag);
@@ -401,7 +401,7 @@ function copied(node) { // only known elements and attributes
 }
 
 async function draw() {
-  const isLarge = doc.is_large && !picture.isWanted;
+  const isLarge = doc.is_large && !picture.isForced;
   const request = new XMLHttpRequest(); // Trusted Types refuse DOMParser
   request.open("GET", "/api/picture?draw=anyway");
   request.setRequestHeader("Authorization", `Bearer ${token}`);
@@ -417,7 +417,7 @@ async function draw() {
   picture.svg.setAttribute("aria-label", `The flow of ${doc.title}`);
   picture.size = picture.svg.getAttribute("viewBox").split(" ").slice(2).map(Number);
   $("sheet").replaceChildren(picture.svg);
-  picture.boxes = doc.boxes.filter((box) => picture.parts.has(box.id)).map((box) => ({ ...box, part: picture.parts.get(box.id) }));
+  picture.boxes = doc.boxes.map((box) => ({ ...box, part: picture.parts.get(box.id) })).filter((box) => box.part);
   for (const { part, step: id } of picture.boxes) part.addEventListener("click", () => pick(id));
   if (picture.fits) fit(READABLE);
   else zoom(1);
@@ -427,7 +427,8 @@ function outline(isLarge) {
   const found = doc.steps.filter((one) => one.kind !== "branch");
   $("draw").hidden = !isLarge;
   $("why").textContent = isLarge ? `This document has ${doc.boxes.length} boxes, so it is shown as a list.`
-    : found.length ? "There is no picture without Graphviz, so the steps are shown as a list." : "There is nothing to show yet.";
+    : found.length ? "There is no picture without Graphviz, so the steps are shown as a list."
+      : "There is nothing to show yet.";
   $("steps").replaceChildren(...found.map((one) => row(["", ""], joined([one.id, one.title || one.text]),
     { time: one.at, onclick: () => pick(one.id) })));
   picture.boxes = found.map((one, place) => ({ step: one.id, part: $("steps").children[place].firstChild }));
@@ -447,14 +448,6 @@ function fit(least = 0.1) {
   picture.fits = true;
 }
 
-function badge(part, look, sign) {
-  const shape = part.querySelector("polygon, path, ellipse"), box = shape.getBBox();
-  const top = [...(shape.points ?? [])].filter((corner) => corner.y < box.y + 1).map((corner) => corner.x);
-  const width = 12 + 7 * sign.length, x = top.length ? Math.max(...top) : box.x + box.width - 6;
-  part.append(svgOf("g", { class: "badge", transform: `translate(${x}, ${box.y})` },
-    svgOf("rect", { x: -width / 2, y: -9, width, height: 18, rx: look === "failed" ? 4 : 9 }), svgOf("text", { y: 4 }, sign)));
-}
-
 function paint() {
   const { svg, parts, boxes } = picture, now = run.now && run.state.step, hasRun = run.state.state !== "none";
   for (const one of [run, other]) one?.fold();
@@ -466,7 +459,9 @@ function paint() {
   picture.at = now;
   svg?.classList.toggle("started", hasRun);
   svg?.classList.toggle("over", run.isOver);
-  for (const { id, source } of doc.arrows) parts.get(id)?.classList.toggle("taken", source ? run.taken.has(id) : hasRun);
+  for (const { id, source } of doc.arrows) {
+    parts.get(id)?.classList.toggle("taken", source ? run.taken.has(id) : hasRun);
+  }
 }
 
 function repaint(part, look, sign) {
@@ -475,21 +470,29 @@ function repaint(part, look, sign) {
   part.classList.remove(...Object.keys(SIGNS), "seen");
   if (look) part.classList.add(look, "seen");
   part.querySelector(".badge")?.remove();
-  if (!picture.svg) marked(part.firstChild, look, sign);
-  else if (look) badge(part, look, sign);
+  if (!picture.svg) part.firstChild.replaceWith(signOf(look, sign));
+  else if (look) part.append(badge(part.querySelector("polygon, path, ellipse"), look, sign));
+}
+
+function badge(shape, look, sign) { // at the right end of the shape's upper edge
+  const box = shape.getBBox(), width = 12 + 7 * sign.length;
+  const top = [...(shape.points ?? [])].filter((corner) => corner.y < box.y + 1).map((corner) => corner.x);
+  const x = top.length ? Math.max(...top) : box.x + box.width - 6;
+  const plate = svgOf("rect", { x: -width / 2, y: -9, width, height: 18, rx: look === "failed" ? 4 : 9 });
+  return svgOf("g", { class: "badge", transform: `translate(${x}, ${box.y})` }, plate, svgOf("text", { y: 4 }, sign));
 }
 
 function show(part) { // scrolls only the picture, and only if the part isn't visible
-  const room = $("sheet").getBoundingClientRect(), place = part.getBoundingClientRect();
-  if (place.top >= room.top && place.bottom <= room.bottom && place.left >= room.left && place.right <= room.right) return;
-  $("sheet").scrollBy(place.x - room.x - (room.width - place.width) / 2, place.y - room.y - (room.height - place.height) / 2);
+  const [room, place] = [$("sheet"), part].map((one) => one.getBoundingClientRect()), { x, y, width, height } = place;
+  if (x >= room.x && y >= room.y && place.right <= room.right && place.bottom <= room.bottom) return;
+  $("sheet").scrollBy(x - room.x - (room.width - width) / 2, y - room.y - (room.height - height) / 2);
 }
 
 function pick(id) { // a box, or a step of the outline or of the search
   const box = picture.boxes.find((one) => one.step === id);
   if (picture.svg && box) show(box.part);
   const isNow = run.now && run.state.step === id;
-  choose(isNow ? { n: run.now, step: id } : run.visits.findLast((visit) => visit.step === id) ?? { step: id });
+  choose(isNow ? run.visit(run.now) : run.visits.findLast((visit) => visit.step === id) ?? { step: id });
 }
 
 // --- Choosing, keys and the start ------------------------------------------------------------------------------------
@@ -498,8 +501,8 @@ function choosing(title, items, done) {
   const needle = $("needle");
   needle.oninput = () => {
     const fits = items.filter((item) => item.text.toLowerCase().includes(needle.value.toLowerCase()));
-    $("found").replaceChildren(...fits.slice(0, 100).map(({ text, note, state, value }) => row(LOOKS[state] ?? ["", ""], text, {
-      lines: note && line("then", note), onclick: () => { $("chooser").close(); needle.blur(); done(value); } })));
+    $("found").replaceChildren(...fits.slice(0, 100).map(({ text, note, state, value }) => row(lookOf(state), text, {
+      lines: [note && span("then", note)], onclick: () => { $("chooser").close(); needle.blur(); done(value); } })));
     $("nothing").hidden = Boolean(fits.length);
   };
   $("asked").textContent = needle.ariaLabel = title;
@@ -528,18 +531,23 @@ function arrowKey(event) {
   event.preventDefault();
 }
 
+const CLICKS = {
+  runs: chooseRun, find, keys: () => $("help").showModal(), close: () => $("help").close(),
+  fit: () => picture.svg && fit(), plus: () => zoom(1.25), minus: () => zoom(0.8), draw: () => { picture.isForced = true; draw().then(schedule); },
+};
+const KEYS = {
+  a: () => $("question").querySelector("input, textarea, button")?.focus(), "/": find, r: chooseRun, c: chooseOther,
+  f: CLICKS.fit, "+": CLICKS.plus, "-": CLICKS.minus, "?": CLICKS.keys,
+  Escape: () => chosen ? choose(null) : compare(null),
+};
+
 function key(event) {
   if (event.target.matches("input, textarea") || document.querySelector("dialog[open]")) return;
   if (event.ctrlKey || event.metaKey || event.altKey || !run) return;
   const last = run.state ? run.now || run.visits.length : 0, n = chosen?.n ?? 0;
   const target = { j: Math.min(last, n + 1), k: Math.max(1, n - 1), Home: 1, End: last }[event.key];
-  const act = {
-    a: () => $("question").querySelector("input, textarea, button")?.focus(), "/": find, f: () => picture.svg && fit(),
-    "+": () => zoom(1.25), "-": () => zoom(0.8), r: chooseRun, c: chooseOther, "?": () => $("help").showModal(),
-    Escape: () => chosen ? choose(null) : compare(null),
-  }[event.key];
-  if (target && last) choose(run.visit(run.state.step, target), true);
-  else if (act) act();
+  if (target && last) choose(run.visit(target), true);
+  else if (Object.hasOwn(KEYS, event.key)) KEYS[event.key]();
   else return;
   event.preventDefault();
 }
@@ -555,8 +563,9 @@ function schedule() { // one update for several events
 }
 
 function tick() {
-  const { state, since } = run?.state ?? {}, time = run?.now && $(`v${run.now}`)?.querySelector(".time");
-  if (time) time.textContent = since && state === "running" ? duration(Math.max(0, (Date.now() - Date.parse(since)) / 1000), 0) : state;
+  const { state, since } = run?.state ?? {}, time = run?.state && $(`v${run.now}`)?.querySelector(".time");
+  const passed = Math.max(0, (Date.now() - Date.parse(since)) / 1000);
+  if (time) time.textContent = since && state === "running" ? duration(passed, 0) : state;
 }
 
 async function load() {
@@ -576,10 +585,10 @@ async function start() {
   open(found.chosen);
 }
 
-const CLICKS = { runs: chooseRun, find, keys: () => $("help").showModal(), close: () => $("help").close(), fit: () => fit(),
-  plus: () => zoom(1.25), minus: () => zoom(0.8), draw: () => { picture.isWanted = true; draw().then(schedule); } };
 for (const [id, act] of Object.entries(CLICKS)) $(id).onclick = act;
-for (const name of ["wheel", "pointerdown", "keydown"]) $("sheet").addEventListener(name, () => { picture.moved = Date.now(); });
+for (const name of ["wheel", "pointerdown", "keydown"]) {
+  $("sheet").addEventListener(name, () => { picture.moved = Date.now(); });
+}
 for (const id of ["chooser", "help"]) $(id).onclick = (event) => event.target === $(id) && $(id).close();
 $("question").onsubmit = answer;
 $("chooser").onkeydown = arrowKey;
