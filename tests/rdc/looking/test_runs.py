@@ -147,13 +147,13 @@ def test_steps_with_new_names_are_sent_again(client: Client, folder: Path) -> No
     run(cwd=folder)
     stream = client.stream("deploy")
     stream.until("visits")
-    document(folder, NAME, DEPLOY.replace("## 1. Build", "## 1. New\n\n```sh\ntrue\n```\n\n## 2. Build").replace(
-        "## 2. Does", "## 3. Does").replace("## 3. Ship", "## 4. Ship"))  # fmt: skip
-    assert not stream.until("state", is_same=False)["is_same"]
-    run("answer", "3", "yes", "--adopt", cwd=folder)
-    run("resume", "--adopt", cwd=folder, given="")
-    visits = next(data for kind, data in stream.events() if kind == "visits" and data["after"] == 0)
-    assert [one["step"] for one in visits["visits"]][:2] == ["2", "2"]
+    first, rest = DEPLOY.index("## 1."), DEPLOY.index("## 2.")
+    shorter = DEPLOY[:first] + DEPLOY[rest:].replace("## 2.", "## 1.").replace("## 3.", "## 2.")
+    document(folder, NAME, shorter)
+    assert stream.until("state", is_same=False)["step"] == "2"
+    run("resume", "--adopt", cwd=folder)
+    visits = stream.until("visits", after=0)
+    assert [one["step"] for one in visits["visits"]] == ["1 (removed)"] * 2
     stream.close()
 
 
@@ -225,7 +225,7 @@ def test_no_link_is_followed(client: Client, folder: Path, tmp_path_factory: pyt
     journal(folder).rename(away)
     journal(folder).symlink_to(away)
     assert client.ask("/api/runs").json["runs"][0]["state"] == "unreadable"
-    os.unlink(journal(folder))
+    journal(folder).unlink()
     os.mkfifo(journal(folder))
     began = time.monotonic()
     assert client.ask("/api/runs").json["runs"][0]["state"] == "unreadable"
@@ -271,7 +271,7 @@ def test_the_second_person_sees_who_was_first(client: Client, folder: Path) -> N
         ({"step": "--events=/tmp/x"}, "is not waiting for an answer"),
         ({"step": ""}, "is not waiting for an answer"),
         ({"at": "1:2"}, "1:2 is not the current step"),
-        ({"by": "a\0b"}, "embedded null byte"),
+        ({"by": "a\0b"}, "printable characters"),
         ({"by": "x" * 300}, ""),
         ({"note": "\udcff"}, ""),
     ],
@@ -486,7 +486,7 @@ def test_a_large_picture_is_drawn_on_request(folder: Path) -> None:
         assert len(found["steps"]) > 301
         refused = client.ask("/api/picture")
         assert (refused.status, refused.json["error"]) == (409, "the picture is large")
-        assert client.ask("/api/picture?draw=anyway").body.count(b"Step ") > 301
+        assert client.ask("/api/picture?draw=anyway").body.count(b"Step ") >= 301
 
 
 def test_without_graphviz_there_is_the_outline(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
