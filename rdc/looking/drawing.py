@@ -58,7 +58,7 @@ class Drawing:
         self._stamp: Stamp = ()
         self._seen = self._at = 0.0
         self._is_closed = False
-        self._is_due, self._drawn, self._lock = Event(), (0, b""), Lock()
+        self._is_due, self._drawn, self._lock, self._brush = Event(), (0, b""), Lock(), Lock()
         self._compile()
         Thread(target=self._work, daemon=True).start()
 
@@ -71,6 +71,11 @@ class Drawing:
             self._seen = now
             self._is_due.set()
 
+    def renew(self) -> None:
+        """Compile the document now if its files have changed. Without an open page, no one looks at them."""
+        if tuple(map(_stamp_of, self._paths)) != self._stamp:
+            self._compile_changes()
+
     def close(self) -> None:
         """End the thread."""
         self._is_closed = True
@@ -78,7 +83,7 @@ class Drawing:
 
     def picture(self) -> bytes:
         """Return the SVG of the newest version without errors; raises `DrawingError`, or LookupError without one."""
-        with self._lock:
+        with self._brush:
             version, edition = self.version, self.document.drawn
             if version is None:
                 raise LookupError("no version of the document compiles")
@@ -89,9 +94,15 @@ class Drawing:
     def _work(self) -> None:
         while self._is_due.wait() and not self._is_closed:
             self._is_due.clear()
-            if [*map(_hash_of, self._paths)] != self._hashes:
+            self._compile_changes()
+
+    def _compile_changes(self) -> None:
+        with self._lock:
+            is_changed = [*map(_hash_of, self._paths)] != self._hashes
+            if is_changed:
                 self._compile()
-                self._changed()
+        if is_changed:
+            self._changed()
 
     def _compile(self) -> None:
         """Compile the document. After an error, the last version stays."""

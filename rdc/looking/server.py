@@ -107,6 +107,7 @@ class Handler(BaseHTTPRequestHandler):
             data, kind = self.server.files[path]
             self._send(200, data, kind)
         elif path == "/api/document":
+            watch.drawing.renew()
             self._give(200, watch.document())
         elif path == "/api/picture":
             self._picture(is_wanted=query.get("draw") == "anyway")

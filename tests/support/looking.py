@@ -17,7 +17,7 @@ from rdc.looking.runs import LocalRuns
 from rdc.looking.server import Server
 from rdc.looking.watching import Watch
 
-SOON = 20.0
+SOON = 14.0
 JSON = {"Content-Type": "application/json"}
 
 
@@ -44,8 +44,9 @@ class Stream:
 
     def events(self) -> Iterator[tuple[str, Any]]:
         """Yield events with their data, and comments with None."""
-        kind = ""
+        kind, deadline = "", time.monotonic() + SOON
         for line in self.response:
+            assert time.monotonic() < deadline, "nothing more came"
             name, _, value = line.decode().rstrip("\n").partition(": ")
             if name == "event":
                 kind = value
