@@ -101,11 +101,6 @@ class Visitor:
             choose(page, "r", name)
         return page
 
-    def foreign(self, address: str) -> list[str]:
-        """Return the requests that left the server."""
-        origin, _, _ = address.partition("#")
-        return [url for url in self.requests if not url.startswith(origin)]
-
     def _hear(self, message: ConsoleMessage) -> None:
         is_refusal = "status of 409" in message.text  # the page shows it
         if message.type in ("error", "warning") and not is_refusal:

@@ -209,7 +209,8 @@ function fields({ asks, commands, entries, form, kind, replies, since, step: id,
   const about = [
     p("fine", `This run waits for ${kind === "gate" ? "an approval" : "an answer"}${since && ` since ${utc(since)}`}`),
     make("h2", {}, joined([id, title])), text && text !== title && p("text", text),
-    entries.map((one) => row(lookOf(one.answered ? "complete" : "waiting"), one.entry, { lines: [span("then", one.text)] })),
+    entries.length && make("ul", {}, entries.map((one) => row(lookOf(one.answered ? "complete" : "waiting"), one.entry,
+      { lines: [span("then", one.text)] }))),
   ];
   if (!form) return [about, p("fine", "Answer it in a terminal:"), commands.map(shell)].flat();
   return [
@@ -322,6 +323,7 @@ function older() {
 }
 
 function choose(visit, moves = false) {
+  if (!visit && $("details").contains(document.activeElement)) $(`v${chosen?.n}`)?.focus();
   chosen = visit;
   while (visit?.n && visit.n <= list.first) older();
   if (moves) $(`v${visit.n}`)?.focus();
@@ -401,12 +403,12 @@ function copied(node) { // only known elements and attributes
 }
 
 async function draw() {
-  const isLarge = doc.is_large && !picture.isForced;
+  const isLarge = doc.is_large && !picture.isForced, isNeeded = doc.drawn && !isLarge;
   const request = new XMLHttpRequest(); // Trusted Types refuse DOMParser
   request.open("GET", "/api/picture?draw=anyway");
   request.setRequestHeader("Authorization", `Bearer ${token}`);
   request.responseType = "document";
-  await new Promise((done) => isLarge ? done() : Object.assign(request, { onloadend: done }).send());
+  await new Promise((done) => isNeeded ? Object.assign(request, { onloadend: done }).send() : done());
   const root = request.status === 200 && request.responseXML?.documentElement;
   picture.parts.clear();
   picture.svg = root ? copied(root) : null;
@@ -533,7 +535,8 @@ function arrowKey(event) {
 
 const CLICKS = {
   runs: chooseRun, find, keys: () => $("help").showModal(), close: () => $("help").close(),
-  fit: () => picture.svg && fit(), plus: () => zoom(1.25), minus: () => zoom(0.8), draw: () => { picture.isForced = true; draw().then(schedule); },
+  fit: () => picture.svg && fit(), plus: () => zoom(1.25), minus: () => zoom(0.8),
+  draw: () => { picture.isForced = true; draw().then(schedule); },
 };
 const KEYS = {
   a: () => $("question").querySelector("input, textarea, button")?.focus(), "/": find, r: chooseRun, c: chooseOther,
