@@ -1,6 +1,7 @@
 """`rdc view`: shows a document and its runs in the browser."""
 
 import os
+import secrets
 import signal
 import tempfile
 import webbrowser
@@ -103,18 +104,18 @@ def _opened(server: Server) -> Iterator[None]:
 
     The file is removed when the page has loaded.
     """
-    number, path = tempfile.mkstemp(".html", "rdc-")
-    with open(number, "w", encoding="utf-8") as file:  # noqa: PTH123 (an open file)
-        file.write(OPENED.format(address=escape(server.door.address)))
-    page = Path(path)
+    page = Path(tempfile.gettempdir(), f"rdc-{secrets.token_hex(8)}.html")
 
     def remove() -> None:
         server.used.wait(LOADING)
         page.unlink(missing_ok=True)
 
-    for act in (remove, lambda: webbrowser.open(page.as_uri())):
-        Thread(target=act, daemon=True).start()
     try:
+        number = os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(number, "w", encoding="utf-8") as file:  # noqa: PTH123 (an open file)
+            file.write(OPENED.format(address=escape(server.door.address)))
+        for act in (remove, lambda: webbrowser.open(page.as_uri())):
+            Thread(target=act, daemon=True).start()
         yield
     finally:
         page.unlink(missing_ok=True)

@@ -47,8 +47,8 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 64
 
     def __init__(self, port: int, watch: Watch, wanted: str = "") -> None:
-        super().__init__(("127.0.0.1", port), Handler)
         self.watch, self.wanted = watch, wanted
+        super().__init__(("127.0.0.1", port), Handler)
         self.door, self.used = Door(self.server_address[1]), Event()
         self.files = {path: ((PAGE / name).read_bytes(), kind) for path, (name, kind) in FILES.items()}
 
