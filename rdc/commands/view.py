@@ -1,6 +1,7 @@
 """`rdc view`: shows a document and its runs in the browser."""
 
 import os
+import secrets
 import signal
 import tempfile
 import webbrowser
@@ -19,7 +20,7 @@ from rdc.looking.runs import LocalRuns, documents_here
 from rdc.looking.server import Server
 from rdc.looking.watching import Watch
 from rdc.output.verify import origin_of
-from rdc.terminal.output import PointingError, put, tell
+from rdc.terminal.output import PointingError, put
 from runtime_shim.engine.program import UsageError
 
 LOADING = 60.0
@@ -50,14 +51,13 @@ def command(file: str | None, run: str, port: int, database: str, *, opens: bool
     """
     watch = _watch(file, database, continues=continues)
     if run and not watch.listed(run).chosen:
-        raise PointingError(f"there is no run {run!a} of this document", "rdc status")
+        raise PointingError(f"unknown run {run!a}", "rdc status")
     try:
         server = Server(port, watch, run)
     except OSError as error:
         raise click.UsageError(f"cannot use port {port}: {error.strerror}; choose another one with --port") from None
     with server:
         put(server.door.address)
-        tell("rdc: to end it, press Ctrl-C")
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         with _opened(server) if opens else server:
             server.serve_forever()
@@ -89,7 +89,7 @@ def _document(file: str | None) -> str:
     """Return the document, or the only one with runs here."""
     if file is not None:
         if not Path(file).is_file():
-            raise click.UsageError(f"{file}: there is no such file")
+            raise click.UsageError(f"{file} does not exist")
         return file
     found = documents_here()
     if len(found) != 1:
@@ -104,18 +104,18 @@ def _opened(server: Server) -> Iterator[None]:
 
     The file is removed when the page has loaded.
     """
-    number, path = tempfile.mkstemp(".html", "rdc-")
-    with open(number, "w", encoding="utf-8") as file:  # noqa: PTH123 (an open file)
-        file.write(OPENED.format(address=escape(server.door.address)))
-    page = Path(path)
+    page = Path(tempfile.gettempdir(), f"rdc-{secrets.token_hex(8)}.html")
 
     def remove() -> None:
         server.used.wait(LOADING)
         page.unlink(missing_ok=True)
 
-    for act in (remove, lambda: webbrowser.open(page.as_uri())):
-        Thread(target=act, daemon=True).start()
     try:
+        number = os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(number, "w", encoding="utf-8") as file:  # noqa: PTH123 (an open file)
+            file.write(OPENED.format(address=escape(server.door.address)))
+        for act in (remove, lambda: webbrowser.open(page.as_uri())):
+            Thread(target=act, daemon=True).start()
         yield
     finally:
         page.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from rdc.looking.drawing import KINDS, Drawing
-from rdc.looking.following import Followed, Place, Told, since_of
+from rdc.looking.following import Followed, Place, Status, since_of
 from rdc.looking.model import Answered, Asked, Question, Refused, Reply, RunEntry
 from rdc.runs.process import ERROR
 from runtime_shim.engine.journal import Record
@@ -155,16 +155,16 @@ class WorkerRun(Followed):
         worker = leg.worker if leg.status == "PENDING" else ""
         return Place(shown, (leg.number, len(state.notes)), leg.is_active, worker=worker, notice=notice)
 
-    def ask(self, state: RunState) -> Told:
-        """Return what the program shows: `worker.py status RUN`."""
+    def ask(self, state: RunState) -> Status:
+        """Return the status that `worker.py status RUN` shows."""
         done = self._worker.call("status", self.entry.name, "--json")
         try:
             facts: dict[str, Any] = msgspec.json.decode(done.stdout)
         except msgspec.DecodeError:
-            return Told(self._place.state, message=reason_of(done))
+            return Status(self._place.state, message=reason_of(done))
         following = tuple(map(str, facts["next"]))
         question = self._question(state, following) if facts["state"] == "waiting" else None
-        return Told(facts["state"], following, question)
+        return Status(facts["state"], following, question)
 
     def _question(self, state: RunState, following: Sequence[str]) -> Question | None:
         """Return the question of the step, whose answers are in the commands that follow."""
@@ -172,13 +172,13 @@ class WorkerRun(Followed):
         node = version.table["nodes"].get(state.node) if version else None
         if node is None:
             return None
-        texts = (filled(node, node.get(key, ""), state.registers).strip("\n") for key in ("prompt", "block", "reason"))
+        parts = (filled(node, node.get(key, ""), state.registers).strip("\n") for key in ("prompt", "block", "reason"))
         asks, kind = node.get("asks"), KINDS.get(node["task"], node["task"])
         return Question(
             step=state.node,
             at=at_of(state),
             title=filled(node, node.get("title", ""), state.registers),
-            text="\n\n".join(filter(None, texts)),
+            text="\n\n".join(filter(None, parts)),
             kind=kind,
             since=since_of(state),
             replies=tuple(shlex.split(one.partition(" answer ")[2])[2] for one in answers),

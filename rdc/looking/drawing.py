@@ -23,7 +23,7 @@ from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import identified, without_places
 
 KINDS = {"value": "ask", "confirm": "ask", "input": "ask", "select": "ask"}
-TEXTS = ("prompt", "block", "reason", "message")
+PARTS = ("prompt", "block", "reason", "message")
 START = "edge1"
 """The id that Graphviz gives to the first arrow of a graph: the one from the start."""
 
@@ -152,7 +152,7 @@ def _found(made: Compilation) -> Iterator[Found]:
 def _steps(table: Table) -> Iterator[Step]:
     for name, node in table["nodes"].items():
         kind = KINDS.get(node["task"], node["task"])
-        text = "\n\n".join(filter(None, (node.get(key, "").strip("\n") for key in TEXTS)))
+        text = "\n\n".join(filter(None, (node.get(key, "").strip("\n") for key in PARTS)))
         at, command, result = (str(node.get(key, "")) for key in ("at", "command", "result"))
         yield Step(name, node.get("title", ""), kind, at, text, command, result)
 

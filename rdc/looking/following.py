@@ -1,4 +1,4 @@
-"""A run that pages look at: its records as they come, its place, and what its program shows about it."""
+"""A run that pages look at: its records as they come, its place, and the status that its program shows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from rdc.looking.drawing import Drawing
 from rdc.looking.model import Answered, Question, Refused, Reply, RunEntry, State, Visit
-from rdc.looking.visits import Reading, is_same, place_of, table_for
+from rdc.looking.visits import Reading, first_of, is_same, last_of, place_of, table_for
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.state import State as RunState
@@ -22,7 +22,7 @@ DAMAGES = (ValueError, KeyError, TypeError, AttributeError, IndexError, Recursio
 
 def since_of(state: RunState) -> str:
     """Return when the current step started, or the run ended; "" without times."""
-    return str([state.begin, *state.finished[-1:]][-1].get("time", ""))
+    return str(last_of(state).get("time", ""))
 
 
 def words_of(error: Exception) -> str:
@@ -53,8 +53,8 @@ class Place(Struct, frozen=True):
     notice: str = ""
 
 
-class Told(Struct, frozen=True):
-    """What the program of a run shows: its state, its next commands, and its question."""
+class Status(Struct, frozen=True):
+    """The status that the program of a run shows: its state, its next commands, and its question."""
 
     state: str
     next: tuple[str, ...] = ()
@@ -64,17 +64,17 @@ class Told(Struct, frozen=True):
 
 
 class Followed(ABC):
-    """A run that pages look at. `seen` is what they see."""
+    """A run that pages look at. They see `seen`."""
 
     def __init__(self, entry: RunEntry, drawing: Drawing, changed: Callable[[], None]) -> None:
         self.entry, self._drawing, self._changed = entry, drawing, changed
         self._lock, self._edition, self._problem, self._damage = Lock(), -1, "", ""
         self._reading, self._place = Reading(), Place("none", None, is_quiet=True)
         self._asked: object = None
-        self._told: tuple[object, Told | None] = None, None
+        self._status: tuple[object, Status | None] = None, None
         self.seen = Seen(State(entry.key, entry.name, "", "none", 0), [])
 
-    # --- What differs between runs here and at workers ---
+    # --- The differences between runs here and at workers ---
 
     @abstractmethod
     def more(self) -> tuple[bool, list[Record]]:
@@ -89,8 +89,8 @@ class Followed(ABC):
         """Return where the run is. This is called often."""
 
     @abstractmethod
-    def ask(self, state: RunState) -> Told:
-        """Return what the program of the run shows. This takes a while."""
+    def ask(self, state: RunState) -> Status:
+        """Ask the program of the run for its status. This takes a while."""
 
     @abstractmethod
     def answer(self, reply: Reply, *, continues: bool) -> Answered | Refused:
@@ -125,12 +125,12 @@ class Followed(ABC):
             is_new, self._problem = False, words_of(error)
         try:
             self._reading.add(records, self._drawing.version)
-        except DAMAGES as error:  # what comes later can't be read either
+        except DAMAGES as error:  # later records can't be read either
             self._problem = self._damage = f"the records of the run are damaged: {words_of(error)}"
         return is_new or bool(records) or before != self._problem
 
     def _show(self) -> None:
-        """Renew what pages see."""
+        """Renew the view of pages."""
         reading, entry, edition = self._reading, self.entry, self._drawing.document.edition
         state, version = reading.state, self._drawing.version
         if self._problem or state is None:
@@ -141,11 +141,11 @@ class Followed(ABC):
         shown = State(
             key=entry.key,
             name=entry.name,
-            run=state.begin["run"],
+            run=first_of(state)["run"],
             state=self._place.state,
             edition=edition,
             is_same=version is not None and is_same(state, version),
-            began=state.begin.get("time", ""),
+            started=first_of(state).get("time", ""),
             since=since_of(state),
             step=state.node,
             title=title,
@@ -158,14 +158,14 @@ class Followed(ABC):
             worker=self._place.worker,
             notice=self._place.notice,
         )
-        self.seen = Seen(self._with_told(shown, state), reading.visits, reading.epoch)
+        self.seen = Seen(self._with_status(shown, state), reading.visits, reading.epoch)
 
     @abstractmethod
     def has_logs(self) -> bool:
         """Return whether the run has logs."""
 
-    def _with_told(self, shown: State, state: RunState) -> State:
-        """Return the state with what the program shows. A thread asks for it, and then the state changes."""
+    def _with_status(self, shown: State, state: RunState) -> State:
+        """Return the state with the status of the program. A thread asks for it, and then the state changes."""
         if self._place.is_quiet:
             return shown
         question = (shown.run, shown.total, shown.state)
@@ -173,17 +173,19 @@ class Followed(ABC):
         if self._asked != key:
             self._asked = key
             Thread(target=self._ask, args=(key, state), daemon=True).start()
-        told = self._told[1]
-        if told is None or self._told[0] != question:  # otherwise the form stays, as someone may write in it
+        status = self._status[1]
+        if status is None or self._status[0] != question:  # otherwise the form stays, as someone may write in it
             return shown
-        message, holder = told.message or shown.message, told.holder or shown.holder
-        return replace(shown, state=told.state, next=told.next, question=told.question, message=message, holder=holder)
+        message, holder = status.message or shown.message, status.holder or shown.holder
+        return replace(
+            shown, state=status.state, next=status.next, question=status.question, message=message, holder=holder
+        )
 
     def _ask(self, key: tuple[object, ...], state: RunState) -> None:
-        told = self.ask(state)
+        status = self.ask(state)
         with self._lock:
             if self._asked == key:
-                self._told = key[0], told
+                self._status = key[0], status
                 self._show()
         self._changed()
 

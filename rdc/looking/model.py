@@ -3,7 +3,7 @@
 | route | gives |
 | --- | --- |
 | `GET /api/document` | `Document` |
-| `GET /api/picture` | the SVG, or a `Problem`: 409 above `MOST_BOXES` without `?draw=anyway`, 503 without Graphviz |
+| `GET /api/picture` | the SVG, or a `Failure`: 409 above `MOST_BOXES` without `?draw=anyway`, 503 without Graphviz |
 | `GET /api/runs` | `RunList` |
 | `GET /api/runs/RUN/events?after=N&run=ID` | a stream of events, as `EVENTS` lists them |
 | `GET /api/runs/RUN/log/N?from=BYTE` | the text of the log of visit N, at most 64 KB |
@@ -11,7 +11,7 @@
 
 RUN is the `key` of a run, percent-encoded. A stream sends all visits unless the run still has the id ID. A log has the
 headers `Log-From`, `Log-Next` and `Log-Size`, in bytes. Without `from`, or if the log has become shorter, it is the end
-of the log. All other failures give a `Problem`: 400 a wrong request, 401 a wrong token,
+of the log. All other failures give a `Failure`: 400 a wrong request, 401 a wrong token,
 403 a foreign page, 404 an unknown run or path, 405, 413 a body that is too long, 415, 421 a wrong `Host`.
 
 A time is a string such as `2026-11-29T08:40:00.123456Z`, or "" if the journal has none.
@@ -119,7 +119,7 @@ class RunEntry(Struct, frozen=True):
         name: The run's name in `rdc status`, such as `deploy@blue`.
         id: The run's id, such as `20261129T084000Z-0a1b2c3d`, or "" if it can't be read.
         state: See `State`.
-        began: When it started.
+        started: When it started.
         until: The time of its last record.
         step: The current step, or "".
         message: The message of its end, or the reason why it can't be read.
@@ -131,7 +131,7 @@ class RunEntry(Struct, frozen=True):
     name: str
     id: str
     state: str
-    began: str = ""
+    started: str = ""
     until: str = ""
     step: str = ""
     message: str = ""
@@ -204,7 +204,7 @@ class State(Struct, frozen=True):
             workers also `queued`, `paused`, `halted`, `refused`, `failed` and `canceled`.
         edition: The edition of the document.
         is_same: Whether the document still has the version that the run started with.
-        began: When the run started.
+        started: When the run started.
         since: When the current step started, or the run ended.
         step: The current step, or "" after the end. The box of an end after the end.
         title: Its title, with values.
@@ -226,7 +226,7 @@ class State(Struct, frozen=True):
     state: str
     edition: int
     is_same: bool = True
-    began: str = ""
+    started: str = ""
     since: str = ""
     step: str = ""
     title: str = ""
@@ -336,7 +336,7 @@ class Refused(Struct, frozen=True):
     decided: Visit | None = None
 
 
-class Problem(Struct, frozen=True):
+class Failure(Struct, frozen=True):
     """Why a request failed."""
 
     error: str

@@ -18,8 +18,9 @@ from compiler.project.project import open_project, project_around
 from compiler.text.source import without_ending
 from rdc import api
 from rdc.looking.drawing import Drawing
-from rdc.looking.following import DAMAGES, Followed, Place, Told, since_of, words_of
+from rdc.looking.following import DAMAGES, Followed, Place, Status, since_of, words_of
 from rdc.looking.model import Answered, Asked, Item, Question, Refused, Reply, RunEntry
+from rdc.looking.visits import first_of
 from rdc.runs.control import LOOK
 from rdc.runs.process import start_process
 from rdc.runs.reports import archived_runs
@@ -42,7 +43,7 @@ BUSY_EVERY = 1.0
 
 
 class Journal:
-    """The records of a journal, each of which is read once."""
+    """The records of a journal, each read once."""
 
     def __init__(self, path: str) -> None:
         self._path, self._stamp = path, (-1, -1, -1)
@@ -50,7 +51,7 @@ class Journal:
         self._problem: Exception | None = None
 
     def more(self) -> tuple[bool, list[Record]]:
-        """Return whether another journal is there now, and the new records.
+        """Return whether this is another journal now, and the new records.
 
         Raises:
             UsageError, OSError or one of `DAMAGES`: It can't be read.
@@ -85,15 +86,14 @@ class Journal:
             if is_new:
                 self._begin_with(found.st_ino)
             file.seek(self._size)
-            *lines, rest = file.read().split(b"\n")  # the rest is a record that is still being written
-            end = file.tell() - len(rest)
+            *lines, _ = file.read().split(b"\n")  # the rest is a record that is still being written
         records = [record_in(line, number) for number, line in enumerate(lines, self._count)]
-        self._count, self._size = self._count + len(records), end
+        self._count, self._size = self._count + len(records), self._size + sum(map(len, lines)) + len(lines)
         return is_new, records
 
 
 class _Place(Struct, frozen=True):
-    """A journal: its run for `rdc.api`, its path, and what the list shows of it."""
+    """A journal: its run for `rdc.api`, its path, and its entry in the list."""
 
     run: api.Run
     path: str
@@ -126,17 +126,17 @@ class LocalRun(Followed):
         holder = self._store.holder() if is_running else ""
         return Place(word, (word, self._is_busy, len(state.notes)), is_running, holder)
 
-    def ask(self, state: RunState) -> Told:
-        """Return what `rdc run FILE status` shows."""
+    def ask(self, state: RunState) -> Status:
+        """Return the status that `rdc run FILE status` shows."""
         try:
             run = api.run_of(self._run)
         except api.Error as error:
-            return Told(
+            return Status(
                 condition_of(state, self._is_busy),
                 (shlex.join(["rdc", "check", self._run.document]),),
                 message=str(error),
             )
-        return Told(run.state, run.next, question_of(run, since_of(state)), run.holder)
+        return Status(run.state, run.next, question_of(run, since_of(state)), run.holder)
 
     def has_logs(self) -> bool:
         """Return whether the run has logs."""
@@ -249,9 +249,9 @@ class LocalRuns:
             return
         if state.source == self._source:
             is_busy = not entry.is_archived and Store(run.directory).is_busy()
-            began, until = (one.get("time", "") for one in (state.begin, [state.begin, *state.finished][-1]))
-            entry = replace(entry, id=state.begin["run"], state=condition_of(state, is_busy), began=began, until=until)
-            yield _Place(run, path, replace(entry, step=state.node, message=state.message))
+            first, until = first_of(state), since_of(state)
+            entry = replace(entry, id=first["run"], state=condition_of(state, is_busy), started=first.get("time", ""))
+            yield _Place(run, path, replace(entry, until=until, step=state.node, message=state.message))
 
 
 def glance(path: str) -> RunState:
@@ -264,8 +264,9 @@ def glance(path: str) -> RunState:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise UsageError(f"{path}: the journal is not a regular file")
         first = file.readline()
-        file.seek(max(len(first), os.fstat(file.fileno()).st_size - GLANCE))
-        is_whole = file.tell() == len(first)
+        start = max(len(first), os.fstat(file.fileno()).st_size - GLANCE)
+        file.seek(start)
+        is_whole = start == len(first)
         lines = file.read().split(b"\n")[:-1]
     state = RunState([record_in(first.removesuffix(b"\n"), 0)])
     state.node = state.node if is_whole else ""

@@ -1,4 +1,4 @@
-"""Who may ask the server of a page for what. The address has a token, which only the page that it opens knows."""
+"""Access to the server of a page. The address has a token, which only its page knows."""
 
 from __future__ import annotations
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -15,10 +17,12 @@ from urllib.parse import parse_qs, unquote
 import msgspec
 
 from rdc.draw.graphviz import DrawingError
-from rdc.looking.logs import part_of
-from rdc.looking.model import Answered, Problem, Reply
+from rdc.looking.model import Answered, Failure, Reply
 from rdc.looking.security import HEADERS, DeniedError, Door, length_of
 from rdc.looking.watching import UnknownRunError, Watch
+from runtime_shim.engine.private import at_once
+from runtime_shim.engine.texts import clean
+from runtime_shim.operator.logs import UNSEEN
 
 PATIENCE = 10.0
 """For how many seconds a connection may be silent, or read nothing."""
@@ -43,8 +47,8 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 64
 
     def __init__(self, port: int, watch: Watch, wanted: str = "") -> None:
-        super().__init__(("127.0.0.1", port), Handler)
         self.watch, self.wanted = watch, wanted
+        super().__init__(("127.0.0.1", port), Handler)
         self.door, self.used = Door(self.server_address[1]), Event()
         self.files = {path: ((PAGE / name).read_bytes(), kind) for path, (name, kind) in FILES.items()}
 
@@ -54,7 +58,7 @@ class Server(ThreadingHTTPServer):
         super().server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 (as in the base class)
-        """Report a defect. A client that goes away is none."""
+        """Report a defect. A client may go away."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
@@ -75,7 +79,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Refuse a request that isn't valid HTTP."""
-        self._give(code, Problem(explain or message or self.responses.get(code, ("",))[0]), is_last=True)
+        self._give(code, Failure(explain or message or self.responses.get(code, ("",))[0]), is_last=True)
 
     def do_GET(self) -> None:
         """Answer a request for data."""
@@ -95,9 +99,9 @@ class Handler(BaseHTTPRequestHandler):
                 self.server.used.set()
             act(path, {name: values[-1] for name, values in parse_qs(query).items()})
         except DeniedError as denied:
-            self._give(denied.status, Problem(denied.why), is_last=True)
+            self._give(denied.status, Failure(denied.why), is_last=True)
         except UnknownRunError:
-            self._give(404, Problem("there is no such run"), is_last=True)
+            self._give(404, Failure("unknown run"), is_last=True)
 
     # --- The routes ---
 
@@ -118,12 +122,12 @@ class Handler(BaseHTTPRequestHandler):
         elif found and found[3]:
             self._log(unquote(found[1]), int(found[3]), _number(query, "from", -1))
         else:
-            raise DeniedError(405 if found else 404, "there is no such page")
+            raise DeniedError(405 if found else 404, "unknown page")
 
     def _post(self, path: str, _: Mapping[str, str]) -> None:
         found = OF_RUN.fullmatch(path)
         if found is None or found[2] != "answer":
-            raise DeniedError(405 if found or path in FILES else 404, "there is no such page")
+            raise DeniedError(405 if found or path in FILES else 404, "unknown page")
         if self.headers.get_all("Content-Type") != [JSON]:
             raise DeniedError(415, f"send {JSON}")
         try:
@@ -185,3 +189,42 @@ def _number(query: Mapping[str, str], name: str, default: int = 0) -> int:
     if word and not re.fullmatch("[0-9]{1,12}", word):
         raise DeniedError(400, f"`{name}` is not a number")
     return int(word) if word else default
+
+
+MOST_OF_LOG = 1 << 16
+"""How many bytes a part has."""
+
+PARTIAL = re.compile(
+    rb"(?:\x1b(?:\[[0-9;:?]*|\][^\x07\x1b]{0,200}\x1b?|[()])?"
+    rb"|[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2}|\r)\Z"
+)
+"""The start of a code, of a character or of a line end. The next part has it whole."""
+
+
+def part_of(log: str | bytes, start: int) -> tuple[str, dict[str, str]]:
+    """Return a part of a log from a byte, and the headers with its place. The log is a path or its content.
+
+    Without a start (-1), or after the log has become shorter, this is its end.
+    """
+    data, start, size = _bytes_of(log, start)
+    partial = PARTIAL.search(data)
+    whole = data[: partial.start()] if partial and partial.start() else data
+    text = clean(re.sub(UNSEEN, "", whole.decode(errors="replace")))
+    places = {"Log-From": start, "Log-Next": start + len(whole), "Log-Size": size}
+    return text, {name: str(value) for name, value in places.items()}
+
+
+def _bytes_of(log: str | bytes, start: int) -> tuple[bytes, int, int]:
+    """Return the bytes of a part, where it starts, and the size of the log."""
+    if isinstance(log, bytes):
+        start = start if 0 <= start <= len(log) else max(len(log) - MOST_OF_LOG, 0)
+        return log[start : start + MOST_OF_LOG], start, len(log)
+    if not log:
+        return b"", 0, 0
+    with open(log, "rb", opener=at_once) as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            return b"", 0, 0
+        start = start if 0 <= start <= about.st_size else max(about.st_size - MOST_OF_LOG, 0)
+        file.seek(start)
+        return file.read(MOST_OF_LOG), start, about.st_size

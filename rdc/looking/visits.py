@@ -22,7 +22,7 @@ LONGEST_OUTPUT = 1_000
 """How many characters of a value a page gets."""
 
 _VERBS: Verbs = {**VERBS, "keep": lambda old, _what: old}
-"""The record has the kept texts already."""
+"""The record already has the strings."""
 
 
 class Reading:
@@ -54,12 +54,12 @@ class Reading:
         """Add the visit of a record, before the state changes."""
         state, step = self.state, record["node"]
         assert state is not None  # noqa: S101 (for mypy)
-        one = timed_step([state.begin, *state.finished[-1:]][-1], record)
+        one = timed_step(last_of(state), record)
         self._counts[step] += 1
         node = table["nodes"].get(step, {}) if table else {}
         known = state.registers
-        texts = ((name, value) for name, value in record["changed"].items() if isinstance(value, str))
-        changed = {name: value[:LONGEST_OUTPUT] for name, value in texts if known.get(name) != value}
+        strings = ((name, value) for name, value in record["changed"].items() if isinstance(value, str))
+        changed = {name: value[:LONGEST_OUTPUT] for name, value in strings if known.get(name) != value}
         visit = Visit(
             n=len(self.visits) + 1,
             step=step,
@@ -94,6 +94,16 @@ class Reading:
             self.epoch += 1
 
 
+def first_of(state: State) -> Record:
+    """Return the first record of a run."""
+    return state.begin
+
+
+def last_of(state: State) -> Record:
+    """Return the record of the last finished step, or the first record of the run."""
+    return state.finished[-1] if state.finished else first_of(state)
+
+
 def is_same(state: State, version: Version) -> bool:
     """Return whether a run has the program of a version.
 
@@ -126,7 +136,7 @@ def _numbers(instances: Mapping[str, object]) -> str:
 def _passed(table: Table, state: State, record: Record) -> tuple[str, ...]:
     """Return the branches and nested ends that a run passed after a step; a move of a person passes none."""
     with suppress(UsageError, KeyError, TypeError, IndexError):
-        texts = {name: value for name, value in record["changed"].items() if not isinstance(value, int)}
-        move = advance(table, record["node"], ChainMap(texts, state.registers), record["outcome"], _VERBS)
+        strings = {name: value for name, value in record["changed"].items() if not isinstance(value, int)}
+        move = advance(table, record["node"], ChainMap(strings, state.registers), record["outcome"], _VERBS)
         return move.passed if move.node == record["next"] else ()
     return ()

@@ -37,7 +37,7 @@ class ManyRuns(Protocol):
 
 
 class UnknownRunError(Exception):
-    """There is no run with this key."""
+    """No run has this key."""
 
 
 class Watch:
@@ -57,7 +57,7 @@ class Watch:
         self.drawing.close()
         self._notify()
 
-    # --- What the routes give ---
+    # --- Data for the routes ---
 
     def document(self) -> Document:
         """Return the document as it is now."""
@@ -136,7 +136,7 @@ class Watch:
 
 
 class _Sent:
-    """What a page has got so far."""
+    """The part of a run that a page has received."""
 
     def __init__(self, visits: int, epoch: int, run: str, edition: int) -> None:
         self._visits, self._epoch, self._run, self._edition = visits, epoch, run, edition
