@@ -67,7 +67,7 @@ function signOf(look, sign) {
   return make("span", { className: "sign", ...(sign && { role: "img", ariaLabel: look.split(" ")[0] }) }, sign);
 }
 
-function row([look, sign], title, { more = "", time = "", lines = [], id = "", onclick = null }) {
+function row([look, sign], title, { more = "", time = "", lines = [], id = "", onclick = null } = {}) {
   const values = { className: `row ${look}`, ...(id && { id }), ...(onclick && { onclick, type: "button" }) };
   return make("li", {}, make(onclick ? "button" : "div", values, signOf(look, sign),
     span("title", title, more && [" ", span("fine", more)]), span("time", time), lines));
@@ -181,7 +181,7 @@ function head() {
   const { state } = run, [look, sign] = lookOf(state.state), title = doc.title || doc.file;
   document.title = joined([sign, title]);
   $("title").textContent = $("title").title = title;
-  $("file").textContent = doc.file;
+  $("file").textContent = joined([doc.file, doc.database], " · ");
   $("state").className = joined(["pill", look]);
   fill("state", state.state, () => [joined([sign, state.state === "none" ? "NO RUN" : state.state.toUpperCase()])]);
   $("runs").hidden = !runs.length;
@@ -197,7 +197,7 @@ function question() {
     : waits ? [p("fine", "This run waits for an answer."), state.message && p("text", state.message)] : []);
   fill("holder", asked?.form && state.holder, () => asked?.form && state.holder
     ? [`A terminal has the question open too, and takes your answer: ${state.holder}`] : []);
-  const isIdle = ["ready", "interrupted", "halted", "paused"].includes(state.state);
+  const isIdle = !["running", "waiting", "complete", "stop", "none"].includes(state.state);
   fill("answered", isIdle && [last, state.next], () => isIdle ? [
     last?.is_decision && p("", make("strong", {}, last.by), ` answered ${last.word}, ${utc(last.ended)}`),
     state.next.length && p("fine", "To continue the run:"), state.next.map(shell)] : []);
@@ -209,8 +209,7 @@ function fields({ asks, commands, entries, form, kind, replies, since, step: id,
   const about = [
     p("fine", `This run waits for ${kind === "gate" ? "an approval" : "an answer"}${since && ` since ${utc(since)}`}`),
     make("h2", {}, joined([id, title])), text && text !== title && p("text", text),
-    entries.length && make("ul", {}, entries.map((one) => row(lookOf(one.answered ? "complete" : "waiting"), one.entry,
-      { lines: [span("then", one.text)] }))),
+    make("ul", {}, entries.map((one) => row(lookOf(one.answered ? "complete" : "waiting"), one.entry))),
   ];
   if (!form) return [about, p("fine", "Answer it in a terminal:"), commands.map(shell)].flat();
   return [
