@@ -254,7 +254,7 @@ async function answer(event) {
 function facts() {
   const { state, visits } = run, isNone = state.state === "none", theirs = other?.state;
   const [worked, waited] = visits.reduce((sum, visit) => (sum[Number(visit.is_decision)] += visit.took, sum), [0, 0]);
-  const found = isNone ? [] : [["Run", state.run], ["Started", utc(state.began)], ["Steps", String(visits.length)],
+  const found = isNone ? [] : [["Run", state.run], ["Started", utc(state.started)], ["Steps", String(visits.length)],
     ["Time", duration(worked)], ["Waited for people", waited && duration(waited)], ["Worker", state.worker],
     ["Compared", theirs && `${visits.filter(differs).length} rows differ from ${theirs.name} ${theirs.run}`]];
   fill("facts", found, () => pairs(found));
@@ -518,7 +518,7 @@ function find() {
 }
 
 const itemOf = (one) => ({ text: joined([one.name, one.id]), state: one.state, value: one.key,
-  note: joined([one.state.toUpperCase(), utc(one.began), one.message], " · ") });
+  note: joined([one.state.toUpperCase(), utc(one.started), one.message], " · ") });
 const chooseRun = () => choosing("Choose a run", runs.map(itemOf), open);
 const chooseOther = () => choosing("Compare with", [{ text: "No other run", value: null },
   ...runs.filter((one) => one.key !== run.key).map(itemOf)], compare);

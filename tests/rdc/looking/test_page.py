@@ -109,6 +109,8 @@ def test_rows_show_attempts_outcomes_and_who_decided(incident: str, person: Peop
         "✓ Rollback STOP",
         "✕ STOP Rolled back to 1.4.2",
     ]
+    facts = r"Run\d+T\d+Z-\w+Started\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTCSteps6Time\d+\.\d sWaited for people\d+\.\d s"
+    expect(page.locator("#facts")).to_have_text(re.compile(f"^{facts}$"))
     page.locator("#v4").click()
     details = page.locator("#details")
     expect(details).to_contain_text("3 Install version 1.5.0 · attempt 2")
@@ -292,7 +294,7 @@ def test_a_large_document_is_a_list(tmp_path: Path, person: People) -> None:
 
 def test_the_list_shows_the_newest_rows_first(incident: str, person: People) -> None:
     """It has 300 rows, and older ones when you scroll up."""
-    state = State("payments", "payments", "1", "running", 1, step="2", title="Ask", total=700, began="", since="")
+    state = State("payments", "payments", "1", "running", 1, step="2", title="Ask", total=700, started="", since="")
     visits = [
         Visit(n, "3", f"Visit {n}", 1, n, "pass", "PASS", is_failed=False, how="", transition="GOTO 3", next="3")
         for n in range(1, 701)
@@ -348,7 +350,7 @@ def test_each_question_has_its_form(
 
 def test_the_picture_follows_the_run(incident: str, person: People) -> None:
     """It scrolls to the current step, but not after the person has scrolled. The page itself stays where it is."""
-    state = State("payments", "payments", "1", "running", 1, step="Rollback", began="", since="")
+    state = State("payments", "payments", "1", "running", 1, step="Rollback", started="", since="")
     page = person(viewport={"width": 390, "height": 600}).look(incident, forged=(state, ()))
     expect(box(page, "Rollback").first).to_be_in_viewport()
     assert page.locator("#sheet").evaluate("sheet => sheet.scrollTop") > 0
