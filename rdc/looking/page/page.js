@@ -22,6 +22,7 @@ const ofRun = (which, path) => `runs/${encodeURIComponent(which.key)}/${path}`;
 const lookOf = (state) => LOOKS[state] ?? ["", ""];
 const step = (id) => steps.get(id) ?? { id, title: "", kind: "", at: "", text: "", command: "" };
 const joined = (parts, between = " ") => parts.filter(Boolean).join(between);
+const quoted = (word) => /^[\w./@+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 const utc = (time) => time && `${time.slice(0, 19).replace("T", " ")} UTC`;
 const which = ({ instance, attempt }) =>
   joined([instance && `instance ${instance}`, attempt > 1 && `attempt ${attempt}`], ", ");
@@ -184,7 +185,7 @@ function head() {
   $("file").textContent = joined([doc.file, doc.database], " · ");
   $("state").className = joined(["pill", look]);
   fill("state", state.state, () => [joined([sign, state.state === "none" ? "NO RUN" : state.state.toUpperCase()])]);
-  $("runs").hidden = !runs.length;
+  $("runs").hidden = runs.every((one) => one.state === "none");
   $("chosen").textContent = state.name;
   const errors = doc.diagnostics.filter((one) => one.severity === "error").slice(0, 20);
   fill("problems", errors, () => errors.map((one) => p("", make("strong", {}, one.message), one.help && `; ${one.help}`,
@@ -197,10 +198,11 @@ function question() {
     : waits ? [p("fine", "This run waits for an answer."), state.message && p("text", state.message)] : []);
   fill("holder", asked?.form && state.holder, () => asked?.form && state.holder
     ? [`A terminal has the question open too, and takes your answer: ${state.holder}`] : []);
-  const isIdle = !["running", "waiting", "complete", "stop", "none"].includes(state.state);
-  fill("answered", isIdle && [last, state.next], () => isIdle ? [
+  const isIdle = !["running", "waiting", "complete", "stop"].includes(state.state), isNone = state.state === "none";
+  const commands = isNone ? [`rdc run ${quoted(doc.file)}`] : state.next;
+  fill("answered", isIdle && [last, commands], () => isIdle ? [
     last?.is_decision && p("", make("strong", {}, last.by), ` answered ${last.word}, ${utc(last.ended)}`),
-    state.next.length && p("fine", "To continue the run:"), state.next.map(shell)] : []);
+    commands.length && p("fine", `To ${isNone ? "start a" : "continue the"} run:`), commands.map(shell)] : []);
 }
 
 function fields({ asks, commands, entries, form, kind, replies, since, step: id, text, title }) {
@@ -258,8 +260,7 @@ function facts() {
     ["Time", duration(worked)], ["Waited for people", waited && duration(waited)], ["Worker", state.worker],
     ["Compared", theirs && `${visits.filter(differs).length} rows differ from ${theirs.name} ${theirs.run}`]];
   fill("facts", found, () => pairs(found));
-  const notices = joined([isNone && `To start a run: rdc run ${doc.file}`, state.notice,
-    !run.isOver && state.state !== "waiting" && state.message,
+  const notices = joined([state.notice, !run.isOver && state.state !== "waiting" && state.message,
     !isNone && !state.is_same && "The document has changed since this run started."], "\n");
   fill("notices", notices, () => [notices]);
 }

@@ -245,11 +245,11 @@ def test_a_second_answer_is_refused_with_the_first_one(tmp_path: Path, person: P
 
 def test_the_log_grows_while_the_step_runs(tmp_path: Path, person: People) -> None:
     text = "# Slow\n\n## 1. Wait\n\n```bash\necho first\nuntil [ -e go ]; do sleep 0.05; done\necho second\n```\n"
-    (tmp_path / "slow.runbook.md").write_text(text, encoding="utf-8")
-    with view(tmp_path, "slow.runbook.md") as address:
+    (tmp_path / "a slow.runbook.md").write_text(text, encoding="utf-8")
+    with view(tmp_path, "a slow.runbook.md") as address:
         page = person().look(address)
-        expect(page.locator("#notices")).to_have_text("To start a run: rdc run slow.runbook.md")
-        with started(tmp_path, "slow.runbook.md", "--logs"):
+        expect(page.locator("#answered code")).to_have_text("rdc run 'a slow.runbook.md'")
+        with started(tmp_path, "a slow.runbook.md", "--logs"):
             expect(page.locator("#state")).to_have_text("▸ RUNNING")
             page.keyboard.press("End")
             log = page.get_by_label("Log")
@@ -290,6 +290,17 @@ def test_a_large_document_is_a_list(tmp_path: Path, person: People) -> None:
         page.get_by_role("button", name="Draw anyway").click()
         expect(page.locator("svg .node")).to_have_count(305, timeout=15_000)
         expect(page.locator("#outline")).to_be_hidden()
+
+
+def test_without_graphviz_there_is_a_list(incident: str, person: People) -> None:
+    visitor = person()
+    visitor.context.route("**/api/picture*", lambda route: route.fulfill(status=503, json={"error": "no Graphviz"}))
+    page = visitor.look(incident)
+    expect(page.locator("#why")).to_contain_text("There is no picture without Graphviz")
+    expect(page.get_by_role("button", name="Draw anyway")).to_be_hidden()
+    page.locator("#steps .row").filter(has_text="Rollback").first.click()
+    expect(page.locator("#details")).to_contain_text('echo "live: 1.4.2"')
+    visitor.problems.clear()  # the request that failed
 
 
 def test_the_list_shows_the_newest_rows_first(incident: str, person: People) -> None:
@@ -420,6 +431,16 @@ def test_a_hostile_picture_has_only_shapes(incident: str, person: People) -> Non
     visitor.problems = [
         one for one in visitor.problems if "Content Security Policy" not in one
     ]  # it blocks styles, too
+
+
+def test_the_page_tries_to_connect_again(tmp_path: Path, person: People) -> None:
+    (tmp_path / FILE).write_text(INCIDENT, encoding="utf-8")
+    visitor = person()
+    with view(tmp_path, FILE) as address:
+        page = visitor.look(address)
+        expect(page.locator("#live")).to_have_text("live")
+    expect(page.locator("#live")).to_have_text("reconnecting")
+    visitor.problems.clear()  # the requests that failed
 
 
 def test_a_wrong_token_shows_the_reason(incident: str, person: People) -> None:
