@@ -19,6 +19,7 @@ COMMANDS = {
     "goto": "Move a run to another step.",
     "history": "List or delete archived runs.",
     "status": "List the runs in `.rdc`, with their questions and next commands.",
+    "view": "Show a document and its runs in the browser.",
     "report": "Print a report of a run for a ticket.",
     "test": "Test documents by their scenarios.",
     "trace": "Show the path of a run without running it.",

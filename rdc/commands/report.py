@@ -13,7 +13,8 @@ from runtime_shim.engine.state import OURS
 from runtime_shim.operator.report import report_lines
 
 
-def _runs_like(_: click.Context, __: click.Parameter, start: str) -> list[CompletionItem]:
+def runs_like(_: click.Context, __: click.Parameter, start: str) -> list[CompletionItem]:
+    """Return the runs here whose names or ids start so, for the Tab key."""
     folders = sorted(Path(OURS).glob("*/"))
     names = (name for folder in folders for name in (folder.name, *archived_runs(str(folder))))
     return [CompletionItem(name) for name in names if name.startswith(start)]
@@ -21,7 +22,7 @@ def _runs_like(_: click.Context, __: click.Parameter, start: str) -> list[Comple
 
 @click.command(name="report")
 @click.argument("file", required=False, type=click.Path())
-@click.option("--run", metavar="RUN", default="", shell_complete=_runs_like, help="The run, by its name or id.")
+@click.option("--run", metavar="RUN", default="", shell_complete=runs_like, help="The run, by its name or id.")
 @click.option(
     "--format",
     "form",

@@ -28,8 +28,8 @@ def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | Non
     raise UnknownWordError("edition", name, _runtimes(), "rdc runtime --sha256")
 
 
-def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in _runtimes() if name.startswith(begun)]
+def _complete(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in _runtimes() if name.startswith(typed)]
 
 
 @click.command(name="runtime")

@@ -124,7 +124,7 @@ NAMED = {"frontend", "syntax", "parse", "check", "lower"}
 ENTRIES = {"parse": "parse/document.py", "check": "check/rules.py", "lower": "lower/document.py"}
 """The module with the entry function of a part that is a folder."""
 
-KNOWING = {"rdc/commands/run.py": {"backends.python.step_calls"}}
+KNOWING = {"rdc/runs/tables.py": {"backends.python.step_calls"}, "rdc/looking/drawing.py": {"backends.dot"}}
 """Who knows a target without being one: `rdc run` runs the table that a Python program would build."""
 
 
