@@ -235,6 +235,7 @@ def ended(session: Session, store: LegStore, channel: Channel, is_apart: bool, f
     except Leaving as leaving:
         session.rest()
         due = leaving.args[0]
+    session.each("event", "leg_ended", {})
     label = session.label(state.node) if state.node in session.places else ""
     about = {"step": state.node, "label": label, "message": one_line(state.message)}
     word, expires = state.condition, expires_at(session.program, state)
