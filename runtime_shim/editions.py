@@ -136,10 +136,11 @@ def main(
     version: str = "",
 ) -> int:
     """Run a program in place, with the largest edition for it and more extensions. Traces have the version of rdc."""
-    from runtime_shim.cli.command_line import execute, main as run_main  # not needed to compile
+    from runtime_shim.cli.command_line import execute  # not needed to compile
+    from runtime_shim.cli.command_line import main as run_main
     from runtime_shim.engine.outcomes import Host
 
-    edition = EDITIONS["stepspec" if "stepspec" in program else "agents"]
+    edition, act = EDITIONS["stepspec" if "stepspec" in program else "agents"], execute
     if any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ):
-        execute = import_module(f"runtime_shim.{_TRACES}").traced(execute, version)
-    return run_main(program, (*edition.kinds(), *more), argv, host or Host(), execute)
+        act = import_module(f"runtime_shim.{_TRACES}").traced(execute, version)
+    return run_main(program, (*edition.kinds(), *more), argv, host or Host(), act)

@@ -27,7 +27,6 @@ SENDS_EVERY, ANSWERS_WITHIN, ENDS_WITHIN = 5.0, 10.0, 2.0  # seconds
 BUSY, TRIES, FIRST_PAUSE = (429, 502, 503, 504), 3, 0.2  # statuses after which to try again, and in how many seconds
 SPANS_AT_ONCE = 500
 PARENT = r"(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]([0-9a-f])(-.*)?"
-STATE = "[ -~]{1,512}"  # a TRACESTATE
 LINKED = ("adopt", "done", "resume", "again", "agreed")  # records that keep the parent of a later call
 LEG_ENDED = "leg_ended"
 ASKING = ("ask", "value", "confirm", "input", "select", "gate")  # any reply to these is a success
@@ -45,6 +44,11 @@ def parent_in(given: str) -> str:
     if not found or (found[1] == "00" and found[5]):
         return ""
     return f"00-{found[2]}-{found[3]}-0{int(found[4], 16) & 1}"
+
+
+def state_in(given: str) -> str:
+    """Return a TRACESTATE; "" if it is not valid."""
+    return given if re.fullmatch("[ -~]{1,512}", given) else ""
 
 
 def nanoseconds(stamp: object) -> int:
@@ -68,7 +72,8 @@ class Spans:
         self.parents = [parent_in(begin.get("traceparent", ""))]
         parent = self.parents[0] or f"00-{self._id('trace', 32)}--01"
         self._at, (_, self.trace, self._above, self.flags) = nanoseconds(begin["time"]), parent.split("-")
-        self._since, self._is_over, self._steps = self._at, False, dict[str, Sequence[str]]()
+        self._since, self.is_over, self._steps = self._at, False, dict[str, Sequence[str]]()
+        self.state = state_in(begin.get("tracestate", ""))
 
     def _id(self, what: object, size: int = 16) -> str:
         import hashlib  # slow to import
@@ -81,10 +86,10 @@ class Spans:
 
     def add(self, record: Record) -> list[Table]:
         """Read the next record, and return the spans that it completes."""
-        found, was_over, state = [], self._is_over, record.get("condition")
+        found, was_over, state = [], self.is_over, record.get("condition")
         self._steps.update((step[0], step[1:3]) for step in record.get("steps", ()))
-        self._is_over = state in ENDED if state else was_over
-        if was_over and not self._is_over:
+        self.is_over = state in ENDED if state else was_over
+        if was_over and not self.is_over:
             self._part, self._since, self.parents = self._part + 1, nanoseconds(record["time"]), self.parents[:1]
         if parent_in(record.get("traceparent", "")) not in ("", *self.parents):
             self.parents.append(parent_in(record["traceparent"]))
@@ -92,7 +97,7 @@ class Spans:
             self.number += 1
             found = [] if was_over else [self._step(record)]
             self._last = record
-        return [*found, self._run(record)] if self._is_over and not was_over else found
+        return [*found, self._run(record)] if self.is_over and not was_over else found
 
     def _step(self, record: Record) -> Table:
         name, outcome, one = record["node"], record["outcome"], timed_step(self._last, record)
@@ -128,7 +133,7 @@ class Spans:
 
     def _span(self, what: object, about: Table, found: tuple[int, Mapping[str, object]], why: str = "") -> Table:
         start, values = found
-        ids = {"traceId": self.trace, "spanId": self._id(what), "traceState": self.begin.get("tracestate")}
+        ids = {"traceId": self.trace, "spanId": self._id(what), "traceState": self.state}
         times = {"startTimeUnixNano": str(start), "endTimeUnixNano": str(max(start, self._at))}
         status = {"code": 2, **({"message": why} if why else {})} if values["error.type"] else {}
         whole = {**ids, **about, **times, "attributes": attributes(values), "status": status}
@@ -211,12 +216,13 @@ class Sender:
         self._due: list[str] = []
         self._first, self._rejected, self._file = 0, 0, -1  # how many spans came before these; the open file
         self._thread: Any = None
+        self._has_folder = False
 
     def start(self, session: Session, records: Sequence[Record]) -> None:
         """Read the records so far, and start the thread, unless the caller's trace is not sampled."""
         import threading  # slow to import
 
-        self.reader = Spans(records[0])
+        self.reader, self._has_folder = Spans(records[0]), bool(session.store.within)
         for record in records:
             self.add(record)
         if self.reader.flags == "00":
@@ -228,15 +234,17 @@ class Sender:
             self.problem = str(error)
             return
         with suppress(OSError, UsageError):  # without the file, spans are sent again
-            self._file = session.store.within.open("traces", os.O_RDWR | os.O_CREAT) if session.store.within else -1
+            self._file = session.store.within.open("traces", os.O_RDWR | os.O_CREAT) if self._has_folder else -1
         self._over, self._thread = threading.Event(), threading.Thread(target=self._work, daemon=True)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # they are for the main thread
         self._thread.start()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def add(self, record: Record) -> None:
-        """Take the spans that a record completes."""
-        self._due += map(to_json, self.reader.add(record) if self.reader else ())
+        """Take the spans that a record completes. An operator's command at a worker takes only those that end a run."""
+        spans = self.reader.add(record) if self.reader else ()
+        if self._has_folder or (self._thread and self.reader and self.reader.is_over):
+            self._due += map(to_json, spans)
 
     def finish(self, display: Display) -> None:
         """Send the rest, wait a short time for that, and show why something was not sent."""
@@ -306,9 +314,9 @@ class Traces(Extension):
 
     def record(self, record: Record) -> Record:
         """Add the parent of the run to its first record, and that of a later call to the next one that is kept."""
-        reader, parent, state = self.sender.reader, self.sender.parent, os.environ.get("TRACESTATE", "")
+        reader, parent, state = self.sender.reader, self.sender.parent, state_in(os.environ.get("TRACESTATE", ""))
         if parent and reader is None and record.get("kind") == "begin":
-            return {**record, "traceparent": parent, **({"tracestate": state} if re.fullmatch(STATE, state) else {})}
+            return {**record, "traceparent": parent, **({"tracestate": state} if state else {})}
         is_new = reader and parent not in ("", *reader.parents) and record.get("kind") in LINKED
         return {**record, "traceparent": parent} if is_new else record
 
@@ -319,7 +327,7 @@ class Traces(Extension):
     def variables(self, _node: Table, _registers: Registers) -> dict[str, str]:
         """Return the variables that let a process continue the trace below its step."""
         reader = self.sender.reader
-        found = {"TRACEPARENT": reader.now(), "TRACESTATE": reader.begin.get("tracestate", "")} if reader else {}
+        found = {"TRACEPARENT": reader.now(), "TRACESTATE": reader.state} if reader else {}
         return {key: value for key, value in found.items() if value}
 
     def event(self, event: str, _fields: Record) -> None:
