@@ -136,11 +136,10 @@ def main(
     version: str = "",
 ) -> int:
     """Run a program in place, with the largest edition for it and more extensions. Traces have the version of rdc."""
-    from runtime_shim.cli.command_line import execute  # not needed to compile
-    from runtime_shim.cli.command_line import main as run_main
+    from runtime_shim.cli import command_line  # not needed to compile
     from runtime_shim.engine.outcomes import Host
 
-    edition, act = EDITIONS["stepspec" if "stepspec" in program else "agents"], execute
+    edition, act = EDITIONS["stepspec" if "stepspec" in program else "agents"], command_line.execute
     if any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ):
-        act = import_module(f"runtime_shim.{_TRACES}").traced(execute, version)
-    return run_main(program, (*edition.kinds(), *more), argv, host or Host(), act)
+        act = import_module(f"runtime_shim.{_TRACES}").traced(act, version)
+    return command_line.main(program, (*edition.kinds(), *more), argv, host or Host(), act)

@@ -22,7 +22,7 @@ from runtime_shim.engine.status import condition_of
 from runtime_shim.operator.history import ARCHIVED
 from runtime_shim.operator.logs import log_lines
 from runtime_shim.operator.report import facts_of
-from runtime_shim.targets.traces import Spans, document
+from runtime_shim.targets.traces import RunSpans, document
 
 
 def report_of(file: str | None, wanted: str) -> Table:
@@ -43,7 +43,7 @@ def trace_of(file: str | None, wanted: str) -> str:
     store = _store_of(*_found(file, wanted))
     with _naming_damage(store):
         records = store.records()
-        reader = Spans(records[0])
+        reader = RunSpans(records[0])
         spans = [to_json(span) for record in records for span in reader.add(record)]
     try:
         return document(records[0], spans, __version__, os.environ)

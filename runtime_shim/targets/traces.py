@@ -17,19 +17,20 @@ from runtime_shim.engine.journal import Record, to_json
 from runtime_shim.engine.outcomes import Host
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import NOT_PASSED, Extension, Kinds, Session
-from runtime_shim.engine.state import ENDED, MOVES, State
+from runtime_shim.engine.state import ENDED, MOVES, State, digest
 from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.times import moment, timed_step
 from runtime_shim.engine.walk import Registers
 
 OTLP, SCHEMA = "OTEL_EXPORTER_OTLP_", "https://opentelemetry.io/schemas/1.44.0"
 SENDS_EVERY, ANSWERS_WITHIN, ENDS_WITHIN = 5.0, 10.0, 2.0  # seconds
-BUSY, TRIES, FIRST_PAUSE = (429, 502, 503, 504), 3, 0.2  # statuses after which to try again, and in how many seconds
+BUSY, TRIES, BUSY_PAUSE = (429, 502, 503, 504), 3, 0.2  # statuses after which to try again, and in how many seconds
 SPANS_AT_ONCE = 500
 PARENT = r"(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]([0-9a-f])(-.*)?"
-LINKED = ("adopt", "done", "resume", "again", "agreed")  # records that keep the parent of a later call
+LINKED_KINDS = ("adopt", "done", "resume", "again", "agreed")  # records that keep the parent of a later call
 LEG_ENDED = "leg_ended"
-ASKING = ("ask", "value", "confirm", "input", "select", "gate")  # any reply to these is a success
+HEADER = r"(?!(host|connection|content-length|transfer-encoding)$)[a-z0-9!#$%&'*+.^_`|~-]+"
+QUESTION_TASKS = ("ask", "value", "confirm", "input", "select", "gate")  # any reply to these is a success
 ENDED_BY_PEOPLE = (*MOVES, "canceled")  # outcomes of steps that did not end by themselves
 TROUBLES = {  # by the type of the error; other reasons may contain values
     "exit_code": "exit code [0-9]+(: SIGPIPE, a pipeline's reader ended early)?",
@@ -63,7 +64,7 @@ def attributes(values: Mapping[str, object]) -> list[Table]:
     return [{"key": key, "value": {kind: one_line(str(values[key]))}} for key, kind in kinds if values[key] != ""]
 
 
-class Spans:
+class RunSpans:
     """Turns the records of a run into spans. The IDs come from the run, so that a span can be sent twice."""
 
     def __init__(self, begin: Record) -> None:
@@ -76,9 +77,7 @@ class Spans:
         self.state = state_in(begin.get("tracestate", ""))
 
     def _id(self, what: object, size: int = 16) -> str:
-        import hashlib  # slow to import
-
-        return hashlib.sha256(f"{self.begin['run']}\0{what}".encode()).hexdigest()[:size]
+        return digest(f"{self.begin['run']}\0{what}")[:size]
 
     def now(self) -> str:
         """Return the TRACEPARENT for the processes of the current step."""
@@ -106,18 +105,16 @@ class Spans:
         self._at = nanoseconds(record["time"]) if "started" in one else start + int(one["took"] * 10**9)
         is_failed = outcome in (*NOT_PASSED, "rejected")
         trouble = [key for key, known in TROUBLES.items() if is_failed and re.fullmatch(known, record["how"])]
-        is_failure = trouble or (is_failed and kind not in ASKING)
+        is_failure = trouble or (is_failed and kind not in QUESTION_TASKS)
         result = "timeout" if "timeout" in trouble else "failure" if is_failure else "success"
+        own = {"step": name, "step.kind": kind, "attempt": record["attempt"], "outcome": outcome}
+        own["transition"] = record["says"]
         values = {
             "cicd.pipeline.task.name": title or name,
             "cicd.pipeline.task.run.id": str(self.number),
             "cicd.pipeline.task.run.result": "cancellation" if outcome in ENDED_BY_PEOPLE else result,
             "error.type": [*trouble, "_OTHER"][0] if is_failure else "",
-            "rdc.step": name,
-            "rdc.step.kind": kind,
-            "rdc.attempt": record["attempt"],
-            "rdc.outcome": outcome,
-            "rdc.transition": record["says"],
+            **{f"rdc.{key}": value for key, value in own.items()},
         }
         about = {"parentSpanId": self._id(f"run {self._part}"), "name": one_line(f"{name} {title}"), "kind": 1}
         return self._span(self.number, about, (start, values), record["how"] if trouble else "")
@@ -144,9 +141,10 @@ def pairs_of(variable: str, environment: Mapping[str, str]) -> dict[str, str]:
     """Return the pairs of a variable such as `NAME=VALUE,NAME=VALUE`; raise ValueError if it is not like that."""
     import urllib.parse  # slow to import
 
-    parts = (part.partition("=") for part in environment.get(variable, "").split(",") if part.strip())
+    parts = [part.partition("=") for part in environment.get(variable, "").split(",") if part.strip()]
     found = {urllib.parse.unquote(name).strip(): urllib.parse.unquote(value).strip() for name, _, value in parts}
-    if "" in found or not "".join([*found, *found.values()]).isprintable():  # a line break would start a header
+    is_whole = "" not in found and all(equals for _, equals, _ in parts)
+    if not (is_whole and "".join([*found, *found.values()]).isprintable()):  # a line break would start a header
         raise ValueError(f"{variable} must be like NAME=VALUE,NAME=VALUE")
     return found
 
@@ -177,8 +175,10 @@ class Collector:
         import urllib.parse
 
         address, variable = address_in(environment), f"{OTLP}TRACES_HEADERS"
-        given = pairs_of(variable if environment.get(variable) else f"{OTLP}HEADERS", environment)
-        self._headers = {name.lower(): value for name, value in given.items()}
+        variable = variable if environment.get(variable) else f"{OTLP}HEADERS"
+        self._headers = {name.lower(): value for name, value in pairs_of(variable, environment).items()}
+        if not all(re.fullmatch(HEADER, name) for name in self._headers):
+            raise ValueError(f"{variable} has a header that cannot be sent")
         try:
             parts = urllib.parse.urlsplit(address if re.fullmatch("[!-~]+", address) else "")
             self._host, self._port = parts.hostname or "", parts.port
@@ -212,7 +212,7 @@ class Sender:
 
     def __init__(self, version: str, parent: str) -> None:
         self.version, self.parent, self.problem = version, parent, ""
-        self.reader: Spans | None = None
+        self.reader: RunSpans | None = None
         self._due: list[str] = []
         self._first, self._rejected, self._file = 0, 0, -1  # how many spans came before these; the open file
         self._thread: Any = None
@@ -222,7 +222,7 @@ class Sender:
         """Read the records so far, and start the thread, unless the caller's trace is not sampled."""
         import threading  # slow to import
 
-        self.reader, self._has_folder = Spans(records[0]), bool(session.store.within)
+        self.reader, self._has_folder = RunSpans(records[0]), bool(session.store.within)
         for record in records:
             self.add(record)
         if self.reader.flags == "00":
@@ -285,7 +285,7 @@ class Sender:
         """Send spans, again if the collector is busy, and return whether it took them."""
         body, place, asked = document(begin, spans, self.version, os.environ), self._collector.place, ""
         for attempt in range(TRIES):
-            time.sleep(min(int(asked), SENDS_EVERY) if re.fullmatch("[0-9]{1,3}", asked) else FIRST_PAUSE * attempt)
+            time.sleep(min(int(asked), SENDS_EVERY) if re.fullmatch("[0-9]{1,3}", asked) else BUSY_PAUSE * attempt)
             status, asked, answer = self._collector.post(body, self.version)
             if 200 <= status < 300:
                 found = re.search(rb'"rejectedSpans"\s*:\s*"?([1-9][0-9]{0,8})', answer)
@@ -317,7 +317,7 @@ class Traces(Extension):
         reader, parent, state = self.sender.reader, self.sender.parent, state_in(os.environ.get("TRACESTATE", ""))
         if parent and reader is None and record.get("kind") == "begin":
             return {**record, "traceparent": parent, **({"tracestate": state} if state else {})}
-        is_new = reader and parent not in ("", *reader.parents) and record.get("kind") in LINKED
+        is_new = reader and parent not in ("", *reader.parents) and record.get("kind") in LINKED_KINDS
         return {**record, "traceparent": parent} if is_new else record
 
     def written(self, record: Record) -> None:
