@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -23,10 +24,23 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags, TraceState
 
+from backends.python.step_calls import author_calls
+from compiler.driver import Settings, compile_file
+from compiler.ir.program import Settings as Timing
+from compiler.ir.tasks import Parallel, Tool
+from compiler.ir.texts import text
+from compiler.passes import optimize
+from rdc.runs.process import Ended
+from runtime_shim.editions import main
+from runtime_shim.engine.outcomes import Done, Waiting
+from runtime_shim.engine.session import Extension, Performer
+from runtime_shim.engine.texts import words_of
 from runtime_shim.targets.traces import SENDS_EVERY
-from tests.support.cli import Result, call, environment, spawn
-from tests.support.collector import Collector, Reply, collecting, raw_spans, values
-from tests.support.process import wait_until
+from tests.support.cli import Result, call, ended, environment, fork, spawn
+from tests.support.collector import Collector, Reply, collecting, parsed, raw_spans, values
+from tests.support.interpreters import end_of_support
+from tests.support.process import ROOT, Table, wait_until
+from tests.support.runtime_programs import Compiled, agent, edge, node, program, sh
 
 pytestmark = pytest.mark.process
 
@@ -35,9 +49,9 @@ OTHER = "00-1bf7651916cd43dd8448eb211c80319c-c8ad6b7169203331-01"
 WORK = """\
 ---
 name: pay
-inputs:
-  - name: AMOUNT
-    default: "1"
+rdc:
+  inputs:
+    AMOUNT: {default: "1"}
 ---
 
 # Pay
@@ -538,8 +552,8 @@ def test_no_collector_is_one_notice(place: Path) -> None:
 def test_a_file_that_cannot_be_kept_does_not_matter(place: Path, collector: Collector) -> None:
     traced(place, collector)
     path = place / ".rdc" / "pay" / "traces"
-    for text in ("", "x", f"{journal(place)[0]['run']} 999999999999\n", "\0" * 5000):
-        path.write_text(text)
+    for mark in ("", "x", f"{journal(place)[0]['run']} 999999999999\n", "\0" * 5000):
+        path.write_text(mark)
         done = traced(place, collector, "resume")
         assert (done.code, "traces" in done.err) == (75, False)
     path.unlink()
@@ -547,3 +561,236 @@ def test_a_file_that_cannot_be_kept_does_not_matter(place: Path, collector: Coll
     assert traced(place, collector, "resume").code == 75
     assert (place / "pay.runbook.md").read_text(encoding="utf-8") == WORK
     assert {*collector.names} == {"1 Count {{AMOUNT}}"}
+
+
+# --- What is never sent -----------------------------------------------------------------------------------------------
+
+PRIVATE = """\
+---
+name: pay
+rdc:
+  inputs:
+    AMOUNT: {default: value-of-input}
+  outputs: [ID]
+  secrets: [TOKEN]
+---
+
+# Pay
+
+## 1. Take {{AMOUNT}}
+
+```bash
+echo "output $TOKEN" >&2
+echo "ID=value-of-output" >> "$RDC_OUTPUT"
+```
+
+- PASS: CONTINUE
+- FAIL: STOP
+
+## 2. Is {{ID}} right?
+
+Look at {{ID}} of {{AMOUNT}}.
+
+- YES: CONTINUE
+- NO: CONTINUE
+
+## 3. Give {{ID}}
+
+```bash
+echo "output $TOKEN" >&2
+exit 1
+```
+
+- PASS: COMPLETE "paid {{ID}}"
+- FAIL: STOP "lost {{ID}} of {{AMOUNT}}"
+"""
+
+
+def test_no_value_output_note_or_name_is_sent(place: Path, collector: Collector) -> None:
+    (place / "pay.runbook.md").write_text(PRIVATE, encoding="utf-8")
+    secret = {"TOKEN": "secret-of-run"}
+    signed = ("--by", "ann-of-team", "--note", "note-of-ann")
+    assert traced(place, collector, **secret).code == 75
+    assert traced(place, collector, "answer", "2", "no", *signed, **secret).code == 0
+    assert traced(place, collector, "resume", "--logs", **secret).code == 1
+    assert traced(place, collector, "retry", *signed, **secret).code == 1
+    recorded = (place / ".rdc" / "pay" / "journal").read_text(encoding="utf-8")
+    hidden = ["value-of-input", "value-of-output", "ann-of-team", "note-of-ann", "lost "]
+    assert [text for text in hidden if text not in recorded] == []
+    sent = "".join(one.body.decode() for one in collector.posted) + str([one.headers for one in collector.posted])
+    hidden += ["secret-of-run", "output", "Look at", "exit 1", str(place), os.uname().nodename]
+    assert [text for text in hidden if text in sent] == []
+    assert [name for name in collector.names if name[0].isdigit()] == [
+        "1 Take {{AMOUNT}}", "2 Is {{ID}} right?", "3 Give {{ID}}", "3 Give {{ID}}",
+    ]  # fmt: skip
+
+
+# --- Agents, tools and executors --------------------------------------------------------------------------------------
+
+
+def test_all_agents_of_a_parallel_step_and_tools_continue_the_trace(tmp_path: Path, collector: Collector) -> None:
+    made = program(
+        node("write", agent("Write it."), edge("review", "pass"), edge("STOP")),
+        node(
+            "review",
+            Parallel((agent("a", "OK"), agent("b", "OK"), agent("c", "OK")), "all"),
+            edge("look", "OK"),
+            edge("STOP"),
+        ),
+        node("look", Tool("files", "read", text("{}")), edge("COMPLETE", "pass"), edge("STOP")),
+    )
+    place = Compiled(tmp_path, made)
+    tell = 'cat > /dev/null; echo "$RDC_STEP $TRACEPARENT" >> seen; echo OK'
+    done = place.run("run", "--agent", tell, "--tool", f"files={tell}", OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
+    assert done.code == 0, done.err
+    assert collector.names == ["write Step write", "review Step review", "look Step look", "RUN deploy"]
+    assert [values(one)["rdc.step.kind"] for one in collector.spans[:3]] == ["agent", "parallel", "tool"]
+    ids = {values(one)["rdc.step"]: one.span_id.hex() for one in collector.spans[:3]}
+    seen = dict(line.split(" ") for line in place.text("seen").splitlines())
+    assert {*seen} == {"write", "review_0", "review_1", "review_2", "look"}
+    for name, parent in seen.items():
+        assert parent == f"00-{collector.spans[0].trace_id.hex()}-{ids[name.partition('_')[0]]}-01"
+
+
+def test_an_agent_without_an_answer_is_a_failure_without_its_words(tmp_path: Path, collector: Collector) -> None:
+    made = program(node("write", agent("Write it.", "OK"), edge("COMPLETE", "OK"), edge("STOP")))
+    for command, message, error in (
+        ("exit 3", "exit code 3", "exit_code"),
+        ("kill -9 $$", "killed by SIGKILL", "signal"),
+        ("echo private", "", "_OTHER"),
+    ):
+        place = Compiled(tmp_path, made)
+        assert place.run("run", "--agent", command, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url).code == 1
+        step = collector.spans[-2]
+        assert (step.status.message, values(step)["error.type"]) == (message, error)
+        assert values(step)["cicd.pipeline.task.run.result"] == "failure"
+    assert b"private" not in collector.posted[-1].body
+
+
+def test_a_step_that_runs_too_long_is_a_timeout(tmp_path: Path, collector: Collector) -> None:
+    place = Compiled(
+        tmp_path, program(node("1", sh("sleep 9"), edge("COMPLETE", "pass"), edge("STOP"), settings=Timing(timeout=1)))
+    )
+    assert place.run("run", OTEL_EXPORTER_OTLP_ENDPOINT=collector.url).code == 1
+    step, run = collector.spans
+    assert (step.status.message, values(step)["error.type"]) == ("timeout after 1.0 s", "timeout")
+    assert values(step)["cicd.pipeline.task.run.result"] == "timeout"
+    assert values(run)["cicd.pipeline.result"] == "failure"
+
+
+# --- Python programs --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("runtime", ["bundled", "shared"])
+@pytest.mark.parametrize("which", ["oldest", "newest"])
+def test_a_program_sends_its_trace_without_rdc(runtime: str, which: str, place: Path, collector: Collector) -> None:
+    options = ("-O", "traces=true", "-O", f"runtime={runtime}")
+    assert call("compile", "pay.runbook.md", "--to", "python", *options, cwd=place).code == 0
+    (place / "answers").write_text("2 yes\n")
+    variables = {"PATH": os.environ["PATH"], "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "TRACEPARENT": PARENT}
+    command = [end_of_support(which), "-I", "-W", "error", "pay.py", "run", "--answers", "answers"]
+    done = subprocess.run(command, cwd=place, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert collector.names == ["1 Count {{AMOUNT}}", "2 Is it right?", "3 Send", "RUN pay"]
+    assert {one.trace_id.hex() for one in collector.spans} == {PARENT[3:35]}
+    assert raw_spans(call("report", "--format", "otlp", cwd=place).out) == collector.raw_spans
+    [resource] = collector.resources
+    assert values(resource.resource)["service.version"] == "0.1.0"
+
+
+def loaded_by(place: Path, file: str, **variables: str) -> set[str]:
+    """The modules that a program imports in a run."""
+    (place / "answers").write_text("2 yes\n")
+    command = [sys.executable, "-I", "-X", "importtime", file, "run", "--answers", "answers"]
+    given = {"PATH": os.environ["PATH"], **variables}
+    done = subprocess.run(command, cwd=place, env=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+
+
+def test_a_program_without_a_collector_loads_nothing(place: Path, collector: Collector) -> None:
+    call("compile", "pay.runbook.md", "--to", "python", "-O", "traces=true", "-o", "with.py", cwd=place)
+    call("compile", "pay.runbook.md", "--to", "python", "-o", "without.py", cwd=place)
+    plain = loaded_by(place, "without.py")
+    assert loaded_by(place, "with.py") == plain
+    more = loaded_by(place, "with.py", OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
+    assert {"http.client", "threading"} <= more - plain
+    assert "traceparent" not in journal(place)[0]
+
+
+def test_a_program_without_the_option_sends_nothing(place: Path, collector: Collector) -> None:
+    call("compile", "pay.runbook.md", "--to", "python", "-o", "pay.py", cwd=place)
+    loaded_by(place, "pay.py", OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
+    assert collector.tried == 0
+
+
+def test_rdc_run_loads_nothing_without_a_collector(place: Path) -> None:
+    names = "import sys, rdc.cli; rdc.cli.main(['run', 'pay.runbook.md']); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", names], cwd=place, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert not {"runtime_shim.targets.traces", "http.client"} & {*done.stdout.split()}, done.stderr
+
+
+def test_tests_of_a_document_send_nothing(place: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
+    text_of_it = '# Pay\n\n## 1. Work\n\n```bash\ntest -z "$OTEL_EXPORTER_OTLP_ENDPOINT"\n```\n\n- PASS: COMPLETE\n'
+    (place / "pay.runbook.md").write_text(text_of_it, encoding="utf-8")
+    (place / "pay.scenarios.yaml").write_text("works:\n  result: COMPLETE\n", encoding="utf-8")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+    done = call("test", "pay.runbook.md", "--on", "python", cwd=place)
+    assert (done.code, collector.tried) == (0, 0), done.err
+
+
+# --- Examples ---------------------------------------------------------------------------------------------------------
+
+EXAMPLES = sorted(
+    path
+    for path in (ROOT / "examples").rglob("*.*")
+    if re.search(r"\.(runbook|playbook)\.md$|\.(workflow|stepspec)\.(yaml|json)$", path.name)
+)
+MOST_STEPS = 60
+
+
+class Assumed(Performer):
+    """Gives a step each of its outcomes in turn, and runs nothing."""
+
+    recovers = False
+
+    def perform(self, name: str, node: Table) -> Done:
+        """Return the next outcome."""
+        done = [one["node"] for one in self.session.state.finished]
+        if len(done) >= MOST_STEPS:
+            raise Waiting("enough")
+        words = words_of(node)
+        return Done(words[done.count(name) % len(words)], "exit code 1")
+
+
+def test_all_examples_are_here() -> None:
+    assert len(EXAMPLES) > 35
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=[path.name for path in EXAMPLES])
+def test_the_trace_of_an_example_is_accepted(
+    path: Path, tmp_path: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compilation = compile_file(str(path), Settings())
+    assert compilation.program is not None
+    table = author_calls(optimize(compilation.program)).built()
+    tasks = {each["task"] for each in table["nodes"].values()}
+    table["inputs"] = [{**item, "type": "text", "pattern": None} for item in table.get("inputs", ())]
+    given = [item["name"] for item in table["inputs"] if item["required"] and item.get("default") is None]
+    words = ["run", *(word for name in given for word in ("--input", f"{name}=1"))]
+    words += ["--executor", "true"] if "stepspec" in table else []
+    assuming = type("Assuming", (Extension,), {"performers": dict.fromkeys(tasks - {"stage"}, Assumed)})
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+    monkeypatch.setattr("rdc.runs.reports.run_process", lambda *_: Ended(2))
+    for name in table.get("secrets", ()):
+        monkeypatch.setenv(name, "secret")
+    monkeypatch.chdir(tmp_path)
+    code = ended(fork(lambda: main(table, words, more=(assuming,), version="0.1.0")))
+    assert code in (0, 1, 75)
+    assert len(collector.spans) > (code != 75)
+    assert all(values(one)["rdc.step"] in table["nodes"] for one in collector.spans if one.kind == 1)
+    printed = call("report", "--format", "otlp", cwd=tmp_path).out
+    assert raw_spans(printed) == collector.raw_spans
+    parsed(printed.encode())
