@@ -73,7 +73,7 @@ class RunSpans:
         self.parents = [parent_in(begin.get("traceparent", ""))]
         parent = self.parents[0] or f"00-{self._id('trace', 32)}--01"
         self._at, (_, self.trace, self._above, self.flags) = nanoseconds(begin["time"]), parent.split("-")
-        self._since, self.is_over, self._steps = self._at, False, dict[str, Sequence[str]]()
+        self._since, self._is_over, self._steps = self._at, False, dict[str, Sequence[str]]()
         self.state = state_in(begin.get("tracestate", ""))
 
     def _id(self, what: object, size: int = 16) -> str:
@@ -85,10 +85,10 @@ class RunSpans:
 
     def add(self, record: Record) -> list[Table]:
         """Read the next record, and return the spans that it completes."""
-        found, was_over, state = [], self.is_over, record.get("condition")
+        found, was_over, state = [], self._is_over, record.get("condition")
         self._steps.update((step[0], step[1:3]) for step in record.get("steps", ()))
-        self.is_over = state in ENDED if state else was_over
-        if was_over and not self.is_over:
+        self._is_over = state in ENDED if state else was_over
+        if was_over and not self._is_over:
             self._part, self._since, self.parents = self._part + 1, nanoseconds(record["time"]), self.parents[:1]
         if parent_in(record.get("traceparent", "")) not in ("", *self.parents):
             self.parents.append(parent_in(record["traceparent"]))
@@ -96,7 +96,7 @@ class RunSpans:
             self.number += 1
             found = [] if was_over else [self._step(record)]
             self._last = record
-        return [*found, self._run(record)] if self.is_over and not was_over else found
+        return [*found, self._run(record)] if self._is_over and not was_over else found
 
     def _step(self, record: Record) -> Table:
         name, outcome, one = record["node"], record["outcome"], timed_step(self._last, record)
@@ -241,9 +241,9 @@ class Sender:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def add(self, record: Record) -> None:
-        """Take the spans that a record completes. An operator's command at a worker takes only those that end a run."""
+        """Take the spans that a record completes. A worker sends those of an operator's command, except `cancel`."""
         spans = self.reader.add(record) if self.reader else ()
-        if self._has_folder or (self._thread and self.reader and self.reader.is_over):
+        if self._has_folder or (self._thread and record.get("outcome") == "canceled"):
             self._due += map(to_json, spans)
 
     def finish(self, display: Display) -> None:
