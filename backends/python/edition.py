@@ -133,7 +133,7 @@ def runtime_for(caller: str) -> str:
 
 
 WORKER, TRACES = "dbos", "traces"
-"""What has a part in the file: workers such as `dbos-values`, and programs that send traces."""
+"""The parts below an edition in a file: for workers, such as `dbos-values`, and for traces."""
 
 TRACES_BESIDE = "shared_traces"
 """The same part for traces in a file beside the program."""

@@ -93,8 +93,8 @@ def last_line(said: str) -> str:
 def _begun(
     command: Sequence[str], folder: Path, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    kept = (name for name in environment if name not in AGENTS and not name.startswith(OF_TRACES))
-    ours = {name: environment[name] for name in kept}  # an agent may run tests, and tests are no runs to be traced
+    names = (name for name in environment if name not in AGENTS and not name.startswith(OF_TRACES))
+    ours = {name: environment[name] for name in names}  # an agent may run tests, and no one wants their traces
     try:
         return subprocess.Popen(  # noqa: S603 (a tool that was looked up, and words of ours)
             command,

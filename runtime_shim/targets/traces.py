@@ -20,7 +20,6 @@ from runtime_shim.engine.session import NOT_PASSED, Extension, Kinds, Session
 from runtime_shim.engine.state import ENDED, MOVES, State, digest
 from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.times import moment, timed_step
-from runtime_shim.engine.walk import Registers
 
 OTLP, SCHEMA = "OTEL_EXPORTER_OTLP_", "https://opentelemetry.io/schemas/1.44.0"
 SENDS_EVERY, ANSWERS_WITHIN, ENDS_WITHIN = 5.0, 10.0, 2.0  # seconds
@@ -67,17 +66,17 @@ def attributes(values: Mapping[str, object]) -> list[Table]:
 class RunSpans:
     """Turns the records of a run into spans. The IDs come from the run, so that a span can be sent twice."""
 
-    def __init__(self, begin: Record) -> None:
-        self.begin = self._last = begin
+    def __init__(self, first: Record) -> None:
+        self.first = self._last = first
         self.number = self._part = 0  # of finished steps, and of the part of the run: each retry starts another
-        self.parents = [parent_in(begin.get("traceparent", ""))]
+        self.parents = [parent_in(first.get("traceparent", ""))]
         parent = self.parents[0] or f"00-{self._id('trace', 32)}--01"
-        self._at, (_, self.trace, self._above, self.flags) = nanoseconds(begin["time"]), parent.split("-")
+        self._at, (_, self.trace, self._above, self.flags) = nanoseconds(first["time"]), parent.split("-")
         self._since, self._is_over, self._steps = self._at, False, dict[str, Sequence[str]]()
-        self.state = state_in(begin.get("tracestate", ""))
+        self.state = state_in(first.get("tracestate", ""))
 
     def _id(self, what: object, size: int = 16) -> str:
-        return digest(f"{self.begin['run']}\0{what}")[:size]
+        return digest(f"{self.first['run']}\0{what}")[:size]
 
     def now(self) -> str:
         """Return the TRACEPARENT for the processes of the current step."""
@@ -125,7 +124,7 @@ class RunSpans:
         error = ("limit" if is_limit else "stop") if result == "failure" else ""
         values = {"cicd.pipeline.action.name": "RUN", "cicd.pipeline.result": result, "error.type": error}
         links = [{"traceId": one[3:35], "spanId": one[36:52]} for one in self.parents[1:]]
-        about = {"parentSpanId": self._above, "name": one_line(f"RUN {self.begin['name']}"), "kind": 2, "links": links}
+        about = {"parentSpanId": self._above, "name": one_line(f"RUN {self.first['name']}"), "kind": 2, "links": links}
         return self._span(f"run {self._part}", about, (self._since, values))
 
     def _span(self, what: object, about: Table, found: tuple[int, Mapping[str, object]], why: str = "") -> Table:
@@ -149,9 +148,9 @@ def pairs_of(variable: str, environment: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def document(begin: Record, spans: Sequence[str], version: str, environment: Mapping[str, str]) -> str:
+def document(first: Record, spans: Sequence[str], version: str, environment: Mapping[str, str]) -> str:
     """Return spans of a run as a request in OTLP/JSON. Raise ValueError if a variable for the resource is wrong."""
-    ours = {"cicd.pipeline.name": begin["name"], "cicd.pipeline.run.id": begin["run"]}
+    ours = {"cicd.pipeline.name": first["name"], "cicd.pipeline.run.id": first["run"]}
     named = {"service.name": environment["OTEL_SERVICE_NAME"]} if environment.get("OTEL_SERVICE_NAME") else {}
     given = pairs_of("OTEL_RESOURCE_ATTRIBUTES", environment)
     resource = {"attributes": attributes({"service.name": "rdc", "service.version": version, **given, **named, **ours})}
@@ -161,7 +160,7 @@ def document(begin: Record, spans: Sequence[str], version: str, environment: Map
 
 
 def address_in(environment: Mapping[str, str]) -> str:
-    """Return the address that traces go to; "" if there is none or they are off."""
+    """Return the address that traces go to; "" without one, or if they are off."""
     if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return ""
     base, own = (environment.get(f"{OTLP}{name}ENDPOINT", "").strip() for name in ("", "TRACES_"))
@@ -229,7 +228,7 @@ class Sender:
             return
         try:
             self._collector = Collector(os.environ)
-            document(self.reader.begin, (), "", os.environ)
+            document(self.reader.first, (), "", os.environ)
         except ValueError as error:
             self.problem = str(error)
             return
@@ -263,17 +262,17 @@ class Sender:
         self._send()
 
     def _send(self) -> None:
-        """Send the spans, without those that another call about this run has sent."""
-        run = self.reader.begin["run"] if self.reader else ""
+        """Send the spans. Another call about this run may have sent some of them."""
+        run = self.reader.first["run"] if self.reader else ""
         while True:
             mark = os.pread(self._file, 250, 0).decode(errors="replace") if self._file >= 0 else ""
             found = re.fullmatch(f"{re.escape(run)} ([0-9]{{1,9}})\n", mark)
             self._forget(int(found[1]) if found else 0)
             spans = self._due[:SPANS_AT_ONCE]
-            if not (self.reader and spans and self._is_taken(self.reader.begin, spans)):
+            if not (self.reader and spans and self._is_taken(self.reader.first, spans)):
                 return
             self._forget(self._first + len(spans))
-            with suppress(OSError):  # there is no file, or the disk is full
+            with suppress(OSError):  # without a file, or if the disk is full
                 os.ftruncate(self._file, os.pwrite(self._file, f"{run} {self._first}\n".encode(), 0))
 
     def _forget(self, sent: int) -> None:
@@ -281,9 +280,9 @@ class Sender:
         del self._due[:gone]
         self._first += gone
 
-    def _is_taken(self, begin: Record, spans: Sequence[str]) -> bool:
+    def _is_taken(self, first: Record, spans: Sequence[str]) -> bool:
         """Send spans, again if the collector is busy, and return whether it took them."""
-        body, place, asked = document(begin, spans, self.version, os.environ), self._collector.place, ""
+        body, place, asked = document(first, spans, self.version, os.environ), self._collector.place, ""
         for attempt in range(TRIES):
             time.sleep(min(int(asked), SENDS_EVERY) if re.fullmatch("[0-9]{1,3}", asked) else BUSY_PAUSE * attempt)
             status, asked, answer = self._collector.post(body, self.version)
@@ -313,7 +312,7 @@ class Traces(Extension):
             self.sender.start(self.session, self._records or [self.session.state.begin])
 
     def record(self, record: Record) -> Record:
-        """Add the parent of the run to its first record, and that of a later call to the next one that is kept."""
+        """Add the parent of the run to its first record, and the parent of a later call to that call's next record."""
         reader, parent, state = self.sender.reader, self.sender.parent, state_in(os.environ.get("TRACESTATE", ""))
         if parent and reader is None and record.get("kind") == "begin":
             return {**record, "traceparent": parent, **({"tracestate": state} if state else {})}
@@ -324,7 +323,7 @@ class Traces(Extension):
         """Take the spans that the record completes."""
         self.sender.add(record)
 
-    def variables(self, _node: Table, _registers: Registers) -> dict[str, str]:
+    def variables(self, _node: Table, _registers: Any) -> dict[str, str]:
         """Return the variables that let a process continue the trace below its step."""
         reader = self.sender.reader
         found = {"TRACEPARENT": reader.now(), "TRACESTATE": reader.state} if reader else {}

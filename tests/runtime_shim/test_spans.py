@@ -160,9 +160,9 @@ def test_text_that_could_hide_something_is_replaced() -> None:
 
 
 @given(st.text(), st.text().filter(str.split), st.text(), st.integers(1, 9))
-def test_any_text_gives_a_valid_request(title: str, node: str, says: str, number: int) -> None:
+def test_any_text_gives_a_valid_request(title: str, node: str, transition: str, number: int) -> None:
     steps = [[node, "shell", title, "0"]]
-    assert len(spans_of(begin(steps=steps), *(done(node, at, says=says) for at in range(number)))) == number
+    assert len(spans_of(begin(steps=steps), *(done(node, at, says=transition) for at in range(number)))) == number
 
 
 @given(st.text())

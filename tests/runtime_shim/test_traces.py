@@ -735,7 +735,9 @@ def test_rdc_run_loads_nothing_without_a_collector(place: Path) -> None:
 def test_tests_of_a_document_send_nothing(place: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
     text_of_it = '# Pay\n\n## 1. Work\n\n```bash\ntest -z "$OTEL_EXPORTER_OTLP_ENDPOINT"\n```\n\n- PASS: COMPLETE\n'
     (place / "pay.runbook.md").write_text(text_of_it, encoding="utf-8")
-    (place / "pay.scenarios.yaml").write_text("works:\n  commands: [rd run pay.runbook.md]\n  result: COMPLETE\n", encoding="utf-8")
+    (place / "pay.scenarios.yaml").write_text(
+        "works:\n  commands: [rd run pay.runbook.md]\n  result: COMPLETE\n", encoding="utf-8"
+    )
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
     done = call("test", "pay.runbook.md", "--on", "python", cwd=place)
     assert (done.code, collector.tried) == (0, 0), done.err

@@ -17,6 +17,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "how-to/check.md",
         "how-to/project.md",
         "how-to/operate.md",
+        "how-to/traces.md",
         "how-to/questions.md",
         "how-to/recipes.md",
         "how-to/agents.md",
