@@ -48,7 +48,7 @@ def trace_of(file: str | None, wanted: str) -> str:
     try:
         return document(records[0], spans, __version__, os.environ)
     except ValueError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(f"the variable {error}") from None
 
 
 def _found(file: str | None, wanted: str) -> tuple[Run, str]:

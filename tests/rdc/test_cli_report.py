@@ -110,7 +110,10 @@ def test_it_prints_the_trace_of_any_run(tmp_path: Path, monkeypatch: pytest.Monk
     assert otlp(tmp_path, "--run", run)[1] == text.replace('{"stringValue":"rdc"}', '{"stringValue":"deployments"}')
     monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "x")
     refused = call("report", "--format", "otlp", "--run", run, cwd=tmp_path)
-    assert (refused.code, refused.err.startswith("rdc: OTEL_RESOURCE_ATTRIBUTES must be like")) == (2, True)
+    assert (refused.code, refused.err.startswith("rdc: the variable OTEL_RESOURCE_ATTRIBUTES must be like")) == (
+        2,
+        True,
+    )
 
 
 @pytest.mark.parametrize("key", ["run", "name", "time", "steps", "node", "outcome", "how", "attempt", "seconds"])
