@@ -63,8 +63,11 @@ def test_options_of_the_document_count(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("target", "options"),
-    [*((name, []) for name in NAMES if name != "make"), ("python", ["runtime=shared"]), ("dbos", ["operator=full"])]
-    + [("python", ["traces=true"]), ("python", ["traces=true", "runtime=shared"])],
+    [
+        *((name, []) for name in NAMES if name != "make"),
+        *(("python", ["runtime=shared"]), ("python", ["traces=true"]), ("python", ["traces=true", "runtime=shared"])),
+        ("dbos", ["operator=full"]),
+    ],
 )
 def test_a_file_without_its_source(target: str, options: list[str], tmp_path: Path) -> None:
     path = alone(tmp_path, target, *(word for option in options for word in ("-O", option)))
