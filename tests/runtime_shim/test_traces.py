@@ -36,10 +36,11 @@ from runtime_shim.engine.outcomes import Done, Waiting
 from runtime_shim.engine.session import Extension, Performer
 from runtime_shim.engine.texts import words_of
 from runtime_shim.targets.traces import SENDS_EVERY
+from tests.runtime_shim.stepspec.stages import EXECUTE, compiled
 from tests.support.cli import Result, call, ended, environment, fork, spawn
 from tests.support.collector import Collector, Reply, collecting, parsed, raw_spans, values
 from tests.support.interpreters import end_of_support
-from tests.support.process import ROOT, Table, wait_until
+from tests.support.process import ROOT, Screen, Table, wait_until
 from tests.support.runtime_programs import Compiled, agent, edge, node, program, sh
 
 pytestmark = pytest.mark.process
@@ -549,6 +550,23 @@ def test_no_collector_is_one_notice(place: Path) -> None:
     )
 
 
+def test_https_needs_a_certificate(place: Path, collector: Collector) -> None:
+    done = whole(place, f"https://127.0.0.1:{collector.port}")
+    assert (done.code, collector.tried) == (0, 0)
+    assert done.err.splitlines()[-1].startswith(f"rdc: traces were not sent: 127.0.0.1:{collector.port}: [SSL")
+
+
+def test_an_answer_from_elsewhere_is_sent_once(place: Path, collector: Collector) -> None:
+    variables = environment(OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
+    screen = Screen([sys.executable, "-m", "rdc", "run", "pay.runbook.md"], place, variables)
+    screen.expect(r"Is it right\?")
+    screen.expect("yes/no")
+    assert traced(place, collector, "answer", "2", "yes").code == 0
+    screen.expect("COMPLETE")
+    assert screen.close() == 0
+    assert sorted(collector.names) == ["1 Count {{AMOUNT}}", "2 Is it right?", "3 Send", "RUN pay"]
+
+
 def test_a_file_that_cannot_be_kept_does_not_matter(place: Path, collector: Collector) -> None:
     traced(place, collector)
     path = place / ".rdc" / "pay" / "traces"
@@ -650,6 +668,15 @@ def test_all_agents_of_a_parallel_step_and_tools_continue_the_trace(tmp_path: Pa
     assert {*seen} == {"write", "review_0", "review_1", "review_2", "look"}
     for name, parent in seen.items():
         assert parent == f"00-{collector.spans[0].trace_id.hex()}-{ids[name.partition('_')[0]]}-01"
+
+
+def test_the_executor_of_a_specification_continues_the_trace(tmp_path: Path, collector: Collector) -> None:
+    place = compiled(tmp_path, EXECUTE, config={"executor": 'cat > /dev/null; echo "$TRACEPARENT" > seen'})
+    assert place.run("run", OTEL_EXPORTER_OTLP_ENDPOINT=collector.url, TRACEPARENT=PARENT).code == 0
+    assert [values(one).get("rdc.step") for one in collector.spans] == ["draft", None]
+    step = collector.spans[0]
+    assert values(step)["rdc.step.kind"] == "stage"
+    assert place.text("seen") == f"{PARENT[:36]}{step.span_id.hex()}-01\n"
 
 
 def test_an_agent_without_an_answer_is_a_failure_without_its_words(tmp_path: Path, collector: Collector) -> None:
