@@ -9,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from compiler.driver import Settings, compile_file
+from compiler.version import __version__
 from rdc.calls.mock_option import MockRuns
 from rdc.commands.common.documents import language_options
 from rdc.commands.common.reporter import Reporter
@@ -77,7 +78,7 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
         words += ["--state-dir", found[0]]
         sys.stderr.write(f"rdc: this run is in {visible(found[0])}\n")
     host = Host(_called(file, settings), home="" if home == "." else home, moved=take_moved)
-    code = main(table, words, host, (MockRuns,))
+    code = main(table, words, host, (MockRuns,), __version__)
     if code == EXIT_REFUSED and folders and len(found) != 1:
         where = "runs of it are in" if found else "these folders have no run of it either:"
         sys.stderr.write(f"rdc: {where} {visible(', '.join(found or folders))}\n")

@@ -18,6 +18,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "how-to/project.md",
         "how-to/operate.md",
         "how-to/view.md",
+        "how-to/traces.md",
         "how-to/questions.md",
         "how-to/recipes.md",
         "how-to/agents.md",
