@@ -308,7 +308,7 @@ class Traces(Extension):
 
     def open(self) -> None:
         """Start to send."""
-        if self.sender.reader is None and not self.session.options.dry_run:
+        if self.sender.reader is None:
             self.sender.start(self.session, self._records or [self.session.state.begin])
 
     def record(self, record: Record) -> Record:
