@@ -88,7 +88,8 @@ class RunSpans:
         self._steps.update((step[0], step[1:3]) for step in record.get("steps", ()))
         self._is_over = state in ENDED if state else was_over
         if was_over and not self._is_over:
-            self._part, self._since, self.parents = self._part + 1, nanoseconds(record["time"]), self.parents[:1]
+            self._since = nanoseconds(record["time"]) if "time" in record else self._at
+            self._part, self.parents = self._part + 1, self.parents[:1]
         if parent_in(record.get("traceparent", "")) not in ("", *self.parents):
             self.parents.append(parent_in(record["traceparent"]))
         if record["kind"] == "done":
@@ -308,7 +309,7 @@ class Traces(Extension):
 
     def open(self) -> None:
         """Start to send."""
-        if self.sender.reader is None and not self.session.options.dry_run:
+        if self.sender.reader is None:
             self.sender.start(self.session, self._records or [self.session.state.begin])
 
     def record(self, record: Record) -> Record:

@@ -6,6 +6,7 @@ import getpass
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,12 @@ def otlp(folder: Path, *words: str) -> tuple[list[str], str]:
     return [span.name for part in request.resource_spans for each in part.scope_spans for span in each.spans], done.out
 
 
+def times_of(span: dict[str, str]) -> tuple[str, float]:
+    """When a span started, as a report has it, and how many seconds it took."""
+    start, end = (int(span[key]) // 1000 for key in ("startTimeUnixNano", "endTimeUnixNano"))
+    return f"{datetime.fromtimestamp(start // 10**6, UTC):%Y-%m-%dT%H:%M:%S}.{start % 10**6:06}Z", (end - start) / 10**6
+
+
 def test_it_prints_the_trace_of_any_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "deploy.runbook.md"
     file.write_text(ASKING, encoding="utf-8")
@@ -101,6 +108,9 @@ def test_it_prints_the_trace_of_any_run(tmp_path: Path, monkeypatch: pytest.Monk
     spawn("run", file.name, "answer", "2", "yes", cwd=tmp_path)
     names, text = otlp(tmp_path)
     assert (names, text.count("\n")) == (["1 Build", "2 Is it up?", "RUN deploy"], 1)
+    facts = json.loads(call("report", "--format", "json", cwd=tmp_path).out)
+    found = [times_of(span) for span in json.loads(text)["resourceSpans"][0]["scopeSpans"][0]["spans"]]
+    assert found[:2] == [(one["started"], one["took"]) for one in facts["steps"]], "as in the report"
     run = json.loads(spawn("run", file.name, "history", "--json", cwd=tmp_path).out)[0]["run"]
     spawn("run", file.name, cwd=tmp_path)
     file.unlink()

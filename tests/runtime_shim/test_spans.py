@@ -115,6 +115,15 @@ def test_steps_of_an_old_journal_follow_each_other() -> None:
     assert (second.start_time_unix_nano - zero, run.end_time_unix_nano - zero) == (10**9, 2 * 10**9)
 
 
+def test_a_retry_in_an_old_journal_starts_when_the_run_ended() -> None:
+    ended = done("1", 0, "fail", "exit code 1", condition="stop")
+    records = [begin(), ended, done("1", 0, "retry", condition="ready"), done("1", 0, condition="complete")]
+    for record in records[1:]:
+        del record["time"]
+    _, stop, _, complete = spans_of(*records)
+    assert complete.start_time_unix_nano == stop.end_time_unix_nano
+
+
 def test_a_clock_that_was_set_back_gives_no_negative_time() -> None:
     for record in (done("1", -3600), done("2", -3600, by="ann")):
         for span in spans_of(begin(), {**record, "condition": "stop"}):

@@ -186,6 +186,10 @@ def test_each_part_of_a_long_run_is_sent_while_it_works(place: Path, collector: 
     begun = time.monotonic()
     wait_until(lambda: collector.names == ["1 Count {{AMOUNT}}", "2 Is it right?"], SENDS_EVERY + 5)
     assert time.monotonic() - begun > 1
+    for thread in Path(f"/proc/{process.pid}/task").glob("*"):
+        if thread.name != str(process.pid):
+            blocked = re.findall(r"^SigBlk:\s+(\w+)$", (thread / "status").read_text(), re.MULTILINE)
+            assert [int(mask, 16) >> signal.SIGTERM - 1 & 1 for mask in blocked] == [1], "signals are for the run"
     process.send_signal(signal.SIGINT)
     assert process.wait(20) == 130
 
