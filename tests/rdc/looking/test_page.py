@@ -244,7 +244,9 @@ def test_a_second_answer_is_refused_with_the_first_one(tmp_path: Path, person: P
 
 
 def test_the_log_grows_while_the_step_runs(tmp_path: Path, person: People) -> None:
-    text = "# Slow\n\n## 1. Wait\n\n```bash\necho first\nuntil [ -e go ]; do sleep 0.05; done\necho second\n```\n"
+    waits = "until [ -e {} ]; do sleep 0.05; done\n"
+    script = f"echo first\n{waits.format('go')}echo second\n{waits.format('end')}"
+    text = f"# Slow\n\n## 1. Wait\n\n```bash\n{script}```\n"
     (tmp_path / "a slow.runbook.md").write_text(text, encoding="utf-8")
     with view(tmp_path, "a slow.runbook.md") as address:
         page = person().look(address)
@@ -257,7 +259,9 @@ def test_the_log_grows_while_the_step_runs(tmp_path: Path, person: People) -> No
             expect(page.locator("#v1 .time")).to_have_text(re.compile(r"\d+ s"))
             (tmp_path / "go").touch()
             expect(log).to_have_text("first\nsecond\n")
+            (tmp_path / "end").touch()
             expect(page.locator("#state")).to_have_text("✓ COMPLETE")
+            expect(page.locator("#v1")).to_be_focused()
 
 
 def test_an_error_keeps_the_last_picture(tmp_path: Path, person: People) -> None:
@@ -360,13 +364,27 @@ def test_each_question_has_its_form(
 
 
 def test_the_picture_follows_the_run(incident: str, person: People) -> None:
-    """It scrolls to the current step, but not after the person has scrolled. The page itself stays where it is."""
-    state = State("payments", "payments", "1", "running", 1, step="Rollback", started="", since="")
-    page = person(viewport={"width": 390, "height": 600}).look(incident, forged=(state, ()))
+    """It scrolls to the current step, unless the person has just scrolled. The page itself stays where it is."""
+    visit = Visit(
+        1, "3", "", 1, 1, "pass", "PASS", is_failed=False, how="", transition="GOTO Rollback", next="Rollback"
+    )
+    first = State("payments", "payments", "1", "running", 1, step="3", started="", since="")
+    second = replace(first, step="Rollback", total=1)
+    visitor = person(viewport={"width": 390, "height": 600})
+    forged = [first, ()]
+    page = visitor.look(incident, forged=forged)
+    expect(box(page, "3 Install")).to_be_in_viewport()
+    page.locator("#sheet").dispatch_event("wheel")
+    page.locator("#sheet").evaluate("sheet => { sheet.scrollTop = 0 }")
+    forged[:] = [second, (visit,)]
+    expect(box(page, "Rollback").first).to_have_class(re.compile("running"))
+    assert page.locator("#sheet").evaluate("sheet => sheet.scrollTop") == 0
+    expect(page.locator("svg .edge.taken")).to_have_count(1)  # the arrow from 3 to Rollback is for failures
+    assert page.evaluate("document.getAnimations().length") == 0
+    page = visitor.look(incident, forged=(second, (visit,)))
     expect(box(page, "Rollback").first).to_be_in_viewport()
     assert page.locator("#sheet").evaluate("sheet => sheet.scrollTop") > 0
     assert page.evaluate("scrollY") == 0
-    assert page.evaluate("document.getAnimations().length") == 0
 
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
