@@ -6,16 +6,17 @@ import http.client
 import json
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
+from rdc.looking.drawing import Drawing
 from rdc.looking.model import Document
 from rdc.looking.runs import LocalRuns
 from rdc.looking.server import Server
-from rdc.looking.watching import Watch
+from rdc.looking.watching import ManyRuns, Watch
 
 SOON = 14.0
 JSON = {"Content-Type": "application/json"}
@@ -122,7 +123,20 @@ class Client:
 @contextmanager
 def serving(file: str, *, wanted: str = "", continues: bool = False) -> Iterator[Client]:
     """A server of a document in the current folder, whose client has the token."""
-    server = Server(0, Watch(file, Document("", "", 0, continues=continues), LocalRuns), wanted)
+    with serving_runs(file, LocalRuns, wanted=wanted, continues=continues) as client:
+        yield client
+
+
+@contextmanager
+def serving_runs(
+    file: str,
+    runs: Callable[[Drawing, Callable[[], None]], ManyRuns],
+    *,
+    wanted: str = "",
+    continues: bool = False,
+) -> Iterator[Client]:
+    """The same with runs of any kind."""
+    server = Server(0, Watch(file, Document("", "", 0, continues=continues), runs), wanted)
     thread = Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     try:
