@@ -13,7 +13,8 @@ from benchmarks.workers.fleet import Fleet
 from rdc.looking.database import NOT_SERVED, Worker, WorkerRuns
 from tests.backends.dbos.conftest import EACH
 from tests.backends.dbos.documents import ASKS
-from tests.support.looking import Client, serving_runs
+from tests.support.cli import call
+from tests.support.looking import Client, process_of, serving_runs
 
 pytestmark = pytest.mark.tool
 
@@ -59,7 +60,7 @@ def test_a_run_is_followed_answered_and_ends(serving: Fleet, monkeypatch: pytest
         assert stream.until("state", state="complete")["total"] == 5
         stream.close()
         log = client.ask(f"/api/runs/{run}/log/3")
-        assert log.body == b"to the east\nno such host: east\n"
+        assert log.body == b"to the east\nno such host: \\e[31meast\n"
         (serving.folder / ".rdc" / "job" / run).rename(serving.folder / f"away-{run}")
         assert client.ask(f"/api/runs/{run}/log/3").body == log.body, "the end of it is in the record"
         assert client.ask(f"/api/runs/{run}/log/1").body == b""
@@ -102,3 +103,13 @@ def test_each_database_has_the_runs(fleet: Fleet, database: str, monkeypatch: py
         assert client.answer("r1", step="2", at=asked["at"], reply="yes", by="ann").status == 200
         assert stream.until("state", state="complete")["total"] == 3
         stream.close()
+
+
+def test_the_command_takes_the_program_of_a_worker(queued: Fleet) -> None:
+    environment = {"RDC_DATABASE": queued.url}
+    with process_of(queued.folder, "worker.py", **environment) as (_, client):
+        assert client.ask("/api/document").json["title"] == "Retry"
+        assert [one["key"] for one in client.ask("/api/runs").json["runs"]] == ["r1"]
+    secret = "postgresql://me:secret@127.0.0.1:1/runs"
+    refused = call("view", "worker.py", "--database", secret, cwd=queued.folder)
+    assert (refused.code, "nothing answers there" in refused.err, "secret" in refused.err) == (2, True, False)
