@@ -116,14 +116,15 @@ class Drawing:
             table = {**table_of(made.program), "project": made.program.project}
             drawn, lines = DotBackend.numbered(made.program)
             self.version = Version(table, identified(table, without_places(table)), "\n".join(lines))
+            boxes = tuple(_boxes(made.program, drawn))
             about = replace(
                 about,
                 title=made.program.title or made.program.name,
                 drawn=about.edition,
                 steps=tuple(_steps(table)),
-                boxes=tuple(_boxes(made.program, drawn)),
+                boxes=boxes,
                 arrows=tuple(_arrows(drawn)),
-                is_large=len(drawn.boxes) > MOST_BOXES,
+                is_large=sum(not box.source for box in boxes) > MOST_BOXES,
             )
         self.document = about
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from rdc.looking.drawing import Version
 from rdc.looking.model import Visit
-from runtime_shim.engine.journal import Record
+from runtime_shim.engine.journal import Record, picked
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import NOT_PASSED
 from runtime_shim.engine.state import State
@@ -47,6 +47,8 @@ class Reading:
             if record["kind"] == "done":
                 self._visit(record, table_for(self.state, version))
             self.state.apply(record)
+            for older in self.state.finished[-2:-1]:  # nothing else of it is needed, and there may be many
+                self.state.finished[-2] = picked(older, ("node", "time", "output"))
             if record["kind"] == "adopt":
                 self._rename(record.get("renamed", {}))
 
