@@ -93,7 +93,7 @@ class Document(Struct, frozen=True):
         steps: The steps and ends, for the outline and for titles.
         boxes: The boxes of the picture.
         arrows: The arrows of the picture.
-        is_large: Whether the picture has more than `MOST_BOXES` boxes.
+        is_large: Whether the picture has more than `MOST_BOXES` boxes, without the copies of ends.
         continues: Whether an answer continues the run (`rdc view --continue`).
         database: The database of the workers without its password, or "" for runs on this machine.
     """
