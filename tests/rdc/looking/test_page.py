@@ -228,7 +228,7 @@ def test_an_answer_is_recorded_and_the_run_continues(tmp_path: Path, person: Peo
 
 
 def test_a_second_answer_is_refused_with_the_first_one(tmp_path: Path, person: People) -> None:
-    """The form would be gone, but for a stream that is late."""
+    """The form would be gone, unless the stream is late."""
     (tmp_path / FILE).write_text(INCIDENT, encoding="utf-8")
     run(tmp_path, FILE)
     run(tmp_path, FILE, "answer", "2", "yes", "--by", "alice")
