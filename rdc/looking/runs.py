@@ -42,13 +42,17 @@ BUSY_EVERY = 1.0
 """How many seconds pass between two looks at a lock without a change: a look takes it for an instant."""
 
 
+NONE, UNREAD = 0, -1  # instead of the inode of a journal
+
+
 class Journal:
     """The records of a journal, each read once."""
 
+    _problem: Exception | None
+
     def __init__(self, path: str) -> None:
         self._path, self._stamp = path, (-1, -1, -1)
-        self._count = self._size = self._file = 0
-        self._problem: Exception | None = None
+        self._begin_with(NONE)
 
     def more(self) -> tuple[bool, list[Record]]:
         """Return whether this is another journal now, and the new records.
@@ -59,8 +63,8 @@ class Journal:
         try:
             about = os.lstat(self._path)
         except FileNotFoundError:
-            is_gone = self._file > 0 or self._problem is not None
-            self._begin_with(0)
+            is_gone = self._file != NONE
+            self._begin_with(NONE)
             return is_gone, []
         stamp = (about.st_ino, about.st_size, about.st_mtime_ns)
         if stamp != self._stamp:
@@ -68,6 +72,7 @@ class Journal:
             try:
                 return self._read()
             except (UsageError, OSError, *DAMAGES) as error:
+                self._begin_with(UNREAD)  # a repaired journal is read again
                 self._problem = error
         if self._problem:
             raise self._problem
