@@ -137,7 +137,7 @@ class Followed(ABC):
             word = "unreadable" if self._problem else "none"
             self.seen = Seen(State(entry.key, entry.name, "", word, edition, message=self._problem), [])
             return
-        title, attempt = place_of(state, table_for(state, version))
+        title, attempt, instance = place_of(state, table_for(state, version))
         shown = State(
             key=entry.key,
             name=entry.name,
@@ -150,6 +150,7 @@ class Followed(ABC):
             step=state.node,
             title=title,
             attempt=attempt,
+            instance=instance,
             total=len(reading.visits),
             message=state.message,
             holder=self._place.holder,

@@ -209,6 +209,7 @@ class State(Struct, frozen=True):
         step: The current step, or "" after the end. The box of an end after the end.
         title: Its title, with values.
         attempt: The number of its attempt, from 1.
+        instance: The instance in a loop, such as `2` or `1.3`, or "".
         total: How many visits the run has. The current step is visit `total + 1`, also for its log.
         message: The message of the end, or the reason why the run can't be read or continue.
         holder: The process that has the run, with user, place and start, or "". It may be a terminal that asks.
@@ -230,6 +231,7 @@ class State(Struct, frozen=True):
     step: str = ""
     title: str = ""
     attempt: int = 1
+    instance: str = ""
     total: int = 0
     message: str = ""
     holder: str = ""
@@ -264,6 +266,7 @@ class Visit(Struct, frozen=True):
         is_decision: Whether a person decided it.
         outputs: The values that changed, cut after 1,000 characters each.
         remarks: The remarks of the engine.
+        instance: The instance in a loop, such as `2` or `1.3`, or "".
     """
 
     n: int
@@ -286,6 +289,7 @@ class Visit(Struct, frozen=True):
     is_decision: bool = False
     outputs: dict[str, str] = {}
     remarks: tuple[str, ...] = ()
+    instance: str = ""
 
 
 class Visits(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap, Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from msgspec.structs import replace
@@ -16,7 +16,7 @@ from runtime_shim.engine.session import NOT_PASSED
 from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import word_of
 from runtime_shim.engine.times import is_decision, timed_step
-from runtime_shim.engine.walk import VERBS, Verbs, advance, attempt_of, filled
+from runtime_shim.engine.walk import VERBS, Verbs, advance, attempt_of, filled, instances_of
 
 LONGEST_OUTPUT = 1_000
 """How many characters of a value a page gets."""
@@ -83,6 +83,7 @@ class Reading:
             is_decision=is_decision(record),
             outputs=changed,
             remarks=tuple(record.get("remarks", ())),
+            instance=_numbers(record.get("instances", {})),
         )
         self.visits.append(visit)
 
@@ -120,13 +121,18 @@ def table_for(state: State, version: Version | None) -> Table | None:
     return version.table if version and is_same(state, version) else None
 
 
-def place_of(state: State, table: Table | None) -> tuple[str, int]:
-    """Return the title of the current step, with values, and the number of the attempt."""
+def place_of(state: State, table: Table | None) -> tuple[str, int, str]:
+    """Return the title of the current step, with values, the number of the attempt, and the instance."""
     title = next((step[2] for step in state.steps if step[0] == state.node), "")
     node = table["nodes"].get(state.node) if table else None
     if node is None:
-        return title, 1
-    return filled(node, node.get("title", ""), state.registers), attempt_of(node, state.registers)
+        return title, 1, ""
+    title = filled(node, node.get("title", ""), state.registers)
+    return title, attempt_of(node, state.registers), _numbers(instances_of(node, state.registers))
+
+
+def _numbers(instances: Mapping[str, object]) -> str:
+    return ".".join(map(str, instances.values()))
 
 
 def _passed(version: Version, state: State, record: Record) -> Iterator[str]:
