@@ -267,6 +267,14 @@ def test_no_link_is_followed(client: Client, folder: Path, tmp_path_factory: pyt
     assert time.monotonic() - began < 5
 
 
+def test_a_damaged_run_of_another_document_is_not_in_the_list(client: Client, folder: Path) -> None:
+    other = folder / ".rdc" / "other"
+    other.mkdir(parents=True)
+    (other / "journal").write_bytes(b"00000000 {}\n")
+    (folder / ".rdc" / "file").touch()
+    assert [one["key"] for one in client.ask("/api/runs").json["runs"]] == ["deploy"]
+
+
 # --- Answers ----------------------------------------------------------------------------------------------------------
 
 
