@@ -10,14 +10,14 @@ HEADINGS = ("what", "against", "measured", "yardstick", "ratio", "limit", "")
 
 
 class Figure(Struct, frozen=True):
-    """Something measured beside its yardstick, in seconds or a unit; without a limit it is there to be known only."""
+    """Something measured beside its yardstick, in seconds, or as its suffix shows; without a limit it is there to be known only."""
 
     what: str
     against: str
     measured: float
     yardstick: float
     limit: float | None = None
-    unit: str = ""
+    suffix: str = ""
 
     @property
     def ratio(self) -> float:
@@ -35,7 +35,7 @@ class Figure(Struct, frozen=True):
         if self.limit is not None:
             limit, verdict = f"{self.limit:.2f}", "over" if self.is_over else "ok"
         both = (self.measured, self.yardstick)
-        times = [f"{one:.0f} {self.unit}" if self.unit else duration(one) for one in both]
+        times = [f"{one:.0f} {self.suffix}" if self.suffix else duration(one) for one in both]
         return (self.what, self.against, *times, f"{self.ratio:.2f}", limit, verdict)
 
 

@@ -58,7 +58,7 @@ def looking(records: int = 10_000, steps: int = 200, rounds: int = 40, limit: fl
         Figure(f"`rdc view` of a run of {count:,} records, until they came", "1 s", ready, READY, limit),
         Figure("until a page gets one more record (of 20, the 19th)", "150 ms", late, RECORD, limit),
         Figure(f"until a page gets the picture of {steps} steps after a change", "0.8 s", picture, PICTURE, limit),
-        Figure("memory of the server", "100 MiB", memory, MEMORY, limit, unit="MiB"),
+        Figure("memory of the server", "100 MiB", memory, MEMORY, limit, suffix="MiB"),
     ]
 
 
