@@ -186,8 +186,9 @@ function head() {
 
 function question() {
   const { state } = run, asked = state.question, last = run.visits.at(-1), waits = state.state === "waiting";
-  fill("question", [state.key, state.run, asked, waits && state.message], () => asked ? fields(asked)
-    : waits ? [p("fine", "This run waits for an answer."), state.message && p("text", state.message)] : []);
+  fill("question", [state.key, state.run, asked || (waits && [state.message, state.next])], () => asked ? fields(asked)
+    : waits ? [p("fine", "This run waits for an answer."), state.message && p("text", state.message),
+      state.next.map(shell)] : []);
   fill("holder", asked?.form && state.holder, () => asked?.form && state.holder
     ? [`A terminal has the question open too, and takes your answer: ${state.holder}`] : []);
   const isIdle = !["running", "waiting", "complete", "stop"].includes(state.state), isNone = state.state === "none";
