@@ -14,6 +14,7 @@ from benchmarks.compiling import compiling, growing
 from benchmarks.compositions import composing
 from benchmarks.emitting import emitting
 from benchmarks.figures import Figure, table
+from benchmarks.looking import looking
 from benchmarks.making import making
 from benchmarks.playbooks import reading
 from benchmarks.proving import proving
@@ -34,6 +35,7 @@ SUITES: dict[str, Callable[[], list[Figure]]] = {
     "build": building,
     "step": stepping,
     "rules": proving,
+    "view": looking,
 }
 
 

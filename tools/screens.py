@@ -203,7 +203,7 @@ def stages(folder: Path) -> str:
 
 
 def parallel(folder: Path) -> str:
-    """Prepare a parallel step of which one agent has answered."""
+    """Prepare a parallel step with one answer."""
     file = "security-audit.workflow.yaml"
     shutil.copy(EXAMPLES / "workflows" / file, folder)
     rdc(folder, file)
@@ -224,7 +224,7 @@ def large(folder: Path) -> str:
 
 
 class State(NamedTuple):
-    """What one picture shows: a document, a width, a theme, and what a person has done."""
+    """A picture: its document, width and theme, and the acts of a person before it."""
 
     name: str
     prepare: Callable[[Path], str]

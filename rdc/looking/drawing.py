@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from threading import Event, Lock, Thread
 from time import monotonic
@@ -36,12 +36,14 @@ Stamp = tuple[tuple[int, ...] | None, ...]
 class Version(Struct, frozen=True):
     """A version of a document without errors: its table, its identity for runs, and its picture as a graph.
 
-    The table also has the name of the project, which workers need.
+    The table also has the name of the project, which workers need. `between` are boxes that only the picture has, such
+    as one for the attempts at a step, by the steps before and after them.
     """
 
     table: Table
     identity: Table
     graph: str
+    between: Mapping[tuple[str, str], str]
 
 
 class Drawing:
@@ -115,15 +117,17 @@ class Drawing:
         if made.program is not None:
             table = {**table_of(made.program), "project": made.program.project}
             drawn, lines = DotBackend.numbered(made.program)
-            self.version = Version(table, identified(table, without_places(table)), "\n".join(lines))
+            identity, between = identified(table, without_places(table)), _between(table, drawn)
+            self.version = Version(table, identity, "\n".join(lines), between)
+            boxes = tuple(_boxes(made.program, drawn))
             about = replace(
                 about,
                 title=made.program.title or made.program.name,
                 drawn=about.edition,
                 steps=tuple(_steps(table)),
-                boxes=tuple(_boxes(made.program, drawn)),
+                boxes=boxes,
                 arrows=tuple(_arrows(drawn)),
-                is_large=len(drawn.boxes) > MOST_BOXES,
+                is_large=sum(not box.source for box in boxes) > MOST_BOXES,
             )
         self.document = about
 
@@ -167,6 +171,14 @@ def _boxes(program: Program, drawn: Picture) -> Iterator[Box]:
         else:
             end = name.removeprefix(f"{source} → ")
             yield Box(f"box{number}", end.rstrip("'"), source)
+
+
+def _between(table: Table, drawn: Picture) -> dict[tuple[str, str], str]:
+    """Return the boxes without a step in the table, by the boxes before and after them."""
+    pairs = {(arrow.source, arrow.target) for arrow in drawn.arrows}
+    arriving = [pair for pair in pairs if pair[1] not in table["nodes"] and " → " not in pair[1]]
+    found = {(one, after): box for one, box in arriving for before, after in pairs if before == box}
+    return {pair: box for pair, box in found.items() if pair not in pairs}
 
 
 def _arrows(drawn: Picture) -> Iterator[Arrow]:

@@ -37,16 +37,10 @@ class Found(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """A step or an end of the document, in its order.
+    """A step or an end of the document, in its order. Texts have placeholders such as `{{VERSION}}`.
 
-    Attributes:
-        id: The step's id, such as `2a`.
-        title: Its title, with placeholders such as `{{VERSION}}`.
-        kind: `shell`, `ask`, `agent`, `tool`, `gate`, `parallel`, `stage`, `branch` or `end`.
-        at: Its place in the source, such as `deploy.runbook.md:12`.
-        text: Its prompt or question, or the message of an end.
-        command: Its command, or "".
-        result: `complete` or `stop` for an end, otherwise "".
+    `kind` is `shell`, `ask`, `agent`, `tool`, `gate`, `parallel`, `stage`, `branch` or `end`. `at` is the place in the
+    source, such as `deploy.runbook.md:12`. `result` is `complete` or `stop` for an end.
     """
 
     id: str
@@ -84,18 +78,10 @@ class Arrow(Struct, frozen=True):
 class Document(Struct, frozen=True):
     """The document as it is now. After an error, everything but `diagnostics` is of the last version without errors.
 
-    Attributes:
-        file: Its path, as it was given.
-        title: Its title, or its name.
-        edition: A number that grows with each change. `State` and the event `document` have it too.
-        drawn: The edition of steps and picture: smaller than `edition` after an error, 0 if no version compiled.
-        diagnostics: The errors, warnings and notes of this edition.
-        steps: The steps and ends, for the outline and for titles.
-        boxes: The boxes of the picture.
-        arrows: The arrows of the picture.
-        is_large: Whether the picture has more than `MOST_BOXES` boxes.
-        continues: Whether an answer continues the run (`rdc view --continue`).
-        database: The database of the workers without its password, or "" for runs on this machine.
+    `edition` grows with each change. `drawn` is the edition of the steps and the picture: smaller than `edition` after
+    an error, 0 if no version compiled. `is_large` is whether the picture has more than `MOST_BOXES` boxes, without the
+    copies of ends. `continues` is whether an answer continues the run. `database` is that of the workers without its
+    password, or "" for runs on this machine.
     """
 
     file: str
@@ -112,19 +98,11 @@ class Document(Struct, frozen=True):
 
 
 class RunEntry(Struct, frozen=True):
-    """A run of the document.
+    """A run of the document. `state` is as in `State`, and `until` is the time of the last record.
 
-    Attributes:
-        key: Names the run in addresses. It stays the same when a new run takes the place of one that is over.
-        name: The run's name in `rdc status`, such as `deploy@blue`.
-        id: The run's id, such as `20261129T084000Z-0a1b2c3d`, or "" if it can't be read.
-        state: See `State`.
-        started: When it started.
-        until: The time of its last record.
-        step: The current step, or "".
-        message: The message of its end, or the reason why it can't be read.
-        is_archived: Whether it is in the history: it never changes.
-        worker: The host and process of the worker that has it, or "".
+    `key` names the run in addresses. It stays the same when a new run takes the place of one that is over. `name` is
+    the one in `rdc status`, such as `deploy@blue`. `message` is that of the end, or the reason why it can't be read. An
+    archived run never changes. `worker` is the host and process of the worker that has it.
     """
 
     key: str
@@ -164,20 +142,10 @@ class Item(Struct, frozen=True):
 
 
 class Question(Struct, frozen=True):
-    """The question that a run waits with.
+    """The question that a run waits with, with values. `kind` is as in `Step`.
 
-    Attributes:
-        step: The step's id.
-        at: The place of the run, which an answer repeats: another place refuses it.
-        title: The title, with values.
-        text: The whole prompt or question, with values.
-        kind: As in `Step`.
-        since: When it started to wait, or "".
-        replies: The replies that the step accepts; `-` is any text.
-        asks: The value that it asks for, or None.
-        entries: The entries of a parallel step.
-        form: Whether a form of the page answers it. Otherwise, the page only shows `commands`.
-        commands: The shell commands that answer it.
+    An answer repeats the place `at`: another place refuses it. A reply `-` is any text. `entries` are those of a
+    parallel step. Without `form`, the page only shows the shell commands that answer.
     """
 
     step: str
@@ -194,29 +162,22 @@ class Question(Struct, frozen=True):
 
 
 class State(Struct, frozen=True):
-    """Everything about a run but its visits.
+    """Everything about a run but its visits. `key`, `name`, `message` and `worker` are as in `RunEntry`.
 
     Attributes:
-        key: See `RunEntry`.
-        name: See `RunEntry`.
         run: The run's id. Another id means that a new run has taken the place of the old one.
         state: `none`, `ready`, `running`, `waiting`, `interrupted`, `complete`, `stop`, `expired`, `unreadable`; at
             workers also `queued`, `paused`, `halted`, `refused`, `failed` and `canceled`.
         edition: The edition of the document.
         is_same: Whether the document still has the version that the run started with.
-        started: When the run started.
         since: When the current step started, or the run ended.
-        step: The current step, or "" after the end. The box of an end after the end.
-        title: Its title, with values.
-        attempt: The number of its attempt, from 1.
+        step: The current step; after the end, that end.
         instance: The instance in a loop, such as `2` or `1.3`, or "".
         total: How many visits the run has. The current step is visit `total + 1`, also for its log.
-        message: The message of the end, or the reason why the run can't be read or continue.
         holder: The process that has the run, with user, place and start, or "". It may be a terminal that asks.
         has_logs: Whether the run has logs. Otherwise the page shows the option `--logs`.
         next: The shell commands that continue the run.
         question: The question of a waiting run. None also while it is read: another event `state` has it.
-        worker: See `RunEntry`.
         notice: A sentence such as `No worker of this version is running.`, or "".
     """
 
@@ -243,30 +204,20 @@ class State(Struct, frozen=True):
 
 
 class Visit(Struct, frozen=True):
-    """A finished step of a run.
+    """A finished step of a run, with values. `n` is its number, from 1, and also that of its log.
 
     Attributes:
-        n: Its number, from 1. It is also that of its log.
-        step: The step's id.
-        title: The title, with values.
-        attempt: The number of the attempt, from 1.
         count: The number of the visit to this step, from 1. Two runs are matched by step, attempt and count.
         outcome: `pass`, `fail`, `goto`, `retry`, `canceled` or another word.
         word: The outcome as people read it, such as `YES`.
-        is_failed: Whether it counts as failed.
         how: How it came about, such as `exit code 1`, `answered` or `timed out after 5 s`.
         transition: The transition that it took, such as `GOTO Rollback`.
-        next: The id of the next step.
-        path: The branches and nested ends between the step and the next one.
+        path: The boxes of the picture between the step and the `next` one: branches and nested ends.
         took: The seconds that it took; for a question, the seconds until the reply.
-        started: When it started.
-        ended: When it ended.
-        by: The person or agent that decided, or "".
-        note: The reason.
+        by: The person or agent that decided, or "". `note` is the reason.
         is_decision: Whether a person decided it.
         outputs: The values that changed, cut after 1,000 characters each.
-        remarks: The remarks of the engine.
-        instance: The instance in a loop, such as `2` or `1.3`, or "".
+        instance: As in `State`.
     """
 
     n: int

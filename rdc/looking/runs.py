@@ -42,13 +42,17 @@ BUSY_EVERY = 1.0
 """How many seconds pass between two looks at a lock without a change: a look takes it for an instant."""
 
 
+NONE, UNREAD = 0, -1  # instead of the inode of a journal
+
+
 class Journal:
     """The records of a journal, each read once."""
 
+    _problem: Exception | None
+
     def __init__(self, path: str) -> None:
         self._path, self._stamp = path, (-1, -1, -1)
-        self._count = self._size = self._file = 0
-        self._problem: Exception | None = None
+        self._begin_with(NONE)
 
     def more(self) -> tuple[bool, list[Record]]:
         """Return whether this is another journal now, and the new records.
@@ -59,8 +63,8 @@ class Journal:
         try:
             about = os.lstat(self._path)
         except FileNotFoundError:
-            is_gone = self._file > 0 or self._problem is not None
-            self._begin_with(0)
+            is_gone = self._file != NONE
+            self._begin_with(NONE)
             return is_gone, []
         stamp = (about.st_ino, about.st_size, about.st_mtime_ns)
         if stamp != self._stamp:
@@ -68,6 +72,7 @@ class Journal:
             try:
                 return self._read()
             except (UsageError, OSError, *DAMAGES) as error:
+                self._begin_with(UNREAD)  # a repaired journal is read again
                 self._problem = error
         if self._problem:
             raise self._problem
@@ -212,11 +217,9 @@ class LocalRuns:
         version = self._drawing.version
         own = version.table["name"] if version else without_ending(self._source, endings()).replace("/", ".")
         for number, folder in enumerate(self._folders):
-            ours = os.path.join(folder, OURS)
-            is_there = os.path.isdir(ours) and not os.path.islink(ours)
-            names = os.listdir(ours) if is_there else []
+            names = names_in(os.path.join(folder, OURS))
             for name in sorted({*names, own} if number == 0 else names):
-                yield from self._of_directory(os.path.join(ours, name), own, is_usual=number == 0)
+                yield from self._of_directory(os.path.join(folder, OURS, name), own, is_usual=number == 0)
 
     def _of_directory(self, directory: str, own: str, *, is_usual: bool) -> Iterator[_Place]:
         """Yield the current journal in a state directory, and the archived ones."""
@@ -229,7 +232,7 @@ class LocalRuns:
         path = os.path.join(directory, "journal")
         if os.path.lexists(path) or key == own:
             yield from self._of_journal(run, path, RunEntry(key, key, "", "none"))
-        for name in archived_runs(directory)[-MOST_RUNS:]:
+        for name in archived_runs(directory)[-MOST_RUNS:] if names_in(os.path.join(directory, "history")) else ():
             path = os.path.join(directory, "history", name)
             yield from self._of_journal(run, path, RunEntry(f"{key}:{name}", key, name, "none", is_archived=True))
 
@@ -245,7 +248,8 @@ class LocalRuns:
             yield _Place(run, path, entry)
             return
         except (UsageError, OSError, *DAMAGES) as error:
-            yield _Place(run, path, replace(entry, state="unreadable", message=words_of(error)))
+            if not run.place or run.place[0] == "--as":  # otherwise it may be the run of another document
+                yield _Place(run, path, replace(entry, state="unreadable", message=words_of(error)))
             return
         if state.source == self._source:
             is_busy = not entry.is_archived and Store(run.directory).is_busy()
@@ -276,13 +280,20 @@ def glance(path: str) -> RunState:
     return state
 
 
+def names_in(path: str) -> list[str]:
+    """Return the names in a folder; none if it is missing, a link, or can't be read."""
+    with suppress(OSError):
+        return [] if os.path.islink(path) else os.listdir(path)
+    return []
+
+
 def documents_here() -> list[str]:
     """Return the documents with runs in the project of this folder, as paths from it."""
     root = project_around(os.path.realpath(os.curdir)).root
     found = dict[str, None]()
     for folder in (root, os.path.realpath(os.curdir)):
         ours = os.path.join(folder, OURS)
-        for name in sorted(os.listdir(ours)) if os.path.isdir(ours) and not os.path.islink(ours) else ():
+        for name in sorted(names_in(ours)):
             with suppress(UsageError, OSError, *DAMAGES):
                 path = os.path.join(root, glance(os.path.join(ours, name, "journal")).source)
                 if os.path.isfile(path):

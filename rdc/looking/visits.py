@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import ChainMap, Counter
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 
 from msgspec.structs import replace
 
 from rdc.looking.drawing import Version
 from rdc.looking.model import Visit
-from runtime_shim.engine.journal import Record
+from runtime_shim.engine.journal import Record, picked
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import NOT_PASSED
 from runtime_shim.engine.state import State
@@ -45,14 +45,16 @@ class Reading:
                 self.state = State([record])
                 continue
             if record["kind"] == "done":
-                self._visit(record, table_for(self.state, version))
+                self._visit(record, version if version and is_same(self.state, version) else None)
             self.state.apply(record)
+            for older in self.state.finished[-2:-1]:  # nothing else of it is needed, and there may be many
+                self.state.finished[-2] = picked(older, ("node", "time", "output"))
             if record["kind"] == "adopt":
                 self._rename(record.get("renamed", {}))
 
-    def _visit(self, record: Record, table: Table | None) -> None:
+    def _visit(self, record: Record, version: Version | None) -> None:
         """Add the visit of a record, before the state changes."""
-        state, step = self.state, record["node"]
+        state, step, table = self.state, record["node"], version.table if version else None
         assert state is not None  # noqa: S101 (for mypy)
         one = timed_step(last_of(state), record)
         self._counts[step] += 1
@@ -72,7 +74,7 @@ class Reading:
             how=record["how"],
             transition=record["says"],
             next=record["next"],
-            path=_passed(table, state, record) if table else (),
+            path=tuple(_passed(version, state, record)) if version else (),
             took=one["took"],
             started=one.get("started", ""),
             ended=record.get("time", ""),
@@ -133,10 +135,20 @@ def _numbers(instances: Mapping[str, object]) -> str:
     return ".".join(map(str, instances.values()))
 
 
-def _passed(table: Table, state: State, record: Record) -> tuple[str, ...]:
-    """Return the branches and nested ends that a run passed after a step; a move of a person passes none."""
-    with suppress(UsageError, KeyError, TypeError, IndexError):
-        strings = {name: value for name, value in record["changed"].items() if not isinstance(value, int)}
-        move = advance(table, record["node"], ChainMap(strings, state.registers), record["outcome"], _VERBS)
-        return move.passed if move.node == record["next"] else ()
-    return ()
+def _passed(version: Version, state: State, record: Record) -> Iterator[str]:
+    """Yield the boxes that a run passed after a step: branches, nested ends, and those that only the picture has.
+
+    A move of a person passes none.
+    """
+    strings = {name: value for name, value in record["changed"].items() if not isinstance(value, int)}
+    try:
+        registers = ChainMap(strings, state.registers)
+        move = advance(version.table, record["node"], registers, record["outcome"], _VERBS)
+    except (UsageError, KeyError, TypeError, IndexError):
+        return
+    if move.node == record["next"]:
+        for before, after in pairwise((record["node"], *move.passed, move.node)):
+            if found := version.between.get((before, after)):
+                yield found
+            if after != move.node:
+                yield after

@@ -5,17 +5,13 @@ from __future__ import annotations
 import signal
 import socket
 import stat
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from benchmarks.workers.fleet import until
-from tests.support.cli import GOOD, call, document, environment, spawn
-from tests.support.looking import SOON, Client
+from tests.support.cli import GOOD, call, document, spawn
+from tests.support.looking import SOON, process_of
 
 pytestmark = pytest.mark.process
 
@@ -29,26 +25,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@contextmanager
-def viewing(folder: Path, *words: str, **variables: str) -> Iterator[tuple[subprocess.Popen[bytes], Client]]:
-    """A process of `rdc view`, and a client with the address that it prints."""
-    with (folder / "err").open("wb") as err, (folder / "out").open("wb") as out:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "rdc", "view", *words], cwd=folder, env=environment(**variables), stdout=out,
-            stderr=err, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    try:
-        text = until(lambda: (folder / "out").read_text() or process.poll() is not None, SOON)
-        assert isinstance(text, str), (folder / "err").read_text()
-        yield process, Client(text.strip())
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait()
-
-
 def test_it_prints_its_address_and_ends_with_ctrl_c(folder: Path) -> None:
-    with viewing(folder, NAME) as (process, client):
+    with process_of(folder, NAME) as (process, client):
         assert client.ask("/api/document").json["title"] == "Deploy"
         assert client.ask("/").status == 200
         assert b"<" in client.ask("/").body
@@ -59,7 +37,7 @@ def test_it_prints_its_address_and_ends_with_ctrl_c(folder: Path) -> None:
 
 
 def test_the_token_is_in_no_log_and_in_no_word_of_a_process(folder: Path) -> None:
-    with viewing(folder, NAME) as (process, client):
+    with process_of(folder, NAME) as (process, client):
         for path, more in (("/", {}), ("/api/document", {}), ("/api/runs/x/events", {}), ("/", {"Host": "evil"})):
             client.ask(path, **more)
         client.raw(f"GET /{client.token} HTTP/1.1\r\nHost: {client.host}\r\n\r\n".encode())
@@ -86,7 +64,7 @@ def test_it_opens_the_page_by_a_private_file(folder: Path) -> None:
     browser = folder / "browser"
     browser.write_text(BROWSER)
     browser.chmod(0o755)
-    with viewing(folder, NAME, "--open", BROWSER=f"{browser} %s", TMPDIR=str(folder)) as (process, client):
+    with process_of(folder, NAME, "--open", BROWSER=f"{browser} %s", TMPDIR=str(folder)) as (process, client):
         path = Path(until(lambda: (folder / "path").read_text() if (folder / "path").exists() else "", SOON))
         seen, opened = (folder / "seen").read_text(), (folder / "opened.html").read_text()
         assert client.token not in seen
@@ -102,7 +80,7 @@ def test_it_opens_the_page_by_a_private_file(folder: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_private_file_does_not_stay(folder: Path, number: signal.Signals) -> None:
-    with viewing(folder, NAME, "--open", BROWSER="true", TMPDIR=str(folder)) as (process, _):
+    with process_of(folder, NAME, "--open", BROWSER="true", TMPDIR=str(folder)) as (process, _):
         made = until(lambda: [*folder.glob("rdc-*.html")], SOON)
         assert stat.S_IMODE(made[0].stat().st_mode) == 0o600
         process.send_signal(number)
@@ -117,7 +95,7 @@ def test_a_port_can_be_chosen_but_not_taken(folder: Path) -> None:
         assert (refused.code, refused.out) == (2, "")
         assert f"cannot use port {port}" in refused.err
         assert "choose another one with --port" in refused.err
-    with viewing(folder, NAME, "--port", str(port)) as (_, client):
+    with process_of(folder, NAME, "--port", str(port)) as (_, client):
         assert client.port == port
 
 
@@ -140,7 +118,7 @@ def test_a_wrong_call_is_refused(folder: Path, words: list[str], message: str) -
 
 def test_without_a_file_it_takes_the_only_document_with_runs(folder: Path) -> None:
     spawn("run", NAME, cwd=folder)
-    with viewing(folder) as (_, client):
+    with process_of(folder) as (_, client):
         assert client.ask("/api/document").json["file"] == NAME
         assert client.ask("/api/runs").json["chosen"] == "deploy"
     document(folder, "other.runbook.md", GOOD)
@@ -152,11 +130,11 @@ def test_without_a_file_it_takes_the_only_document_with_runs(folder: Path) -> No
 def test_a_run_is_chosen_by_its_name_or_id(folder: Path) -> None:
     for name in ("a", "b"):
         spawn("run", NAME, "--as", name, cwd=folder)
-    with viewing(folder, NAME, "--run", "deploy@a") as (_, client):
+    with process_of(folder, NAME, "--run", "deploy@a") as (_, client):
         found = client.ask("/api/runs").json
         assert found["chosen"] == "deploy@a"
         ids = {one["key"]: one["id"] for one in found["runs"]}
-    with viewing(folder, NAME, "--run", ids["deploy@b"]) as (_, client):
+    with process_of(folder, NAME, "--run", ids["deploy@b"]) as (_, client):
         assert client.ask("/api/runs").json["chosen"] == "deploy@b"
 
 

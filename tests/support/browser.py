@@ -88,10 +88,11 @@ class Visitor:
         self.context.on("weberror", lambda error: self.problems.append(str(error.error)))
         self.context.on("dialog", self._close)
 
-    def look(
-        self, address: str, name: str = "", forged: tuple[State, Sequence[Visit]] | None = None, *, is_live: bool = True
-    ) -> Page:
-        """Open the page and wait for its run. `name` chooses another one; `forged` replaces what the server sends."""
+    def look(self, address: str, name: str = "", forged: Sequence[Any] | None = None, *, is_live: bool = True) -> Page:
+        """Open the page and wait for its run. `name` chooses another one.
+
+        `forged` is a state and visits, which replace those of the server at each connection.
+        """
         page = self.context.new_page()
         if forged:
             page.route("**/api/runs/*/events*", lambda route: _forge(route, *forged))

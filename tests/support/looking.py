@@ -5,17 +5,22 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import subprocess
+import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
+from benchmarks.workers.fleet import until
+from rdc.looking.drawing import Drawing
 from rdc.looking.model import Document
 from rdc.looking.runs import LocalRuns
 from rdc.looking.server import Server
-from rdc.looking.watching import Watch
+from rdc.looking.watching import ManyRuns, Watch
+from tests.support.cli import environment
 
 SOON = 14.0
 JSON = {"Content-Type": "application/json"}
@@ -122,7 +127,20 @@ class Client:
 @contextmanager
 def serving(file: str, *, wanted: str = "", continues: bool = False) -> Iterator[Client]:
     """A server of a document in the current folder, whose client has the token."""
-    server = Server(0, Watch(file, Document("", "", 0, continues=continues), LocalRuns), wanted)
+    with serving_runs(file, LocalRuns, wanted=wanted, continues=continues) as client:
+        yield client
+
+
+@contextmanager
+def serving_runs(
+    file: str,
+    runs: Callable[[Drawing, Callable[[], None]], ManyRuns],
+    *,
+    wanted: str = "",
+    continues: bool = False,
+) -> Iterator[Client]:
+    """The same with runs of any kind."""
+    server = Server(0, Watch(file, Document("", "", 0, continues=continues), runs), wanted)
     thread = Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     try:
@@ -131,6 +149,24 @@ def serving(file: str, *, wanted: str = "", continues: bool = False) -> Iterator
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@contextmanager
+def process_of(folder: Path, *words: str, **variables: str) -> Iterator[tuple[subprocess.Popen[bytes], Client]]:
+    """A process of `rdc view` in a folder, and a client with the address that it prints."""
+    with (folder / "err").open("wb") as err, (folder / "out").open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "rdc", "view", *words], cwd=folder, env=environment(**variables), stdout=out,
+            stderr=err, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    try:
+        text = until(lambda: (folder / "out").read_text() or process.poll() is not None, SOON)
+        assert isinstance(text, str), (folder / "err").read_text()
+        yield process, Client(text.strip())
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
 
 
 def until_document(client: Client, **wanted: object) -> Any:

@@ -228,7 +228,7 @@ def test_an_answer_is_recorded_and_the_run_continues(tmp_path: Path, person: Peo
 
 
 def test_a_second_answer_is_refused_with_the_first_one(tmp_path: Path, person: People) -> None:
-    """The form would be gone, but for a stream that is late."""
+    """The form would be gone, unless the stream is late."""
     (tmp_path / FILE).write_text(INCIDENT, encoding="utf-8")
     run(tmp_path, FILE)
     run(tmp_path, FILE, "answer", "2", "yes", "--by", "alice")
@@ -244,7 +244,9 @@ def test_a_second_answer_is_refused_with_the_first_one(tmp_path: Path, person: P
 
 
 def test_the_log_grows_while_the_step_runs(tmp_path: Path, person: People) -> None:
-    text = "# Slow\n\n## 1. Wait\n\n```bash\necho first\nuntil [ -e go ]; do sleep 0.05; done\necho second\n```\n"
+    waits = "until [ -e {} ]; do sleep 0.05; done\n"
+    script = f"echo first\n{waits.format('go')}echo second\n{waits.format('end')}"
+    text = f"# Slow\n\n## 1. Wait\n\n```bash\n{script}```\n"
     (tmp_path / "a slow.runbook.md").write_text(text, encoding="utf-8")
     with view(tmp_path, "a slow.runbook.md") as address:
         page = person().look(address)
@@ -257,23 +259,31 @@ def test_the_log_grows_while_the_step_runs(tmp_path: Path, person: People) -> No
             expect(page.locator("#v1 .time")).to_have_text(re.compile(r"\d+ s"))
             (tmp_path / "go").touch()
             expect(log).to_have_text("first\nsecond\n")
+            (tmp_path / "end").touch()
             expect(page.locator("#state")).to_have_text("✓ COMPLETE")
+            expect(page.locator("#v1")).to_be_focused()
 
 
 def test_an_error_keeps_the_last_picture(tmp_path: Path, person: People) -> None:
     path = tmp_path / FILE
     path.write_text(INCIDENT, encoding="utf-8")
+    run(tmp_path, FILE)
     with view(tmp_path, FILE) as address:
         page = person().look(address)
+        page.get_by_label("Your name").fill("bob")
         expect(box(page, "Rollback")).to_have_count(1)
         count = page.locator("svg .node").count()
         path.write_text(INCIDENT.replace("GOTO Rollback", "GOTO Rolback", 1), encoding="utf-8")
         expect(page.locator("#problems")).to_contain_text("Rolback")
         expect(page.locator("#problems code")).to_have_text(re.compile(r" payments.runbook.md:\d+ RD\d{3}$"))
         expect(page.locator("svg .node")).to_have_count(count)
+        expect(page.get_by_label("Your name")).to_have_value("bob")
+        assert not Axe().run(page).response["violations"]
         path.write_text(INCIDENT + "\n## Last\n\n- YES: COMPLETE\n- NO: STOP\n", encoding="utf-8")
         expect(page.locator("svg .node").filter(has_text="Last")).to_have_count(1)
         expect(page.locator("#problems")).to_be_hidden()
+        expect(page.locator("#notices")).to_have_text("The document has changed since this run started.")
+        expect(page.locator("#question code").first).to_contain_text(f"rdc run {FILE} ")
 
 
 def test_a_large_document_is_a_list(tmp_path: Path, person: People) -> None:
@@ -287,6 +297,7 @@ def test_a_large_document_is_a_list(tmp_path: Path, person: People) -> None:
         expect(page.locator("#steps .row").first).to_have_text(re.compile(r"^✓1 Steplarge.runbook.md:3$"))
         expect(page.locator("#steps .row")).to_have_count(304)
         expect(page.locator("svg")).to_have_count(0)
+        assert not Axe().run(page).response["violations"]
         page.get_by_role("button", name="Draw anyway").click()
         expect(page.locator("svg .node")).to_have_count(305, timeout=15_000)
         expect(page.locator("#outline")).to_be_hidden()
@@ -360,13 +371,27 @@ def test_each_question_has_its_form(
 
 
 def test_the_picture_follows_the_run(incident: str, person: People) -> None:
-    """It scrolls to the current step, but not after the person has scrolled. The page itself stays where it is."""
-    state = State("payments", "payments", "1", "running", 1, step="Rollback", started="", since="")
-    page = person(viewport={"width": 390, "height": 600}).look(incident, forged=(state, ()))
+    """It scrolls to the current step, unless the person has just scrolled. The page itself stays where it is."""
+    visit = Visit(
+        1, "3", "", 1, 1, "pass", "PASS", is_failed=False, how="", transition="GOTO Rollback", next="Rollback"
+    )
+    first = State("payments", "payments", "1", "running", 1, step="3", started="", since="")
+    second = replace(first, step="Rollback", total=1)
+    visitor = person(viewport={"width": 390, "height": 600})
+    forged = [first, ()]
+    page = visitor.look(incident, forged=forged)
+    expect(box(page, "3 Install")).to_be_in_viewport()
+    page.locator("#sheet").dispatch_event("wheel")
+    page.locator("#sheet").evaluate("sheet => { sheet.scrollTop = 0 }")
+    forged[:] = [second, (visit,)]
+    expect(box(page, "Rollback").first).to_have_class(re.compile("running"))
+    assert page.locator("#sheet").evaluate("sheet => sheet.scrollTop") == 0
+    expect(page.locator("svg .edge.taken")).to_have_count(1)  # the arrow from 3 to Rollback is for failures
+    assert page.evaluate("document.getAnimations().length") == 0
+    page = visitor.look(incident, forged=(second, (visit,)))
     expect(box(page, "Rollback").first).to_be_in_viewport()
     assert page.locator("#sheet").evaluate("sheet => sheet.scrollTop") > 0
     assert page.evaluate("scrollY") == 0
-    assert page.evaluate("document.getAnimations().length") == 0
 
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
