@@ -56,12 +56,12 @@ def view(folder: Path, *words: str) -> Iterator[str]:
 
 
 @contextmanager
-def started(folder: Path, file: str, *words: str) -> Iterator[None]:
+def started(folder: Path, file: str, *words: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run `rdc run` while the block does something else, and end it."""
     command = [sys.executable, "-P", "-m", "rdc", "run", file, *words]
     with subprocess.Popen(command, cwd=folder, env=environment(), stdin=subprocess.DEVNULL) as process:
         try:
-            yield
+            yield process
         finally:
             process.terminate()
 

@@ -9,6 +9,11 @@ const LOOKS = { // the look and the sign of each state of a run
   refused: ["failed", "!"], unreadable: ["failed", "!"],
 };
 
+const WAYS = { // the words before the commands of a run
+  none: "To start a run:", stop: "What to do next:",
+  interrupted: "A step was interrupted. See what it did, then choose:",
+};
+
 const token = location.hash.slice(1) || sessionStorage.getItem("token") || "";
 sessionStorage.setItem("token", token);
 history.replaceState(null, "", "/");
@@ -62,7 +67,8 @@ const pairs = (facts) => facts.filter(([, value]) => value).map(([name, value]) 
 function shell(command) {
   const copy = make("button", { type: "button", ariaLabel: `Copy ${command}` }, "Copy");
   copy.onclick = () => navigator.clipboard.writeText(command).then(() => { copy.textContent = "Copied"; });
-  return make("div", { className: "shell" }, make("code", {}, command), copy);
+  const words = command.split(" ").flatMap((word) => [" ", span("", word)]).slice(1); // lines end only between words
+  return make("div", { className: "shell" }, make("code", {}, words), copy);
 }
 
 function row([look, sign], title, { more = "", time = "", lines = [], id = "", onclick = null } = {}) {
@@ -177,7 +183,9 @@ function head() {
   $("file").textContent = joined([doc.file, doc.database], " · ");
   $("state").className = joined(["pill", look]);
   fill("state", state.state, () => [joined([sign, state.state === "none" ? "NO RUN" : state.state.toUpperCase()])]);
-  $("runs").hidden = runs.every((one) => one.state === "none");
+  const begun = runs.filter((one) => one.state !== "none").length;
+  $("runs").hidden = !begun;
+  $("other").hidden = begun < 2;
   $("chosen").textContent = state.name;
   const errors = doc.diagnostics.filter((one) => one.severity === "error").slice(0, 20);
   fill("problems", errors, () => errors.map((one) => p("", make("strong", {}, one.message), one.help && `; ${one.help}`,
@@ -191,11 +199,12 @@ function question() {
       state.next.map(shell)] : []);
   fill("holder", asked?.form && state.holder, () => asked?.form && state.holder
     ? [`A terminal has the question open too, and takes your answer: ${state.holder}`] : []);
-  const isIdle = !["running", "waiting", "complete", "stop"].includes(state.state), isNone = state.state === "none";
+  const isNone = state.state === "none", isIdle = !["running", "waiting", "complete"].includes(state.state);
   const commands = isNone ? [`rdc run ${quoted(doc.file)}`] : state.next;
-  fill("answered", isIdle && [last, commands], () => isIdle ? [
+  const goal = WAYS[state.state] ?? "To continue the run:";
+  fill("answered", isIdle && [last, commands, goal], () => isIdle ? [
     last?.is_decision && p("", make("strong", {}, last.by), ` answered ${last.word}, ${utc(last.ended)}`),
-    commands.length && p("fine", `To ${isNone ? "start a" : "continue the"} run:`), commands.map(shell)] : []);
+    commands.length && p("fine", goal), commands.map(shell)] : []);
 }
 
 function fields({ asks, commands, entries, form, kind, replies, since, step: id, text, title }) {
@@ -245,8 +254,9 @@ async function answer(event) {
 function facts() {
   const { state, visits } = run, isNone = state.state === "none", theirs = other?.state;
   const [worked, waited] = visits.reduce((sum, visit) => (sum[Number(visit.is_decision)] += visit.took, sum), [0, 0]);
-  const found = isNone ? [] : [["Run", state.run], ["Started", utc(state.started)], ["Steps", String(visits.length)],
-    ["Time", duration(worked)], ["Waited for people", waited && duration(waited)], ["Worker", state.worker],
+  const found = isNone ? [] : [["Run", state.run], ["Started", utc(state.started)], ["Steps", visits.length],
+    ["Time", visits.length && duration(worked)], ["Waited for people", waited && duration(waited)],
+    ["Worker", state.worker],
     ["Compared", theirs && `${visits.filter(differs).length} rows differ from ${theirs.name} ${theirs.run}`]];
   fill("facts", found, () => pairs(found));
   const notices = joined([state.notice, !run.isOver && state.state !== "waiting" && state.message,
@@ -327,7 +337,7 @@ function mark() {
 
 function details() {
   const { state } = run, visit = run.visits[chosen?.n - 1], isRun = Boolean(chosen?.n);
-  const of = chosen && [run.key, state.run, chosen.n, chosen.step, !visit, doc.drawn, state.has_logs];
+  const of = chosen && [run.key, state.run, chosen.n, chosen.step, !visit && state.state, doc.drawn, state.has_logs];
   fill("details", of, () => {
     Object.assign(log, { n: chosen?.n, next: 0, text: "", pre: make("pre", { tabIndex: 0, ariaLabel: "Log" }) });
     if (!chosen) return [];
@@ -339,9 +349,9 @@ function details() {
     return [
       make("button", { type: "button", className: "close", ariaLabel: "Close", onclick: () => choose(null) }, "✕"),
       make("h2", {}, joined([joined([about.id, title]), more], " · ")),
+      hasLog && log.pre,
       make("dl", {}, pairs(visit ? ended(visit) : isRun ? [["State", state.state], ["Started", utc(state.since)]]
         : [["State", "not reached in this run"]]), pairs([["Source", about.at], ["Text", about.text]])),
-      hasLog && [make("h3", {}, "Log"), log.pre],
       about.command && [make("h3", {}, "Command"), make("pre", { tabIndex: 0, ariaLabel: "Command" }, about.command)],
     ];
   });
@@ -520,7 +530,7 @@ function arrowKey(event) {
 }
 
 const CLICKS = {
-  runs: chooseRun, find, keys: () => $("help").showModal(), close: () => $("help").close(),
+  runs: chooseRun, other: chooseOther, find, keys: () => $("help").showModal(), close: () => $("help").close(),
   fit: () => picture.svg && fit(), plus: () => zoom(1.25), minus: () => zoom(0.8),
   draw: () => { picture.isForced = true; draw().then(schedule); },
 };

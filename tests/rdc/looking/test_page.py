@@ -100,6 +100,7 @@ def test_a_waiting_step_has_its_own_look(incident: str, person: People) -> None:
 def test_rows_show_attempts_outcomes_and_who_decided(incident: str, person: People) -> None:
     page = person().look(incident, "stopped")
     expect(page.locator("#visits li.last")).to_have_text("✕STOP Rolled back to 1.4.2")
+    expect(page.locator("#answered code").first).to_have_text("rdc run payments.runbook.md retry --as stopped")
     assert [re.sub(r" \d+\.\d s", "", row) for row in rows(page)] == [
         "✓ 1 Measure the error rate",
         "✓ 2 Does the database accept connections? YES alice: 40 idle connections",
@@ -262,6 +263,24 @@ def test_the_log_grows_while_the_step_runs(tmp_path: Path, person: People) -> No
             (tmp_path / "end").touch()
             expect(page.locator("#state")).to_have_text("✓ COMPLETE")
             expect(page.locator("#v1")).to_be_focused()
+
+
+def test_an_ended_process_is_shown_at_its_step(tmp_path: Path, person: People) -> None:
+    name, file = "a-name-that-is-longer-than-a-narrow-page", "slow.runbook.md"
+    step = "## 1. Wait\n\n```bash\necho first; until [ -e end ]; do sleep 0.05; done\n```\n"
+    (tmp_path / file).write_text(f"# Slow\n\n{step}", encoding="utf-8")
+    with view(tmp_path, file) as address, started(tmp_path, file, "--as", name, "--logs") as run:
+        page = person(viewport={"width": 390, "height": 844}).look(address)
+        expect(page.locator("#runs")).to_be_visible()
+        choose(page, "r", name)
+        page.locator("#v1").click()
+        expect(page.get_by_label("Log")).to_have_text("first\n")
+        expect(page.locator("#details dd").first).to_have_text("running")
+        run.kill()
+        (tmp_path / "end").touch()
+        expect(page.locator("#details dd").first).to_have_text("interrupted")
+        expect(page.locator("#answered code").first).to_contain_text("resume --rerun-interrupted --as a-name")
+        assert page.locator("#find").evaluate("button => button.clientHeight") < 40, "its words are on one line"
 
 
 def test_an_error_keeps_the_last_picture(tmp_path: Path, person: People) -> None:
