@@ -58,7 +58,9 @@ def command(file: str | None, run: str, port: int, database: str, *, opens: bool
         raise click.UsageError(f"cannot use port {port}: {error.strerror}; choose another one with --port") from None
     with server:
         put(server.door.address)
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:  # as nohup sets it
+                signal.signal(number, signal.default_int_handler)
         with _opened(server) if opens else server:
             server.serve_forever()
     return 0

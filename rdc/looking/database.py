@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from rdc.looking.drawing import KINDS, Drawing
-from rdc.looking.following import Followed, Place, Status, since_of
+from rdc.looking.following import Followed, Place, Status, since_of, words_of
 from rdc.looking.model import Answered, Asked, Question, Refused, Reply, RunEntry
 from rdc.runs.process import ERROR
 from runtime_shim.engine.journal import Record
@@ -200,7 +200,11 @@ class WorkerRun(Followed):
             return self.refused(reply, f"{reply.at} is not the current step")
         signed = [f"--{name}={value}" for name, value in (("by", reply.by), ("note", reply.note)) if value]
         placed = [f"--at={reply.at}"] if self._worker.takes_place else []
-        done = self._worker.call("answer", self.entry.name, reply.step, "-", *signed, *placed, given=reply.reply)
+        words = ("answer", self.entry.name, reply.step, "-", *signed, *placed)
+        try:
+            done = self._worker.call(*words, given=reply.reply)
+        except (OSError, ValueError) as error:  # a word is too long, or has a NUL
+            return self.refused(reply, f"cannot start {self._worker.script}: {words_of(error)}")
         self._looked = 0.0
         return self.refused(reply, reason_of(done)) if done.returncode else Answered(continues=True)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from threading import Event, Lock, Thread
 from time import monotonic
 
@@ -15,6 +14,7 @@ from backends.dot import DotBackend
 from backends.picture.model import Picture
 from compiler.driver import Compilation, compile_file
 from compiler.ir.program import Program
+from compiler.text.files import DISK
 from compiler.text.source import sha256_of
 from rdc.draw.graphviz import finished_svg, render
 from rdc.looking.model import MOST_BOXES, Arrow, Box, Document, Found, Step
@@ -112,7 +112,8 @@ class Drawing:
         self._stamp = tuple(map(_stamp_of, self._paths))
         made = compile_file(self._file)
         self._paths = tuple(dict.fromkeys((self._file, *made.sources)))
-        self._hashes = [*map(_hash_of, self._paths)]
+        read = made.sources  # a file may have changed since
+        self._hashes = [read[path].sha256 if path in read else "" for path in self._paths]
         about = replace(before, edition=before.edition + 1, diagnostics=tuple(_found(made)))
         if made.program is not None:
             table = {**table_of(made.program), "project": made.program.project}
@@ -142,8 +143,8 @@ def _stamp_of(path: str) -> tuple[int, ...] | None:
 
 def _hash_of(path: str) -> str:
     try:
-        return sha256_of(Path(path).read_bytes())
-    except OSError:
+        return sha256_of(DISK.read(path))
+    except (OSError, ValueError):  # ValueError: a pipe, for example
         return ""
 
 

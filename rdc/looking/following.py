@@ -10,13 +10,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rdc.looking.drawing import Drawing
-from rdc.looking.model import Answered, Question, Refused, Reply, RunEntry, State, Visit
+from rdc.looking.model import Answered, Question, Refused, Reply, RunEntry, State, Visit, checked
 from rdc.looking.visits import Reading, first_of, is_same, last_of, place_of, table_for
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.state import State as RunState
 
-DAMAGES = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
+DAMAGES = (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError)
 """The errors of damaged records."""
 
 
@@ -106,27 +106,35 @@ class Followed(ABC):
         """Read what is new, and return whether anything is."""
         with self._lock:
             is_changed, edition, before = self._read(), self._drawing.document.edition, self._place
-            if self._reading.state is not None:
-                self._place = self.place(self._reading.state, is_changed=is_changed)
-            if is_changed or edition != self._edition or before != self._place:
+            try:
+                if self._reading.state is not None and not self._problem:
+                    self._place = self.place(self._reading.state, is_changed=is_changed)
+                if not is_changed and edition == self._edition and before == self._place:
+                    return False
                 self._edition = edition
                 self._show()
-                return True
-            return False
+            except DAMAGES as error:
+                self._damaged(error)
+                self._show()
+            return True
+
+    def _damaged(self, error: Exception) -> None:
+        """Show no records until another run takes their place: later ones can't be read either."""
+        self._problem = self._damage = f"the records of the run are damaged: {words_of(error)}"
 
     def _read(self) -> bool:
         before, records = self._problem, list[Record]()
         try:
             is_new, records = self.more()
             if is_new:
-                self._reading, self._damage = Reading(), ""
+                self._reading, self._damage = Reading(self._reading.epoch + 1), ""
             self._problem = self._damage
         except (UsageError, OSError, *DAMAGES) as error:
             is_new, self._problem = False, words_of(error)
         try:
             self._reading.add(records, self._drawing.version)
-        except DAMAGES as error:  # later records can't be read either
-            self._problem = self._damage = f"the records of the run are damaged: {words_of(error)}"
+        except DAMAGES as error:
+            self._damaged(error)
         return is_new or bool(records) or before != self._problem
 
     def _show(self) -> None:
@@ -158,7 +166,7 @@ class Followed(ABC):
             worker=self._place.worker,
             notice=self._place.notice,
         )
-        self.seen = Seen(self._with_status(shown, state), reading.visits, reading.epoch)
+        self.seen = Seen(self._with_status(checked(shown), state), reading.visits, reading.epoch)
 
     @abstractmethod
     def has_logs(self) -> bool:

@@ -19,7 +19,13 @@ A time is a string such as `2026-11-29T08:40:00.123456Z`, or "" if the journal h
 
 from __future__ import annotations
 
+import json
+from typing import TypeVar
+
+import msgspec
 from msgspec import Struct
+
+Data = TypeVar("Data", bound=Struct)
 
 MOST_BOXES = 300
 """With more boxes, the page shows the outline until someone asks for the picture."""
@@ -291,3 +297,20 @@ class Failure(Struct, frozen=True):
     """Why a request failed."""
 
     error: str
+
+
+def checked(data: Data) -> Data:
+    """Return data with the types of its fields. It may come from records that anyone has written.
+
+    Raises:
+        ValueError: A field has another type.
+    """
+    return msgspec.convert(msgspec.to_builtins(data), type(data))
+
+
+def encoded(data: Struct) -> bytes:
+    """Return data as JSON. A name of a file may have bytes that aren't text."""
+    try:
+        return msgspec.json.encode(data)
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(data)).encode()

@@ -19,7 +19,7 @@ from compiler.text.source import without_ending
 from rdc import api
 from rdc.looking.drawing import Drawing
 from rdc.looking.following import DAMAGES, Followed, Place, Status, since_of, words_of
-from rdc.looking.model import Answered, Asked, Item, Question, Refused, Reply, RunEntry
+from rdc.looking.model import Answered, Asked, Item, Question, Refused, Reply, RunEntry, checked
 from rdc.looking.visits import first_of
 from rdc.runs.control import LOOK
 from rdc.runs.process import start_process
@@ -112,7 +112,7 @@ class LocalRun(Followed):
         super().__init__(place.entry, drawing, changed)
         self._run, self._journal = place.run, Journal(place.path)
         self._store = Store(place.run.directory)
-        self._store.path = place.path
+        self._store.path, self._store.folder = place.path, os.path.abspath(os.path.dirname(place.path))
         self._is_busy, self._looked = False, 0.0
         self.look()
 
@@ -226,8 +226,8 @@ class LocalRuns:
         base, _, label = os.path.basename(directory).partition("@")
         shown = os.path.relpath(directory)
         key = os.path.basename(directory) if is_usual else shown
-        chosen = ("--as", label) if label else ()
-        place = chosen if is_usual and base == own else ("--state-dir", shown)
+        chosen = (f"--as={label}",) if label else ()  # one word: the name of a folder may look like an option
+        place = chosen if is_usual and base == own else (f"--state-dir={shown}",)
         run = api.Run(key, os.curdir, directory, "none", document=self._file, place=place)
         path = os.path.join(directory, "journal")
         if os.path.lexists(path) or key == own:
@@ -244,18 +244,19 @@ class LocalRuns:
             if path not in self._glances or self._glances[path][0] != stamp:
                 self._glances[path] = stamp, glance(path)
             state = self._glances[path][1]
+            is_busy = state.source == self._source and not entry.is_archived and Store(run.directory).is_busy()
+            word, until, started = condition_of(state, is_busy), since_of(state), first_of(state).get("time", "")
+            shown = replace(entry, id=first_of(state)["run"], state=word, started=started, until=until)
+            shown = checked(replace(shown, step=state.node, message=state.message))
         except FileNotFoundError:
             yield _Place(run, path, entry)
             return
         except (UsageError, OSError, *DAMAGES) as error:
-            if not run.place or run.place[0] == "--as":  # otherwise it may be the run of another document
+            if not run.place or run.place[0].startswith("--as="):  # otherwise it may be the run of another document
                 yield _Place(run, path, replace(entry, state="unreadable", message=words_of(error)))
             return
         if state.source == self._source:
-            is_busy = not entry.is_archived and Store(run.directory).is_busy()
-            first, until = first_of(state), since_of(state)
-            entry = replace(entry, id=first["run"], state=condition_of(state, is_busy), started=first.get("time", ""))
-            yield _Place(run, path, replace(entry, until=until, step=state.node, message=state.message))
+            yield _Place(run, path, shown)
 
 
 def glance(path: str) -> RunState:

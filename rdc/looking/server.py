@@ -17,10 +17,11 @@ from urllib.parse import parse_qs, unquote
 import msgspec
 
 from rdc.draw.graphviz import DrawingError
-from rdc.looking.model import Answered, Failure, Reply
+from rdc.looking.model import Answered, Failure, Reply, encoded
 from rdc.looking.security import HEADERS, DeniedError, Door, length_of
 from rdc.looking.watching import UnknownRunError, Watch
 from runtime_shim.engine.private import at_once
+from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.texts import clean
 from runtime_shim.operator.logs import UNSEEN
 
@@ -102,6 +103,8 @@ class Handler(BaseHTTPRequestHandler):
             self._give(denied.status, Failure(denied.why), is_last=True)
         except UnknownRunError:
             self._give(404, Failure("unknown run"), is_last=True)
+        except UsageError as error:  # the database of the workers does not answer
+            self._give(503, Failure(str(error.args[-1])), is_last=True)
 
     # --- The routes ---
 
@@ -166,7 +169,7 @@ class Handler(BaseHTTPRequestHandler):
     # --- Answers ---
 
     def _give(self, status: int, data: msgspec.Struct, *, is_last: bool = False) -> None:
-        self._send(status, msgspec.json.encode(data), JSON, is_last=is_last)
+        self._send(status, encoded(data), JSON, is_last=is_last)
 
     def _send(
         self, status: int, data: bytes, kind: str, more: Mapping[str, str] | None = None, *, is_last: bool = False
@@ -219,12 +222,10 @@ def _bytes_of(log: str | bytes, start: int) -> tuple[bytes, int, int]:
     if isinstance(log, bytes):
         start = start if 0 <= start <= len(log) else max(len(log) - MOST_OF_LOG, 0)
         return log[start : start + MOST_OF_LOG], start, len(log)
-    if not log:
-        return b"", 0, 0
-    with open(log, "rb", opener=at_once) as file:
+    with suppress(OSError), open(log, "rb", opener=at_once) as file:  # none, a link, or just removed
         about = os.fstat(file.fileno())
-        if not stat.S_ISREG(about.st_mode):
-            return b"", 0, 0
-        start = start if 0 <= start <= about.st_size else max(about.st_size - MOST_OF_LOG, 0)
-        file.seek(start)
-        return file.read(MOST_OF_LOG), start, about.st_size
+        if stat.S_ISREG(about.st_mode):
+            start = start if 0 <= start <= about.st_size else max(about.st_size - MOST_OF_LOG, 0)
+            file.seek(start)
+            return file.read(MOST_OF_LOG), start, about.st_size
+    return b"", 0, 0

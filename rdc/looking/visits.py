@@ -9,7 +9,7 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from rdc.looking.drawing import Version
-from rdc.looking.model import Visit
+from rdc.looking.model import Visit, checked
 from runtime_shim.engine.journal import Record, picked
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import NOT_PASSED
@@ -26,19 +26,22 @@ _VERBS: Verbs = {**VERBS, "keep": lambda old, _what: old}
 
 
 class Reading:
-    """A run as its records describe it. `epoch` grows when earlier visits change, as their steps get new names."""
+    """A run as its records describe it.
 
-    def __init__(self) -> None:
+    `epoch` grows when earlier visits change: their steps get new names, or another journal takes their place.
+    """
+
+    def __init__(self, epoch: int = 0) -> None:
         self.state: State | None = None
         self.visits: list[Visit] = []
-        self.epoch = 0
+        self.epoch = epoch
         self._counts = Counter[str]()
 
     def add(self, records: Iterable[Record], version: Version | None) -> None:
         """Read more records. `version` is that of the document, if one compiles.
 
         Raises:
-            ValueError, KeyError, TypeError or AttributeError: A record is damaged.
+            ValueError, KeyError, TypeError, AttributeError or OverflowError: A record is damaged.
         """
         for record in records:
             if self.state is None:
@@ -85,7 +88,7 @@ class Reading:
             remarks=tuple(record.get("remarks", ())),
             instance=_numbers(record.get("instances", {})),
         )
-        self.visits.append(visit)
+        self.visits.append(checked(visit))
 
     def _rename(self, names: dict[str, str]) -> None:
         """Give the steps of all visits the names of the version that has taken up the run."""

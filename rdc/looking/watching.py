@@ -11,8 +11,8 @@ from typing import Protocol
 import msgspec
 
 from rdc.looking.drawing import Drawing
-from rdc.looking.following import Followed, Seen
-from rdc.looking.model import Changed, Document, RunEntry, RunList, Visits
+from rdc.looking.following import DAMAGES, Followed, Seen
+from rdc.looking.model import Changed, Document, RunEntry, RunList, Visits, encoded
 from runtime_shim.engine.program import UsageError
 
 EVERY = 0.05
@@ -127,7 +127,7 @@ class Watch:
             is_changed = True in [run.look() for run in runs]
             if monotonic() - listed >= RUNS_EVERY:
                 before, listed = self._entries, monotonic()
-                with suppress(UsageError, OSError):  # a database that does not answer, for example
+                with suppress(UsageError, OSError, *DAMAGES):  # a database that does not answer, for example
                     self._entries = self.runs.entries()
                 is_changed = is_changed or before != self._entries
             if is_changed:
@@ -163,4 +163,4 @@ class _Sent:
 
 def event(kind: str, data: msgspec.Struct) -> bytes:
     """Return an event of a stream."""
-    return b"event: %s\ndata: %s\n\n" % (kind.encode(), msgspec.json.encode(data))
+    return b"event: %s\ndata: %s\n\n" % (kind.encode(), encoded(data))

@@ -78,7 +78,7 @@ def test_it_opens_the_page_by_a_private_file(folder: Path) -> None:
         assert process.poll() is None
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_private_file_does_not_stay(folder: Path, number: signal.Signals) -> None:
     with process_of(folder, NAME, "--open", BROWSER="true", TMPDIR=str(folder)) as (process, _):
         made = until(lambda: [*folder.glob("rdc-*.html")], SOON)

@@ -46,6 +46,7 @@ def test_a_run_is_followed_answered_and_ends(serving: Fleet, monkeypatch: pytest
             "1:2",
         )
         assert asked["commands"][0].endswith(f"worker.py answer {run} 2 yes")
+        assert client.answer(run, step="2", at="1:2", reply="yes", by="a\0n").status == 409
         done = client.answer(run, step="2", at="1:2", reply="yes", by="ann", note="<i>ok</i>")
         assert (done.status, done.json["continues"]) == (200, True)
         second = client.answer(run, step="2", at="1:2", reply="no", by="bob")

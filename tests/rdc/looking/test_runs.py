@@ -9,10 +9,12 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from benchmarks.workers.fleet import until
+from compiler.driver import Compilation, compile_file
 from runtime_shim.engine.journal import encode
 from tests.support.cli import document, environment, spawn
 from tests.support.looking import Client, saved, serving, until_document
@@ -254,6 +256,53 @@ def test_an_altered_record_is_damage(client: Client, folder: Path, damage: bytes
     stream.close()
 
 
+@pytest.mark.parametrize(
+    ("number", "field", "value"),
+    [
+        (0, "run", None),
+        (0, "time", 5),
+        (0, "steps", 5),
+        (-1, "next", ["2"]),
+        (-1, "time", {}),
+        pytest.param(-1, "seconds", 10**400, id="huge"),
+        (-1, "seconds", float("nan")),
+        pytest.param(-1, "message", json.loads("[" * 500 + "]" * 500), id="deep"),
+        pytest.param(-1, "title", "\udcff", id="surrogate"),
+    ],
+    ids=str,
+)
+def test_the_page_outlives_every_record(client: Client, folder: Path, number: int, field: str, value: object) -> None:
+    """Anyone who can write a journal can also write its checksums."""
+    run(cwd=folder)
+    stream = client.stream("deploy")
+    stream.until("visits")
+    whole = journal(folder).read_bytes()
+    records = [json.loads(line[9:]) for line in whole.splitlines()]
+    records[number][field] = value
+    if value is None:
+        del records[number][field]
+    other = journal(folder).with_name("other")
+    other.write_bytes(b"".join(map(encode, records)))
+    other.replace(journal(folder))
+    stream.until("visits")
+    assert client.ask("/api/runs").json["runs"][0]["key"] == "deploy"
+    other.write_bytes(whole)
+    other.replace(journal(folder))
+    assert [one["title"] for one in stream.until("visits")["visits"]] == ["Build", "Build"]
+    stream.close()
+
+
+@pytest.mark.parametrize("name", ["-h", "--adopt", "$(id)"])
+def test_the_name_of_a_folder_is_no_option(client: Client, folder: Path, name: str) -> None:
+    run(cwd=folder)
+    shutil.copytree(journal(folder).parent, folder / ".rdc" / f"deploy@{name}")
+    stream = client.stream(quote(f"deploy@{name}", safe=""))
+    states = (data["message"] for kind, data in stream.events() if kind == "state")
+    assert next(filter(None, states)).startswith(f"--as '{name}': use up to 64 letters")
+    stream.close()
+    assert client.answer(quote(f"deploy@{name}", safe=""), step="2", at="2:2", reply="yes", by="ann").status == 409
+
+
 def test_no_link_is_followed(client: Client, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     run(cwd=folder)
     away = tmp_path_factory.mktemp("away") / "journal"
@@ -401,6 +450,35 @@ def test_a_log_is_text(folder: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+def test_a_log_is_a_file(folder: Path, kind: str) -> None:
+    document(folder, NAME, f"# Deploy\n\n{COLORS}")
+    run("--logs", cwd=folder)
+    (log,) = (folder / ".rdc" / "deploy" / "logs").iterdir()
+    log.unlink()
+    if kind == "link":
+        log.symlink_to(folder / NAME)
+    elif kind == "pipe":
+        os.mkfifo(log)
+    else:
+        log.mkdir()
+    with serving(NAME) as client:
+        found = client.ask("/api/runs/deploy/log/1")
+    assert (found.status, found.body) == (200, b"")
+
+
+def test_an_archived_run_has_its_logs(folder: Path) -> None:
+    document(folder, NAME, f"# Deploy\n\n{COLORS}")
+    for _ in range(2):
+        run("--logs", cwd=folder)
+    with serving(NAME) as client:
+        key = client.ask("/api/runs").json["runs"][1]["key"]
+        assert client.ask(f"/api/runs/{key}/log/1").body.startswith(b"a\nred")
+        stream = client.stream(key)
+        assert stream.until("state")["has_logs"]
+        stream.close()
+
+
 def test_a_log_comes_in_parts_of_64_kilobytes(folder: Path) -> None:
     script = "for n in {1..9000}; do printf '%08d \\033[32mé\\033[0m\\n' $n; done"
     document(folder, NAME, f"# Deploy\n\n{command('1. Print', script)}")
@@ -452,6 +530,29 @@ def test_a_saved_document_is_a_new_edition(client: Client, folder: Path) -> None
     saved(folder / NAME, DEPLOY)
     assert stream.until("document")["edition"] == 3
     stream.close()
+
+
+def test_a_change_while_it_compiles_is_seen(client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    later = [DEPLOY.replace("1. Build", "1. Pack")]
+
+    def compiling(file: str) -> Compilation:
+        done = compile_file(file)
+        if later:
+            (folder / NAME).write_text(later.pop(), encoding="utf-8")
+        return done
+
+    monkeypatch.setattr("rdc.looking.drawing.compile_file", compiling)
+    stream = client.stream("deploy")
+    (folder / NAME).write_text(DEPLOY.replace("1. Build", "1. Compile"), encoding="utf-8")
+    assert [stream.until("document")["edition"] for _ in range(2)] == [2, 3]
+    assert client.ask("/api/document").json["steps"][0]["title"] == "Pack"
+    stream.close()
+
+
+def test_a_document_that_becomes_a_pipe_stops_nothing(client: Client, folder: Path) -> None:
+    (folder / NAME).unlink()
+    os.mkfifo(folder / NAME)
+    assert client.ask("/api/document").json["diagnostics"][0]["message"] == "the path is not a regular file"
 
 
 @pytest.mark.tool
