@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from threading import Event, Lock, Thread
 from time import monotonic
@@ -178,7 +179,10 @@ def _between(table: Table, drawn: Picture) -> dict[tuple[str, str], str]:
     """Return the boxes without a step in the table, by the boxes before and after them."""
     pairs = {(arrow.source, arrow.target) for arrow in drawn.arrows}
     arriving = [pair for pair in pairs if pair[1] not in table["nodes"] and " → " not in pair[1]]
-    found = {(one, after): box for one, box in arriving for before, after in pairs if before == box}
+    leaving = defaultdict[str, list[str]](list)
+    for before, after in pairs:
+        leaving[before].append(after)
+    found = {(one, after): box for one, box in arriving for after in leaving[box]}
     return {pair: box for pair, box in found.items() if pair not in pairs}
 
 

@@ -118,6 +118,7 @@ class LocalRun(Followed):
 
     def more(self) -> tuple[bool, list[Record]]:
         """Return whether this is another run now, and its new records."""
+        refuse_links(self._run.directory)  # the folder of an archived journal is inside it
         return self._journal.more()
 
     def place(self, state: RunState, *, is_changed: bool) -> Place:
@@ -239,6 +240,7 @@ class LocalRuns:
     def _of_journal(self, run: api.Run, path: str, entry: RunEntry) -> Iterator[_Place]:
         """Yield a journal unless another document has it."""
         try:
+            refuse_links(run.directory)
             about = os.lstat(path)
             stamp = (about.st_ino, about.st_size, about.st_mtime_ns)
             if path not in self._glances or self._glances[path][0] != stamp:

@@ -316,6 +316,20 @@ def test_no_link_is_followed(client: Client, folder: Path, tmp_path_factory: pyt
     assert time.monotonic() - began < 5
 
 
+def test_no_run_is_read_through_a_link(client: Client, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    for words in ((), ("answer", "2", "no"), ()):
+        run(*words, cwd=folder)
+    away = tmp_path_factory.mktemp("away") / "deploy"
+    journal(folder).parent.rename(away)
+    journal(folder).parent.symlink_to(away)
+    runs = client.ask("/api/runs").json["runs"]
+    assert [one["state"] for one in runs] == ["unreadable", "unreadable"]
+    for one in runs:
+        stream = client.stream(one["key"])
+        assert "is a link" in stream.until("state", state="unreadable")["message"]
+        stream.close()
+
+
 def test_a_damaged_run_of_another_document_is_not_in_the_list(client: Client, folder: Path) -> None:
     other = folder / ".rdc" / "other"
     other.mkdir(parents=True)
