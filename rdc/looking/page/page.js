@@ -149,7 +149,7 @@ async function listen(one, reader) {
     const parts = (rest + piece.value).split("\n\n");
     rest = parts.pop();
     for (const part of parts) {
-      const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(part) ?? [];
+      const [, event, data] = /^event: (\w+)\ndata: (.*)$/s.exec(part) ?? [];
       const news = event ? JSON.parse(data) : {};
       if (news.edition && news.edition !== doc.edition) await load();
       if (event === "runs") runs = (await (await call("runs")).json()).runs;

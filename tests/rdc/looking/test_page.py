@@ -430,7 +430,7 @@ def test_hostile_content_stays_text(tmp_path: Path, person: People) -> None:
     log = f"import sys; sys.stdout.write('{HOSTILE}\\x1b[31mred\\x1b[0m\\u202e</pre>\\n' + '{HOSTILE}' * 20000)"
     (tmp_path / "write.py").write_text(log, encoding="utf-8")
     text = (
-        f"# T {HOSTILE}\n\n## 1. S </title></script>{HOSTILE}\n\n"
+        f"# T {HOSTILE}\n\n## 1. S \u2028</title></script>{HOSTILE}\n\n"
         f"```sh\n'{sys.executable}' write.py # {HOSTILE}\n```\n\n"
         f'## 2. Q {HOSTILE}\n\n{HOSTILE} [x](javascript:alert(1)) \u202e\n\n- YES: COMPLETE "{HOSTILE}"\n- NO: STOP\n'
     )
