@@ -270,11 +270,13 @@ def glance(path: str) -> RunState:
     with open(path, "rb", opener=at_once) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise UsageError(f"{path}: the journal is not a regular file")
-        first = file.readline()
-        start = max(len(first), os.fstat(file.fileno()).st_size - GLANCE)
-        file.seek(start)
-        is_whole = start == len(first)
-        lines = file.read().split(b"\n")[:-1]
+        first, part, lines = file.readline(), GLANCE, list[bytes]()
+        is_whole = False
+        while not is_whole and len(lines) < 2:  # the last record may be longer
+            start = max(len(first), os.fstat(file.fileno()).st_size - part)
+            file.seek(start)
+            is_whole, part = start == len(first), 8 * part
+            lines = file.read().split(b"\n")[:-1]
     state = RunState([record_in(first.removesuffix(b"\n"), 0)])
     state.node = state.node if is_whole else ""
     for line in lines if is_whole else lines[1:]:

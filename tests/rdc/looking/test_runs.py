@@ -292,6 +292,15 @@ def test_the_page_outlives_every_record(client: Client, folder: Path, number: in
     stream.close()
 
 
+def test_a_long_record_has_its_state_in_the_list(client: Client, folder: Path) -> None:
+    run(cwd=folder)
+    records = [json.loads(line[9:]) for line in journal(folder).read_bytes().splitlines()]
+    records[-1]["changed"]["long"] = "x" * 600_000
+    journal(folder).write_bytes(b"".join(map(encode, records)))
+    (entry,) = client.ask("/api/runs").json["runs"]
+    assert (entry["state"], entry["step"]) == ("waiting", "2")
+
+
 @pytest.mark.parametrize("name", ["-h", "--adopt", "$(id)"])
 def test_the_name_of_a_folder_is_no_option(client: Client, folder: Path, name: str) -> None:
     run(cwd=folder)
