@@ -2,15 +2,15 @@
 const $ = (id) => document.getElementById(id);
 const ROWS = 300, LONGEST_LOG = 1 << 18, READABLE = 0.7;
 const SIGNS = { passed: "✓", failed: "✕", running: "▸", waiting: "?" };
-const LOOKS = { // the look and the sign of each state of a run
-  running: ["running", "▸"], waiting: ["waiting", "?"], complete: ["passed", "✓"], stop: ["failed", "✕"],
-  ready: ["waiting", "…"], queued: ["waiting", "…"], interrupted: ["waiting", "!"], halted: ["waiting", "!"],
-  paused: ["waiting", "‖"], failed: ["failed", "✕"], expired: ["failed", "✕"], canceled: ["failed", "–"],
-  refused: ["failed", "!"], unreadable: ["failed", "!"],
+const LOOKS = { // the look and the sign of each state of a run; without a prototype: a record may have any state
+  __proto__: null, running: ["running", "▸"], waiting: ["waiting", "?"], complete: ["passed", "✓"],
+  stop: ["failed", "✕"], ready: ["waiting", "…"], queued: ["waiting", "…"], interrupted: ["waiting", "!"],
+  halted: ["waiting", "!"], paused: ["waiting", "‖"], failed: ["failed", "✕"], expired: ["failed", "✕"],
+  canceled: ["failed", "–"], refused: ["failed", "!"], unreadable: ["failed", "!"],
 };
 
 const WAYS = { // the words before the commands of a run
-  none: "To start a run:", stop: "What to do next:",
+  __proto__: null, none: "To start a run:", stop: "What to do next:",
   interrupted: "A step was interrupted. See what it did, then choose:",
 };
 
@@ -47,13 +47,14 @@ function make(tag, values, ...children) {
   return element;
 }
 
-const shown = new Map();
+const shown = new Map(), MOVING = ["question", "answered", "details"]; // these parts move the chosen row
 function fill(id, key, children) { // only after a change, so that focus, selection and typed text stay
   const text = JSON.stringify(key), element = $(id);
   if (shown.get(id) === text) return;
   shown.set(id, text);
   element.replaceChildren(...children().flat().filter(Boolean));
   element.hidden = !element.childNodes.length;
+  if (MOVING.includes(id)) setTimeout(() => $(`v${chosen?.n}`)?.scrollIntoView({ block: "nearest" }));
 }
 
 const p = (className, ...children) => make("p", { className }, ...children);
@@ -345,7 +346,6 @@ function details() {
     const hasLog = isRun && !["ask", "gate"].includes(about.kind), more = isRun && which(visit ?? state);
     if (hasLog && state.has_logs) readLog(log.pre);
     else log.pre.textContent = "No log. With the option --logs, rdc run keeps the output of each step.";
-    setTimeout(() => $(`v${chosen?.n}`)?.scrollIntoView({ block: "nearest" }));
     return [
       make("button", { type: "button", className: "close", ariaLabel: "Close", onclick: () => choose(null) }, "✕"),
       make("h2", {}, joined([joined([about.id, title]), more], " · ")),
