@@ -74,6 +74,8 @@ class Journal:
             except (UsageError, OSError, *DAMAGES) as error:
                 self._begin_with(UNREAD)  # a repaired journal is read again
                 self._problem = error
+                if isinstance(error, OSError):  # it may pass without a change of the journal
+                    self._stamp = (-1, -1, -1)
         if self._problem:
             raise self._problem
         return False, []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -289,6 +290,21 @@ def test_the_page_outlives_every_record(client: Client, folder: Path, number: in
     other.write_bytes(whole)
     other.replace(journal(folder))
     assert [one["title"] for one in stream.until("visits")["visits"]] == ["Build", "Build"]
+    stream.close()
+
+
+def test_a_moment_without_free_files_passes(client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another user can use them up with connections."""
+
+    def refusing(path: str, _flags: int) -> int:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), path)
+
+    run(cwd=folder)
+    with monkeypatch.context() as patch:
+        patch.setattr("rdc.looking.runs.at_once", refusing)
+        stream = client.stream("deploy")
+        assert "Too many open files" in stream.until("state", state="unreadable")["message"]
+    assert stream.until("state", state="waiting")["total"] == 2
     stream.close()
 
 
