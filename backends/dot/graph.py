@@ -55,7 +55,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
 class Graph(Struct, frozen=True, dict=True):
     """Writes a picture as DOT. With `link_base`, which ends with a slash, items link to their source lines.
 
-    `notes` are lines below the title. If it `is_numbered`, boxes and arrows have ids: `box0` is the picture's first box.
+    `notes` are lines below the title. If it `is_numbered`, boxes and arrows have ids: `box0` is the first box.
     """
 
     drawn: Picture
