@@ -19,6 +19,7 @@ let runs = [], run = null, other = null, chosen = null; // `chosen` is a visit, 
 const call = (path, options = {}) =>
   fetch(`/api/${path}`, { ...options, headers: { Authorization: `Bearer ${token}`, ...options.headers } });
 const ofRun = (which, path) => `runs/${encodeURIComponent(which.key)}/${path}`;
+const connection = (textContent, className = "") => Object.assign($("live"), { textContent, className });
 const lookOf = (state) => LOOKS[state] ?? ["", ""];
 const step = (id) => steps.get(id) ?? { id, title: "", kind: "", at: "", text: "", command: "" };
 const joined = (parts, between = " ") => parts.filter(Boolean).join(between);
@@ -36,10 +37,7 @@ function duration(seconds, digits = 1) {
 
 function make(tag, values, ...children) {
   const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(values)) {
-    if (name in element) element[name] = value;
-    else element.setAttribute(name, value);
-  }
+  for (const [name, value] of Object.entries(values)) element[name] = value;
   element.append(...children.flat(2).filter(Boolean));
   return element;
 }
@@ -55,6 +53,9 @@ function fill(id, key, children) { // only after a change, so that focus, select
 
 const p = (className, ...children) => make("p", { className }, ...children);
 const span = (className, ...children) => make("span", { className }, ...children);
+const field = (tag, label, values) => make("label", { className: "field" }, span("", label), make(tag, values));
+const signOf = (look, sign) =>
+  make("span", { className: "sign", ...(sign && { role: "img", ariaLabel: look.split(" ")[0] }) }, sign);
 const pairs = (facts) => facts.filter(([, value]) => value).map(([name, value]) =>
   make("div", {}, make("dt", {}, name), make("dd", {}, value)));
 
@@ -62,10 +63,6 @@ function shell(command) {
   const copy = make("button", { type: "button", ariaLabel: `Copy ${command}` }, "Copy");
   copy.onclick = () => navigator.clipboard.writeText(command).then(() => { copy.textContent = "Copied"; });
   return make("div", { className: "shell" }, make("code", {}, command), copy);
-}
-
-function signOf(look, sign) {
-  return make("span", { className: "sign", ...(sign && { role: "img", ariaLabel: look.split(" ")[0] }) }, sign);
 }
 
 function row([look, sign], title, { more = "", time = "", lines = [], id = "", onclick = null } = {}) {
@@ -132,7 +129,7 @@ async function follow(one) {
       const known = `after=${one.visits.length}&run=${one.state?.run ?? ""}`;
       const response = await call(ofRun(one, `events?${known}`), { signal });
       if (!response.ok) return connection((await response.json()).error);
-      if (one === run) connection("live", true);
+      if (one === run) connection("live", "on");
       await listen(one, response.body.pipeThrough(new TextDecoderStream()).getReader());
     } catch {
       if (signal.aborted) return;
@@ -154,11 +151,6 @@ async function listen(one, reader) {
     }
     schedule();
   }
-}
-
-function connection(text, isOn = false) {
-  $("live").textContent = text;
-  $("live").className = isOn ? "on" : "";
 }
 
 function open(key) {
@@ -194,8 +186,9 @@ function head() {
 
 function question() {
   const { state } = run, asked = state.question, last = run.visits.at(-1), waits = state.state === "waiting";
-  fill("question", [state.key, state.run, asked, waits && state.message], () => asked ? fields(asked)
-    : waits ? [p("fine", "This run waits for an answer."), state.message && p("text", state.message)] : []);
+  fill("question", [state.key, state.run, asked || (waits && [state.message, state.next])], () => asked ? fields(asked)
+    : waits ? [p("fine", "This run waits for an answer."), state.message && p("text", state.message),
+      state.next.map(shell)] : []);
   fill("holder", asked?.form && state.holder, () => asked?.form && state.holder
     ? [`A terminal has the question open too, and takes your answer: ${state.holder}`] : []);
   const isIdle = !["running", "waiting", "complete", "stop"].includes(state.state), isNone = state.state === "none";
@@ -232,10 +225,6 @@ function radios(options) {
   return make("fieldset", { className: isShort ? "short" : "" }, make("legend", {}, "Reply"), options.map((value) =>
     make("label", { className: "reply" }, make("input", { type: "radio", name: "reply", value, required: true }),
       span("", /^(yes|no|pass|fail)$/.test(value) ? value.toUpperCase() : value))));
-}
-
-function field(tag, label, values) {
-  return make("label", { className: "field" }, span("", label), make(tag, values));
 }
 
 async function answer(event) {
@@ -343,7 +332,7 @@ function details() {
     Object.assign(log, { n: chosen?.n, next: 0, text: "", pre: make("pre", { tabIndex: 0, ariaLabel: "Log" }) });
     if (!chosen) return [];
     const about = step(chosen.step), title = visit?.title ?? (isRun ? state.title : about.title);
-    const hasLog = isRun && about.kind !== "ask", more = isRun && which(visit ?? state);
+    const hasLog = isRun && !["ask", "gate"].includes(about.kind), more = isRun && which(visit ?? state);
     if (hasLog && state.has_logs) readLog(log.pre);
     else log.pre.textContent = "No log. With the option --logs, rdc run keeps the output of each step.";
     setTimeout(() => $(`v${chosen?.n}`)?.scrollIntoView({ block: "nearest" }));
@@ -513,11 +502,8 @@ function choosing(title, items, done) {
   $("chooser").showModal();
 }
 
-function find() {
-  choosing("Find a step", doc.steps.filter((one) => one.kind !== "branch").map((one) => (
-    { text: joined([one.id, one.title || one.text]), note: one.at, value: one.id })), pick);
-}
-
+const find = () => choosing("Find a step", doc.steps.filter((one) => one.kind !== "branch").map((one) => (
+  { text: joined([one.id, one.title || one.text]), note: one.at, value: one.id })), pick);
 const itemOf = (one) => ({ text: joined([one.name, one.id]), state: one.state, value: one.key,
   note: joined([one.state.toUpperCase(), utc(one.started), one.message], " · ") });
 const chooseRun = () => choosing("Choose a run", runs.map(itemOf), open);

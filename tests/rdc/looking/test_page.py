@@ -267,17 +267,23 @@ def test_the_log_grows_while_the_step_runs(tmp_path: Path, person: People) -> No
 def test_an_error_keeps_the_last_picture(tmp_path: Path, person: People) -> None:
     path = tmp_path / FILE
     path.write_text(INCIDENT, encoding="utf-8")
+    run(tmp_path, FILE)
     with view(tmp_path, FILE) as address:
         page = person().look(address)
+        page.get_by_label("Your name").fill("bob")
         expect(box(page, "Rollback")).to_have_count(1)
         count = page.locator("svg .node").count()
         path.write_text(INCIDENT.replace("GOTO Rollback", "GOTO Rolback", 1), encoding="utf-8")
         expect(page.locator("#problems")).to_contain_text("Rolback")
         expect(page.locator("#problems code")).to_have_text(re.compile(r" payments.runbook.md:\d+ RD\d{3}$"))
         expect(page.locator("svg .node")).to_have_count(count)
+        expect(page.get_by_label("Your name")).to_have_value("bob")
+        assert not Axe().run(page).response["violations"]
         path.write_text(INCIDENT + "\n## Last\n\n- YES: COMPLETE\n- NO: STOP\n", encoding="utf-8")
         expect(page.locator("svg .node").filter(has_text="Last")).to_have_count(1)
         expect(page.locator("#problems")).to_be_hidden()
+        expect(page.locator("#notices")).to_have_text("The document has changed since this run started.")
+        expect(page.locator("#question code").first).to_contain_text(f"rdc run {FILE} ")
 
 
 def test_a_large_document_is_a_list(tmp_path: Path, person: People) -> None:
@@ -291,6 +297,7 @@ def test_a_large_document_is_a_list(tmp_path: Path, person: People) -> None:
         expect(page.locator("#steps .row").first).to_have_text(re.compile(r"^✓1 Steplarge.runbook.md:3$"))
         expect(page.locator("#steps .row")).to_have_count(304)
         expect(page.locator("svg")).to_have_count(0)
+        assert not Axe().run(page).response["violations"]
         page.get_by_role("button", name="Draw anyway").click()
         expect(page.locator("svg .node")).to_have_count(305, timeout=15_000)
         expect(page.locator("#outline")).to_be_hidden()
