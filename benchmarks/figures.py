@@ -10,11 +10,7 @@ HEADINGS = ("what", "against", "measured", "yardstick", "ratio", "limit", "")
 
 
 class Figure(Struct, frozen=True):
-<<<<<<< HEAD
     """A measurement in seconds, or as its suffix shows, beside its yardstick. Without a limit, it is only shown."""
-=======
-    """Something measured beside its yardstick, in seconds or with a suffix; without a limit it is only shown."""
->>>>>>> w-look
 
     what: str
     against: str
