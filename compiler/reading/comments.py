@@ -13,6 +13,9 @@ from compiler.text.regex import Regex
 from compiler.text.source import IGNORE, Source, Span
 
 _MARKDOWN = Regex(r"[ \t>]*<!--\s*rdc: ignore\b(?P<words>[^<>]*)-->[ \t]*")
+MARK = "rdc: check this:"
+"""The start of a comment that marks a guess of an importer."""
+
 _YAML = Regex(r"[ \t]*#\s*rdc: ignore\b(?P<words>.*)")
 _FENCE = Regex(r"---[ \t]*")
 _SEPARATOR = Regex(r"[\s,]+")
