@@ -29,7 +29,7 @@ class Mark(Struct, frozen=True):
 class Item(Struct, frozen=True):
     """A step of a draft, or a substep.
 
-    `text` is Markdown that is safe below a heading. `code` runs if `tag` is `bash`, and is shown if the tag is another.
+    `text` is Markdown that is safe below a heading. `code` runs if `tag` is `bash` or `sh`, and is shown if the tag is another.
     `name` is the identifier of a step that no step leads to. A step with `items` has no code.
     """
 
@@ -47,7 +47,7 @@ class Item(Struct, frozen=True):
     @property
     def runs(self) -> bool:
         """Whether the item has a command that rdc runs."""
-        return bool(self.code) and self.tag == "bash"
+        return bool(self.code) and self.tag in {"bash", "sh"}
 
 
 class Prose(Struct, frozen=True):
@@ -72,6 +72,7 @@ class Draft(Struct, frozen=True):
     sha256: str = ""
     recipe: str = ""
     marks: tuple[Mark, ...] = ()
+    shell: Literal["strict", "plain"] = "strict"
 
     @property
     def steps(self) -> tuple[Item, ...]:
@@ -176,7 +177,7 @@ def _frontmatter(draft: Draft) -> Iterator[str]:
     if draft.description:
         yield f"description: {scalar(one_line(draft.description))}"
     yield "rdc:"
-    yield "  shell: strict"
+    yield f"  shell: {draft.shell}"
     if draft.inputs:
         yield "  inputs:"
         yield from (line for one in draft.inputs for line in _input(one))
