@@ -56,10 +56,16 @@ _OPENS = frozenset(
     pry ghci iex bpython ipython""".split()
 )
 _OPENS_BARE = frozenset("bash sh zsh fish ksh dash python python3 node ruby redis-cli sqlite3 php lua R".split())
-_OPENING_WORDS = frozenset({"rsh", "ssh", "attach", "console", "shell", "dbshell", "dbconsole", "start-session", "debug"})
-_OPENING_TOOLS = frozenset("oc kubectl docker podman vagrant gcloud az aws heroku fly flyctl rails minikube virsh".split())
+_OPENING_WORDS = frozenset(
+    {"rsh", "ssh", "attach", "console", "shell", "dbshell", "dbconsole", "start-session", "debug"}
+)
+_OPENING_TOOLS = frozenset(
+    "oc kubectl docker podman vagrant gcloud az aws heroku fly flyctl rails minikube virsh".split()
+)
 _TTY = Regex(r"-(?:it|ti|i|t)[a-z]?|--(?:tty|interactive|stdin)")
-_EDITORS = frozenset("vi vim nvim nano emacs pico ed visudo vipw vigr less more man top htop watch edit sudoedit".split())
+_EDITORS = frozenset(
+    "vi vim nvim nano emacs pico ed visudo vipw vigr less more man top htop watch edit sudoedit".split()
+)
 _FOLLOWS = Regex(r"-f|-F|--follow(?:=true)?|-w|--watch(?:=true)?|-Lf|-fn?\d+|-nf")
 
 _HARM = frozenset(
@@ -73,7 +79,9 @@ _HARM_FLAG = Regex(
     r"--(?:delete|force|prune|purge|hard|remove|restart|stop)(?:-.*)?|-(?:delete|XDELETE|XPOST|XPUT|XPATCH)|mkfs.*"
     r"|DELETE|POST|PUT|PATCH|--(?:data|data-raw|data-binary|upload-file|form)|-(?:exec|i\.?\w*)"
 )
-_SQL = Regex(r"\b(?:drop\s+\w+|truncate|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b", re.IGNORECASE)
+_SQL = Regex(
+    r"\b(?:drop\s+\w+|truncate|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b", re.IGNORECASE
+)
 _READS = frozenset(
     """grep egrep fgrep rg echo printf cat ls less which type head tail jq yq awk wc sort uniq diff date cd test [ [[ true
     man ps df du lsof dig nslookup ping""".split()
@@ -227,7 +235,11 @@ def _waits(command: Command) -> bool:
     name = words[0].rpartition("/")[2] if words else ""
     if name in _EDITORS and command.before != "|":
         return True
-    if "edit" in words[1:4] or (name == "crontab" and "-e" in words) or (name == "git" and words[1:3] == ["rebase", "-i"]):
+    if (
+        "edit" in words[1:4]
+        or (name == "crontab" and "-e" in words)
+        or (name == "git" and words[1:3] == ["rebase", "-i"])
+    ):
         return True
     follows = name in {"tail", "journalctl", "kubectl", "oc", "docker", "docker-compose", "podman", "stern"}
     is_file = "apply" in words or "create" in words or "delete" in words or "replace" in words or "--filename" in words

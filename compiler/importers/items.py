@@ -166,7 +166,9 @@ class Items:
 
     def _question(self, plain: str, markdown: str, line: int) -> None:
         self.instructions += 1
-        self._add(Item(self._title(plain, texts.cut(words.sentences(plain)[0] if plain else "Do this")), markdown, line=line))
+        self._add(
+            Item(self._title(plain, texts.cut(words.sentences(plain)[0] if plain else "Do this")), markdown, line=line)
+        )
 
     def _title(self, plain: str, otherwise: str) -> str:
         return words.capital(texts.cut(words.instruction(plain))) or otherwise
@@ -275,11 +277,19 @@ def guard(case: str, text: str, line: int, skips: int = 1) -> Item:
 def _harm_question(title: str, lines: Sequence[str], line: int) -> Item:
     listed = ", ".join(texts.span(one) for one in lines)
     note = Mark("harm", f"the command changes or deletes something: {lines[0]}", line)
-    return Item(f"Do this now: {title[:1].lower()}{title[1:]}?", f"The next command: {listed}", replies="skip", notes=(note,), line=line)
+    return Item(
+        f"Do this now: {title[:1].lower()}{title[1:]}?",
+        f"The next command: {listed}",
+        replies="skip",
+        notes=(note,),
+        line=line,
+    )
 
 
 def _summary(code: str) -> str:
-    words_of_command = next((line for line in code.split("\n") if line.strip() and line.lstrip()[:1] != "#"), "").split()
+    words_of_command = next(
+        (line for line in code.split("\n") if line.strip() and line.lstrip()[:1] != "#"), ""
+    ).split()
     return " ".join(words_of_command[:3])
 
 

@@ -75,7 +75,7 @@ _TASK = Regex(r"\[[ xX]\]\s+")
 _WORD = Regex(r"[^\W_]+")
 _DEFINITION = Regex(r" {0,3}\[[^\]]+\]:\s*<?(?P<url>[^\s>]+)")
 _COMMENT = Regex(r"\s*<!--(?:(?!-->)[\s\S])*-->\s*")
-_NUMBER = Regex(r"(?:[Ss]tep\s+)?\d+(?:\.\d+)*[.:)]?\s+(?=\S)")
+_NUMBER = Regex(r"\d+(?:\.\d+)*[.:)]?\s+(?=\S)")
 
 Events = list[tuple[Any, Any]]
 

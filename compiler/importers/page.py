@@ -28,10 +28,11 @@ class Options(Struct, frozen=True):
 
 
 class Imported(Struct, frozen=True):
-    """A draft as text, with its report."""
+    """A draft as text, with its report, and the name of a skill or ""."""
 
     text: str
     report: Report
+    name: str = ""
 
 
 class Step(Struct):
@@ -69,7 +70,7 @@ def import_page(source: Source, origin: str, options: Options) -> Imported | Ref
     draft = _draft(page, builder, parts, values)
     draft = replace(draft, title=draft.title or _stem(source), origin=origin, sha256=source.sha256)
     printed = print_draft(draft)
-    return Imported(printed.text, _report(source, page, draft, printed, values))
+    return Imported(printed.text, _report(source, page, draft, printed, values), draft.name)
 
 
 def _stem(source: Source) -> str:
@@ -93,7 +94,9 @@ class _Builder:
     def is_procedure(self, parts: Sequence[Part]) -> bool:
         """Return whether a page has a command, or two instructions."""
         items = [item for part in parts if isinstance(part, Step) for item in part.items]
-        return any(item.code for item in items) or self.instructions > 1
+        return (
+            any(item.tag == "bash" or item.tag == "bash prompt" for item in items if item.code) or self.instructions > 1
+        )
 
     def parts_of(self, root: Section) -> list[Part]:
         """Return the steps and sections of a page, and take its title."""
@@ -165,7 +168,7 @@ class _Builder:
     def _text_part(self, section: Section, own: Step, *, has_children: bool) -> Part:
         plain = " ".join(piece.plain for piece in section.pieces[:1])
         is_step = words.is_procedure(section.title) and not has_children
-        is_instruction = bool(words.imperative((words.sentences(plain) or [""])[0]))
+        is_instruction = bool(words.imperative((words.sentences(plain) or [""])[0], purposes=False))
         if words.is_reference(section.title) or not (is_step or is_instruction or _imperative_list(section)):
             return Prose(section.title or "Text", "\n\n".join(own.texts), section.line)
         self.instructions += 1
@@ -273,7 +276,9 @@ def _final(step: Step, items: Sequence[Item], values: Values) -> Item:
         item = items[0]
         lead = "" if item.title in (title, *item.text.split("\n\n")) else f"{item.title}."
         whole = "\n\n".join(filter(None, [text, lead if lead.strip(".") != title else "", item.text]))
-        return _asking(replace(item, title=title, text=whole, name=step.name, marks=(*marks, *item.marks), line=step.line))
+        return _asking(
+            replace(item, title=title, text=whole, name=step.name, marks=(*marks, *item.marks), line=step.line)
+        )
     return Item(title, text, name=step.name, marks=marks, line=step.line, items=tuple(map(_asking, items)))
 
 

@@ -160,7 +160,11 @@ class _Writer:
             self.quotes.append(now)
         elif now == "#" and quote != '"' and (not self.place or self.code[self.place - 1].isspace()):
             self.quotes.append("#")
-        elif quote != '"' and (body := _OPEN.match(self.code, self.place)) and self.code[self.place - 1 : self.place] != "<":
+        elif (
+            quote != '"'
+            and (body := _OPEN.match(self.code, self.place))
+            and self.code[self.place - 1 : self.place] != "<"
+        ):
             self.bodies.append((body["end"], bool(body["quote"])))
             return self._take(len(body[0]))
         return self._take(1)

@@ -167,5 +167,3 @@ def _insert(flat: list[tuple[int, Item]], place: int, question: Item) -> None:
 
 def _grouped(flat: Sequence[tuple[int, Item]], count: int) -> tuple[tuple[Item, ...], ...]:
     return tuple(tuple(item for number, item in flat if number == step) for step in range(count))
-
-

@@ -54,7 +54,8 @@ _IF = Regex(
     re.IGNORECASE | re.DOTALL,
 )
 _TRAILING = Regex(
-    r"(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*", re.IGNORECASE
+    r"(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*",
+    re.IGNORECASE,
 )
 _FACT = Regex(
     r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b",
@@ -78,7 +79,9 @@ _PUTS = Regex(
 )
 _END = Regex(r"(?<=[.!?:])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+")
 
-_ROLLBACK = Regex(r"(?:\d+[.)]?\s+)?(?:how to\s+)?(?:roll(?:ing)?[ -]?back|revert(?:ing)?|undo(?:ing)?|back[ -]?out)\b", 2)
+_ROLLBACK = Regex(
+    r"(?:\d+[.)]?\s+)?(?:how to\s+)?(?:roll(?:ing)?[ -]?back|revert(?:ing)?|undo(?:ing)?|back[ -]?out)\b", 2
+)
 _STEPS = Regex(r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?)\b", 2)
 _NEVER = Regex(
     r"(?:meaning|impact|overview|introduction|intro|background|description|summary|references?|see also|further reading"
@@ -93,11 +96,11 @@ def sentences(text: str) -> list[str]:
     return [one for one in _END.split(" ".join(text.split())) if one]
 
 
-def imperative(sentence: str) -> str:
-    """Return a sentence from its verb on if it is an instruction, or ""."""
+def imperative(sentence: str, *, purposes: bool = True) -> str:
+    """Return a sentence from its verb on if it is an instruction, or ""; with `purposes`, also `To list them, run:`."""
     begun = _BEFORE.match(sentence)
     rest = sentence[begun.end() :] if begun else sentence
-    if purpose := _PURPOSE.fullmatch(rest):
+    if purposes and (purpose := _PURPOSE.fullmatch(rest)):
         rest = purpose["what"]
     word = _WORD.match(rest)
     return rest if word and word[0].lower() in _VERBS else ""
