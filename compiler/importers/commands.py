@@ -22,9 +22,9 @@ LONGEST = 100_000  # the longest command, below the 127 KiB that a runbook accep
 
 _PROMPT = Regex(r"[ \t]*(?:\([\w.-]+\)[ \t]*)?[$%❯➜][ \t]+(?=\S)")
 _OTHER = Regex(
-    r"[ \t]*(?:\[?[\w.-]+@[\w.-]+[^\n]{0,80}?[#$%>][ \t]|(?:bash|zsh|sh|ash)-[\d.]+[#$%]|(?:mysql|mariadb|psql|sqlite"
-    r"|mongo\w*|redis|irb|postgres|cqlsh|ghci|iex|\w+db)\b[^\n]{0,40}[>#](?:[ \t]|$)|>>>[ \t]|In \[\d+\]:|PS[ \t]|[A-Z]:\\"
-    r"|[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])",
+    r"[ \t]*(?:\[?[\w.-]+@[\w.-]+[^\n]{0,80}?[#$%>][ \t]|(?:ba|z|a)?sh-[\d.]+[#$%]|(?:mysql|mariadb|psql"
+    r"|sqlite|mongo\w*|redis|irb|postgres|cqlsh|ghci|iex|\w+db)\b[^\n]{0,40}[>#](?:[ \t]|$)|>>>[ \t]|In \[\d+\]:|PS[ \t]"
+    r"|[A-Z]:\\|[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])",
     re.IGNORECASE,
 )
 """Matches the prompt of another machine, user or program."""
@@ -39,42 +39,43 @@ _SETTING = frozenset({"=", ":=", "==", "=>", "->", ":", "|"})
 
 _ARRAY = Regex(r"[A-Z_]+=\(")
 
-_PROGRAMS = frozenset(
-    """ansible ansible-playbook apk apt apt-get aws awk az base64 bash brew bundle cargo cat cd chmod chown composer conda
-    cp crictl crontab curl date dd df dig dnf docker docker-compose du echo etcdctl export find flux gcloud gem gh git
-    go gpg grep gunzip gzip helm hostname htop ifconfig ip iptables java jq journalctl kill kubeadm kubectl kustomize
-    ls lsblk lsof make mkdir mongo mount mv mvn mysql netstat nginx node npm npx nslookup oc openssl passwd pg_dump ping
-    pip pip3 pipenv pnpm podman poetry ps psql pwd python python3 rake redis-cli rm rsync ruby scp sed service sh source
-    ss ssh sudo su systemctl tail tar tee terraform top touch unzip uv vagrant vault vi vim wget which yarn yum
-    zip zypper""".split()
-)
+_PROGRAMS_WORDS = """
+ansible ansible-playbook apk apt apt-get awk aws az base64 bash brew bundle cargo cat cd chmod chown composer conda cp
+crictl crontab curl date dd df dig dnf docker docker-compose du echo etcdctl export find flux gcloud gem gh git go gpg
+grep gunzip gzip helm hostname htop ifconfig ip iptables java journalctl jq kill kubeadm kubectl kustomize ls lsblk
+lsof make mkdir mongo mount mv mvn mysql netstat nginx node npm npx nslookup oc openssl passwd pg_dump ping pip pip3
+pipenv pnpm podman poetry ps psql pwd python python3 rake redis-cli rm rsync ruby scp sed service sh source ss ssh su
+sudo systemctl tail tar tee terraform top touch unzip uv vagrant vault vi vim wget which yarn yum zip zypper
+"""
+_PROGRAMS = frozenset(_PROGRAMS_WORDS.split())
 """Programs that an untagged block or a code span of a page may start with."""
 
 _WRAPPERS = frozenset({"sudo", "env", "time", "nohup", "doas", "watch", "xargs", "exec", "command", "nice"})
-_OPENS = frozenset(
-    """ssh mosh telnet chroot nsenter screen tmux su rlogin ftp sftp mysql mariadb psql mongo mongosh cqlsh sqlplus irb
-    pry ghci iex bpython ipython""".split()
-)
-_OPENS_BARE = frozenset("bash sh zsh fish ksh dash python python3 node ruby redis-cli sqlite3 php lua R".split())
+_OPENS_WORDS = """
+bpython chroot cqlsh ftp ghci iex ipython irb mariadb mongo mongosh mosh mysql nsenter pry psql rlogin screen sftp
+sqlplus ssh su telnet tmux
+"""
+_OPENS = frozenset(_OPENS_WORDS.split())
+_OPENS_BARE_WORDS = "bash sh zsh fish ksh dash python python3 node ruby redis-cli sqlite3 php lua R"
+_OPENS_BARE = frozenset(_OPENS_BARE_WORDS.split())
 _OPENING_WORDS = frozenset(
     {"rsh", "ssh", "attach", "console", "shell", "dbshell", "dbconsole", "start-session", "debug"}
 )
-_OPENING_TOOLS = frozenset(
-    "oc kubectl docker podman vagrant gcloud az aws heroku fly flyctl rails minikube virsh".split()
-)
+_OPENING_TOOLS_WORDS = "oc kubectl docker podman vagrant gcloud az aws heroku fly flyctl rails minikube virsh"
+_OPENING_TOOLS = frozenset(_OPENING_TOOLS_WORDS.split())
 _TTY = Regex(r"-(?:it|ti|i|t)[a-z]?|--(?:tty|interactive|stdin)")
-_EDITORS = frozenset(
-    "vi vim nvim nano emacs pico ed visudo vipw vigr less more man top htop watch edit sudoedit".split()
-)
+_EDITORS_WORDS = "vi vim nvim nano emacs pico ed visudo vipw vigr less more man top htop watch edit sudoedit"
+_EDITORS = frozenset(_EDITORS_WORDS.split())
 _FOLLOWS = Regex(r"-f|-F|--follow(?:=true)?|-w|--watch(?:=true)?|-Lf|-fn?\d+|-nf")
 
-_HARM = frozenset(
-    """rm rmdir unlink shred dd fdisk parted wipefs kill pkill killall reboot shutdown halt poweroff delete del destroy
-    drop remove purge prune restart stop drain cordon evict patch push publish apply replace scale undo uninstall
-    truncate reset revoke terminate deregister detach failover switchover promote demote defrag deploy upgrade rollback
-    flush flushall flushdb disable mask down wipe erase clean restore migrate release upload reload rebase userdel
-    groupdel usermod passwd iptables recreate rollout deprovision unregister decommission quarantine""".split()
-)
+_HARM_WORDS = """
+apply clean cordon dd decommission defrag del delete demote deploy deprovision deregister destroy detach disable down
+drain drop erase evict failover fdisk flush flushall flushdb groupdel halt iptables kill killall mask migrate parted
+passwd patch pkill poweroff promote prune publish purge push quarantine rebase reboot recreate release reload remove
+replace reset restart restore revoke rm rmdir rollback rollout scale shred shutdown stop switchover terminate truncate
+undo uninstall unlink unregister upgrade upload userdel usermod wipe wipefs
+"""
+_HARM = frozenset(_HARM_WORDS.split())
 _HARM_FLAG = Regex(
     r"--(?:delete|force|prune|purge|hard|remove|restart|stop)(?:-.*)?|-(?:delete|XDELETE|XPOST|XPUT|XPATCH)|mkfs.*"
     r"|DELETE|POST|PUT|PATCH|--(?:data|data-raw|data-binary|upload-file|form)|-(?:exec|i\.?\w*)"
@@ -82,10 +83,11 @@ _HARM_FLAG = Regex(
 _SQL = Regex(
     r"\b(?:drop\s+\w+|truncate|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b", re.IGNORECASE
 )
-_READS = frozenset(
-    """grep egrep fgrep rg echo printf cat ls less which type head tail jq yq awk wc sort uniq diff date cd test [ [[ true
-    man ps df du lsof dig nslookup ping""".split()
-)
+_READS_WORDS = """
+[ [[ awk cat cd date df diff dig du echo egrep fgrep grep head jq less ls lsof man nslookup ping printf ps rg sort
+tail test true type uniq wc which yq
+"""
+_READS = frozenset(_READS_WORDS.split())
 _PARTS = Regex(r"[a-z]+")
 
 Kind = Literal["run", "show", "output", "sample"]
@@ -223,7 +225,7 @@ def _opens(command: Command) -> bool:
         return not {"-c", "-e", "-f", "-l", "--command", "--execute"} & set(rest) and command.before != "|"
     if name in _OPENS:
         return not {"-V", "--version", "ls", "-h", "--help"} & set(rest)
-    if name in {"manage.py"} or name in _OPENING_TOOLS or "manage.py" in words[:2]:
+    if name in _OPENING_TOOLS or "manage.py" in words[:2]:
         if _OPENING_WORDS & {word for word in rest[:4] if not word.startswith("-")}:
             return True
         return bool({"exec", "run"} & set(rest)) and any(map(_TTY.fullmatch, rest))

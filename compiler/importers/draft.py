@@ -52,6 +52,11 @@ class Item(Struct, frozen=True):
         """Whether the item has a command that rdc runs."""
         return bool(self.code) and self.tag == "bash"
 
+    @property
+    def is_command(self) -> bool:
+        """Whether the item has a command that rdc runs or shows."""
+        return bool(self.code) and self.tag in {"bash", "bash prompt"}
+
 
 class Prose(Struct, frozen=True):
     """A section that isn't a step: its heading and its Markdown."""

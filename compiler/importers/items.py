@@ -22,6 +22,7 @@ AFTER = "After the command:"
 EXPECTED = "Expected output:"
 
 _LONGEST_CASE = 80
+_PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
 
 
 class Machine:
@@ -181,10 +182,10 @@ class Items:
     def _list(self, piece: Piece) -> None:
         items = piece.pieces
         is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
-        if not piece.has_code and (is_plain or all(words.is_fact(item.plain) for item in items)):
-            if not any(map(_runs_span, items)):
-                self.lead.append(Text(piece.text, piece.plain, piece.line))
-                return
+        is_text = not piece.has_code and (is_plain or all(words.is_fact(item.plain) for item in items))
+        if is_text and not any(map(_runs_span, items)):
+            self.lead.append(Text(piece.text, piece.plain, piece.line))
+            return
         last = self.lead[-1].plain if self.lead else ""
         case = words.condition(last) if last.endswith(":") else ""
         above = ""
@@ -287,10 +288,9 @@ def _harm_question(title: str, lines: Sequence[str], line: int) -> Item:
 
 
 def _summary(code: str) -> str:
-    words_of_command = next(
-        (line for line in code.split("\n") if line.strip() and line.lstrip()[:1] != "#"), ""
-    ).split()
-    return " ".join(words_of_command[:3])
+    line = next((line for line in code.split("\n") if line.strip() and line.lstrip()[:1] != "#"), "")
+    plain = [word for word in line.split() if word != "sudo" and _PLAIN_WORD.fullmatch(word)]
+    return " ".join(plain[:3]) or "the command"
 
 
 def _runs_span(piece: Piece) -> bool:

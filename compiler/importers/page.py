@@ -94,9 +94,7 @@ class _Builder:
     def is_procedure(self, parts: Sequence[Part]) -> bool:
         """Return whether a page has a command, or two instructions."""
         items = [item for part in parts if isinstance(part, Step) for item in part.items]
-        return (
-            any(item.tag == "bash" or item.tag == "bash prompt" for item in items if item.code) or self.instructions > 1
-        )
+        return any(item.is_command for item in items) or self.instructions > 1
 
     def parts_of(self, root: Section) -> list[Part]:
         """Return the steps and sections of a page, and take its title."""
@@ -182,7 +180,7 @@ class _Builder:
         steps = [part for part in parts if isinstance(part, Step)]
         count = sum(len(step.items) for step in steps)
         if case and any(item.runs for step in steps for item in step.items):
-            steps[0].items.insert(0, guard(case, "", section.line, count))
+            steps[0].items.insert(0, guard(section.title, "", section.line, count))
 
 
 def _lifted(step: Step) -> Iterator[Item]:
@@ -191,7 +189,7 @@ def _lifted(step: Step) -> Iterator[Item]:
         if item.replies:
             yield item
             continue
-        lead = "" if item.title == step.title or item.title in item.text else f"{item.title}."
+        lead = "" if item.title == step.title or _has(item.text, item.title) else f"{item.title}."
         text = "\n\n".join(filter(None, [*step.texts, texts.safe(lead), item.text]))
         yield replace(item, title=step.title, text=text) if step.count == 1 else item
 
@@ -274,8 +272,8 @@ def _final(step: Step, items: Sequence[Item], values: Values) -> Item:
     items = [_without_title(item) for item in items]
     if len(items) == 1:
         item = items[0]
-        lead = "" if item.title in (title, *item.text.split("\n\n")) else f"{item.title}."
-        whole = "\n\n".join(filter(None, [text, lead if lead.strip(".") != title else "", item.text]))
+        lead = "" if item.title == title or _has(item.text, item.title) else f"{item.title}."
+        whole = "\n\n".join(filter(None, [text, lead, item.text]))
         return _asking(
             replace(item, title=title, text=whole, name=step.name, marks=(*marks, *item.marks), line=step.line)
         )
@@ -285,8 +283,17 @@ def _final(step: Step, items: Sequence[Item], values: Values) -> Item:
 def _without_title(item: Item) -> Item:
     """Return an item without the first paragraph of its text if that is its title."""
     first, _, rest = item.text.partition("\n\n")
-    plain = " ".join(_MARKUP.sub("", first).split()).rstrip(".:;, ")
-    return replace(item, text=rest) if plain.lower() == _MARKUP.sub("", item.title).lower() else item
+    is_title = _plain(first).rstrip(".:;, ") == _plain(item.title)
+    return replace(item, text=rest) if is_title and "](" not in first else item
+
+
+def _has(text: str, title: str) -> bool:
+    """Return whether a text has the words of a title, which may be shortened."""
+    return _plain(title).rstrip("…") in _plain(text)
+
+
+def _plain(text: str) -> str:
+    return " ".join(_MARKUP.sub("", text).split()).lower()
 
 
 _MARKUP = Regex(r"[`*]|^- ")

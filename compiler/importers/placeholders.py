@@ -16,11 +16,12 @@ _YOUR = Regex(r"\bYOUR_[A-Z][A-Z0-9_]*\b")
 _OPEN = Regex(r"<<-?[ \t]*(?P<quote>['\"\\]?)(?P<end>\w+)")
 _READ = Regex(r"\$(?:\{(?P<braced>[A-Za-z_]\w*)\}|(?P<name>[A-Za-z_]\w*))")
 _ANGLE = Regex(r"<([^<>\n]{1,60})>")
-_SHELL_SETS = frozenset(
-    """HOME USER PATH PWD OLDPWD SHELL LOGNAME HOSTNAME HOSTTYPE OSTYPE MACHTYPE TERM LANG TMPDIR EDITOR PAGER DISPLAY UID
-    EUID PPID RANDOM SECONDS LINENO IFS SHLVL OPTARG OPTIND REPLY GROUPS XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR
-    KUBECONFIG GOPATH GOROOT JAVA_HOME VIRTUAL_ENV PYTHONPATH NODE_OPTIONS EUID COLUMNS LINES""".split()
-)
+_SHELL_SETS_WORDS = """
+COLUMNS DISPLAY EDITOR EUID GOPATH GOROOT GROUPS HOME HOSTNAME HOSTTYPE IFS JAVA_HOME KUBECONFIG LANG LINENO LINES
+LOGNAME MACHTYPE NODE_OPTIONS OLDPWD OPTARG OPTIND OSTYPE PAGER PATH PPID PWD PYTHONPATH RANDOM REPLY SECONDS SHELL
+SHLVL TERM TMPDIR UID USER VIRTUAL_ENV XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR
+"""
+_SHELL_SETS = frozenset(_SHELL_SETS_WORDS.split())
 """Variables that the shell or a login sets."""
 
 
@@ -120,7 +121,7 @@ class _Writer:
         return "".join(self.parts)
 
     def write(self) -> bool:
-        """Write the whole command; return whether its quotes are closed and no quoted here-document has a placeholder."""
+        """Write the whole command; return whether its quotes are closed and allow each variable."""
         while self.place < len(self.code):
             if (found := self.pattern.match(self.code, self.place)) is not None:
                 self._variable(found)
@@ -141,30 +142,31 @@ class _Writer:
         self.place += length
 
     def _character(self) -> None:
+        """Write one character, or two that belong together."""
         now, quote = self.code[self.place], self.quotes[-1] if self.quotes else ""
-        if quote == "#":
-            if now == "\n":
+        if quote in {"#", "'"}:
+            if now == {"#": "\n", "'": "'"}[quote]:
                 self.quotes.pop()
-                return
-        elif quote == "'":
-            if now == "'":
-                self.quotes.pop()
+            if quote == "'" or now != "\n":  # the line break after a comment may start a here-document
+                self._take(1)
         elif now == "\\":
-            return self._take(2)
+            self._take(2)
         elif now == quote or (now == ")" and quote == "("):
             self.quotes.pop()
-        elif self.code.startswith("$(", self.place):
+            self._take(1)
+        else:
+            self._open(now, quote)
+
+    def _open(self, now: str, quote: str) -> None:
+        body = _OPEN.match(self.code, self.place) if now == "<" and quote != '"' else None
+        if self.code.startswith("$(", self.place):
             self.quotes.append("(")
             return self._take(2)
-        elif now == "`" or now == '"' or (now == "'" and quote != '"') or (now == "(" and quote == "("):
+        if now in {"`", '"'} or (now == "'" and quote != '"') or (now == "(" and quote == "("):
             self.quotes.append(now)
         elif now == "#" and quote != '"' and (not self.place or self.code[self.place - 1].isspace()):
             self.quotes.append("#")
-        elif (
-            quote != '"'
-            and (body := _OPEN.match(self.code, self.place))
-            and self.code[self.place - 1 : self.place] != "<"
-        ):
+        elif body and self.code[self.place - 1 : self.place] != "<":
             self.bodies.append((body["end"], bool(body["quote"])))
             return self._take(len(body[0]))
         return self._take(1)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from compiler.frontends.rundown.check.shell import read_commands
 from compiler.importers import placeholders
 from compiler.importers.draft import Item, Mark
 from compiler.importers.placeholders import Found
@@ -16,6 +17,7 @@ from compiler.text.regex import Regex
 MOST = 100  # the most inputs and outputs of a runbook
 
 _REFERENCE = Regex(r"\{\{([A-Za-z_]\w*)\}\}")
+_OWNER = Regex(r"^(?:my|your|the|some)_")
 _MOVES = Regex(r"^[ \t]*(?:cd|pushd)[ \t]+\S", 8)
 _KEEPS = Regex(r"^[ \t]*(?:source|\.|alias|export|conda activate|nvm use|set)[ \t]+\S", 8)
 
@@ -35,7 +37,7 @@ def find_values(steps: Sequence[Sequence[Item]], words: Sequence[str], *, asks: 
     `words` are placeholders that look like ordinary words.
     """
     flat = [(number, item) for number, items in enumerate(steps) for item in items]
-    found = [placeholders.find(item.code, words) if item.code else Found({}, (), ()) for _, item in flat]
+    found = [placeholders.find(item.code, words) if item.is_command else Found({}, (), ()) for _, item in flat]
     set_by = _set_by(flat, found)
     if not asks:
         shown = [(number, _only_shown(item, one, set_by)) for (number, item), one in zip(flat, found, strict=True)]
@@ -99,7 +101,7 @@ def _written(item: Item, names: Mapping[str, str], inputs: Sequence[str], sets: 
 def _uses(item: Item, name: str) -> bool:
     if f"{{{{{name}}}}}" in f"{item.title}\n{item.text}\n{item.code}":
         return True
-    return item.runs and any(found == name for found, _ in placeholders.read_commands(item.code).reads)
+    return item.runs and any(found == name for found, _ in read_commands(item.code).reads)
 
 
 def _with_marks(flat: Sequence[tuple[int, Item]], inputs: Sequence[str]) -> list[tuple[int, Item]]:
@@ -137,10 +139,14 @@ def _with_questions(
             left.append(name)
             continue
         first = _outside(flat, first, places[-1])
-        question = Item(f"Which {name.lower().replace('_', ' ')}?", asks=name, line=flat[first][1].line)
+        question = Item(f"Which {_spoken(name)}?", asks=name, line=flat[first][1].line)
         _insert(flat, first, question)
     declared = tuple(Input(name, description=_described(name, names)) for name in left)
     return Values(_grouped(flat, count), declared, outputs, names)
+
+
+def _spoken(name: str) -> str:
+    return _OWNER.sub("", name.lower()).removesuffix("_value").replace("_", " ")
 
 
 def _described(name: str, names: Mapping[str, str]) -> str:

@@ -6,37 +6,42 @@ import re
 
 from compiler.text.regex import Regex
 
-_VERBS = frozenset(
-    """access acknowledge activate add adjust allow analyze annotate append apply approve archive ask assign attach
-    authenticate back backup block bootstrap browse build bump call cancel capture change check checkout choose clean
-    clear click clone close collect commit compare compile complete configure confirm connect consider contact continue
-    convert copy cordon correlate create cut decide decommission decrease define delete deploy describe destroy detach
-    determine diagnose disable disconnect discover do download drain drop dump edit enable ensure enter escalate
-    establish evaluate examine execute expand export extract fail fetch fill filter find fix flush follow force free
-    gather generate get give go grant identify implement import increase inform initialize inject insert inspect install
-    investigate invoke isolate issue join keep kill label launch leave let link list load locate lock log login look
-    lower make mark merge migrate modify monitor mount move navigate note notify observe open page paste patch pause
-    perform pick ping place post prepare press prevent promote provide provision prune publish pull purge push put query
-    raise read reboot rebuild record recover recreate redeploy redirect redo reduce refer refresh register reinstall
-    release reload remove rename renew repair repeat replace report request reset resize resolve restart restore resume
-    retrieve retry return revert review revoke roll rollback rotate run save scale scan schedule search see select send
-    set shut sign silence skip snapshot specify spin split ssh start stop store submit subscribe suspend swap switch
-    sync tag tail take talk tell terminate test track transfer trigger troubleshoot try tune turn type undo unlock
-    unmount unset untar update upgrade upload use validate verify view visit wait watch work write""".split()
-)
+_VERBS_WORDS = """
+access acknowledge activate add adjust allow analyze annotate append apply approve archive ask assign attach
+authenticate back backup block bootstrap browse build bump call cancel capture change check checkout choose clean
+clear click clone close collect commit compare compile complete configure confirm connect consider contact continue
+convert copy cordon correlate create cut decide decommission decrease define delete deploy describe destroy detach
+determine diagnose disable disconnect discover do download drain drop dump edit enable ensure enter escalate establish
+evaluate examine execute expand export extract fail fetch fill filter find fix flush follow force free gather generate
+get give go grant identify implement import increase inform initialize inject insert inspect install investigate
+invoke isolate issue join keep kill label launch leave let link list load locate lock log login look lower make mark
+merge migrate modify monitor mount move navigate notify observe open page paste patch pause perform pick ping place
+post prepare press prevent promote provide provision prune publish pull purge push put query raise read reboot rebuild
+record recover recreate redeploy redirect redo reduce refer refresh register reinstall release reload remove rename
+renew repair repeat replace report request reset resize resolve restart restore resume retrieve retry return revert
+review revoke roll rollback rotate run save scale scan schedule search see select send set shut sign silence skip
+snapshot specify spin split ssh start stop store submit subscribe suspend swap switch sync tag tail take talk tell
+terminate test track transfer trigger troubleshoot try tune turn type undo unlock unmount unset untar update upgrade
+upload use validate verify view visit wait watch work write
+"""
+_VERBS = frozenset(_VERBS_WORDS.split())
 """Verbs that start an instruction."""
 
 _BEFORE = Regex(
     r"(?:(?:please|then|now|next|first|second|third|finally|lastly|afterwards|also|and|again|instead|just|simply"
-    r"|to (?:start|begin)|manually|step \d+|\d+|let's|(?:you|we) (?:can|should|must|may|need to|have to|will need to|could"
-    r"|want to)(?: now| then| also)?)[,:.)]?\s+)+",
+    r"|to (?:start|begin)|manually|step \d+|\d+|let's|(?:you|we) (?:can|should|must|may|need to|have to"
+    r"|will need to|could|want to)(?: now| then| also)?)[,:.)]?\s+)+",
     re.IGNORECASE,
 )
 _WORD = Regex(r"[A-Za-z]+")
 _PURPOSE = Regex(
-    r"(?:in order )?to (?P<what>[a-z].*?)(?:,|:|\.|$|\s(?:(?:you|we)\b|run\b|use\b|execute\b|type\b|do\b|with\b)).*",
+    r"(?:in order )?to (?P<what>(?!\w+ (?:this|so|that|it)\b)[a-z].*?)"
+    r"(?:,|:|\.|$|\s(?:(?:you|we)\b|run\b|use\b|execute\b|type\b|do\b|with\b)).*",
     re.IGNORECASE,
 )
+_VAGUE = Regex(r"(?:in order )?to \w+ (?:this|so|that|it),\s+(?:first,?\s+)?", re.IGNORECASE)
+_TAIL = Regex(r",?\s+(?:with|using|by|as|via|like|in|the following(?: command)?|below)\W*$", re.IGNORECASE)
+_CLAUSE = Regex(r",\s+(?:so|then|and then)\s+|;\s+|\s+[–—]\s+")
 _INDIRECT = Regex(
     r"\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|tell|decide|sure|validate|shows?|indicates?"
     r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b",
@@ -45,7 +50,8 @@ _INDIRECT = Regex(
 """Matches words that are no condition for a command, such as `check if`."""
 
 _CONDITION = Regex(
-    r"\b(?:if|when|whenever|unless|otherwise|alternatively|alternative|optional|optionally|could try|may try|might try"
+    r"\b(?:if|when|whenever|unless|otherwise|alternatively|as an alternative|optional|optionally|could try"
+    r"|(?:may|might)(?: also)? (?:try|want|need)"
     r"|in case|only for|in the event|as a last resort|depending on|troubleshoot\w*)\b",
     re.IGNORECASE,
 )
@@ -86,7 +92,9 @@ _STEPS = Regex(r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|proced
 _NEVER = Regex(
     r"(?:meaning|impact|overview|introduction|intro|background|description|summary|references?|see also|further reading"
     r"|resources|related\b.*|glossary|license|credits|(?:table of )?contents|change ?log|contact\w*|notes?|about\b.*"
-    r"|pre-?requisites?|requirements?|system requirements|before you (?:begin|start)|context|severity|symptoms?|purpose|scope|goals?|motivation|when to use.*|links|additional .*|faq)",
+    r"|pre-?requisites?|requirements?|system requirements|before you (?:begin|start)|context"
+    r"|severity|symptoms?|purpose|scope"
+    r"|goals?|motivation|when to use.*|links|additional .*|faq)",
     re.IGNORECASE,
 )
 
@@ -100,6 +108,7 @@ def imperative(sentence: str, *, purposes: bool = True) -> str:
     """Return a sentence from its verb on if it is an instruction, or ""; with `purposes`, also `To list them, run:`."""
     begun = _BEFORE.match(sentence)
     rest = sentence[begun.end() :] if begun else sentence
+    rest = _VAGUE.sub("", rest) if purposes else rest
     if purposes and (purpose := _PURPOSE.fullmatch(rest)):
         rest = purpose["what"]
     word = _WORD.match(rest)
@@ -108,7 +117,9 @@ def imperative(sentence: str, *, purposes: bool = True) -> str:
 
 def instruction(text: str) -> str:
     """Return the first instruction of plain text, or ""."""
-    return next((found for one in sentences(text) if (found := imperative(_case(one)[1]))), "")
+    clauses = (clause for one in sentences(text) for clause in (one, *_CLAUSE.split(one)[1:]))
+    found = next((found for one in clauses if (found := imperative(_case(one)[1]))), "")
+    return _TAIL.sub("", found.partition(" (")[0])
 
 
 def condition(text: str) -> str:

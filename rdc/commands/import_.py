@@ -5,7 +5,7 @@ import msgspec
 
 from compiler.importers.page import Options
 from compiler.importers.report import Import, as_text
-from rdc.importing.files import UnfitError, Made, changed_origin, import_all, places_of
+from rdc.importing.files import Made, UnfitError, changed_origin, import_all, places_of
 from rdc.output.write import write_all
 from rdc.terminal.cells import visible
 from rdc.terminal.output import put, tell
