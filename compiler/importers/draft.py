@@ -15,7 +15,7 @@ from compiler.reading.comments import MARK
 from compiler.text.regex import Regex
 
 Replies = Literal["", "skip", "stop", "end"]
-"""The transitions of an item: none; YES continues and NO skips the next item, or stops; or the run ends below it."""
+"""The transitions of an item: none; YES continues and NO skips the next items, or stops; or the run ends below it."""
 
 
 class Mark(Struct, frozen=True):
@@ -29,8 +29,9 @@ class Mark(Struct, frozen=True):
 class Item(Struct, frozen=True):
     """A step of a draft, or a substep.
 
-    `text` is Markdown that is safe below a heading. `code` runs if `tag` is `bash` or `sh`, and is shown if the tag is another.
-    `name` is the identifier of a step that no step leads to. A step with `items` has no code.
+    `text` is Markdown that is safe below a heading. `code` runs if `tag` is `bash` or `sh`, and is shown otherwise.
+    `skips` counts the items that the reply NO skips. `notes` are guesses for the report only. `name` is the identifier
+    of a step that no step leads to. A step with `items` has no code.
     """
 
     title: str
@@ -38,7 +39,9 @@ class Item(Struct, frozen=True):
     code: str = ""
     tag: str = "bash"
     replies: Replies = ""
+    skips: int = 1
     marks: tuple[Mark, ...] = ()
+    notes: tuple[Mark, ...] = ()
     line: int = 0
     name: str = ""
     asks: str = ""
@@ -48,6 +51,11 @@ class Item(Struct, frozen=True):
     def runs(self) -> bool:
         """Whether the item has a command that rdc runs."""
         return bool(self.code) and self.tag in {"bash", "sh"}
+
+    @property
+    def is_command(self) -> bool:
+        """Whether the item has a command that rdc runs or shows."""
+        return bool(self.code) and self.tag in {"bash", "bash prompt"}
 
 
 class Prose(Struct, frozen=True):
@@ -114,7 +122,7 @@ def print_draft(draft: Draft) -> Printed:
 
 
 def _targets(draft: Draft) -> dict[str, str]:
-    """Return the transition that skips the item after a step or substep, by its label."""
+    """Return the transition that skips the items after a step or substep, by its label."""
     flows: dict[str, list[tuple[str, Item]]] = {}  # the numbered steps are one, and each named step is another
     for label, item in labeled(draft):
         if not item.items:
@@ -124,7 +132,7 @@ def _targets(draft: Draft) -> dict[str, str]:
     for name, flow in flows.items():
         for place, (label, item) in enumerate(flow):
             if item.replies == "skip":
-                target = next((other for other, _ in flow[place + 2 :]), "")
+                target = next((other for other, _ in flow[place + 1 + item.skips :]), "")
                 step = label.partition(".")[0]
                 found[label] = _jump(step, target) if target else "STOP" if name else "COMPLETE"
     return found

@@ -6,17 +6,18 @@ same commands as `just`, or it is refused.
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
 from compiler.importers.draft import Draft, Item, one_line
-from compiler.importers.just_dump import Justfile, Parameter, Recipe, Refusal, read_dump
+from compiler.importers.just_dump import Justfile, Parameter, Recipe, RefusedError, read_dump
 from compiler.importers.pasting import Piece, UnwritableError, Value, double_quoted, paste
 from compiler.ir.program import Input
-from compiler.ir.texts import is_identifier, is_reserved
+from compiler.ir.texts import is_identifier, is_reserved, is_unsettable
 from compiler.text.regex import Regex
 
 MOST_RECIPES, LONGEST = 300, 100_000
@@ -43,17 +44,17 @@ class _PartError(Exception):
 
 
 def recipe_names(dump: bytes) -> list[str]:
-    """Return the names of the recipes that `just --list` shows; raise `Refusal`."""
+    """Return the names of the recipes that `just --list` shows; raise `RefusedError`."""
     every = read_dump(dump).recipes.values()
     return [one.name for one in every if not one.name.startswith("_") and "private" not in one.attribute_names]
 
 
 def import_recipe(dump: bytes, source: str, name: str) -> Draft:
-    """Return the draft for a recipe, from the dump of its justfile and the text; raise `Refusal`."""
+    """Return the draft for a recipe, from the dump of its justfile and the text; raise `RefusedError`."""
     try:
         return _Importer(Justfile(read_dump(dump), source)).draft(name)
     except RecursionError as error:
-        raise Refusal("expressions that are too deep") from error
+        raise RefusedError("expressions that are too deep") from error
 
 
 class _Importer:
@@ -69,11 +70,12 @@ class _Importer:
         target = self.dump.aliases[name].target if name in self.dump.aliases else name
         recipe = self.dump.recipes.get(target)
         if recipe is None:
-            raise Refusal(f"no recipe `{one_line(name)}`")
+            raise RefusedError(f"no recipe `{one_line(name)}`")
         self.justfile.check_settings()
         self.shell = self.justfile.shell()
         exports = [key for key, one in self.dump.assignments.items() if one.export or self.dump.settings.get("export")]
         self.exports = {key: self._assigned(key) for key in exports}
+        self.justfile.check(recipe)
         self._run(recipe, tuple(self._input(recipe, one) for one in recipe.parameters))
         if not any(step.code or step.items for step in self.steps):
             raise self.justfile.refusal(recipe.name, "no command")
@@ -88,43 +90,35 @@ class _Importer:
 
     # --- Values ---------------------------------------------------------------------------------------------------
 
-    def _value(self, expression: Any, scope: Mapping[str, Pieces]) -> Pieces:
-        """Return the value of an expression; raise `_PartError`."""
+    def _value(self, expression: object, scope: Mapping[str, Pieces]) -> Pieces:
+        """Return the value of an expression, with its texts joined; raise `_PartError`."""
         match expression:
             case str():
                 return (expression,)
             case ["variable", str(name)] if name in scope or name in self.dump.assignments:
                 return scope[name] if name in scope else self._assigned(name)
-            case ["concatenate", left, right]:
-                return self._joined((left, right), scope)
+            case ["concatenate" | "format", *parts]:
+                return _joined(self._value(part, scope) for part in parts)
             case ["join", left, right]:
-                return self._joined(("/", right) if left is None else (left, "/", right), scope)
-            case ["format", *parts]:
-                return self._joined(parts, scope)
+                return _joined(self._value(part, scope) for part in ("" if left is None else left, "/", right))
             case ["if", ["==" | "!=" as operator, left, right], then, otherwise]:
                 one, other = _constant(self._value(left, scope)), _constant(self._value(right, scope))
                 if one is None or other is None:
                     raise _PartError("a condition on a value of the run", "if ")
                 return self._value(then if (one == other) is (operator == "==") else otherwise, scope)
-            case ["call", "justfile_directory"]:
-                return (_FOLDER,)
-            case ["call", str(function), str(name), *default] if function in _ENVIRONMENT and is_identifier(name):
-                return (self._variable(name, default, scope),)
-            case ["call", str(function), *_]:
-                raise _PartError(f"the function `{function}`", f"{function}(")
-            case ["evaluate", *_]:
-                raise _PartError("a command in backticks", "`")
-            case ["variable", name]:
-                raise _PartError(f"the variable `{name}`", str(name))
-        raise _PartError(f"the expression `{expression[0]}`")
+            case ["call", str(function), *arguments]:
+                return (self._call(function, arguments, scope),)
+        raise _named(expression)
 
-    def _joined(self, parts: Any, scope: Mapping[str, Pieces]) -> Pieces:
-        found = tuple(piece for part in parts for piece in self._value(part, scope))
-        if sum(len(piece) for piece in found if isinstance(piece, str)) > LONGEST:
-            raise _PartError("a value that is too long")
-        return found
+    def _call(self, function: str, arguments: list[object], scope: Mapping[str, Pieces]) -> Value:
+        match arguments:
+            case [] if function == _FOLDER.name:
+                return _FOLDER
+            case [str(name), *default] if function in _ENVIRONMENT and is_identifier(name):
+                return self._variable(name, default, scope)
+        raise _PartError(f"the function `{function}`", f"{function}(")
 
-    def _variable(self, name: str, default: list[Any], scope: Mapping[str, Pieces]) -> Value:
+    def _variable(self, name: str, default: list[object], scope: Mapping[str, Pieces]) -> Value:
         if not default:
             return Value(name, f"{name}?", is_word=False)
         text = _constant(self._value(default[0], scope))
@@ -138,7 +132,7 @@ class _Importer:
                 self.assigned[name] = self._value(self.dump.assignments[name].value, {})
             except _PartError as error:
                 found = self.justfile.line(rf"(?:export\s+)?{name}\s*:=")
-                raise Refusal(f"variable `{name}`: {error.words}", found) from error
+                raise RefusedError(f"variable `{name}`: {error.words}", found) from error
         return self.assigned[name]
 
     def _input(self, recipe: Recipe, parameter: Parameter) -> Pieces:
@@ -152,10 +146,11 @@ class _Importer:
         if not is_word and (default is None or not _WORDS.fullmatch(default)):
             raise self.justfile.refusal(recipe.name, f"the default of `{parameter.name}`, which a shell would read")
         name = parameter.name.replace("-", "_")
-        is_read = Regex(rf"\$\{{?{name}\b|env\w*\(\s*['\"]{name}['\"]").search(self.justfile.source)
-        if is_reserved(name) or (is_read and not self._is_exported(parameter)):
+        is_seen = self._is_exported(parameter) and not recipe.dependencies
+        is_read = re.search(rf"\$\{{?{name}\b|env\w*\(\s*['\"]{name}['\"]", self.justfile.source)
+        if is_reserved(name) or (is_read and not is_seen):
             name = f"{name}_VALUE"
-        if name in self.inputs or name == _FOLDER.name or (self._is_exported(parameter) and name != parameter.name):
+        if name in self.inputs or name == _FOLDER.name or not is_identifier(name):
             raise self.justfile.refusal(recipe.name, f"the name of the parameter `{parameter.name}`")
         pattern = (_WORD if is_word else _WORDS).pattern
         self.inputs[name] = Input(name, description=one_line(parameter.help or ""), default=default, pattern=pattern)
@@ -180,7 +175,6 @@ class _Importer:
         runs.append(values)
         if sum(map(len, self.ran.values())) > MOST_RECIPES:
             raise self.justfile.refusal(recipe.name, f"more than {MOST_RECIPES} dependencies")
-        self.justfile.check(recipe)
         scope = {one.name: value for one, value in zip(recipe.parameters, values, strict=True)}
         try:
             self._confirm(recipe, scope)
@@ -223,7 +217,7 @@ class _Importer:
             try:
                 pasted = paste(pieces)
             except UnwritableError as error:
-                raise _PartError(f"a value beside the shell's syntax in `{one_line(str(error))}`", "{{") from error
+                raise _PartError(f"the value `{error}` beside syntax of the shell", "{{") from error
             text = pasted.text
             if _CONTROL.search(text) or len(text) > LONGEST:
                 raise _PartError("a control character, or a line that is too long")
@@ -254,16 +248,14 @@ class _Importer:
                 following = self._pieces(line, scope)
                 if following and isinstance(following[0], str) and isinstance(line[0], str):
                     following[0] = following[0].lstrip()
-                pieces += following
+                pieces = list(_joined((pieces, following)))
             if sigils:
                 pieces[0] = str(pieces[0])[len(sigils[0]) :]
             yield pieces
 
     def _pieces(self, line: list[Any], scope: Mapping[str, Pieces]) -> list[Piece]:
-        parts = [
-            (part.replace("{{{{", "{{"),) if isinstance(part, str) else self._value(part[0], scope) for part in line
-        ]
-        return [piece for part in parts for piece in part]
+        parts = ((one.replace("{{{{", "{{"),) if isinstance(one, str) else self._value(one[0], scope) for one in line)
+        return list(_joined(parts))
 
     def _exported(self, recipe: Recipe, scope: Mapping[str, Pieces]) -> Iterator[str]:
         """Yield the lines that export variables; an input is exported already."""
@@ -271,15 +263,40 @@ class _Importer:
         for name, value in {**self.exports, **given}.items():
             self._check_reads(value, name)
             text = _constant(value)
+            if not is_identifier(name) or is_unsettable(name):
+                raise _PartError(f"the exported variable `{name}`", name)
             if value != (Value(name, name, is_word=True),) and value != (Value(name, name, is_word=False),):
                 yield f"export {name}={double_quoted(value) if text is None else shlex.quote(text)}"
 
-    def _check_reads(self, pieces: Any, name: str = "") -> None:
+    def _check_reads(self, pieces: Iterable[Piece], name: str = "") -> None:
         """Refuse `env` of a variable that the justfile exports; it would read the new value."""
         for piece in pieces:
-            is_environment = isinstance(piece, Value) and piece.shown != piece.name
-            if is_environment and piece.name in self.exports and piece.name != name:
+            if isinstance(piece, Value) and piece.shown != piece.name and piece.name in self.exports.keys() - {name}:
                 raise _PartError(f"the environment variable `{piece.name}`, which the justfile exports")
+
+
+def _named(expression: object) -> _PartError:
+    match expression:
+        case ["evaluate", *_]:
+            return _PartError("a command in backticks", "`")
+        case ["variable", str(name)]:
+            return _PartError(f"the variable `{name}`", name)
+        case [str(kind), *_]:
+            return _PartError(f"the expression `{kind}`")
+    return _PartError("an expression")
+
+
+def _joined(parts: Iterable[Iterable[Piece]]) -> Pieces:
+    """Return pieces in a row, with one text where texts meet."""
+    found: list[Piece] = []
+    for piece in (piece for part in parts for piece in part):
+        if isinstance(piece, str) and found and isinstance(found[-1], str):
+            found[-1] += piece
+        else:
+            found.append(piece)
+        if len(found) > LONGEST or len(str(found[-1])) > LONGEST:
+            raise _PartError("a value that is too long")
+    return tuple(found) or ("",)
 
 
 def _constant(pieces: Pieces) -> str | None:

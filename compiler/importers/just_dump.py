@@ -11,7 +11,7 @@ from msgspec import Struct
 from compiler.text.regex import Regex
 
 
-class Refusal(Exception):  # noqa: N818 (an answer to the person who imports, and no fault)
+class RefusedError(Exception):
     """A construct that isn't imported: its name, and its line, or 0 if another file has it."""
 
     def __init__(self, words: str, line: int = 0) -> None:
@@ -42,7 +42,10 @@ class Dependency(Struct):
 
 
 class Recipe(Struct):
-    """A recipe. A line of its body has texts, and lists with one expression. The first `priors` dependencies run first."""
+    """A recipe. A line of its body has texts, and lists with one expression.
+
+    The first `priors` dependencies run before the body, and the others after it.
+    """
 
     name: str
     body: list[list[Any]]
@@ -91,19 +94,20 @@ class Shell(Struct, frozen=True):
 
 
 def read_dump(text: bytes) -> Dump:
-    """Return the justfile of a dump; raise `Refusal`."""
+    """Return the justfile of a dump; raise `RefusedError`."""
     try:
         return msgspec.json.decode(text, type=Dump)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise Refusal(f"the dump of this version of just: {error}") from error
+        raise RefusedError(f"the dump of this version of just: {error}") from error
 
 
 _FINE_SETTINGS = frozenset(
-    """allow_duplicate_recipes allow_duplicate_variables default_list export fallback ignore_comments indentation lazy
-    minimum_version no_exit_message quiet shell tempdir unstable windows_powershell windows_shell""".split()
+    {"allow_duplicate_recipes", "allow_duplicate_variables", "default_list", "export", "fallback", "ignore_comments"}
+    | {"indentation", "lazy", "minimum_version", "no_exit_message", "quiet", "shell", "tempdir", "unstable"}
+    | {"windows_powershell", "windows_shell"}
 )
 _FINE_ATTRIBUTES = frozenset(
-    "arg confirm default doc exit-message group metadata no-exit-message no-quiet private".split()
+    {"arg", "confirm", "default", "doc", "exit-message", "group", "metadata", "no-exit-message", "no-quiet", "private"}
 )
 
 
@@ -119,25 +123,27 @@ class Justfile:
         found = re.compile(pattern)
         return next((number for number, line in enumerate(self.lines, 1) if found.match(line)), 0)
 
-    def refusal(self, recipe: str, words: str, needle: str = "") -> Refusal:
+    def refusal(self, recipe: str, words: str, needle: str = "") -> RefusedError:
         """Return the refusal of a part of a recipe, with the first line from its name on that has the needle."""
         head = self.line(rf"@?{re.escape(recipe)}(?![\w-])(?!.*:=)")
         below = range(head - 1, len(self.lines)) if head and needle else ()
-        return Refusal(f"recipe `{recipe}`: {words}", next((at + 1 for at in below if needle in self.lines[at]), head))
+        return RefusedError(
+            f"recipe `{recipe}`: {words}", next((at + 1 for at in below if needle in self.lines[at]), head)
+        )
 
     def check_settings(self) -> None:
         """Refuse settings that change what a recipe runs."""
         for name in (name for name, value in self.dump.settings.items() if value and name not in _FINE_SETTINGS):
             written = name.replace("_", "-")
-            raise Refusal(f"the setting `{written}`", self.line(rf"set\s+{re.escape(written)}\b"))
+            raise RefusedError(f"the setting `{written}`", self.line(rf"set\s+{re.escape(written)}\b"))
         if self.dump.unexports:
-            raise Refusal("`unexport`", self.line(r"unexport\b"))
+            raise RefusedError("`unexport`", self.line(r"unexport\b"))
 
     def check(self, recipe: Recipe) -> None:
         """Refuse a recipe with attributes, parameters or dependencies that no runbook expresses."""
         for name in (name for name in recipe.attribute_names if name not in _FINE_ATTRIBUTES):
             found = self.line(rf"\[.*\b{re.escape(name)}\b")
-            raise Refusal(f"recipe `{recipe.name}`: the attribute `[{name}]`", found)
+            raise RefusedError(f"recipe `{recipe.name}`: the attribute `[{name}]`", found)
         if recipe.shebang:
             raise self.refusal(recipe.name, "a shebang", "#!")
         if len(recipe.dependencies) > recipe.priors:
@@ -155,7 +161,7 @@ class Justfile:
         found = _SHELL.fullmatch(" ".join(words))
         flags = "".join(sorted(set("".join(words[1:]).replace("pipefail", "")) - set("-co"))) if found else ""
         if not found or ("pipefail" in words and found["tag"] == "sh"):
-            raise Refusal(f"the shell `{' '.join(words)}`", self.line(r"set\s+shell\b"))
+            raise RefusedError(f"the shell `{' '.join(words)}`", self.line(r"set\s+shell\b"))
         options = " ".join(
             ["set", *([f"-{flags}"] if flags else []), *(["-o pipefail"] if "pipefail" in words else [])]
         )

@@ -67,7 +67,7 @@ def _check(line: str, value: Value, after: str) -> None:
     makes_assignment = head and not _ASSIGNED.match(head[1]) and "=" in word
     is_split = not value.is_word and ((head and _ASSIGNED.match(head[1])) or _SPLITS.search(line))
     if makes_assignment or is_split or _JOINS.search(line) or after[:1] in {"<", ">"}:
-        raise UnwritableError
+        raise UnwritableError(value.name)
 
 
 class _Quotes:
@@ -100,12 +100,15 @@ class _Quotes:
             self.is_escaped = True
         elif char == {'"': '"', "`": "`", "(": ")", "{": "}"}.get(top):
             self.open.pop()
-        elif char in '"`' or (char == "'" and top != '"' and '"' not in self.open[-2:-1]):
+        elif self._opens(char, top):
             self.open.append(char)
-        elif char in "({" and (self.last == "$" or (char == "(" and self.is_plain)):
-            self.open.append(char)
-        elif char == "#" and self.is_plain and (not self.last or self.last.isspace() or self.last in ";&|("):
-            self.open.append(char)
+
+    def _opens(self, char: str, top: str) -> bool:
+        if char == "'":
+            return top != '"' and self.open[-2:] != ['"', "{"]
+        if char == "#":
+            return self.is_plain and (not self.last or self.last.isspace() or self.last in ";&|(")
+        return char in '"`' or (char in "({" and self.last == "$") or (char == "(" and self.is_plain)
 
     def _close(self, char: str, end: str) -> None:
         if char == end:
@@ -116,7 +119,7 @@ class _Quotes:
         top = self.open[-1]
         in_name = top == "{" and line.rpartition("${")[2].isidentifier()
         if self.is_escaped or in_name or line.endswith("${") or (self.last == "$" and top not in {"'", "#"}):
-            raise UnwritableError
+            raise UnwritableError(value.name)
         self.last = "x"
         if top == "'":
             return f"""'"{_braced(value)}"'"""

@@ -12,9 +12,11 @@ from msgspec import Struct
 from compiler.text.regex import Regex
 from compiler.text.source import IGNORE, Source, Span
 
-_MARKDOWN = Regex(r"[ \t>]*<!--\s*rdc: ignore\b(?P<words>[^<>]*)-->[ \t]*")
 MARK = "rdc: check this:"
 """The start of a comment that marks a guess of an importer."""
+
+_MARKDOWN = Regex(r"[ \t>]*<!--\s*rdc: ignore\b(?P<words>[^<>]*)-->[ \t]*")
+_MARKED = Regex(rf"[ \t]*<!--\s*{MARK}\s*(?P<words>[^<>]*?)\s*-->[ \t]*")
 
 _YAML = Regex(r"[ \t]*#\s*rdc: ignore\b(?P<words>.*)")
 _FENCE = Regex(r"---[ \t]*")
@@ -41,10 +43,21 @@ class Comment(Struct, frozen=True):
 
 @lru_cache(maxsize=8)
 def ignoring_lines(source: Source) -> frozenset[int]:
-    """Return the lines of a Markdown document that are ignore comments, which are not part of its text."""
+    """Return the lines of a Markdown document that are ignore comments or marks, which are not part of its text."""
     if IGNORE not in source.text:
-        return frozenset()
-    return frozenset(comment.span.line for comment in comments_in(source, is_markdown=True))
+        return frozenset(marks_in(source))
+    return frozenset([*marks_in(source), *(comment.span.line for comment in comments_in(source, is_markdown=True))])
+
+
+@lru_cache(maxsize=8)
+def marks_in(source: Source) -> dict[int, str]:
+    """Return the guesses that an importer marked in a Markdown document, by line, except in code blocks."""
+    if MARK not in source.text:
+        return {}
+    begin = _body(source.lines)
+    shown = _in_code(source, begin)
+    found = ((number, _MARKED.fullmatch(line)) for number, line in enumerate(source.lines, 1) if MARK in line)
+    return {number: match["words"] for number, match in found if match and number >= begin and number not in shown}
 
 
 def comments_in(source: Source, *, is_markdown: bool) -> list[Comment]:

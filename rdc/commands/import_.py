@@ -1,0 +1,95 @@
+"""`rdc import`: turns pages and skills into drafts of runbooks."""
+
+import click
+import msgspec
+
+from compiler.importers.page import Options
+from compiler.importers.report import Import, as_text
+from rdc.importing.files import Made, UnfitError, changed_origin, import_all, places_of
+from rdc.output.write import write_all
+from rdc.terminal.cells import visible
+from rdc.terminal.output import put, tell
+
+
+@click.command(name="import")
+@click.argument("source", metavar="FILE|DIR|-", type=click.Path(allow_dash=True))
+@click.option(
+    "--from", "kind", type=click.Choice(["page", "skill"]), help="What the file is, if its name doesn't show it."
+)
+@click.option(
+    "-o", "--out", metavar="FILE|DIR|-", help="The draft, or the folder of the drafts. The default is beside the page."
+)
+@click.option("--inputs", metavar="NAMES", help="Words that stand for values, such as `NODE,cluster-a`.")
+@click.option("--no-inputs", is_flag=True, help="Leave placeholders as written, and only show such commands.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--check", "checks", is_flag=True, help="Fail if the page of this draft has changed since its import.")
+def command(
+    source: str, kind: str | None, out: str | None, inputs: str | None, form: str, *, no_inputs: bool, checks: bool
+) -> int:
+    """Turn a page or a skill into the draft of a runbook.
+
+    The draft is PAGE.runbook.md beside the page, or NAME.runbook.md for a skill. rdc never overwrites a file. A folder
+    gives one draft for each page with a procedure. Nothing of a page is lost, and rdc runs only commands with a shell
+    tag or a `$ ` prompt. The report goes to standard error and lists each guess.
+
+    Exit codes: 0 wrote a draft, 1 no file has a procedure (with --check: the page has changed), 2 usage error or
+    refusal.
+    """
+    del kind
+    try:
+        if checks:
+            return _check(source)
+        made = import_all(places_of(source, out), _options(inputs, no_inputs=no_inputs))
+    except UnfitError as error:
+        raise click.UsageError(str(error)) from None
+    if form == "json" and any(not file.path.name for file in made.files):
+        raise click.UsageError("-o - and --format json both write to standard output; remove one of them")
+    _write(made)
+    if form == "json":
+        put(msgspec.json.format(msgspec.json.encode(made.reports), indent=2).decode())
+    else:
+        _report(made)
+    return _status(made.reports)
+
+
+def _options(inputs: str | None, *, no_inputs: bool) -> Options:
+    if inputs and no_inputs:
+        raise click.UsageError("--inputs and --no-inputs exclude each other; remove one of them")
+    words = tuple(filter(None, (word.strip() for word in (inputs or "").split(","))))
+    return Options(words, not no_inputs)
+
+
+def _check(draft: str) -> int:
+    changed = changed_origin(draft)
+    if changed:
+        tell(visible(changed))
+    return int(bool(changed))
+
+
+def _write(made: Made) -> None:
+    try:
+        write_all([file for file in made.files if file.path.name])
+    except OSError as error:
+        raise click.ClickException(f"cannot write {error.filename}: {error.strerror}") from error
+    for file in made.files:
+        if not file.path.name:
+            put(file.data)
+
+
+def _report(made: Made) -> None:
+    for report, file in zip(made.reports.drafts, made.files, strict=True):
+        if file.path.name:
+            tell(visible(f"wrote {file.path}"))
+        for line in as_text(report):
+            tell(visible(line))
+        if file.path.name:
+            tell(visible(f"next: rdc check --strict {file.path}"))
+    for refused in made.reports.refused:
+        place = f"{refused.source}:{refused.line}" if refused.line else refused.source
+        tell(visible(f"{place}: {refused.message}"))
+
+
+def _status(reports: Import) -> int:
+    if reports.drafts:
+        return 0
+    return 1 if all(one.kind == "no-procedure" for one in reports.refused) else 2
