@@ -1,11 +1,13 @@
-"""`rdc import`: turns pages and skills into drafts of runbooks."""
+"""`rdc import`: turns pages, skills and recipes of justfiles into drafts of runbooks."""
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from compiler.importers.page import Options
 from compiler.importers.report import Import, as_text
-from rdc.importing.files import Made, UnfitError, changed_origin, import_all, places_of
+from rdc.importing.files import Made, Place, UnfitError, changed_origin, import_all, places_of
+from rdc.importing.just import is_justfile
 from rdc.output.write import write_all
 from rdc.terminal.cells import visible
 from rdc.terminal.output import put, tell
@@ -14,32 +16,36 @@ from rdc.terminal.output import put, tell
 @click.command(name="import")
 @click.argument("source", metavar="FILE|DIR|-", type=click.Path(allow_dash=True))
 @click.option(
-    "--from", "kind", type=click.Choice(["page", "skill"]), help="What the file is, if its name doesn't show it."
+    "--from",
+    "kind",
+    type=click.Choice(["page", "skill", "just"]),
+    help="What the file is, if its name doesn't show it.",
 )
 @click.option(
     "-o", "--out", metavar="FILE|DIR|-", help="The draft, or the folder of the drafts. The default is beside the page."
 )
+@click.option("--recipe", metavar="NAME", help="The recipe of a justfile.")
 @click.option("--inputs", metavar="NAMES", help="Words that stand for values, such as `NODE,cluster-a`.")
 @click.option("--no-inputs", is_flag=True, help="Leave placeholders as written, and only show such commands.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--check", "checks", is_flag=True, help="Fail if the page of this draft has changed since its import.")
-def command(
-    source: str, kind: str | None, out: str | None, inputs: str | None, form: str, *, no_inputs: bool, checks: bool
-) -> int:
-    """Turn a page or a skill into the draft of a runbook.
+def command(source: str, out: str | None, form: str, *, no_inputs: bool, checks: bool, **given: str | None) -> int:
+    """Turn a page, a skill or a recipe of a justfile into the draft of a runbook.
 
-    The draft is PAGE.runbook.md beside the page, or NAME.runbook.md for a skill. rdc never overwrites a file. A folder
-    gives one draft for each page with a procedure. Nothing of a page is lost, and rdc runs only commands with a shell
-    tag or a `$ ` prompt. The report goes to standard error and lists each guess.
+    The draft is PAGE.runbook.md beside the page, or NAME.runbook.md for a skill or recipe. rdc never overwrites a file.
+    A folder gives one draft for each page with a procedure. Nothing of a page is lost, and rdc runs only commands with
+    a shell tag or a `$ ` prompt. The report goes to standard error and lists each guess.
 
     Exit codes: 0 wrote a draft, 1 no file has a procedure (with --check: the page has changed), 2 usage error or
     refusal.
     """
-    del kind
     try:
         if checks:
             return _check(source)
-        made = import_all(places_of(source, out), _options(inputs, no_inputs=no_inputs))
+        made = import_all(
+            _places(source, out, given["kind"] or "", given["recipe"] or ""),
+            _options(given["inputs"], no_inputs=no_inputs),
+        )
     except UnfitError as error:
         raise click.UsageError(str(error)) from None
     if form == "json" and any(not file.path.name for file in made.files):
@@ -50,6 +56,13 @@ def command(
     else:
         _report(made)
     return _status(made.reports)
+
+
+def _places(source: str, out: str | None, kind: str, recipe: str) -> list[Place]:
+    places = [replace(place, kind=kind, recipe=recipe) for place in places_of(source, out)]
+    if recipe and kind != "just" and not all(is_justfile(place.page) for place in places):
+        raise click.UsageError("--recipe needs a justfile")
+    return places
 
 
 def _options(inputs: str | None, *, no_inputs: bool) -> Options:

@@ -17,6 +17,7 @@ from compiler.project.project import open_project
 from compiler.text.files import FileIssue, read_source, read_standard_input
 from compiler.text.source import Source, without_ending
 from rdc.documents.find import STANDARD_INPUT, is_document, paths_below
+from rdc.importing.just import import_justfile, is_justfile
 from rdc.output.write import File
 
 SUFFIX = ".runbook.md"
@@ -36,11 +37,16 @@ class UnfitError(Exception):
 
 
 class Place(Struct, frozen=True):
-    """A page to read, and the file or folder of its draft; an empty `folder` means standard output."""
+    """A page to read, and the file or folder of its draft; an empty `folder` means standard output.
+
+    `kind` is the kind that a person named, and `recipe` the recipe of a justfile.
+    """
 
     page: str
     folder: str
     file: str = ""
+    kind: str = ""
+    recipe: str = ""
 
 
 class Made(Struct, frozen=True):
@@ -112,7 +118,7 @@ def import_one(place: Place, options: Options) -> tuple[File, Report] | Refusal:
     if isinstance(source, Refusal):
         return source
     try:
-        made = import_page(source, _origin(place), options)
+        made = _imported(source, place, options)
     except LostCodeError as lost:
         [line] = lost.args
         return Refusal(place.page, "code-lost", "the draft would lack a code line; please report this defect", line)
@@ -123,6 +129,14 @@ def import_one(place: Place, options: Options) -> tuple[File, Report] | Refusal:
         return Refusal(place.page, "draft-error", f"the draft would have an error: {problem}")
     report = replace(made.report, draft=path or STANDARD_INPUT)
     return File(Path(path), made.text.encode()), report
+
+
+def _imported(source: Source, place: Place, options: Options) -> Imported | Refusal:
+    if place.kind == "just" or (not place.kind and is_justfile(place.page)):
+        if place.page == STANDARD_INPUT:
+            return Refusal(place.page, "just", "just reads files only; name the justfile")
+        return import_justfile(source, _origin(place), place.recipe)
+    return import_page(source, _origin(place), options)
 
 
 def _source(page: str) -> Source | Refusal:
