@@ -263,7 +263,7 @@ class _Importer:
         for name, value in {**self.exports, **given}.items():
             self._check_reads(value, name)
             text = _constant(value)
-            if not is_identifier(name) or is_unsettable(name):
+            if not is_identifier(name) or (is_unsettable(name) and name not in {"PATH", "HOME"}):
                 raise _PartError(f"the exported variable `{name}`", name)
             if value != (Value(name, name, is_word=True),) and value != (Value(name, name, is_word=False),):
                 yield f"export {name}={double_quoted(value) if text is None else shlex.quote(text)}"

@@ -19,6 +19,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "how-to/operate.md",
         "how-to/questions.md",
         "how-to/recipes.md",
+        "how-to/gitlab.md",
         "how-to/agents.md",
         "how-to/agents-mcp.md",
         "how-to/test.md",
