@@ -1,6 +1,6 @@
 """Import a recipe of a justfile from its dump, so that nothing of the justfile runs.
 
-The commands of a recipe and its dependencies become steps, in the order in which `just` runs them. An import runs the
+The commands of a recipe and its dependencies become steps, in the order of `just`. An import runs the
 same commands as `just`, or it is refused.
 """
 
@@ -91,7 +91,7 @@ class _Importer:
     # --- Values ---------------------------------------------------------------------------------------------------
 
     def _value(self, expression: object, scope: Mapping[str, Pieces]) -> Pieces:
-        """Return the value of an expression, with its texts joined; raise `_PartError`."""
+        """Return the value of an expression, with its strings joined; raise `_PartError`."""
         match expression:
             case str():
                 return (expression,)
@@ -180,7 +180,7 @@ class _Importer:
             self._confirm(recipe, scope)
             for dependency in recipe.dependencies:
                 self._depend(dependency.recipe, [self._value(one, scope) for one in dependency.arguments], recipe)
-            lines = list(self._lines(recipe, scope))
+            lines = self._lines(recipe, scope)
         except _PartError as error:
             raise self.justfile.refusal(recipe.name, error.words, error.needle) from error
         title = _plain(recipe.doc or "") or " ".join([recipe.name, *map(_shown, values)]).strip()
@@ -209,27 +209,34 @@ class _Importer:
 
     # --- Lines ----------------------------------------------------------------------------------------------------
 
-    def _lines(self, recipe: Recipe, scope: Mapping[str, Pieces]) -> Iterator[Item]:
-        """Yield a substep for each command; a comment goes into the block of the next command."""
+    def _lines(self, recipe: Recipe, scope: Mapping[str, Pieces]) -> list[Item]:
+        """Return a substep for each command; a comment goes into the block of the next command, or the last."""
+        found: list[Item] = []
         comments: list[str] = []
-        begin = [line for line in (self.shell.options, *self._exported(recipe, scope)) if line]
+        start = [line for line in (self.shell.options, *self._exported(recipe, scope)) if line]
         for pieces in self._joined_lines(recipe, scope):
-            try:
-                pasted = paste(pieces)
-            except UnwritableError as error:
-                raise _PartError(f"the value `{error}` beside syntax of the shell", "{{") from error
-            text = pasted.text
-            if _CONTROL.search(text) or len(text) > LONGEST:
-                raise _PartError("a control character, or a line that is too long")
-            self._check_reads(pieces)
+            text = self._pasted(pieces)
             if text.lstrip().startswith("#") and "\n" not in text:
                 comments.append(text.strip())
             elif text.strip():
-                self.heads |= pasted.heads
-                head = [f"{_FOLDER.name}=$PWD"] if any(_FOLDER.shown in line for line in (*begin, text)) else []
-                title = _title(text, recipe.name)
-                yield Item(title, code="\n".join((*head, *begin, *comments, text)), tag=self.shell.tag)
+                head = [f"{_FOLDER.name}=$PWD"] if any(_FOLDER.shown in line for line in (*start, text)) else []
+                code = "\n".join((*head, *start, *comments, text))
+                found.append(Item(_title(text, recipe.name), code=code, tag=self.shell.tag))
                 comments = []
+        if comments and found:
+            found[-1] = replace(found[-1], code="\n".join((found[-1].code, *comments)))
+        return found
+
+    def _pasted(self, pieces: list[Piece]) -> str:
+        try:
+            pasted = paste(pieces)
+        except UnwritableError as error:
+            raise _PartError(f"the value `{error}` beside syntax of the shell", "{{") from error
+        if _CONTROL.search(pasted.text) or len(pasted.text) > LONGEST:
+            raise _PartError("a control character, or a line that is too long")
+        self._check_reads(pieces)
+        self.heads |= pasted.heads
+        return pasted.text
 
     def _joined_lines(self, recipe: Recipe, scope: Mapping[str, Pieces]) -> Iterator[list[Piece]]:
         """Yield the lines for the shell without `@`; a line that ends with a backslash continues."""
@@ -287,7 +294,7 @@ def _named(expression: object) -> _PartError:
 
 
 def _joined(parts: Iterable[Iterable[Piece]]) -> Pieces:
-    """Return pieces in a row, with one text where texts meet."""
+    """Return pieces in a row, with one string where strings meet."""
     found: list[Piece] = []
     for piece in (piece for part in parts for piece in part):
         if isinstance(piece, str) and found and isinstance(found[-1], str):

@@ -1,4 +1,4 @@
-"""Read the output of `just --dump --dump-format json`, and refuse by name what no runbook expresses."""
+"""Read the output of `just --dump --dump-format json`, and refuse constructs that no runbook has, by name."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Dependency(Struct):
 
 
 class Recipe(Struct):
-    """A recipe. A line of its body has texts, and lists with one expression.
+    """A recipe. A line of its body has strings, and lists with one expression.
 
     The first `priors` dependencies run before the body, and the others after it.
     """
@@ -132,7 +132,7 @@ class Justfile:
         )
 
     def check_settings(self) -> None:
-        """Refuse settings that change what a recipe runs."""
+        """Refuse settings that change the commands of a recipe."""
         for name in (name for name, value in self.dump.settings.items() if value and name not in _FINE_SETTINGS):
             written = name.replace("_", "-")
             raise RefusedError(f"the setting `{written}`", self.line(rf"set\s+{re.escape(written)}\b"))

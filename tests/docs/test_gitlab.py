@@ -36,7 +36,7 @@ def written(folder: Path) -> None:
 
 
 def job(program: Path, folder: Path, **variables: str) -> str:
-    """Run the job of the page with the variables of a form; give what it prints."""
+    """Run the job of the page with the variables of a form; return its output."""
     given = {"CI_PIPELINE_SOURCE": "web", "FOLDER": str(folder.parent / "shop"), **variables}
     options = [word for name, value in given.items() for word in ("--variable", f"{name}={value}")]
     mode = ["--force-shell-executor", "--ignore-predefined-vars", "CI_PIPELINE_SOURCE"]

@@ -126,7 +126,7 @@ TOOL = r"""#!/bin/sh
 
 def dumped(folder: Path, text: str) -> bytes:
     (folder / "justfile").write_text(text)
-    words = [JUST, "--justfile", "justfile", "--dump", "--dump-format", "json"]
+    words = [str(JUST), "--justfile", "justfile", "--dump", "--dump-format", "json"]
     return subprocess.run(words, cwd=folder, check=True, capture_output=True).stdout
 
 
@@ -165,7 +165,7 @@ class Place:
         return log.read_text().splitlines(), done.returncode == 0
 
     def both(self, name: str, values: list[str], failing: str = "") -> list[tuple[list[str], bool]]:
-        """What just runs and what the draft runs."""
+        """Run a recipe with just and as a draft; return the two logs."""
         draft = import_recipe(self.dump, self.text, name)
         (self.folder / "x.runbook.md").write_text(print_draft(draft).text)
         inputs = [
@@ -228,6 +228,11 @@ def test_an_alias_names_its_recipe_and_the_document_is_the_title(tmp_path: Path)
     draft = imported(tmp_path, text, "r")
     assert (draft.recipe, draft.title) == ("release", "Publish a version, and say so")
     assert "# a note about ${version}\n" in draft.steps[-1].items[-1].code
+
+
+def test_no_comment_is_lost(tmp_path: Path) -> None:
+    draft = imported(tmp_path, "a:\n    # before\n    x\n    # between\n    y\n    # after\n", "a")
+    assert [item.code for item in draft.steps[0].items] == ["set -u\n# before\nx", "set -u\n# between\ny\n# after"]
 
 
 def test_only_public_recipes_are_offered(tmp_path: Path) -> None:
