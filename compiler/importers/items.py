@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.frontends.rundown.parse.checklist import TASK
 from compiler.importers import texts, words
 from compiler.importers.commands import Block, is_command_span, read_block
 from compiler.importers.draft import Item, Mark
@@ -21,7 +21,7 @@ _LEAVES = Regex(r"\s*(?:exit|logout)\s*")
 AFTER = "After the command:"
 EXPECTED = "Expected output:"
 
-_LONGEST_CASE = 80
+_LONGEST_CASE, _SHORT = 80, 8
 _PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
 
 
@@ -102,8 +102,11 @@ class Items:
             self.lead.append(Text(texts.shown(piece.text, block.tag), "", piece.line))
 
     def _command(self, block: Block, line: int) -> None:
-        plain = next((text.plain for text in reversed(self.lead) if text.plain), "")
+        above_it = [text.plain for text in self.lead if text.plain]
+        plain = above_it[-1] if above_it else ""
         case = "" if self.hint else words.condition(plain)
+        if not case and not self.hint and len(plain.split()) <= _SHORT and above_it[1:]:
+            case = words.condition(above_it[-2])  # the last text is only `Run:`
         title = self.hint or self._title(plain, "")
         self.hint = ""
         title = title or (texts.cut(self.heading) if not self.items else "") or f"Run {_summary(block.code)}"
@@ -113,11 +116,14 @@ class Items:
         item = Item(title, above, block.code, tag, notes=notes, line=line)
         if block.kind == "run":
             self._ask_machine(line)
+            harm = block.harm or (words.does_harm(words.instruction(plain)) and block.code.strip().split("\n"))
             if case:
                 self._add(guard(case, above, line))
                 item = replace(item, text="")
-            elif block.harm or words.does_harm(words.instruction(plain)):
-                self._add(_harm_question(title, block.harm or block.code.strip().split("\n"), line))
+            if harm:
+                self._add(_harm_question(title, harm, line))
+            if case and harm:
+                self.items[-2:] = [_joined(*self.items[-2:])]
         self._add(item)
         if block.output:
             self._expect("", block.output, "")
@@ -139,8 +145,12 @@ class Items:
     # --- Text ---------------------------------------------------------------------------------------------------------
 
     def _split_lead(self) -> None:
-        """Give the texts that are about the command above to its item."""
-        while self.items and self.lead and (words.follows(self.lead[0].plain) or not self.lead[0].plain):
+        """Give the texts that are about the command above to its item, but no condition, which may be for the next."""
+        while self.items and self.lead:
+            plain, is_last = self.lead[0].plain, len(self.lead) == 1
+            is_above = not plain or (words.follows(plain) and not words.condition(plain) and not plain.endswith(":"))
+            if not is_above or (is_last and not plain):
+                break
             self._after(self.lead.pop(0))
 
     def _taken(self) -> str:
@@ -231,7 +241,7 @@ class Items:
             body = "\n\n".join(piece.text for piece in item.pieces)
             self._question(first.plain, "\n\n".join(filter(None, [self._taken(), texts.safe(body)])), item.line)
         else:
-            text = f"- {first.text}" if TASK.match(item.text) else item.text
+            text = "\n\n".join(piece.text for piece in item.pieces) if item.info == "1" else item.text
             self.lead.append(Text(text, item.plain, item.line))
 
     def _span(self, piece: Piece) -> bool:
@@ -256,10 +266,7 @@ class Items:
         if any(item.runs for item in added):
             is_asked = len(added) == 2 and added[0].replies == "skip"  # one question is enough for one command
             question = guard(case, above, line, len(added) - is_asked)
-            if is_asked:
-                texts_of_both = "\n\n".join(filter(None, [above, added[0].text]))
-                question = replace(question, text=texts_of_both, notes=added[0].notes)
-            self.items[begin:] = [question, *added[is_asked:]]
+            self.items[begin:] = [_joined(question, added[0]) if is_asked else question, *added[is_asked:]]
         elif added:
             first = added[0]
             self.items[begin] = replace(first, text="\n\n".join(filter(None, [above, first.text])))
@@ -273,6 +280,11 @@ def guard(case: str, text: str, line: int, skips: int = 1) -> Item:
     mark = Mark("condition", "the command has a condition", line)
     title = f"Does this apply: {texts.cut(case)}?" if len(case) <= _LONGEST_CASE or not text else "Does this apply?"
     return Item(title, text, replies="skip", skips=skips, marks=(mark,), line=line)
+
+
+def _joined(question: Item, harm: Item) -> Item:
+    """Return one question for a condition and for the harm of a command."""
+    return replace(question, text="\n\n".join(filter(None, [question.text, harm.text])), notes=harm.notes)
 
 
 def _harm_question(title: str, lines: Sequence[str], line: int) -> Item:
@@ -289,7 +301,7 @@ def _harm_question(title: str, lines: Sequence[str], line: int) -> Item:
 
 def _summary(code: str) -> str:
     line = next((line for line in code.split("\n") if line.strip() and line.lstrip()[:1] != "#"), "")
-    plain = [word for word in line.split() if word != "sudo" and _PLAIN_WORD.fullmatch(word)]
+    plain = list(takewhile(_PLAIN_WORD.fullmatch, line.removeprefix("sudo ").split()))
     return " ".join(plain[:3]) or "the command"
 
 

@@ -73,7 +73,8 @@ _FENCE = Regex(r"---[ \t]*|\+\+\+[ \t]*")
 _KEY = Regex(r"(?P<key>[\w-]+)[ \t]*[:=][ \t]*(?P<value>.*)")
 _TASK = Regex(r"\[[ xX]\]\s+")
 _WORD = Regex(r"[^\W_]+")
-_DEFINITION = Regex(r" {0,3}\[[^\]]+\]:\s*<?(?P<url>[^\s>]+)")
+_DEFINITION = Regex(r"[ \t>*+-]*(?:\d+[.)])?[ \t]*\[[^\]]+\]:\s*<?(?P<url>[^\s>]+)")
+_DEFINITIONS = Regex(r"\n[ \t]*(?:\n {0,3}\[[^\]\n]+\]:[^\n]*)+\Z")
 _COMMENT = Regex(r"\s*<!--(?:(?!-->)[\s\S])*-->\s*")
 _NUMBER = Regex(r"\d+(?:\.\d+)*[.:)]?\s+(?=\S)")
 
@@ -102,7 +103,6 @@ class _Reader:
         self.links: list[tuple[int, str]] = []
         self.code: list[tuple[int, str]] = []
         self.edits: list[tuple[int, int, bytes]] = []
-        self.covered: set[int] = set()
 
     def line(self, place: int) -> int:
         """Return the page's line of a byte."""
@@ -115,7 +115,6 @@ class _Reader:
         flat: list[Section] = [Section(0, "", self.first)]
         for event, where, inner in _children(events, 0, len(events)):
             kind = _name(event["Start"]) if "Start" in event else "Rule"
-            self.covered.update(range(self.line(where["start"]), self.line(max(where["end"] - 1, where["start"])) + 1))
             if kind == "Heading":
                 level = int(event["Start"]["Heading"]["level"][1])
                 title, links = self._heading(inner)
@@ -182,7 +181,7 @@ class _Reader:
         """Add the links that no text uses, which Markdown doesn't show."""
         used = {url for _, url in self.links}
         for number, line in enumerate(self.data.decode().split("\n"), self.first):
-            if number not in self.covered and (found := _DEFINITION.match(line)) and found["url"] not in used:
+            if (found := _DEFINITION.match(line)) and found["url"] not in used:
                 self.links.append((number, found["url"]))
 
     # --- Pieces -------------------------------------------------------------------------------------------------------
@@ -199,7 +198,7 @@ class _Reader:
         if kind == "List":
             number = event["Start"]["List"]
             items = [self._item(number, one, part) for _, one, part in _children(inner, 0, len(inner))]
-            text = self.slice(start, end)
+            text = _DEFINITIONS.sub("", self.slice(start, end))  # the links are inline now
             return [Piece("list", line, last, text, _plain(inner), "-" if number is None else "1", tuple(items))]
         text = self.slice(start, end)
         if kind == "Rule" or (kind == "HtmlBlock" and _COMMENT.fullmatch(text)) or not text.strip():
@@ -224,7 +223,8 @@ class _Reader:
             pieces[0] = replace(first, text=first.text[is_task.end() :], plain=_TASK.sub("", first.plain, count=1))
         mark = "[ ]" if is_task else "-" if number is None else "1"
         last = max((piece.end for piece in pieces), default=self.line(start))
-        return Piece("item", self.line(start), last, self.slice(start, end), _plain(inner), mark, tuple(pieces))
+        text = _DEFINITIONS.sub("", self.slice(start, end))
+        return Piece("item", self.line(start), last, text, _plain(inner), mark, tuple(pieces))
 
     def _loose(self, events: Events) -> list[Piece]:
         """Return the text of a tight item, which is in no paragraph."""
@@ -251,7 +251,7 @@ class _Reader:
         text = _plain(inner)
         links = [(event, where) for event, where in inner if isinstance(event, dict) and "Start" in event]
         found = [self.slice(where["start"], where["end"]) for event, where in links if _name(event["Start"]) in _LINKS]
-        return _NUMBER.sub("", text, count=1) if _NUMBER.match(text) else text, tuple(found)
+        return _NUMBER.sub("", "".join(filter(str.isprintable, text)), count=1), tuple(found)
 
 
 _LINKS = frozenset({"Link", "Image"})

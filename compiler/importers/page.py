@@ -43,6 +43,7 @@ class Step(Struct):
     texts: list[str] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     name: str = ""
+    has_children: bool = False
 
     @property
     def count(self) -> int:
@@ -60,7 +61,7 @@ def import_page(source: Source, origin: str, options: Options) -> Imported | Ref
         LostCodeError: The draft would lack a code line: a defect.
     """
     page = read_page(source)
-    builder = _Builder()
+    builder = _Builder(one_line(_unquoted(page.metadata.get("title", (0, ""))[1])))
     parts = builder.parts_of(page.root)
     if not builder.is_procedure(parts):
         problem = "the page has no procedure: it needs a command, or two instructions"
@@ -85,9 +86,9 @@ def _report(source: Source, page: Page, draft: Draft, printed: Printed, values: 
 class _Builder:
     """Builds the steps of one page."""
 
-    def __init__(self) -> None:
+    def __init__(self, title: str) -> None:
         self.machine = Machine()
-        self.title = ""
+        self.title = title
         self.text: list[str] = []
         self.instructions = 0
 
@@ -152,6 +153,7 @@ class _Builder:
             single = result[0] if len(result) == 1 else None
             if isinstance(single, Step) and not single.name and not below and (single.count < 2 or is_flat):
                 own.items += _lifted(single)
+                own.has_children = True
             else:
                 below += result
         if own.items:
@@ -180,7 +182,10 @@ class _Builder:
         steps = [part for part in parts if isinstance(part, Step)]
         count = sum(len(step.items) for step in steps)
         if case and any(item.runs for step in steps for item in step.items):
-            steps[0].items.insert(0, guard(section.title, "", section.line, count))
+            steps[0].items.insert(0, guard(_IF.sub("", section.title), "", section.line, count))
+
+
+_IF = Regex(r"^(?:if|when)\s+", re.IGNORECASE)
 
 
 def _lifted(step: Step) -> Iterator[Item]:
@@ -231,7 +236,7 @@ def _draft(page: Page, builder: _Builder, parts: Sequence[Part], values: Values)
     metadata = {key: _unquoted(value) for key, (_, value) in page.metadata.items()}
     is_skill = {"name", "description"} <= metadata.keys()
     return Draft(
-        one_line(builder.title or metadata.get("title", "")) or (metadata["name"] if is_skill else ""),
+        one_line(builder.title) or (metadata["name"] if is_skill else ""),
         tuple(final),
         metadata["name"] if is_skill else "",
         metadata["description"] if is_skill else "",
@@ -270,7 +275,7 @@ def _final(step: Step, items: Sequence[Item], values: Values) -> Item:
         items = [*items[:-1], replace(items[-1], replies="end")]
         title = "" if title == step.name else title
     items = [_without_title(item) for item in items]
-    if len(items) == 1:
+    if len(items) == 1 and not step.has_children:
         item = items[0]
         lead = "" if item.title == title or _has(item.text, item.title) else f"{item.title}."
         whole = "\n\n".join(filter(None, [text, lead, item.text]))

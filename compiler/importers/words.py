@@ -119,7 +119,9 @@ def instruction(text: str) -> str:
     """Return the first instruction of plain text, or ""."""
     clauses = (clause for one in sentences(text) for clause in (one, *_CLAUSE.split(one)[1:]))
     found = next((found for one in clauses if (found := imperative(_case(one)[1]))), "")
-    return _TAIL.sub("", found.partition(" (")[0])
+    found = found.partition(" (")[0]
+    shorter = _TAIL.sub("", found)
+    return shorter if " " in shorter else found
 
 
 def condition(text: str) -> str:

@@ -1,4 +1,4 @@
-"""`rdc import`: turns pages and skills into drafts of runbooks."""
+"""`rdc import`: turns pages and skills into drafts."""
 
 import click
 import msgspec
@@ -26,7 +26,7 @@ from rdc.terminal.output import put, tell
 def command(
     source: str, kind: str | None, out: str | None, inputs: str | None, form: str, *, no_inputs: bool, checks: bool
 ) -> int:
-    """Turn a page or a skill into the draft of a runbook.
+    """Turn pages and skills into drafts, with a report of each guess.
 
     The draft is PAGE.runbook.md beside the page, or NAME.runbook.md for a skill. rdc never overwrites a file. A folder
     gives one draft for each page with a procedure. Nothing of a page is lost, and rdc runs only commands with a shell
