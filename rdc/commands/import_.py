@@ -4,8 +4,8 @@ import click
 import msgspec
 
 from compiler.importers.page import Options
-from compiler.importers.report import Import, as_text
-from rdc.importing.files import Made, UnfitError, changed_origin, import_all, places_of
+from compiler.importers.report import Import
+from rdc.importing.files import Made, UnfitError, changed_origin, import_all, places_of, report_lines
 from rdc.output.write import write_all
 from rdc.terminal.cells import visible
 from rdc.terminal.output import put, tell
@@ -48,7 +48,8 @@ def command(
     if form == "json":
         put(msgspec.json.format(msgspec.json.encode(made.reports), indent=2).decode())
     else:
-        _report(made)
+        for line in report_lines(made):
+            tell(visible(line))
     return _status(made.reports)
 
 
@@ -74,19 +75,6 @@ def _write(made: Made) -> None:
     for file in made.files:
         if not file.path.name:
             put(file.data)
-
-
-def _report(made: Made) -> None:
-    for report, file in zip(made.reports.drafts, made.files, strict=True):
-        if file.path.name:
-            tell(visible(f"wrote {file.path}"))
-        for line in as_text(report):
-            tell(visible(line))
-        if file.path.name:
-            tell(visible(f"next: rdc check --strict {file.path}"))
-    for refused in made.reports.refused:
-        place = f"{refused.source}:{refused.line}" if refused.line else refused.source
-        tell(visible(f"{place}: {refused.message}"))
 
 
 def _status(reports: Import) -> int:

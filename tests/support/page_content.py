@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 _VALUES = re.compile(r"'\"\$\w+\"'|\"\$\w+\"|\$\{\w+\}|\$\w+|\{\{\w+\}\}|<[^<>\n]+>|\bYOUR_\w+")
 _WORD = re.compile(r"[^\W_]+")
-_PROMPT = re.compile(r"^\s*[$%❯➜>]\s+")
+_PROMPT = re.compile(r"^(?:\s*[$%❯➜>]\s+)+")
 _FRONTMATTER = re.compile(r"\A(---|\+\+\+)\n.*?\n\1\n", re.DOTALL)
 
 

