@@ -210,15 +210,13 @@ def _frontmatter(draft: Draft) -> Iterator[str]:
     asking = [(label, item.asks) for label, item in labeled(draft) if item.asks]
     if asking:
         yield "  steps:"
-        yield from (f'    "{label}": {{asks: {name}}}' for label, name in asking)
+        yield from (f'    "{label}": {{asks: {scalar(name)}}}' for label, name in asking)
 
 
 def _input(declared: Input) -> Iterator[str]:
     keys = {"description": declared.description, "default": declared.default, "pattern": declared.pattern}
-    given = {key: value for key, value in keys.items() if value is not None and value != ""}
-    if declared.default == "":
-        given["default"] = ""
-    yield f"    {declared.name}:" if given else f"    {declared.name}: {{}}"
+    given = {key: value for key, value in keys.items() if value or (key == "default" and value is not None)}
+    yield f"    {scalar(declared.name)}:{'' if given else ' {}'}"
     yield from (f"      {key}: {scalar(value)}" for key, value in given.items())
 
 
