@@ -112,7 +112,7 @@ class Block(Struct, frozen=True):
 
 
 def read_block(info: str, text: str) -> Block:
-    """Return what a code block is."""
+    """Classify a code block."""
     tag = tag_of(info)
     is_shell, is_plain = tag in SHELLS or tag in SESSIONS, tag in PLAIN
     lines = text.rstrip("\n").split("\n")

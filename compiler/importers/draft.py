@@ -1,4 +1,4 @@
-"""The draft of a runbook: its steps, questions, texts and marks, and how they are printed."""
+"""The draft of a runbook: its steps, questions, sections and marks, and how to print them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read a Markdown page into sections with texts, list items and code blocks, as the importer sees them."""
+"""Read a Markdown page into sections with text, list items and code blocks, as the importer sees them."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class _Reader:
         events: Events = list(pyromark.events_with_range(self.data.decode()))
         self._count(events)
         flat: list[Section] = [Section(0, "", self.first)]
-        for event, where, inner in _children(events, 0, len(events)):
+        for event, where, inner in _children(events):
             kind = _name(event["Start"]) if "Start" in event else "Rule"
             if kind == "Heading":
                 level = int(event["Start"]["Heading"]["level"][1])
@@ -149,8 +149,8 @@ class _Reader:
                 kind = _name(event["End"])
                 in_code = in_code and kind not in {"CodeBlock", "Fenced"}
                 if kind in {"Link", "Image"} and open_links:
-                    inner, begun, stop, place = open_links.pop()
-                    if place >= 0 and self.edits[place][0] == begun:
+                    inner, opened, stop, place = open_links.pop()
+                    if place >= 0 and self.edits[place][0] == opened:
                         self.edits[place] = (inner, stop, self.edits[place][2])
                 for one in open_links:
                     one[0] = max(one[0], end)
@@ -197,7 +197,7 @@ class _Reader:
             return [Piece("code", line, last, text, "", info.strip())]
         if kind == "List":
             number = event["Start"]["List"]
-            items = [self._item(number, one, part) for _, one, part in _children(inner, 0, len(inner))]
+            items = [self._item(number, one, part) for _, one, part in _children(inner)]
             text = _DEFINITIONS.sub("", self.slice(start, end))  # the links are inline now
             return [Piece("list", line, last, text, _plain(inner), "-" if number is None else "1", tuple(items))]
         text = self.slice(start, end)
@@ -209,7 +209,7 @@ class _Reader:
         start, end = where["start"], where["end"]
         pieces: list[Piece] = []
         loose: Events = []
-        for event, place, part in _children(inner, 0, len(inner)):
+        for event, place, part in _children(inner):
             kind = _name(event["Start"]) if isinstance(event, dict) and "Start" in event else ""
             if kind in _BLOCKS:
                 pieces += [*self._loose(loose), *self._piece(kind, event, place, part)]
@@ -239,8 +239,8 @@ class _Reader:
         parts: list[bytes] = []
         end += 2 * (self.data[end : end + 2] == b"[]")
         place = start
-        for begin, stop, text in sorted(edit for edit in self.edits if start <= edit[0] and edit[1] <= end):
-            parts += [self.data[place:begin], text]
+        for first_byte, stop, text in sorted(edit for edit in self.edits if start <= edit[0] and edit[1] <= end):
+            parts += [self.data[place:first_byte], text]
             place = stop
         parts.append(self.data[place:end])
         first, *rest = b"".join(parts).decode().rstrip().split("\n")
@@ -270,9 +270,9 @@ def _name(tag: str | Mapping[str, Any]) -> str:
     return "Fenced" if name == "CodeBlock" and isinstance(about, dict) else name
 
 
-def _children(events: Sequence[tuple[Any, Any]], begin: int, end: int) -> Iterator[tuple[Any, Any, Events]]:
+def _children(events: Events) -> Iterator[tuple[Any, Any, Events]]:
     """Yield each outer event with its range and the events inside it."""
-    place = begin
+    place, end = 0, len(events)
     while place < end:
         event, where = events[place]
         depth, stop = 0, place

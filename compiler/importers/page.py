@@ -1,4 +1,4 @@
-"""Import a page or a skill: sections become steps, texts and questions of a draft."""
+"""Import a page or a skill: sections become the steps, questions and sections of a draft."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from compiler.frontends.rundown import MOST_HEADINGS
-from compiler.importers import texts, words
+from compiler.importers import markup, words
 from compiler.importers.draft import Draft, Item, Mark, Printed, Prose, one_line, print_draft
 from compiler.importers.items import Items, Machine, guard
 from compiler.importers.markdown import Page, Section, read_page
@@ -40,7 +40,7 @@ class Step(Struct):
 
     title: str
     line: int
-    texts: list[str] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     name: str = ""
     has_children: bool = False
@@ -108,7 +108,7 @@ class _Builder:
         parts: list[Part] = []
         for section in outer:
             found = self._items(section)
-            self.text += [*([texts.safe("See " + ", ".join(section.links))] if section.links else []), *found.own]
+            self.text += [*([markup.safe("See " + ", ".join(section.links))] if section.links else []), *found.own]
             if found.items:
                 parts.append(Step(self.title or "Start", section.line, [], found.items))
         for child in children:
@@ -136,7 +136,7 @@ class _Builder:
         shell = self.machine.shell
         is_rollback = words.is_rollback(section.title) and not in_rollback
         found = self._items(section)
-        links = [texts.safe("See " + ", ".join(section.links))] if section.links else []
+        links = [markup.safe("See " + ", ".join(section.links))] if section.links else []
         own = Step(section.title, section.line, [*links, *found.own], found.items)
         results = [self._section(child, in_rollback=in_rollback or is_rollback) for child in section.children]
         if not shell:
@@ -158,7 +158,7 @@ class _Builder:
                 below += result
         if own.items:
             return [own, *below]
-        if own.texts:
+        if own.text:
             return [self._text_part(section, own, has_children=bool(below)), *below]
         if not below:
             return [Prose(section.title, "", section.line)] if section.title else []
@@ -170,10 +170,10 @@ class _Builder:
         is_step = words.is_procedure(section.title) and not has_children
         is_instruction = bool(words.imperative((words.sentences(plain) or [""])[0], purposes=False))
         if words.is_reference(section.title) or not (is_step or is_instruction or _imperative_list(section)):
-            return Prose(section.title or "Text", "\n\n".join(own.texts), section.line)
+            return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
         self.instructions += 1
-        own.items = [Item(section.title or "Text", "\n\n".join(own.texts), line=section.line)]
-        own.texts = []
+        own.items = [Item(section.title or "Text", "\n\n".join(own.text), line=section.line)]
+        own.text = []
         return own
 
     def _guard(self, section: Section, parts: Sequence[Part]) -> None:
@@ -195,14 +195,14 @@ def _lifted(step: Step) -> Iterator[Item]:
             yield item
             continue
         lead = "" if item.title == step.title or _has(item.text, item.title) else f"{item.title}."
-        text = "\n\n".join(filter(None, [*step.texts, texts.safe(lead), item.text]))
+        text = "\n\n".join(filter(None, [*step.text, markup.safe(lead), item.text]))
         yield replace(item, title=step.title, text=text) if step.count == 1 else item
 
 
 def _add_above(parts: list[Part], text: str) -> None:
     first = parts[0]
     if isinstance(first, Step):
-        first.texts.insert(0, text)
+        first.text.insert(0, text)
     else:
         parts[0] = Prose(first.title, "\n\n".join(filter(None, [text, first.text])), first.line)
 
@@ -267,7 +267,7 @@ def _few_sections(parts: Sequence[Part]) -> Iterator[Part]:
 
 
 def _final(step: Step, items: Sequence[Item], values: Values) -> Item:
-    text = in_text("\n\n".join(filter(None, step.texts)), values.names)
+    text = in_text("\n\n".join(filter(None, step.text)), values.names)
     title = in_text(one_line(step.title), values.names) or "Step"
     marks: tuple[Mark, ...] = ()
     if step.name:
@@ -277,7 +277,7 @@ def _final(step: Step, items: Sequence[Item], values: Values) -> Item:
     items = [_without_title(item) for item in items]
     if len(items) == 1 and not step.has_children:
         item = items[0]
-        lead = "" if item.title == title or _has(item.text, item.title) else f"{item.title}."
+        lead = "" if item.title in (title, step.title) or _has(item.text, item.title) else f"{item.title}."
         whole = "\n\n".join(filter(None, [text, lead, item.text]))
         return _asking(
             replace(item, title=title, text=whole, name=step.name, marks=(*marks, *item.marks), line=step.line)

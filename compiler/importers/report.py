@@ -30,7 +30,7 @@ class Entry(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """What an import did with one page: counts, guesses and losses."""
+    """The result of importing one page: counts, guesses and losses."""
 
     source: str
     draft: str

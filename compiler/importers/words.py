@@ -29,7 +29,7 @@ _VERBS = frozenset(_VERBS_WORDS.split())
 
 _BEFORE = Regex(
     r"(?:(?:please|then|now|next|first|second|third|finally|lastly|afterwards|also|and|again|instead|just|simply"
-    r"|to (?:start|begin)|manually|step \d+|\d+|let's|(?:you|we) (?:can|should|must|may|need to|have to"
+    r"|to start|manually|step \d+|\d+|let's|(?:you|we) (?:can|should|must|may|need to|have to"
     r"|will need to|could|want to)(?: now| then| also)?)[,:.)]?\s+)+",
     re.IGNORECASE,
 )
@@ -43,11 +43,11 @@ _VAGUE = Regex(r"(?:in order )?to \w+ (?:this|so|that|it),\s+(?:first,?\s+)?", r
 _TAIL = Regex(r",?\s+(?:with|using|by|as|via|like|in|the following(?: command)?|below)\W*$", re.IGNORECASE)
 _CLAUSE = Regex(r",\s+(?:so|then|and then)\s+|;\s+|\s+[–—]\s+")
 _INDIRECT = Regex(
-    r"\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|tell|decide|sure|validate|shows?|indicates?"
+    r"\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
     r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b",
     re.IGNORECASE,
 )
-"""Matches words that are no condition for a command, such as `check if`."""
+"""Matches words like a condition that no command depends on, such as `check if`."""
 
 _CONDITION = Regex(
     r"\b(?:if|when|whenever|unless|otherwise|alternatively|as an alternative|optional|optionally|could try"
@@ -92,7 +92,7 @@ _STEPS = Regex(r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|proced
 _NEVER = Regex(
     r"(?:meaning|impact|overview|introduction|intro|background|description|summary|references?|see also|further reading"
     r"|resources|related\b.*|glossary|license|credits|(?:table of )?contents|change ?log|contact\w*|notes?|about\b.*"
-    r"|pre-?requisites?|requirements?|system requirements|before you (?:begin|start)|context"
+    r"|pre-?requisites?|requirements?|system requirements|before you .*|context"
     r"|severity|symptoms?|purpose|scope"
     r"|goals?|motivation|when to use.*|links|additional .*|faq)",
     re.IGNORECASE,
@@ -106,8 +106,8 @@ def sentences(text: str) -> list[str]:
 
 def imperative(sentence: str, *, purposes: bool = True) -> str:
     """Return a sentence from its verb on if it is an instruction, or ""; with `purposes`, also `To list them, run:`."""
-    begun = _BEFORE.match(sentence)
-    rest = sentence[begun.end() :] if begun else sentence
+    opening = _BEFORE.match(sentence)
+    rest = sentence[opening.end() :] if opening else sentence
     rest = _VAGUE.sub("", rest) if purposes else rest
     if purposes and (purpose := _PURPOSE.fullmatch(rest)):
         rest = purpose["what"]

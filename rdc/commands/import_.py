@@ -14,12 +14,12 @@ from rdc.terminal.output import put, tell
 @click.command(name="import")
 @click.argument("source", metavar="FILE|DIR|-", type=click.Path(allow_dash=True))
 @click.option(
-    "--from", "kind", type=click.Choice(["page", "skill"]), help="What the file is, if its name doesn't show it."
+    "--from", "kind", type=click.Choice(["page", "skill"]), help="The kind of file, if its name doesn't show it."
 )
 @click.option(
     "-o", "--out", metavar="FILE|DIR|-", help="The draft, or the folder of the drafts. The default is beside the page."
 )
-@click.option("--inputs", metavar="NAMES", help="Words that stand for values, such as `NODE,cluster-a`.")
+@click.option("--inputs", metavar="NAMES", help="Words that are values, such as `NODE,cluster-a`.")
 @click.option("--no-inputs", is_flag=True, help="Leave placeholders as written, and only show such commands.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--check", "checks", is_flag=True, help="Fail if the page of this draft has changed since its import.")

@@ -48,8 +48,8 @@ def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | Non
     raise UnknownWordError("schema", name, SCHEMAS, "rdc schema")
 
 
-def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    return [CompletionItem(name, help=known.summary) for name, known in SCHEMAS.items() if name.startswith(begun)]
+def _complete(_: click.Context, __: click.Parameter, prefix: str) -> list[CompletionItem]:
+    return [CompletionItem(name, help=known.summary) for name, known in SCHEMAS.items() if name.startswith(prefix)]
 
 
 @click.command(name="schema")

@@ -28,7 +28,7 @@ OTHERS = (
     ((".sh", ".bash", ".zsh"), "a script"),
     ((".html", ".htm", ".rst", ".adoc", ".org"), "a page that isn't Markdown"),
 )
-"""The ends of names that rdc doesn't import, with what they are."""
+"""The ends of names that rdc doesn't import, with their kinds."""
 
 
 class UnfitError(Exception):
@@ -128,7 +128,7 @@ def import_one(place: Place, options: Options) -> tuple[File, Report] | Refusal:
 def _source(page: str) -> Source | Refusal:
     if kind := next((kind for ends, kind in OTHERS if page.endswith(ends)), ""):
         advice = "docs/how-to/convert.md shows how to convert it"
-        return Refusal(page, "format", f"{kind} is no page, skill or justfile; {advice}")
+        return Refusal(page, "format", f"rdc import reads pages and skills, not {kind}; {advice}")
     found = read_standard_input("page.md") if page == STANDARD_INPUT else read_source(page, page, PurePath(page).name)
     if isinstance(found, FileIssue):
         return Refusal(page, CODES[found.code].name, f"{found.message}; {found.help}")

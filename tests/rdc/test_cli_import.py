@@ -150,7 +150,7 @@ def test_no_procedure_is_exit_code_1_and_a_refusal_is_2(tmp_path: Path) -> None:
     assert run(tmp_path, ".").code == 1
     done = run(tmp_path, "run.sh")
     assert done.code == 2
-    assert "a script is no page" in done.err
+    assert "not a script" in done.err
     assert "convert" in done.err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["about.md", "run.sh"]
 
