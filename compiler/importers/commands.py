@@ -66,6 +66,8 @@ _OPENING_TOOLS = frozenset(_OPENING_TOOLS_WORDS.split())
 _TTY = Regex(r"-(?:it|ti|i|t)[a-z]?|--(?:tty|interactive|stdin)")
 _EDITORS_WORDS = "vi vim nvim nano emacs pico ed visudo vipw vigr less more man top htop watch edit sudoedit"
 _EDITORS = frozenset(_EDITORS_WORDS.split())
+_SERVES = frozenset({"serve", "watch", "live", "port-forward", "runserver", "http.server", "livereload"})
+_RUNNERS = frozenset({"npm", "yarn", "pnpm"})
 _FOLLOWS = Regex(r"-f|-F|--follow(?:=true)?|-w|--watch(?:=true)?|-Lf|-fn?\d+|-nf")
 
 _HARM_WORDS = """
@@ -199,6 +201,7 @@ def _session(lines: Sequence[str]) -> tuple[str, str]:
 def _command(code: str, output: str, tag: str, why: str = "") -> Block:
     if _LEFT_OUT.search(code):
         return Block("sample", code, output, tag)
+    why = why or ("it has a path of an example" if "path/to/" in code else "")
     if not looks_like_command(code):
         return Block("show", code, output, tag, "it doesn't look like a whole command")
     commands = read_commands(PLACEHOLDER.sub("X", code)).commands
@@ -248,6 +251,12 @@ def _waits(command: Command) -> bool:
         or (name == "crontab" and "-e" in words)
         or (name == "git" and words[1:3] == ["rebase", "-i"])
     ):
+        return True
+    if _SERVES & {word.rpartition(":")[2] for word in words} or (
+        name in _RUNNERS and {"start", "dev"} & set(words[1:3])
+    ):
+        return True
+    if "up" in words[1:4] and {"compose", "docker-compose"} & set(words[:2]) and not {"-d", "--detach"} & set(words):
         return True
     follows = name in {"tail", "journalctl", "kubectl", "oc", "docker", "docker-compose", "podman", "stern"}
     is_file = "apply" in words or "create" in words or "delete" in words or "replace" in words or "--filename" in words

@@ -22,6 +22,7 @@ AFTER = "After the command:"
 EXPECTED = "Expected output:"
 
 _LONGEST_CASE, _SHORT = 80, 8
+_EXAMPLE = Regex(r"for (?:example|instance)\b", 2)
 _PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
 
 
@@ -278,7 +279,8 @@ class Items:
 def guard(case: str, text: str, line: int, skips: int = 1) -> Item:
     """Return the question whether a condition holds, which skips the items below it otherwise."""
     mark = Mark("condition", "the command has a condition", line)
-    title = f"Does this apply: {markup.cut(case)}?" if len(case) <= _LONGEST_CASE or not text else "Does this apply?"
+    is_in_text = text and (len(case) > _LONGEST_CASE or _EXAMPLE.match(case))
+    title = "Does this apply?" if is_in_text else f"Does this apply: {markup.cut(case)}?"
     return Item(title, text, replies="skip", skips=skips, marks=(mark,), line=line)
 
 

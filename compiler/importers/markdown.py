@@ -76,7 +76,7 @@ _WORD = Regex(r"[^\W_]+")
 _DEFINITION = Regex(r"[ \t>*+-]*(?:\d+[.)])?[ \t]*\[[^\]]+\]:\s*<?(?P<url>[^\s>]+)")
 _DEFINITIONS = Regex(r"\n[ \t]*(?:\n {0,3}\[[^\]\n]+\]:[^\n]*)+\Z")
 _COMMENT = Regex(r"\s*<!--(?:(?!-->)[\s\S])*-->\s*")
-_NUMBER = Regex(r"\d+(?:\.\d+)*[.:)]?\s+(?=\S)")
+_NUMBER = Regex(r"^\d+(?:\.\d+)*[.:)]?\s+(?=\S)")
 
 Events = list[tuple[Any, Any]]
 

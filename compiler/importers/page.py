@@ -111,8 +111,7 @@ class _Builder:
             self.text += [*([markup.safe("See " + ", ".join(section.links))] if section.links else []), *found.own]
             if found.items:
                 parts.append(Step(self.title or "Start", section.line, [], found.items))
-        for child in children:
-            parts += self._section(child)
+        parts += [part for result in self._sections(children) for part in result]
         return self._with_rollback(parts)
 
     def _with_rollback(self, parts: list[Part]) -> list[Part]:
@@ -131,18 +130,29 @@ class _Builder:
         self.instructions += found.instructions
         return found
 
-    def _section(self, section: Section, *, in_rollback: bool = False) -> list[Part]:
+    def _sections(self, sections: Sequence[Section], *, in_rollback: bool = False) -> list[list[Part]]:
+        """Return the parts of sections side by side."""
+        ways = sum(words.is_way(section.title) for section in sections) > 1
+        found = []
+        for section in sections:
+            is_one = words.condition(section.title) or (ways and words.is_way(section.title))
+            parts = self._section(section, in_rollback=in_rollback)
+            if is_one:
+                _guard(section, parts)
+            found.append(parts)
+        return found
+
+    def _section(self, section: Section, *, in_rollback: bool) -> list[Part]:
         """Return the parts of a section and its children."""
         shell = self.machine.shell
         is_rollback = words.is_rollback(section.title) and not in_rollback
         found = self._items(section)
         links = [markup.safe("See " + ", ".join(section.links))] if section.links else []
         own = Step(section.title, section.line, [*links, *found.own], found.items)
-        results = [self._section(child, in_rollback=in_rollback or is_rollback) for child in section.children]
+        results = self._sections(section.children, in_rollback=in_rollback or is_rollback)
         if not shell:
             self.machine.leave_section()
         parts = self._assembled(section, own, results, is_flat=is_rollback)
-        self._guard(section, parts)
         if is_rollback:
             _as_rollback(parts)
         return parts
@@ -176,13 +186,13 @@ class _Builder:
         own.text = []
         return own
 
-    def _guard(self, section: Section, parts: Sequence[Part]) -> None:
-        """Put one question before everything below a heading with a condition."""
-        case = words.condition(section.title)
-        steps = [part for part in parts if isinstance(part, Step)]
-        count = sum(len(step.items) for step in steps)
-        if case and any(item.runs for step in steps for item in step.items):
-            steps[0].items.insert(0, guard(_IF.sub("", section.title), "", section.line, count))
+
+def _guard(section: Section, parts: Sequence[Part]) -> None:
+    """Put one question before everything below a heading with a condition."""
+    steps = [part for part in parts if isinstance(part, Step)]
+    count = sum(len(step.items) for step in steps)
+    if any(item.runs for step in steps for item in step.items):
+        steps[0].items.insert(0, guard(_IF.sub("", section.title), "", section.line, count))
 
 
 _IF = Regex(r"^(?:if|when)\s+", re.IGNORECASE)

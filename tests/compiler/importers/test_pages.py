@@ -401,3 +401,28 @@ def test_each_guess_names_its_lines_in_the_page_and_in_the_draft() -> None:
 )
 def test_a_condition_below_a_command_is_one_of_the_next_command(text: str) -> None:
     assert len(draft(f"{RUN}{block('ls')}{text}\n\n{block('cp a b')}").guards("cp a b")) == 1
+
+
+def test_several_ways_side_by_side_are_not_all_taken() -> None:
+    page = f"# Install\n\n## Install with pip\n\n{block('pip install shop')}"
+    made = draft(f"{page}## Install with conda\n\n{block('conda install shop')}")
+    assert made.guards("pip install shop") == ["Does this apply: Install with pip?"]
+    assert made.guards("conda install shop") == ["Does this apply: Install with conda?"]
+    assert draft(page).guards("pip install shop") == []
+
+
+@pytest.mark.parametrize("title", ["On macOS", "Linux", "Option 2: by hand", "Using Docker", "Shadow group (FreeBSD)"])
+def test_a_heading_of_one_way_asks_first(title: str) -> None:
+    assert draft(f"# Page\n\n## {title}\n\n{block('true')}").guards("true") == [f"Does this apply: {title}?"]
+
+
+@pytest.mark.parametrize(
+    "command", ["npm run dev", "flask --app shop serve", "docker compose up", "/path/to/shop --help"]
+)
+def test_a_server_and_a_path_of_an_example_are_shown(command: str) -> None:
+    assert draft(RUN + block(command)).run == []
+
+
+def test_only_the_number_of_a_heading_is_left_out() -> None:
+    made = draft(f"# Page\n\n## 3. Step 1: Look\n\n{block('true')}")
+    assert [step.title for step in made.runbook.steps] == ["Step 1: Look"]
