@@ -22,14 +22,14 @@ LONGEST = 100_000  # the longest command, below the 127 KiB that a runbook accep
 
 _PROMPT = Regex(r"[ \t]*(?:\([\w.-]+\)[ \t]*)?[$%❯➜][ \t]+(?=\S)")
 _OTHER = Regex(
-    r"[ \t]*(?:\[?[\w.-]+@[\w.-]+[^\n]{0,80}?[#$%>][ \t]|(?:ba|z|a)?sh-[\d.]+[#$%]|(?:mysql|mariadb|psql"
-    r"|sqlite|mongo\w*|redis|irb|postgres|cqlsh|ghci|iex|\w+db)\b[^\n]{0,40}[>#](?:[ \t]|$)|>>>[ \t]|In \[\d+\]:|PS[ \t]"
-    r"|[A-Z]:\\|[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])",
+    r"[ \t]*(?:\[?[\w.-]+@[\w.-]+[^\n]{0,80}?[#$%>][ \t]|(?:ba|z|a)?sh-[\d.]+[#$%]"
+    r"|(?:mysql|mariadb|psql|sqlite|mongo\w*|redis|irb|postgres|cqlsh|ghci|iex|\w+db)\b[^\n]{0,40}[>#](?:[ \t]|$)"
+    r"|>>>[ \t]|In \[\d+\]:|PS[ \t]|[A-Z]:\\)",
     re.IGNORECASE,
 )
-"""Matches the prompt of another machine, user or program."""
+_WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")
+"""Both match the prompt of another machine, user or program; the second one needs a known command behind it."""
 
-_ROOT = Regex(r"[ \t]*[\w/~.-]*[ \t]?#[ \t]", re.IGNORECASE)
 _BODY = Regex(r"<<-?[ \t]*['\"\\]?(\w+)")
 _LEFT_OUT = Regex(r"(?:^|[\s\[<(])(?:\.{3}|…)(?:$|[\s\])>])|…", re.MULTILINE)
 _NAME = Regex(r"(?:[a-z_./~$\"{][\w./+@${}~\"-]*|\[{1,2}|R|Rscript|:)")
@@ -66,6 +66,8 @@ _OPENING_TOOLS = frozenset(_OPENING_TOOLS_WORDS.split())
 _TTY = Regex(r"-(?:it|ti|i|t)[a-z]?|--(?:tty|interactive|stdin)")
 _EDITORS_WORDS = "vi vim nvim nano emacs pico ed visudo vipw vigr less more man top htop watch edit sudoedit"
 _EDITORS = frozenset(_EDITORS_WORDS.split())
+_SERVES = frozenset({"serve", "watch", "live", "port-forward", "runserver", "http.server", "livereload"})
+_RUNNERS = frozenset({"npm", "yarn", "pnpm"})
 _FOLLOWS = Regex(r"-f|-F|--follow(?:=true)?|-w|--watch(?:=true)?|-Lf|-fn?\d+|-nf")
 
 _HARM_WORDS = """
@@ -78,7 +80,7 @@ undo uninstall unlink unregister upgrade upload userdel usermod wipe wipefs
 _HARM = frozenset(_HARM_WORDS.split())
 _HARM_FLAG = Regex(
     r"--(?:delete|force|prune|purge|hard|remove|restart|stop)(?:-.*)?|-(?:delete|XDELETE|XPOST|XPUT|XPATCH)|mkfs.*"
-    r"|DELETE|POST|PUT|PATCH|--(?:data|data-raw|data-binary|upload-file|form)|-(?:exec|i\.?\w*)"
+    r"|DELETE|POST|PUT|PATCH|--(?:data|data-raw|data-binary|upload-file|form)|-exec"
 )
 _SQL = Regex(
     r"\b(?:drop\s+\w+|truncate|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b", re.IGNORECASE
@@ -89,6 +91,8 @@ tail test true type uniq wc which yq
 """
 _READS = frozenset(_READS_WORDS.split())
 _PARTS = Regex(r"[a-z]+")
+
+_OPENING = "it opens a shell, so the commands below are for another machine or program"
 
 Kind = Literal["run", "show", "output", "sample"]
 
@@ -110,7 +114,7 @@ class Block(Struct, frozen=True):
 
 
 def read_block(info: str, text: str) -> Block:
-    """Return what a code block is."""
+    """Classify a code block."""
     tag = tag_of(info)
     is_shell, is_plain = tag in SHELLS or tag in SESSIONS, tag in PLAIN
     lines = text.rstrip("\n").split("\n")
@@ -119,8 +123,9 @@ def read_block(info: str, text: str) -> Block:
     code, output = _session(lines)
     if code:
         return _command(code, output, tag)
-    other = next((line for line in lines if _OTHER.match(line) and not (tag in SHELLS and _ROOT.match(line))), "")
-    if other and (is_shell or _starts_like_command(_OTHER.sub("", other, count=1))):
+    weak = next((line for line in lines if _WEAK.match(line) and tag not in SHELLS), "")
+    is_other = any(map(_OTHER.match, lines)) or (weak and _starts_like_command(_WEAK.sub("", weak, count=1)))
+    if is_other:
         return Block("show", text, tag=tag, why="the prompt is of another machine, user or program")
     if is_shell and looks_like_command(text):
         why = "the block is a session without a prompt" if tag in SESSIONS else ""
@@ -128,6 +133,9 @@ def read_block(info: str, text: str) -> Block:
     if is_plain and tag not in {"log", "output", "out"} and _starts_like_command(text):
         opens = any(map(_opens, read_commands(text).commands))
         return Block("show", text, tag=tag, why="the block has no shell tag", opens=opens)
+    first = next(line for line in lines if line.strip())
+    if is_shell and any(map(_opens, read_commands(PLACEHOLDER.sub("X", first)).commands)):
+        return Block("show", text, tag=tag, why=_OPENING, opens=True)
     return Block("sample" if is_shell else "output", text, tag=tag)
 
 
@@ -193,12 +201,13 @@ def _session(lines: Sequence[str]) -> tuple[str, str]:
 def _command(code: str, output: str, tag: str, why: str = "") -> Block:
     if _LEFT_OUT.search(code):
         return Block("sample", code, output, tag)
+    why = why or ("it has a path of an example" if "path/to/" in code else "")
     if not looks_like_command(code):
         return Block("show", code, output, tag, "it doesn't look like a whole command")
     commands = read_commands(PLACEHOLDER.sub("X", code)).commands
     opens = any(map(_opens, commands))
     if opens:
-        why = why or "it opens a shell, so the commands below are for another machine or program"
+        why = why or _OPENING
     elif any(map(_waits, commands)):
         why = why or "it opens an editor, or shows lines until you stop it"
     return Block("show" if why else "run", code, output, tag, why, opens, tuple(dict.fromkeys(_harm(code, commands))))
@@ -243,6 +252,12 @@ def _waits(command: Command) -> bool:
         or (name == "git" and words[1:3] == ["rebase", "-i"])
     ):
         return True
+    if _SERVES & {word.rpartition(":")[2] for word in words} or (
+        name in _RUNNERS and {"start", "dev"} & set(words[1:3])
+    ):
+        return True
+    if "up" in words[1:4] and {"compose", "docker-compose"} & set(words[:2]) and not {"-d", "--detach"} & set(words):
+        return True
     follows = name in {"tail", "journalctl", "kubectl", "oc", "docker", "docker-compose", "podman", "stern"}
     is_file = "apply" in words or "create" in words or "delete" in words or "replace" in words or "--filename" in words
     return follows and not is_file and any(map(_FOLLOWS.fullmatch, words[1:]))
@@ -267,5 +282,5 @@ def _does_harm(name: str, rest: Sequence[str]) -> bool:
         return True
     plain = [word for word in rest if not word.startswith("-") and not set(word) & set("/.=:@$")][:5]
     parts = {part for word in plain for part in _PARTS.findall(word)}
-    flags = {word for word in rest if _HARM_FLAG.fullmatch(word) and (word != "-i" or name == "sed")}
-    return bool(parts & _HARM) or bool(flags)
+    edits = name in {"sed", "perl"} and any(word.startswith("-i") for word in rest)
+    return bool(parts & _HARM) or edits or any(map(_HARM_FLAG.fullmatch, rest))

@@ -1,4 +1,4 @@
-"""The draft of a runbook: its steps, questions, texts and marks, and how they are printed."""
+"""The draft of a runbook: its steps, questions, sections and marks, and how to print them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Literal
 from urllib.parse import quote, unquote
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from compiler.frontends.common.drafts import scalar
 from compiler.frontends.rundown.printing import fenced, heading, marked, section
@@ -107,6 +108,7 @@ def labeled(draft: Draft) -> Iterator[tuple[str, Item]]:
 
 def print_draft(draft: Draft) -> Printed:
     """Return the text of a draft, as `rdc fmt` formats it."""
+    draft = _with_own_titles(draft)
     blocks = [*_head(draft)]
     lines: dict[str, int] = {}
     labels, after = labeled(draft), _targets(draft)
@@ -119,6 +121,17 @@ def print_draft(draft: Draft) -> Printed:
             lines[label] = sum(block.count("\n") + 2 for block in blocks) + 1
             blocks.append(_item(label, item, after.get(label, "")))
     return Printed("\n\n".join(blocks) + "\n", lines)
+
+
+def _with_own_titles(draft: Draft) -> Draft:
+    """Return a draft whose sections have other headings than its steps, because `prose` names them by their heading."""
+    headings = {_header(label, item).lstrip("# ") for label, item in labeled(draft)}
+
+    def renamed(part: Item | Prose) -> Item | Prose:
+        is_taken = isinstance(part, Prose) and one_line(part.title) in headings
+        return replace(part, title=f"{part.title} (text)") if is_taken else part
+
+    return replace(draft, parts=tuple(map(renamed, draft.parts)))
 
 
 def _targets(draft: Draft) -> dict[str, str]:
@@ -144,12 +157,16 @@ def _jump(step: str, target: str) -> str:
 
 
 def _item(label: str, item: Item, skipping: str) -> str:
-    step, _, child = label.partition(".")
-    header = heading(_identifier(step), one_line(item.title), _identifier(child))
+    header = _header(label, item)
     marks = "\n".join(map(mark_line, item.marks))
     code = fenced(item.code, item.tag) if item.code else ""
     header = f"{header}\n\n{marks}" if marks else header
     return section(header, item.text.strip("\n"), code, _transitions(item, skipping))
+
+
+def _header(label: str, item: Item) -> str:
+    step, _, child = label.partition(".")
+    return heading(_identifier(step), one_line(item.title), _identifier(child))
 
 
 def _identifier(label: str) -> int | str:
@@ -194,15 +211,13 @@ def _frontmatter(draft: Draft) -> Iterator[str]:
     asking = [(label, item.asks) for label, item in labeled(draft) if item.asks]
     if asking:
         yield "  steps:"
-        yield from (f'    "{label}": {{asks: {name}}}' for label, name in asking)
+        yield from (f'    "{label}": {{asks: {scalar(name)}}}' for label, name in asking)
 
 
 def _input(declared: Input) -> Iterator[str]:
     keys = {"description": declared.description, "default": declared.default, "pattern": declared.pattern}
-    given = {key: value for key, value in keys.items() if value is not None and value != ""}
-    if declared.default == "":
-        given["default"] = ""
-    yield f"    {declared.name}:" if given else f"    {declared.name}: {{}}"
+    given = {key: value for key, value in keys.items() if value or (key == "default" and value is not None)}
+    yield f"    {scalar(declared.name)}:{'' if given else ' {}'}"
     yield from (f"      {key}: {scalar(value)}" for key, value in given.items())
 
 

@@ -1,14 +1,14 @@
-"""Turn the texts, lists and code blocks below one heading into the items of a step."""
+"""Turn the text, the lists and the code blocks below one heading into the items of a step."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.frontends.rundown.parse.checklist import TASK
-from compiler.importers import texts, words
+from compiler.importers import markup, words
 from compiler.importers.commands import Block, is_command_span, read_block
 from compiler.importers.draft import Item, Mark
 from compiler.importers.markdown import Piece
@@ -21,7 +21,8 @@ _LEAVES = Regex(r"\s*(?:exit|logout)\s*")
 AFTER = "After the command:"
 EXPECTED = "Expected output:"
 
-_LONGEST_CASE = 80
+_LONGEST_CASE, _SHORT = 80, 8
+_EXAMPLE = Regex(r"for (?:example|instance)\b", 2)
 _PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
 
 
@@ -97,27 +98,33 @@ class Items:
         if last and words.puts(last):
             self._split_lead()
             title, texts_above = self._title(last, "Use this"), self._taken()
-            self._add(Item(title, texts_above, piece.text, texts.tag(block.tag), line=piece.line))
+            self._add(Item(title, texts_above, piece.text, markup.tag(block.tag), line=piece.line))
         else:
-            self.lead.append(Text(texts.shown(piece.text, block.tag), "", piece.line))
+            self.lead.append(Text(markup.shown(piece.text, block.tag), "", piece.line))
 
     def _command(self, block: Block, line: int) -> None:
-        plain = next((text.plain for text in reversed(self.lead) if text.plain), "")
+        above_it = [text.plain for text in self.lead if text.plain]
+        plain = above_it[-1] if above_it else ""
         case = "" if self.hint else words.condition(plain)
+        if not case and not self.hint and len(plain.split()) <= _SHORT and above_it[1:]:
+            case = words.condition(above_it[-2])  # the last text is only `Run:`
         title = self.hint or self._title(plain, "")
         self.hint = ""
-        title = title or (texts.cut(self.heading) if not self.items else "") or f"Run {_summary(block.code)}"
+        title = title or (markup.cut(self.heading) if not self.items else "") or f"Run {_summary(block.code)}"
         above = self._taken()
         notes = (Mark("shown", block.why, line),) if block.why else ()
         tag = "bash" if block.kind == "run" else "bash prompt"
         item = Item(title, above, block.code, tag, notes=notes, line=line)
         if block.kind == "run":
             self._ask_machine(line)
+            harm = block.harm or (words.does_harm(words.instruction(plain)) and block.code.strip().split("\n"))
             if case:
                 self._add(guard(case, above, line))
                 item = replace(item, text="")
-            elif block.harm or words.does_harm(words.instruction(plain)):
-                self._add(_harm_question(title, block.harm or block.code.strip().split("\n"), line))
+            if harm:
+                self._add(_harm_question(title, harm, line))
+            if case and harm:
+                self.items[-2:] = [_joined(*self.items[-2:])]
         self._add(item)
         if block.output:
             self._expect("", block.output, "")
@@ -132,19 +139,23 @@ class Items:
 
     def _expect(self, above: str, output: str, tag: str) -> None:
         item = self.items[-1]
-        block = texts.shown(output, tag)
+        block = markup.shown(output, tag)
         parts = [item.text, above, *([] if EXPECTED in item.text and not above else [EXPECTED]), block]
         self.items[-1] = replace(item, text="\n\n".join(filter(None, parts)))
 
     # --- Text ---------------------------------------------------------------------------------------------------------
 
     def _split_lead(self) -> None:
-        """Give the texts that are about the command above to its item."""
-        while self.items and self.lead and (words.follows(self.lead[0].plain) or not self.lead[0].plain):
+        """Give each text about the command above to its item, except a condition, which may be for the next command."""
+        while self.items and self.lead:
+            plain, is_last = self.lead[0].plain, len(self.lead) == 1
+            is_above = not plain or (words.follows(plain) and not words.condition(plain) and not plain.endswith(":"))
+            if not is_above or (is_last and not plain):
+                break
             self._after(self.lead.pop(0))
 
     def _taken(self) -> str:
-        taken = "\n\n".join(texts.safe(text.markdown) for text in self.lead)
+        taken = "\n\n".join(markup.safe(text.markdown) for text in self.lead)
         self.lead = []
         return taken
 
@@ -153,26 +164,26 @@ class Items:
             if self.items:
                 self._after(text)
             else:
-                self.own.append(texts.safe(text.markdown))
+                self.own.append(markup.safe(text.markdown))
         self.lead = []
 
     def _after(self, text: Text) -> None:
         """Add a text below a command: as a question, or to the text of the command."""
         if text.plain and words.asks(text.plain) and (words.imperative(text.plain) or words.condition(text.plain)):
-            self._question(text.plain, texts.safe(text.markdown), text.line)
+            self._question(text.plain, markup.safe(text.markdown), text.line)
             return
         item = self.items[-1]
         label = [AFTER] if item.code and AFTER not in item.text else []
-        self.items[-1] = replace(item, text="\n\n".join(filter(None, [item.text, *label, texts.safe(text.markdown)])))
+        self.items[-1] = replace(item, text="\n\n".join(filter(None, [item.text, *label, markup.safe(text.markdown)])))
 
     def _question(self, plain: str, markdown: str, line: int) -> None:
         self.instructions += 1
         self._add(
-            Item(self._title(plain, texts.cut(words.sentences(plain)[0] if plain else "Do this")), markdown, line=line)
+            Item(self._title(plain, markup.cut(words.sentences(plain)[0] if plain else "Do this")), markdown, line=line)
         )
 
     def _title(self, plain: str, otherwise: str) -> str:
-        return words.capital(texts.cut(words.instruction(plain))) or otherwise
+        return words.capital(markup.cut(words.instruction(plain))) or otherwise
 
     def _add(self, item: Item) -> None:
         self.items.append(item)
@@ -194,10 +205,10 @@ class Items:
             above = self._taken()
         elif not self.items:
             self._flush()
-        begin = len(self.items)
+        start = len(self.items)
         for item in items:
             self._item(item)
-        self._guard(begin, case, above, piece.line)
+        self._guard(start, case, above, piece.line)
 
     def _item(self, item: Piece) -> None:
         first, *rest = item.pieces or (item,)
@@ -210,9 +221,9 @@ class Items:
             return
         self._split_lead()
         case = words.condition(first.plain)
-        begin, above = len(self.items), ""
+        start, above = len(self.items), ""
         if case:
-            above = "\n\n".join(filter(None, [self._taken(), texts.safe(first.text)]))
+            above = "\n\n".join(filter(None, [self._taken(), markup.safe(first.text)]))
             self.hint = self._title(first.plain, "")
         else:
             self.lead.append(Text(first.text, first.plain, first.line))
@@ -220,7 +231,7 @@ class Items:
             self._piece(piece)
         self._flush()
         self.hint = ""
-        self._guard(begin, case, above, item.line)
+        self._guard(start, case, above, item.line)
 
     def _instruction(self, item: Piece, first: Piece) -> None:
         if len(item.pieces) == 1 and self._span(first):
@@ -229,9 +240,9 @@ class Items:
         if is_question or (item.info == "-" and words.instruction(first.plain)):
             self._split_lead()
             body = "\n\n".join(piece.text for piece in item.pieces)
-            self._question(first.plain, "\n\n".join(filter(None, [self._taken(), texts.safe(body)])), item.line)
+            self._question(first.plain, "\n\n".join(filter(None, [self._taken(), markup.safe(body)])), item.line)
         else:
-            text = f"- {first.text}" if TASK.match(item.text) else item.text
+            text = "\n\n".join(piece.text for piece in item.pieces) if item.info == "1" else item.text
             self.lead.append(Text(text, item.plain, item.line))
 
     def _span(self, piece: Piece) -> bool:
@@ -248,21 +259,18 @@ class Items:
         self._command(Block("show", f"{code}\n", why=why), piece.line)
         return True
 
-    def _guard(self, begin: int, case: str, above: str, line: int) -> None:
-        """Put a question before the items from `begin` on, if they have a condition and a command."""
+    def _guard(self, start: int, case: str, above: str, line: int) -> None:
+        """Put a question before the items from `start` on, if they have a condition and a command."""
         if not case:
             return
-        added = self.items[begin:]
+        added = self.items[start:]
         if any(item.runs for item in added):
             is_asked = len(added) == 2 and added[0].replies == "skip"  # one question is enough for one command
             question = guard(case, above, line, len(added) - is_asked)
-            if is_asked:
-                texts_of_both = "\n\n".join(filter(None, [above, added[0].text]))
-                question = replace(question, text=texts_of_both, notes=added[0].notes)
-            self.items[begin:] = [question, *added[is_asked:]]
+            self.items[start:] = [_joined(question, added[0]) if is_asked else question, *added[is_asked:]]
         elif added:
             first = added[0]
-            self.items[begin] = replace(first, text="\n\n".join(filter(None, [above, first.text])))
+            self.items[start] = replace(first, text="\n\n".join(filter(None, [above, first.text])))
         else:
             self.lead.insert(0, Text(above, case, line))
             self._flush()
@@ -271,12 +279,18 @@ class Items:
 def guard(case: str, text: str, line: int, skips: int = 1) -> Item:
     """Return the question whether a condition holds, which skips the items below it otherwise."""
     mark = Mark("condition", "the command has a condition", line)
-    title = f"Does this apply: {texts.cut(case)}?" if len(case) <= _LONGEST_CASE or not text else "Does this apply?"
+    is_in_text = text and (len(case) > _LONGEST_CASE or _EXAMPLE.match(case))
+    title = "Does this apply?" if is_in_text else f"Does this apply: {markup.cut(case)}?"
     return Item(title, text, replies="skip", skips=skips, marks=(mark,), line=line)
 
 
+def _joined(question: Item, harm: Item) -> Item:
+    """Return one question for a condition and for the harm of a command."""
+    return replace(question, text="\n\n".join(filter(None, [question.text, harm.text])), notes=harm.notes)
+
+
 def _harm_question(title: str, lines: Sequence[str], line: int) -> Item:
-    listed = ", ".join(texts.span(one) for one in lines)
+    listed = ", ".join(markup.span(one) for one in lines)
     note = Mark("harm", f"the command changes or deletes something: {lines[0]}", line)
     return Item(
         f"Do this now: {title[:1].lower()}{title[1:]}?",
@@ -289,7 +303,7 @@ def _harm_question(title: str, lines: Sequence[str], line: int) -> Item:
 
 def _summary(code: str) -> str:
     line = next((line for line in code.split("\n") if line.strip() and line.lstrip()[:1] != "#"), "")
-    plain = [word for word in line.split() if word != "sudo" and _PLAIN_WORD.fullmatch(word)]
+    plain = list(takewhile(_PLAIN_WORD.fullmatch, line.removeprefix("sudo ").split()))
     return " ".join(plain[:3]) or "the command"
 
 

@@ -1,4 +1,4 @@
-"""Read a Markdown page into sections with texts, list items and code blocks, as the importer sees them."""
+"""Read a Markdown page into sections with text, list items and code blocks, as the importer sees them."""
 
 from __future__ import annotations
 
@@ -73,9 +73,10 @@ _FENCE = Regex(r"---[ \t]*|\+\+\+[ \t]*")
 _KEY = Regex(r"(?P<key>[\w-]+)[ \t]*[:=][ \t]*(?P<value>.*)")
 _TASK = Regex(r"\[[ xX]\]\s+")
 _WORD = Regex(r"[^\W_]+")
-_DEFINITION = Regex(r" {0,3}\[[^\]]+\]:\s*<?(?P<url>[^\s>]+)")
+_DEFINITION = Regex(r"[ \t>*+-]*(?:\d+[.)])?[ \t]*\[[^\]]+\]:\s*<?(?P<url>[^\s>]+)")
+_DEFINITIONS = Regex(r"\n[ \t]*(?:\n {0,3}\[[^\]\n]+\]:[^\n]*)+\Z")
 _COMMENT = Regex(r"\s*<!--(?:(?!-->)[\s\S])*-->\s*")
-_NUMBER = Regex(r"\d+(?:\.\d+)*[.:)]?\s+(?=\S)")
+_NUMBER = Regex(r"^\d+(?:\.\d+)*[.:)]?\s+(?=\S)")
 
 Events = list[tuple[Any, Any]]
 
@@ -102,7 +103,6 @@ class _Reader:
         self.links: list[tuple[int, str]] = []
         self.code: list[tuple[int, str]] = []
         self.edits: list[tuple[int, int, bytes]] = []
-        self.covered: set[int] = set()
 
     def line(self, place: int) -> int:
         """Return the page's line of a byte."""
@@ -113,9 +113,8 @@ class _Reader:
         events: Events = list(pyromark.events_with_range(self.data.decode()))
         self._count(events)
         flat: list[Section] = [Section(0, "", self.first)]
-        for event, where, inner in _children(events, 0, len(events)):
+        for event, where, inner in _children(events):
             kind = _name(event["Start"]) if "Start" in event else "Rule"
-            self.covered.update(range(self.line(where["start"]), self.line(max(where["end"] - 1, where["start"])) + 1))
             if kind == "Heading":
                 level = int(event["Start"]["Heading"]["level"][1])
                 title, links = self._heading(inner)
@@ -150,8 +149,8 @@ class _Reader:
                 kind = _name(event["End"])
                 in_code = in_code and kind not in {"CodeBlock", "Fenced"}
                 if kind in {"Link", "Image"} and open_links:
-                    inner, begun, stop, place = open_links.pop()
-                    if place >= 0 and self.edits[place][0] == begun:
+                    inner, opened, stop, place = open_links.pop()
+                    if place >= 0 and self.edits[place][0] == opened:
                         self.edits[place] = (inner, stop, self.edits[place][2])
                 for one in open_links:
                     one[0] = max(one[0], end)
@@ -182,7 +181,7 @@ class _Reader:
         """Add the links that no text uses, which Markdown doesn't show."""
         used = {url for _, url in self.links}
         for number, line in enumerate(self.data.decode().split("\n"), self.first):
-            if number not in self.covered and (found := _DEFINITION.match(line)) and found["url"] not in used:
+            if (found := _DEFINITION.match(line)) and found["url"] not in used:
                 self.links.append((number, found["url"]))
 
     # --- Pieces -------------------------------------------------------------------------------------------------------
@@ -198,8 +197,8 @@ class _Reader:
             return [Piece("code", line, last, text, "", info.strip())]
         if kind == "List":
             number = event["Start"]["List"]
-            items = [self._item(number, one, part) for _, one, part in _children(inner, 0, len(inner))]
-            text = self.slice(start, end)
+            items = [self._item(number, one, part) for _, one, part in _children(inner)]
+            text = _DEFINITIONS.sub("", self.slice(start, end))  # the links are inline now
             return [Piece("list", line, last, text, _plain(inner), "-" if number is None else "1", tuple(items))]
         text = self.slice(start, end)
         if kind == "Rule" or (kind == "HtmlBlock" and _COMMENT.fullmatch(text)) or not text.strip():
@@ -210,7 +209,7 @@ class _Reader:
         start, end = where["start"], where["end"]
         pieces: list[Piece] = []
         loose: Events = []
-        for event, place, part in _children(inner, 0, len(inner)):
+        for event, place, part in _children(inner):
             kind = _name(event["Start"]) if isinstance(event, dict) and "Start" in event else ""
             if kind in _BLOCKS:
                 pieces += [*self._loose(loose), *self._piece(kind, event, place, part)]
@@ -224,7 +223,8 @@ class _Reader:
             pieces[0] = replace(first, text=first.text[is_task.end() :], plain=_TASK.sub("", first.plain, count=1))
         mark = "[ ]" if is_task else "-" if number is None else "1"
         last = max((piece.end for piece in pieces), default=self.line(start))
-        return Piece("item", self.line(start), last, self.slice(start, end), _plain(inner), mark, tuple(pieces))
+        text = _DEFINITIONS.sub("", self.slice(start, end))
+        return Piece("item", self.line(start), last, text, _plain(inner), mark, tuple(pieces))
 
     def _loose(self, events: Events) -> list[Piece]:
         """Return the text of a tight item, which is in no paragraph."""
@@ -239,8 +239,8 @@ class _Reader:
         parts: list[bytes] = []
         end += 2 * (self.data[end : end + 2] == b"[]")
         place = start
-        for begin, stop, text in sorted(edit for edit in self.edits if start <= edit[0] and edit[1] <= end):
-            parts += [self.data[place:begin], text]
+        for first_byte, stop, text in sorted(edit for edit in self.edits if start <= edit[0] and edit[1] <= end):
+            parts += [self.data[place:first_byte], text]
             place = stop
         parts.append(self.data[place:end])
         first, *rest = b"".join(parts).decode().rstrip().split("\n")
@@ -251,7 +251,7 @@ class _Reader:
         text = _plain(inner)
         links = [(event, where) for event, where in inner if isinstance(event, dict) and "Start" in event]
         found = [self.slice(where["start"], where["end"]) for event, where in links if _name(event["Start"]) in _LINKS]
-        return _NUMBER.sub("", text, count=1) if _NUMBER.match(text) else text, tuple(found)
+        return _NUMBER.sub("", "".join(filter(str.isprintable, text)), count=1), tuple(found)
 
 
 _LINKS = frozenset({"Link", "Image"})
@@ -270,9 +270,9 @@ def _name(tag: str | Mapping[str, Any]) -> str:
     return "Fenced" if name == "CodeBlock" and isinstance(about, dict) else name
 
 
-def _children(events: Sequence[tuple[Any, Any]], begin: int, end: int) -> Iterator[tuple[Any, Any, Events]]:
+def _children(events: Events) -> Iterator[tuple[Any, Any, Events]]:
     """Yield each outer event with its range and the events inside it."""
-    place = begin
+    place, end = 0, len(events)
     while place < end:
         event, where = events[place]
         depth, stop = 0, place

@@ -1,4 +1,4 @@
-"""Import a page or a skill: sections become steps, texts and questions of a draft."""
+"""Import a page or a skill: sections become the steps, questions and sections of a draft."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from compiler.frontends.rundown import MOST_HEADINGS
-from compiler.importers import texts, words
+from compiler.importers import markup, words
 from compiler.importers.draft import Draft, Item, Mark, Printed, Prose, one_line, print_draft
 from compiler.importers.items import Items, Machine, guard
 from compiler.importers.markdown import Page, Section, read_page
@@ -40,9 +40,10 @@ class Step(Struct):
 
     title: str
     line: int
-    texts: list[str] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     name: str = ""
+    has_children: bool = False
 
     @property
     def count(self) -> int:
@@ -60,7 +61,7 @@ def import_page(source: Source, origin: str, options: Options) -> Imported | Ref
         LostCodeError: The draft would lack a code line: a defect.
     """
     page = read_page(source)
-    builder = _Builder()
+    builder = _Builder(one_line(_unquoted(page.metadata.get("title", (0, ""))[1])))
     parts = builder.parts_of(page.root)
     if not builder.is_procedure(parts):
         problem = "the page has no procedure: it needs a command, or two instructions"
@@ -85,9 +86,9 @@ def _report(source: Source, page: Page, draft: Draft, printed: Printed, values: 
 class _Builder:
     """Builds the steps of one page."""
 
-    def __init__(self) -> None:
+    def __init__(self, title: str) -> None:
         self.machine = Machine()
-        self.title = ""
+        self.title = title
         self.text: list[str] = []
         self.instructions = 0
 
@@ -107,11 +108,10 @@ class _Builder:
         parts: list[Part] = []
         for section in outer:
             found = self._items(section)
-            self.text += [*([texts.safe("See " + ", ".join(section.links))] if section.links else []), *found.own]
+            self.text += [*([markup.safe("See " + ", ".join(section.links))] if section.links else []), *found.own]
             if found.items:
                 parts.append(Step(self.title or "Start", section.line, [], found.items))
-        for child in children:
-            parts += self._section(child)
+        parts += [part for result in self._sections(children) for part in result]
         return self._with_rollback(parts)
 
     def _with_rollback(self, parts: list[Part]) -> list[Part]:
@@ -130,18 +130,29 @@ class _Builder:
         self.instructions += found.instructions
         return found
 
-    def _section(self, section: Section, *, in_rollback: bool = False) -> list[Part]:
+    def _sections(self, sections: Sequence[Section], *, in_rollback: bool = False) -> list[list[Part]]:
+        """Return the parts of sections side by side."""
+        ways = sum(words.is_way(section.title) for section in sections) > 1
+        found = []
+        for section in sections:
+            is_one = words.condition(section.title) or (ways and words.is_way(section.title))
+            parts = self._section(section, in_rollback=in_rollback)
+            if is_one:
+                _guard(section, parts)
+            found.append(parts)
+        return found
+
+    def _section(self, section: Section, *, in_rollback: bool) -> list[Part]:
         """Return the parts of a section and its children."""
         shell = self.machine.shell
         is_rollback = words.is_rollback(section.title) and not in_rollback
         found = self._items(section)
-        links = [texts.safe("See " + ", ".join(section.links))] if section.links else []
+        links = [markup.safe("See " + ", ".join(section.links))] if section.links else []
         own = Step(section.title, section.line, [*links, *found.own], found.items)
-        results = [self._section(child, in_rollback=in_rollback or is_rollback) for child in section.children]
+        results = self._sections(section.children, in_rollback=in_rollback or is_rollback)
         if not shell:
             self.machine.leave_section()
         parts = self._assembled(section, own, results, is_flat=is_rollback)
-        self._guard(section, parts)
         if is_rollback:
             _as_rollback(parts)
         return parts
@@ -152,11 +163,12 @@ class _Builder:
             single = result[0] if len(result) == 1 else None
             if isinstance(single, Step) and not single.name and not below and (single.count < 2 or is_flat):
                 own.items += _lifted(single)
+                own.has_children = True
             else:
                 below += result
         if own.items:
             return [own, *below]
-        if own.texts:
+        if own.text:
             return [self._text_part(section, own, has_children=bool(below)), *below]
         if not below:
             return [Prose(section.title, "", section.line)] if section.title else []
@@ -168,19 +180,22 @@ class _Builder:
         is_step = words.is_procedure(section.title) and not has_children
         is_instruction = bool(words.imperative((words.sentences(plain) or [""])[0], purposes=False))
         if words.is_reference(section.title) or not (is_step or is_instruction or _imperative_list(section)):
-            return Prose(section.title or "Text", "\n\n".join(own.texts), section.line)
+            return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
         self.instructions += 1
-        own.items = [Item(section.title or "Text", "\n\n".join(own.texts), line=section.line)]
-        own.texts = []
+        own.items = [Item(section.title or "Text", "\n\n".join(own.text), line=section.line)]
+        own.text = []
         return own
 
-    def _guard(self, section: Section, parts: Sequence[Part]) -> None:
-        """Put one question before everything below a heading with a condition."""
-        case = words.condition(section.title)
-        steps = [part for part in parts if isinstance(part, Step)]
-        count = sum(len(step.items) for step in steps)
-        if case and any(item.runs for step in steps for item in step.items):
-            steps[0].items.insert(0, guard(section.title, "", section.line, count))
+
+def _guard(section: Section, parts: Sequence[Part]) -> None:
+    """Put one question before everything below a heading with a condition."""
+    steps = [part for part in parts if isinstance(part, Step)]
+    count = sum(len(step.items) for step in steps)
+    if any(item.runs for step in steps for item in step.items):
+        steps[0].items.insert(0, guard(_IF.sub("", section.title), "", section.line, count))
+
+
+_IF = Regex(r"^(?:if|when)\s+", re.IGNORECASE)
 
 
 def _lifted(step: Step) -> Iterator[Item]:
@@ -190,14 +205,14 @@ def _lifted(step: Step) -> Iterator[Item]:
             yield item
             continue
         lead = "" if item.title == step.title or _has(item.text, item.title) else f"{item.title}."
-        text = "\n\n".join(filter(None, [*step.texts, texts.safe(lead), item.text]))
+        text = "\n\n".join(filter(None, [*step.text, markup.safe(lead), item.text]))
         yield replace(item, title=step.title, text=text) if step.count == 1 else item
 
 
 def _add_above(parts: list[Part], text: str) -> None:
     first = parts[0]
     if isinstance(first, Step):
-        first.texts.insert(0, text)
+        first.text.insert(0, text)
     else:
         parts[0] = Prose(first.title, "\n\n".join(filter(None, [text, first.text])), first.line)
 
@@ -231,7 +246,7 @@ def _draft(page: Page, builder: _Builder, parts: Sequence[Part], values: Values)
     metadata = {key: _unquoted(value) for key, (_, value) in page.metadata.items()}
     is_skill = {"name", "description"} <= metadata.keys()
     return Draft(
-        one_line(builder.title or metadata.get("title", "")) or (metadata["name"] if is_skill else ""),
+        one_line(builder.title) or (metadata["name"] if is_skill else ""),
         tuple(final),
         metadata["name"] if is_skill else "",
         metadata["description"] if is_skill else "",
@@ -262,7 +277,7 @@ def _few_sections(parts: Sequence[Part]) -> Iterator[Part]:
 
 
 def _final(step: Step, items: Sequence[Item], values: Values) -> Item:
-    text = in_text("\n\n".join(filter(None, step.texts)), values.names)
+    text = in_text("\n\n".join(filter(None, step.text)), values.names)
     title = in_text(one_line(step.title), values.names) or "Step"
     marks: tuple[Mark, ...] = ()
     if step.name:
@@ -270,9 +285,9 @@ def _final(step: Step, items: Sequence[Item], values: Values) -> Item:
         items = [*items[:-1], replace(items[-1], replies="end")]
         title = "" if title == step.name else title
     items = [_without_title(item) for item in items]
-    if len(items) == 1:
+    if len(items) == 1 and not step.has_children:
         item = items[0]
-        lead = "" if item.title == title or _has(item.text, item.title) else f"{item.title}."
+        lead = "" if item.title in (title, step.title) or _has(item.text, item.title) else f"{item.title}."
         whole = "\n\n".join(filter(None, [text, lead, item.text]))
         return _asking(
             replace(item, title=title, text=whole, name=step.name, marks=(*marks, *item.marks), line=step.line)

@@ -11,8 +11,9 @@ import msgspec
 from msgspec import Struct
 
 from compiler.importers.draft import Draft, Printed, labeled
-from compiler.importers.markdown import Page, words_of
+from compiler.importers.markdown import Page, read_page, words_of
 from compiler.text.regex import Regex
+from compiler.text.source import Source
 
 VERSION = 1
 
@@ -29,7 +30,7 @@ class Entry(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """What an import did with one page: counts, guesses and losses."""
+    """The result of importing one page: counts, guesses and losses."""
 
     source: str
     draft: str
@@ -100,12 +101,14 @@ def losses_of(page: Page, names: Mapping[str, str], text: str) -> Iterator[Entry
     Raises:
         LostCodeError: The draft lacks a code line.
     """
+    _find_code(page, names, text)
     body = _COMMENT.sub("", text.split("\n---\n", 1)[-1])
-    _find_code(page, names, body)
     for key, (line, value) in page.metadata.items():
         if value.strip() and not {*words_of(value)} <= {*words_of(text)}:
             yield Entry("frontmatter", f"{key}: {value}", line)
-    left = Counter(words_of(body))
+    after = read_page(Source.from_text("", body)).content
+    left = Counter(word for _, word in after.words)
+    left.update(word for _, line in after.code for word in words_of(line))
     left.subtract(word for _, line in page.content.code for word in words_of(line))
     missing: dict[int, list[str]] = {}
     for line, word in page.content.words:

@@ -114,7 +114,7 @@ def _with_marks(flat: Sequence[tuple[int, Item]], inputs: Sequence[str]) -> list
                 mark = Mark("folder", "the next commands run in the folder of the run again", item.line)
                 marked[place] = (number, replace(item, marks=(*item.marks, mark)))
             elif _KEEPS.search(item.code) and "RDC_OUTPUT" not in item.code:
-                mark = Mark("state", "the next commands don't see what this one sets in its shell", item.line)
+                mark = Mark("state", "the next commands don't see the variables and functions of this shell", item.line)
                 marked[place] = (number, replace(item, marks=(*item.marks, mark)))
     for name in inputs:
         places = [place for place, (_, item) in enumerate(flat) if item.code and _uses(item, name)]

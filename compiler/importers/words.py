@@ -27,9 +27,12 @@ upload use validate verify view visit wait watch work write
 _VERBS = frozenset(_VERBS_WORDS.split())
 """Verbs that start an instruction."""
 
+MOST_OF_VARIANT = 8
+"""The most words of a text that only names a way."""
+
 _BEFORE = Regex(
     r"(?:(?:please|then|now|next|first|second|third|finally|lastly|afterwards|also|and|again|instead|just|simply"
-    r"|to (?:start|begin)|manually|step \d+|\d+|let's|(?:you|we) (?:can|should|must|may|need to|have to"
+    r"|to start|manually|step \d+|\d+|let's|(?:you|we) (?:can|should|must|may|need to|have to"
     r"|will need to|could|want to)(?: now| then| also)?)[,:.)]?\s+)+",
     re.IGNORECASE,
 )
@@ -42,17 +45,29 @@ _PURPOSE = Regex(
 _VAGUE = Regex(r"(?:in order )?to \w+ (?:this|so|that|it),\s+(?:first,?\s+)?", re.IGNORECASE)
 _TAIL = Regex(r",?\s+(?:with|using|by|as|via|like|in|the following(?: command)?|below)\W*$", re.IGNORECASE)
 _CLAUSE = Regex(r",\s+(?:so|then|and then)\s+|;\s+|\s+[–—]\s+")
+_SYSTEMS = (
+    r"(?:linux|mac ?os(?: x)?|mac|windows|wsl|ubuntu|debian|fedora|rhel|centos|red hat|suse|alpine|arch|free ?bsd|aws"
+    r"|gcp|azure|eks|gke|aks|openshift|minikube|homebrew|conda|pip|docker|podman|helm)"
+)
+_VARIANT = Regex(
+    rf"(?:(?:using|with|without|via|option|method|variant|approach|example)\b|(?:on|for|from) {_SYSTEMS}\b"
+    rf"|{_SYSTEMS}\W*$).*|.*\([^)]*\b{_SYSTEMS}\b[^)]*\)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Matches a heading, or a short text above a block, for one of several ways."""
+
+_WAY = Regex(r"\b(?:with|without|using|via)\s+\S", re.IGNORECASE)
 _INDIRECT = Regex(
-    r"\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|tell|decide|sure|validate|shows?|indicates?"
+    r"\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
     r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b",
     re.IGNORECASE,
 )
-"""Matches words that are no condition for a command, such as `check if`."""
+"""Matches words like a condition that no command depends on, such as `check if`."""
 
 _CONDITION = Regex(
     r"\b(?:if|when|whenever|unless|otherwise|alternatively|as an alternative|optional|optionally|could try"
     r"|(?:may|might)(?: also)? (?:try|want|need)"
-    r"|in case|only for|in the event|as a last resort|depending on|troubleshoot\w*)\b",
+    r"|in case|only for|for example|for instance|in the event|as a last resort|depending on|troubleshoot\w*)\b",
     re.IGNORECASE,
 )
 _IF = Regex(
@@ -92,7 +107,7 @@ _STEPS = Regex(r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|proced
 _NEVER = Regex(
     r"(?:meaning|impact|overview|introduction|intro|background|description|summary|references?|see also|further reading"
     r"|resources|related\b.*|glossary|license|credits|(?:table of )?contents|change ?log|contact\w*|notes?|about\b.*"
-    r"|pre-?requisites?|requirements?|system requirements|before you (?:begin|start)|context"
+    r"|pre-?requisites?|requirements?|system requirements|before you .*|context"
     r"|severity|symptoms?|purpose|scope"
     r"|goals?|motivation|when to use.*|links|additional .*|faq)",
     re.IGNORECASE,
@@ -106,8 +121,8 @@ def sentences(text: str) -> list[str]:
 
 def imperative(sentence: str, *, purposes: bool = True) -> str:
     """Return a sentence from its verb on if it is an instruction, or ""; with `purposes`, also `To list them, run:`."""
-    begun = _BEFORE.match(sentence)
-    rest = sentence[begun.end() :] if begun else sentence
+    opening = _BEFORE.match(sentence)
+    rest = sentence[opening.end() :] if opening else sentence
     rest = _VAGUE.sub("", rest) if purposes else rest
     if purposes and (purpose := _PURPOSE.fullmatch(rest)):
         rest = purpose["what"]
@@ -119,13 +134,26 @@ def instruction(text: str) -> str:
     """Return the first instruction of plain text, or ""."""
     clauses = (clause for one in sentences(text) for clause in (one, *_CLAUSE.split(one)[1:]))
     found = next((found for one in clauses if (found := imperative(_case(one)[1]))), "")
-    return _TAIL.sub("", found.partition(" (")[0])
+    found = found.partition(" (")[0]
+    shorter = _TAIL.sub("", found)
+    return shorter if " " in shorter else found
 
 
 def condition(text: str) -> str:
     """Return the condition of plain text, as the end of a question, or ""."""
     found = (one for one in sentences(text) if _CONDITION.search(_INDIRECT.sub(" ", one)))
-    return next((_case(one)[0] or _trailing(one) or one for one in found), "")
+    case = next((_case(one)[0] or _trailing(one) or one for one in found), "")
+    return case or (text if is_variant(text) else "")
+
+
+def is_variant(title: str) -> bool:
+    """Return whether a heading or a short text above a block is about one of several ways, such as `On macOS`."""
+    return len(title.split()) <= MOST_OF_VARIANT and _VARIANT.match(title) is not None
+
+
+def is_way(title: str) -> bool:
+    """Return whether a heading names a way, which is one of several if another heading beside it does so, too."""
+    return _WAY.search(title) is not None
 
 
 def _trailing(sentence: str) -> str:

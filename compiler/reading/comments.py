@@ -54,10 +54,10 @@ def marks_in(source: Source) -> dict[int, str]:
     """Return the guesses that an importer marked in a Markdown document, by line, except in code blocks."""
     if MARK not in source.text:
         return {}
-    begin = _body(source.lines)
-    shown = _in_code(source, begin)
+    first = _body(source.lines)
+    shown = _in_code(source, first)
     found = ((number, _MARKED.fullmatch(line)) for number, line in enumerate(source.lines, 1) if MARK in line)
-    return {number: match["words"] for number, match in found if match and number >= begin and number not in shown}
+    return {number: match["words"] for number, match in found if match and number >= first and number not in shown}
 
 
 def comments_in(source: Source, *, is_markdown: bool) -> list[Comment]:
@@ -117,13 +117,13 @@ def _body(lines: tuple[str, ...]) -> int:
     return next((number + 1 for number, line in enumerate(lines[1:], 2) if _FENCE.fullmatch(line)), 1)
 
 
-def _in_code(source: Source, begin: int) -> frozenset[int]:
-    text = "\n".join(source.lines[begin - 1 :])
+def _in_code(source: Source, first: int) -> frozenset[int]:
+    text = "\n".join(source.lines[first - 1 :])
     starts = list(accumulate((len(line.encode()) + 1 for line in text.split("\n")), initial=0))
     events: Iterable[tuple[Any, Any]] = pyromark.events_with_range(text)
     blocks = [where for event, where in events if "Start" in event and "CodeBlock" in event["Start"]]
     return frozenset(
-        begin - 1 + line
+        first - 1 + line
         for where in blocks
         for line in range(bisect_right(starts, where["start"]), bisect_right(starts, where["end"] - 1) + 1)
     )

@@ -8,7 +8,7 @@ COMPLETION_VARIABLE = "_RDC_COMPLETE"
 
 COMMANDS = {
     "init": "Start a project: configuration, a first document, hook and CI.",
-    "import": "Turn a page or a skill into the draft of a runbook.",
+    "import": "Turn pages, skills and justfiles into drafts, with a report of each guess.",
     "check": "Report all errors in documents.",
     "fmt": "Format documents.",
     "compile": "Compile documents for a target.",

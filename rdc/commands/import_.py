@@ -1,12 +1,12 @@
-"""`rdc import`: turns pages, skills and recipes of justfiles into drafts of runbooks."""
+"""`rdc import`: turns pages, skills and recipes of justfiles into drafts."""
 
 import click
 import msgspec
 from msgspec.structs import replace
 
 from compiler.importers.page import Options
-from compiler.importers.report import Import, as_text
-from rdc.importing.files import Made, Place, UnfitError, changed_origin, import_all, places_of
+from compiler.importers.report import Import
+from rdc.importing.files import Made, Place, UnfitError, changed_origin, import_all, places_of, report_lines
 from rdc.importing.just import is_justfile
 from rdc.output.write import write_all
 from rdc.terminal.cells import visible
@@ -19,18 +19,18 @@ from rdc.terminal.output import put, tell
     "--from",
     "kind",
     type=click.Choice(["page", "skill", "just"]),
-    help="What the file is, if its name doesn't show it.",
+    help="The kind of file, if its name doesn't show it.",
 )
 @click.option(
     "-o", "--out", metavar="FILE|DIR|-", help="The draft, or the folder of the drafts. The default is beside the page."
 )
 @click.option("--recipe", metavar="NAME", help="The recipe of a justfile.")
-@click.option("--inputs", metavar="NAMES", help="Words that stand for values, such as `NODE,cluster-a`.")
+@click.option("--inputs", metavar="NAMES", help="Words that are values, such as `NODE,cluster-a`.")
 @click.option("--no-inputs", is_flag=True, help="Leave placeholders as written, and only show such commands.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--check", "checks", is_flag=True, help="Fail if the page of this draft has changed since its import.")
 def command(source: str, out: str | None, form: str, *, no_inputs: bool, checks: bool, **given: str | None) -> int:
-    """Turn a page, a skill or a recipe of a justfile into the draft of a runbook.
+    """Turn pages, skills and justfiles into drafts, with a report of each guess.
 
     The draft is PAGE.runbook.md beside the page, or NAME.runbook.md for a skill or recipe. rdc never overwrites a file.
     A folder gives one draft for each page with a procedure. Nothing of a page is lost, and rdc runs only commands with
@@ -54,7 +54,8 @@ def command(source: str, out: str | None, form: str, *, no_inputs: bool, checks:
     if form == "json":
         put(msgspec.json.format(msgspec.json.encode(made.reports), indent=2).decode())
     else:
-        _report(made)
+        for line in report_lines(made):
+            tell(visible(line))
     return _status(made.reports)
 
 
@@ -87,19 +88,6 @@ def _write(made: Made) -> None:
     for file in made.files:
         if not file.path.name:
             put(file.data)
-
-
-def _report(made: Made) -> None:
-    for report, file in zip(made.reports.drafts, made.files, strict=True):
-        if file.path.name:
-            tell(visible(f"wrote {file.path}"))
-        for line in as_text(report):
-            tell(visible(line))
-        if file.path.name:
-            tell(visible(f"next: rdc check --strict {file.path}"))
-    for refused in made.reports.refused:
-        place = f"{refused.source}:{refused.line}" if refused.line else refused.source
-        tell(visible(f"{place}: {refused.message}"))
 
 
 def _status(reports: Import) -> int:

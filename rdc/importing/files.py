@@ -1,7 +1,7 @@
 """The files of an import: pages to read, drafts to write, and the reasons against each."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from compiler.driver import Opened, Settings, compile_opened
 from compiler.frontends.common.names import safe_name
 from compiler.importers.draft import origin_of
 from compiler.importers.page import Imported, Options, import_page
-from compiler.importers.report import VERSION, Import, LostCodeError, Refusal, Report
+from compiler.importers.report import VERSION, Import, LostCodeError, Refusal, Report, as_text
 from compiler.project.project import open_project
 from compiler.text.files import FileIssue, read_source, read_standard_input
 from compiler.text.source import Source, without_ending
@@ -29,7 +29,7 @@ OTHERS = (
     ((".sh", ".bash", ".zsh"), "a script"),
     ((".html", ".htm", ".rst", ".adoc", ".org"), "a page that isn't Markdown"),
 )
-"""The ends of names that rdc doesn't import, with what they are."""
+"""The ends of names that rdc doesn't import, with their kinds."""
 
 
 class UnfitError(Exception):
@@ -141,8 +141,8 @@ def _imported(source: Source, place: Place, options: Options) -> Imported | Refu
 
 def _source(page: str) -> Source | Refusal:
     if kind := next((kind for ends, kind in OTHERS if page.endswith(ends)), ""):
-        advice = "docs/how-to/convert.md shows how to write it as a runbook"
-        return Refusal(page, "format", f"{kind} is no page, skill or justfile; {advice}")
+        advice = "docs/how-to/convert.md shows how to convert it"
+        return Refusal(page, "format", f"rdc import reads pages and skills, not {kind}; {advice}")
     found = read_standard_input("page.md") if page == STANDARD_INPUT else read_source(page, page, PurePath(page).name)
     if isinstance(found, FileIssue):
         return Refusal(page, CODES[found.code].name, f"{found.message}; {found.help}")
@@ -172,6 +172,19 @@ def _error(path: str, made: Imported) -> str:
     found = compile_opened(opened, Settings("rundown", link=False)).diagnostics
     wrong = next((one for one in found if one.severity is Severity.ERROR), None)
     return f"{wrong.code}: {wrong.message}" if wrong else ""
+
+
+def report_lines(made: Made) -> Iterator[str]:
+    """Yield the report of an import for a person."""
+    for report, file in zip(made.reports.drafts, made.files, strict=True):
+        if file.path.name:
+            yield f"wrote {file.path}"
+        yield from as_text(report)
+        if file.path.name:
+            yield f"next: rdc check --strict {file.path}"
+    for refused in made.reports.refused:
+        place = f"{refused.source}:{refused.line}" if refused.line else refused.source
+        yield f"{place}: {refused.message}"
 
 
 def changed_origin(draft: str) -> str:

@@ -13,6 +13,7 @@ Entry = dict[str, "str | list[str | Entry]"]
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Tutorial": ("tutorial.md",),
     "How-to guides": (
+        "how-to/import.md",
         "how-to/convert.md",
         "how-to/check.md",
         "how-to/project.md",

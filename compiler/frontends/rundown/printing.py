@@ -7,7 +7,7 @@ from compiler.text.regex import Regex
 _CLOSING = Regex(r"(^|[ \t])#+$")
 """Matches closing marks of a Markdown heading."""
 
-_FENCE = Regex(r"(?:^|\n)[ \t]*(`{3,}|~{3,})")
+_FENCE = Regex(r"(`{3,}|~{3,})")
 
 
 def heading(step: int | str, title: str = "", child: int | str = "") -> str:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Any
+
+import pyromark
 
 from compiler.frontends.rundown.check.rules import check
 from compiler.frontends.rundown.parse.document import parse
@@ -11,21 +15,25 @@ from compiler.text.regex import Regex
 from compiler.text.source import Source
 
 _SUSPECT = Regex(
-    r"^[ \t]*(?:[-*+#<`~=|\[]|\d+[.)])|[?<]|\b(?:PASS|FAIL|YES|NO)\b|[yn]\]|^\s*(?:pass|fail|yes|no)\b|\t|\*\*\d",
+    r"^[ \t]*(?:[-*+#<>`~=|\[]|\d+[.)])|[?<]|\b(?:PASS|FAIL|YES|NO)\b|[yn]\]|^\s*(?:pass|fail|yes|no)\b|\t|\*\*\d",
     re.MULTILINE | re.IGNORECASE,
 )
 """Matches text that a runbook may read as more than text."""
 
-_SHELL_FENCE = Regex(r"^(?P<mark>[\s>]*(?:[-*+]\s+|\d+[.)]\s+)?(?:`{3,}|~{3,})[ \t]*)(?P<info>[^\n]*)", re.MULTILINE)
+_ABOUT_VALUES = frozenset({"RD016", "RD140"})
+"""Codes of references without a value, which stay as written."""
+
 _LANGUAGE = Regex(r"[^\w+#-]+")
 
 
 def safe(text: str) -> str:
-    """Return Markdown as it is if a runbook reads it as text and reports nothing, otherwise in a quote."""
+    """Return Markdown as it is if a runbook reads it as text and reports nothing, otherwise in a quote or a block."""
     text = text.strip("\n")
-    if not text.strip() or not _SUSPECT.search(text) or _is_text(text):
+    if not text.strip() or not _SUSPECT.search(text):
         return text
-    return quoted(_SHELL_FENCE.sub(_shown, text))
+    tagged = _only_shown(text)
+    tried = (text, tagged, quoted(tagged))
+    return next((one for one in tried if _is_text(one)), shown(text, ""))
 
 
 def _is_text(text: str) -> bool:
@@ -35,12 +43,22 @@ def _is_text(text: str) -> bool:
         return False
     step = parsed.runbook.steps[0]
     is_whole = step.code is not None and step.code.text == "true\n" and step.prompt == text.rstrip()
-    return is_whole and not step.substeps and not check(source, parsed.runbook)
+    found = {one.code for one in check(source, parsed.runbook)} - _ABOUT_VALUES
+    return is_whole and not step.substeps and not found
 
 
-def _shown(match: re.Match[str]) -> str:
-    info = match["info"].strip()
-    return match["mark"] + (tag(info) if info else "")
+def _only_shown(text: str) -> str:
+    """Return Markdown whose blocks have tags that nothing runs."""
+    data, parts, place = text.encode(), list[bytes](), 0
+    events: Iterable[tuple[Any, Any]] = pyromark.events_with_range(text)
+    for event, where in events:
+        block = event["Start"].get("CodeBlock") if "Start" in event and isinstance(event["Start"], dict) else None
+        if isinstance(block, dict) and block["Fenced"].strip():
+            opening = data[where["start"] :].split(b"\n", 1)[0]
+            marks = len(opening) - len(opening.lstrip(b"`~"))
+            parts += [data[place : where["start"] + marks], tag(block["Fenced"]).encode()]
+            place = where["start"] + len(opening)
+    return b"".join([*parts, data[place:]]).decode()
 
 
 def quoted(text: str) -> str:
