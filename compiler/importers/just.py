@@ -27,6 +27,9 @@ _FOLDER = Value("justfile_directory", "justfile_directory", is_word=True)
 _WORD, _WORDS = Regex(r"[\w./:@%+=,-]+"), Regex(r"[\w./:@%+=, -]*")
 """Values that a shell reads as one word, or as words, so pasted text and a variable are the same."""
 
+_NAME, _NAMES = Regex(r"[\w./:@%,][\w./:@%+,-]*"), Regex(r"(?:[\w./:@%, ][\w./:@%+, -]*)?")
+"""The same in the name of a command."""
+
 _SIGILS = Regex(r"@-|-@|@|-")
 _UNSAFE = Regex(r"[^\w.,:;?!()/@%+=' -]")
 _SPOKEN = Regex(r"[\w./@:=-]*[A-Za-z][\w./@:=-]*")
@@ -83,7 +86,7 @@ class _Importer:
             title=_plain(recipe.doc or "") or recipe.name,
             parts=tuple(self.steps),
             text="Start the run in the folder of the justfile.",
-            inputs=tuple(self._without_assignments(one) for one in self.inputs.values()),
+            inputs=tuple(self._for_command(one, recipe.name) for one in self.inputs.values()),
             recipe=recipe.name,
             shell="strict" if self.shell.is_strict else "plain",
         )
@@ -159,9 +162,14 @@ class _Importer:
     def _is_exported(self, parameter: Parameter) -> bool:
         return parameter.export or bool(self.dump.settings.get("export"))
 
-    def _without_assignments(self, given: Input) -> Input:
-        """Return an input without `=`, if its value starts a command; a variable there sets no other variable."""
-        return replace(given, pattern=(given.pattern or "").replace("=", "")) if given.name in self.heads else given
+    def _for_command(self, given: Input, recipe: str) -> Input:
+        """Return an input that, if it is in the name of a command, has no `=` and doesn't start with `-` or `+`."""
+        if given.name not in self.heads:
+            return given
+        pattern = _NAME if given.pattern == _WORD.pattern else _NAMES
+        if given.default is not None and not pattern.fullmatch(given.default):
+            raise self.justfile.refusal(recipe, f"the default of `{given.name}`, which a shell would read")
+        return replace(given, pattern=pattern.pattern)
 
     # --- Recipes in order -----------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ Piece = str | Value
 
 
 class Pasted(Struct, frozen=True):
-    """A line for the shell. A value of `heads` is part of the name of a command, where a `=` would be an assignment."""
+    """A line for the shell. A value of `heads` is in the name of a command, where `=` would assign a variable."""
 
     text: str
     heads: frozenset[str]
@@ -39,9 +39,9 @@ _HEAD = Regex(
     r"(?:^|[;&|(`]|(?<!\S)(?:\{|!|then|do|else|elif|if|while|until|time)(?=\s))\s*(?:[A-Za-z_]\w*=\S*\s+)*(\S*)$"
 )
 _ASSIGNED = Regex(r"[A-Za-z_]\w*\+?=")
-_SPLITS = Regex(r"[<>]\s*$")
-_JOINS = Regex(r"(?:(?<!\S)~[^\s/]*|\{[^\s}]*)$")
-"""Ends of a line after which a word's expansion depends on the text that follows: `~` and `{a,`."""
+_SPLITS = Regex(r"[<>][&|]?[ \t]*[^\s;&|()]*$")
+_JOINS = Regex(r"(?:(?<!\S)~[^\s/]*|\{[^\s}]*|[<>]&[^\s;&|()]*)$")
+"""Ends of a line after which the meaning of a word depends on the text that follows: `~`, `{a,` and `>&`."""
 
 
 def paste(pieces: Sequence[Piece]) -> Pasted:

@@ -247,7 +247,7 @@ def test_inputs_admit_only_values_that_a_shell_reads_as_pasted(tmp_path: Path) -
         Input("y", default="", pattern=words),
         Input("z", default="p q", pattern=words),
     )
-    assert imported(tmp_path, text, "b").inputs == (Input("x", pattern=word.replace("=", "")),)
+    assert imported(tmp_path, text, "b").inputs == (Input("x", pattern=r"[\w./:@%,][\w./:@%+,-]*"),)
 
 
 @pytest.mark.parametrize(
@@ -278,6 +278,7 @@ def test_inputs_admit_only_values_that_a_shell_reads_as_pasted(tmp_path: Path) -
         ("a: (b 'x')\n    y\nb z: c\n    y\nc:\n    -y\n", f"recipe `c`: {FAILING}", 6),
         ("a x: (b x) (b 'v')\n    y\nb z:\n    y {{z}}\n", "recipe `b`: runs with arguments that may be the same", 3),
         ("a x='$(y)':\n    y {{x}}\n", "recipe `a`: the default of `x`, which a shell would read", 1),
+        ("a x='B=1':\n    {{x}} y\n", "recipe `a`: the default of `x`, which a shell would read", 1),
         ("a x:\n    y ${{x}}\n", "recipe `a`: the value `x` beside syntax of the shell", 2),
         ("a:\n", "recipe `a`: no command", 1),
         ("b:\n    y\n", "no recipe `a`", 0),

@@ -46,6 +46,9 @@ def test_quotes_around_a_variable_decide_how_it_is_written(pieces: list[Piece], 
         ["say ", WORD, ">out"],
         ["A=", WORDS, " say"],
         ["say > ", WORDS],
+        ["say >f", WORDS],
+        ["say <<< a", WORDS],
+        ["say 2>&1", WORD],
     ],
 )
 def test_places_where_the_shell_would_read_pasted_text_as_syntax_are_refused(pieces: list[Piece]) -> None:
