@@ -111,14 +111,17 @@ def print_draft(draft: Draft) -> Printed:
     blocks = [*_head(draft)]
     lines: dict[str, int] = {}
     labels, after = labeled(draft), _targets(draft)
+    line = 1 + sum(block.count("\n") + 2 for block in blocks)
     for part in draft.parts:
         if isinstance(part, Prose):
             blocks.append(section(marked("##", one_line(part.title)), part.text, "", ()))
+            line += blocks[-1].count("\n") + 2
             continue
         for _ in (part, *part.items):
             label, item = next(labels)
-            lines[label] = sum(block.count("\n") + 2 for block in blocks) + 1
+            lines[label] = line
             blocks.append(_item(label, item, after.get(label, "")))
+            line += blocks[-1].count("\n") + 2
     return Printed("\n\n".join(blocks) + "\n", lines)
 
 
