@@ -168,7 +168,10 @@ def _item(label: str, item: Item, skipping: str) -> str:
 
 def _header(label: str, item: Item) -> str:
     step, _, child = label.partition(".")
-    return heading(_identifier(step), one_line(item.title), _identifier(child))
+    title = one_line(item.title).lstrip(":)—→- ")  # the separator below a number would take these, and dots
+    first, space, rest = title.partition(" ")
+    title = f"`{first}`{space}{rest}" if first.startswith(".") and "`" not in first else title
+    return heading(_identifier(step), title, _identifier(child))
 
 
 def _identifier(label: str) -> int | str:
