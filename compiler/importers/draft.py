@@ -112,14 +112,17 @@ def print_draft(draft: Draft) -> Printed:
     blocks = [*_head(draft)]
     lines: dict[str, int] = {}
     labels, after = labeled(draft), _targets(draft)
+    line = 1 + sum(block.count("\n") + 2 for block in blocks)
     for part in draft.parts:
         if isinstance(part, Prose):
             blocks.append(section(marked("##", one_line(part.title)), part.text, "", ()))
+            line += blocks[-1].count("\n") + 2
             continue
         for _ in (part, *part.items):
             label, item = next(labels)
-            lines[label] = sum(block.count("\n") + 2 for block in blocks) + 1
+            lines[label] = line
             blocks.append(_item(label, item, after.get(label, "")))
+            line += blocks[-1].count("\n") + 2
     return Printed("\n\n".join(blocks) + "\n", lines)
 
 
@@ -166,7 +169,10 @@ def _item(label: str, item: Item, skipping: str) -> str:
 
 def _header(label: str, item: Item) -> str:
     step, _, child = label.partition(".")
-    return heading(_identifier(step), one_line(item.title), _identifier(child))
+    title = one_line(item.title).lstrip(":)—→- ")  # the separator below a number would take these, and dots
+    first, space, rest = title.partition(" ")
+    title = f"`{first}`{space}{rest}" if first.startswith(".") and "`" not in first else title
+    return heading(_identifier(step), title, _identifier(child))
 
 
 def _identifier(label: str) -> int | str:

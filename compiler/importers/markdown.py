@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Literal
@@ -73,10 +73,13 @@ _FENCE = Regex(r"---[ \t]*|\+\+\+[ \t]*")
 _KEY = Regex(r"(?P<key>[\w-]+)[ \t]*[:=][ \t]*(?P<value>.*)")
 _TASK = Regex(r"\[[ xX]\]\s+")
 _WORD = Regex(r"[^\W_]+")
-_DEFINITION = Regex(r"[ \t>*+-]*(?:\d+[.)])?[ \t]*\[[^\]]+\]:\s*<?(?P<url>[^\s>]+)")
-_DEFINITIONS = Regex(r"\n[ \t]*(?:\n {0,3}\[[^\]\n]+\]:[^\n]*)+\Z")
+_DEFINITION = Regex(r"[ \t>*+-]*+(?:\d+[.)])?+[ \t]*+\[[^\]]+\]:\s*<?(?P<url>[^\s>]+)")
+_DEFINITIONS = Regex(r"\n[ \t]*+(?:\n {0,3}\[[^\]\n]+\]:[^\n]*)+\Z")
 _COMMENT = Regex(r"\s*<!--(?:(?!-->)[\s\S])*-->\s*")
 _NUMBER = Regex(r"^\d+(?:\.\d+)*[.:)]?\s+(?=\S)")
+
+DEEPEST = 20
+"""The most lists inside each other whose items are read; deeper ones are text."""
 
 Events = list[tuple[Any, Any]]
 
@@ -102,6 +105,7 @@ class _Reader:
         self.words: list[tuple[int, str]] = []
         self.links: list[tuple[int, str]] = []
         self.code: list[tuple[int, str]] = []
+        self.depth = 0
         self.edits: list[tuple[int, int, bytes]] = []
 
     def line(self, place: int) -> int:
@@ -112,19 +116,21 @@ class _Reader:
         """Return the page."""
         events: Events = list(pyromark.events_with_range(self.data.decode()))
         self._count(events)
+        self.edits.sort()
         flat: list[Section] = [Section(0, "", self.first)]
+        pieces: list[list[Piece]] = [[]]
         for event, where, inner in _children(events):
             kind = _name(event["Start"]) if "Start" in event else "Rule"
             if kind == "Heading":
                 level = int(event["Start"]["Heading"]["level"][1])
                 title, links = self._heading(inner)
                 flat.append(Section(level, title, self.line(where["start"]), links))
+                pieces.append([])
             else:
-                found = self._piece(kind, event, where, inner)
-                flat[-1] = replace(flat[-1], pieces=(*flat[-1].pieces, *found))
+                pieces[-1] += self._piece(kind, event, where, inner)
         self._definitions()
         content = Content(tuple(self.words), tuple(self.links), tuple(self.code))
-        flat = [replace(one, pieces=_joined(one.pieces)) for one in flat]
+        flat = [replace(one, pieces=_joined(own)) for one, own in zip(flat, pieces, strict=True)]
         return Page(_nested(flat), content, self.metadata)
 
     # --- Content ------------------------------------------------------------------------------------------------------
@@ -195,9 +201,11 @@ class _Reader:
             text = "".join(one["Text"] for one, _ in inner if isinstance(one, dict) and "Text" in one)
             info = event["Start"]["CodeBlock"]["Fenced"] if kind == "Fenced" else ""
             return [Piece("code", line, last, text, "", info.strip())]
-        if kind == "List":
+        if kind == "List" and self.depth < DEEPEST:
             number = event["Start"]["List"]
+            self.depth += 1
             items = [self._item(number, one, part) for _, one, part in _children(inner)]
+            self.depth -= 1
             text = _DEFINITIONS.sub("", self.slice(start, end))  # the links are inline now
             return [Piece("list", line, last, text, _plain(inner), "-" if number is None else "1", tuple(items))]
         text = self.slice(start, end)
@@ -239,9 +247,13 @@ class _Reader:
         parts: list[bytes] = []
         end += 2 * (self.data[end : end + 2] == b"[]")
         place = start
-        for first_byte, stop, text in sorted(edit for edit in self.edits if start <= edit[0] and edit[1] <= end):
-            parts += [self.data[place:first_byte], text]
-            place = stop
+        at = bisect_left(self.edits, (start, 0, b""))
+        while at < len(self.edits) and self.edits[at][0] < end:
+            first_byte, stop, text = self.edits[at]
+            if stop <= end:
+                parts += [self.data[place:first_byte], text]
+                place = stop
+            at += 1
         parts.append(self.data[place:end])
         first, *rest = b"".join(parts).decode().rstrip().split("\n")
         width = start - self.starts[self.line(start) - self.first]

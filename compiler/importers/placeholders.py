@@ -13,6 +13,7 @@ from compiler.ir.texts import is_identifier, reserved_because
 from compiler.text.regex import Regex
 
 _YOUR = Regex(r"\bYOUR_[A-Z][A-Z0-9_]*\b")
+_COMMENT = Regex(r"(?<!\S)#[^\n]*")
 _OPEN = Regex(r"<<-?[ \t]*(?P<quote>['\"\\]?)(?P<end>\w+)")
 _READ = Regex(r"\$(?:\{(?P<braced>[A-Za-z_]\w*)\}|(?P<name>[A-Za-z_]\w*))")
 _ANGLE = Regex(r"<([^<>\n]{1,60})>")
@@ -43,9 +44,10 @@ def name_of(written: str) -> str:
 
 def find(code: str, words: Iterable[str]) -> Found:
     """Return the placeholders of a block; `words` are bare words that are placeholders too."""
-    written = dict.fromkeys([found[0] for found in PLACEHOLDER.finditer(code)])
-    written |= dict.fromkeys(_YOUR.findall(code))
-    written |= {word: None for word in words if re.search(rf"(?<![\w$<{{-]){re.escape(word)}(?![\w>}}-])", code)}
+    plain = _COMMENT.sub("", code)
+    written = dict.fromkeys([found[0] for found in PLACEHOLDER.finditer(plain)])
+    written |= dict.fromkeys(_YOUR.findall(plain))
+    written |= {word: None for word in words if re.search(_alone(word), plain)}
     block = read_commands(PLACEHOLDER.sub("X", code))
     reads = dict.fromkeys(name for name, _ in block.reads if name not in _SHELL_SETS and not reserved_because(name))
     sets = dict.fromkeys(name for one in block.commands if not one.inside for name in assigned(one.words))
@@ -134,7 +136,7 @@ class _Writer:
 
     def _variable(self, found: re.Match[str]) -> None:
         name, quote = self.names[found[0]], self.quotes[-1] if self.quotes else ""
-        written = {"'": f"'\"${name}\"'", '"': f"${{{name}}}", "#": name}.get(quote, f'"${name}"')
+        written = {"'": f"'\"${name}\"'", '"': f"${{{name}}}", "#": found[0]}.get(quote, f'"${name}"')
         self._take(len(found[0]), written)
 
     def _take(self, length: int, written: str | None = None) -> None:

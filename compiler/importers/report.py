@@ -91,7 +91,7 @@ def report_of(source: str, draft: Draft, printed: Printed, losses: tuple[Entry, 
 
 _COMMENT = Regex(r"^<!-- rdc: .*-->$", re.MULTILINE)
 _MARKS = Regex(r"[\s\"'${}<>_-]+")
-_PROMPT = Regex(r"^\s*(?:\([\w.-]+\)\s*)?[$%❯➜>]\s+")
+_PROMPT = Regex(r"^\s*+(?:\([\w.-]+\)\s*+)?+[$%❯➜>]\s+")
 _QUOTE = Regex(r"^(?:>\s?)+")
 
 

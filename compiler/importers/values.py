@@ -43,7 +43,8 @@ def find_values(steps: Sequence[Sequence[Item]], words: Sequence[str], *, asks: 
         shown = [(number, _only_shown(item, one, set_by)) for (number, item), one in zip(flat, found, strict=True)]
         return Values(_grouped(shown, len(steps)), (), (), {})
     names = {written: name for one in found for written, name in one.names.items()}
-    names = {written: name for written, name in names.items() if name in list(dict.fromkeys(names.values()))[:MOST]}
+    most = frozenset(list(dict.fromkeys(names.values()))[:MOST])
+    names = {written: name for written, name in names.items() if name in most}
     handed = _handed_on(found, set_by)
     reads = (name for place, one in enumerate(found) for name in one.reads if (place, name) not in handed)
     inputs = list(dict.fromkeys([*names.values(), *reads]))[:MOST]
@@ -98,10 +99,10 @@ def _written(item: Item, names: Mapping[str, str], inputs: Sequence[str], sets: 
     )
 
 
-def _uses(item: Item, name: str) -> bool:
-    if f"{{{{{name}}}}}" in f"{item.title}\n{item.text}\n{item.code}":
-        return True
-    return item.runs and any(found == name for found, _ in read_commands(item.code).reads)
+def _uses(item: Item) -> frozenset[str]:
+    """Return the values that an item shows, or that its command reads."""
+    shown = _REFERENCE.findall(f"{item.title}\n{item.text}\n{item.code}")
+    return frozenset([*shown, *(name for name, _ in (read_commands(item.code).reads if item.runs else ()))])
 
 
 def _with_marks(flat: Sequence[tuple[int, Item]], inputs: Sequence[str]) -> list[tuple[int, Item]]:
@@ -116,8 +117,11 @@ def _with_marks(flat: Sequence[tuple[int, Item]], inputs: Sequence[str]) -> list
             elif _KEEPS.search(item.code) and "RDC_OUTPUT" not in item.code:
                 mark = Mark("state", "the next commands don't see the variables and functions of this shell", item.line)
                 marked[place] = (number, replace(item, marks=(*item.marks, mark)))
-    for name in inputs:
-        places = [place for place, (_, item) in enumerate(flat) if item.code and _uses(item, name)]
+    by_name: dict[str, list[int]] = {name: [] for name in inputs}
+    for place, (_, item) in enumerate(flat):
+        for name in _uses(item) & by_name.keys() if item.code else ():
+            by_name[name].append(place)
+    for name, places in by_name.items():
         steps = list(dict.fromkeys(flat[place][0] for place in places))
         if len(steps) > 1:
             place = next(one for one in places if flat[one][0] == steps[1])
@@ -132,8 +136,9 @@ def _with_questions(
 ) -> Values:
     """Ask for each value that is first needed below a command, instead of when the run starts."""
     left: list[str] = []
+    used = [_uses(item) for _, item in flat]
     for name in inputs:
-        places = [place for place, (_, item) in enumerate(flat) if _uses(item, name)]
+        places = [place for place, names_there in enumerate(used) if name in names_there]
         first = places[0] if places else 0
         if not any(item.code for _, item in flat[:first]):
             left.append(name)
@@ -141,6 +146,7 @@ def _with_questions(
         first = _outside(flat, first, places[-1])
         question = Item(f"Which {_spoken(name)}?", asks=name, line=flat[first][1].line)
         _insert(flat, first, question)
+        used.insert(first, frozenset())
     declared = tuple(Input(name, description=_described(name, names)) for name in left)
     return Values(_grouped(flat, count), declared, outputs, names)
 
@@ -172,4 +178,7 @@ def _insert(flat: list[tuple[int, Item]], place: int, question: Item) -> None:
 
 
 def _grouped(flat: Sequence[tuple[int, Item]], count: int) -> tuple[tuple[Item, ...], ...]:
-    return tuple(tuple(item for number, item in flat if number == step) for step in range(count))
+    found: list[list[Item]] = [[] for _ in range(count)]
+    for number, item in flat:
+        found[number].append(item)
+    return tuple(map(tuple, found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -139,3 +140,24 @@ def test_any_page_gives_a_valid_and_whole_draft_or_a_refusal(text: str) -> None:
         assert_valid(made.text)
         assert_whole(text, made)
         assert imported(text) == made
+
+
+LARGE = {
+    "paragraphs": "A word - and more.\n\n" * 2000,
+    "items": "1. Check it\n" * 2000,
+    "blocks": "".join(f"```bash\nls <pod-{number}>\n```\n\n" for number in range(500)),
+    "lists in lists": "".join("  " * depth + "- a\n" for depth in range(400)),
+    "quotes in quotes": ">" * 2000 + " a\n",
+    "links": "[a][x] " * 3000 + "\n\n[x]: https://example.org\n",
+    "brackets": "[" * 5000,
+    "spaces": "To a" + " " * 20_000 + "b:\n",
+    "commas": "If " + "a, " * 5000 + "\n",
+}
+"""Content that takes long where something is done once for each pair of its parts, or that is too deep."""
+
+
+@pytest.mark.parametrize("content", LARGE)
+def test_a_large_page_is_read_in_seconds(content: str) -> None:
+    started = time.process_time()
+    assert isinstance(imported(f"# Page\n\n{LARGE[content]}\n\n```bash\nls\n```\n"), Imported)
+    assert time.process_time() - started < 10

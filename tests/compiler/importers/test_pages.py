@@ -426,3 +426,15 @@ def test_a_server_and_a_path_of_an_example_are_shown(command: str) -> None:
 def test_only_the_number_of_a_heading_is_left_out() -> None:
     made = draft(f"# Page\n\n## 3. Step 1: Look\n\n{block('true')}")
     assert [step.title for step in made.runbook.steps] == ["Step 1: Look"]
+
+
+def test_a_placeholder_in_a_comment_stays_as_written() -> None:
+    made = draft(RUN + block("ls <folder> # <folder>\n# <name>"))
+    assert made.run == ['ls "$FOLDER" # <folder>\n# <name>']
+    assert [one.input.name for one in made.runbook.declared.inputs] == ["FOLDER"]
+
+
+@pytest.mark.parametrize("title", [".gitignore and others", ". Look", "- Look", "— Look", ": Look"])
+def test_a_title_is_whole_after_the_number(title: str) -> None:
+    made = draft(f"# Page\n\n## {title}\n\n{block('true')}")
+    assert made.runbook.steps[0].title.strip("`. ").startswith(("gitignore` and others", "Look"))
