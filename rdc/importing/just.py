@@ -47,10 +47,9 @@ def _dump(path: str) -> bytes:
     if program is None:
         raise RefusedError("rdc needs the program just to read it; install it, such as with 'pip install rust-just'")
     words = [program, "--justfile", str(Path(path).absolute()), "--dump", "--dump-format", "json", "--color", "never"]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("JUST_")}
     try:
         done = subprocess.run(  # noqa: S603 (a program that was looked up, and words of ours)
-            words, capture_output=True, check=False, env=environment, stdin=subprocess.DEVNULL, timeout=SECONDS
+            words, capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=SECONDS
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RefusedError(f"just doesn't read it: {error}") from error

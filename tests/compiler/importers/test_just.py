@@ -223,6 +223,14 @@ def test_a_recipe_becomes_steps_in_the_order_of_just(tmp_path: Path) -> None:
     )
 
 
+def test_a_strict_shell_is_the_strict_shell_of_runbooks(tmp_path: Path) -> None:
+    draft = imported(tmp_path, STRICT, "pipe")
+    assert (draft.shell, [(item.tag, item.code) for item in draft.steps[0].items]) == (
+        "strict",
+        [("bash", "false | true"), ("bash", "tool after")],
+    )
+
+
 def test_an_alias_names_its_recipe_and_the_document_is_the_title(tmp_path: Path) -> None:
     text = JUSTFILE.replace('(step version "k")', "")
     draft = imported(tmp_path, text, "r")
