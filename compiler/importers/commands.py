@@ -34,7 +34,9 @@ _BODY = Regex(r"<<-?[ \t]*['\"\\]?(\w+)")
 _LEFT_OUT = Regex(r"(?:^|[\s\[<(])(?:\.{3}|…)(?:$|[\s\])>])|…", re.MULTILINE)
 _NAME = Regex(r"(?:[a-z_./~$\"{][\w./+@${}~\"-]*|\[{1,2}|R|Rscript|:)")
 _ONLY_COMMENTS = Regex(r"(?:[ \t]*(?:#[^\n]*)?\n?)*+")
-_OTHER_LANGUAGE = Regex(r"(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)[ \t]", re.MULTILINE)
+_OTHER_LANGUAGE = Regex(
+    r"\{\{|\{%|(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)[ \t]", re.MULTILINE
+)
 _SETTING = frozenset({"=", ":=", "==", "=>", "->", ":", "|"})
 
 _ARRAY = Regex(r"[A-Z_]+=\(")
@@ -153,7 +155,7 @@ def looks_like_command(code: str) -> bool:
         return False  # an invisible character can hide a command
     plain = PLACEHOLDER.sub("X", code)
     commands = read_commands(plain).commands
-    is_other = _OTHER_LANGUAGE.search(shell_text(plain, all_words=True)) is not None
+    is_other = _OTHER_LANGUAGE.search(shell_text(plain, all_words=True)) is not None  # also templates such as Jinja's
     return bool(commands) and not is_other and all(map(_is_plausible, commands))
 
 

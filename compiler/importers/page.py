@@ -267,9 +267,12 @@ def _few_sections(parts: Sequence[Part]) -> Iterator[Part]:
     count = 0
     for part in parts:
         above = found[-1] if found else None
-        if isinstance(part, Prose) and isinstance(above, Prose) and count >= MOST_HEADINGS:
-            text = "\n\n".join(filter(None, [above.text, f"**{_escaped(part.title)}**", part.text]))
-            found[-1] = Prose(above.title, text, above.line)
+        if isinstance(part, Prose) and above and count >= MOST_HEADINGS:
+            text = "\n\n".join(filter(None, [f"**{_escaped(part.title)}**", part.text]))
+            if isinstance(above, Prose):
+                found[-1] = Prose(above.title, f"{above.text}\n\n{text}".strip(), above.line)
+            else:
+                above.text.append(text)
             continue
         count += isinstance(part, Prose)
         found.append(part)

@@ -14,7 +14,7 @@ from compiler.importers.draft import origin_of
 from compiler.importers.page import Imported, Options, import_page
 from compiler.importers.report import VERSION, Import, LostCodeError, Refusal, Report, as_text
 from compiler.project.project import open_project
-from compiler.text.files import FileIssue, read_source, read_standard_input
+from compiler.text.files import LARGEST_FILE, FileIssue, read_source, read_standard_input
 from compiler.text.source import Source, without_ending
 from rdc.documents.find import STANDARD_INPUT, is_document, paths_below
 from rdc.importing.just import import_justfile, is_justfile
@@ -167,6 +167,8 @@ def _path(place: Place, made: Imported) -> str:
 
 def _error(path: str, made: Imported) -> str:
     """Return the first error of a draft, which no draft should have, or ""."""
+    if len(made.text.encode()) > LARGEST_FILE:
+        return "it is larger than 8 MiB; split the page"
     shown = path or f"draft{SUFFIX}"
     opened = Opened(shown, open_project(shown), Source.from_text(shown, made.text))
     found = compile_opened(opened, Settings("rundown", link=False)).diagnostics

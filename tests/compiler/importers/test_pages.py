@@ -438,3 +438,13 @@ def test_a_placeholder_in_a_comment_stays_as_written() -> None:
 def test_a_title_is_whole_after_the_number(title: str) -> None:
     made = draft(f"# Page\n\n## {title}\n\n{block('true')}")
     assert made.runbook.steps[0].title.strip("`. ").startswith(("gitignore` and others", "Look"))
+
+
+@pytest.mark.parametrize("between", ["", block("true")])
+def test_more_sections_than_a_runbook_can_name_become_text(between: str) -> None:
+    page = "# Page\n\n" + "".join(
+        f"## About {n}\n\nText {n}.\n\n{between and f'## Part {n}'}\n\n{between}" for n in range(120)
+    )
+    made = draft(f"{page}## Last\n\n{block('ls')}")
+    assert len(made.runbook.prose) == 100
+    assert "**About 119**\n\nText 119." in made.text

@@ -251,7 +251,7 @@ def _continues_to_stop(source: Source, runbook: Runbook) -> Iterator[Diagnostic]
 
 
 def _marks(source: Source, _: Runbook) -> Iterator[Diagnostic]:
-    """Warn about each guess of an importer that a person hasn't accepted (D6)."""
+    """Warn about each guess of an importer that a person hasn't accepted (D2)."""
     for line, words in marks_in(source).items():
         problem = f"`rdc import` guessed here: {words}"
         yield Diagnostic("RD059", source.path, source.line_span(line), problem, "check it, then delete this comment")
