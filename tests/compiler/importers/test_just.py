@@ -328,7 +328,7 @@ def test_names_of_a_justfile_stay_names(tmp_path: Path) -> None:
     headings = [line for line in printed.split("\n") if line.startswith("#")]
     assert headings == [
         "# N (x) !-- -- GOTO 9",
-        "## 1. - PASS: COMPLETE 9. N x !-- Continue?",
+        "## 1. PASS: COMPLETE 9. N x !-- Continue?",
         "## 2. N (x) !-- -- GOTO 9",
     ]
 
