@@ -8,6 +8,7 @@ COMPLETION_VARIABLE = "_RDC_COMPLETE"
 
 COMMANDS = {
     "init": "Start a project: configuration, a first document, hook and CI.",
+    "import": "Turn pages, skills and justfiles into drafts, with a report of each guess.",
     "check": "Report all errors in documents.",
     "fmt": "Format documents.",
     "compile": "Compile documents for a target.",
@@ -47,4 +48,5 @@ def load(name: str) -> Any:  # noqa: ANN401 (a click command, but listing comman
     """Return a command by its name."""
     if name in OF_RUN:
         return import_module("rdc.commands.of_run").command_of(name)
-    return import_module(f"rdc.commands.{name.replace('-', '_')}").command
+    module = "import_" if name == "import" else name.replace("-", "_")  # `import` is a word of Python
+    return import_module(f"rdc.commands.{module}").command

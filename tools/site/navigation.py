@@ -13,6 +13,7 @@ Entry = dict[str, "str | list[str | Entry]"]
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Tutorial": ("tutorial.md",),
     "How-to guides": (
+        "how-to/import.md",
         "how-to/convert.md",
         "how-to/check.md",
         "how-to/project.md",
@@ -21,6 +22,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "how-to/traces.md",
         "how-to/questions.md",
         "how-to/recipes.md",
+        "how-to/gitlab.md",
         "how-to/agents.md",
         "how-to/agents-mcp.md",
         "how-to/test.md",
