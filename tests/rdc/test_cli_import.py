@@ -135,6 +135,13 @@ def test_a_folder_writes_all_drafts_or_none(tmp_path: Path) -> None:
     assert not (tmp_path / "a.runbook.md").exists()
 
 
+def test_a_document_of_rdc_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "own.runbook.md").write_text("# Own\n\n## 1. Look\n\n```bash\ndate\n```\n", encoding="utf-8")
+    done = run(tmp_path, "own.runbook.md")
+    assert done.code == 2
+    assert "already" in done.err
+
+
 def test_two_pages_with_the_same_draft_are_refused(tmp_path: Path) -> None:
     for name in ("a.md", "a.markdown"):
         (tmp_path / name).write_text(JUST_ENOUGH, encoding="utf-8")

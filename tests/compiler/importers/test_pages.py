@@ -116,6 +116,7 @@ def test_a_block_of_another_language_never_runs(tag: str) -> None:
     [
         "kubectl get ...",
         "make build …",
+        "shop sync [--all] NAME",
         "Runas_Alias ADMINS = anna",
         "name: shop",
         '{"a": 1}',
