@@ -488,3 +488,9 @@ def test_several_questions_before_a_command_skip_it_together() -> None:
 )
 def test_a_command_that_hides_harm_asks_first(command: str) -> None:
     assert len(draft(RUN + block(command)).guards(command)) == 1
+
+
+def test_a_question_for_a_value_is_skipped_with_its_command() -> None:
+    made = draft(f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}{block('uptime')}")
+    assert made.titles == ["Part", "Does this apply: it is old?", "Which name?", "Look", "Run uptime"]
+    assert "- NO: GOTO 1.5\n" in made.text
