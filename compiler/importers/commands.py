@@ -31,7 +31,7 @@ _WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")
 """Both match the prompt of another machine, user or program; the second one needs a known command behind it."""
 
 _BODY = Regex(r"<<-?[ \t]*['\"\\]?(\w+)")
-_LEFT_OUT = Regex(r"(?:^|[\s\[<(])(?:\.{3}|…)(?:$|[\s\])>])|…", re.MULTILINE)
+_LEFT_OUT = Regex(r"(?:^|[\s\[<(])(?:\.{3}|…)(?:$|[\s\])>])|…|\s\[--?\w", re.MULTILINE)
 _NAME = Regex(r"(?:[a-z_./~$\"{][\w./+@${}~\"-]*|\[{1,2}|R|Rscript|:)")
 _ONLY_COMMENTS = Regex(r"(?:[ \t]*(?:#[^\n]*)?\n?)*+")
 _OTHER_LANGUAGE = Regex(
@@ -73,6 +73,7 @@ _RUNNERS = frozenset({"npm", "yarn", "pnpm"})
 _FOLLOWS = Regex(r"-f|-F|--follow(?:=true)?|-w|--watch(?:=true)?|-Lf|-fn?\d+|-nf")
 
 _HARM_WORDS = """
+autoremove merge
 apply clean cordon dd decommission defrag del delete demote deploy deprovision deregister destroy detach disable down
 drain drop erase evict failover fdisk flush flushall flushdb groupdel halt iptables kill killall mask migrate parted
 passwd patch pkill poweroff promote prune publish purge push quarantine rebase reboot recreate release reload remove
@@ -272,7 +273,8 @@ def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
         words = _words(command)
         name = words[0].rpartition("/")[2] if words else ""
         is_sql = _SQL.search(" ".join(words)) is not None
-        if not is_sql and (name in _READS or not _does_harm(name, words[1:])):
+        runs_download = name in {"sh", "bash"} and command.before == "|"
+        if not (is_sql or runs_download) and (name in _READS or not _does_harm(name, words[1:])):
             continue
         yield lines[shown.count("\n", 0, command.start)].strip()
     if _SQL.search(code) and not any(_SQL.search(" ".join(_words(one))) for one in commands):
@@ -282,7 +284,7 @@ def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
 def _does_harm(name: str, rest: Sequence[str]) -> bool:
     if name in _HARM or name.startswith("mkfs"):
         return True
-    plain = [word for word in rest if not word.startswith("-") and not set(word) & set("/.=:@$")][:5]
+    plain = [word for word in rest if not word.startswith("-") and (" " in word or not set(word) & set("/.=:@$"))][:5]
     parts = {part for word in plain for part in _PARTS.findall(word)}
     edits = name in {"sed", "perl"} and any(word.startswith("-i") for word in rest)
     return bool(parts & _HARM) or edits or any(map(_HARM_FLAG.fullmatch, rest))

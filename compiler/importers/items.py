@@ -117,14 +117,17 @@ class Items:
         item = Item(title, above, block.code, tag, notes=notes, line=line)
         if block.kind == "run":
             self._ask_machine(line)
+            near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]
             harm = block.harm or (words.does_harm(words.instruction(plain)) and block.code.strip().split("\n"))
-            if case:
-                self._add(guard(case, above, line))
-                item = replace(item, text="")
-            if harm:
-                self._add(_harm_question(title, harm, line))
-            if case and harm:
-                self.items[-2:] = [_joined(*self.items[-2:])]
+            questions = [guard(case, above, line)] if case else []
+            if any(map(words.names_machine, near)):
+                questions.append(machine_question(line, "" if case else above))
+            if harm and len(questions) == 1:
+                questions = [_joined(questions[0], _harm_question(title, harm, line))]
+            elif harm:
+                questions.append(_harm_question(title, harm, line))
+            self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
+            item = replace(item, text="" if case or any(map(words.names_machine, near)) else above)
         self._add(item)
         if block.output:
             self._expect("", block.output, "")
@@ -198,7 +201,7 @@ class Items:
             self.lead.append(Text(piece.text, piece.plain, piece.line))
             return
         last = self.lead[-1].plain if self.lead else ""
-        case = words.condition(last) if last.endswith(":") else ""
+        case = words.condition(last if last.endswith(":") else (words.sentences(last) or [""])[-1])
         above = ""
         if case:
             self._split_lead()
@@ -282,6 +285,12 @@ def guard(case: str, text: str, line: int, skips: int = 1) -> Item:
     is_in_text = text and (len(case) > _LONGEST_CASE or _EXAMPLE.match(case))
     title = "Does this apply?" if is_in_text else f"Does this apply: {markup.cut(case)}?"
     return Item(title, text, replies="skip", skips=skips, marks=(mark,), line=line)
+
+
+def machine_question(line: int, text: str) -> Item:
+    """Return the question whether a command is for this machine, which skips it otherwise."""
+    mark = Mark("machine", "the text is about another machine", line)
+    return Item("Does the next command run on this machine?", text, replies="skip", marks=(mark,), line=line)
 
 
 def _joined(question: Item, harm: Item) -> Item:

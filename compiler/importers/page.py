@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from compiler.frontends.rundown import MOST_HEADINGS
 from compiler.importers import markup, words
 from compiler.importers.draft import Draft, Item, Mark, Printed, Prose, one_line, print_draft
-from compiler.importers.items import Items, Machine, guard
+from compiler.importers.items import Items, Machine, guard, machine_question
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
 from compiler.importers.report import Refusal, Report, losses_of, report_of
@@ -138,7 +138,9 @@ class _Builder:
             is_one = words.condition(section.title) or (ways and words.is_way(section.title))
             parts = self._section(section, in_rollback=in_rollback)
             if is_one:
-                _guard(section, parts)
+                _guard(guard(_IF.sub("", section.title), "", section.line), parts)
+            if words.names_machine(section.title):
+                _guard(machine_question(section.line, f"The section: {section.title}"), parts)
             found.append(parts)
         return found
 
@@ -187,12 +189,12 @@ class _Builder:
         return own
 
 
-def _guard(section: Section, parts: Sequence[Part]) -> None:
-    """Put one question before everything below a heading with a condition."""
+def _guard(question: Item, parts: Sequence[Part]) -> None:
+    """Put one question before everything below a heading."""
     steps = [part for part in parts if isinstance(part, Step)]
     count = sum(len(step.items) for step in steps)
     if any(item.runs for step in steps for item in step.items):
-        steps[0].items.insert(0, guard(_IF.sub("", section.title), "", section.line, count))
+        steps[0].items.insert(0, replace(question, skips=count))
 
 
 _IF = Regex(r"^(?:if|when)\s+", re.IGNORECASE)

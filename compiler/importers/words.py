@@ -56,6 +56,14 @@ _VARIANT = Regex(
 )
 """Matches a heading, or a short text above a block, for one of several ways."""
 
+_PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
+_ELSEWHERE = Regex(
+    r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?to\b"
+    rf"|\b(?:on|inside|within|from) (?:the|a|each|every|all|any|both|one of the)(?: [\w-]+){{0,3}} {_PLACES}\b"
+    r"|\b(?:run|execute|enter)\b.*\bin (?:the|a|each|every|all)(?: [\w-]+){0,3} (?:containers?|pods?)\b",
+    re.IGNORECASE,
+)
+_OR = Regex(r"or\b", re.IGNORECASE)
 _WAY = Regex(r"\b(?:with|without|using|via)\s+\S", re.IGNORECASE)
 _INDIRECT = Regex(
     r"\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
@@ -66,8 +74,8 @@ _INDIRECT = Regex(
 
 _CONDITION = Regex(
     r"\b(?:if|when|whenever|unless|otherwise|alternatively|as an alternative|optional|optionally|could try"
-    r"|(?:may|might)(?: also)? (?:try|want|need)"
-    r"|in case|only for|for example|for instance|in the event|as a last resort|depending on|troubleshoot\w*)\b",
+    r"|(?:may|might)(?: also)? (?:try|want|need)|in case|instead|either|another (?:way|option|possibility)|you can also"
+    r"|only for|for example|for instance|in the event|as a last resort|depending on|troubleshoot\w*)\b",
     re.IGNORECASE,
 )
 _IF = Regex(
@@ -143,7 +151,12 @@ def condition(text: str) -> str:
     """Return the condition of plain text, as the end of a question, or ""."""
     found = (one for one in sentences(text) if _CONDITION.search(_INDIRECT.sub(" ", one)))
     case = next((_case(one)[0] or _trailing(one) or one for one in found), "")
-    return case or (text if is_variant(text) else "")
+    return case or (text if is_variant(text) or _OR.match(text) else "")
+
+
+def names_machine(text: str) -> bool:
+    """Return whether plain text is about commands on another machine, or in a container."""
+    return _ELSEWHERE.search(text) is not None
 
 
 def is_variant(title: str) -> bool:

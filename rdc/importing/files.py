@@ -143,6 +143,8 @@ def _source(page: str) -> Source | Refusal:
     if kind := next((kind for ends, kind in OTHERS if page.endswith(ends)), ""):
         advice = "docs/how-to/convert.md shows how to convert it"
         return Refusal(page, "format", f"rdc import reads pages and skills, not {kind}; {advice}")
+    if is_document(os.path.basename(page)):
+        return Refusal(page, "format", "rdc reads this document already; import a page or a skill")
     found = read_standard_input("page.md") if page == STANDARD_INPUT else read_source(page, page, PurePath(page).name)
     if isinstance(found, FileIssue):
         return Refusal(page, CODES[found.code].name, f"{found.message}; {found.help}")

@@ -9,6 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from compiler.importers.draft import Printed
 from rdc.commands.schema import SCHEMAS
 from tests.support.cli import Result, call
 
@@ -135,6 +136,13 @@ def test_a_folder_writes_all_drafts_or_none(tmp_path: Path) -> None:
     assert not (tmp_path / "a.runbook.md").exists()
 
 
+def test_a_document_of_rdc_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "own.runbook.md").write_text("# Own\n\n## 1. Look\n\n```bash\ndate\n```\n", encoding="utf-8")
+    done = run(tmp_path, "own.runbook.md")
+    assert done.code == 2
+    assert "already" in done.err
+
+
 def test_two_pages_with_the_same_draft_are_refused(tmp_path: Path) -> None:
     for name in ("a.md", "a.markdown"):
         (tmp_path / name).write_text(JUST_ENOUGH, encoding="utf-8")
@@ -254,3 +262,13 @@ def test_inputs_are_words_of_the_page(tmp_path: Path) -> None:
     done = run(tmp_path, "a.md", "-o", "-", "--inputs", "node-a, other")
     assert 'ping "$NODE_A"' in done.out
     assert "NODE_A:\n      description: node-a\n" in done.out
+
+
+def test_a_draft_that_would_lack_a_code_line_is_refused(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "compiler.importers.page.print_draft", lambda draft: Printed("---\n---\n", dict.fromkeys("123", 1))
+    )
+    done = run(page.parent, page.name)
+    assert done.code == 2
+    assert "restart.md:6: the draft would lack a code line" in done.err
+    assert not page.with_name("restart.runbook.md").exists()

@@ -116,6 +116,7 @@ def test_a_block_of_another_language_never_runs(tag: str) -> None:
     [
         "kubectl get ...",
         "make build …",
+        "shop sync [--all] NAME",
         "Runas_Alias ADMINS = anna",
         "name: shop",
         '{"a": 1}',
@@ -448,3 +449,48 @@ def test_more_sections_than_a_runbook_can_name_become_text(between: str) -> None
     made = draft(f"{page}## Last\n\n{block('ls')}")
     assert len(made.runbook.prose) == 100
     assert "**About 119**\n\nText 119." in made.text
+
+
+@pytest.mark.parametrize("text", ["Or:", "or", "Instead, copy it:", "Another option:", "You can also copy it:"])
+def test_one_of_two_commands_asks_first(text: str) -> None:
+    assert len(draft(f"{RUN}{block('ls')}{text}\n\n{block('cp a b')}").guards("cp a b")) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On the server, look at the disk:",
+        "Run this on each node:",
+        "Log into the bastion and look:",
+        "Run the following command in all etcd pods.",
+        "Inside the container:",
+    ],
+)
+def test_a_text_about_another_machine_asks_first(text: str) -> None:
+    made = draft(f"{RUN}{text}\n\n{block('df -h')}")
+    assert made.guards("df -h") == ["Does the next command run on this machine?"]
+    assert [guess.kind for guess in made.report.guesses] == ["machine"]
+
+
+def test_a_text_about_this_machine_asks_nothing() -> None:
+    assert draft(f"{RUN}On your machine, look:\n\n{block('df -h')}").guards("df -h") == []
+
+
+def test_several_questions_before_a_command_skip_it_together() -> None:
+    made = draft(f"{RUN}If it hangs, log into the node and stop it:\n\n{block('systemctl stop shop')}{block('ls')}")
+    assert len(made.guards("systemctl stop shop")) == 3
+    assert made.text.count("- NO: GOTO 1.5\n") == 3
+    assert made.guards("ls") == []
+
+
+@pytest.mark.parametrize(
+    "command", ["curl -fsS https://shop.example | sh", 'bash -c "rm -rf /srv/shop"', "gh pr merge 7"]
+)
+def test_a_command_that_hides_harm_asks_first(command: str) -> None:
+    assert len(draft(RUN + block(command)).guards(command)) == 1
+
+
+def test_a_question_for_a_value_is_skipped_with_its_command() -> None:
+    made = draft(f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}{block('uptime')}")
+    assert made.titles == ["Part", "Does this apply: it is old?", "Which name?", "Look", "Run uptime"]
+    assert "- NO: GOTO 1.5\n" in made.text
