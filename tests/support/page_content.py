@@ -14,6 +14,7 @@ _VALUES = re.compile(r"'\"\$\w+\"'|\"\$\w+\"|\$\{\w+\}|\$\w+|\{\{\w+\}\}|<[^<>\n
 _WORD = re.compile(r"[^\W_]+")
 _PROMPT = re.compile(r"^(?:\s*[$%❯➜>]\s+)+")
 _FRONTMATTER = re.compile(r"\A(---|\+\+\+)\n.*?\n\1\n", re.DOTALL)
+_KEY = re.compile(r"^[\w-]+[ \t]*[:=]", re.MULTILINE)
 
 
 class Content(Struct):
@@ -26,7 +27,10 @@ class Content(Struct):
 
 def content(text: str, *, is_draft: bool = False) -> Content:
     """Read a document; of a draft, without the comments of rdc."""
-    text = _FRONTMATTER.sub("", text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), count=1)
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    head = _FRONTMATTER.match(text)
+    if head and _KEY.search(head[0]):
+        text = text[head.end() :]
     if is_draft:
         text = re.sub(r"(?m)^<!-- rdc: .*-->$", "", text)
     found = Content()
