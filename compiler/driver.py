@@ -13,6 +13,7 @@ from compiler.analyses.warnings import commands_too_long
 from compiler.diagnostics.model import Diagnostic, has_error, sort_key
 from compiler.frontends import FRONT_ENDS, all_options, endings, recognize
 from compiler.frontends.common.interface import Format, Formatted, Job, Result
+from compiler.frontends.common.marks import Mark
 from compiler.frontends.common.names import ENDING, LOGS, NOTIFY, RULES, name_of
 from compiler.ir.program import Program
 from compiler.ir.verify import verify
@@ -172,6 +173,11 @@ def format_opened(opened: Opened, settings: Settings) -> Formatting:
     formatted, ignores = begun.form.load_formatter().format_document(begun.job), _ignores(begun, ())
     kept = replace(formatted, diagnostics=ignores.kept(formatted.diagnostics)) if ignores else formatted
     return Formatting(opened, kept, begun.sources)
+
+
+def marks_of(opened: Opened, settings: Settings) -> tuple[Mark, ...]:
+    """Return the marks of an opened document in the order of their places, also after errors; never raises."""
+    raise NotImplementedError
 
 
 def _ignores(begun: _Begun, others: Iterable[Source]) -> Ignores | None:

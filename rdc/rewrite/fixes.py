@@ -62,6 +62,11 @@ def fix_opened(opened: Opened, settings: Settings, *, unsafe: bool = False) -> F
     return now
 
 
+def proved(opened: Opened, settings: Settings, found: Diagnostic) -> bool:
+    """Return whether the fix of one diagnostic is proved: alone, it fixes the diagnostic and does what it claims."""
+    raise NotImplementedError
+
+
 def edited(source: Source, edits: Sequence[Edit]) -> Source:
     """Return the source with these edits, which must not overlap; line endings become the source's."""
     starts = [0, *(end.end() for end in LINE_END.finditer(source.text))]
