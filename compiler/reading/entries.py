@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, Lines, Span
@@ -19,12 +19,14 @@ class Entry(Struct, frozen=True, gc=False):
 
     `key` is the place of the key without quotes, or None for an item. `value` is the place of a value on one line
     without quotes, or None for others. `inside` is the place of the whole value, which is empty if there is none.
+    `is_text` is true if the value is a string or a number.
     """
 
     path: KeyPath
     key: Span | None
     value: Span | None
     inside: Span
+    is_text: bool = False
 
     @property
     def whole(self) -> Span:
@@ -60,14 +62,17 @@ def placed(text: str, lines: Lines, found: Iterable[Found]) -> tuple[Entry, ...]
     def entry(one: Found) -> Entry:
         end = one.start + len(text[one.start : one.end].rstrip())
         value = plain(one.start, end) if one.is_text else None
-        return Entry(one.path, one.key and plain(*one.key), value, lines.range(one.start, end))
+        return Entry(
+            one.path, one.key and plain(*one.key), value, lines.range(one.start, end), one.is_text and end > one.start
+        )
 
     return tuple(map(entry, sorted(found, key=lambda one: (one.key or (one.start,))[0])))
 
 
 _FLOW = Regex(
     r"""(?P<text>"(?:\\.|[^"\\\n])*"|'(?:''|[^'\n])*')|(?P<mark>[{}\[\],])|(?P<comment>(?<![^\s])\#[^\n]*)|"""
-    r"""(?P<colon>:(?![^\s,\[\]{}"']))|(?P<plain>["'][^\n]*|(?:[^\s{}\[\],:"']|:(?![\s,\[\]{}"']))(?:[^{}\[\],:\n\s]|:(?![\s,\[\]{}])|[ \t]+(?![\s\#{}\[\],:]))*)"""
+    r"""(?P<colon>:(?![^\s,\[\]{}"']))|(?P<plain>["'][^\n]*|(?:[^\s{}\[\],:"']|:(?![\s,\[\]{}"']))"""
+    r"""(?:[^{}\[\],:\n\s]|:(?![\s,\[\]{}])|[ \t]+(?![\s\#{}\[\],:]))*)"""
 )
 """Matches a token of JSON, or of YAML in brackets."""
 
@@ -226,7 +231,7 @@ class _Loose:
         elif (last := self._found.get(self._levels[-1].last)) and last.start < last.end:  # one more line of a value
             self._reach((*last.path, ""), begin, self._end(line))
         else:
-            self._value(self._levels[-1].column, last and last.key, begin)
+            self._value(self._levels[-1].column, last.key if last else None, begin)
 
     def _item(self, column: int, begin: int, end: int) -> None:
         while self._levels[-1].column > column:

@@ -142,7 +142,8 @@ def _entries(node: Node, path: KeyPath, found: list[Found], seen: set[int]) -> i
             seen.add(id(value))
             one.is_text = isinstance(value, ScalarNode)
             one.end = last = _entries(value, one.path, found, seen)
-    return last if pairs and not node.flow_style else int(node.end_mark.index)
+    is_block = pairs and isinstance(node, yaml.CollectionNode) and not node.flow_style
+    return last if is_block else int(node.end_mark.index)
 
 
 def _within(text: ScalarNode, lines: Lines) -> Iterable[int]:
