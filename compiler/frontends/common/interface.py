@@ -15,7 +15,7 @@ from compiler.text.source import LINE_END, Source
 
 if TYPE_CHECKING:
     from compiler.diagnostics.model import Diagnostic
-    from compiler.frontends.common.marks import Mark, Marks
+    from compiler.frontends.common.marks import Ids, Mark, Marks
     from compiler.ir.program import Program
     from compiler.project.options import Option, Options, TargetOptions
     from compiler.project.project import Project
@@ -92,7 +92,10 @@ class Formatter(Protocol):
 
 
 class Marking(Protocol):
-    """The functions of a module that marks names for editors."""
+    """The functions of a module that marks names for editors; `ids` finds the steps in a reference."""
+
+    @property
+    def ids(self) -> Ids: ...  # noqa: D102
 
     def marks_of(self, job: Job) -> Marks:
         """Return the marks of a document in order, also after errors; never raises for any content."""
