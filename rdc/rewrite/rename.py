@@ -73,7 +73,8 @@ def rename(opened: Opened, settings: Settings, line: int, column: int, new: str)
     if reason := other_mentions(before.program, meant) or _report_in_text(before.program, after.program, meant):
         raise RefusedError(reason)
     if place := difference(_meaning(before), _meaning(after), meant):
-        raise RefusedError(f"with the name `{new}`, the document would do something else ({place})")
+        problem = f"with the name `{new}`, the document would do something else ({place})"
+        raise RefusedError(f"{problem}; another file may use the name `{mark.name}`")
     _prove_others(opened, made.opened, settings, meant)
     return replace(made, compilation=after)
 
@@ -133,7 +134,8 @@ def _report_in_text(before: Program, after: Program, meant: Rename) -> str:
     named = re.compile(rf"(?<![\w-]){re.escape(meant.old)}\.md\b")
     for node in before.nodes if is_moved else ():
         if any(named.search(str(text)) for text in task_texts(node.task)):
-            return f"step {node.id} names the report `{meant.old}.md`, which would get another name"
+            problem = f"step {node.id} names the report `{meant.old}.md`, which would get another name"
+            return f"{problem}; set the name of the report first"
     return ""
 
 

@@ -108,8 +108,8 @@ class Format(Struct, frozen=True):
     """A source format: a document's `noun` in messages, its file `suffixes` and other file `names`, and its options.
 
     `module` has its front end, `formatter` its `format_document` (or the front end has it), and `drafts` drafts
-    scenarios, or is "" without scenarios. `marks` marks names. `grammars` are its files in `grammars/`, none for YAML
-    and JSON.
+    scenarios, or is "" without scenarios. `marks` marks names. `schema` has the JSON Schema of its documents, or is ""
+    if only their frontmatter is YAML. `grammars` are its files in `grammars/`, none for YAML and JSON.
     """
 
     name: str
@@ -123,6 +123,7 @@ class Format(Struct, frozen=True):
     formatter: str = ""
     drafts: str = ""
     marks: str = ""
+    schema: str = ""
 
     def has(self, path: str) -> bool:
         """Return whether a file has a name of this format."""

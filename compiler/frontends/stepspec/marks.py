@@ -10,7 +10,7 @@ from compiler.frontends.stepspec.syntax import STEPS
 from compiler.reading.entries import Entry
 from compiler.text.regex import Regex
 
-_GATE = Regex(r".*:([^:/]+):hitl")
+_GATE = Regex(r".*:(?P<step>[^:/]+):hitl|tool:.*:(?P<tool>[^:/]+)")
 _FILLED = (("description",), ("inputs",), ("outputs",), ("templates",))
 
 
@@ -48,7 +48,7 @@ def _is_filled(entry: Entry) -> bool:
 def ids(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the step of a reference such as `draft/validation` or `module:workflow:draft:hitl`."""
     gate = _GATE.fullmatch(text)
-    return iter([(*gate.span(1), gate[1])]) if gate else first_part(text)
+    return iter([(*gate.span(gate.lastgroup or 0), gate[gate.lastgroup or 0])]) if gate else first_part(text)
 
 
 def name_issue(mark: Mark, new: str) -> str:
