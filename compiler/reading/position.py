@@ -50,7 +50,7 @@ def position_in_yaml(lines: Sequence[str], first: int, line: int, column: int, p
     for entry in reversed(entries):
         if entry.key and _has(entry.key, place):
             beside = _beside(entries, entry, place)
-            return Position((*entry.path[:-1], word), place, True, _is_inside(text, start, end), beside)  # noqa: FBT003
+            return Position((*entry.path[:-1], word), place, True, _is_inside(text, start, end), beside)
         if entry.value and _has(entry.value, place):
             span = entry.value if changed == text else place
             return Position(entry.path, span, is_key=False, is_inside=text[: span.column - 1][-1:] in QUOTES)
@@ -90,4 +90,4 @@ def position_in_toml(lines: Sequence[str], line: int, column: int) -> Position |
         return Position(own, place, is_key=False, is_inside=text[:start][-1:] in QUOTES)
     beside = (path[len(section)] for number, path, inside in known if inside == section != path and number != line)
     path = (*section, text[start:end])
-    return Position(path, place, True, _is_inside(text, start, end), frozenset(beside))  # noqa: FBT003
+    return Position(path, place, True, _is_inside(text, start, end), frozenset(beside))

@@ -102,8 +102,9 @@ class Marker:
     ) -> None:
         """Add a definition; `name` is its id if that isn't its text, and `fixed` is why it can't change."""
         if span and (text := self.text(span)):
-            made = Mark(Role.DEFINITION, kind, text, span, name or text, title or text, extent or span, fixed)
-            self._found.append(made)
+            is_inside = extent and extent.line <= span.line <= extent.end_line  # not if there are two of them
+            whole = extent if is_inside else span
+            self._found.append(Mark(Role.DEFINITION, kind, text, span, name or text, title or text, whole, fixed))
 
     def refer(self, kind: Kind, span: Span | None, name: str = "", *, maybe: bool = False, fixed: str = "") -> None:
         """Add a reference; with `maybe`, only if the document declares the name."""
@@ -201,7 +202,7 @@ class Marker:
                 self.refer(Kind.PLACEHOLDER, entry.key)
             case ["outputs", _]:
                 self.refer_to_step(entry.key, maybe=True)
-                self.refer(Kind.PLACEHOLDER, entry.key)
+                self.refer(Kind.PLACEHOLDER, entry.key, maybe=True)
             case ["answers" | "agents" | "tools", _] if entry.key:
                 self.refer_to_step(entry.key, maybe=True)
             case ["answers", _] if entry.value and (word := _WORD.match(self.text(entry.value))):
