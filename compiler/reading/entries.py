@@ -19,8 +19,8 @@ class Entry(Struct, frozen=True, gc=False):
     """A key with its value, or an item of a list.
 
     `key` is the place of the key without quotes, or None for an item. `value` is the place of a value on one line
-    without quotes, or of the first line of a plain one, or None for others. `inside` is the place of the whole value, which is empty if there is none.
-    `is_text` is true if the value is a string or a number.
+    without quotes, or of the first line of a plain one, or None for others. `inside` is the place of the whole value,
+    which is empty if there is none. `is_text` is true if the value is a string or a number.
     """
 
     path: KeyPath
@@ -111,12 +111,8 @@ class _Flow:
                 self._outdent(token.start(), is_end=sign in ("}", "]"))
             if not self._open:
                 self._open.append(_Open(path, own, start, sign == "["))
-            elif sign in ("{", "["):
-                self._enter(token.start(), is_list=sign == "[")
-            elif sign in ("}", "]"):
-                self._leave(token.end(), is_list=sign == "]")
-            elif sign == ",":
-                self._next(token.start())
+            elif token.lastgroup == "mark":
+                self._mark(sign, *token.span())
             elif token.lastgroup == "colon":
                 self._colon()
             elif token.lastgroup != "comment":
@@ -126,6 +122,14 @@ class _Flow:
         while self._open:
             self._close(limit)
         return limit
+
+    def _mark(self, sign: str, start: int, end: int) -> None:
+        if sign == ",":
+            self._next(start)
+        elif sign in ("{", "["):
+            self._enter(start, is_list=sign == "[")
+        else:
+            self._leave(end, is_list=sign == "]")
 
     def _outdent(self, start: int, *, is_end: bool) -> None:
         line = self._text.rfind("\n", 0, start) + 1
@@ -293,7 +297,7 @@ class _Loose:
         elif first and first != "#" and (found := _VALUE.match(self._text, start, limit)):
             end = found.end(1) if found[1] else found.end()
             self._at = max(self._at, self._end(end) + 1)
-        if start < line_end and first != "#":
+        if start < line_end and first != "#" and len(self._levels) > 1:
             own = self._found.get(path) or self._add(Found(path, key, start, end))
             own.start, own.end, own.is_text = start, end, is_text
             self._reach(path, start, end)

@@ -102,8 +102,7 @@ class Marker:
     ) -> None:
         """Add a definition; `name` is its id if that isn't its text, and `fixed` is why it can't change."""
         if span and (text := self.text(span)):
-            is_inside = extent and extent.line <= span.line <= extent.end_line  # not if there are two of them
-            whole = extent if is_inside else span
+            whole = extent if extent and _is_in(span, extent) else span  # two keys of the same name have one extent
             self._found.append(Mark(Role.DEFINITION, kind, text, span, name or text, title or text, whole, fixed))
 
     def refer(self, kind: Kind, span: Span | None, name: str = "", *, maybe: bool = False, fixed: str = "") -> None:
@@ -213,6 +212,11 @@ class Marker:
                         self.refer_to_step(span)
                     else:
                         self.refer(Kind.PLACEHOLDER, span)
+
+
+def _is_in(span: Span, outer: Span) -> bool:
+    is_behind = (outer.line, outer.column) <= (span.line, span.column)
+    return is_behind and (span.end_line, span.end_column) <= (outer.end_line, outer.end_column)
 
 
 def _part(span: Span, start: int, end: int) -> Span:

@@ -220,7 +220,7 @@ def test_each_key_of_a_typed_document_keeps_the_marks_above(name: str, text: str
         line = written.count("\n") + 1
         assert settled <= places(found, below=line), written
         if written.endswith("\n\n") or (written.endswith("\n") and not name.endswith(".md")):
-            settled = {one for one in places(found, below=line - 1)}
+            settled = places(found, below=line - 1)
     assert settled
 
 
