@@ -1,7 +1,7 @@
 """Find the keys and values of YAML and JSON text with their exact places, also in text that is half written.
 
-`of_tree` reads the nodes of valid YAML. `loose` reads any text line by line: it adds brackets that are missing, ends a
-quote that is not closed with its line, and never raises.
+Valid YAML is read as a tree. `loose` reads any text line by line: it adds brackets that are missing, and ends a quote
+that is not closed with its line. Nothing here raises.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
+from yaml import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
 from compiler.reading.json import BrokenJsonError, load_json
+from compiler.reading.yaml import quick_tree
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, Lines, Span
 
@@ -69,6 +71,40 @@ def placed(text: str, lines: Lines, found: Iterable[Found]) -> tuple[Entry, ...]
         )
 
     return tuple(map(entry, sorted(found, key=lambda one: (one.key or (one.start,))[0])))
+
+
+def entries(text: str, first_line: int = 1, list_key: str = "") -> tuple[Entry, ...]:
+    """Return the entries of YAML or JSON, whose lines count from a number; a list is below `list_key`.
+
+    An alias in valid YAML has no entries.
+    """
+    start = text.lstrip()[:1]
+    root = None if start in ("{", "[", "") else quick_tree(text, list_key)
+    if root is None:
+        return loose(text, first_line, (list_key,) if list_key and start in ("-", "[") else ())
+    found: list[Found] = []
+    _in_tree(root, (), found, {id(root)})
+    return placed(text, Lines(text, first_line), found)
+
+
+def _in_tree(node: Node, path: KeyPath, found: list[Found], seen: set[int]) -> int:
+    """Collect the entries of a node, and return its end, without the comments and blank lines below it."""
+    last = node.start_mark.index
+    pairs = node.value if isinstance(node, MappingNode) else [(None, part) for part in _items(node)]
+    for number, (key, value) in enumerate(pairs):
+        place = key and (key.start_mark.index, key.end_mark.index)
+        start = last = place[1] + 1 if place and id(value) in seen else value.start_mark.index
+        found.append(one := Found((*path, str(key.value) if key else str(number)), place, start, start))
+        if id(value) not in seen:
+            seen.add(id(value))
+            one.is_text = isinstance(value, ScalarNode)
+            one.end = last = _in_tree(value, one.path, found, seen)
+    is_block = pairs and isinstance(node, CollectionNode) and not node.flow_style
+    return last if is_block else int(node.end_mark.index)
+
+
+def _items(node: Node) -> list[Node]:
+    return node.value if isinstance(node, SequenceNode) else []
 
 
 _FLOW = Regex(
