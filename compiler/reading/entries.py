@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
-from yaml import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
 from compiler.reading.json import BrokenJsonError, load_json
-from compiler.reading.yaml import quick_tree
+from compiler.reading.yaml import ranges
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, Lines, Span
 
@@ -70,7 +69,7 @@ def placed(text: str, lines: Lines, found: Iterable[Found]) -> tuple[Entry, ...]
             one.path, one.key and plain(*one.key), value, lines.range(one.start, end), one.is_text and end > one.start
         )
 
-    return tuple(map(entry, sorted(found, key=lambda one: (one.key or (one.start,))[0])))
+    return tuple(map(entry, sorted(found, key=lambda one: ((one.key or (one.start,))[0], len(one.path)))))
 
 
 def entries(text: str, first_line: int = 1, list_key: str = "") -> tuple[Entry, ...]:
@@ -79,32 +78,10 @@ def entries(text: str, first_line: int = 1, list_key: str = "") -> tuple[Entry, 
     An alias in valid YAML has no entries.
     """
     start = text.lstrip()[:1]
-    root = None if start in ("{", "[", "") else quick_tree(text, list_key)
-    if root is None:
+    found = None if start in ("{", "[", "") else ranges(text, list_key)
+    if found is None:
         return loose(text, first_line, (list_key,) if list_key and start in ("-", "[") else ())
-    found: list[Found] = []
-    _in_tree(root, (), found, {id(root)})
-    return placed(text, Lines(text, first_line), found)
-
-
-def _in_tree(node: Node, path: KeyPath, found: list[Found], seen: set[int]) -> int:
-    """Collect the entries of a node, and return its end, without the comments and blank lines below it."""
-    last = node.start_mark.index
-    pairs = node.value if isinstance(node, MappingNode) else [(None, part) for part in _items(node)]
-    for number, (key, value) in enumerate(pairs):
-        place = key and (key.start_mark.index, key.end_mark.index)
-        start = last = place[1] + 1 if place and id(value) in seen else value.start_mark.index
-        found.append(one := Found((*path, str(key.value) if key else str(number)), place, start, start))
-        if id(value) not in seen:
-            seen.add(id(value))
-            one.is_text = isinstance(value, ScalarNode)
-            one.end = last = _in_tree(value, one.path, found, seen)
-    is_block = pairs and isinstance(node, CollectionNode) and not node.flow_style
-    return last if is_block else int(node.end_mark.index)
-
-
-def _items(node: Node) -> list[Node]:
-    return node.value if isinstance(node, SequenceNode) else []
+    return placed(text, Lines(text, first_line), (Found(*one) for one in found))
 
 
 _FLOW = Regex(
