@@ -6,6 +6,7 @@ that is not closed with its line. Nothing here raises.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
@@ -40,6 +41,9 @@ class Entry(Struct, frozen=True, gc=False):
 Range = tuple[int, int]
 """The characters of a part; the end is exclusive."""
 
+QUOTES = ("'", '"')
+DEEPEST = 200  # the deepest nesting that is read; documents are never this deep
+
 
 class Found(Struct):
     """An entry as characters of the text: its path, its key, its value, and whether that is a string or number."""
@@ -56,18 +60,18 @@ def placed(text: str, lines: Lines, found: Iterable[Found]) -> tuple[Entry, ...]
 
     def plain(start: int, end: int) -> Span | None:
         part = text[start:end]
-        if not part or part[0] in "&*!|>" or ("\n" in part and part[0] in "\"'"):
+        if not part or part[0] in "&*!|>" or ("\n" in part and part[0] in QUOTES):
             return None
         end = start + len(part.partition("\n")[0].rstrip())
-        is_quoted = len(part) > 1 and part[0] == part[-1] and part[0] in "\"'"
+        is_quoted = len(part) > 1 and part[0] == part[-1] and part[0] in QUOTES
         return lines.range(start + is_quoted, end - is_quoted)
 
     def entry(one: Found) -> Entry:
-        end = one.start + len(text[one.start : one.end].rstrip())
-        value = plain(one.start, end) if one.is_text else None
-        return Entry(
-            one.path, one.key and plain(*one.key), value, lines.range(one.start, end), one.is_text and end > one.start
-        )
+        end = one.end
+        while end > one.start and text[end - 1].isspace():
+            end -= 1
+        key, is_text = one.key and plain(*one.key), one.is_text and end > one.start
+        return Entry(one.path, key, plain(one.start, end) if is_text else None, lines.range(one.start, end), is_text)
 
     return tuple(map(entry, sorted(found, key=lambda one: ((one.key or (one.start,))[0], len(one.path)))))
 
@@ -85,9 +89,10 @@ def entries(text: str, first_line: int = 1, list_key: str = "") -> tuple[Entry, 
 
 
 _FLOW = Regex(
-    r"""(?P<text>"(?:\\.|[^"\\\n])*"|'(?:''|[^'\n])*')|(?P<mark>[{}\[\],])|(?P<comment>(?<![^\s])\#[^\n]*)|"""
-    r"""(?P<colon>:(?![^\s,\[\]{}"']))|(?P<plain>["'][^\n]*|(?:[^\s{}\[\],:"']|:(?![\s,\[\]{}"']))"""
-    r"""(?:[^{}\[\],:\n\s]|:(?![\s,\[\]{}])|[ \t]+(?![\s\#{}\[\],:]))*)"""
+    r"""(?P<text>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\n]*+(?:''[^'\n]*+)*+')|(?P<mark>[{}\[\],])|"""
+    r"""(?P<comment>(?<!\S)\#[^\n]*+)|(?P<colon>:(?![^\s,\[\]{}"']))|"""
+    r"""(?P<plain>["'][^\n]*+|(?:[^\s{}\[\],:"']|:(?![\s,\[\]{}"']))"""
+    r"""(?:[^{}\[\],:\s]|:(?![\s,\[\]{}])|[ \t]++(?![\s\#{}\[\],:]))*+)"""
 )
 """Matches a token of JSON, or of YAML in brackets."""
 
@@ -113,15 +118,18 @@ class _Flow:
     def __init__(self, text: str, *, is_broken: bool = False) -> None:
         self._text = text
         self._is_broken = is_broken
+        self._indent = 0  # of the current line
         self.found: list[Found] = []
         self._open: list[_Open] = []
 
     def read(self, path: KeyPath, own: Range | None, start: int, limit: int) -> int:
         """Read the value from `start` on, and return its end, which is not behind `limit`."""
+        before = start
         for token in _FLOW.finditer(self._text, start, limit):
-            sign = token[0]
-            if self._is_broken:
-                self._outdent(token.start(), is_end=sign in ("}", "]"))
+            sign, line = token[0], self._text.rfind("\n", before, token.start()) + 1
+            before = token.end()
+            if line:
+                self._outdent(line, token.start() - line, is_end=sign in ("}", "]"))
             if not self._open:
                 self._open.append(_Open(path, own, start, sign == "["))
             elif token.lastgroup == "mark":
@@ -132,6 +140,8 @@ class _Flow:
                 self._word(token.span())
             if not self._open:
                 return token.end()
+            if len(self._open) > DEEPEST:
+                break
         while self._open:
             self._close(limit)
         return limit
@@ -144,11 +154,10 @@ class _Flow:
         else:
             self._leave(end, is_list=sign == "]")
 
-    def _outdent(self, start: int, *, is_end: bool) -> None:
-        line = self._text.rfind("\n", 0, start) + 1
-        if self._text[line:start].isspace() or line == start:
-            while len(self._open) > 1 and start - line < self._open[-1].indent + (not is_end):
-                self._close(line)
+    def _outdent(self, line: int, indent: int, *, is_end: bool) -> None:
+        self._indent = indent
+        while self._is_broken and len(self._open) > 1 and indent < self._open[-1].indent + (not is_end):
+            self._close(line)
 
     def _at(self, top: _Open) -> KeyPath:
         if top.is_list:
@@ -160,9 +169,7 @@ class _Flow:
             self._close(start)
             self._next(start)
         top = self._open[-1]
-        line = self._text.rfind("\n", 0, start) + 1
-        indent = len(self._text[line:start]) - len(self._text[line:start].lstrip())
-        self._open.append(_Open(self._at(top), top.key, start, is_list, indent))
+        self._open.append(_Open(self._at(top), top.key, start, is_list, self._indent))
         top.key = None
 
     def _leave(self, end: int, *, is_list: bool) -> None:
@@ -209,7 +216,7 @@ class _Flow:
 
 def unquoted(text: str) -> str:
     """Return a key or a value without its quotes."""
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in QUOTES else text
 
 
 class _Level(Struct):
@@ -221,12 +228,18 @@ class _Level(Struct):
     last: KeyPath = ()
 
 
-_KEY = Regex(r"""("[^"\n]*"|'[^'\n]*'|[^\s#{}\[\],&*!|>'"%@`][^\n]*?)[ \t]*:(?=\s|\Z)""")
-_VALUE = Regex(r"""("(?:\\.|[^"\\])*"|'(?:''|[^'])*')[ \t]*(?:#[^\n]*)?$|[^\n]*?(?=[ \t]+#[^\n]*$|[ \t]*$)""", 8)
-_DASH = Regex(r"-(?:[ \t]+|$)", 8)
+_KEY = Regex(r"""("[^"\n]*+"|'[^'\n]*+')[ \t]*+:(?=\s|\Z)|([^\s#{}\[\],&*!|>'"%@`](?:[^\n:]|:(?!\s|\Z))*+):(?=\s|\Z)""")
+_QUOTED = Regex(
+    r"""("[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^']*+(?:''[^']*+)*+')[ \t]*+(?:#[^\n]*+)?$""", re.MULTILINE | re.DOTALL
+)
+_COMMENT = Regex(r"(?<=[ \t])#")
+_DASH = Regex(r"-(?:[ \t]+|$)", re.MULTILINE)
 _SPACE = Regex(r"[ \t]*")
 _NAMED = Regex(r"(?:[&!][^\s,\[\]{}]*[ \t]+)*")
 """Matches the anchor and the tag before a value."""
+
+_LONG = ("|", ">", "{", "[", *QUOTES)
+"""How a value starts that may have several lines with any indentation."""
 
 
 class _Loose:
@@ -259,14 +272,16 @@ class _Loose:
         return space.end() if space else at
 
     def _content(self, line: int, begin: int) -> None:
-        column = begin - line
-        if dash := _DASH.match(self._text, begin):
-            self._item(column, begin, dash.end())
-            if dash.end() < self._end(line):
-                self._content(line, dash.end())
-        elif self._text[begin] not in "{[" and (key := _KEY.match(self._text, begin)):
-            self._key(column, key.span(1))
-            self._value(column, key.span(1), self._start(key.end()))
+        while (dash := _DASH.match(self._text, begin)) and len(self._levels) < DEEPEST:
+            self._item(begin - line, begin, dash.end())
+            begin = dash.end()
+        if begin >= self._end(line) or len(self._levels) >= DEEPEST:
+            return
+        if self._text[begin] not in "{[" and (key := _KEY.match(self._text, begin)):
+            start, end = key.span(key.lastindex or 0)
+            place = start, start + len(self._text[start:end].rstrip())
+            self._key(begin - line, place)
+            self._value(begin - line, place, self._start(key.end()))
         elif (last := self._found.get(self._levels[-1].last)) and last.start < last.end:  # one more line of a value
             self._reach((*last.path, ""), begin, self._end(line))
         else:
@@ -298,7 +313,9 @@ class _Loose:
         path, line_end = self._levels[-1].last, self._end(start)
         named = _NAMED.match(self._text, start)
         first = self._text[named.end() : named.end() + 1] if named else ""
-        end, limit, is_text = line_end, self._limit(column, line_end + 1), first not in ("{", "[")
+        if start >= line_end or first == "#" or len(self._levels) == 1:
+            return
+        end, limit = line_end, self._limit(column, line_end + 1) if first in _LONG else line_end
         if first in ("|", ">"):
             self._at = end = limit
         elif first in ("{", "["):
@@ -307,13 +324,14 @@ class _Loose:
             for one in flow.found:
                 self._add(one)
             self._at = max(self._at, limit if end == limit else self._end(end) + 1)
-        elif first and first != "#" and (found := _VALUE.match(self._text, start, limit)):
-            end = found.end(1) if found[1] else found.end()
+        elif first in QUOTES and (found := _QUOTED.match(self._text, start, limit)):
+            end = found.end(1)
             self._at = max(self._at, self._end(end) + 1)
-        if start < line_end and first != "#" and len(self._levels) > 1:
-            own = self._found.get(path) or self._add(Found(path, key, start, end))
-            own.start, own.end, own.is_text = start, end, is_text
-            self._reach(path, start, end)
+        elif comment := _COMMENT.search(self._text, start, line_end):
+            end = comment.start()
+        own = self._found.get(path) or self._add(Found(path, key, start, end))
+        own.start, own.end, own.is_text = start, end, first not in ("{", "[")
+        self._reach(path, start, end)
 
     def _add(self, found: Found) -> Found:
         self._every.append(found)
