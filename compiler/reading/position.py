@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -45,7 +46,9 @@ def position_in_yaml(lines: Sequence[str], first: int, line: int, column: int, p
     elif not word:
         changed = f"{before}x{after}"
     place = Span(line, start + 1, line, end + 1)
-    rows = [*lines[: line - first], changed, *lines[line - first + 1 :]]
+    indent = len(text) - len(text.lstrip())
+    below = takewhile(lambda row: not row.strip() or row[:indent].isspace() or not indent, lines[line - first + 1 :])
+    rows = [*lines[: line - first], changed, *below]  # nothing below the keys beside it matters
     entries = loose("\n".join(rows), first, path)
     for entry in reversed(entries):
         if entry.key and _has(entry.key, place):

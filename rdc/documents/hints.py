@@ -60,7 +60,7 @@ def hints_at(opened: Opened, settings: Settings, line: int, column: int) -> Hint
     form = FRONT_ENDS[settings.front_end] if settings.front_end else recognize(source)
     if form is None:
         return None
-    lines = range(1, len(source.lines) + 1) if form.schema else block_lines(source)
+    lines = block_lines(source) if form.is_markdown else range(1, len(source.lines) + 1)
     if line not in lines:
         return None
     text = source.lines[lines.start - 1 : lines.stop - 1]
@@ -93,7 +93,7 @@ def _toml_schema() -> Schema:
 def document_schema_of(name: str) -> Schema:
     """Return the schema of the documents of a format, or of their frontmatter."""
     form, project = FRONT_ENDS[name], _toml_schema()
-    own: Schema | None = import_module(form.schema).schema() if form.schema else None
+    own: Schema = import_module(form.schema).schema() if form.schema else {"type": "object"}
     made = document_schema(own, form.options, {target: project["properties"][target] for target in BACKENDS})
     return {**made, "$defs": {**project["$defs"], **made.get("$defs", {})}}
 

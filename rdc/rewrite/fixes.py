@@ -62,11 +62,14 @@ def fix_opened(opened: Opened, settings: Settings, *, unsafe: bool = False) -> F
     return now
 
 
-def proved(opened: Opened, settings: Settings, found: Diagnostic) -> bool:
-    """Return whether the fix of one diagnostic is proved: alone, it fixes the diagnostic and does what it claims."""
+def proved(opened: Opened, settings: Settings, found: Diagnostic, before: Compilation | None = None) -> bool:
+    """Return whether the fix of one diagnostic is proved: alone, it fixes the diagnostic and does what it claims.
+
+    `before` is the compilation of the document, if it is known.
+    """
     if found.fix is None or found.path != opened.path:
         return False
-    before = compile_opened(opened, settings)
+    before = before or compile_opened(opened, settings)
     attempt = _Round(Fixed(opened, before, before), settings, unsafe=not found.fix.is_safe)
     return attempt.better([Fixable(found, found.fix)]) is not None
 

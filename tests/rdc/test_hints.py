@@ -15,6 +15,7 @@ from compiler.frontends.common.marks import Kind
 from compiler.frontends.common.names import KEYS as OF_ALL
 from compiler.frontends.common.scenarios import NAMES
 from compiler.frontends.rundown.declarations import asks, steps
+from compiler.frontends.rundown.declarations import schema as of_runbooks
 from compiler.project.rules import OWN_KEYS
 from rdc.documents import hints as hinting
 from rdc.documents import table
@@ -166,15 +167,15 @@ def test_the_schemas_have_the_keys_that_are_read() -> None:
     def keys(schema: schemas.Schema) -> set[str]:
         return set(schema["properties"])
 
-    assert keys(schemas.INPUT) == set(steps.INPUT_KEYS)
-    assert keys(schemas.STEP_OF_RUNBOOK) == set(steps.KEYS)
+    assert keys(of_runbooks.INPUT) == set(steps.INPUT_KEYS)
+    assert keys(of_runbooks.STEP_OF_RUNBOOK) == set(steps.KEYS)
     assert keys(schemas.STEP) == set(OF_ALL)
     assert keys(schemas.STEP) > set(LIMITS)
-    assert keys(schemas.ASKS) == set(asks.KEYS)
+    assert keys(of_runbooks.ASKS) == set(asks.KEYS)
     assert keys(schemas.RULE) == set(OWN_KEYS)
     assert keys(schemas.SCENARIO) == {*NAMES, "result", "description"}
-    assert schemas.INPUT["properties"]["type"]["enum"] == list(steps.TYPES)
-    assert schemas.ASKS["properties"]["type"]["enum"] == list(asks.TYPES)
+    assert of_runbooks.INPUT["properties"]["type"]["enum"] == list(steps.TYPES)
+    assert of_runbooks.ASKS["properties"]["type"]["enum"] == list(asks.TYPES)
 
 
 @pytest.mark.parametrize("name", FRONT_ENDS)

@@ -108,8 +108,8 @@ class Format(Struct, frozen=True):
     """A source format: a document's `noun` in messages, its file `suffixes` and other file `names`, and its options.
 
     `module` has its front end, `formatter` its `format_document` (or the front end has it), and `drafts` drafts
-    scenarios, or is "" without scenarios. `marks` marks names. `schema` has the JSON Schema of its documents, or is ""
-    if only their frontmatter is YAML. `grammars` are its files in `grammars/`, none for YAML and JSON.
+    scenarios, or is "" without scenarios. `marks` marks names. `schema` has the JSON Schema of its documents or of
+    their frontmatter, or is "". `grammars` are its files in `grammars/`, none for YAML and JSON.
     """
 
     name: str
@@ -128,6 +128,11 @@ class Format(Struct, frozen=True):
     def has(self, path: str) -> bool:
         """Return whether a file has a name of this format."""
         return path.endswith(self.suffixes) or path.rpartition("/")[2] in self.names
+
+    @property
+    def is_markdown(self) -> bool:
+        """Whether only the frontmatter of its documents is YAML."""
+        return bool(self.grammars)
 
     @property
     def word(self) -> str:

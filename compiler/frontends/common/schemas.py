@@ -9,117 +9,89 @@ from compiler.project.options import Level, Option
 
 Schema = dict[str, Any]
 
-_DURATION = {"type": "string"}
-_TEXT = {"type": "string"}
-_NAMES = {"type": "array", "items": {"type": "string"}}
+DURATION: Schema = {"type": "string"}
+TEXT: Schema = {"type": "string"}
+NAMES: Schema = {"type": "array", "items": {"type": "string"}}
+TRUTH: Schema = {"type": "boolean"}
 
 
-def _object(parts: Mapping[str, tuple[str, Schema]]) -> Schema:
-    known = {name: {"description": about, **schema} for name, (about, schema) in parts.items()}
+def keys(parts: Mapping[str, tuple[str, Schema]]) -> Schema:
+    """Return the schema of a mapping with these keys, each with its description and the schema of its value."""
+    known = {name: {**schema, "description": about} for name, (about, schema) in parts.items()}
     return {"type": "object", "properties": known, "additionalProperties": False}
 
 
-def _each(schema: Schema) -> Schema:
+def each(schema: Schema) -> Schema:
+    """Return the schema of a mapping of any names to values with a schema."""
     return {"type": "object", "additionalProperties": schema}
 
 
-INPUT = _object(
-    {
-        "type": ("The type of the value.", {"enum": ["string", "number", "boolean", "choice"]}),
-        "description": ("Shown when rdc asks for the value.", _TEXT),
-        "default": ("The value if a run gives none.", _TEXT),
-        "options": ("The values of a `choice`.", _NAMES),
-        "pattern": ("A regular expression that must match the whole value.", _TEXT),
-        "required": ("With `false`, an input without a default may be unset.", {"type": "boolean"}),
-    }
-)
-ASKS = _object(
-    {
-        "output": ("The output that the reply becomes.", _TEXT),
-        "type": ("The type of the reply.", {"enum": ["text", "number", "choice"]}),
-        "options": ("The values of a `choice`.", _NAMES),
-        "pattern": ("A regular expression that must match the whole reply.", _TEXT),
-    }
-)
-STEP = _object(
-    {
-        "timeout": ("The time limit of one attempt: `90s`, `10m`, `2h`.", _DURATION),
-        "max-visits": ("How often a run may visit the step.", {"type": "integer"}),
-        "then": ('What happens instead of one more visit: `STOP` or `STOP "message"`.', _TEXT),
-        "expire": ("The time after which a question without an answer fails.", _DURATION),
-        "labels": ("Names for rules.", _NAMES),
-        "secrets": ("Secrets of this step only, on GitHub.", _NAMES),
-        "environment": ("The environment of the step's job on GitHub.", _TEXT),
-    }
-)
-STEP_OF_RUNBOOK = _object(
-    {
-        **{name: (part["description"], part) for name, part in STEP["properties"].items()},
-        "retry-delay": ("The pause before each RETRY.", _DURATION),
-        "retry-backoff": ("The factor for the delay each time, a whole number.", {"type": "integer"}),
-        "env": ("Environment variables of the command.", _each(_TEXT)),
-        "asks": ("The output that the reply to the question becomes.", {"anyOf": [_TEXT, ASKS]}),
-        "by": ("With `agent`, an agent does the step, and the command checks the work.", {"enum": ["agent"]}),
-    }
-)
-RULE = _object(
-    {
-        "rule": ("The sentence, such as `Test PASS before Deploy`.", _TEXT),
-        "why": ("The reason, for messages.", _TEXT),
-        "override": ("Whether an operator can let a run pass.", {"type": "boolean"}),
-    }
-)
-_EACH = ("result", "description", "inputs")
-"""The keys that the scenarios of all formats have."""
+def with_keys(base: Schema, *names: str, **parts: tuple[str, Schema]) -> Schema:
+    """Return the schema of a mapping with some keys of another schema, or all, and with more keys.
 
-SCENARIO = _object(
+    An underscore stands for a hyphen.
+    """
+    own = {name: base["properties"][name] for name in names or base["properties"]}
+    more = keys({name.replace("_", "-"): part for name, part in parts.items()})
+    return {**more, "properties": {**own, **more["properties"]}}
+
+
+STEP = keys(
+    {
+        "timeout": ("The time limit of one attempt: `90s`, `10m`, `2h`.", DURATION),
+        "max-visits": ("How often a run may visit the step.", {"type": "integer"}),
+        "then": ('What happens instead of one more visit: `STOP` or `STOP "message"`.', TEXT),
+        "expire": ("The time after which a question without an answer fails.", DURATION),
+        "labels": ("Names for rules.", NAMES),
+        "secrets": ("Secrets of this step only, on GitHub.", NAMES),
+        "environment": ("The environment of the step's job on GitHub.", TEXT),
+    }
+)
+RULE = keys(
+    {
+        "rule": ("The sentence, such as `Test PASS before Deploy`.", TEXT),
+        "why": ("The reason, for messages.", TEXT),
+        "override": ("Whether an operator can let a run pass.", TRUTH),
+    }
+)
+SCENARIO = keys(
     {
         "result": ("The expected end of the run.", {"enum": ["COMPLETE", "STOP"]}),
-        "description": ("The purpose of the scenario.", _TEXT),
-        "inputs": ("The values of inputs by name.", _each(_TEXT)),
-        "answers": ("The replies of people by step, or in order.", _each({"anyOf": [_TEXT, _NAMES]})),
-        "agents": ("The answers of agents by step.", _each({})),
-        "tools": ("The answers of tools by step.", _each({})),
-        "outputs": ("The expected outputs by name or step.", _each(_TEXT)),
+        "description": ("The purpose of the scenario.", TEXT),
+        "inputs": ("The values of inputs by name.", each(TEXT)),
+        "answers": ("The replies of people by step, or in order.", each({"anyOf": [TEXT, NAMES]})),
+        "agents": ("The answers of agents by step.", each({})),
+        "tools": ("The answers of tools by step.", each({})),
+        "outputs": ("The expected outputs by name or step.", each(TEXT)),
     }
 )
-SCENARIO_OF_RUNBOOK = _object(
-    {
-        **{name: (SCENARIO["properties"][name]["description"], SCENARIO["properties"][name]) for name in _EACH},
-        "commands": ("The commands of the run: `rd run FILE`, then `rd pass`, `rd fail` or `rd goto STEP`.", _NAMES),
-    }
-)
-FRONTMATTER = _object(
-    {
-        "name": ("A name for readers.", _TEXT),
-        "description": ("A description for readers.", _TEXT),
-        "version": ("The version of the document, for readers.", _TEXT),
-        "author": ("The author, for readers.", _TEXT),
-        "tags": ("Words for readers.", _NAMES),
-    }
-)
+_OPTIONS: Mapping[str, Schema] = {
+    "steps": each(STEP),
+    "rules": each({"anyOf": [TEXT, RULE]}),
+    "secrets": NAMES,
+    "logs": TRUTH,
+    "notify": TEXT,
+}
 
 
-def document_schema(own: Schema | None, options: Iterable[Option[Any]], targets: Mapping[str, Schema]) -> Schema:
-    """Return the schema of a document with its options and scenarios, or of its frontmatter if `own` is None.
+def document_schema(own: Schema, options: Iterable[Option[Any]], targets: Mapping[str, Schema]) -> Schema:
+    """Return the schema of a document with its options and scenarios, or of its frontmatter.
 
-    `targets` are the schemas of the tables of targets.
+    `own` is the schema of the format, with the options that only this format has. `targets` are the schemas of the
+    tables of targets.
     """
     known = [option for option in options if Level.DOCUMENT in option.levels]
-    is_runbook = any(option.name == "inputs" for option in known)
-    step, scenario = (STEP_OF_RUNBOOK, SCENARIO_OF_RUNBOOK) if is_runbook else (STEP, SCENARIO)
-    parts = {"inputs": _each(INPUT), "steps": _each(step), "rules": _each({"anyOf": [_TEXT, RULE]}), "secrets": _NAMES}
-    parts |= {"outputs": _NAMES, "prose": _NAMES, "logs": {"type": "boolean"}, "notify": _TEXT}
-    settings = {option.name: (option.help, _choices(option) or parts.get(option.name, {})) for option in known}
-    settings.setdefault("steps", ("Settings of steps.", parts["steps"]))
-    rdc = _object({**settings, **{name: (f"Options of the target {name}.", one) for name, one in targets.items()}})
-    shared = {
-        "rdc": {"description": "Options of rdc.", **rdc},
-        "scenarios": {"description": "Test runs with their expected results, for `rdc test`.", **_each(scenario)},
+    settings = {one.name: (one.help, {"enum": list(one.choices)} if one.choices else {}) for one in known}
+    shared = keys({**settings, **{name: (f"Options of the target {name}.", one) for name, one in targets.items()}})
+    parts = own.get("properties", {})
+    mine = parts.get("rdc", {}).get("properties", {})
+    for name, schema in (_OPTIONS | mine).items():
+        if name in shared["properties"] or name in mine:
+            shared["properties"][name] = {**schema, **shared["properties"].get(name, {})}
+    scenarios = parts.get("scenarios", {}).get("additionalProperties")
+    scenario = scenarios if isinstance(scenarios, dict) else SCENARIO
+    rest = {
+        "rdc": {**shared, "description": "Options of rdc."},
+        "scenarios": {**each(scenario), "description": "Test runs with their expected results, for `rdc test`."},
     }
-    base = FRONTMATTER if own is None else own
-    return {**base, "properties": {**base.get("properties", {}), **shared}}
-
-
-def _choices(option: Option[Any]) -> Schema:
-    return {"enum": list(option.choices)} if option.choices else {}
+    return {**own, "properties": {**parts, **rest}}

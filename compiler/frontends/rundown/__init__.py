@@ -65,6 +65,7 @@ FORMAT = Format(
     suffixes=(".runbook.md",),
     module="compiler.frontends.rundown.frontend",
     marks="compiler.frontends.rundown.marks",
+    schema="compiler.frontends.rundown.declarations.schema",
     formatter="compiler.frontends.rundown.format.document",
     drafts="compiler.frontends.rundown.drafts",
     grammars=("rundown.lark", "rundown_line.lark"),
