@@ -18,6 +18,7 @@ from compiler.frontends.common.names import ENDING
 from compiler.ir.program import Program
 from compiler.ir.sameness import Rename, difference, other_mentions
 from compiler.ir.tasks import Agent, Parallel, task_texts
+from compiler.project.project import is_root
 from compiler.text.files import UnsavedFiles
 from compiler.text.source import Source
 from rdc.documents.find import NoDocumentsError, project_documents
@@ -145,14 +146,10 @@ def _reports(program: Program) -> set[str]:
 
 
 def _prove_others(opened: Opened, renamed: Opened, settings: Settings, meant: Rename) -> None:
-    """Refuse a rename that changes another document of the project, because that includes this one."""
+    """Refuse a rename that changes another document, because that includes this one."""
     own, source = opened.project.locate(opened.path), renamed.source
     assert isinstance(source, Source)  # noqa: S101 (it was edited)
-    try:
-        others = [found.path for found in project_documents(opened.project)]
-    except NoDocumentsError as error:
-        raise RefusedError(str(error)) from None
-    for path in others:
+    for path in _beside(opened, own.file):
         other = opened.project.locate(path)
         text = other.read() if other.file != own.file else None
         if not isinstance(text, Source) or own.name.rpartition("/")[2] not in text.text:
@@ -162,3 +159,18 @@ def _prove_others(opened: Opened, renamed: Opened, settings: Settings, meant: Re
         before, after = (compile_opened(each, settings) for each in (first, second))
         if place := difference(_meaning(before), _meaning(after), meant):
             raise RefusedError(f"{path} includes this document, and would do something else ({place})")
+
+
+def _beside(opened: Opened, file: str) -> list[str]:
+    """Return the documents that could include a file: those of its project, or those in its folder without one."""
+    project = opened.project
+    if not project.disk.exists(file):
+        return []
+    if not is_root(project.root):
+        names = project.disk.names_beside(file)
+        known = (name for name in names if any(form.has(name) for form in FRONT_ENDS.values()))
+        return [f"{file.rpartition('/')[0]}/{name}" for name in known]
+    try:
+        return [found.path for found in project_documents(project)]
+    except NoDocumentsError as error:
+        raise RefusedError(str(error)) from None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from compiler.diagnostics.model import Edit
-from compiler.driver import Opened, Settings, compile_opened, marks_of, open_file
+from compiler.driver import Compilation, Opened, Settings, compile_opened, marks_of, open_file
 from compiler.frontends import FRONT_ENDS
 from compiler.frontends.common.marks import Kind, Mark, names, of_same_part
 from compiler.ir.sameness import Rename, difference
@@ -294,6 +294,34 @@ def test_another_document_that_includes_this_one_stays_the_same(tmp_path: Path) 
         made(tmp_path, "lint.runbook.md", S, "Help", "Aid")
     written(tmp_path, {"outer.runbook.md": outer.replace("lint.runbook.md/Help", "lint.runbook.md/1")})
     assert made(tmp_path, "lint.runbook.md", S, "Help", "Aid").edits
+
+
+@pytest.mark.parametrize("is_project", [True, False])
+def test_documents_are_found_in_the_project_or_only_in_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_project: bool
+) -> None:
+    """A folder without a project may be anything, such as the folder of a user, so nothing below it is read."""
+    (tmp_path / "below").mkdir()
+    outer = "---\nrdc:\n  steps:\n    1/lint.runbook.md/Help: {labels: [x]}\n---\n\n## 1. A\n\n- lint.runbook.md\n"
+    help_step = LINT + "\n- FAIL: GOTO Help\n\n## Help\n\nx\n"
+    (tmp_path / "below" / "outer.runbook.md").write_text(outer.replace("- lint", "- ../lint"), encoding="utf-8")
+    (tmp_path / "lint.runbook.md").write_text(help_step, encoding="utf-8")
+    if is_project:
+        (tmp_path / "rdc.toml").touch()
+        text = outer.replace("- lint", "- ../lint").replace("1/lint", "1/../lint")
+        (tmp_path / "below" / "outer.runbook.md").write_text(text, encoding="utf-8")
+    read: list[str] = []
+
+    def compiling(one: Opened, given: Settings) -> Compilation:
+        read.append(one.path)
+        return compile_opened(one, given)
+
+    monkeypatch.setattr(renaming, "compile_opened", compiling)
+    try:
+        made(tmp_path, "lint.runbook.md", S, "Help", "Aid")
+    except RefusedError:
+        assert is_project
+    assert any("outer" in path for path in read) is is_project
 
 
 # --- The proof --------------------------------------------------------------------------------------------------------
