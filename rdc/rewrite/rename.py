@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -34,12 +33,12 @@ class RefusedError(Exception):
 
 
 class Renamed(Struct, frozen=True):
-    """A proved rename: the edits in the document, those in other files by path, and the document after them."""
+    """A proved rename: the edits in the document, the document after them, and the edits in the files beside it."""
 
     edits: Edits
     opened: Opened
     compilation: Compilation
-    others: Mapping[str, Edits] = MappingProxyType({})
+    others: tuple[tuple[Source, Edits], ...] = ()
 
 
 def renamable(marks: Marks, line: int, column: int) -> Mark:
@@ -109,13 +108,13 @@ def _edited(before: Compilation, opened: Opened, marks: Marks, mark: Mark, new: 
     def edits(found: Marks) -> Edits:
         return tuple(Edit(one.span, new) for one in of_same_part(found, mark))
 
-    ids, others, content = FRONT_ENDS[before.format].load_marks().ids, dict[str, Edits](), dict[str, str]()
+    ids, others, content = FRONT_ENDS[before.format].load_marks().ids, list[tuple[Source, Edits]](), dict[str, str]()
     for file in before.sources.values():
         if file.name.endswith(ENDING) and (own := edits(scenario_marks(file, marks, ids))):
-            others[file.path] = own
+            others.append((file, own))
             content[f"{opened.project.root}/{file.name}"] = edited(file, own).data.decode()
     after = replace(_with(opened, content), source=edited(opened.source, edits(marks)))
-    return Renamed(edits(marks), after, before, others)
+    return Renamed(edits(marks), after, before, tuple(others))
 
 
 def _with(opened: Opened, content: Mapping[str, str]) -> Opened:

@@ -17,7 +17,6 @@ from compiler.driver import Compilation, Opened, Settings, compile_opened, marks
 from compiler.frontends import FRONT_ENDS
 from compiler.frontends.common.marks import Kind, Mark, names, of_same_part
 from compiler.ir.sameness import Rename, difference
-from compiler.text.files import read_source
 from compiler.text.source import Source
 from rdc.rewrite import rename as renaming
 from rdc.rewrite.fixes import edited
@@ -189,10 +188,8 @@ def test_a_companion_file_with_scenarios_is_edited_too(tmp_path: Path) -> None:
     scenarios = scenarios.replace("  answers: {ship: x}\n", "")
     written(tmp_path, {"w.workflow.yaml": WORKFLOW, "w.scenarios.yaml": scenarios})
     found = made(tmp_path, "w.workflow.yaml", S, "review", "look")
-    [(path, edits)] = found.others.items()
-    assert Path(path).name == "w.scenarios.yaml"
-    source = read_source(path, path, path)
-    assert isinstance(source, Source)
+    [(source, edits)] = found.others
+    assert Path(source.path).name == "w.scenarios.yaml"
     assert edited(source, edits).text == scenarios.replace("review_0", "look_0")
     assert found.compilation.scenarios
 
