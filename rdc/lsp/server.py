@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -68,12 +69,15 @@ class Server(LanguageServer):
         self._answers = ThreadPoolExecutor(1, "answer")
         for method, (answer, options) in FEATURES.items():
             self.feature(method, options)(self._answering(answer))
-        self.feature(lsp.INITIALIZED)(self._initialized)
-        self.feature(lsp.SHUTDOWN)(self._shut_down)
-        self.feature(lsp.TEXT_DOCUMENT_DID_OPEN)(self._opened)
-        self.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)(self._changed)
-        self.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)(self._closed)
-        self.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)(self._files_changed)
+        for method, act in {
+            lsp.INITIALIZED: self._initialized,
+            lsp.SHUTDOWN: self._shut_down,
+            lsp.TEXT_DOCUMENT_DID_OPEN: self._opened,
+            lsp.TEXT_DOCUMENT_DID_CHANGE: self._changed,
+            lsp.TEXT_DOCUMENT_DID_CLOSE: self._closed,
+            lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._files_changed,
+        }.items():
+            self.feature(method)(partial(act))  # a method can't have the attributes that pygls sets
 
     def report_server_error(self, error: Exception, _source: object) -> None:
         """Log an error of the editor or of the server, without a window."""
