@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,7 +14,6 @@ from compiler.analyses.warnings import commands_too_long
 from compiler.diagnostics.model import Diagnostic, has_error, sort_key
 from compiler.frontends import FRONT_ENDS, all_options, endings, recognize
 from compiler.frontends.common.interface import Format, Formatted, Job, Result
-from compiler.frontends.common.marks import Mark
 from compiler.frontends.common.names import ENDING, LOGS, NOTIFY, RULES, name_of
 from compiler.ir.program import Program
 from compiler.ir.verify import verify
@@ -26,6 +26,9 @@ from compiler.scenarios.model import Scenario
 from compiler.text.files import FileIssue, read_standard_input
 from compiler.text.patterns import is_matched
 from compiler.text.source import IGNORE, STANDARD_INPUT, Source
+
+if TYPE_CHECKING:
+    from compiler.frontends.common.marks import Marks
 
 
 class Settings(Struct, frozen=True):
@@ -175,9 +178,10 @@ def format_opened(opened: Opened, settings: Settings) -> Formatting:
     return Formatting(opened, kept, begun.sources)
 
 
-def marks_of(opened: Opened, settings: Settings) -> tuple[Mark, ...]:
+def marks_of(opened: Opened, settings: Settings) -> Marks:
     """Return the marks of an opened document in the order of their places, also after errors; never raises."""
-    raise NotImplementedError
+    begun = _begin(opened, settings)
+    return begun.form.load_marks().marks_of(begun.job) if begun.job and begun.form and begun.form.marks else ()
 
 
 def _ignores(begun: _Begun, others: Iterable[Source]) -> Ignores | None:

@@ -33,6 +33,7 @@ FORMAT = Format(
     summary="agent workflows (YAML steps with prompts for agents)",
     suffixes=(".workflow.yaml", ".workflow.yml"),
     module="compiler.frontends.agent_workflow.frontend",
+    marks="compiler.frontends.agent_workflow.marks",
     drafts="compiler.frontends.common.drafts",
     options=OPTIONS,
 )

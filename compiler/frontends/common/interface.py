@@ -15,6 +15,7 @@ from compiler.text.source import LINE_END, Source
 
 if TYPE_CHECKING:
     from compiler.diagnostics.model import Diagnostic
+    from compiler.frontends.common.marks import Mark, Marks
     from compiler.ir.program import Program
     from compiler.project.options import Option, Options, TargetOptions
     from compiler.project.project import Project
@@ -90,11 +91,22 @@ class Formatter(Protocol):
         """Return the normal form of a document, proved to mean the same; never raises for any content."""
 
 
+class Marking(Protocol):
+    """The functions of a module that marks names for editors."""
+
+    def marks_of(self, job: Job) -> Marks:
+        """Return the marks of a document in order, also after errors; never raises for any content."""
+
+    def name_issue(self, mark: Mark, new: str, /) -> str:
+        """Return why the input, output or step of a mark can't get a new name, as a sentence, or ""."""
+
+
 class Format(Struct, frozen=True):
     """A source format: a document's `noun` in messages, its file `suffixes` and other file `names`, and its options.
 
     `module` has its front end, `formatter` its `format_document` (or the front end has it), and `drafts` drafts
-    scenarios, or is "" without scenarios. `grammars` are its files in `grammars/`, none for YAML and JSON.
+    scenarios, or is "" without scenarios. `marks` marks names. `grammars` are its files in `grammars/`, none for YAML
+    and JSON.
     """
 
     name: str
@@ -107,6 +119,7 @@ class Format(Struct, frozen=True):
     names: tuple[str, ...] = ()
     formatter: str = ""
     drafts: str = ""
+    marks: str = ""
 
     def has(self, path: str) -> bool:
         """Return whether a file has a name of this format."""
@@ -125,6 +138,11 @@ class Format(Struct, frozen=True):
     def load_formatter(self) -> Formatter:
         """Return the module that formats its documents, which only a few commands import."""
         module: Formatter = import_module(self.formatter or self.module)
+        return module
+
+    def load_marks(self) -> Marking:
+        """Return the module that marks names, which only editors need."""
+        module: Marking = import_module(self.marks)
         return module
 
 

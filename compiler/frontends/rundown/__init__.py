@@ -64,6 +64,7 @@ FORMAT = Format(
     summary="Rundown runbooks (Markdown with ## steps)",
     suffixes=(".runbook.md",),
     module="compiler.frontends.rundown.frontend",
+    marks="compiler.frontends.rundown.marks",
     formatter="compiler.frontends.rundown.format.document",
     drafts="compiler.frontends.rundown.drafts",
     grammars=("rundown.lark", "rundown_line.lark"),

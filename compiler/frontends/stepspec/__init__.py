@@ -40,6 +40,7 @@ FORMAT = Format(
     summary="step specifications (YAML or JSON steps with a contract)",
     suffixes=(".stepspec.yaml", ".stepspec.yml", ".stepspec.json"),
     module="compiler.frontends.stepspec.frontend",
+    marks="compiler.frontends.stepspec.marks",
     drafts="compiler.frontends.common.drafts",
     options=OPTIONS,
 )

@@ -1,0 +1,300 @@
+"""Find the keys and values of YAML and JSON text with their exact places, also in text that is half written.
+
+`of_tree` reads the nodes of valid YAML. `loose` reads any text line by line: it adds brackets that are missing, ends a
+quote that is not closed with its line, and never raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from compiler.text.regex import Regex
+from compiler.text.source import KeyPath, Lines, Span
+
+
+class Entry(Struct, frozen=True, gc=False):
+    """A key with its value, or an item of a list.
+
+    `key` is the place of the key without quotes, or None for an item. `value` is the place of a value on one line
+    without quotes, or None for others. `inside` is the place of the whole value, which is empty if there is none.
+    `is_text` is true if the value is a string or a number.
+    """
+
+    path: KeyPath
+    key: Span | None
+    value: Span | None
+    inside: Span
+    is_text: bool = False
+
+    @property
+    def whole(self) -> Span:
+        """The place of the key and its value."""
+        start = self.key or self.inside
+        return Span(start.line, start.column, self.inside.end_line, self.inside.end_column)
+
+
+Range = tuple[int, int]
+"""The characters of a part; the end is exclusive."""
+
+
+class Found(Struct):
+    """An entry as characters of the text: its path, its key, its value, and whether that is a string or number."""
+
+    path: KeyPath
+    key: Range | None
+    start: int
+    end: int
+    is_text: bool = False
+
+
+def placed(text: str, lines: Lines, found: Iterable[Found]) -> tuple[Entry, ...]:
+    """Return the entries in the order of the text."""
+
+    def plain(start: int, end: int) -> Span | None:
+        part = text[start:end]
+        if not part or "\n" in part or part[0] in "&*!|>":
+            return None
+        is_quoted = len(part) > 1 and part[0] == part[-1] and part[0] in "\"'"
+        return lines.range(start + is_quoted, end - is_quoted)
+
+    def entry(one: Found) -> Entry:
+        end = one.start + len(text[one.start : one.end].rstrip())
+        value = plain(one.start, end) if one.is_text else None
+        return Entry(
+            one.path, one.key and plain(*one.key), value, lines.range(one.start, end), one.is_text and end > one.start
+        )
+
+    return tuple(map(entry, sorted(found, key=lambda one: (one.key or (one.start,))[0])))
+
+
+_FLOW = Regex(
+    r"""(?P<text>"(?:\\.|[^"\\\n])*"|'(?:''|[^'\n])*')|(?P<mark>[{}\[\],])|(?P<comment>(?<![^\s])\#[^\n]*)|"""
+    r"""(?P<colon>:(?![^\s,\[\]{}"']))|(?P<plain>["'][^\n]*|(?:[^\s{}\[\],:"']|:(?![\s,\[\]{}"']))"""
+    r"""(?:[^{}\[\],:\n\s]|:(?![\s,\[\]{}])|[ \t]+(?![\s\#{}\[\],:]))*)"""
+)
+"""Matches a token of JSON, or of YAML in brackets."""
+
+
+class _Open(Struct):
+    """An open bracket with its own key; `key` is the key inside that waits for a value, and a list counts its items."""
+
+    path: KeyPath
+    own: Range | None
+    start: int
+    is_list: bool
+    key: Range | None = None
+    count: int = 0
+
+
+class _Flow:
+    """Read a value in brackets. A bracket that is missing ends where another one or a key makes no sense inside."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.found: list[Found] = []
+        self._open: list[_Open] = []
+
+    def read(self, path: KeyPath, own: Range | None, start: int, limit: int) -> int:
+        """Read the value from `start` on, and return its end, which is not behind `limit`."""
+        for token in _FLOW.finditer(self._text, start, limit):
+            sign = token[0]
+            if not self._open:
+                self._open.append(_Open(path, own, start, sign == "["))
+            elif sign in ("{", "["):
+                self._enter(token.start(), is_list=sign == "[")
+            elif sign in ("}", "]"):
+                self._leave(token.end(), is_list=sign == "]")
+            elif sign == ",":
+                self._next(token.start())
+            elif token.lastgroup == "colon":
+                self._colon()
+            elif token.lastgroup != "comment":
+                self._word(token.span())
+            if not self._open:
+                return token.end()
+        while self._open:
+            self._close(limit)
+        return limit
+
+    def _at(self, top: _Open) -> KeyPath:
+        if top.is_list:
+            return (*top.path, str(top.count))
+        return (*top.path, unquoted(self._text[slice(*top.key)])) if top.key else top.path
+
+    def _enter(self, start: int, *, is_list: bool) -> None:
+        while self._open[-1].key is None and not self._open[-1].is_list and any(one.is_list for one in self._open):
+            self._close(start)
+            self._next(start)
+        top = self._open[-1]
+        self._open.append(_Open(self._at(top), top.key, start, is_list))
+        top.key = None
+
+    def _leave(self, end: int, *, is_list: bool) -> None:
+        if any(one.is_list == is_list for one in self._open):
+            while self._open[-1].is_list != is_list:
+                self._close(end)
+            self._close(end)
+
+    def _close(self, end: int) -> None:
+        self._next(end)
+        top = self._open.pop()
+        if self._open:
+            self.found.append(Found(top.path, top.own, top.start, end))
+
+    def _next(self, end: int) -> None:
+        top = self._open[-1]
+        if top.is_list:
+            top.count += 1
+        elif top.key:
+            self.found.append(Found(self._at(top), top.key, end, end))
+            top.key = None
+
+    def _word(self, place: Range) -> None:
+        top = self._open[-1]
+        if not top.is_list and top.key is None:
+            top.key = place
+            return
+        self.found.append(Found(self._at(top), top.key, *place, is_text=True))
+        top.key = None
+
+    def _colon(self) -> None:
+        """Read the last item of a list as a key of the collection around it: the bracket of the list is missing."""
+        top = self._open[-1]
+        if top.is_list and self.found and self.found[-1].path == self._at(top) and self._open[0] is not top:
+            last = self.found.pop()
+            self._close(last.start)
+            if not self._open[-1].is_list:
+                self._open[-1].key = (last.start, last.end)
+
+
+def unquoted(text: str) -> str:
+    """Return a key or a value without its quotes."""
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+
+
+class _Level(Struct):
+    """The keys or items that start at a column; `last` is the path of the last one, and a list counts its items."""
+
+    column: int
+    path: KeyPath
+    is_list: bool = False
+    count: int = -1
+    last: KeyPath = ()
+
+
+_KEY = Regex(r"""("[^"\n]*"|'[^'\n]*'|[^\s#{}\[\],&*!|>'"%@`][^\n]*?)[ \t]*:(?=\s|\Z)""")
+_VALUE = Regex(r"""("(?:\\.|[^"\\])*"|'(?:''|[^'])*')[ \t]*(?:#[^\n]*)?$|[^\n]*?(?=[ \t]+#[^\n]*$|[ \t]*$)""", 8)
+_DASH = Regex(r"-(?:[ \t]+|$)", 8)
+_SPACE = Regex(r"[ \t]*")
+_NAMED = Regex(r"(?:[&!][^\s,\[\]{}]*[ \t]+)*")
+"""Matches the anchor and the tag before a value."""
+
+
+class _Loose:
+    """Read the lines of YAML by their indentation."""
+
+    def __init__(self, text: str, path: KeyPath) -> None:
+        self._text = text
+        self._levels = [_Level(-1, path, last=path)]
+        self._found: dict[KeyPath, Found] = {}
+        self._at = 0  # the start of the next line to read
+
+    def read(self) -> Iterator[Found]:
+        """Yield everything that was found."""
+        while self._at < len(self._text):
+            start = self._at
+            self._at = self._end(start) + 1
+            begin = self._start(start)
+            if begin < self._end(start) and self._text[begin] != "#" and not self._text.startswith("---", start):
+                self._content(start, begin)
+        return iter(self._found.values())
+
+    def _end(self, at: int) -> int:
+        end = self._text.find("\n", at)
+        return len(self._text) if end < 0 else end
+
+    def _start(self, at: int) -> int:
+        space = _SPACE.match(self._text, at)
+        return space.end() if space else at
+
+    def _content(self, line: int, begin: int) -> None:
+        column = begin - line
+        if dash := _DASH.match(self._text, begin):
+            self._item(column, begin, dash.end())
+            if dash.end() < self._end(line):
+                self._content(line, dash.end())
+        elif self._text[begin] not in "{[" and (key := _KEY.match(self._text, begin)):
+            self._key(column, key.span(1))
+            self._value(column, key.span(1), self._start(key.end()))
+        elif (last := self._found.get(self._levels[-1].last)) and last.start < last.end:  # one more line of a value
+            self._reach((*last.path, ""), begin, self._end(line))
+        else:
+            self._value(self._levels[-1].column, last.key if last else None, begin)
+
+    def _item(self, column: int, begin: int, end: int) -> None:
+        while self._levels[-1].column > column:
+            self._levels.pop()
+        top = self._levels[-1]
+        if not (top.is_list and top.column == column):
+            self._levels.append(_Level(column, top.last, is_list=True))
+        top = self._levels[-1]
+        top.count += 1
+        top.last = (*top.path, str(top.count))
+        self._found[top.last] = Found(top.last, None, end, end)
+        self._reach(top.last, begin, end)
+
+    def _key(self, column: int, key: Range) -> None:
+        while self._levels[-1].column > column or (self._levels[-1].column == column and self._levels[-1].is_list):
+            self._levels.pop()
+        if self._levels[-1].column < column:
+            self._levels.append(_Level(column, self._levels[-1].last))
+        top = self._levels[-1]
+        top.last = (*top.path, unquoted(self._text[slice(*key)]))
+        self._found[top.last] = Found(top.last, key, key[1] + 1, key[1] + 1)
+        self._reach(top.last, key[0], key[1] + 1)
+
+    def _value(self, column: int, key: Range | None, start: int) -> None:
+        path, line_end = self._levels[-1].last, self._end(start)
+        named = _NAMED.match(self._text, start)
+        first = self._text[named.end() : named.end() + 1] if named else ""
+        end, limit, is_text = line_end, self._limit(column, line_end + 1), first not in ("{", "[")
+        if first in ("|", ">"):
+            self._at = end = limit
+        elif first in ("{", "["):
+            flow = _Flow(self._text)
+            end = flow.read(path, key, start, limit)
+            self._found |= {one.path: one for one in flow.found}
+            self._at = max(self._at, self._end(end) + 1)
+        elif first and first != "#" and (found := _VALUE.match(self._text, start, limit)):
+            end = found.end(1) if found[1] else found.end()
+            self._at = max(self._at, self._end(end) + 1)
+        if start < line_end and first != "#":
+            self._found[path] = Found(path, key, start, end, is_text)
+            self._reach(path, start, end)
+
+    def _limit(self, column: int, at: int) -> int:
+        """Return the start of the next line that is not inside a value whose key is at a column."""
+        while at < len(self._text):
+            begin, end = self._start(at), self._end(at)
+            if begin < end and begin - at <= column and self._text[begin] not in "}]":
+                return at
+            at = end + 1
+        return len(self._text)
+
+    def _reach(self, path: KeyPath, start: int, end: int) -> None:
+        """Let the collections around a value start before it and end behind it."""
+        for length in range(len(path) - 1, 0, -1):
+            if found := self._found.get(path[:length]):
+                found.start = start if found.start == found.end else found.start
+                found.end = max(found.end, end)
+
+
+def loose(text: str, first_line: int = 1, path: KeyPath = ()) -> tuple[Entry, ...]:
+    """Return the entries of YAML or JSON text that may have errors; `path` is the path of the whole text."""
+    if text.lstrip()[:1] in ("{", "["):
+        flow = _Flow(text)
+        flow.read(path, None, text.index(text.lstrip()[0]), len(text))
+        return placed(text, Lines(text, first_line), flow.found)
+    return placed(text, Lines(text, first_line), _Loose(text, path).read())
