@@ -8,7 +8,7 @@ from re import Pattern
 from lsprotocol import types as lsp
 
 from compiler.frontends import recognize
-from compiler.frontends.common.marks import Kind, Role
+from compiler.frontends.common.marks import Kind, names
 from compiler.text.regex import Regex
 from compiler.text.source import Source, Span
 from rdc.documents.hints import Hints, hints_at
@@ -104,8 +104,7 @@ def _placed(question: Question, word: str, words: Words, kinds: tuple[Kind, ...]
 
 def _names(question: Question, kinds: Iterable[Kind], span: lsp.Range, behind: str) -> Iterator[lsp.CompletionItem]:
     """Yield the names of the parts that the document defines, each once."""
-    found = {(one.kind, one.id): one for one in question.marks if one.role is Role.DEFINITION and one.kind in [*kinds]}
-    for one in found.values():
+    for one in names(question.marks, *kinds).values():
         name = one.id if one.kind is Kind.STEP else one.name
         yield lsp.CompletionItem(
             name, kind=ICONS.get(one.kind), detail=one.title or None, text_edit=lsp.TextEdit(span, name + behind)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from lsprotocol import types as lsp
 
 from compiler.diagnostics.issues import page
-from compiler.frontends.common.marks import Kind, Mark, Role, same_part
+from compiler.frontends.common.marks import Kind, Mark, Role, of_same_part
 from compiler.ir.edges import Keep
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Shell, Task, task_texts
@@ -70,7 +70,7 @@ def _is_in(place: tuple[int, int], span: Span | None) -> bool:
 
 def _about(question: Question, mark: Mark) -> Iterator[str]:
     """Yield the paragraphs about a mark, from the last good program."""
-    parts = same_part(question.marks, mark)
+    parts = of_same_part(question.marks, mark)
     title = next((one.title for one in parts if one.title), "")
     yield f"**{in_markdown(mark.kind)} {in_markdown(mark.name)}** {in_markdown(title)}".strip()
     program = question.good.program if question.good else None

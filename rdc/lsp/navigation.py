@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
-from compiler.frontends.common.marks import Item, Kind, Mark, Role, folds, outline, same_part
+from compiler.frontends.common.marks import Item, Kind, Mark, Role, folds, of_same_part, outline
 from compiler.project.project import Located
 from compiler.text.source import Source, Span
 from rdc.lsp.documents import SETTINGS
@@ -89,7 +89,7 @@ def renamed(question: Question) -> lsp.WorkspaceEdit:
 
 def _parts(question: Question) -> Sequence[Mark]:
     mark = question.mark
-    return same_part(question.marks, mark) if mark else ()
+    return of_same_part(question.marks, mark) if mark else ()
 
 
 def _location(question: Question, mark: Mark) -> lsp.Location:

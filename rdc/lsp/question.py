@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from compiler.diagnostics.model import Edit
 from compiler.driver import Opened, marks_of
-from compiler.frontends.common.marks import Mark, at
+from compiler.frontends.common.marks import Mark, mark_at
 from compiler.text.source import line_end_of
 from rdc.api import Checked
 from rdc.lsp.documents import SETTINGS, Documents, Result, Version
@@ -48,7 +48,7 @@ class Question(Struct, frozen=True):
     @property
     def mark(self) -> Mark | None:
         """The mark at the question's position."""
-        return at(self.marks, *self.place)
+        return mark_at(self.marks, *self.place)
 
     @property
     def result(self) -> Result | None:

@@ -162,5 +162,8 @@ def serve() -> int:
     gc.collect()
     gc.freeze()
     gc.disable()
-    server.start_io()
+    with os.fdopen(os.dup(0), "rb") as questions, os.fdopen(os.dup(1), "wb") as answers:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nothing else reads the questions
+        os.dup2(2, 1)  # or writes between the answers
+        server.start_io(questions, answers)
     return int(not server.is_shut_down)
