@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from compiler.reading.json import BrokenJsonError, load_json
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, Lines, Span
 
@@ -18,7 +19,7 @@ class Entry(Struct, frozen=True, gc=False):
     """A key with its value, or an item of a list.
 
     `key` is the place of the key without quotes, or None for an item. `value` is the place of a value on one line
-    without quotes, or None for others. `inside` is the place of the whole value, which is empty if there is none.
+    without quotes, or of the first line of a plain one, or None for others. `inside` is the place of the whole value, which is empty if there is none.
     `is_text` is true if the value is a string or a number.
     """
 
@@ -54,8 +55,9 @@ def placed(text: str, lines: Lines, found: Iterable[Found]) -> tuple[Entry, ...]
 
     def plain(start: int, end: int) -> Span | None:
         part = text[start:end]
-        if not part or "\n" in part or part[0] in "&*!|>":
+        if not part or part[0] in "&*!|>" or ("\n" in part and part[0] in "\"'"):
             return None
+        end = start + len(part.partition("\n")[0].rstrip())
         is_quoted = len(part) > 1 and part[0] == part[-1] and part[0] in "\"'"
         return lines.range(start + is_quoted, end - is_quoted)
 
@@ -84,15 +86,20 @@ class _Open(Struct):
     own: Range | None
     start: int
     is_list: bool
+    indent: int = -1
     key: Range | None = None
     count: int = 0
 
 
 class _Flow:
-    """Read a value in brackets. A bracket that is missing ends where another one or a key makes no sense inside."""
+    """Read a value in brackets. A bracket that is missing is added where another one or a key makes no sense inside.
 
-    def __init__(self, text: str) -> None:
+    With `is_broken`, it is also added above a line that is indented like the line of the opening one.
+    """
+
+    def __init__(self, text: str, *, is_broken: bool = False) -> None:
         self._text = text
+        self._is_broken = is_broken
         self.found: list[Found] = []
         self._open: list[_Open] = []
 
@@ -100,6 +107,8 @@ class _Flow:
         """Read the value from `start` on, and return its end, which is not behind `limit`."""
         for token in _FLOW.finditer(self._text, start, limit):
             sign = token[0]
+            if self._is_broken:
+                self._outdent(token.start(), is_end=sign in ("}", "]"))
             if not self._open:
                 self._open.append(_Open(path, own, start, sign == "["))
             elif sign in ("{", "["):
@@ -118,6 +127,12 @@ class _Flow:
             self._close(limit)
         return limit
 
+    def _outdent(self, start: int, *, is_end: bool) -> None:
+        line = self._text.rfind("\n", 0, start) + 1
+        if self._text[line:start].isspace() or line == start:
+            while len(self._open) > 1 and start - line < self._open[-1].indent + (not is_end):
+                self._close(line)
+
     def _at(self, top: _Open) -> KeyPath:
         if top.is_list:
             return (*top.path, str(top.count))
@@ -128,7 +143,9 @@ class _Flow:
             self._close(start)
             self._next(start)
         top = self._open[-1]
-        self._open.append(_Open(self._at(top), top.key, start, is_list))
+        line = self._text.rfind("\n", 0, start) + 1
+        indent = len(self._text[line:start]) - len(self._text[line:start].lstrip())
+        self._open.append(_Open(self._at(top), top.key, start, is_list, indent))
         top.key = None
 
     def _leave(self, end: int, *, is_list: bool) -> None:
@@ -160,13 +177,17 @@ class _Flow:
         top.key = None
 
     def _colon(self) -> None:
-        """Read the last item of a list as a key of the collection around it: the bracket of the list is missing."""
+        """Read the value before a colon as a key: the value of the key above it is missing, or the end of a list."""
         top = self._open[-1]
-        if top.is_list and self.found and self.found[-1].path == self._at(top) and self._open[0] is not top:
-            last = self.found.pop()
+        if top.key or not self.found or self.found[-1].path[: len(top.path)] != top.path or not self.found[-1].is_text:
+            return
+        last = self.found.pop()
+        if top.is_list and len(self._open) > 1:
             self._close(last.start)
-            if not self._open[-1].is_list:
-                self._open[-1].key = (last.start, last.end)
+        elif last.key:
+            self.found.append(Found(last.path, last.key, last.start, last.start))
+        if not self._open[-1].is_list:
+            self._open[-1].key = (last.start, last.end)
 
 
 def unquoted(text: str) -> str:
@@ -175,12 +196,11 @@ def unquoted(text: str) -> str:
 
 
 class _Level(Struct):
-    """The keys or items that start at a column; `last` is the path of the last one, and a list counts its items."""
+    """The keys or items that start at a column; `last` is the path of the last one."""
 
     column: int
     path: KeyPath
     is_list: bool = False
-    count: int = -1
     last: KeyPath = ()
 
 
@@ -198,7 +218,9 @@ class _Loose:
     def __init__(self, text: str, path: KeyPath) -> None:
         self._text = text
         self._levels = [_Level(-1, path, last=path)]
-        self._found: dict[KeyPath, Found] = {}
+        self._every: list[Found] = []
+        self._found: dict[KeyPath, Found] = {}  # the last one with each path
+        self._counts: dict[KeyPath, int] = {}
         self._at = 0  # the start of the next line to read
 
     def read(self) -> Iterator[Found]:
@@ -209,7 +231,7 @@ class _Loose:
             begin = self._start(start)
             if begin < self._end(start) and self._text[begin] != "#" and not self._text.startswith("---", start):
                 self._content(start, begin)
-        return iter(self._found.values())
+        return iter(self._every)
 
     def _end(self, at: int) -> int:
         end = self._text.find("\n", at)
@@ -240,9 +262,9 @@ class _Loose:
         if not (top.is_list and top.column == column):
             self._levels.append(_Level(column, top.last, is_list=True))
         top = self._levels[-1]
-        top.count += 1
-        top.last = (*top.path, str(top.count))
-        self._found[top.last] = Found(top.last, None, end, end)
+        number = self._counts[top.path] = self._counts.get(top.path, -1) + 1
+        top.last = (*top.path, str(number))
+        self._add(Found(top.last, None, end, end))
         self._reach(top.last, begin, end)
 
     def _key(self, column: int, key: Range) -> None:
@@ -252,7 +274,7 @@ class _Loose:
             self._levels.append(_Level(column, self._levels[-1].last))
         top = self._levels[-1]
         top.last = (*top.path, unquoted(self._text[slice(*key)]))
-        self._found[top.last] = Found(top.last, key, key[1] + 1, key[1] + 1)
+        self._add(Found(top.last, key, key[1] + 1, key[1] + 1))
         self._reach(top.last, key[0], key[1] + 1)
 
     def _value(self, column: int, key: Range | None, start: int) -> None:
@@ -265,14 +287,21 @@ class _Loose:
         elif first in ("{", "["):
             flow = _Flow(self._text)
             end = flow.read(path, key, start, limit)
-            self._found |= {one.path: one for one in flow.found}
-            self._at = max(self._at, self._end(end) + 1)
+            for one in flow.found:
+                self._add(one)
+            self._at = max(self._at, limit if end == limit else self._end(end) + 1)
         elif first and first != "#" and (found := _VALUE.match(self._text, start, limit)):
             end = found.end(1) if found[1] else found.end()
             self._at = max(self._at, self._end(end) + 1)
         if start < line_end and first != "#":
-            self._found[path] = Found(path, key, start, end, is_text)
+            own = self._found.get(path) or self._add(Found(path, key, start, end))
+            own.start, own.end, own.is_text = start, end, is_text
             self._reach(path, start, end)
+
+    def _add(self, found: Found) -> Found:
+        self._every.append(found)
+        self._found[found.path] = found
+        return found
 
     def _limit(self, column: int, at: int) -> int:
         """Return the start of the next line that is not inside a value whose key is at a column."""
@@ -291,10 +320,18 @@ class _Loose:
                 found.end = max(found.end, end)
 
 
+def _is_json(text: str) -> bool:
+    try:
+        load_json(text)
+    except BrokenJsonError:
+        return False
+    return True
+
+
 def loose(text: str, first_line: int = 1, path: KeyPath = ()) -> tuple[Entry, ...]:
     """Return the entries of YAML or JSON text that may have errors; `path` is the path of the whole text."""
     if text.lstrip()[:1] in ("{", "["):
-        flow = _Flow(text)
+        flow = _Flow(text, is_broken=not _is_json(text))
         flow.read(path, None, text.index(text.lstrip()[0]), len(text))
         return placed(text, Lines(text, first_line), flow.found)
     return placed(text, Lines(text, first_line), _Loose(text, path).read())

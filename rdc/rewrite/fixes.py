@@ -64,7 +64,11 @@ def fix_opened(opened: Opened, settings: Settings, *, unsafe: bool = False) -> F
 
 def proved(opened: Opened, settings: Settings, found: Diagnostic) -> bool:
     """Return whether the fix of one diagnostic is proved: alone, it fixes the diagnostic and does what it claims."""
-    raise NotImplementedError
+    if found.fix is None or found.path != opened.path:
+        return False
+    before = compile_opened(opened, settings)
+    attempt = _Round(Fixed(opened, before, before), settings, unsafe=not found.fix.is_safe)
+    return attempt.better([Fixable(found, found.fix)]) is not None
 
 
 def edited(source: Source, edits: Sequence[Edit]) -> Source:

@@ -34,6 +34,7 @@ FORMAT = Format(
     suffixes=(".workflow.yaml", ".workflow.yml"),
     module="compiler.frontends.agent_workflow.frontend",
     marks="compiler.frontends.agent_workflow.marks",
+    schema="compiler.frontends.agent_workflow.syntax",
     drafts="compiler.frontends.common.drafts",
     options=OPTIONS,
 )

@@ -2,11 +2,13 @@
 
 from compiler.frontends.agent_workflow.syntax import FILE_NAME
 from compiler.frontends.common.interface import Job
-from compiler.frontends.common.marking import Marker, entries_of, items
+from compiler.frontends.common.marking import Marker, entries_of, first_part, items
 from compiler.frontends.common.marks import Kind, Mark, Marks
 from compiler.text.regex import Regex
 
 _NAME = Regex(FILE_NAME)
+
+ids = first_part
 
 
 def marks_of(job: Job) -> Marks:
@@ -27,9 +29,7 @@ def marks_of(job: Job) -> Marks:
     return marker.marks()
 
 
-def name_issue(mark: Mark, new: str) -> str:
-    """Return why a part can't be renamed, or can't have a new name, or ""."""
-    if mark.kind is not Kind.STEP:
-        return f"every workflow has the {mark.kind} `{mark.name}`, which has no other name"
+def name_issue(_: Mark, new: str) -> str:
+    """Return why a step can't have a new name, or ""."""
     fits = _NAME.fullmatch(new)
     return "" if fits else "a step's name has letters, digits, `.`, `_` and `-`, and starts with a letter or digit"

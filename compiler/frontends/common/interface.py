@@ -15,7 +15,7 @@ from compiler.text.source import LINE_END, Source
 
 if TYPE_CHECKING:
     from compiler.diagnostics.model import Diagnostic
-    from compiler.frontends.common.marks import Mark, Marks
+    from compiler.frontends.common.marks import Ids, Mark, Marks
     from compiler.ir.program import Program
     from compiler.project.options import Option, Options, TargetOptions
     from compiler.project.project import Project
@@ -92,7 +92,10 @@ class Formatter(Protocol):
 
 
 class Marking(Protocol):
-    """The functions of a module that marks names for editors."""
+    """The functions of a module that marks names for editors; `ids` finds the steps in a reference."""
+
+    @property
+    def ids(self) -> Ids: ...  # noqa: D102
 
     def marks_of(self, job: Job) -> Marks:
         """Return the marks of a document in order, also after errors; never raises for any content."""
@@ -105,8 +108,8 @@ class Format(Struct, frozen=True):
     """A source format: a document's `noun` in messages, its file `suffixes` and other file `names`, and its options.
 
     `module` has its front end, `formatter` its `format_document` (or the front end has it), and `drafts` drafts
-    scenarios, or is "" without scenarios. `marks` marks names. `grammars` are its files in `grammars/`, none for YAML
-    and JSON.
+    scenarios, or is "" without scenarios. `marks` marks names. `schema` has the JSON Schema of its documents, or is ""
+    if only their frontmatter is YAML. `grammars` are its files in `grammars/`, none for YAML and JSON.
     """
 
     name: str
@@ -120,6 +123,7 @@ class Format(Struct, frozen=True):
     formatter: str = ""
     drafts: str = ""
     marks: str = ""
+    schema: str = ""
 
     def has(self, path: str) -> bool:
         """Return whether a file has a name of this format."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
 from compiler.diagnostics.model import Issue
-from compiler.frontends.common.marks import Kind, Mark, Marks, Role, names
+from compiler.frontends.common.marks import Ids, Kind, Mark, Marks, Role, names
 from compiler.frontends.common.names import name_issues
 from compiler.reading.entries import Entry, loose
 from compiler.reading.frontmatter import block_lines
@@ -16,9 +16,6 @@ from compiler.reading.yaml import UnreadableError, read_mapping
 from compiler.rules.sentences import read_sentence
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, Source, Span
-
-Ids = Callable[[str], Iterable[tuple[int, int, str]]]
-"""Finds the steps in a reference such as `1.2/lint.runbook.md/3`: start and end of each name, and its id."""
 
 _ENTRY = Regex(r"(.+)_\d+")
 """Matches an entry of a parallel step, such as `review_0`."""
@@ -90,20 +87,29 @@ class Marker:
         self._ids = ids
         self._found: list[Mark] = []
         self._maybe: set[Span] = set()
+        self._known: Marks = ()
+
+    def know(self, marks: Marks) -> None:
+        """Read references as those to the names in another file."""
+        self._known = marks
 
     def text(self, span: Span) -> str:
         """Return the text of a span on one line."""
         return self.source.lines[span.line - 1][span.column - 1 : span.end_column - 1]
 
-    def define(self, kind: Kind, span: Span | None, extent: Span | None, title: str = "", name: str = "") -> None:
-        """Add a definition; `name` is its id if that isn't its text."""
+    def define(
+        self, kind: Kind, span: Span | None, extent: Span | None, title: str = "", name: str = "", fixed: str = ""
+    ) -> None:
+        """Add a definition; `name` is its id if that isn't its text, and `fixed` is why it can't change."""
         if span and (text := self.text(span)):
-            self._found.append(Mark(Role.DEFINITION, kind, text, span, name or text, title or text, extent or span))
+            is_inside = extent and extent.line <= span.line <= extent.end_line  # not if there are two of them
+            whole = extent if is_inside else span
+            self._found.append(Mark(Role.DEFINITION, kind, text, span, name or text, title or text, whole, fixed))
 
-    def refer(self, kind: Kind, span: Span | None, name: str = "", *, maybe: bool = False) -> None:
+    def refer(self, kind: Kind, span: Span | None, name: str = "", *, maybe: bool = False, fixed: str = "") -> None:
         """Add a reference; with `maybe`, only if the document declares the name."""
         if span and (text := self.text(span)):
-            self._found.append(Mark(Role.REFERENCE, kind, text, span, name or text))
+            self._found.append(Mark(Role.REFERENCE, kind, text, span, name or text, fixed=fixed))
             if maybe:
                 self._maybe.add(span)
 
@@ -124,16 +130,11 @@ class Marker:
                 group = found.lastindex or 0
                 yield found, Span(number, found.start(group) + 1, number, found.end(group) + 1)
 
-    def placeholders(self, pattern: re.Pattern[str], inside: Span, kind: Kind = Kind.PLACEHOLDER) -> None:
-        """Add a reference for each match of a pattern, whose only group is the name."""
-        for _, span in self.matches(pattern, inside):
-            self.refer(kind, span)
-
     def marks(self) -> Marks:
         """Return the marks in order, where placeholders are the inputs or outputs that they name."""
-        steps = names(self._found, Kind.STEP)
-        values = names(self._found, Kind.OUTPUT) | names(self._found, Kind.INPUT)
-        others = names(self._found, Kind.LABEL, Kind.AGENT, Kind.SECRET)
+        known = (*self._known, *self._found)
+        steps, others = names(known, Kind.STEP), names(known, Kind.LABEL, Kind.AGENT, Kind.SECRET)
+        values = {mark.id: mark for mark in known if mark.kind in (Kind.INPUT, Kind.OUTPUT)}
         settled: dict[Span, Mark] = {}
         for mark in self._found:
             one = mark
@@ -201,7 +202,7 @@ class Marker:
                 self.refer(Kind.PLACEHOLDER, entry.key)
             case ["outputs", _]:
                 self.refer_to_step(entry.key, maybe=True)
-                self.refer(Kind.PLACEHOLDER, entry.key)
+                self.refer(Kind.PLACEHOLDER, entry.key, maybe=True)
             case ["answers" | "agents" | "tools", _] if entry.key:
                 self.refer_to_step(entry.key, maybe=True)
             case ["answers", _] if entry.value and (word := _WORD.match(self.text(entry.value))):
@@ -216,6 +217,19 @@ class Marker:
 
 def _part(span: Span, start: int, end: int) -> Span:
     return Span(span.line, span.column + start, span.line, span.column + end)
+
+
+def scenario_marks(file: Source, marks: Marks, ids: Ids) -> Marks:
+    """Return the marks of the companion file with the scenarios of a document that has these marks."""
+    marker = Marker(file, ids)
+    marker.know(marks)
+    marker.options(replace(entry, path=("scenarios", *entry.path)) for entry in entries_of(file))
+    return marker.marks()
+
+
+def numbered(name: str) -> str:
+    """Return why the number of a step can't be changed."""
+    return f"step {name} has a number, which `rdc fmt` changes when the step moves; only names can be renamed"
 
 
 def unfit_name(name: str, noun: str) -> str:

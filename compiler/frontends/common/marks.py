@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 
 from msgspec import Struct
@@ -47,6 +47,7 @@ class Mark(Struct, frozen=True):
             `rdc.inputs`. Usually it is the name.
         title: The text that an outline shows, only of definitions.
         extent: The whole part that a definition declares, for an outline and for folding.
+        fixed: Why the name can't be changed, or "".
     """
 
     role: Role
@@ -56,9 +57,13 @@ class Mark(Struct, frozen=True):
     id: str
     title: str = ""
     extent: Span | None = None
+    fixed: str = ""
 
 
 Marks = tuple[Mark, ...]
+
+Ids = Callable[[str], Iterable[tuple[int, int, str]]]
+"""Finds the steps in a reference such as `1.2/lint.runbook.md/3`: start and end of each name, and its id."""
 
 
 class Item(Struct, frozen=True):

@@ -9,4 +9,5 @@ FORMAT = Format(
     suffixes=(".program.json",),
     module="compiler.frontends.json.frontend",
     marks="compiler.frontends.json.marks",
+    schema="compiler.frontends.json.shapes",
 )

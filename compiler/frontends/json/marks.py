@@ -7,10 +7,12 @@ from compiler.frontends.json.check import LONGEST_NAME
 from compiler.reading.entries import Entry
 from compiler.text.source import KeyPath
 
+ids = whole
+
 
 def marks_of(job: Job) -> Marks:
     """Return the marks of a program, also after errors."""
-    marker = Marker(job.source, whole)
+    marker = Marker(job.source, ids)
     entries = entries_of(job.source)
     marker.keys(entries)
     parts = items(entries)
@@ -25,7 +27,7 @@ def marks_of(job: Job) -> Marks:
 
 
 def name_issue(_: Mark, new: str) -> str:
-    """Return why a part can't be renamed, or can't have a new name, or ""."""
+    """Return why a part can't have a new name, or ""."""
     if not new.isprintable() or not new.strip() or {'"', "\\"} & set(new) or len(new) > LONGEST_NAME:
         return f"a name is a printable text of at most {LONGEST_NAME} characters without quotes and backslashes"
     return ""

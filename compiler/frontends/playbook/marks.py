@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from compiler.frontends.common.interface import Job
-from compiler.frontends.common.marking import Marker, entries_of_frontmatter, sections, unfit_name
+from compiler.frontends.common.marking import Marker, entries_of_frontmatter, first_part, numbered, sections, unfit_name
 from compiler.frontends.common.marks import Kind, Mark, Marks
 from compiler.frontends.playbook.parse.document import parse
 from compiler.frontends.playbook.parse.lines import HEADINGS, Line
@@ -16,6 +16,8 @@ _REPLY = Regex(r"__elicit_step_(?=\d)")
 _FILE = Regex(r"\(\s*file:\s*([^\s)]+)")
 _INNER = ("SUBSTEP", "ELIF", "ELSE", "ENDIF")
 """The lines that end a sub-step."""
+
+ids = first_part
 
 _SHOWN = ("STEP", "SYSTEM", "ARTIFACTS")
 
@@ -48,9 +50,7 @@ def marks_of(job: Job) -> Marks:
 
 
 def name_issue(mark: Mark, new: str) -> str:
-    """Return why a part can't be renamed, or can't have a new name, or ""."""
-    if mark.kind is Kind.STEP:
-        return f"step {mark.id} has a number, and `rdc fmt` numbers the steps; move the step instead"
+    """Return why an input or output can't have a new name, or ""."""
     return unfit_name(new, f"an {mark.kind}")
 
 
@@ -59,7 +59,7 @@ def _step(marker: Marker, line: Line, extent: Span) -> None:
     letter = line.within("letter") if line.kind == "SUBSTEP" else number
     place = replace(number, end_column=letter.end_column)
     title = marker.text(line.span).lstrip("# ")
-    marker.define(Kind.STEP, place, extent, title)
+    marker.define(Kind.STEP, place, extent, title, fixed=numbered(marker.text(place)))
 
 
 def _shown(marker: Marker, line: Line) -> None:

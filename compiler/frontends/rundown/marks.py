@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from compiler.frontends.common.interface import Job
-from compiler.frontends.common.marking import Marker, entries_of_frontmatter, sections, unfit_name
+from compiler.frontends.common.marking import Marker, entries_of_frontmatter, numbered, sections, unfit_name
 from compiler.frontends.common.marks import Kind, Mark, Marks
 from compiler.frontends.rundown import PROSE
 from compiler.frontends.rundown.parse.blocks import Block
 from compiler.frontends.rundown.parse.lines import RESERVED, Header
 from compiler.frontends.rundown.parse.outline import HEADERS, scan
-from compiler.frontends.rundown.syntax import EXECUTABLE, Goto, Transition, spell
+from compiler.frontends.rundown.syntax import EXECUTABLE, Goto, Identifier, Transition, spell
 from compiler.ir.texts import is_identifier
 from compiler.text.regex import Regex
 from compiler.text.source import Span
@@ -24,7 +24,7 @@ def marks_of(job: Job) -> Marks:
     """Return the marks of a runbook, also after errors."""
     source = job.source
     scanned = scan(source, PROSE.first(job.configured) or {})
-    marker = Marker(source, _ids)
+    marker = Marker(source, ids)
     entries = entries_of_frontmatter(source)
     marker.options(entries)
     marker.keys(entries)
@@ -45,17 +45,16 @@ def marks_of(job: Job) -> Marks:
 
 
 def name_issue(mark: Mark, new: str) -> str:
-    """Return why a part can't be renamed, or can't have a new name, or ""."""
+    """Return why a part can't have a new name, or ""."""
     if mark.kind is not Kind.STEP:
         return unfit_name(new, f"an {mark.kind}")
-    if not is_identifier(mark.name):
-        return f"step {mark.id} has a number, and `rdc fmt` numbers the steps; move the step instead"
     if new in RESERVED:
         return f"`{new}` is a word of the language; choose another name"
     return "" if is_identifier(new) else "a step's name has letters, digits and `_`, and doesn't start with a digit"
 
 
-def _ids(text: str) -> Iterator[tuple[int, int, str]]:
+def ids(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the step and the substep of a reference such as `1.2/lint.runbook.md/3`."""
     if found := _ID.match(text):
         yield 0, found.end(1), found[1]
         if found[2]:
@@ -65,10 +64,15 @@ def _ids(text: str) -> Iterator[tuple[int, int, str]]:
 def _header(marker: Marker, block: Block, header: Header, extent: Span | None) -> None:
     step, child = _parts(block.line, block.column, block.text)
     if block.type == "STEP":
-        marker.define(Kind.STEP, step, extent, block.text, spell(header.step))
+        marker.define(Kind.STEP, step, extent, block.text, spell(header.step), _fixed(header.step))
     elif header.child is not None:
         marker.refer(Kind.STEP, step, spell(header.step))
-        marker.define(Kind.STEP, child, extent, block.text, f"{spell(header.step)}.{spell(header.child)}")
+        name = f"{spell(header.step)}.{spell(header.child)}"
+        marker.define(Kind.STEP, child, extent, block.text, name, _fixed(header.child))
+
+
+def _fixed(name: Identifier) -> str:
+    return "" if isinstance(name, str) else numbered(spell(name))
 
 
 def _transition(marker: Marker, transition: Transition) -> None:
@@ -86,7 +90,7 @@ def _transition(marker: Marker, transition: Transition) -> None:
 
 def _parts(line: int, column: int, text: str) -> tuple[Span | None, Span | None]:
     """Return the places of a step and of its substep at the start of a text."""
-    found = [Span(line, column + start, line, column + end) for start, end, _ in _ids(text)]
+    found = [Span(line, column + start, line, column + end) for start, end, _ in ids(text)]
     step, child, *_ = (*found, None, None)
     return step, child
 
@@ -94,10 +98,8 @@ def _parts(line: int, column: int, text: str) -> tuple[Span | None, Span | None]
 def _values(marker: Marker, block: Block) -> None:
     """Add the inputs and outputs that a block shows, or that its command reads and writes."""
     inside = Span(block.line, 1, block.end_line, len(marker.source.lines[block.end_line - 1]) + 1)
-    if block.type != "CODE" or block.info.strip() not in EXECUTABLE:
-        marker.placeholders(_VALUE, inside)
-        return
-    patterns = (_VARIABLE, _WRITTEN) if "RDC_OUTPUT" in block.text else (_VARIABLE,)
-    for pattern in patterns:
+    is_command = block.type == "CODE" and block.info.strip() in EXECUTABLE
+    writes = is_command and "RDC_OUTPUT" in block.text
+    for pattern in ((_VARIABLE, _WRITTEN) if writes else (_VARIABLE,)) if is_command else (_VALUE,):
         for _, span in marker.matches(pattern, inside):
-            marker.refer(Kind.PLACEHOLDER, span, maybe=True)
+            marker.refer(Kind.PLACEHOLDER, span, maybe=is_command)

@@ -41,6 +41,7 @@ FORMAT = Format(
     suffixes=(".stepspec.yaml", ".stepspec.yml", ".stepspec.json"),
     module="compiler.frontends.stepspec.frontend",
     marks="compiler.frontends.stepspec.marks",
+    schema="compiler.frontends.stepspec.syntax",
     drafts="compiler.frontends.common.drafts",
     options=OPTIONS,
 )
