@@ -104,7 +104,7 @@ def _fix_all(question: Question) -> Iterator[lsp.CodeAction]:
 
 def _is_wanted(question: Question, kind: str) -> bool:
     only: list[str] | None = question.params.context.only
-    return only is None or any(f"{kind}.".startswith(f"{one}.") for one in only)
+    return only is None or any((kind + ".").startswith(one + ".") for one in only)  # a kind may be an `Enum`
 
 
 def _resolves(client: lsp.ClientCapabilities) -> bool:

@@ -54,14 +54,15 @@ def hover(question: Question) -> lsp.Hover | None:
 
 
 def _explanations(question: Question) -> Iterator[str]:
-    """Yield the page of each code at the position, without the example: the document itself is one."""
+    """Yield the meaning of each code at the position."""
     result = question.result
     found = result.checked.diagnostics if result else ()
     here = (one.code for one in found if one.path == question.version.name and _is_in(question.place, one.span))
     for code in dict.fromkeys(here):
-        parts = re.split(r"^## ", page(code), flags=re.MULTILINE)
-        kept = [part for part in parts[1:] if not part.startswith("Example")]
-        yield "\n\n".join([f"**{parts[0].strip().removeprefix('# ')}**", *(part.partition("\n")[2] for part in kept)])
+        title, _, rest = page(code).removeprefix("# ").partition("\n")
+        meaning, _, more = rest.partition("\n## Why it matters\n")
+        why = more.partition("\n## ")[0]
+        yield f"**{title}**\n\n{meaning.replace('## Meaning', '').strip()}\n\n{why.strip()}"
 
 
 def _is_in(place: tuple[int, int], span: Span | None) -> bool:
@@ -69,8 +70,10 @@ def _is_in(place: tuple[int, int], span: Span | None) -> bool:
 
 
 def _about(question: Question, mark: Mark) -> Iterator[str]:
-    """Yield the paragraphs about a mark, from the last good program."""
+    """Yield the paragraphs about a part that the document defines, from the last good program."""
     parts = of_same_part(question.marks, mark)
+    if not any(one.role is Role.DEFINITION for one in parts):
+        return
     title = next((one.title for one in parts if one.title), "")
     yield f"**{in_markdown(mark.kind)} {in_markdown(mark.name)}** {in_markdown(title)}".strip()
     program = question.good.program if question.good else None

@@ -49,11 +49,13 @@ class Editor(LanguageClient):
         """Keep what the server wants to watch."""
         self.watched += params.registrations
 
-    async def until(self, holds: Callable[[lsp.PublishDiagnosticsParams], bool]) -> lsp.PublishDiagnosticsParams:
+    async def until(
+        self, holds: Callable[[lsp.PublishDiagnosticsParams], bool], since: int = 0
+    ) -> lsp.PublishDiagnosticsParams:
         """Return the first message with diagnostics, also an earlier one, for which a condition holds."""
 
         def found() -> lsp.PublishDiagnosticsParams | None:
-            return next(filter(holds, self.published), None)
+            return next(filter(holds, self.published[since:]), None)
 
         async with asyncio.timeout(PATIENCE), self._news:
             await self._news.wait_for(lambda: found() is not None)

@@ -324,7 +324,7 @@ async def test_formatting(client: Editor, tmp_path: Path, sample: Sample) -> Non
     assert not await client.text_document_formatting_async(options)
     if sample.file.endswith(".json"):
         return
-    worse = one.text.replace("\n", "  \n", 1) + "\n\n"
+    worse = one.text + "\n\n"
     await client.type(one.uri, worse)
     edits = await client.text_document_formatting_async(options)
     assert edited(worse, edits or ()) == one.text
