@@ -1,7 +1,7 @@
 """Find the keys and values of YAML and JSON text with their exact places, also in text that is half written.
 
-`of_tree` reads the nodes of valid YAML. `loose` reads any text line by line: it adds brackets that are missing, ends a
-quote that is not closed with its line, and never raises.
+Valid YAML is read as a tree. `loose` reads any text line by line: it adds brackets that are missing, and ends a quote
+that is not closed with its line. Nothing here raises.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from compiler.reading.json import BrokenJsonError, load_json
+from compiler.reading.yaml import ranges
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, Lines, Span
 
@@ -19,8 +20,8 @@ class Entry(Struct, frozen=True, gc=False):
     """A key with its value, or an item of a list.
 
     `key` is the place of the key without quotes, or None for an item. `value` is the place of a value on one line
-    without quotes, or of the first line of a plain one, or None for others. `inside` is the place of the whole value, which is empty if there is none.
-    `is_text` is true if the value is a string or a number.
+    without quotes, or of the first line of a plain one, or None for others. `inside` is the place of the whole value,
+    which is empty if there is none. `is_text` is true if the value is a string or a number.
     """
 
     path: KeyPath
@@ -68,7 +69,19 @@ def placed(text: str, lines: Lines, found: Iterable[Found]) -> tuple[Entry, ...]
             one.path, one.key and plain(*one.key), value, lines.range(one.start, end), one.is_text and end > one.start
         )
 
-    return tuple(map(entry, sorted(found, key=lambda one: (one.key or (one.start,))[0])))
+    return tuple(map(entry, sorted(found, key=lambda one: ((one.key or (one.start,))[0], len(one.path)))))
+
+
+def entries(text: str, first_line: int = 1, list_key: str = "") -> tuple[Entry, ...]:
+    """Return the entries of YAML or JSON, whose lines count from a number; a list is below `list_key`.
+
+    An alias in valid YAML has no entries.
+    """
+    start = text.lstrip()[:1]
+    found = None if start in ("{", "[", "") else ranges(text, list_key)
+    if found is None:
+        return loose(text, first_line, (list_key,) if list_key and start in ("-", "[") else ())
+    return placed(text, Lines(text, first_line), (Found(*one) for one in found))
 
 
 _FLOW = Regex(
@@ -111,12 +124,8 @@ class _Flow:
                 self._outdent(token.start(), is_end=sign in ("}", "]"))
             if not self._open:
                 self._open.append(_Open(path, own, start, sign == "["))
-            elif sign in ("{", "["):
-                self._enter(token.start(), is_list=sign == "[")
-            elif sign in ("}", "]"):
-                self._leave(token.end(), is_list=sign == "]")
-            elif sign == ",":
-                self._next(token.start())
+            elif token.lastgroup == "mark":
+                self._mark(sign, *token.span())
             elif token.lastgroup == "colon":
                 self._colon()
             elif token.lastgroup != "comment":
@@ -126,6 +135,14 @@ class _Flow:
         while self._open:
             self._close(limit)
         return limit
+
+    def _mark(self, sign: str, start: int, end: int) -> None:
+        if sign == ",":
+            self._next(start)
+        elif sign in ("{", "["):
+            self._enter(start, is_list=sign == "[")
+        else:
+            self._leave(end, is_list=sign == "]")
 
     def _outdent(self, start: int, *, is_end: bool) -> None:
         line = self._text.rfind("\n", 0, start) + 1
@@ -293,7 +310,7 @@ class _Loose:
         elif first and first != "#" and (found := _VALUE.match(self._text, start, limit)):
             end = found.end(1) if found[1] else found.end()
             self._at = max(self._at, self._end(end) + 1)
-        if start < line_end and first != "#":
+        if start < line_end and first != "#" and len(self._levels) > 1:
             own = self._found.get(path) or self._add(Found(path, key, start, end))
             own.start, own.end, own.is_text = start, end, is_text
             self._reach(path, start, end)

@@ -19,7 +19,6 @@ from msgspec import Struct
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.constructor import ConstructorError, SafeConstructor
 
-from compiler.reading.entries import Entry, Found, placed
 from compiler.text import files
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, Lines, Repeated, Span, may_repeat
@@ -70,14 +69,14 @@ def read_mapping(text: str, first_line: int = 1, list_key: str = "") -> Reading:
     lines = Lines(text, first_line)
     root, reader, values = _read(text, lines, list_key)
     if root is None:
-        return Reading({}, {}, (), lines, None, reader, text)
+        return Reading({}, {}, (), lines, None, reader)
     if not isinstance(root, MappingNode):
         raise UnreadableError(
             "it is not a mapping of keys to values", first_line, "write lines of the form `key: value`"
         )
     repeated = tuple(_repeated_in(root, lines)) if reader.has_repeated else ()
     places = dict(chain.from_iterable(_collections(root, lines)))
-    return Reading(values, places, repeated, lines, root, reader, text)
+    return Reading(values, places, repeated, lines, root, reader)
 
 
 class Reading(Struct, frozen=True, dict=True):
@@ -89,7 +88,6 @@ class Reading(Struct, frozen=True, dict=True):
     _lines: Lines
     _root: MappingNode | None
     _reader: _Values
-    _text: str = ""
 
     @cached_property
     def as_written(self) -> dict[str, Any]:
@@ -108,14 +106,6 @@ class Reading(Struct, frozen=True, dict=True):
         return values
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...]:
-        """The keys and values with their exact places; an alias has none."""
-        found: list[Found] = []
-        if self._root:
-            _entries(self._root, (), found, {id(self._root)})
-        return placed(self._text, self._lines, found)
-
-    @cached_property
     def lines_in_texts(self) -> frozenset[int]:
         """The lines whose line breaks belong to a string, or are inside a multi-line string."""
         found: set[int] = set()
@@ -128,22 +118,6 @@ class Reading(Struct, frozen=True, dict=True):
             pending += (part for part in _parts(node) if id(part) not in seen)
             seen.update(map(id, _parts(node)))
         return frozenset(found)
-
-
-def _entries(node: Node, path: KeyPath, found: list[Found], seen: set[int]) -> int:
-    """Collect the entries of a node, and return its end, without the comments and blank lines below it."""
-    pairs = node.value if isinstance(node, MappingNode) else [(None, part) for part in _parts(node)]
-    last = node.start_mark.index
-    for number, (key, value) in enumerate(pairs):
-        place = key and (key.start_mark.index, key.end_mark.index)
-        start = last = place[1] + 1 if place and id(value) in seen else value.start_mark.index
-        found.append(one := Found((*path, str(key.value) if key else str(number)), place, start, start))
-        if id(value) not in seen:  # an alias has no text of its own
-            seen.add(id(value))
-            one.is_text = isinstance(value, ScalarNode)
-            one.end = last = _entries(value, one.path, found, seen)
-    is_block = pairs and isinstance(node, yaml.CollectionNode) and not node.flow_style
-    return last if is_block else int(node.end_mark.index)
 
 
 def _within(text: ScalarNode, lines: Lines) -> Iterable[int]:
@@ -179,6 +153,44 @@ def _root(text: str, lines: Lines, list_key: str) -> Node | None:
     root = _composed(text, lines)
     if root is not None and may_repeat(text):
         _refuse_repetition(root, text, lines)
+    return _below(list_key, root)
+
+
+Ranges = tuple[KeyPath, tuple[int, int] | None, int, int, bool]
+"""A key or item as characters: its path, its key, start and end of its value, and whether that is a scalar."""
+
+
+def ranges(text: str, list_key: str = "") -> list[Ranges] | None:
+    """Return everything in valid YAML, or None for other text, whose errors would take long to explain.
+
+    An alias has no text of its own, so its value is empty.
+    """
+    try:
+        root = _below(list_key, _compose(getattr(yaml, "CSafeLoader", yaml.SafeLoader), text, Lines(text)))
+    except (yaml.YAMLError, UnicodeEncodeError, RecursionError, UnreadableError):
+        return None
+    found: list[Ranges] = []
+    if root is not None:
+        _range(root, (), found, {id(root)})
+    return found
+
+
+def _range(node: Node, path: KeyPath, found: list[Ranges], seen: set[int]) -> int:
+    """Collect the parts of a node, and return its end, without the comments and blank lines below it."""
+    last = node.start_mark.index
+    pairs = node.value if isinstance(node, MappingNode) else [(None, part) for part in _parts(node)]
+    for number, (key, value) in enumerate(pairs):
+        place, inner = key and (key.start_mark.index, key.end_mark.index), (*path, str(key.value if key else number))
+        start = last = place[1] + 1 if place and id(value) in seen else value.start_mark.index
+        if id(value) not in seen:
+            seen.add(id(value))
+            last = _range(value, inner, found, seen)
+        found.append((inner, place, start, last, isinstance(value, ScalarNode)))
+    is_block = pairs and isinstance(node, yaml.CollectionNode) and not node.flow_style
+    return last if is_block else int(node.end_mark.index)
+
+
+def _below(list_key: str, root: Node | None) -> Node | None:
     if list_key and isinstance(root, SequenceNode):
         name = ScalarNode(_TEXT, list_key, root.start_mark, root.start_mark)
         return MappingNode(_MAPPING, [(name, root)], root.start_mark, root.end_mark)

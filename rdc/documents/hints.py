@@ -66,7 +66,7 @@ def hints_at(opened: Opened, settings: Settings, line: int, column: int) -> Hint
     text = source.lines[lines.start - 1 : lines.stop - 1]
     place = position_in_yaml(text, lines.start, line, column)
     style = _Style('"', ": ", '"') if "\n".join(text).lstrip()[:1] in ("{", "[") else _Style("", ": ")
-    return _hints(style, _document_schema(form.name), place) if place else None
+    return _hints(style, document_schema_of(form.name), place) if place else None
 
 
 class _Style(Struct, frozen=True):
@@ -90,7 +90,8 @@ def _toml_schema() -> Schema:
 
 
 @cache
-def _document_schema(name: str) -> Schema:
+def document_schema_of(name: str) -> Schema:
+    """Return the schema of the documents of a format, or of their frontmatter."""
     form, project = FRONT_ENDS[name], _toml_schema()
     own: Schema | None = import_module(form.schema).schema() if form.schema else None
     made = document_schema(own, form.options, {target: project["properties"][target] for target in BACKENDS})

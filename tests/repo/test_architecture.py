@@ -115,12 +115,12 @@ ORDER = {
 }
 """The floors of each top folder, from the ground up. A room imports from its own floor and those below it."""
 
-PARTS = ("syntax", "declarations", "parse", "link", "check lower", "format", "frontend")
+PARTS = ("syntax", "declarations", "parse", "link", "check lower", "format", "marks", "frontend")
 """The same for the parts of a front end. A check may ask how a step is lowered."""
 
 GENERIC = {"document", "model", "rules", "common"}
 
-NAMED = {"frontend", "syntax", "parse", "check", "lower"}
+NAMED = {"frontend", "syntax", "parse", "check", "lower", "marks"}
 """Parts that each front end has, even if they are small."""
 
 ENTRIES = {"parse": "parse/document.py", "check": "check/rules.py", "lower": "lower/document.py"}

@@ -20,10 +20,10 @@ RUNBOOK = dedent(
         version: {description: The version}
       outputs: [backup]
       steps:
-        "3": {timeout: 10m, labels: [production]}
-        Restore: {timeout: 1m}
+        "3": {labels: [production]}
+        Restore: {labels: [undo]}
       rules:
-        saved: 1 PASS before Restore
+        once: Restore at most 9 times
     scenarios:
       good:
         inputs: {version: 1.5}
@@ -77,8 +77,9 @@ PLAYBOOK = dedent(
 
     - `topic` (string): The topic
 
-    ## STEP 1: Draft {{topic}}
+    ## STEP 1: Draft
 
+    On {{topic}}.
     @output(draft)
 
     ## STEP 2: Check

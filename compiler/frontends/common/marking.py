@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from compiler.diagnostics.model import Issue
 from compiler.frontends.common.marks import Ids, Kind, Mark, Marks, Role, names
 from compiler.frontends.common.names import name_issues
-from compiler.reading.entries import Entry, loose
+from compiler.reading.entries import Entry, entries
 from compiler.reading.frontmatter import block_lines
-from compiler.reading.yaml import UnreadableError, read_mapping
 from compiler.rules.sentences import read_sentence
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, Source, Span
@@ -37,29 +36,18 @@ def whole(text: str) -> Iterator[tuple[int, int, str]]:
 
 def entries_of(source: Source, list_key: str = "") -> tuple[Entry, ...]:
     """Return the entries of a document in YAML or JSON, whose list is below `list_key`."""
-    text = "\n".join(source.lines)
-    is_json, is_list = text.lstrip()[:1] in ("{", "["), text.lstrip()[:1] in ("-", "[")
-    if not is_json:
-        try:
-            return read_mapping(text, 1, list_key).entries
-        except UnreadableError:
-            pass
-    return loose(text, 1, (list_key,) if list_key and is_list else ())
+    return entries("\n".join(source.lines), 1, list_key)
 
 
 def entries_of_frontmatter(source: Source) -> tuple[Entry, ...]:
     """Return the entries of the frontmatter of a document, which may have no end yet."""
     lines = block_lines(source)
-    text = "\n".join(source.lines[lines.start - 1 : lines.stop - 1])
-    try:
-        return read_mapping(text, lines.start).entries if text else ()
-    except UnreadableError:
-        return loose(text, lines.start)
+    return entries("\n".join(source.lines[lines.start - 1 : lines.stop - 1]), lines.start)
 
 
-def items(entries: Iterable[Entry]) -> dict[KeyPath, Span]:
+def items(found: Iterable[Entry]) -> dict[KeyPath, Span]:
     """Return the places of the items of lists at the top, such as steps."""
-    return {entry.path: entry.inside for entry in entries if len(entry.path) == 2}
+    return {entry.path: entry.inside for entry in found if len(entry.path) == 2}
 
 
 def sections(source: Source, headers: Iterable[tuple[int, int]]) -> dict[int, Span]:
@@ -102,8 +90,7 @@ class Marker:
     ) -> None:
         """Add a definition; `name` is its id if that isn't its text, and `fixed` is why it can't change."""
         if span and (text := self.text(span)):
-            is_inside = extent and extent.line <= span.line <= extent.end_line  # not if there are two of them
-            whole = extent if is_inside else span
+            whole = extent if extent and _is_in(span, extent) else span  # two keys of the same name have one extent
             self._found.append(Mark(Role.DEFINITION, kind, text, span, name or text, title or text, whole, fixed))
 
     def refer(self, kind: Kind, span: Span | None, name: str = "", *, maybe: bool = False, fixed: str = "") -> None:
@@ -147,15 +134,15 @@ class Marker:
                 settled.setdefault(one.span, one)
         return tuple(settled[span] for span in sorted(settled))
 
-    def keys(self, entries: Iterable[Entry]) -> None:
+    def keys(self, found: Iterable[Entry]) -> None:
         """Add the keys of a document: those at the top, and those below `rdc` and `scenarios`."""
-        for entry in entries:
+        for entry in found:
             if len(entry.path) == 1 or (len(entry.path) == 2 and entry.path[0] in ("rdc", "scenarios")):
                 self.define(Kind.KEY, entry.key, entry.whole, name=".".join(entry.path))
 
-    def options(self, entries: Iterable[Entry]) -> None:
+    def options(self, found: Iterable[Entry]) -> None:
         """Add the names in the options of a document and in its scenarios."""
-        for entry in entries:
+        for entry in found:
             match entry.path:
                 case ("rdc", *path):
                     self._option(entry, path)
@@ -213,6 +200,11 @@ class Marker:
                         self.refer_to_step(span)
                     else:
                         self.refer(Kind.PLACEHOLDER, span)
+
+
+def _is_in(span: Span, outer: Span) -> bool:
+    is_behind = (outer.line, outer.column) <= (span.line, span.column)
+    return is_behind and (span.end_line, span.end_column) <= (outer.end_line, outer.end_column)
 
 
 def _part(span: Span, start: int, end: int) -> Span:

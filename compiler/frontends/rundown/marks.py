@@ -64,15 +64,15 @@ def ids(text: str) -> Iterator[tuple[int, int, str]]:
 def _header(marker: Marker, block: Block, header: Header, extent: Span | None) -> None:
     step, child = _parts(block.line, block.column, block.text)
     if block.type == "STEP":
-        marker.define(Kind.STEP, step, extent, block.text, spell(header.step), _fixed(header.step))
+        marker.define(Kind.STEP, step, extent, block.text, spell(header.step), _fixed(header.step, spell(header.step)))
     elif header.child is not None:
         marker.refer(Kind.STEP, step, spell(header.step))
         name = f"{spell(header.step)}.{spell(header.child)}"
-        marker.define(Kind.STEP, child, extent, block.text, name, _fixed(header.child))
+        marker.define(Kind.STEP, child, extent, block.text, name, _fixed(header.child, name))
 
 
-def _fixed(name: Identifier) -> str:
-    return "" if isinstance(name, str) else numbered(spell(name))
+def _fixed(identifier: Identifier, name: str) -> str:
+    return "" if isinstance(identifier, str) else numbered(name)
 
 
 def _transition(marker: Marker, transition: Transition) -> None:

@@ -45,7 +45,7 @@ documents = pytest.mark.parametrize(("name", "text"), DOCUMENTS.items(), ids=lis
 
 def test_a_runbook_marks_its_steps_in_headers_transitions_and_frontmatter() -> None:
     assert shown(marked("a.runbook.md", RUNBOOK), Kind.STEP) == [
-        *("8:6 3", "9:5 Restore", "11:12 1", "11:26 Restore", "15:62 Restore"),
+        *("8:6 3", "9:5 Restore", "11:11 Restore", "15:62 Restore"),
         *("21:4 =1", "27:22 Restore", "29:4 =2", "31:5 2", "31:7 =2.1", "33:13 2", "33:15 2.Last"),
         *("36:5 2", "36:7 =2.Last", "40:4 =3", "42:12 Restore", "44:4 =Restore"),
     ]
@@ -96,12 +96,12 @@ def test_a_command_marks_the_variables_that_are_inputs_or_outputs(command: str, 
 
 def test_a_playbook_marks_its_parts() -> None:
     found = marked("a.playbook.md", PLAYBOOK)
-    assert shown(found, Kind.STEP) == ["5:15 1", "5:23 2a", "15:9 =1", "19:9 =2", "26:10 =2a", "28:27 2"]
+    assert shown(found, Kind.STEP) == ["5:15 1", "5:23 2a", "15:9 =1", "20:9 =2", "27:10 =2a", "29:27 2"]
     assert shown(found, Kind.INPUT, Kind.OUTPUT) == [
-        *("4:14 topic", "13:4 =topic", "17:9 =draft", "21:24 draft", "24:7 topic", "28:3 draft")
+        *("4:14 topic", "13:4 =topic", "17:6 topic", "18:9 =draft", "22:24 draft", "25:7 topic", "29:3 draft")
     ]
-    assert shown(found, Kind.PLACEHOLDER) == ["28:33 unknown"]
-    assert shown(found, Kind.DOCUMENT) == ["22:14 prompts/check.md"]
+    assert shown(found, Kind.PLACEHOLDER) == ["29:33 unknown"]
+    assert shown(found, Kind.DOCUMENT) == ["23:14 prompts/check.md"]
 
 
 def test_a_workflow_marks_its_steps_and_agents() -> None:
@@ -220,7 +220,7 @@ def test_each_key_of_a_typed_document_keeps_the_marks_above(name: str, text: str
         line = written.count("\n") + 1
         assert settled <= places(found, below=line), written
         if written.endswith("\n\n") or (written.endswith("\n") and not name.endswith(".md")):
-            settled = {one for one in places(found, below=line - 1)}
+            settled = places(found, below=line - 1)
     assert settled
 
 
