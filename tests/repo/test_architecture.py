@@ -46,6 +46,8 @@ MAY_IMPORT = {
         "msgspec",
         "pydantic",
         "pygraphviz",
+        "pygls",
+        "lsprotocol",
         "mcp",
         "yaml",
         "packaging",
