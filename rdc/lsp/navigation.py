@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
+from pygls.uris import from_fs_path
 
 from compiler.frontends.common.marks import Item, Kind, Mark, Role, folds, of_same_part, outline
 from compiler.project.project import Located
 from compiler.text.source import Source, Span
 from rdc.lsp.documents import SETTINGS
+from rdc.lsp.positions import Lines
 from rdc.lsp.question import Question
-from rdc.rewrite.rename import RefusedError, renamable, rename
+from rdc.rewrite.rename import RefusedError, Renamed, renamable, rename
 from rdc.terminal.cells import visible
 
 REQUEST_FAILED = -32803
@@ -84,7 +87,20 @@ def renamed(question: Question) -> lsp.WorkspaceEdit:
         made = rename(question.opened, SETTINGS, *question.place, question.params.new_name)
     except RefusedError as refusal:
         raise JsonRpcException(str(refusal), REQUEST_FAILED) from None
-    return question.change(question.edits(made.edits))
+    return _with_others(question.change(question.edits(made.edits)), made)
+
+
+def _with_others(change: lsp.WorkspaceEdit, made: Renamed) -> lsp.WorkspaceEdit:
+    """Return the edits of a rename with those in the file with the scenarios of the document."""
+    for source, edits in made.others:
+        uri, lines = from_fs_path(os.path.abspath(source.path)) or "", Lines(source.text)
+        found = [lsp.TextEdit(lines.range(one.span), one.text) for one in edits]
+        if change.document_changes is None:
+            change.changes = {**(change.changes or {}), uri: found}
+        else:
+            document = lsp.OptionalVersionedTextDocumentIdentifier(uri, None)
+            change.document_changes = [*change.document_changes, lsp.TextDocumentEdit(document, [*found])]
+    return change
 
 
 def _parts(question: Question) -> Sequence[Mark]:
