@@ -122,6 +122,7 @@ class Marker:
         known = (*self._known, *self._found)
         steps, others = names(known, Kind.STEP), names(known, Kind.LABEL, Kind.AGENT, Kind.SECRET)
         values = {mark.id: mark for mark in known if mark.kind in (Kind.INPUT, Kind.OUTPUT)}
+        declared = {**others, **values}
         settled: dict[Span, Mark] = {}
         for mark in self._found:
             one = mark
@@ -130,7 +131,7 @@ class Marker:
             elif mark.kind is Kind.STEP and mark.id not in steps and (entry := _ENTRY.fullmatch(mark.id)):
                 cut = replace(mark.span, end_column=mark.span.end_column - len(mark.id) + len(entry[1]))
                 one = replace(mark, id=entry[1], name=self.text(cut), span=cut)
-            if mark.span not in self._maybe or one.id in (steps if one.kind is Kind.STEP else {**values, **others}):
+            if mark.span not in self._maybe or one.id in (steps if one.kind is Kind.STEP else declared):
                 settled.setdefault(one.span, one)
         return tuple(settled[span] for span in sorted(settled))
 

@@ -109,8 +109,8 @@ def folds(marks: Marks) -> tuple[tuple[int, int], ...]:
 
 def mark_at(marks: Marks, line: int, column: int) -> Mark | None:
     """Return the mark at a position, which may be just behind the name, or None."""
-    found = [one for one in marks if one.span.line == line and one.span.column <= column <= one.span.end_column]
-    return found[-1] if found else None
+    spans = ((one, one.span) for one in marks)
+    return next((one for one, at in spans if at.line == line and at.column <= column <= at.end_column), None)
 
 
 def of_same_part(marks: Marks, one: Mark) -> Marks:

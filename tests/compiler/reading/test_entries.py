@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.reading.entries import Entry, entries, loose
+from compiler.reading.entries import DEEPEST, Entry, entries, loose
 from compiler.reading.frontmatter import FENCE
 from compiler.reading.yaml import ranges
 from compiler.text.source import may_repeat
@@ -87,6 +87,7 @@ def paths(found: tuple[Entry, ...]) -> list[str]:
         ('{"a": [{"b": 1 {"c": 2}]}', ["a", "a.0", "a.0.b", "a.1", "a.1.c"]),
         ('{\n  "a": [{\n  "b": 1\n}', ["a", "a.0", "b"]),
         ('{"a":', ["a"]),
+        ('{"a":\n"b": 1}', ["a", "b"]),
         ("}]: {", []),
     ],
 )
@@ -103,3 +104,14 @@ def test_any_text_has_entries_at_places_that_exist(text: str) -> None:
         start, end = (one.inside.line, one.inside.column), (one.inside.end_line, one.inside.end_column)
         assert start <= end
         assert one.value is None or one.inside.line == one.value.line
+
+
+@pytest.mark.parametrize("part", ["[", "{", "- ", '{"a":', "a: {b: [", "[{"])
+def test_text_that_is_nested_too_deeply_is_cut(part: str) -> None:
+    found = loose(part * 5000)
+    assert max((len(one.path) for one in found), default=0) <= DEEPEST + 1
+
+
+def test_lines_that_are_indented_too_deeply_are_cut() -> None:
+    found = loose("\n".join(" " * depth + "a:" for depth in range(1000)))
+    assert max(len(one.path) for one in found) <= DEEPEST
