@@ -92,7 +92,7 @@ _FLOW = Regex(
     r"""(?P<text>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\n]*+(?:''[^'\n]*+)*+')|(?P<mark>[{}\[\],])|"""
     r"""(?P<comment>(?<!\S)\#[^\n]*+)|(?P<colon>:(?![^\s,\[\]{}"']))|"""
     r"""(?P<plain>["'][^\n]*+|(?:[^\s{}\[\],:"']|:(?![\s,\[\]{}"']))"""
-    r"""(?:[^{}\[\],:\s]|:(?![\s,\[\]{}])|[ \t]++(?![\s\#{}\[\],:]))*+)"""
+    r"""(?:[^{}\[\],:\s]|:(?![\s,\[\]{}])|[ \t]++(?=[^\s\#{}\[\],:]))*+)"""
 )
 """Matches a token of JSON, or of YAML in brackets."""
 
@@ -137,7 +137,7 @@ class _Flow:
             elif token.lastgroup == "colon":
                 self._colon()
             elif token.lastgroup != "comment":
-                self._word(token.span())
+                self._word((token.start(), token.start() + len(sign.rstrip())))
             if not self._open:
                 return token.end()
             if len(self._open) > DEEPEST:

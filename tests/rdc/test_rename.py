@@ -293,6 +293,22 @@ def test_another_document_that_includes_this_one_stays_the_same(tmp_path: Path) 
     assert made(tmp_path, "lint.runbook.md", S, "Help", "Aid").edits
 
 
+def test_a_rule_of_the_project_that_names_the_step_is_not_left_behind(tmp_path: Path) -> None:
+    written(tmp_path, FILES)
+    rule = '[[rule]]\nname = "few"\nrule = "Restore at most 5 times"\nfor = "*.runbook.md"\n'
+    (tmp_path / "rdc.toml").write_text(rule, encoding="utf-8")
+    with pytest.raises(RefusedError, match="another file may use the name `Restore`"):
+        made(tmp_path, "release.runbook.md", S, "Restore", "Undo")
+
+
+def test_a_name_that_a_rule_uses_for_a_title_is_refused(tmp_path: Path) -> None:
+    text = "---\nrdc: {rules: {a: Deploy at most 2 times}}\n---\n\n## 1. Deploy\n\nx\n\n- FAIL: GOTO Help\n\n## Help\n\nx\n"
+    written(tmp_path, {"a.runbook.md": text})
+    assert made(tmp_path, "a.runbook.md", S, "Help", "Aid").edits
+    with pytest.raises(RefusedError, match="would do something else"):
+        made(tmp_path, "a.runbook.md", S, "Help", "Deploy")
+
+
 @pytest.mark.parametrize("is_project", [True, False])
 def test_documents_are_found_in_the_project_or_only_in_the_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_project: bool
