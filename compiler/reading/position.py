@@ -80,12 +80,14 @@ def _beside(entries: Iterable[Entry], one: Entry, place: Span) -> frozenset[str]
 
 
 def position_in_toml(lines: Sequence[str], line: int, column: int) -> Position | None:
-    """Return the key or value at a position of TOML, or None in a comment or a header."""
+    """Return the key or value at a position of TOML, or the table of a header, or None in a comment."""
     text = lines[line - 1]
-    if text.lstrip()[:1] in ("#", "["):
-        return None
     start, end = _word(text, column - 1)
     place = Span(line, start + 1, line, end + 1)
+    if text.lstrip()[:1] == "#":
+        return None
+    if text.lstrip()[:1] == "[":
+        return Position((text[start:end],), place, is_key=True, is_inside=True)
     known = list(keys_by_line(lines))
     section = next((inside for number, _, inside in reversed(known) if number <= line), ())
     own = next((path for number, path, _ in known if number == line), (*section, text[start:end]))

@@ -65,6 +65,8 @@ CASES = [
     ("rdc.toml", '[[build]]\nsource = "x"\n¦\n[check]\n', "build.0.", "to = ", "source = "),
     ("rdc.toml", "[mcp]\noutput = ¦", "mcp.output", '"none"', '"all"'),
     ("rdc.toml", '[mcp]\noutput = "¦"', "mcp.output", "none", "all"),
+    ("rdc.toml", "[che¦]", "che", "check", "ignore"),
+    ("rdc.toml", "[[¦", "", "build", "to"),
     ("rdc.toml", "[github]\nruns¦", "github.runs", "runs-on = ", "to = "),
 ]  # fmt: skip
 
@@ -92,6 +94,7 @@ def test_keys_and_values_that_fit(name: str, text: str, path: str, fit: str, unf
         ("a.program.json", '{"nodes": [{"ta¦sk": {}}]}', ""),
         ("rdc.toml", "[mcp]\nout¦put = 1", "How much of the commands' output agents get"),
         ("rdc.toml", "[check]\nignore = [¦]", "Warnings and notes to ignore"),
+        ("rdc.toml", "[che¦ck]\n", "Settings of `rdc check`."),
     ],
 )
 def test_a_key_or_value_has_the_description_of_its_schema(name: str, text: str, about: str) -> None:
@@ -127,7 +130,6 @@ def test_names_of_the_document_fit_where_it_refers_to_them(name: str, text: str,
         ("a.runbook.md", "---¦\nrdc: {}\n---\n"),
         ("a.workflow.yaml", "name: a\n# com¦ment\n"),
         ("rdc.toml", "# com¦ment\n"),
-        ("rdc.toml", "[che¦ck]\n"),
         ("a.txt", "a: ¦"),
     ],
 )
