@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from lsprotocol import types as lsp
-from pygls.exceptions import JsonRpcContentModified
+from pygls.exceptions import FeatureRequestError, JsonRpcContentModified
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
@@ -79,9 +79,10 @@ class Server(LanguageServer):
         }.items():
             self.feature(method)(partial(act))  # a method can't have the attributes that pygls sets
 
-    def report_server_error(self, error: Exception, _source: object) -> None:
-        """Log an error of the editor or of the server, without a window."""
-        self._defect(error)
+    def report_server_error(self, error: Exception, source: object) -> None:
+        """Log an error of the editor or of the server, without a window. A question has its own answer."""
+        if source is not FeatureRequestError:
+            self._defect(error)
 
     def _defect(self, error: Exception) -> None:
         problem = f"{type(error).__name__}: {error}"[:1000]

@@ -108,6 +108,10 @@ async def editor(root: Path | None = None) -> AsyncIterator[Editor]:
     try:
         yield client
         await client.shutdown_session()
+    except BaseException:
+        if client._server:
+            client._server.kill()  # it would wait for the end of the session
+        raise
     finally:
         await client.stop()
 

@@ -14,5 +14,5 @@ async def client() -> AsyncIterator[Editor]:
     """An editor that shows no window and no error of the server when it ends."""
     async with editor() as one:
         yield one
-        assert not one.messages
-        assert not one.log_messages
+    assert not one.messages
+    assert not one.log_messages

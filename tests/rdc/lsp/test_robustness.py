@@ -124,7 +124,7 @@ async def test_files_and_folders_that_vanish(client: Editor, tmp_path: Path) -> 
     assert client.codes(uri) == ["RD201"]
 
 
-UNKNOWN = ["file:///no/such/a.runbook.md", "untitled:Untitled-9", "", "file://", "file:///%00", "x:y", "http://[", "é"]
+UNKNOWN = ["file:///no/such/a.runbook.md", "untitled:Untitled-9", "", "file://", "file:///%00", "x:y", "é"]
 
 
 @pytest.mark.parametrize("uri", UNKNOWN)
@@ -139,6 +139,15 @@ async def test_any_address(client: Editor, tmp_path: Path, uri: str) -> None:
     await everything(client, uri, lsp.Position(0, 0))
     client.close(uri)
     await alive(client, tmp_path)
+
+
+async def test_an_address_that_is_none_is_logged_without_a_window(tmp_path: Path) -> None:
+    async with editor(tmp_path) as one:
+        item = lsp.TextDocumentItem("http://[", "markdown", 1, BROKEN)
+        one.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+        await alive(one, tmp_path)
+        assert [message.type for message in one.log_messages] == [lsp.MessageType.Error]
+        assert not one.messages
 
 
 async def test_a_canceled_question(client: Editor, tmp_path: Path) -> None:
