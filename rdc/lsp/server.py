@@ -69,14 +69,15 @@ class Server(LanguageServer):
         self._answers = ThreadPoolExecutor(1, "answer")
         for method, (answer, options) in FEATURES.items():
             self.feature(method, options)(self._answering(answer))
-        for method, act in {
+        notifications: dict[str, Callable[[Any], None]] = {
             lsp.INITIALIZED: self._initialized,
             lsp.SHUTDOWN: self._shut_down,
             lsp.TEXT_DOCUMENT_DID_OPEN: self._opened,
             lsp.TEXT_DOCUMENT_DID_CHANGE: self._changed,
             lsp.TEXT_DOCUMENT_DID_CLOSE: self._closed,
             lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._files_changed,
-        }.items():
+        }
+        for method, act in notifications.items():
             self.feature(method)(partial(act))  # a method can't have the attributes that pygls sets
 
     def report_server_error(self, error: Exception, source: object) -> None:
@@ -114,7 +115,7 @@ class Server(LanguageServer):
             files = lsp.Registration("files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
             self.client_register_capability(lsp.RegistrationParams([files]))
 
-    def _shut_down(self, *_params: object) -> None:
+    def _shut_down(self, _params: object) -> None:
         self.is_shut_down = True
 
     def _opened(self, params: lsp.DidOpenTextDocumentParams) -> None:

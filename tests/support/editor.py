@@ -113,7 +113,7 @@ async def editor(root: Path | None = None) -> AsyncIterator[Editor]:
             client._server.kill()  # it would wait for the end of the session
         raise
     finally:
-        await client.stop()
+        await client.stop()  # type: ignore[no-untyped-call]
 
 
 async def begin(client: Editor, root: Path | None = None) -> lsp.InitializeResult:
