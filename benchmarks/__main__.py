@@ -12,6 +12,7 @@ from benchmarks.building import building
 from benchmarks.cliffs import growing_worst
 from benchmarks.compiling import compiling, growing
 from benchmarks.compositions import composing
+from benchmarks.editing import editing
 from benchmarks.emitting import emitting
 from benchmarks.figures import Figure, table
 from benchmarks.making import making
@@ -34,6 +35,7 @@ SUITES: dict[str, Callable[[], list[Figure]]] = {
     "build": building,
     "step": stepping,
     "rules": proving,
+    "edit": editing,
 }
 
 

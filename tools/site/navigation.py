@@ -15,6 +15,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "How-to guides": (
         "how-to/convert.md",
         "how-to/check.md",
+        "how-to/editors.md",
         "how-to/project.md",
         "how-to/operate.md",
         "how-to/questions.md",
