@@ -383,7 +383,7 @@ def test_strings_name_only_modules_that_exist() -> None:
     pattern = re.compile(rf"(?:{'|'.join(PRODUCT)})(?:\.[a-z_]\w*)+(?::\w+)?")
     found = {(text, path) for path in MODULES for text in strings(path) if pattern.fullmatch(text)}
     assert len(found) > 20
-    roots = {"rdc.backends", "rdc.showFlow", "rdc.toml", "rdc.lock", "rdc.yml"}  # entry points, a command of editors, files
+    roots = {"rdc.backends", "rdc.showFlow", "rdc.toml", "rdc.lock", "rdc.yml"}  # entry points, a command, files
     assert {text for text, _ in found if PurePosixPath(text).name.partition(":")[0] not in NAMES} <= roots
 
 
