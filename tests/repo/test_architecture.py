@@ -84,12 +84,12 @@ PURE = {
 """Modules of the runtime that the compiler asks too, so that an answer, an input, the arguments of a tool and the words
 of a validation have one meaning (I8, I12, B9, B11)."""
 
-MOST_MODULES = 470
+MOST_MODULES = 485
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 40
 SMALL_MODULE = 60
 
-MOST_DEFERRED = 67
+MOST_DEFERRED = 68
 """Imports inside functions: doors, such as the command that was asked for, and a few heavy packages."""
 
 DOORS = {
@@ -383,7 +383,7 @@ def test_strings_name_only_modules_that_exist() -> None:
     pattern = re.compile(rf"(?:{'|'.join(PRODUCT)})(?:\.[a-z_]\w*)+(?::\w+)?")
     found = {(text, path) for path in MODULES for text in strings(path) if pattern.fullmatch(text)}
     assert len(found) > 20
-    roots = {"rdc.backends", "rdc.toml", "rdc.lock", "rdc.yml"}  # the group of entry points, and files of a project
+    roots = {"rdc.backends", "rdc.showFlow", "rdc.toml", "rdc.lock", "rdc.yml"}  # entry points, a command, files
     assert {text for text, _ in found if PurePosixPath(text).name.partition(":")[0] not in NAMES} <= roots
 
 
