@@ -18,7 +18,7 @@ def command(*, stdio: bool) -> int:  # noqa: ARG001 (editors pass it)
     try:
         from rdc.lsp.server import serve  # noqa: PLC0415 (an extra, and slow to import)
     except ModuleNotFoundError as error:
-        if error.name not in ("pygls", "lsprotocol"):
+        if str(error.name).split(".")[0] not in ("pygls", "lsprotocol"):
             raise
         tell("rdc lsp needs the package `pygls`; install rdc with its extra `lsp`")
         return 2

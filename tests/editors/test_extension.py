@@ -51,7 +51,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *aliases,
         f"--outfile={folder}/extension.cjs",
     ]
-    subprocess.run([esbuild, *words, "--log-level=warning"], cwd=program, check=True)
+    subprocess.run([str(esbuild), *words, "--log-level=warning"], cwd=program, check=True)
     return folder
 
 
