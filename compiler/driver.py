@@ -180,8 +180,8 @@ def format_opened(opened: Opened, settings: Settings) -> Formatting:
 
 def marks_of(opened: Opened, settings: Settings) -> Marks:
     """Return the marks of an opened document in the order of their places, also after errors; never raises."""
-    begun = _begin(opened, settings)
-    return begun.form.load_marks().marks_of(begun.job) if begun.job and begun.form and begun.form.marks else ()
+    read = _begin(opened, settings)
+    return read.form.load_marks().marks_of(read.job) if read.job and read.form and read.form.marks else ()
 
 
 def _ignores(begun: _Begun, others: Iterable[Source]) -> Ignores | None:

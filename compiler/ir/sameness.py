@@ -61,7 +61,7 @@ class Rename(Struct, frozen=True):
 
 
 def difference(before: object, after: object, rename: Rename) -> str:
-    """Return the first part in which two values differ beyond a rename, such as `Edge.target`, or ""."""
+    """Return the first difference between two values beyond a rename, such as `Edge.target`, or ""."""
     return next(_Comparison(rename).parts(before, after, "tables"), "")
 
 

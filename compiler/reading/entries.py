@@ -22,7 +22,7 @@ class Entry(Struct, frozen=True, gc=False):
 
     `key` is the place of the key without quotes, or None for an item. `value` is the place of a value on one line
     without quotes, or of the first line of a plain one, or None for others. `inside` is the place of the whole value,
-    which is empty if there is none. `is_text` is true if the value is a string or a number.
+    which may be empty. `is_text` is true if the value is a string or a number.
     """
 
     path: KeyPath
@@ -258,9 +258,9 @@ class _Loose:
         while self._at < len(self._text):
             start = self._at
             self._at = self._end(start) + 1
-            begin = self._start(start)
-            if begin < self._end(start) and self._text[begin] != "#" and not self._text.startswith("---", start):
-                self._content(start, begin)
+            here = self._start(start)
+            if here < self._end(start) and self._text[here] != "#" and not self._text.startswith("---", start):
+                self._content(start, here)
         return iter(self._every)
 
     def _end(self, at: int) -> int:
@@ -271,23 +271,23 @@ class _Loose:
         space = _SPACE.match(self._text, at)
         return space.end() if space else at
 
-    def _content(self, line: int, begin: int) -> None:
-        while (dash := _DASH.match(self._text, begin)) and len(self._levels) < DEEPEST:
-            self._item(begin - line, begin, dash.end())
-            begin = dash.end()
-        if begin >= self._end(line) or len(self._levels) >= DEEPEST:
+    def _content(self, line: int, here: int) -> None:
+        while (dash := _DASH.match(self._text, here)) and len(self._levels) < DEEPEST:
+            self._item(here - line, here, dash.end())
+            here = dash.end()
+        if here >= self._end(line) or len(self._levels) >= DEEPEST:
             return
-        if self._text[begin] not in "{[" and (key := _KEY.match(self._text, begin)):
+        if self._text[here] not in "{[" and (key := _KEY.match(self._text, here)):
             start, end = key.span(key.lastindex or 0)
             place = start, start + len(self._text[start:end].rstrip())
-            self._key(begin - line, place)
-            self._value(begin - line, place, self._start(key.end()))
+            self._key(here - line, place)
+            self._value(here - line, place, self._start(key.end()))
         elif (last := self._found.get(self._levels[-1].last)) and last.start < last.end:  # one more line of a value
-            self._reach((*last.path, ""), begin, self._end(line))
+            self._reach((*last.path, ""), here, self._end(line))
         else:
-            self._value(self._levels[-1].column, last.key if last else None, begin)
+            self._value(self._levels[-1].column, last.key if last else None, here)
 
-    def _item(self, column: int, begin: int, end: int) -> None:
+    def _item(self, column: int, here: int, end: int) -> None:
         while self._levels[-1].column > column:
             self._levels.pop()
         top = self._levels[-1]
@@ -297,7 +297,7 @@ class _Loose:
         number = self._counts[top.path] = self._counts.get(top.path, -1) + 1
         top.last = (*top.path, str(number))
         self._add(Found(top.last, None, end, end))
-        self._reach(top.last, begin, end)
+        self._reach(top.last, here, end)
 
     def _key(self, column: int, key: Range) -> None:
         while self._levels[-1].column > column or (self._levels[-1].column == column and self._levels[-1].is_list):
@@ -341,8 +341,8 @@ class _Loose:
     def _limit(self, column: int, at: int) -> int:
         """Return the start of the next line that is not inside a value whose key is at a column."""
         while at < len(self._text):
-            begin, end = self._start(at), self._end(at)
-            if begin < end and begin - at <= column and self._text[begin] not in "}]":
+            here, end = self._start(at), self._end(at)
+            if here < end and here - at <= column and self._text[here] not in "}]":
                 return at
             at = end + 1
         return len(self._text)

@@ -163,7 +163,7 @@ Ranges = tuple[KeyPath, tuple[int, int] | None, int, int, bool]
 def ranges(text: str, list_key: str = "") -> list[Ranges] | None:
     """Return everything in valid YAML, or None for other text, whose errors would take long to explain.
 
-    An alias has no text of its own, so its value is empty.
+    The value of an alias is empty.
     """
     try:
         root = _below(list_key, _compose(getattr(yaml, "CSafeLoader", yaml.SafeLoader), text, Lines(text)))
@@ -176,7 +176,7 @@ def ranges(text: str, list_key: str = "") -> list[Ranges] | None:
 
 
 def _range(node: Node, path: KeyPath, found: list[Ranges], seen: set[int]) -> int:
-    """Collect the parts of a node, and return its end, without the comments and blank lines below it."""
+    """Collect the parts of a node, and return its end, without the comments and empty lines below it."""
     last = node.start_mark.index
     pairs = node.value if isinstance(node, MappingNode) else [(None, part) for part in _parts(node)]
     for number, (key, value) in enumerate(pairs):

@@ -63,8 +63,8 @@ class Lines:
     def range(self, start: int, end: int) -> Span:
         """Return the range from one character to another, also over several lines."""
         first, last = bisect_right(self._starts, start) - 1, bisect_right(self._starts, end) - 1
-        begin, behind = start - self._starts[first] + 1, end - self._starts[last] + 1
-        return Span(first + self.first, begin, last + self.first, behind)
+        column, behind = start - self._starts[first] + 1, end - self._starts[last] + 1
+        return Span(first + self.first, column, last + self.first, behind)
 
     def span(self, start: int, *ends: int) -> Span:
         """Return the range to the first of these ends that is on the line of its start, or to the end of the line."""

@@ -34,7 +34,7 @@ class Hints(Struct, frozen=True):
 
     Attributes:
         path: The key path, such as `("steps", "0", "agent")`. The last part is the unfinished key, which may be "".
-        span: The whole word at the position, which a choice replaces; empty if there is none.
+        span: The whole word at the position, which a choice replaces. It may be empty.
         is_key: Whether the word is a key, not a value.
         description: The description of the key, or "".
         choices: The keys or values that fit, without keys that the mapping already has.
@@ -116,7 +116,7 @@ def _hints(style: _Style, root: Schema, place: Position) -> Hints:
 
 
 def _every(root: Schema, schema: Schema) -> Iterator[Schema]:
-    """Yield a schema and those that it refers to or chooses from."""
+    """Yield a schema with all schemas that it refers to or chooses from."""
     yield schema
     if name := schema.get("$ref", "").removeprefix("#/$defs/"):
         yield from _every(root, root["$defs"][name])

@@ -63,7 +63,7 @@ def fix_opened(opened: Opened, settings: Settings, *, unsafe: bool = False) -> F
 
 
 def proved(opened: Opened, settings: Settings, found: Diagnostic, before: Compilation | None = None) -> bool:
-    """Return whether the fix of one diagnostic is proved: alone, it fixes the diagnostic and does what it claims.
+    """Return whether the fix of one diagnostic is proved: alone, it fixes the diagnostic, and its claim is true.
 
     `before` is the compilation of the document, if it is known.
     """

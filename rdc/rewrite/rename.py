@@ -45,12 +45,12 @@ def renamable(marks: Marks, line: int, column: int) -> Mark:
     """Return the mark at a position if its name may change; raise `RefusedError`. This is fast and proves nothing."""
     mark = mark_at(marks, line, column)
     if mark is None or mark.kind not in (Kind.STEP, *VALUES, Kind.PLACEHOLDER):
-        raise RefusedError("there is no name of a step, an input or an output here")
+        raise RefusedError("this isn't the name of a step, an input or an output")
     if mark.kind is Kind.PLACEHOLDER:
         raise RefusedError(f"`{mark.name}` has the name of neither an input nor an output of this document")
     parts = of_same_part(marks, mark)
     if mark.kind is Kind.STEP and mark.id not in names(parts, Kind.STEP):
-        raise RefusedError(f"there is no step `{mark.id}` in this document")
+        raise RefusedError(f"this document has no step `{mark.id}`")
     if fixed := next((one.fixed for one in parts if one.fixed), ""):
         raise RefusedError(fixed)
     return mark

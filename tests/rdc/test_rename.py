@@ -240,11 +240,11 @@ def refused(folder: Path, line: int, column: int, text: str = RUNBOOK) -> str:
 
 
 def test_only_names_can_be_renamed(tmp_path: Path) -> None:
-    assert refused(tmp_path, 27, 3) == "there is no name of a step, an input or an output here"
-    assert refused(tmp_path, 38, 5) == "there is no name of a step, an input or an output here"
+    assert refused(tmp_path, 27, 3) == "this isn't the name of a step, an input or an output"
+    assert refused(tmp_path, 38, 5) == "this isn't the name of a step, an input or an output"
     assert refused(tmp_path, 46, 24) == "`other` has the name of neither an input nor an output of this document"
     text = RUNBOOK.replace("- NO: GOTO Restore", "- NO: GOTO Nowhere")
-    assert refused(tmp_path, 42, 14, text) == "there is no step `Nowhere` in this document"
+    assert refused(tmp_path, 42, 14, text) == "this document has no step `Nowhere`"
 
 
 def test_a_document_with_errors_cannot_prove_a_rename(tmp_path: Path) -> None:

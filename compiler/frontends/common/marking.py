@@ -51,7 +51,7 @@ def items(found: Iterable[Entry]) -> dict[KeyPath, Span]:
 
 
 def sections(source: Source, headers: Iterable[tuple[int, int]]) -> dict[int, Span]:
-    """Return the place of each section without blank lines at its end, by the line of its header.
+    """Return the place of each section without empty lines at its end, by the line of its header.
 
     A header is its line and its level. A section ends above the next header of its level or of a smaller one.
     """

@@ -29,7 +29,7 @@ def each(schema: Schema) -> Schema:
 def with_keys(base: Schema, *names: str, **parts: tuple[str, Schema]) -> Schema:
     """Return the schema of a mapping with some keys of another schema, or all, and with more keys.
 
-    An underscore stands for a hyphen.
+    An underscore means a hyphen.
     """
     own = {name: base["properties"][name] for name in names or base["properties"]}
     more = keys({name.replace("_", "-"): part for name, part in parts.items()})

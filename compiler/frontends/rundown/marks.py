@@ -30,16 +30,16 @@ def marks_of(job: Job) -> Marks:
     marker.keys(entries)
     headings = (block for block in scanned.blocks if block.type in HEADERS or block.type == "PROSE")
     extents = sections(source, ((block.line, 2 if block.type == "SUBSTEP" else 1) for block in headings))
-    begun = False
+    has_steps = False
     for block in scanned.outline:
-        begun = begun or block.type in HEADERS
+        has_steps = has_steps or block.type in HEADERS
         if isinstance(block.parsed, Header):
             _header(marker, block, block.parsed, extents.get(block.line))
         elif isinstance(block.parsed, Transition):
             _transition(marker, block.parsed)
         elif block.type == "RUNBOOK":
             marker.refer(Kind.DOCUMENT, block.span)
-        if begun:
+        if has_steps:
             _values(marker, block)
     return marker.marks()
 
