@@ -19,7 +19,7 @@ PYTEST = $(BIN)/python -m pytest -q --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo quick test cases lint format bench soak fuzz golden site vscode lock release clean
+.PHONY: help setup demo quick test cases lint format bench soak fuzz golden browser screens site vscode lock release clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -92,6 +92,12 @@ golden: $(READY) ## Regenerate golden files and generated pages
 	$(BIN)/python -m pytest -q tests/golden tests/repo/test_imports.py --snapshot-update
 	rm -rf rdc.lock .rdc_cache # the cache knows the version of rdc, and not its code; review reads the new lock
 	$(BIN)/python -m rdc build --prune
+
+browser: ## Install the browser that tests of the page of `rdc view` need, on Debian
+	$$([ "$$(id -u)" = 0 ] || echo sudo) apt-get install --yes --no-install-recommends chromium fonts-dejavu-core
+
+screens: $(READY) ## Take pictures of the page of `rdc view` into golden/page
+	$(BIN)/python -m tools.screens
 
 site: $(READY) ## Build the site of the documentation into build/site/html
 	$(BIN)/python -m tools.site build/site

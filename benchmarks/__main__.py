@@ -15,6 +15,7 @@ from benchmarks.compositions import composing
 from benchmarks.editing import editing
 from benchmarks.emitting import emitting
 from benchmarks.figures import Figure, table
+from benchmarks.looking import looking
 from benchmarks.making import making
 from benchmarks.playbooks import reading
 from benchmarks.proving import proving
@@ -35,6 +36,7 @@ SUITES: dict[str, Callable[[], list[Figure]]] = {
     "build": building,
     "step": stepping,
     "rules": proving,
+    "view": looking,
     "edit": editing,
 }
 

@@ -10,13 +10,14 @@ HEADINGS = ("what", "against", "measured", "yardstick", "ratio", "limit", "")
 
 
 class Figure(Struct, frozen=True):
-    """Something measured beside its yardstick, in seconds; without a limit it is there to be known only."""
+    """A measurement in seconds, or as its suffix shows, beside its yardstick. Without a limit, it is only shown."""
 
     what: str
     against: str
     measured: float
     yardstick: float
     limit: float | None = None
+    suffix: str = ""
 
     @property
     def ratio(self) -> float:
@@ -33,7 +34,8 @@ class Figure(Struct, frozen=True):
         limit, verdict = "", ""
         if self.limit is not None:
             limit, verdict = f"{self.limit:.2f}", "over" if self.is_over else "ok"
-        times = (duration(self.measured), duration(self.yardstick))
+        both = (self.measured, self.yardstick)
+        times = [f"{one:.0f} {self.suffix}" if self.suffix else duration(one) for one in both]
         return (self.what, self.against, *times, f"{self.ratio:.2f}", limit, verdict)
 
 

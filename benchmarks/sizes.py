@@ -23,7 +23,7 @@ LINES_OF_EDITIONS = {"script": 330, "commands": 1905, "values": 3030, "agents": 
 """The most lines of code of an edition, without empty lines, comments and docstrings."""
 
 PRODUCT = ("compiler", "rdc", "backends", "runtime_shim")
-MOST_OF_PRODUCT = 68_600
+MOST_OF_PRODUCT = 75_000
 """The most lines of Python in the product, all lines counted."""
 
 BYTES_OF_A_LINE = 51
@@ -54,7 +54,7 @@ LAST = "## 2. Write the diary"
 SPECIFICATIONS = sorted(ROOT.glob("examples/specifications/*.stepspec.*"))
 
 
-TARGET_OF_WORKERS = 1960
+TARGET_OF_WORKERS = 1970
 """The most lines of code of the dbos target, without its lines in the templates of the Python target."""
 
 AROUND_A_WORKER = 90

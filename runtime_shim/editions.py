@@ -3,6 +3,7 @@
 A module imports only from modules before it, and quotes annotations that Python 3.9 cannot evaluate.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -107,7 +108,8 @@ _AROUND = ("messages", "script", "api", "journal_check", "saved_run", "changes")
 _CALLED = (*_AROUND, "calls", "summary", "steps")
 _GITHUB = ("values.secrets", _REPORT, "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
 _OF_RUNS = ("legs", "leases", "runs", "steps", "engine", "worker", "commands", "command_line")
-_FOR_WORKERS = ("io.whole_files", "operator.sized_logs", "operator.jumps", _REPORT)  # also needed there
+_TRACES = "targets.traces"
+_FOR_WORKERS = ("io.whole_files", "operator.sized_logs", "operator.jumps", _REPORT, _TRACES)  # also needed there
 
 
 def _of_workers(edition: str) -> Edition:
@@ -120,6 +122,7 @@ def _of_workers(edition: str) -> Edition:
 CALLERS = {
     "make": Edition(("targets.make",), ("targets.make.MakeCaller",)),
     "github": Edition(_GITHUB, ()),
+    **dict.fromkeys(("traces", "shared_traces"), Edition((_TRACES,), ())),  # in a program, or beside it
     **{f"dbos-{name}": _of_workers(name) for name in ("values", "agents", "stepspec")},
 }
 PUBLISH = ("publish.publisher",)  # publishes output on GitHub; in no program
@@ -130,10 +133,13 @@ def main(
     argv: "list[str] | None" = None,
     host: "Host | None" = None,
     more: "tuple[type[Extension], ...]" = (),
+    version: str = "",
 ) -> int:
-    """Run a program in place, with the largest edition for it and more extensions."""
-    from runtime_shim.cli.command_line import main as run_main  # not needed to compile
+    """Run a program in place, with the largest edition for it and more extensions. Traces have the version of rdc."""
+    from runtime_shim.cli import command_line  # not needed to compile
     from runtime_shim.engine.outcomes import Host
 
-    edition = EDITIONS["stepspec" if "stepspec" in program else "agents"]
-    return run_main(program, (*edition.kinds(), *more), argv, host or Host())
+    edition, act = EDITIONS["stepspec" if "stepspec" in program else "agents"], command_line.execute
+    if any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ):
+        act = import_module(f"runtime_shim.{_TRACES}").traced(act, version)
+    return command_line.main(program, (*edition.kinds(), *more), argv, host or Host(), act)

@@ -1,5 +1,6 @@
 """The DOT target: a graph for review, which Graphviz draws."""
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from pydantic import Field
@@ -8,7 +9,9 @@ from backends.base import Emission
 from backends.common.remarks import printable
 from backends.dot.graph import Graph, spread_ends
 from backends.picture.looks import Theme, with_legend
+from backends.picture.model import Picture, picture
 from backends.picture.sheet import PictureBackend, PictureOptions, Sheet
+from compiler.ir.program import Program
 
 
 class DotOptions(PictureOptions):
@@ -31,3 +34,9 @@ class DotBackend(PictureBackend[DotOptions]):
         drawn = with_legend(drawn) if options.legend else drawn
         graph = Graph(drawn, sheet.title, sheet.notes, options.theme, options.link_base)
         return Emission("\n".join((*(f"// {printable(line)}" for line in sheet.head()), *graph.lines(), "")))
+
+    @staticmethod
+    def numbered(program: Program) -> tuple[Picture, Iterator[str]]:
+        """Return the picture of a program without a legend, and its graph, where boxes and arrows have ids."""
+        drawn = spread_ends(picture(program))
+        return drawn, Graph(drawn, program.title or program.name, drawn.notes, is_numbered=True).lines()

@@ -55,7 +55,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
 class Graph(Struct, frozen=True, dict=True):
     """Writes a picture as DOT. With `link_base`, which ends with a slash, items link to their source lines.
 
-    `notes` are lines below the title.
+    `notes` are lines below the title. If it `is_numbered`, boxes and arrows have ids: `box0` is the first box.
     """
 
     drawn: Picture
@@ -63,6 +63,7 @@ class Graph(Struct, frozen=True, dict=True):
     notes: Lines = ()
     theme: Theme = "light"
     link_base: str = ""
+    is_numbered: bool = False
 
     def lines(self) -> Iterator[str]:
         """Yield all lines, from `digraph` to the last brace."""
@@ -83,8 +84,8 @@ class Graph(Struct, frozen=True, dict=True):
             else:
                 yield f"{indent}}}"
         yield f"  {name(start)} -> {name(self.drawn.entry)} [weight=8]"
-        for arrow in self.drawn.arrows:
-            yield f"  {names[arrow.source]} -> {names[arrow.target]} {self._arrow(arrow)}"
+        for number, arrow in enumerate(self.drawn.arrows):
+            yield f"  {names[arrow.source]} -> {names[arrow.target]} {self._arrow(arrow, number)}"
         yield "}"
 
     def _defaults(self) -> Iterator[str]:
@@ -105,7 +106,8 @@ class Graph(Struct, frozen=True, dict=True):
         style = {"class": name, **SHAPES[look_of(box.node.task)], **_border(box)}
         colors = _colored(PALETTES[self.theme].boxes[name])
         reference = self._reference(box.node, box.more, is_there=box.mark != "removed")
-        return attributes({"label": label(box.lines), **style, **colors, **reference})
+        number = self._id("box", self._order[box.node.id])
+        return attributes({"label": label(box.lines), **style, **colors, **reference, **number})
 
     def _frame(self, frame: Frame) -> str:
         """Return all attributes of a frame, because a frame inherits missing ones from the frame around it."""
@@ -125,7 +127,7 @@ class Graph(Struct, frozen=True, dict=True):
             found |= {"URL": label([source_link(self.link_base, shown.origin)]), "target": '"_blank"'}
         return found
 
-    def _arrow(self, arrow: Arrow) -> str:
+    def _arrow(self, arrow: Arrow, number: int) -> str:
         color = f'"{PALETTES[self.theme].arrows[class_of(arrow)]}"'
         # The spaces keep the words away from the line.
         lines = arrow.lines
@@ -137,7 +139,10 @@ class Graph(Struct, frozen=True, dict=True):
             found["style"] = "dotted" if arrow.mark == "removed" else "dashed"
         elif self._first.get(arrow.source) is arrow:
             found["weight"] = "8"  # these arrows form the straight line of the picture
-        return attributes(found)
+        return attributes(found | self._id("arrow", number))
+
+    def _id(self, kind: str, number: int) -> dict[str, str]:
+        return {"id": f"{kind}{number}"} if self.is_numbered else {}
 
     @cached_property
     def _order(self) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """The arrows of a picture: edges with labels, merged if these are the same, and the data that flows between steps."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Literal
 
 from msgspec import Struct
@@ -26,7 +27,10 @@ BACK = "↻"
 
 
 class Arrow(Struct, frozen=True):
-    """A transition between boxes. With `passes`, it passes the answer to the target."""
+    """A transition between boxes. With `passes`, it passes the answer to the target.
+
+    Only the outcomes `words` take it; without them, any outcome may.
+    """
 
     source: str
     target: str
@@ -34,6 +38,7 @@ class Arrow(Struct, frozen=True):
     leads: Leads = "onward"
     mark: Mark = ""
     passes: bool = False
+    words: tuple[str, ...] = ()
 
     @property
     def says(self) -> str:
@@ -75,8 +80,9 @@ def arrows(nodes: Iterable[Node], names: Naming, leads: Directions) -> Iterator[
             label = words
             if transition.said or passes:
                 label = between(" · ", (words, transition.said, ("with its answer",) if passes else ()))
-            target = transition.target
-            yield Arrow(node.id, target, label, leads(node.id, target), passes=passes)
+            target, tested = transition.target, [words_of([edge]) for edge in transition.edges]
+            taken = tuple(dict.fromkeys(chain(*tested))) if all(tested) else ()
+            yield Arrow(node.id, target, label, leads(node.id, target), passes=passes, words=taken)
 
 
 def _outcomes(node: Node, transition: _Transition, names: Naming, *, is_only: bool) -> Phrase:

@@ -19,11 +19,10 @@ from backends.python.calls import Calls as Calls
 from backends.python.edition import BEGIN as BEGIN
 from backends.python.edition import END as END
 from backends.python.edition import LOADED as LOADED
-from backends.python.edition import PUBLISHER, SIMPLE, optimized, shared_files, text_of
+from backends.python.edition import PUBLISHER, SIMPLE, TRACES, TRACES_BESIDE, optimized, shared_files, text_of
 from backends.python.edition import RUNTIME as RUNTIME
 from backends.python.edition import SHARED_OPENING as SHARED_OPENING
 from backends.python.edition import WORKER as WORKER
-from backends.python.edition import WORKERS as WORKERS
 from backends.python.edition import modules as modules
 from backends.python.edition import opening as opening
 from backends.python.edition import runtime_for as runtime_for
@@ -61,13 +60,21 @@ class PythonOptions(Options):
         "show their commands. rdc sets this for the programs of Makefiles and workflows.",
     )
 
+    traces: bool = Field(
+        default=False,
+        description="Whether a run sends a trace to the collector that the environment variable "
+        "`OTEL_EXPORTER_OTLP_ENDPOINT` names.",
+    )
+
     @model_validator(mode="after")
     def check(self) -> Self:
-        """Check that a caller has a separate runtime, and that a script has no operator commands."""
+        """Check that a caller has a separate runtime, and that a script has no operator commands and no traces."""
         if self.caller != "person" and self.runtime != "shared":
             raise ValueError(f"`caller: {self.caller}` needs a separate runtime; add `runtime: shared`")
         if self.runtime == "script" and self.operator == "full":
             raise ValueError("a script has no operator commands; remove `operator: full`")
+        if self.traces and (self.runtime == "script" or self.caller != "person"):
+            raise ValueError("only a program with state that a person starts has traces; remove `traces`")
         return self
 
 
@@ -109,8 +116,10 @@ class PythonBackend(Backend[PythonOptions]):
         else:
             edition, program = optimized(program, is_full=options.operator == "full")
         content = Content(edition, program, author_calls(program))
-        caller = "" if options.caller == "person" else options.caller
-        shared = shared_files(edition, caller) if options.runtime == "shared" else {}
+        is_shared = options.runtime == "shared"
+        traces = (TRACES_BESIDE if is_shared else TRACES) if options.traces else ""
+        caller = traces if options.caller == "person" else options.caller
+        shared = shared_files(edition, caller) if is_shared else {}
         text = program_text(content, canonical_command(self.name, program, options), list(shared), caller)
         companions = tuple(Companion(name, each, "runtime") for name, each in shared.items())
         return content, Emission(text, companions=companions)

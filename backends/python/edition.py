@@ -76,8 +76,13 @@ from types import ModuleType
 BEGIN, END = "# BEGIN", "# END"
 """The start of the lines around a part of a program that has a hash. No other line of a program starts like them."""
 
-RUNTIME, WORKERS = "RUNTIME", "WORKER"
-"""The rest of these lines: around the two parts of an edition, and around the part for workers."""
+RUNTIME, WORKERS, TRACED = "RUNTIME", "WORKER", "TRACES"
+"""The rest of these lines: around the two parts of an edition, and around the parts for workers and for traces."""
+
+
+def word_of_part(name: str) -> str:
+    """Return the word in the lines around a part below an edition, or "" for a file beside it."""
+    return WORKERS if name.startswith(f"{WORKER}-") else TRACED if name == TRACES else ""
 
 
 def part(word: str, text: str) -> str:
@@ -110,14 +115,16 @@ def runtime(name: str) -> str:
 
 @cache
 def runtime_for(caller: str) -> str:
-    """Return the text of the part that a calling target needs: a file beside an edition, or below it in a worker."""
+    """Return the text of a part that is added to an edition: a file beside it, or a part below it in the program."""
     called = CALLERS[caller]
     found = _imports(called.modules)
-    head = f"# {MARK} {__version__} for its programs: the part that {caller} calls.\n\n"
-    if caller.startswith(f"{WORKER}-"):  # the edition above it has these imports and names
-        above = _imports(EDITIONS[caller.removeprefix(f"{WORKER}-")].modules)
+    what = "for traces" if TRACES in caller else f"that {caller} calls"
+    head = f"# {MARK} {__version__} for its programs: the part {what}.\n\n"
+    if word := word_of_part(caller):  # the edition above it has these imports and names
+        names = [caller.removeprefix(f"{WORKER}-")] if word == WORKERS else [*{*EDITIONS} - {"script"}]
+        above = frozenset.intersection(*(_imports(EDITIONS[name].modules) for name in names))
         found = frozenset(pair for pair in found - above if pair[0] != LOADED)
-        return part(WORKERS, f"{head}{_import_block(found)}\n{joined(called.modules)}")
+        return part(word, f"{head}{_import_block(found)}\n{joined(called.modules)}")
     classes = "".join(f", {each.rpartition('.')[2]}" for each in called.extensions)
     if classes:
         found |= {(LOADED, "EXTENSIONS")}
@@ -125,8 +132,11 @@ def runtime_for(caller: str) -> str:
     return f"{head}{_import_block(found)}\n{joined(called.modules)}{extensions}"
 
 
-WORKER = "dbos"
-"""The caller whose part, such as `dbos-values`, is in the file."""
+WORKER, TRACES = "dbos", "traces"
+"""The parts below an edition in a file: for workers, such as `dbos-values`, and for traces."""
+
+TRACES_BESIDE = "shared_traces"
+"""The same part for traces in a file beside the program."""
 
 LOADED = "rdc_runtime"
 """The module that the files beside a program make up."""

@@ -25,13 +25,15 @@ from backends.python.edition import (
     LOADED,
     RUNTIME,
     SHARED_OPENING,
+    TRACES,
+    TRACES_BESIDE,
     WORKER,
-    WORKERS,
     modules,
     opening,
     runtime_for,
     sha256_of_text,
     shared_hashes,
+    word_of_part,
 )
 from backends.python.settings import literal
 from compiler.ir.edges import words_of
@@ -168,7 +170,8 @@ def program_text(content: Content, command: str, shared: Sequence[str] = (), cal
         calls=called,
         explained=[*of_run(program), *(comment(line, WIDTH) for line in of_rules(program))],
         shared=list(shared),
-        checks="" if shared else checks(edition, is_worker=caller == WORKER),
+        checks="" if shared else checks(edition, caller),
+        traces=caller in (TRACES, TRACES_BESIDE),
         edition=edition,
         metadata=METADATA[tuple(Specification(program).optional)] if caller == WORKER else "",
         command=command,
@@ -178,9 +181,15 @@ def program_text(content: Content, command: str, shared: Sequence[str] = (), cal
     )
 
 
-def checks(edition: str, *, is_worker: bool) -> str:
+def part_of(edition: str, caller: str) -> str:
+    """Return the part that a program has below its edition, or ""."""
+    return f"{WORKER}-{edition}" if caller == WORKER else TRACES if caller == TRACES else ""
+
+
+def checks(edition: str, caller: str) -> str:
     """Return the commands that print the hashes of a program's parts without rdc, as comments, and these hashes."""
-    parts = {RUNTIME: edition, **({WORKERS: f"{WORKER}-{edition}"} if is_worker else {})}
+    below = part_of(edition, caller)
+    parts = {RUNTIME: edition, **({word_of_part(below): below} if below else {})}
     return "".join(
         f"#   sed -n '/^{BEGIN} {word}$/,/^{END} {word}$/p' FILE | sha256sum\n#   {sha256_of_text(name)}  -\n"
         for word, name in parts.items()
@@ -209,8 +218,8 @@ METADATA: dict[tuple[str, ...], str] = {
 
 def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
     """Return the part of a program after the document: the edition's line, the modules, and the start."""
-    part = f"{WORKER}-{edition}" if caller == WORKER else ""
-    below, worker = "" if is_shared else modules(edition), runtime_for(part) if part else ""
+    part = part_of(edition, caller)
+    below, added = "" if is_shared else modules(edition), runtime_for(part) if part else ""
     return render(
         "python/tail.py",
         FILTERS,
@@ -223,7 +232,9 @@ def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
         caller=caller,
         modules=below,
         part=part,
-        worker=worker,
-        worker_sha256=sha256_of_text(part) if part else "",
-        count=below.count("\n") + worker.count("\n"),
+        added=added,
+        added_sha256=sha256_of_text(part) if part else "",
+        is_worker=caller == WORKER,
+        traces=caller in (TRACES, TRACES_BESIDE),
+        count=below.count("\n") + added.count("\n"),
     )

@@ -12,7 +12,18 @@ from typing import get_args
 
 from backends.base import OutputFile, VerifyResult, VerifyStatus, changed_beside, first_difference
 from backends.python.calls import WORDS
-from backends.python.edition import BEGIN, END, RUNTIME, SHARED_OPENING, WORKER, WORKERS, opening, shared_files
+from backends.python.edition import (
+    BEGIN,
+    END,
+    RUNTIME,
+    SHARED_OPENING,
+    TRACED,
+    TRACES,
+    WORKER,
+    opening,
+    shared_files,
+    word_of_part,
+)
 from backends.python.program import METADATA, checks, tail
 from compiler.ir.program import Noun
 from compiler.text.regex import Regex
@@ -35,7 +46,7 @@ _HEADER = Regex(r"(?:#.*\n)*\n")
 _AT_VERSION = len(_BOUNDARY) - len("\n\n\n")
 """Where the rest of a program has the version."""
 
-_BESIDE = sorted(name for name in CALLERS if not name.startswith(WORKER))  # whose parts are files beside a program
+_BESIDE = sorted(name for name in CALLERS if not word_of_part(name))  # whose parts are files beside a program
 
 
 def split(text: str) -> tuple[str, str] | None:
@@ -47,9 +58,9 @@ def split(text: str) -> tuple[str, str] | None:
 def runtime_in(name: str, text: str) -> str:
     """Return the runtime in a program of any version, or the whole text if it has none.
 
-    `name` is that of an edition, or of the part for workers of an edition.
+    `name` is that of an edition, or of a part below it.
     """
-    word = WORKERS if name.startswith(WORKER) else RUNTIME
+    word = word_of_part(name) or RUNTIME
     parts = re.findall(rf"^{BEGIN} {word}\n.*?^{END} {word}\n", text, re.MULTILINE | re.DOTALL)
     return "".join(parts) or text
 
@@ -72,12 +83,13 @@ def verify_text(text: str) -> str | VerifyResult:
     if not head.startswith(above, start):
         line = head.count("\n", 0, start) + first_difference(head[start:], above)
         return VerifyResult.changed(line, f"this line differs from edition {edition}")
-    if not is_shared and f"\n{checks(edition, is_worker=is_worker)}" not in head[:start]:
+    in_file = WORKER if is_worker else TRACES * (f"\n{BEGIN} {TRACED}\n" in rest)
+    if not is_shared and f"\n{checks(edition, in_file)}" not in head[:start]:
         return VerifyResult.changed(1, "the commands in the header that check the runtime were changed")
     function = _author_part(head, start + len(above))
     if isinstance(function, VerifyResult):
         return function
-    callers = [WORKER] if is_worker else ["", *_BESIDE] if is_shared else [""]
+    callers = ["", *_BESIDE] if is_shared else [in_file]
     wanted = [tail(edition, function.name, is_shared=is_shared, caller=caller) for caller in callers]
     if rest in wanted:
         return edition

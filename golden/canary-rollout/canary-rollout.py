@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   16b877a153b2ea62fe1dc68e2837e84dede8789b20e86cd9ba36939838d1e6c2  -
+#   8265f5ee9f44f9b23607da17f015dedcea8dd500e91362393397cb3ce4d9bc9d  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -107,11 +107,11 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 16b877a153b2ea62fe1dc68e2837e84dede8789b20e86cd9ba36939838d1e6c2).
-# The runbook ends here, and you can stop reading. Up to the last END line, 2,801 lines are the same in every program
+# The runtime of rdc 0.1.0, edition commands (sha256 8265f5ee9f44f9b23607da17f015dedcea8dd500e91362393397cb3ce4d9bc9d).
+# The runbook ends here, and you can stop reading. Up to the last END line, 2,803 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2802 lines, sha256 136bc47b436b6ac12cc86e13c208bcce633a2c950546e51d6bd2de41b8b8eeb9
+# --- 2804 lines, sha256 2f40295b4859d87d5329cf00f462da08fd7f1dc8ba261ba119ab4656c6e1648f

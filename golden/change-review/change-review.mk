@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := a93107a8d5e3b017d6cf683f8ac7034ff566d15d707b004eef2f0df5c9479d93
+override RDC_SHA256 := 9d4f9332b9b901a02dca88fddc196ad704f34362e85aa12c65a8e6243969168e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

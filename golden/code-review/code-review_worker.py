@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   5c469547f2b35102d7d223d59110a85259c09bfc3e79a6a155e9325ee76448db  -
+#   3de9e6216315390c48557804cae32782ae99ff31241c01f7289127dcc3812053  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   ec70a662adcbe4c0655b9add0d0261d703161fd73bbda76d6ee153447cdd9093  -
+#   e64adebc6aaa7764c11dc59f004e13b413c6be857c273183d56e4422a9344dea  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -29,7 +29,8 @@
 # A document with the path examples/code-review.runbook.md of another project has the same runs in a shared database. To
 # separate them, add `name` under `[project]` to rdc.toml, and compile this file again.
 # Network: the worker connects to the PostgreSQL server in RDC_DATABASE. `worker --metrics PORT` serves metrics on
-# 127.0.0.1, and `worker --metrics ADDRESS:PORT` on that address, without a password. Commands can use more.
+# 127.0.0.1, and `worker --metrics ADDRESS:PORT` on that address, without a password. If OTEL_EXPORTER_OTLP_ENDPOINT is
+# set, each run sends its trace there. Commands can use more.
 # Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 needs a
 # person.
 # A person decides: 1, 2, 3, 4, Ask_for_changes.
@@ -116,13 +117,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 5c469547f2b35102d7d223d59110a85259c09bfc3e79a6a155e9325ee76448db).
-# The part for workers: dbos-values (sha256 ec70a662adcbe4c0655b9add0d0261d703161fd73bbda76d6ee153447cdd9093).
-# The runbook ends here, and you can stop reading. Up to the last END line, 6,467 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition values (sha256 3de9e6216315390c48557804cae32782ae99ff31241c01f7289127dcc3812053).
+# The part for workers: dbos-values (sha256 e64adebc6aaa7764c11dc59f004e13b413c6be857c273183d56e4422a9344dea).
+# The runbook ends here, and you can stop reading. Up to the last END line, 6,813 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6469 lines, sha256 723621b7fa05231fd78a17563bd04425de361416f749eff45b04dbf6f5525add
+# --- 6816 lines, sha256 b6f5d4a3ae73f60905631d8b9f011d9d9727c7406950d7867c1dc88c9448c548

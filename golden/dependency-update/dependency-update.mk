@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := a265d72187f853467eeceb7ad781a15d9210fdf62cc86ac74b4028c4d1cd19d5
+override RDC_SHA256 := 36f479b87db072fb4b55fdf88e1ee0401cd4e77adb3f4e92af6c76b4f7a00415
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   6a5c2d9e9fe84d0430c78f37b5711fb00a6f0f2fa1d200436fa5b2b0326c8a1c  -
+#   bbb323d288ca2aace17693cae97a8930741114828873ff51c17d11fe4727b297  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -280,11 +280,11 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 6a5c2d9e9fe84d0430c78f37b5711fb00a6f0f2fa1d200436fa5b2b0326c8a1c).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,466 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 bbb323d288ca2aace17693cae97a8930741114828873ff51c17d11fe4727b297).
+# The workflow ends here, and you can stop reading. Up to the last END line, 6,468 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6467 lines, sha256 63bc57ef7116f7322880ef32f13ccf6ec41da6cd1ce491d008c67be4464897fd
+# --- 6469 lines, sha256 a166b03518a799666183901c12e4337eb67b633815ab09b4e20ce753f2f0113a

@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   6a5c2d9e9fe84d0430c78f37b5711fb00a6f0f2fa1d200436fa5b2b0326c8a1c  -
+#   bbb323d288ca2aace17693cae97a8930741114828873ff51c17d11fe4727b297  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   31522217328c3ce54663eebaffe79040781dbdbb05e6715b851c453a58843bbb  -
+#   d34b784a2a5e144b127c7c9994adf3efc51eda0138a7ac73ba51922bba3409be  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -29,7 +29,8 @@
 # A document with the path examples/workflows/dependency-update.workflow.yaml of another project has the same runs in a
 # shared database. To separate them, add `name` under `[project]` to rdc.toml, and compile this file again.
 # Network: the worker connects to the PostgreSQL server in RDC_DATABASE. `worker --metrics PORT` serves metrics on
-# 127.0.0.1, and `worker --metrics ADDRESS:PORT` on that address, without a password. Commands and agents can use more.
+# 127.0.0.1, and `worker --metrics ADDRESS:PORT` on that address, without a password. If OTEL_EXPORTER_OTLP_ENDPOINT is
+# set, each run sends its trace there. Commands and agents can use more.
 # Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 needs a
 # person.
 # A person decides: update/human, publish/human.
@@ -299,13 +300,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 6a5c2d9e9fe84d0430c78f37b5711fb00a6f0f2fa1d200436fa5b2b0326c8a1c).
-# The part for workers: dbos-agents (sha256 31522217328c3ce54663eebaffe79040781dbdbb05e6715b851c453a58843bbb).
-# The workflow ends here, and you can stop reading. Up to the last END line, 8,240 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition agents (sha256 bbb323d288ca2aace17693cae97a8930741114828873ff51c17d11fe4727b297).
+# The part for workers: dbos-agents (sha256 d34b784a2a5e144b127c7c9994adf3efc51eda0138a7ac73ba51922bba3409be).
+# The workflow ends here, and you can stop reading. Up to the last END line, 8,586 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8242 lines, sha256 e40ac588651593493a219469a10849e0cad00ce7ad6b5a417fb90a6d2cb0a054
+# --- 8589 lines, sha256 c7458143f4c674377c4b6adbdc552565d9d10f5abcba654f2c9567e018cfce4b

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := cd54e374f8c1a9cf0a35cf37eac819905d0c4e566af30050f55a08f98bdee4e6
+override RDC_SHA256 := 8e6550bfd8e47c70042548d6267b98fefe8ad345dfc85808e47a6704e3b43eef
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

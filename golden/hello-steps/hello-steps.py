@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b9ff2903e5b09331da47ba7cc162cf45698d0ea3d809b5e779db355badf4261e  -
+#   e91ef8e5bbc1519cbbdaf467041979b219fc41ca56e76a837f297af1ec7eb7e1  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -105,11 +105,11 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 b9ff2903e5b09331da47ba7cc162cf45698d0ea3d809b5e779db355badf4261e).
-# The specification ends here, and you can stop reading. Up to the last END line, 6,802 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 e91ef8e5bbc1519cbbdaf467041979b219fc41ca56e76a837f297af1ec7eb7e1).
+# The specification ends here, and you can stop reading. Up to the last END line, 6,804 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6803 lines, sha256 f3a99a695a927cb346c29c6514d45f2b21897e8e693c589dcf074e60332e1cc3
+# --- 6805 lines, sha256 74d0ed3e3c3ae637fe1832327ee1bb49bd4ff2860bd40e45f5b63c5457032093

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := ef38eaf42714270b23c617e27a94722b9b489f7d68becc5c508eaf66a87eaaa5
+override RDC_SHA256 := 8654ba2a622b77bce4412bca3f89e431c9121ba4575a2036287b267170f0b203
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   b9ff2903e5b09331da47ba7cc162cf45698d0ea3d809b5e779db355badf4261e  -
+#   e91ef8e5bbc1519cbbdaf467041979b219fc41ca56e76a837f297af1ec7eb7e1  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   6fee6cf334fd9731507fe78391b2c318243ad616bff14a9b4b977748e0013fb8  -
+#   0e37a085de7c00ea39e69bb88cd2442bb44a77b6cd00d1d81fa7beff40a7e12d  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -31,7 +31,8 @@
 # A document with the path examples/specifications/plan-product.stepspec.yaml of another project has the same runs in a
 # shared database. To separate them, add `name` under `[project]` to rdc.toml, and compile this file again.
 # Network: the worker connects to the PostgreSQL server in RDC_DATABASE. `worker --metrics PORT` serves metrics on
-# 127.0.0.1, and `worker --metrics ADDRESS:PORT` on that address, without a password. Commands can use more.
+# 127.0.0.1, and `worker --metrics ADDRESS:PORT` on that address, without a password. If OTEL_EXPORTER_OTLP_ENDPOINT is
+# set, each run sends its trace there. Commands can use more.
 # Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 needs a
 # person.
 # A person decides: bmm:plan-product:requirements:hitl, bmm:plan-product:hand-over:hitl.
@@ -160,13 +161,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 b9ff2903e5b09331da47ba7cc162cf45698d0ea3d809b5e779db355badf4261e).
-# The part for workers: dbos-stepspec (sha256 6fee6cf334fd9731507fe78391b2c318243ad616bff14a9b4b977748e0013fb8).
-# The specification ends here, and you can stop reading. Up to the last END line, 8,644 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 e91ef8e5bbc1519cbbdaf467041979b219fc41ca56e76a837f297af1ec7eb7e1).
+# The part for workers: dbos-stepspec (sha256 0e37a085de7c00ea39e69bb88cd2442bb44a77b6cd00d1d81fa7beff40a7e12d).
+# The specification ends here, and you can stop reading. Up to the last END line, 8,990 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8646 lines, sha256 0c83269756a4fa212cfd8874d6257935bf9a19ce5f8bb80f53b7c934fb744fa4
+# --- 8993 lines, sha256 c58887097b35875d537bbd590fdfa4b15903a15e083f76b4e0199020d650c7fa

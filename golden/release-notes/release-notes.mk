@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := dd1f63ed3e1d1d632900b11675d95f0912e22d3b413a991308c22a2a9b5a4686
+override RDC_SHA256 := eeb3ac1287b32827ed9a83fdeff2c8f1bbb03c4ed641380adce375b251a7376e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

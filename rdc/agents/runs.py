@@ -95,9 +95,12 @@ def started(given: Start, settings: Settings) -> Result:
     if approved != api.program_hash(program):
         how = "has changed" if approved else "isn't in rdc.lock"
         raise RefusedError(f"{document} {how}; a person decides", "rdc build")
-    is_old = api.run_of(document, name=given.name).state in api.UNFINISHED
+    old = api.run_of(document, name=given.name, options=settings.options)
+    is_old = old.state in api.UNFINISHED
     if is_old and given.inputs:
         raise RefusedError(f"{document} has an unfinished run with its own inputs; call start without inputs")
+    if old.state == "running":  # another process has it
+        return shown(old, resumed=True)
     run = api.open_run(document, name=given.name, inputs=given.inputs, options=settings.options)
     return shown(run, resumed=is_old)
 

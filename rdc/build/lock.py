@@ -137,7 +137,13 @@ class Review(Struct, frozen=True):
 
 
 def review(
-    present: str | None, wanted: str, files: Container[str], approved: Sequence[str], taken: Sequence[str], *, is_unseen: bool
+    present: str | None,
+    wanted: str,
+    files: Container[str],
+    approved: Sequence[str],
+    taken: Sequence[str],
+    *,
+    is_unseen: bool,
 ) -> Review:
     """Compare the present lock with the new one, which is for these files and documents.
 

@@ -8,6 +8,7 @@ COMPLETION_VARIABLE = "_RDC_COMPLETE"
 
 COMMANDS = {
     "init": "Start a project: configuration, a first document, hook and CI.",
+    "import": "Turn pages, skills and justfiles into drafts, with a report of each guess.",
     "check": "Report all errors in documents.",
     "fmt": "Format documents.",
     "compile": "Compile documents for a target.",
@@ -19,6 +20,7 @@ COMMANDS = {
     "goto": "Move a run to another step.",
     "history": "List or delete archived runs.",
     "status": "List the runs in `.rdc`, with their questions and next commands.",
+    "view": "Show a document and its runs in the browser.",
     "report": "Print a report of a run for a ticket.",
     "test": "Test documents by their scenarios.",
     "trace": "Show the path of a run without running it.",
@@ -47,4 +49,5 @@ def load(name: str) -> Any:  # noqa: ANN401 (a click command, but listing comman
     """Return a command by its name."""
     if name in OF_RUN:
         return import_module("rdc.commands.of_run").command_of(name)
-    return import_module(f"rdc.commands.{name.replace('-', '_')}").command
+    module = "import_" if name == "import" else name.replace("-", "_")  # `import` is a word of Python
+    return import_module(f"rdc.commands.{module}").command

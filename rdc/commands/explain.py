@@ -23,8 +23,8 @@ def _known_code(_: click.Context, __: click.Parameter, word: str | None) -> str 
     raise UnknownWordError("diagnostic code", word, known, "rdc explain --list")
 
 
-def _codes_like(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    codes = [code for code in CODES if code.startswith(begun.upper())]
+def _codes_like(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    codes = [code for code in CODES if code.startswith(typed.upper())]
     return [CompletionItem(code, help=CODES[code].name) for code in codes]
 
 

@@ -8,19 +8,19 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from backends.python.step_calls import author_calls
-from compiler.driver import Compilation, Settings, compile_file
-from compiler.passes import optimize
+from compiler.driver import Settings, compile_file
+from compiler.version import __version__
 from rdc.calls.mock_option import MockRuns
 from rdc.commands.common.documents import language_options
 from rdc.commands.common.reporter import Reporter
 from rdc.output.target_options import check_names
 from rdc.runs.completion import suggestions
 from rdc.runs.status import elsewhere, take_moved
+from rdc.runs.tables import table_of
 from rdc.terminal.cells import visible
 from runtime_shim.editions import main
 from runtime_shim.engine.outcomes import Host
-from runtime_shim.engine.program import EXIT_REFUSED, Table
+from runtime_shim.engine.program import EXIT_REFUSED
 from runtime_shim.engine.state import OURS
 
 STARTING = ("run", "open", "steps", "-h", "--help")
@@ -42,7 +42,9 @@ def complete(ctx: click.Context, _: click.Parameter | None, typed: str) -> list[
     if compilation.program is None:
         return []
     words = words if verb == "run" else [verb, *words]
-    found = suggestions(_table(compilation), (MockRuns,), words, typed, os.path.relpath(compilation.project.root))
+    found = suggestions(
+        table_of(compilation.program), (MockRuns,), words, typed, os.path.relpath(compilation.project.root)
+    )
     return [CompletionItem(typed, type="file")] if found is None else [CompletionItem(each) for each in found]
 
 
@@ -68,15 +70,15 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
     is_wrong = compilation.program is None or bool(unknown)
     if is_wrong or words[0] == "run":  # before anything runs
         Reporter(quiet=not is_wrong).report([*compilation.diagnostics, *unknown], compilation.sources)
-    if is_wrong:
+    if compilation.program is None or unknown:
         return 2
-    home, table = os.path.relpath(compilation.project.root), _table(compilation)
+    home, table = os.path.relpath(compilation.project.root), table_of(compilation.program)
     found, folders = _places(table["name"], compilation.project.root, file, words)
     if len(found) == 1:
         words += ["--state-dir", found[0]]
         sys.stderr.write(f"rdc: this run is in {visible(found[0])}\n")
     host = Host(_called(file, settings), home="" if home == "." else home, moved=take_moved)
-    code = main(table, words, host, (MockRuns,))
+    code = main(table, words, host, (MockRuns,), __version__)
     if code == EXIT_REFUSED and folders and len(found) != 1:
         where = "runs of it are in" if found else "these folders have no run of it either:"
         sys.stderr.write(f"rdc: {where} {visible(', '.join(found or folders))}\n")
@@ -88,11 +90,6 @@ def _places(name: str, root: str, file: str, words: list[str]) -> tuple[list[str
     chosen = {word.partition("=")[0] for word in words} & {"--as", "--state-dir", "--all", "-h", "--help"}
     is_here = chosen or words[0] in STARTING or Path(root, OURS, name).exists()
     return ([], []) if is_here else elsewhere(name, root, file)
-
-
-def _table(compilation: Compilation) -> Table:
-    assert compilation.program is not None  # noqa: S101 (for mypy)
-    return author_calls(optimize(compilation.program)).built()
 
 
 def _called(file: str, settings: Settings) -> str:

@@ -28,8 +28,8 @@ def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | Non
     raise UnknownWordError("edition", name, _runtimes(), "rdc runtime --sha256")
 
 
-def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in _runtimes() if name.startswith(begun)]
+def _complete(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in _runtimes() if name.startswith(typed)]
 
 
 @click.command(name="runtime")
@@ -40,7 +40,8 @@ def command(name: str | None, old: str | None, *, hashes: bool) -> int:
     """Print the runtime of an edition, as generated programs contain it.
 
     NAME may also be `make-loop`, the loop of Makefiles; `make` and `github`, the parts that Makefiles and workflows
-    call; `dbos-EDITION`, the part for workers of an edition; or `publish`, the part that publishes for workflows.
+    call; `dbos-EDITION`, the part for workers of an edition; `traces` and `shared_traces`, the part for traces in a
+    program and beside one; or `publish`, the part that publishes for workflows.
 
     With --diff, OLD_FILE is a saved runtime, a Python program, a worker or a Makefile of any rdc version. Exit codes: 0
     its runtime is the same, 1 it differs (and prints a unified diff).

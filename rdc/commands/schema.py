@@ -31,6 +31,7 @@ _RECORDS = ("approvals", "artifacts", "drrs", "events", "evidence", "gates", "ma
 
 SCHEMAS: dict[str, Schema] = {
     "agent-workflow": Schema("agent workflows", "compiler.frontends.agent_workflow.syntax"),
+    "import": Schema("reports of rdc import", "compiler.importers.report"),
     "program": Schema("programs as JSON", "compiler.frontends.json.shapes"),
     "project": Schema("rdc.toml", "rdc.documents.table"),
     **{
@@ -47,8 +48,8 @@ def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | Non
     raise UnknownWordError("schema", name, SCHEMAS, "rdc schema")
 
 
-def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    return [CompletionItem(name, help=known.summary) for name, known in SCHEMAS.items() if name.startswith(begun)]
+def _complete(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+    return [CompletionItem(name, help=known.summary) for name, known in SCHEMAS.items() if name.startswith(typed)]
 
 
 @click.command(name="schema")

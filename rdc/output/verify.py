@@ -90,6 +90,16 @@ def verify(path: str) -> VerifyResult:
     return _of_output(path, source.text, header, header.command)
 
 
+def origin_of(path: str) -> tuple[str, str]:
+    """Return the target of a generated file and the path of its document, each "" if it is unknown."""
+    source = read_source(Path(path), path, path)
+    header = None if isinstance(source, FileIssue) else _header(source.text)
+    if header is None or header.command is None:
+        return "", ""
+    found = next(_sources(path, header.command.source), None)
+    return header.command.target, "" if found is None else os.path.relpath(found)
+
+
 def _of_output(path: str, text: str, header: _Header, command: Command) -> VerifyResult:
     if command.target not in names():
         return VerifyResult(VerifyStatus.CHANGED, f"the header names the target {command.target}, which does not exist")

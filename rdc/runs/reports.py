@@ -1,4 +1,4 @@
-"""The report of a run as data: from its own program, or from its journal. These files are untrusted."""
+"""The report of a run as data, or its trace: from its own program, or from its journal. These files are untrusted."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 
+from compiler.version import __version__
 from rdc.runs.model import Run
 from rdc.runs.process import run_process
 from rdc.runs.status import known_modes, runs_in
+from runtime_shim.engine.journal import to_json
 from runtime_shim.engine.private import refuse_links
 from runtime_shim.engine.program import Table, UsageError
-from runtime_shim.engine.state import Store
+from runtime_shim.engine.state import Store, replay
 from runtime_shim.engine.status import condition_of
 from runtime_shim.operator.history import ARCHIVED
 from runtime_shim.operator.logs import log_lines
 from runtime_shim.operator.report import facts_of
+from runtime_shim.targets.traces import RunSpans, document
 
 
 def report_of(file: str | None, wanted: str) -> Table:
@@ -27,11 +31,33 @@ def report_of(file: str | None, wanted: str) -> Table:
     Raises:
         UsageError: No run fits, several do, or it can't be read. The last argument is the reason.
     """
+    return _facts(*_found(file, wanted))
+
+
+def trace_of(file: str | None, wanted: str) -> str:
+    """Return the trace of such a run in OTLP/JSON, as it sends it.
+
+    Raises:
+        UsageError: As for `report_of`, or a variable of OpenTelemetry is wrong.
+    """
+    store = _store_of(*_found(file, wanted))
+    with _naming_damage(store):
+        records = store.records()
+        reader = RunSpans(records[0])
+        spans = [to_json(span) for record in records for span in reader.add(record)]
+    try:
+        return document(records[0], spans, __version__, os.environ)
+    except ValueError as error:
+        raise UsageError(f"the variable {error}") from None
+
+
+def _found(file: str | None, wanted: str) -> tuple[Run, str]:
+    """Return the run that fits, and the id of the archived one or ""."""
     folder = os.path.dirname(file or "") or os.curdir
     found = [run for run in runs_in(folder) if file is None or _is_of(run, file)]
     fits = [(run, archived) for run in found for archived in _fits(run, wanted)]
     if len(fits) == 1:
-        return _facts(*fits[0])
+        return fits[0]
     if fits:
         names = ", ".join(dict.fromkeys(run.name for run, _ in fits))
         raise UsageError(f"there are several runs: {names}; choose one with --run")
@@ -59,27 +85,34 @@ def _fits(run: Run, wanted: str) -> Iterator[str]:
 
 
 def _facts(run: Run, archived: str) -> Table:
-    if run.directory.endswith(".make"):
-        raise UsageError(f"{run.name} is the run of a native Makefile, which keeps no journal, so it has no report")
+    store = _store_of(run, archived)
     if run.document:
         ended = run_process([run.document, "report", *filter(None, [archived]), *run.place, "--json"], run.folder)
         if ended.code == 0:
             facts: Table = json.loads(ended.output)
             return facts
-    return _from_journal(run, archived)  # the document has changed, is missing, or needs options
+    state = replay(store.records(), store.path, known_modes())  # the document has changed, is missing, or needs options
+    condition = condition_of(state, not archived and store.is_busy())
+    program = {"title": state.name, "nodes": {}}  # the journal does not have the title
+    with _naming_damage(store):
+        return facts_of(program, store.records(), state, condition, partial(log_lines, store.path))
 
 
-def _from_journal(run: Run, archived: str) -> Table:
-    """Return the report without the document, whose title is not in the journal."""
+def _store_of(run: Run, archived: str) -> Store:
+    """Return the place of a run that has a journal."""
+    if run.directory.endswith(".make"):
+        raise UsageError(f"{run.name} is the run of a native Makefile, which keeps no journal, so it has no report")
     store = Store(run.directory, known_modes())
     store.path = os.path.join(run.directory, "history", archived) if archived else store.path
     refuse_links(os.path.dirname(store.path))
-    state = store.read()
-    if state is None:
+    if not store.records():
         raise UsageError(f"{shlex.quote(store.path)} has no run")
-    condition = condition_of(state, not archived and store.is_busy())
-    program = {"title": state.name, "nodes": {}}
+    return store
+
+
+@contextmanager
+def _naming_damage(store: Store) -> Iterator[None]:
     try:
-        return facts_of(program, store.records(), state, condition, partial(log_lines, store.path))
+        yield
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(f"{store.path}: the journal is damaged: {error}") from None

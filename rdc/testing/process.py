@@ -23,6 +23,9 @@ BETWEEN = 0.5  # in seconds, between two signals to a process in the background
 
 PATIENCE = 60.0  # in seconds; a worker starts in two, but the machine may be busy
 
+OF_TRACES = "OTEL_EXPORTER_OTLP_"
+"""The start of the variables that let a run send its trace."""
+
 PAUSE = 0.05  # in seconds, between two looks at a process
 
 
@@ -90,7 +93,8 @@ def last_line(said: str) -> str:
 def _begun(
     command: Sequence[str], folder: Path, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    ours = {name: value for name, value in environment.items() if name not in AGENTS}  # an agent may run tests
+    names = (name for name in environment if name not in AGENTS and not name.startswith(OF_TRACES))
+    ours = {name: environment[name] for name in names}  # an agent may run tests, and no one wants their traces
     try:
         return subprocess.Popen(  # noqa: S603 (a tool that was looked up, and words of ours)
             command,

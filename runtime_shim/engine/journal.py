@@ -36,7 +36,7 @@ def encode(record: Record) -> bytes:
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
-def _decode(line: bytes, number: int) -> Record:
+def record_in(line: bytes, number: int) -> Record:
     """Return the record of a line without its newline; raise ValueError if it was altered."""
     record: Record = json.loads(line[9:])
     if encode({**record, "n": number}) != line + b"\n":
@@ -65,9 +65,9 @@ def read_journal(path: "str | os.PathLike[str]") -> tuple[list[Record], int]:
     *lines, tail = content.split(b"\n")
     try:
         for line in lines:
-            records.append(_decode(line, len(records)))
+            records.append(record_in(line, len(records)))
         if not _is_torn(tail, len(records)):
-            records.append(_decode(tail, len(records)))
+            records.append(record_in(tail, len(records)))
             tail = b""
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{path}:{len(records) + 1}: the journal is damaged: {error}; `reset` archives it") from None

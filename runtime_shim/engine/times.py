@@ -24,18 +24,20 @@ def moment(stamp: object) -> Any:
     return datetime.datetime.fromisoformat(f"{stamp}"[:-1]).replace(tzinfo=datetime.timezone.utc)
 
 
-def timed(state: State) -> list[Record]:
-    """Return the finished steps, each with the seconds it `took` and, if known, when it `started`.
+def timed_step(before: Record, record: Record) -> Record:
+    """Return a finished step with the seconds it `took` and, if known, when it `started`.
 
-    A question starts when the step before it ends. A command starts `seconds` before its end.
+    A question starts when the step `before` it, or the run, ends. A command starts `seconds` before its end.
     """
-    found = list[Record]()
-    for before, record in zip([state.begin, *state.finished], state.finished):
-        took, more = record["seconds"], {}
-        with suppress(ValueError, OverflowError):
-            last, now = (moment(one.get("time")) for one in (before, record))
-            took = max((now - last).total_seconds(), 0.0) if is_decision(record) else took
-            start = now - type(now - last)(seconds=took)
-            more = {"started": start.isoformat(timespec="microseconds")[:26] + "Z"}
-        found.append({**record, **more, "took": took})
-    return found
+    took, more = record["seconds"], {}
+    with suppress(ValueError, OverflowError):
+        last, now = (moment(one.get("time")) for one in (before, record))
+        took = max((now - last).total_seconds(), 0.0) if is_decision(record) else took
+        start = now - type(now - last)(seconds=took)
+        more = {"started": start.isoformat(timespec="microseconds")[:26] + "Z"}
+    return {**record, **more, "took": took}
+
+
+def timed(state: State) -> list[Record]:
+    """Return the finished steps with their times."""
+    return [timed_step(*each) for each in zip([state.begin, *state.finished], state.finished)]

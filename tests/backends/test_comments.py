@@ -26,6 +26,8 @@ FORMS: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("python", {"operator": "full"}),
     ("python", {"runtime": "shared"}),
     ("python", {"runtime": "script"}),
+    ("python", {"traces": True}),
+    ("python", {"traces": True, "runtime": "shared"}),
     ("dbos", {}),
     ("make", {}),
     ("make", {"form": "plain"}),

@@ -18,6 +18,7 @@ from benchmarks.compiling import RDC, compiling, growing, write
 from benchmarks.document import commands, runbook
 from benchmarks.editing import editing
 from benchmarks.figures import Figure, table
+from benchmarks.looking import looking
 from benchmarks.playbooks import reading
 from benchmarks.proving import proving, ten_rules
 from benchmarks.sizes import Size, changed, sizes, sizes_table
@@ -53,6 +54,11 @@ def agreeable(measure: Callable[[], list[Figure]]) -> None:
         if not any(figure.is_over for figure in figures):
             return
     pytest.fail("\n" + table(figures))
+
+
+@installed
+def test_a_page_is_ready_soon() -> None:
+    agreeable(lambda: looking(records=1_000, steps=20, rounds=5, limit=GENEROSITY))
 
 
 @pytest.mark.soak

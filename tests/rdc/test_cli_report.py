@@ -6,11 +6,14 @@ import getpass
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from runtime_shim.engine.journal import encode
 from tests.support.cli import call, environment, spawn
+from tests.support.collector import parsed
 
 pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_runs")]
 
@@ -81,3 +84,60 @@ def test_a_makefile_has_none_and_no_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "b" / ".rdc" / "x" / "history").symlink_to("/etc")
     (tmp_path / "b" / ".rdc" / "x" / "journal").write_text("x")
     assert call("report", cwd=tmp_path / "b").code == 2
+
+
+def otlp(folder: Path, *words: str) -> tuple[list[str], str]:
+    """The names of the spans in the trace of a report, and the trace."""
+    done = call("report", "--format", "otlp", *words, cwd=folder)
+    assert done.code == 0, done.err
+    request = parsed(done.out.encode())
+    return [span.name for part in request.resource_spans for each in part.scope_spans for span in each.spans], done.out
+
+
+def times_of(span: dict[str, str]) -> tuple[str, float]:
+    """When a span started, as a report has it, and how many seconds it took."""
+    start, end = (int(span[key]) // 1000 for key in ("startTimeUnixNano", "endTimeUnixNano"))
+    return f"{datetime.fromtimestamp(start // 10**6, UTC):%Y-%m-%dT%H:%M:%S}.{start % 10**6:06}Z", (end - start) / 10**6
+
+
+def test_it_prints_the_trace_of_any_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "deploy.runbook.md"
+    file.write_text(ASKING, encoding="utf-8")
+    assert spawn("run", file.name, cwd=tmp_path).code == 75
+    assert otlp(tmp_path)[0] == ["1 Build"], "the run has not ended"
+    spawn("run", file.name, "answer", "2", "yes", cwd=tmp_path)
+    names, text = otlp(tmp_path)
+    assert (names, text.count("\n")) == (["1 Build", "2 Is it up?", "RUN deploy"], 1)
+    facts = json.loads(call("report", "--format", "json", cwd=tmp_path).out)
+    found = [times_of(span) for span in json.loads(text)["resourceSpans"][0]["scopeSpans"][0]["spans"]]
+    assert found[:2] == [(one["started"], one["took"]) for one in facts["steps"]], "as in the report"
+    run = json.loads(spawn("run", file.name, "history", "--json", cwd=tmp_path).out)[0]["run"]
+    spawn("run", file.name, cwd=tmp_path)
+    file.unlink()
+    assert otlp(tmp_path, "--run", run)[1] == text, "of an archived run, and without the document"
+    monkeypatch.setenv("OTEL_SERVICE_NAME", "deployments")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    assert otlp(tmp_path, "--run", run)[1] == text.replace('{"stringValue":"rdc"}', '{"stringValue":"deployments"}')
+    monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "x")
+    refused = call("report", "--format", "otlp", "--run", run, cwd=tmp_path)
+    assert (refused.code, refused.err.startswith("rdc: the variable OTEL_RESOURCE_ATTRIBUTES must be like")) == (
+        2,
+        True,
+    )
+
+
+@pytest.mark.parametrize("key", ["run", "name", "time", "steps", "node", "outcome", "how", "attempt", "seconds"])
+@pytest.mark.parametrize("value", [None, 7, [], {"a": 1}, "x\x1b[31m"])
+def test_the_trace_of_a_damaged_journal_is_valid_or_refused(tmp_path: Path, key: str, value: object) -> None:
+    file = tmp_path / "deploy.runbook.md"
+    file.write_text(ASKING, encoding="utf-8")
+    spawn("run", file.name, cwd=tmp_path)
+    path = tmp_path / ".rdc" / "deploy" / "journal"
+    records = [json.loads(line[9:]) for line in path.read_text(encoding="utf-8").splitlines()]
+    for record in records:
+        record.update({key: value} if key in record else {})
+    path.write_bytes(b"".join(map(encode, records)))
+    done = call("report", "--format", "otlp", "--run", "deploy", cwd=tmp_path)
+    if done.code == 0:
+        parsed(done.out.encode())
+    assert (done.code, "Traceback" in done.err, "\x1b" in done.out + done.err) in ((0, False, False), (2, False, False))

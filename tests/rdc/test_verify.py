@@ -33,6 +33,8 @@ def test_source_proves_a_file(target: str, tmp_path: Path) -> None:
     [
         ("python", ["-O", "operator=full"]),
         ("python", ["-O", "runtime=shared"]),
+        ("python", ["-O", "traces=true"]),
+        ("python", ["-O", "traces=true", "-O", "runtime=shared"]),
         ("make", ["-O", "state-dir=ops", "-O", "operator=full"]),
         ("github", ["-O", "runs-on=[self-hosted, linux]", "-O", "timeout-minutes=5"]),
     ],
@@ -61,7 +63,11 @@ def test_options_of_the_document_count(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("target", "options"),
-    [*((name, []) for name in NAMES if name != "make"), ("python", ["runtime=shared"]), ("dbos", ["operator=full"])],
+    [
+        *((name, []) for name in NAMES if name != "make"),
+        *(("python", ["runtime=shared"]), ("python", ["traces=true"]), ("python", ["traces=true", "runtime=shared"])),
+        ("dbos", ["operator=full"]),
+    ],
 )
 def test_a_file_without_its_source(target: str, options: list[str], tmp_path: Path) -> None:
     path = alone(tmp_path, target, *(word for option in options for word in ("-O", option)))
@@ -182,7 +188,7 @@ FORGED_WORKERS: dict[str, Callable[[str], str]] = {
         text.partition("# BEGIN WORKER\n")[0] + '\nif __name__ == "__main__":\n    pass\n'
     ),
     "code behind the part": lambda text: f"{text}{EVIL}\n",
-    "start": replaced("execute=execute_call", "execute=exec"),
+    "start": replaced("traced(execute_call, ", "exec(execute_call, "),
     "author's part": replaced('"echo testing"', EVIL),
     "program": replaced("#!/usr/bin/env -S uv run --script", "#!/usr/bin/env python3"),
     "other interpreter": replaced("uv run --script", "uv run --with this --script"),
@@ -203,6 +209,40 @@ def test_changed_worker(name: str, *, has_source: bool, tmp_path: Path) -> None:
     result = call("verify", path.name, cwd=tmp_path)
     assert result.code == 1, result
     assert result.out.startswith(f"{path.name}:")
+
+
+FORGED_TRACES: dict[str, Callable[[str], str]] = {
+    "edition": replaced("import errno\n", "import errno, this\n"),
+    "part for traces": replaced("from contextlib import closing\n", "from contextlib import closing, suppress\n"),
+    "no part for traces": lambda text: text.partition("# BEGIN TRACES\n")[0] + text.partition("# END TRACES\n")[2],
+    "address": replaced('f"{OTLP}ENDPOINT must', 'f"{OTLP}ENDPOINT, must'),
+    "hash of the part": replaced("traces (sha256 ", "traces (sha256 0"),
+    "hash in the header": lambda text: text.replace(
+        text.split("END TRACES$/p' FILE | sha256sum\n#   ")[1][:64], "0" * 64
+    ),
+    "no hash in the header": replaced("#   sed -n '/^# BEGIN TRACES$/,/^# END TRACES$/p' FILE | sha256sum\n", ""),
+    "code behind the part": replaced("# END TRACES\n", f"# END TRACES\n{EVIL}\n"),
+    "start": replaced("EXECUTE = traced(execute, ", "EXECUTE = exec(execute, "),
+    "version": replaced('traced(execute, "0', 'traced(execute, "1'),
+}
+
+
+@pytest.mark.parametrize("has_source", [False, True], ids=["alone", "source"])
+@pytest.mark.parametrize("name", FORGED_TRACES)
+def test_changed_part_for_traces(name: str, *, has_source: bool, tmp_path: Path) -> None:
+    options = ("-O", "traces=true")
+    path = compiled(tmp_path, "python", *options) if has_source else alone(tmp_path, "python", *options)
+    path.write_bytes(FORGED_TRACES[name](path.read_text(encoding="utf-8")).encode())
+    result = call("verify", path.name, cwd=tmp_path)
+    assert (result.code, result.out.startswith(f"{path.name}:")) == (1, True), result
+
+
+def test_changed_part_for_traces_beside_a_program(tmp_path: Path) -> None:
+    path = alone(tmp_path, "python", "-O", "traces=true", "-O", "runtime=shared")
+    [beside] = tmp_path.glob("rdc_shared_traces_*.py")
+    assert call("verify", path.name, cwd=tmp_path).code == 3
+    beside.write_bytes(beside.read_bytes() + b"\n")
+    assert call("verify", path.name, cwd=tmp_path).code == 1
 
 
 def test_packages_of_a_program_are_a_change(tmp_path: Path) -> None:

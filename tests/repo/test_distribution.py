@@ -74,7 +74,8 @@ def test_the_wheel_holds_what_is_read_at_run_time() -> None:
         path.relative_to(ROOT).as_posix()
         for folder in folders
         for path in (ROOT / folder).rglob("*")
-        if path.is_file() and path.suffix in (*READ, ".lark", ".json", ".typed", ".ttf", ".txt", ".yaml")
+        if path.is_file()
+        and path.suffix in (*READ, ".lark", ".json", ".typed", ".ttf", ".txt", ".yaml", ".html", ".css", ".js")
     }
     assert tree <= names, sorted(tree - names)
     assert {f"grammars/{file}" for form in FRONT_ENDS.values() for file in form.grammars} <= names

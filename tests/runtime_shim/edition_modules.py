@@ -10,7 +10,7 @@ from runtime_shim.editions import CALLERS, EDITIONS
 from tests.support.process import ROOT
 
 FOLDER = ROOT / "runtime_shim"
-BESIDE = (*CALLERS["make"].modules, *CALLERS["github"].modules)
+BESIDE = (*CALLERS["make"].modules, *CALLERS["github"].modules, *CALLERS["traces"].modules)
 WHOLE = [
     (*EDITIONS[name].modules, *BESIDE, *CALLERS[f"dbos-{name}"].modules) for name in ("values", "agents", "stepspec")
 ]

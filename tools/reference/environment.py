@@ -36,6 +36,8 @@ OF_PROGRAMS = {
         ("CLAUDECODE", "CODEX_THREAD_ID", "AI_AGENT"),
         "An agent runs the command, if it is set and not empty: decisions that are for people are refused.",
     ),
+    "OTEL_EXPORTER_OTLP_ENDPOINT": "The collector that gets [traces](../how-to/traces.md), which has more variables.",
+    "TRACEPARENT": "The trace that a run becomes a part of, if it sends one.",
     "NO_COLOR": "No colors, if it is set and not empty.",
     "TERM": "No colors, if it is `dumb`.",
 }

@@ -121,6 +121,12 @@ class DbosCaller(LegSteps):
         return f"{options.prog} {shlex.join([verb, *rest, *place])}"
 
 
+def application_of(program: Table) -> str:
+    """Return the name by which a program finds its runs in a database."""
+    slug = re.sub("[^a-z0-9]+", "-", program["name"].lower()).strip("-")[:40]
+    return f"{slug}-{digest([program.get('project', ''), program['source']])[:8]}".lstrip("-")
+
+
 def execute_call(program: Table, argv: list[str], host: Host, display: Display, kinds: Kinds) -> int:
     """Run a subcommand and return its exit code."""
     # The file calls `uv`, which may not be there, and `python3` may not have the packages.
@@ -142,8 +148,7 @@ def execute_call(program: Table, argv: list[str], host: Host, display: Display, 
     vars(given).update(prog=host.prog, command=command, known=options, only=None, RUN=getattr(given, "RUN", "") or "")
     known = os.environ.pop("RDC_DATABASE", "")  # it may have a password, which is not for commands
     url = given.database or known or f"sqlite:///{program['name']}.sqlite"
-    slug = re.sub("[^a-z0-9]+", "-", program["name"].lower()).strip("-")[:40]
-    application = f"{slug}-{digest([program.get('project', ''), program['source']])[:8]}".lstrip("-")
-    request = Request(program, given, display, kinds, host, Legs(url, application), Place(application, ""))
+    place = Place(application_of(program), "")
+    request = Request(program, given, display, kinds, host, Legs(url, place.queue), place)
     version = request.session().identity()["program"]
-    return calls[command][1](request._replace(place=Place(application, version)))
+    return calls[command][1](request._replace(place=place._replace(version=version)))

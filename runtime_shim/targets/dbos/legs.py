@@ -308,12 +308,12 @@ class Legs(Database):
         rows = self.rows(f"{query} WHERE s.name = '{LEG}' AND {where}", *values)
         return [leg_of(*row) for row in rows if re.fullmatch(rf"{RUN_NAME}\.[0-9]{{1,9}}", row[0])]
 
-    def journal(self, run: str, number: int) -> tuple[list[Record], Table]:
-        """Return the records of a run's first legs, and the input of its first leg."""
-        names = [leg_id(run, each) for each in range(1, number + 1)]
+    def journal(self, run: str, number: int, first: int = 1) -> tuple[list[Record], Table]:
+        """Return the records of a run's legs up to a number, and the input of the first of these legs."""
+        names = [leg_id(run, each) for each in range(first, number + 1)]
         inputs: dict[str, str] = {}
         outputs: dict[str, list[str]] = {}
-        for place in range(0, number, AT_ONCE):
+        for place in range(0, len(names), AT_ONCE):
             some = names[place : place + AT_ONCE]
             marks = ", ".join("?" * len(some))
             query = "SELECT workflow_uuid, inputs FROM workflow_input WHERE workflow_uuid IN"

@@ -23,6 +23,7 @@ from runtime_shim.operator.logs import LOGS, last_lines, log_of
 from runtime_shim.operator.sized_logs import limit_of
 from runtime_shim.targets.dbos.leases import Channel
 from runtime_shim.targets.dbos.legs import RUN_NAME
+from runtime_shim.targets.traces import LEG_ENDED
 from runtime_shim.values.limits import expires_at
 
 QUICKLY = 0.8  # seconds from SIGTERM to SIGKILL for a leg that was canceled or has lost its worker
@@ -235,6 +236,7 @@ def ended(session: Session, store: LegStore, channel: Channel, is_apart: bool, f
     except Leaving as leaving:
         session.rest()
         due = leaving.args[0]
+    session.each("event", LEG_ENDED, {})
     label = session.label(state.node) if state.node in session.places else ""
     about = {"step": state.node, "label": label, "message": one_line(state.message)}
     word, expires = state.condition, expires_at(session.program, state)

@@ -31,6 +31,8 @@ CASES: Mapping[str, tuple[str, str, Mapping[str, object]]] = {
     "agents": ("workflows/dependency-update.workflow.yaml", "python", {}),
     "stepspec": ("specifications/plan-product.stepspec.yaml", "python", {}),
     "shared": ("code-review.runbook.md", "python", {"runtime": "shared"}),
+    "traces": ("code-review.runbook.md", "python", {"traces": True}),
+    "shared traces": ("code-review.runbook.md", "python", {"traces": True, "runtime": "shared"}),
     "make": ("workflows/dependency-update.workflow.yaml", "make", {}),
     "github": ("workflows/dependency-update.workflow.yaml", "github", {**CALLED, "publish": ["pull-request"]}),
     "worker of values": ("code-review.runbook.md", "dbos", {}),
@@ -156,7 +158,7 @@ def test_parts_for_callers_run_in_the_program(case: str, tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr
 
 
-WHOLE = [case for case in CASES if case not in ("shared", "make", "github")]
+WHOLE = [case for case in CASES if case not in ("shared", "shared traces", "make", "github")]
 """The programs whose runtime is in them."""
 
 
@@ -176,6 +178,7 @@ def test_the_header_checks_the_runtime_without_rdc(case: str, tmp_path: Path) ->
     text = path.read_text(encoding="utf-8")
     checks = re.findall(r"^#   (sed .*)\n#   ([0-9a-f]{64}  -)$", text, re.MULTILINE)
     names = [edition_in(text), *([f"dbos-{edition_in(text)}"] if case.startswith("worker") else [])]
+    names += [case] * (case == "traces")
     assert [shown for _, shown in checks] == [f"{sha256_of_text(name)}  -" for name in names]
     assert [output_of(command, path) for command, _ in checks] == [shown for _, shown in checks]
     for name, (command, shown) in zip(names, checks, strict=True):

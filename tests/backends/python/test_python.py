@@ -180,7 +180,7 @@ def test_only_the_command_above_the_runtime_tells_the_options(tmp_path: Path) ->
     for old, new in (
         (" -O operator=full --to", " --to"),
         (opening("agents"), opening("commands")),
-        (checks("agents", is_worker=False), checks("commands", is_worker=False)),
+        (checks("agents", ""), checks("commands", "")),
     ):
         full = full.replace(old, new)
     assert basic == full

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
+from tests.support import warm
 from tests.support.cli import call
 from tests.support.runbooks import command, question
 
@@ -62,10 +62,8 @@ class Follower:
         called = [sys.executable, str(self.skill / self.program[1]), *shlex.split(words.partition(" < ")[0])]
         clean = {name: value for name, value in os.environ.items() if not name.startswith("RDC_")}
         env = {**clean, "AI_AGENT": "1", **env}
-        done = subprocess.run(
-            called, cwd=self.folder, env=env, input=given, capture_output=True, text=True, check=False
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
+        done = warm.run(called, cwd=self.folder, env=env, input=given.encode())
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def facts(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.call(self.status).out)

@@ -112,8 +112,13 @@ PYTHON: list[tuple[str, Check]] = [
     sentence(
         r"Network: the worker connects to the PostgreSQL server in RDC_DATABASE\. `worker --metrics PORT` serves "
         r"metrics on 127\.0\.0\.1, and `worker --metrics ADDRESS:PORT` on that address, without a password\. "
+        r"If OTEL_EXPORTER_OTLP_ENDPOINT is set, each run sends its trace there\. "
         r"Commands(?P<agents> and agents)? can use more\.",
-        both(worker(r'address or "127\.0\.0\.1"'), lambda compiled, _, found: not found["agents"] or agents(compiled)),
+        both(
+            worker(r'address or "127\.0\.0\.1"'),
+            worker(r"traced\(execute_call, "),
+            lambda compiled, _, found: not found["agents"] or agents(compiled),
+        ),
     ),
     sentence(
         r"Exit codes of `status` and `start --wait`: 0 COMPLETE, 1 STOP or canceled, 2 error, 3 queued or running, 75 "
@@ -135,6 +140,15 @@ PYTHON: list[tuple[str, Check]] = [
     (
         r"The runtime opens no network connection\. The programs that it starts can\.",
         lambda _, text, __: not re.search(r"urllib\.request|http\.client|create_connection|AF_INET|\.connect\(", text),
+    ),
+    sentence(
+        r"If OTEL_EXPORTER_OTLP_ENDPOINT is set, a run sends its trace there: the steps with outcomes and times, "
+        r"without values and output\. The runtime opens no other network connection\. The programs that it "
+        r"starts can\.",
+        both(
+            has(r"traced\((?:rdc_runtime\.)?execute, "),
+            lambda _, text, __: not re.search(r"urllib\.request|create_connection|AF_INET|\.connect\(", text),
+        ),
     ),
     sentence(
         r"`run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and "

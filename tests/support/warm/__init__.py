@@ -13,6 +13,7 @@ import json
 import os
 import resource
 import selectors
+import shlex
 import shutil
 import signal
 import socket
@@ -24,6 +25,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 
@@ -52,6 +54,20 @@ ONLY_PROGRAMS = 'case $1 in rdc/*.py | */rdc/*.py) ;; *) exec "{0}" "$@" ;; esac
 SHASUM, SHA256SUM = "/usr/bin/env -i /usr/bin/shasum -a 256)", "/usr/bin/env -i /usr/bin/sha256sum)"
 """How a step computes a hash, and how it does that here."""
 
+RUNS_ARE_FORKED = """\
+import subprocess
+import sys
+
+
+class Forked(subprocess.Popen):
+    def __init__(self, words, **settings):
+        is_ours = words[:4] == [sys.executable, "-P", "-m", "rdc"]
+        super().__init__([*{}, *words[4:]] if is_ours else words, **settings)
+
+
+subprocess.Popen = Forked
+"""
+
 DECIDED_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ")
 """What an interpreter looks at once, when it begins: variables whose names begin so."""
 
@@ -66,7 +82,7 @@ def run(
     loads: str = "",
     seconds: int = 0,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Call a program to its end, as `subprocess.run` does that captures what it says.
+    """Call a program to its end, as `subprocess.run` does that captures its output.
 
     The words are `python [-S] SCRIPT …` or `python -m rdc …` with the interpreter that runs the tests; all others begin
     a process in the usual way, though what a Makefile calls is forked (`forking`). Without input there is nothing to
@@ -137,7 +153,7 @@ class _Server:
     def _number(self) -> int:
         """What the process answers; it has ended where that is nothing."""
         answer = self._channel.recv(8)
-        assert answer, "the process that forks has ended; what it said is on standard error"
+        assert answer, "the process that forks has ended; its message is on standard error"
         return int.from_bytes(answer, "big")
 
 
@@ -201,11 +217,26 @@ def forked_steps(workflow: str, python: str = "/usr/bin/python3") -> str:
 
 def rdc_for_shells() -> str:
     """The words of a shell script that is `rdc`, and is forked. What is about signals begins as a real process."""
-    folder = _steps(os.getpid(), "rdc")
-    script = folder / "run" / "rdc.py"
+    return f'exec {shlex.join(_rdc("rdc"))} "$@"'
+
+
+def rdc_for_hosts(fault: str) -> list[str]:
+    """The words of an `rdc` that is forked, as hosts of agents start it. The runs that it starts are forked too.
+
+    `fault` is Python that runs in the server first. What ends a server or a call of it begins as a real process.
+    """
+    return _rdc("agents", f"{RUNS_ARE_FORKED.format(_rdc('agents'))}{fault}")
+
+
+def _rdc(loads: str, first: str = "") -> list[str]:
+    """The words of an `rdc` that is forked, after some lines of Python."""
+    folder = _steps(os.getpid(), loads)
+    script = folder / "run" / f"rdc{sha256(first.encode()).hexdigest() * bool(first)}.py"
+    words = [str(folder / "call"), str(script)]
     script.parent.mkdir(exist_ok=True)
-    script.write_text("from rdc.__main__ import start\n\nstart()\n", encoding="utf-8")
-    return f'exec {folder / "call"} {script} "$@"'
+    text = f"{first}\nfrom rdc.__main__ import start\n\nstart()\n"
+    script.write_text(text, encoding="utf-8")
+    return words
 
 
 def forking(environment: Mapping[str, str]) -> dict[str, str]:

@@ -80,10 +80,18 @@ def load_dbos() -> None:
     import_module("dbos")
 
 
+def load_agents() -> None:
+    """Import what the server for agents imports late."""
+    load_rdc()
+    import_module("rdc.agents.server")
+    import_module("rdc.commands.mcp")
+    import_module("anyio._backends._asyncio")
+
+
 Code = list[CodeType] | SyntaxError | None
 """What a child is to run: a program, or rdc."""
 
-LOADED = {"": lambda: None, "runtime_shim": load_runtime, "rdc": load_rdc, "dbos": load_dbos}
+LOADED = {"": lambda: None, "runtime_shim": load_runtime, "rdc": load_rdc, "agents": load_agents, "dbos": load_dbos}
 
 
 @lru_cache(maxsize=24)

@@ -1,0 +1,1 @@
+"""A page that shows a document's flow, and its runs while they work."""

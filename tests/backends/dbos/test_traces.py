@@ -1,0 +1,109 @@
+"""Traces of workers: each run sends its own, also if other workers take it over or someone cancels it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.workers.fleet import Fleet, until
+from tests.backends.dbos.documents import WAITS
+from tests.support.collector import Collector, Reply, collecting, values
+from tests.support.runbooks import command, question
+
+pytestmark = pytest.mark.process
+
+PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+OF_WORKER = "00-2cf7651916cd43dd8448eb211c80319c-d9ad6b7169203331-01"
+TELLS = (
+    "# Tell\n\n"
+    + command("1. Before", 'echo "$TRACEPARENT $TRACESTATE" >> seen')
+    + question("2. Check", "Is it fine?", "YES: CONTINUE", 'NO: STOP "not fine"')
+    + command("3. After", 'echo "$TRACEPARENT $TRACESTATE" >> seen; exit 4', "PASS: COMPLETE", "FAIL: STOP")
+)
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    with collecting() as found:
+        yield found
+
+
+def test_a_run_at_a_worker_sends_its_trace(fleet: Fleet, collector: Collector) -> None:
+    fleet.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url
+    fleet.compile(TELLS)
+    fleet.worker(TRACEPARENT=OF_WORKER)
+    fleet.call("start", "--id", "r1", TRACEPARENT=PARENT, TRACESTATE="a=1")
+    fleet.until("r1", "waiting")
+    assert collector.names == ["1 Before"]
+    fleet.call("answer", "r1", "2", "yes", "--by", "ann")
+    fleet.until("r1", "stop")
+    assert collector.names == ["1 Before", "2 Check", "3 After", "RUN job"], "each once"
+    run = collector.spans[-1]
+    assert {one.trace_id.hex() for one in collector.spans} == {PARENT[3:35]}
+    assert (run.parent_span_id.hex(), list(run.links)) == (PARENT[36:52], [])
+    seen = [f"00-{PARENT[3:35]}-{collector.spans[at].span_id.hex()}-01 a=1" for at in (0, 2)]
+    assert fleet.lines("seen") == seen, "the parent of the worker is not that of its runs"
+    assert values(collector.resources[0].resource)["cicd.pipeline.run.id"] == "r1"
+    assert b"ann" not in b"".join(one.body for one in collector.posted)
+    assert "traces" not in fleet.workers[0].text
+
+
+def test_runs_at_the_same_time_have_their_own_traces(sqlite_fleet: Fleet, collector: Collector) -> None:
+    sqlite_fleet.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url
+    sqlite_fleet.compile(TELLS.replace("2. Check", "2. Check again"))
+    sqlite_fleet.worker("--jobs", "4")
+    for number in range(4):
+        sqlite_fleet.start(f"r{number}")
+    for number in range(4):
+        sqlite_fleet.until(f"r{number}", "waiting")
+    assert collector.names == ["1 Before"] * 4
+    assert len({one.trace_id for one in collector.spans}) == 4
+
+
+def test_another_worker_sends_the_rest_of_a_killed_one(sqlite_fleet: Fleet, collector: Collector) -> None:
+    fleet = sqlite_fleet
+    fleet.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url
+    fleet.compile(WAITS)
+    worker = fleet.worker()
+    fleet.start("r1")
+    until(lambda: "waits" in fleet.lines("steps"))
+    worker.kill()
+    (fleet.folder / "go").touch()
+    fleet.worker("--interrupted", "rerun")
+    fleet.until("r1", "complete")
+    until(lambda: collector.names[-1:] == ["RUN job"])  # it is sent after the end
+    sent = [*dict.fromkeys(collector.names)]  # at least once
+    assert sent == ["1 Before", "2 Waits", "3 After", "RUN job"]
+
+
+def test_a_canceled_run_sends_its_end(sqlite_fleet: Fleet, collector: Collector) -> None:
+    fleet = sqlite_fleet
+    fleet.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url
+    fleet.compile(TELLS)
+    fleet.worker()
+    fleet.start("r1")
+    fleet.until("r1", "waiting")
+    assert fleet.call("cancel", "r1").code == 0
+    assert collector.names == ["1 Before", "2 Check", "RUN job"]
+    *_, step, run = collector.spans
+    assert values(step)["cicd.pipeline.task.run.result"] == "cancellation"
+    assert values(run)["cicd.pipeline.result"] == "cancellation"
+    assert (step.status.code, run.status.code, "error.type" in values(run)) == (0, 0, False)
+
+
+def test_a_broken_collector_changes_no_run(sqlite_fleet: Fleet, collector: Collector, tmp_path: Path) -> None:
+    fleet = sqlite_fleet
+    fleet.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url
+    collector.replies = [Reply(500)]
+    fleet.compile(TELLS)
+    fleet.worker()
+    fleet.start("r1")
+    fleet.until("r1", "waiting")
+    log = (tmp_path / ".rdc" / "job" / "r1" / "run.log").read_text()
+    assert f"rdc: traces were not sent: 127.0.0.1:{collector.port}: HTTP 500\n" in log
+    collector.replies = [Reply()]
+    fleet.call("answer", "r1", "2", "no")
+    fleet.until("r1", "stop")
+    assert collector.names == ["1 Before", "2 Check", "RUN job"]

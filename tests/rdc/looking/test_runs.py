@@ -1,0 +1,569 @@
+"""The runs of a document on a page: what a stream sends while a run works, waits, is answered and ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.workers.fleet import until
+from runtime_shim.engine.journal import encode
+from tests.support.cli import document, environment, spawn
+from tests.support.looking import Client, saved, serving, until_document
+from tests.support.process import Screen
+from tests.support.runbooks import command, question
+
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_runs")]
+
+DEPLOY = (
+    "# Deploy\n\n"
+    + command("1. Build", "echo built; [ -e tried ] || { touch tried; false; }", "FAIL: RETRY 2")
+    + question(
+        "2. Does it look right?", "Open the page.\n\nThen the other.", "YES: CONTINUE", 'NO: STOP "Not deployed"'
+    )
+    + command("3. Ship", "until [ -e go ]; do sleep 0.02; done; echo shipped")
+)
+NAME = "deploy.runbook.md"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, a project with a document."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rdc.toml").touch()
+    document(tmp_path, NAME, DEPLOY)
+    return tmp_path
+
+
+@pytest.fixture
+def client(folder: Path) -> Iterator[Client]:
+    with serving(NAME) as found:
+        yield found
+
+
+def run(*words: str, cwd: Path, given: str = "") -> None:
+    spawn("run", NAME, *words, cwd=cwd, given=given)
+
+
+# --- Visits and states ------------------------------------------------------------------------------------------------
+
+
+def test_a_stream_has_the_state_and_all_visits(client: Client, folder: Path) -> None:
+    run(cwd=folder)
+    stream = client.stream("deploy")
+    state = stream.until("state")
+    assert (state["state"], state["step"], state["title"]) == ("waiting", "2", "Does it look right?")
+    assert (state["total"], state["is_same"], state["has_logs"]) == (2, True, False)
+    visits = stream.until("visits")
+    assert (visits["after"], visits["run"]) == (0, state["run"])
+    facts = [(one["n"], one["step"], one["attempt"], one["count"], one["word"]) for one in visits["visits"]]
+    assert facts == [(1, "1", 1, 1, "FAIL"), (2, "1", 2, 2, "PASS")]
+    assert [(one["how"], one["transition"], one["next"]) for one in visits["visits"]] == [
+        ("exit code 1", "RETRY 2", "1"),
+        ("", "", "2"),
+    ]
+    stream.close()
+
+
+def test_visits_have_the_times_of_the_report(client: Client, folder: Path) -> None:
+    """Page and report are one reading of the journal."""
+    run(cwd=folder)
+    run("answer", "2", "no", "--by", "ann", "--note", "It is *red*", cwd=folder)
+    stream = client.stream("deploy")
+    visits = stream.until("visits")["visits"]
+    stream.close()
+    report = json.loads(spawn("report", "--format", "json", cwd=folder).out)["steps"]
+    keys = {"node": "step", "started": "started", "took": "took", "time": "ended", "word": "word", "says": "transition"}
+    assert [{keys[key]: one[key] for key in keys} for one in report] == [
+        {name: one[name] for name in keys.values()} for one in visits
+    ]
+    answered = visits[-1]
+    assert (answered["by"], answered["note"], answered["is_decision"]) == ("ann", "It is *red*", True)
+    assert answered["took"] > 0, "how long the question waited"
+
+
+def test_visits_come_while_a_run_works(client: Client, folder: Path) -> None:
+    stream = client.stream("deploy")
+    assert stream.until("state")["state"] == "none"
+    run(cwd=folder)
+    assert stream.until("state", state="waiting")
+    run("answer", "2", "yes", cwd=folder)
+    (folder / "go").touch()
+    run("resume", cwd=folder)
+    state = stream.until("state", state="complete")
+    assert (state["total"], state["step"]) == (4, "COMPLETE")
+    assert stream.until("visits")["after"] >= 2
+    stream.close()
+
+
+def test_a_stream_continues_after_the_visits_that_a_page_has(client: Client, folder: Path) -> None:
+    run(cwd=folder)
+    identity = client.ask("/api/runs").json["runs"][0]["id"]
+    mine = f"&run={identity}"
+    for more, after in ((f"?after=1{mine}", 1), ("?after=1&run=another", 0), ("?after=1", 0), (f"?after=9{mine}", 0)):
+        stream = client.stream("deploy", more)
+        assert stream.until("visits")["after"] == after, more
+        stream.close()
+
+
+def test_a_new_run_takes_the_place_of_one_that_is_over(client: Client, folder: Path) -> None:
+    run(cwd=folder)
+    run("answer", "2", "no", cwd=folder)
+    stream = client.stream("deploy")
+    old = stream.until("state", state="stop")["run"]
+    run(cwd=folder)
+    visits = next(data for kind, data in stream.events() if kind == "visits" and data["run"] != old)
+    assert visits["after"] == 0
+    stream.close()
+    runs = client.ask("/api/runs").json["runs"]
+    assert [(one["key"], one["is_archived"], one["state"]) for one in runs] == [
+        ("deploy", False, "waiting"),
+        (f"deploy:{old}", True, "stop"),
+    ]
+    archived = client.stream(f"deploy:{old}")
+    state = archived.until("state")
+    assert (state["run"], state["state"], state["message"]) == (old, "stop", "Not deployed")
+    assert len(archived.until("visits")["visits"]) == 3
+    archived.close()
+    refused = client.answer(f"deploy:{old}", step="2", at="1:2", reply="yes", by="ann")  # where the current run is
+    assert refused.status == 409
+
+
+def test_several_pages_see_the_same(client: Client, folder: Path) -> None:
+    streams = [client.stream("deploy") for _ in range(4)]
+    run(cwd=folder)
+    states = [stream.until("state", state="waiting") for stream in streams]
+    assert all(state == states[0] for state in states)
+    for stream in streams:
+        stream.close()
+
+
+def test_steps_with_new_names_are_sent_again(client: Client, folder: Path) -> None:
+    run(cwd=folder)
+    stream = client.stream("deploy")
+    stream.until("visits")
+    first, rest = DEPLOY.index("## 1."), DEPLOY.index("## 2.")
+    shorter = DEPLOY[:first] + DEPLOY[rest:].replace("## 2.", "## 1.").replace("## 3.", "## 2.")
+    document(folder, NAME, shorter)
+    assert stream.until("state", is_same=False)["step"] == "2"
+    run("resume", "--adopt", cwd=folder)
+    visits = stream.until("visits", after=0)
+    assert [one["step"] for one in visits["visits"]] == ["1 (removed)"] * 2
+    stream.close()
+
+
+def test_a_named_run_and_one_elsewhere_are_in_the_list(client: Client, folder: Path) -> None:
+    run("--as", "blue", cwd=folder)
+    run("--state-dir", ".rdc/mine", cwd=folder)
+    document(folder, "other.runbook.md", DEPLOY)
+    spawn("run", "other.runbook.md", cwd=folder)
+    found = client.ask("/api/runs").json
+    assert sorted((one["key"], one["state"]) for one in found["runs"]) == [
+        ("deploy", "none"),
+        ("deploy@blue", "waiting"),
+        ("mine", "waiting"),
+    ]
+    assert found["chosen"] in ("deploy@blue", "mine"), "one that has started"
+    for key in ("deploy@blue", "mine"):
+        stream = client.stream(key)
+        asked = stream.question()
+        done = client.answer(key, step="2", at=asked["at"], reply="no", by="ann")
+        assert done.status == 200, done.body
+        assert stream.until("state", state="stop")
+        stream.close()
+
+
+# --- Journals that can't be read --------------------------------------------------------------------------------------
+
+
+def journal(folder: Path) -> Path:
+    return folder / ".rdc" / "deploy" / "journal"
+
+
+def test_a_record_that_is_being_written_is_not_damage(client: Client, folder: Path) -> None:
+    run(cwd=folder)
+    stream = client.stream("deploy")
+    stream.until("visits")
+    lines = journal(folder).read_bytes().splitlines()
+    line = encode({**json.loads(lines[-1][9:]), "n": len(lines)})
+    with journal(folder).open("ab") as file:
+        for part in (line[:30], line[30:-1], b"\n"):
+            file.write(part)
+            file.flush()
+            time.sleep(0.2)
+    assert stream.until("visits")["after"] == 2
+    stream.close()
+
+
+def test_a_repaired_journal_is_read_again(client: Client, folder: Path) -> None:
+    run(cwd=folder)
+    stream = client.stream("deploy")
+    stream.until("visits")
+    whole = journal(folder).read_bytes()
+    damaged = journal(folder).with_name("damaged")
+    damaged.write_bytes(whole + b"00000000 {}\n")
+    damaged.replace(journal(folder))
+    stream.until("state", state="unreadable")
+    with journal(folder).open("r+b") as file:
+        file.truncate(len(whole))
+    assert stream.until("state", state="waiting")["total"] == 2
+    assert len(stream.until("visits", after=0)["visits"]) == 2
+    stream.close()
+
+
+def test_another_journal_takes_its_place(
+    client: Client, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    run(cwd=folder)
+    stream = client.stream("deploy")
+    first = stream.until("visits")["run"]
+    away = tmp_path_factory.mktemp("away")
+    shutil.copy(NAME, away)
+    (away / "rdc.toml").touch()
+    for words in ((), ("answer", "2", "no")):
+        run(*words, cwd=away)
+    journal(away).replace(journal(folder))
+    state = stream.until("state", state="stop")
+    assert (state["total"], state["run"] != first) == (3, True)
+    assert len(stream.until("visits", after=0)["visits"]) == 3
+    stream.close()
+
+
+@pytest.mark.parametrize("damage", [b"00000000 {}\n", b"\xff\n", b'"'])
+def test_an_altered_record_is_damage(client: Client, folder: Path, damage: bytes) -> None:
+    run(cwd=folder)
+    stream = client.stream("deploy")
+    stream.until("visits")
+    whole = journal(folder).read_bytes()
+    journal(folder).write_bytes(whole.replace(b'"Build"', b'"Built"', 1) if damage == b'"' else whole + damage)
+    if damage == b'"':  # the same size: only another reader sees it
+        stream.close()
+        journal(folder).rename(journal(folder).with_suffix(".old"))
+        shutil.copy(journal(folder).with_suffix(".old"), journal(folder))
+        stream = client.stream("deploy")
+    state = stream.until("state", state="unreadable")
+    assert state["message"]
+    journal(folder).unlink()
+    assert stream.until("state", state="none")["total"] == 0
+    stream.close()
+
+
+def test_no_link_is_followed(client: Client, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    run(cwd=folder)
+    away = tmp_path_factory.mktemp("away") / "journal"
+    journal(folder).rename(away)
+    journal(folder).symlink_to(away)
+    assert client.ask("/api/runs").json["runs"][0]["state"] == "unreadable"
+    journal(folder).unlink()
+    os.mkfifo(journal(folder))
+    began = time.monotonic()
+    assert client.ask("/api/runs").json["runs"][0]["state"] == "unreadable"
+    assert time.monotonic() - began < 5
+
+
+def test_a_damaged_run_of_another_document_is_not_in_the_list(client: Client, folder: Path) -> None:
+    other = folder / ".rdc" / "other"
+    other.mkdir(parents=True)
+    (other / "journal").write_bytes(b"00000000 {}\n")
+    (folder / ".rdc" / "file").touch()
+    assert [one["key"] for one in client.ask("/api/runs").json["runs"]] == ["deploy"]
+
+
+@pytest.mark.tool
+def test_a_makefile_has_a_state_only(client: Client, folder: Path) -> None:
+    def make(*words: str) -> None:
+        subprocess.run(["make", *words], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL, check=False)
+
+    assert spawn("compile", NAME, "--to", "make", "-o", "Makefile", cwd=folder).code == 0
+    make()
+    entry = next(one for one in client.ask("/api/runs").json["runs"] if one["key"] == "deploy.make")
+    assert (entry["state"], entry["step"]) == ("waiting", "2")
+    stream = client.stream("deploy.make")
+    state = stream.until("state")
+    assert (state["state"], state["step"], state["total"], state["next"]) == ("waiting", "2", 0, ["make resume"])
+    assert client.answer("deploy.make", step="2", at="1:2", reply="yes", by="ann").status == 409
+    assert client.ask("/api/runs/deploy.make/log/1").body == b""
+    make("REPLY=no")
+    assert stream.until("state", state="stop")
+    stream.close()
+
+
+def test_an_agent_cannot_answer_for_a_person(client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(cwd=folder)
+    monkeypatch.setenv("CLAUDECODE", "1")
+    refused = client.answer("deploy", step="2", at="2:2", reply="yes", by="ann")
+    assert (refused.status, "this is for a person" in refused.json["error"]) == (409, True)
+
+
+# --- Answers ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_question_has_the_whole_text_and_its_replies(client: Client, folder: Path) -> None:
+    run(cwd=folder)
+    stream = client.stream("deploy")
+    asked = stream.question()
+    stream.close()
+    assert (asked["step"], asked["at"], asked["kind"], asked["form"]) == ("2", "2:2", "ask", True)
+    assert asked["text"] == "Open the page.\n\nThen the other."
+    assert asked["replies"] == ["yes", "no"]
+    assert asked["commands"][0] == f"rdc run {NAME} answer 2 yes"
+
+
+def test_the_second_person_sees_who_was_first(client: Client, folder: Path) -> None:
+    run(cwd=folder)
+    stream = client.stream("deploy")
+    at = stream.question()["at"]
+    first = client.answer("deploy", step="2", at=at, reply="yes", by="ann", note="<b>fine</b>")
+    assert (first.status, first.json["continues"]) == (200, False)
+    assert f"rdc run {NAME} resume" in first.json["next"]
+    second = client.answer("deploy", step="2", at=at, reply="no", by="bob")
+    assert second.status == 409
+    decided = second.json["decided"]
+    assert (decided["by"], decided["word"], decided["note"]) == ("ann", "YES", "<b>fine</b>")
+    assert decided["ended"]
+    assert stream.until("state", state="ready")["question"] is None
+    stream.close()
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        ({"reply": "maybe"}, "expected pass, fail, yes or no"),
+        ({"step": "9"}, "9 is not waiting for an answer"),
+        ({"step": "--resume"}, "is not waiting for an answer"),
+        ({"step": "--events=/tmp/x"}, "is not waiting for an answer"),
+        ({"step": ""}, "is not waiting for an answer"),
+        ({"at": "1:2"}, "1:2 is not the current step"),
+        ({"by": "a\0b"}, "printable characters"),
+        ({"by": "x" * 300}, ""),
+        ({"note": "\udcff"}, ""),
+    ],
+)
+def test_what_the_engine_refuses_changes_nothing(
+    client: Client, folder: Path, reply: dict[str, str], message: str
+) -> None:
+    run(cwd=folder)
+    before = journal(folder).read_bytes()
+    given = {"step": "2", "at": "2:2", "reply": "yes", "by": "ann", **reply}
+    refused = client.answer("deploy", **given)
+    assert refused.status in (400, 409), refused.body
+    assert message in refused.json["error"]
+    assert journal(folder).read_bytes() == before
+    assert not (folder / "tmp" / "x").exists()
+
+
+def test_an_answer_continues_the_run_only_on_request(folder: Path) -> None:
+    run(cwd=folder)
+    with serving(NAME, continues=True) as client:
+        assert client.ask("/api/document").json["continues"]
+        done = client.answer("deploy", step="2", at="2:2", reply="yes", by="ann")
+        assert (done.status, done.json["continues"]) == (200, True)
+        stream = client.stream("deploy")
+        state = stream.until("state", state="running", step="3")
+        assert state["holder"].startswith("pid ")
+        (folder / "go").touch()
+        assert stream.until("state", state="complete")["has_logs"]
+        assert client.ask("/api/runs/deploy/log/4").body == b"shipped\n"
+        stream.close()
+
+
+def test_a_terminal_takes_the_answer_of_a_page(client: Client, folder: Path) -> None:
+    words = [sys.executable, "-m", "rdc", "run", NAME]
+    terminal = Screen(words, folder, environment(TERM="xterm", NO_COLOR="1"))
+    terminal.expect(r"\[yes/no\] ")
+    stream = client.stream("deploy")
+    state = next(data for kind, data in stream.events() if kind == "state" and data["question"])
+    assert (state["state"], state["question"]["form"]) == ("waiting", True)
+    assert "pts" in state["holder"]
+    done = client.answer("deploy", step="2", at=state["question"]["at"], reply="no", by="ann")
+    assert (done.status, done.json["continues"]) == (200, False)
+    terminal.expect("ann")
+    assert terminal.close() == 1
+    assert stream.until("state", state="stop")["message"] == "Not deployed"
+    stream.close()
+
+
+CHOICES = """name: pick
+steps:
+  - name: write
+    prompt: Write notes.
+    end: true
+"""
+
+
+def test_a_step_of_an_agent_shows_commands_only(folder: Path) -> None:
+    document(folder, "pick.yaml", CHOICES)
+    spawn("run", "pick.yaml", cwd=folder)
+    with serving("pick.yaml") as client:
+        stream = client.stream("pick")
+        asked = stream.question()
+        stream.close()
+    assert (asked["form"], asked["kind"]) == (False, "agent")
+    assert "rdc run pick.yaml answer write" in asked["commands"][0]
+
+
+# --- Logs -------------------------------------------------------------------------------------------------------------
+
+COLORS = command(
+    "1. Print", "printf 'a\\n\\033[31mred\\033[0m é\\n\\033]0;title\\007b\\033[2Jc\\rd\\n'; printf '\\033[3'"
+)
+
+
+def test_a_log_is_text(folder: Path) -> None:
+    document(folder, NAME, f"# Deploy\n\n{COLORS}")
+    run("--logs", cwd=folder)
+    with serving(NAME) as client:
+        found = client.ask("/api/runs/deploy/log/1")
+    assert found.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert found.body.decode() == "a\nred é\nd\n"
+    assert int(found.headers["Log-Next"]) == int(found.headers["Log-Size"]) - 3, (
+        "the start of a code comes with its end"
+    )
+
+
+def test_a_log_comes_in_parts_of_64_kilobytes(folder: Path) -> None:
+    script = "for n in {1..9000}; do printf '%08d \\033[32mé\\033[0m\\n' $n; done"
+    document(folder, NAME, f"# Deploy\n\n{command('1. Print', script)}")
+    run("--logs", cwd=folder)
+    with serving(NAME) as client:
+        text, start, size = "", 0, 1
+        while start < size:
+            part = client.ask(f"/api/runs/deploy/log/1?from={start}")
+            assert int(part.headers["Log-From"]) == start
+            assert len(part.body) <= 1 << 16
+            text, start, size = text + part.body.decode(), int(part.headers["Log-Next"]), int(part.headers["Log-Size"])
+        assert text == "".join(f"{number:08} é\n" for number in range(1, 9001))
+        end = client.ask("/api/runs/deploy/log/1")
+        assert int(end.headers["Log-From"]) == size - (1 << 16)
+        assert text.endswith(end.body.decode().partition("\n")[2])
+        again = client.ask(f"/api/runs/deploy/log/1?from={size + 1}")
+        assert again.headers["Log-From"] == end.headers["Log-From"], "the log has become shorter"
+
+
+def test_a_log_grows_while_the_step_runs(client: Client, folder: Path) -> None:
+    slow = "echo one; until [ -e go ]; do sleep 0.02; done; echo two"
+    document(folder, NAME, f"# Deploy\n\n{command('1. Work', slow)}")
+    until_document(client, edition=2)
+    stream = client.stream("deploy")
+    words = [sys.executable, "-m", "rdc", "run", NAME, "--logs"]
+    terminal = Screen(words, folder, environment(TERM="xterm", NO_COLOR="1"))
+    stream.until("state", state="running")
+    until(lambda: client.ask("/api/runs/deploy/log/1").body == b"one\n")
+    (folder / "go").touch()
+    assert stream.until("state", state="complete")
+    assert client.ask("/api/runs/deploy/log/1?from=4").body == b"two\n"
+    assert terminal.close() == 0
+    stream.close()
+
+
+# --- The document -----------------------------------------------------------------------------------------------------
+
+
+def test_a_saved_document_is_a_new_edition(client: Client, folder: Path) -> None:
+    stream = client.stream("deploy")
+    stream.until("state")
+    saved(folder / NAME, DEPLOY.replace("## 1. Build", "## 1. Compile"))
+    assert stream.until("document")["edition"] == 2, "the empty file in between is no edition"
+    found = client.ask("/api/document").json
+    assert (found["edition"], found["drawn"], found["steps"][0]["title"]) == (2, 2, "Compile")
+    (folder / NAME).touch()
+    time.sleep(0.4)
+    assert client.ask("/api/document").json["edition"] == 2, "a file with the same content neither"
+    saved(folder / NAME, DEPLOY)
+    assert stream.until("document")["edition"] == 3
+    stream.close()
+
+
+@pytest.mark.tool
+def test_the_last_good_picture_stays_after_an_error(client: Client, folder: Path) -> None:
+    picture = client.ask("/api/picture")
+    assert picture.headers["Content-Type"] == "image/svg+xml"
+    assert b"<style" not in picture.body
+    stream = client.stream("deploy")
+    saved(folder / NAME, DEPLOY.replace("FAIL: RETRY 2", "FAIL: GOTO 9"))
+    stream.until("document")
+    found = client.ask("/api/document").json
+    assert (found["edition"], found["drawn"]) == (2, 1)
+    assert [(one["severity"], one["line"] > 0) for one in found["diagnostics"]] == [("error", True)]
+    assert client.ask("/api/picture").body == picture.body
+    saved(folder / NAME, DEPLOY)
+    stream.until("document")
+    assert client.ask("/api/document").json["diagnostics"] == []
+    stream.close()
+
+
+def test_a_document_with_errors_from_the_start_has_no_picture(folder: Path) -> None:
+    document(folder, NAME, DEPLOY.replace("FAIL: RETRY 2", "FAIL: GOTO 9"))
+    with serving(NAME) as client:
+        found = client.ask("/api/document").json
+        assert (found["drawn"], found["steps"], len(found["diagnostics"])) == (0, [], 1)
+        assert client.ask("/api/picture").status == 404
+        stream = client.stream("deploy")
+        saved(folder / NAME, DEPLOY)
+        stream.until("document")
+        assert client.ask("/api/document").json["title"] == "Deploy"
+        stream.close()
+
+
+def test_a_removed_document_keeps_its_picture(client: Client, folder: Path) -> None:
+    stream = client.stream("deploy")
+    (folder / NAME).unlink()
+    stream.until("document")
+    found = client.ask("/api/document").json
+    assert (found["drawn"], found["steps"][0]["title"], found["diagnostics"][0]["severity"]) == (1, "Build", "error")
+    stream.close()
+
+
+def test_a_document_that_it_includes_counts_too(folder: Path) -> None:
+    inner = "# Inner\n\n## 1. Look\n\n```sh\ntrue\n```\n"
+    document(folder, "inner.runbook.md", inner)
+    document(folder, NAME, "# Deploy\n\n## 1. Inner\n\n- inner.runbook.md\n")
+    with serving(NAME) as client:
+        stream = client.stream("deploy")
+        saved(folder / "inner.runbook.md", inner.replace("Look", "Watch"))
+        stream.until("document")
+        assert "Watch" in [one["title"] for one in client.ask("/api/document").json["steps"]]
+        stream.close()
+
+
+@pytest.mark.tool
+def test_boxes_and_arrows_have_ids_in_the_picture(client: Client) -> None:
+    found, picture = client.ask("/api/document").json, client.ask("/api/picture").body.decode()
+    for one in (*found["boxes"], *found["arrows"]):
+        assert picture.count(f'<g id="{one["id"]}" class="') == 1, one
+    steps = {one["step"]: one["source"] for one in found["boxes"]}
+    assert steps == {"1": "", "2": "", "3": "", "2/STOP": "", "STOP": "1", "COMPLETE": ""} or "STOP" in steps
+    arrows = {(one["source"], tuple(one["outcomes"])): one["target"] for one in found["arrows"]}
+    assert arrows["", ()] == "1"
+    assert arrows["2", ("pass",)] == "3"
+    assert arrows["2", ("fail",)] == "2/STOP"
+
+
+LARGE = "# Large\n\n" + "".join(command(f"{number}. Step {number}", "true") for number in range(1, 302))
+
+
+@pytest.mark.tool
+def test_a_large_picture_is_drawn_on_request(folder: Path) -> None:
+    document(folder, NAME, LARGE)
+    with serving(NAME) as client:
+        found = client.ask("/api/document").json
+        assert found["is_large"]
+        assert len(found["steps"]) > 301
+        refused = client.ask("/api/picture")
+        assert (refused.status, refused.json["error"]) == (409, "the picture is large")
+        assert client.ask("/api/picture?draw=anyway").body.count(b"Step ") >= 301
+
+
+def test_without_graphviz_there_is_the_outline(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rdc.draw.graphviz.shutil.which", lambda _: None)
+    monkeypatch.setattr("rdc.draw.graphviz.find_spec", lambda _: None)
+    found = client.ask("/api/picture")
+    assert (found.status, found.json["error"].partition(";")[0]) == (503, "Graphviz is not installed")
+    assert client.ask("/api/document").json["steps"][0]["id"] == "1"
