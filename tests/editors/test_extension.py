@@ -56,7 +56,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, **script: Any) -> Done:
-    words = ["node", STAND_INS / "main.mjs", json.dumps(script)]
+    words = ["node", str(STAND_INS / "main.mjs"), json.dumps(script)]
     done = subprocess.run(words, cwd=folder, check=True, capture_output=True, text=True)
     return [(name, value) for name, value in map(_pair, json.loads(done.stdout)) if name != "match"]
 

@@ -132,7 +132,7 @@ config:
   executor: ./write
 step_specs:
   - id: draft
-    description: Write about {subj‸ect}
+    description: Write about {subject‸}
     outputs: ["{output_folder}/notes.md"]
   - id: publish
     inputs: {artifacts: ["{output_folder}/notes.md"]}
@@ -171,7 +171,7 @@ step_specs:
         2,
         ("first", "failed"),
         ("step done", "Used in 1 place"),
-        ('"target": "failed"', '"target": "faild"'),
+        ('"target": "failed"', '"target": "nowhere"'),
         "RD067",
     ),
 }
