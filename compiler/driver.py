@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,6 +26,9 @@ from compiler.scenarios.model import Scenario
 from compiler.text.files import FileIssue, read_standard_input
 from compiler.text.patterns import is_matched
 from compiler.text.source import IGNORE, STANDARD_INPUT, Source
+
+if TYPE_CHECKING:
+    from compiler.frontends.common.marks import Marks
 
 
 class Settings(Struct, frozen=True):
@@ -172,6 +176,12 @@ def format_opened(opened: Opened, settings: Settings) -> Formatting:
     formatted, ignores = begun.form.load_formatter().format_document(begun.job), _ignores(begun, ())
     kept = replace(formatted, diagnostics=ignores.kept(formatted.diagnostics)) if ignores else formatted
     return Formatting(opened, kept, begun.sources)
+
+
+def marks_of(opened: Opened, settings: Settings) -> Marks:
+    """Return the marks of an opened document in the order of their places, also after errors; never raises."""
+    read = _begin(opened, settings)
+    return read.form.load_marks().marks_of(read.job) if read.job and read.form and read.form.marks else ()
 
 
 def _ignores(begun: _Begun, others: Iterable[Source]) -> Ignores | None:

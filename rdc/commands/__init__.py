@@ -31,6 +31,7 @@ COMMANDS = {
     "runtime": "Print the runtime of an edition, as generated programs contain it.",
     "guard": "Refuse decisions and edits for people, as a hook of Claude Code or Codex.",
     "mock": "Answer from a FILE of mocks, instead of an agent, a tool or an executor.",
+    "lsp": "Serve an editor: diagnostics, fixes, jumps, renames and completion while you type.",
     "mcp": "Serve documents to an agent, one step at a time.",
     "tool-call": "Start an MCP server and call one of its tools.",
     "targets": "List the targets, or the options of TARGET.",

@@ -62,6 +62,18 @@ def fix_opened(opened: Opened, settings: Settings, *, unsafe: bool = False) -> F
     return now
 
 
+def proved(opened: Opened, settings: Settings, found: Diagnostic, before: Compilation | None = None) -> bool:
+    """Return whether the fix of one diagnostic is proved: alone, it fixes the diagnostic, and its claim is true.
+
+    `before` is the compilation of the document, if it is known.
+    """
+    if found.fix is None or found.path != opened.path:
+        return False
+    before = before or compile_opened(opened, settings)
+    attempt = _Round(Fixed(opened, before, before), settings, unsafe=not found.fix.is_safe)
+    return attempt.better([Fixable(found, found.fix)]) is not None
+
+
 def edited(source: Source, edits: Sequence[Edit]) -> Source:
     """Return the source with these edits, which must not overlap; line endings become the source's."""
     starts = [0, *(end.end() for end in LINE_END.finditer(source.text))]

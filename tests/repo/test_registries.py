@@ -24,7 +24,7 @@ from rdc.commands import COMMANDS, OF_RUN
 from rdc.commands import load as load_command
 from runtime_shim.editions import EDITIONS
 from tests.conftest import ROOT
-from tests.repo.modules import MODULES, functions, imports, nodes, shown, users_of
+from tests.repo.modules import MODULES, NAMES, functions, imports, nodes, shown, users_of
 from tests.support.outputs import CHECKS
 
 # --- The runtime -----------------------------------------------------------------------------------------------------
@@ -139,7 +139,11 @@ def test_front_end_has_all_that_belongs_to_it(name: str) -> None:
     assert form.name == name
     assert form.module == f"compiler.frontends.{name}.frontend"
     assert form.noun in get_args(Noun), "what a program says of its document"
-    for part in ("frontend", "syntax", "parse", "check", "lower"):
+    assert form.marks == f"compiler.frontends.{name}.marks"
+    assert callable(form.load_marks().marks_of)
+    assert callable(form.load_marks().name_issue)
+    assert form.schema in ("", *NAMES)
+    for part in ("frontend", "syntax", "parse", "check", "lower", "marks"):
         room = ROOT / "compiler" / "frontends" / name
         assert (room / f"{part}.py").is_file() or (room / part / "__init__.py").is_file()
     assert all(file.startswith(name) for file in form.grammars)

@@ -16,6 +16,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "how-to/import.md",
         "how-to/convert.md",
         "how-to/check.md",
+        "how-to/editors.md",
         "how-to/project.md",
         "how-to/operate.md",
         "how-to/view.md",
