@@ -19,7 +19,7 @@ PYTEST = $(BIN)/python -m pytest -q --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo quick test cases lint format bench soak fuzz golden browser screens site lock release clean
+.PHONY: help setup demo quick test cases lint format bench soak fuzz golden browser screens site vscode lock release clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -101,6 +101,10 @@ screens: $(READY) ## Take pictures of the page of `rdc view` into golden/page
 
 site: $(READY) ## Build the site of the documentation into build/site/html
 	$(BIN)/python -m tools.site build/site
+
+vscode: ## Pack the extension for VS Code into editors/vscode (needs node and npm)
+	@command -v npm > /dev/null || { echo "make vscode needs node 20 or newer, and npm" >&2; exit 1; }
+	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npm run package
 
 RESOLVE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-header --no-annotate

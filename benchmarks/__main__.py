@@ -12,6 +12,7 @@ from benchmarks.building import building
 from benchmarks.cliffs import growing_worst
 from benchmarks.compiling import compiling, growing
 from benchmarks.compositions import composing
+from benchmarks.editing import editing
 from benchmarks.emitting import emitting
 from benchmarks.figures import Figure, table
 from benchmarks.looking import looking
@@ -36,6 +37,7 @@ SUITES: dict[str, Callable[[], list[Figure]]] = {
     "step": stepping,
     "rules": proving,
     "view": looking,
+    "edit": editing,
 }
 
 

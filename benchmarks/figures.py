@@ -10,7 +10,7 @@ HEADINGS = ("what", "against", "measured", "yardstick", "ratio", "limit", "")
 
 
 class Figure(Struct, frozen=True):
-    """Something measured beside its yardstick, in seconds, or as its suffix shows; without a limit it is there to be known only."""
+    """A measurement in seconds, or as its suffix shows, beside its yardstick. Without a limit, it is only shown."""
 
     what: str
     against: str

@@ -45,7 +45,7 @@ for _ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
 interpreters.put_first()
 
 # Processes by the thousand begin with the modules of the compiler, each worker with those of the tests: what one has
-# compiled the others read, even where the environment says not to keep it.
+# compiled the others read, even where the environment forbids to store it.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -75,7 +75,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin what workers share. A worker asks for the runs of each test; unless told so, TCP takes 40 ms for that."""
+    """Begin what workers share. A worker asks for the runs of each test; by default, TCP takes 40 ms for that."""
     shared.begin(config)
     config.pluginmanager.register(starts.Guard())
     connection = getattr(getattr(config, "failures_db", None), "sock", None)
@@ -110,7 +110,7 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Remember that Python has kept what it compiled of the tests of this kind.
+    """Remember that Python has stored what it compiled of the tests of this kind.
 
     pytest looks for garbage at the end: of all that is older than the last tests, that would take a second.
     """

@@ -27,6 +27,7 @@ from backends.github.workflow.document import Written, items
 from backends.github.workflow.filling import values_of, without_slots
 from backends.github.workflow.inputs import unfit_bindings, with_fixed
 from backends.github.workflow.limits import cautions, exceeded, taken, warnings
+from backends.github.yaml.model import WORDS
 from backends.github.yaml.pins import pins
 from backends.mermaid.chart import chart, is_too_big
 from backends.python.delegate import reason
@@ -104,7 +105,7 @@ def _native(program: Program, options: GithubOptions) -> Emission:
     flow = chart(program, ids.nodes) if options.summary else ""
     flow = "" if is_too_big(flow) else flow
     parts = divided(plain, options)
-    plan = make_plan(parts[0].program, ids, repeats=bool(parts[1:]) or not values_of(program))
+    plan = make_plan(parts[0].program, ids, WORDS, repeats=bool(parts[1:]) or not values_of(program))
     if not parts[1:]:
         return _checked(Runbook(program, options, plan, flow))
     workflow = Approvals(program, options, plan, flow, document=plain, parts=parts)

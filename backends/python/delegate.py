@@ -15,7 +15,6 @@ from compiler.ir.program import Node, Program
 from compiler.text.source import sha256_of
 
 Operator = Literal["full", "basic"]
-Caller = Literal["person", "make", "github"]
 
 BASIC: frozenset[Feature] = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
 """Features that a target needs no program for, if it can run a document at all."""
@@ -102,7 +101,7 @@ class Called(Struct, frozen=True):
         return program, *(Companion(each, text, "program", home=home) for each, text in self.files.items())
 
 
-def called(program: Program, path: str, operator: Operator = "basic", caller: Caller = "person") -> Called:
+def called(program: Program, path: str, operator: Operator = "basic", caller: str = "person") -> Called:
     """Return the program at a path, with the shared files of its folder."""
     backend = PythonBackend()
     options = backend.options.validated({"runtime": "shared", "operator": operator, "caller": caller})

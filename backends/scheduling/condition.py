@@ -10,7 +10,7 @@ _OPPOSITE = {"==": "!=", "!=": "==", ">=": "<", "<": ">="}
 
 
 class Literal(Struct, frozen=True):
-    """A comparison of a step's property, such as `outcome` or `outputs.next`, with a value."""
+    """A comparison of a step's property, such as its outcome, with a value."""
 
     step: str
     property: str

@@ -39,9 +39,24 @@ class Identifiers(Struct, frozen=True):
     nodes: Mapping[str, str]
     counters: Mapping[str, str]
 
-    def output(self, counter: str) -> str:
+
+class Words(Struct, frozen=True):
+    """A target's words: the property for a step's outcome with its values, and the beginning of its outputs."""
+
+    outcome: str
+    passed: str
+    failed: str
+    skipped: str
+    outputs: str
+
+    def output(self, ids: Identifiers, counter: str) -> str:
         """Return the property of a loop's step that reports a counter."""
-        return f"outputs.{self.counters[counter].removeprefix('rdc_')}"
+        return f"{self.outputs}{ids.counters[counter].removeprefix('rdc_')}"
+
+    @property
+    def next(self) -> str:
+        """The property of a loop's step that names the next step."""
+        return f"{self.outputs}next"
 
 
 class Report(Struct, frozen=True):
@@ -79,10 +94,12 @@ class Flow:
         program: The program.
         places: All of its places.
         ids: A step id for each node, and a variable for each counter.
+        words: The target's words.
     """
 
-    def __init__(self, program: Program, places: Sequence[Place], ids: Identifiers) -> None:
+    def __init__(self, program: Program, places: Sequence[Place], ids: Identifiers, words: Words) -> None:
         self.ids = ids
+        self.words = words
         self._steps = ids.nodes
         self.places = places
         self.arcs: dict[str, list[Arc]] = {place.name: [] for place in places}
@@ -154,7 +171,7 @@ class Flow:
         place = self.named[source]
         if place.kind == "branch" or self.reached[source] == TRUE:
             return self.reached[source]
-        return Literal(self._steps[source], "outcome", "!=", "skipped")
+        return Literal(self._steps[source], self.words.outcome, "!=", self.words.skipped)
 
     # --- Where a run goes from a place --------------------------------------------------------------------------------
 
@@ -173,13 +190,13 @@ class Flow:
         own = {node.id for node in place.nodes}
         edges = {edge.target: edge for node in place.nodes for edge in node.edges if edge.target not in own}
         for target, edge in edges.items():
-            yield Arc(place.name, edge, Literal(self._steps[place.name], "outputs.next", "==", self._steps[target]))
+            yield Arc(place.name, edge, Literal(self._steps[place.name], self.words.next, "==", self._steps[target]))
 
     def _outcomes(self, place: Place) -> Iterator[Arc]:
         stop = self.halt(place.node)
         step = self._steps[place.name]
-        passed: Condition = Literal(step, "outcome", "==", "success")
-        failed = Literal(step, "outcome", "==", "failure")
+        passed: Condition = Literal(step, self.words.outcome, "==", self.words.passed)
+        failed = Literal(step, self.words.outcome, "==", self.words.failed)
         if stop:
             self.halts.setdefault(stop, []).append(failed)
             passed = TRUE if self.reached[place.name] == TRUE else passed
@@ -212,7 +229,7 @@ class Flow:
             holds = {"<": value < test.value, ">=": value >= test.value, "=": value == test.value}[test.operator]
             return TRUE if holds else FALSE
         operator = "==" if test.operator == "=" else test.operator
-        return Literal(self._steps[value.place], self.ids.output(value.register), operator, test.value)
+        return Literal(self._steps[value.place], self.words.output(self.ids, value.register), operator, test.value)
 
     # --- The values of counters ---------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from backends.scheduling.condition import FALSE, Literal, literals
-from backends.scheduling.flow import Flow, Identifiers, Report, TangledError, Values
+from backends.scheduling.flow import Flow, Identifiers, Report, TangledError, Values, Words
 from backends.scheduling.places import Place, changed_by, find_places, scopes_of
 from compiler.ir.edges import CounterTest, feeding
 from compiler.ir.graph import between, reached_from, to_graph
@@ -33,7 +33,7 @@ class Plan(Struct, frozen=True):
         return {name: str(number) for name, number in self.instances.get(node.id, {}).items()}
 
 
-def make_plan(program: Program, ids: Identifiers, *, repeats: bool = True) -> Plan:
+def make_plan(program: Program, ids: Identifiers, words: Words, *, repeats: bool = True) -> Plan:
     """Return the plan of a simplified program. With `repeats`, a step may retry its node itself.
 
     If conditions on outcomes cannot express a counter, the nodes between its changes and its use become one loop, which
@@ -43,7 +43,7 @@ def make_plan(program: Program, ids: Identifiers, *, repeats: bool = True) -> Pl
     while True:
         places = find_places(program, together, repeats=repeats)
         try:
-            flow = Flow(program, places, ids)
+            flow = Flow(program, places, ids, words)
             places = [place for place in places if flow.reached[place.name] != FALSE]
             counters, reports = _followed(program, places, flow, ids)
             instances = {place.name: _instances(place, flow) for place in places if place.kind != "loop"}
@@ -65,7 +65,7 @@ def _followed(
 ) -> tuple[dict[str, dict[str, Values]], dict[str, list[str]]]:
     wanted: dict[str, set[str]] = {place.name: set() for place in places if place.kind == "loop"}
     of_step = {ids.nodes[name]: name for name in wanted}
-    of_variable = {ids.output(counter): counter for counter in ids.counters}
+    of_variable = {flow.words.output(ids, counter): counter for counter in ids.counters}
 
     def demand(found: Iterable[Literal]) -> None:
         for literal in found:

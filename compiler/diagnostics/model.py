@@ -182,6 +182,7 @@ CODES: dict[str, Code] = {
     "RD055": Code("placeholder-in-command", _W, "M2"),
     "RD056": Code("expression-in-command", _W, "M2"),
     "RD058": Code("later-language", _E, "V7"),
+    "RD059": Code("open-guess", _W, "D2"),
     # Programs as JSON
     "RD060": Code("invalid-json", _E, "I1"),
     "RD061": Code("json-too-large", _E, "D1"),

@@ -12,7 +12,12 @@ from msgspec import Struct
 from compiler.text.regex import Regex
 from compiler.text.source import IGNORE, Source, Span
 
+MARK = "rdc: check this:"
+"""The start of a comment that marks a guess of an importer."""
+
 _MARKDOWN = Regex(r"[ \t>]*<!--\s*rdc: ignore\b(?P<words>[^<>]*)-->[ \t]*")
+_MARKED = Regex(rf"[ \t]*<!--\s*{MARK}\s*(?P<words>[^<>]*?)\s*-->[ \t]*")
+
 _YAML = Regex(r"[ \t]*#\s*rdc: ignore\b(?P<words>.*)")
 _FENCE = Regex(r"---[ \t]*")
 _SEPARATOR = Regex(r"[\s,]+")
@@ -38,10 +43,21 @@ class Comment(Struct, frozen=True):
 
 @lru_cache(maxsize=8)
 def ignoring_lines(source: Source) -> frozenset[int]:
-    """Return the lines of a Markdown document that are ignore comments, which are not part of its text."""
+    """Return the lines of a Markdown document that are ignore comments or marks, which are not part of its text."""
     if IGNORE not in source.text:
-        return frozenset()
-    return frozenset(comment.span.line for comment in comments_in(source, is_markdown=True))
+        return frozenset(marks_in(source))
+    return frozenset([*marks_in(source), *(comment.span.line for comment in comments_in(source, is_markdown=True))])
+
+
+@lru_cache(maxsize=8)
+def marks_in(source: Source) -> dict[int, str]:
+    """Return the guesses that an importer marked in a Markdown document, by line, except in code blocks."""
+    if MARK not in source.text:
+        return {}
+    first = _body(source.lines)
+    shown = _in_code(source, first)
+    found = ((number, _MARKED.fullmatch(line)) for number, line in enumerate(source.lines, 1) if MARK in line)
+    return {number: match["words"] for number, match in found if match and number >= first and number not in shown}
 
 
 def comments_in(source: Source, *, is_markdown: bool) -> list[Comment]:
@@ -101,13 +117,13 @@ def _body(lines: tuple[str, ...]) -> int:
     return next((number + 1 for number, line in enumerate(lines[1:], 2) if _FENCE.fullmatch(line)), 1)
 
 
-def _in_code(source: Source, begin: int) -> frozenset[int]:
-    text = "\n".join(source.lines[begin - 1 :])
+def _in_code(source: Source, first: int) -> frozenset[int]:
+    text = "\n".join(source.lines[first - 1 :])
     starts = list(accumulate((len(line.encode()) + 1 for line in text.split("\n")), initial=0))
     events: Iterable[tuple[Any, Any]] = pyromark.events_with_range(text)
     blocks = [where for event, where in events if "Start" in event and "CodeBlock" in event["Start"]]
     return frozenset(
-        begin - 1 + line
+        first - 1 + line
         for where in blocks
         for line in range(bisect_right(starts, where["start"]), bisect_right(starts, where["end"] - 1) + 1)
     )

@@ -14,6 +14,19 @@ if TYPE_CHECKING:
 FENCE = Regex(r"---[ \t]*")
 
 
+_HEADING = Regex(r"#{1,6}[ \t]")
+
+
+def block_lines(source: Source) -> range:
+    """Return the lines inside the frontmatter; if it isn't closed yet, those above the first heading."""
+    lines = source.lines
+    if not FENCE.fullmatch(lines[0]):
+        return range(1, 1)
+    rest = list(enumerate(lines[1:], 2))
+    end = next((number for number, line in rest if FENCE.fullmatch(line)), 0)
+    return range(2, end or next((number for number, line in rest if _HEADING.match(line)), len(lines) + 1))
+
+
 def read_block(source: Source) -> tuple[Reading | None, int, list[Diagnostic]]:
     """Return a source's frontmatter or None, the next line of the document, and the diagnostics."""
     lines = source.lines

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from compiler.text.regex import Regex
@@ -24,22 +25,25 @@ def find_keys(source: Source) -> dict[KeyPath, Span]:
     """
     spans: dict[KeyPath, Span] = {}
     found: Counter[KeyPath] = Counter()
-    items: Counter[KeyPath] = Counter()
-    section: KeyPath = ()
-    for number, line in enumerate(source.lines, 1):
-        if header := _HEADER.fullmatch(line):
-            path = section = _path(header["table"] or header["item"])
-            if header["item"]:
-                section = (*path, str(items[path]))
-                items[path] += 1
-                path = section
-        elif key := _KEY.match(line):
-            path = (*section, *_path(key[1]))
-        else:
-            continue
+    for number, path, _ in keys_by_line(source.lines):
         found[path] += 1
         spans[path] = source.line_span(number)
     return {path: span for path, span in spans.items() if found[path] == 1}
+
+
+def keys_by_line(lines: Sequence[str]) -> Iterator[tuple[int, KeyPath, KeyPath]]:
+    """Yield the number and the path of each line with a header or key, and the path of the table that it is in."""
+    items: Counter[KeyPath] = Counter()
+    section: KeyPath = ()
+    for number, line in enumerate(lines, 1):
+        if header := _HEADER.fullmatch(line):
+            section = _path(header["table"] or header["item"])
+            if header["item"]:
+                items[section] += 1
+                section = (*section, str(items[section] - 1))
+            yield number, section, section
+        elif key := _KEY.match(line):
+            yield number, (*section, *_path(key[1])), section
 
 
 def load_toml(text: str) -> dict[str, Any]:

@@ -103,7 +103,7 @@ def read_source(file: str | os.PathLike[str], path: str, name: str, disk: Disk =
         return FileIssue("RD001", problem, "use the path of a file that you can read")
     except ValueError:
         return FileIssue("RD001", "the path is not a regular file", "use the path of a regular file")
-    return _source(data, path, name)
+    return source_of(data, path, name)
 
 
 def _missing(file: str | os.PathLike[str], path: str, disk: Disk) -> FileIssue:
@@ -142,11 +142,11 @@ def read_standard_input(name: str) -> Source | FileIssue:
     except OSError as error:
         problem = f"standard input cannot be read: {error.strerror or error}"
         return FileIssue("RD001", problem, "use the path of a document")
-    return _source(data, STANDARD_INPUT, name)
+    return source_of(data, STANDARD_INPUT, name)
 
 
-def _source(data: bytes, path: str, name: str) -> Source | FileIssue:
-    """Return the document in these bytes if they are text and not too large (D1)."""
+def source_of(data: bytes, path: str, name: str) -> Source | FileIssue:
+    """Return the document in these bytes if they are text and not too large (D1); see `Source` for its names."""
     if len(data) > LARGEST_FILE:
         return FileIssue(
             "RD004", "the file is larger than 8 MiB", "split the document, or move its data to another file"

@@ -60,6 +60,12 @@ class Lines:
         """Return the text of a line."""
         return self._text[self._starts[number - self.first] : self._ends[number - self.first]]
 
+    def range(self, start: int, end: int) -> Span:
+        """Return the range from one character to another, also over several lines."""
+        first, last = bisect_right(self._starts, start) - 1, bisect_right(self._starts, end) - 1
+        column, behind = start - self._starts[first] + 1, end - self._starts[last] + 1
+        return Span(first + self.first, column, last + self.first, behind)
+
     def span(self, start: int, *ends: int) -> Span:
         """Return the range to the first of these ends that is on the line of its start, or to the end of the line."""
         behind = bisect_right(self._starts, start)

@@ -12,7 +12,7 @@
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
 #   3de9e6216315390c48557804cae32782ae99ff31241c01f7289127dcc3812053  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   ce4bead45ee1f1dcf4f8569e08569021a65965dfc468ca2b7293e7248e7f446d  -
+#   e64adebc6aaa7764c11dc59f004e13b413c6be857c273183d56e4422a9344dea  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -118,12 +118,12 @@ Look for
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The runtime of rdc 0.1.0, edition values (sha256 3de9e6216315390c48557804cae32782ae99ff31241c01f7289127dcc3812053).
-# The part for workers: dbos-values (sha256 ce4bead45ee1f1dcf4f8569e08569021a65965dfc468ca2b7293e7248e7f446d).
-# The runbook ends here, and you can stop reading. Up to the last END line, 6,812 lines are the same in every worker
+# The part for workers: dbos-values (sha256 e64adebc6aaa7764c11dc59f004e13b413c6be857c273183d56e4422a9344dea).
+# The runbook ends here, and you can stop reading. Up to the last END line, 6,813 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6815 lines, sha256 87f55ce5b11a5656147e4ef4c8f26ddac46936f52e97dc018b74a4ab8801e5ca
+# --- 6816 lines, sha256 b6f5d4a3ae73f60905631d8b9f011d9d9727c7406950d7867c1dc88c9448c548

@@ -12,7 +12,7 @@
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
 #   bbb323d288ca2aace17693cae97a8930741114828873ff51c17d11fe4727b297  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   1b453f913e59b1d0e099028209f3a75948184a1f2a79da1aa8ef641c0fdd12a3  -
+#   d34b784a2a5e144b127c7c9994adf3efc51eda0138a7ac73ba51922bba3409be  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -301,12 +301,12 @@ Task:
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The runtime of rdc 0.1.0, edition agents (sha256 bbb323d288ca2aace17693cae97a8930741114828873ff51c17d11fe4727b297).
-# The part for workers: dbos-agents (sha256 1b453f913e59b1d0e099028209f3a75948184a1f2a79da1aa8ef641c0fdd12a3).
-# The workflow ends here, and you can stop reading. Up to the last END line, 8,585 lines are the same in every worker
+# The part for workers: dbos-agents (sha256 d34b784a2a5e144b127c7c9994adf3efc51eda0138a7ac73ba51922bba3409be).
+# The workflow ends here, and you can stop reading. Up to the last END line, 8,586 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8588 lines, sha256 41d14ed21b2d7bb79fce52441ba9c7355f07966ab12489f3006e3812bb3776a3
+# --- 8589 lines, sha256 c7458143f4c674377c4b6adbdc552565d9d10f5abcba654f2c9567e018cfce4b

@@ -14,7 +14,7 @@
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
 #   e91ef8e5bbc1519cbbdaf467041979b219fc41ca56e76a837f297af1ec7eb7e1  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   e2f6e7e0482bd2e0b28d3f03cbebac6f6b50601097cf9efbd62557c6bee1e126  -
+#   0e37a085de7c00ea39e69bb88cd2442bb44a77b6cd00d1d81fa7beff40a7e12d  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -162,12 +162,12 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The runtime of rdc 0.1.0, edition stepspec (sha256 e91ef8e5bbc1519cbbdaf467041979b219fc41ca56e76a837f297af1ec7eb7e1).
-# The part for workers: dbos-stepspec (sha256 e2f6e7e0482bd2e0b28d3f03cbebac6f6b50601097cf9efbd62557c6bee1e126).
-# The specification ends here, and you can stop reading. Up to the last END line, 8,989 lines are the same in every
+# The part for workers: dbos-stepspec (sha256 0e37a085de7c00ea39e69bb88cd2442bb44a77b6cd00d1d81fa7beff40a7e12d).
+# The specification ends here, and you can stop reading. Up to the last END line, 8,990 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8992 lines, sha256 b75f3ca82b8493fdf3d2a372deae67ce0036d1ade747c5f9d4bd1842a69e1bf3
+# --- 8993 lines, sha256 c58887097b35875d537bbd590fdfa4b15903a15e083f76b4e0199020d650c7fa

@@ -8,6 +8,7 @@ COMPLETION_VARIABLE = "_RDC_COMPLETE"
 
 COMMANDS = {
     "init": "Start a project: configuration, a first document, hook and CI.",
+    "import": "Turn pages, skills and justfiles into drafts, with a report of each guess.",
     "check": "Report all errors in documents.",
     "fmt": "Format documents.",
     "compile": "Compile documents for a target.",
@@ -30,6 +31,7 @@ COMMANDS = {
     "runtime": "Print the runtime of an edition, as generated programs contain it.",
     "guard": "Refuse decisions and edits for people, as a hook of Claude Code or Codex.",
     "mock": "Answer from a FILE of mocks, instead of an agent, a tool or an executor.",
+    "lsp": "Serve an editor: diagnostics, fixes, jumps, renames and completion while you type.",
     "mcp": "Serve documents to an agent, one step at a time.",
     "tool-call": "Start an MCP server and call one of its tools.",
     "targets": "List the targets, or the options of TARGET.",
@@ -47,4 +49,5 @@ def load(name: str) -> Any:  # noqa: ANN401 (a click command, but listing comman
     """Return a command by its name."""
     if name in OF_RUN:
         return import_module("rdc.commands.of_run").command_of(name)
-    return import_module(f"rdc.commands.{name.replace('-', '_')}").command
+    module = "import_" if name == "import" else name.replace("-", "_")  # `import` is a word of Python
+    return import_module(f"rdc.commands.{module}").command

@@ -1,15 +1,18 @@
 """`rdc init`: writes the first files of a project."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from compiler.importers.page import Options
 from compiler.project.project import project_around
 from rdc.commands.build import command as build
 from rdc.commands.common.reporter import Reporter
 from rdc.commands.common.target import complete_target, known_target
-from rdc.init.files import CHECK, KINDS, Wanted, start
+from rdc.importing.files import Made, Place, UnfitError, import_all, report_lines
+from rdc.init.files import CHECK, DRAFTED, KINDS, Wanted, folder_of, start
 from rdc.terminal.output import tell
 
 
@@ -29,20 +32,30 @@ from rdc.terminal.output import tell
     help="The target; `rdc targets` lists them.",
 )
 @click.option("--source", default="", metavar="SOURCE", help="Where CI installs rdc from: the URL of its wheel.")
+@click.option(
+    "--from", "pages", metavar="FILE", multiple=True, help="Import a page as a first document; can be repeated."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print only findings.")
-def command(folder: str, kind: str, target: str, source: str, *, quiet: bool) -> int:
+def command(folder: str, kind: str, target: str, source: str, pages: tuple[str, ...], *, quiet: bool) -> int:
     """Start a project: configuration, a first document, hook and CI.
 
     Writes rdc.toml, a document unless you have one of that kind, a pre-commit hook, a workflow that runs `rdc build
-    --check`, and an exclusion for Dependabot. Then it builds the project. Existing files stay unchanged.
+    --check`, and an exclusion for Dependabot. Then it builds the project. Existing files stay unchanged. With --from,
+    the first documents are drafts of pages, as `rdc import` writes them.
     """
+    files = [os.path.realpath(page) for page in pages]
+    root = _entered(folder)
+    made = _imported(files, kind)
     try:
-        started = start(_entered(folder), Wanted(kind, target, source))
+        started = start(root, Wanted(kind, target, source, made.files))
     except OSError as error:
         raise click.ClickException(f"cannot start a project: {error.filename}: {error.strerror}") from error
     reporter = Reporter(quiet=quiet)
     for path in started.written:
         reporter.say(f"wrote {path}")
+    for line in report_lines(made):
+        if not line.startswith("wrote "):
+            reporter.say(line)
     for path in started.kept:
         reporter.say(f"kept {path}")
     for path, lines in started.lacking:
@@ -53,6 +66,19 @@ def command(folder: str, kind: str, target: str, source: str, *, quiet: bool) ->
     if CHECK in started.written and not source and not quiet:
         tell(f"next: in {CHECK}, set RDC_SOURCE to the URL of rdc's wheel")
     return int(code)
+
+
+def _imported(pages: Sequence[str], kind: str) -> Made:
+    """Return the drafts of pages; each page must have one."""
+    if pages and kind != DRAFTED:
+        raise click.UsageError(f"--from imports pages for --kind {DRAFTED}")
+    try:
+        made = import_all([Place(os.path.relpath(page), folder_of(kind)) for page in pages], Options())
+    except UnfitError as error:
+        raise click.UsageError(str(error)) from None
+    if refused := made.reports.refused:
+        raise click.UsageError(f"{refused[0].source}: {refused[0].message}")
+    return made
 
 
 def _entered(folder: str) -> str:

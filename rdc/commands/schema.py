@@ -31,6 +31,7 @@ _RECORDS = ("approvals", "artifacts", "drrs", "events", "evidence", "gates", "ma
 
 SCHEMAS: dict[str, Schema] = {
     "agent-workflow": Schema("agent workflows", "compiler.frontends.agent_workflow.syntax"),
+    "import": Schema("reports of rdc import", "compiler.importers.report"),
     "program": Schema("programs as JSON", "compiler.frontends.json.shapes"),
     "project": Schema("rdc.toml", "rdc.documents.table"),
     **{

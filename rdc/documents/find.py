@@ -1,7 +1,7 @@
 """Finds the documents of a command: files, folders, the whole project, and standard input."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -65,7 +65,7 @@ def _named(argument: str) -> list[Found]:
 
 
 def _in_folder(folder: str) -> list[Found]:
-    return [Found(path, folder) for path in sorted(_below(folder), key=lambda path: path.split(os.sep))]
+    return [Found(path, folder) for path in paths_below(folder, is_document)]
 
 
 def _names() -> str:
@@ -73,8 +73,18 @@ def _names() -> str:
     return " or ".join(every)
 
 
-def _below(folder: str) -> Iterator[str]:
-    """Yield the documents below a folder, by their names. Links are not followed, because they may lead anywhere."""
+def is_document(name: str) -> bool:
+    """Return whether a file is a document by its name."""
+    return any(form.has(name) for form in FRONT_ENDS.values())
+
+
+def paths_below(folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
+    """Return the files below a folder with a wanted name, sorted by path, except hidden and ignored ones."""
+    return sorted(_below(folder, is_wanted), key=lambda path: path.split(os.sep))
+
+
+def _below(folder: str, is_wanted: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the files below a folder. Links are not followed, because they may lead anywhere."""
     ignored = _ignored(folder)
     for above, folders, files in os.walk(folder, onerror=_unreadable):
         folders[:] = [
@@ -84,8 +94,8 @@ def _below(folder: str) -> Iterator[str]:
         ]
         for name in files:
             path = _place(above, name)
-            is_document = not name.startswith(".") and any(form.has(name) for form in FRONT_ENDS.values())
-            if is_document and not os.path.islink(path) and path not in ignored:
+            is_found = not name.startswith(".") and is_wanted(name)
+            if is_found and not os.path.islink(path) and path not in ignored:
                 yield path
 
 

@@ -33,6 +33,9 @@ KINDS = {
 }
 
 
+DRAFTED = "runbook"
+"""The kind of documents that pages become."""
+
 WORKFLOWS = ".github/workflows/"
 CHECK = f"{WORKFLOWS}rdc.yml"
 
@@ -40,11 +43,12 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 class Wanted(Struct, frozen=True):
-    """The request of a person: a key of `KINDS`, a target, and the source of rdc for CI."""
+    """The request of a person: a key of `KINDS`, a target, the source of rdc for CI, and imported drafts."""
 
     kind: str
     target: str
     source: str = ""
+    drafts: tuple[File, ...] = ()
 
 
 class Starter(Struct, frozen=True):
@@ -59,6 +63,11 @@ class Starter(Struct, frozen=True):
     lines: str = ""
 
 
+def folder_of(kind: str) -> str:
+    """Return the folder of the first documents of a kind."""
+    return f"{kind}s"
+
+
 def patterns(wanted: Wanted) -> tuple[str, ...]:
     """Return the patterns of all documents of a kind."""
     return tuple(f"**/*{suffix}" for suffix in FRONT_ENDS[KINDS[wanted.kind].form].suffixes)
@@ -67,16 +76,18 @@ def patterns(wanted: Wanted) -> tuple[str, ...]:
 def starters(wanted: Wanted, present: Sequence[str], configuration: str, own: Sequence[Rule]) -> list[Starter]:
     """Return the first files of a project."""
     kind = KINDS[wanted.kind]
-    first = f"{wanted.kind}s/{kind.document}"
     tables = own or [_rule(wanted)]
     is_new = not own and not plan(tables, present).tasks
-    built = plan(tables, [*present, first] if is_new else present).tasks
+    first = {f"{folder_of(wanted.kind)}/{kind.document}": _template(kind.document)} if is_new else {}
+    if wanted.drafts:
+        first = {file.path.as_posix(): file.data.decode() for file in wanted.drafts}
+    built = plan(tables, [*present, *first]).tasks
     hooks = _template("pre-commit-config.yaml")
     workflow = _template("rdc.yml").replace("@CHECKOUT@", load("github").pins()["checkout"])
     workflow = workflow.replace("@SOURCE@", json.dumps(wanted.source))
     return [
         _configuration(wanted, configuration),
-        *([Starter((first,), _template(kind.document))] if is_new else ()),
+        *(Starter((path,), text) for path, text in first.items()),
         Starter((".pre-commit-config.yaml",), hooks, ("rdc-build",), hooks.partition("\n")[2]),
         Starter((CHECK,), workflow, ("rdc", "build --check"), workflow.partition("    steps:\n")[2]),
         *_dependabot(sorted({task.output for task in built if task.output.startswith(WORKFLOWS)})),

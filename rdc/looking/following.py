@@ -63,8 +63,26 @@ class Status(Struct, frozen=True):
     message: str = ""
 
 
-class Followed(ABC):
+class AnyRun(ABC):
     """A run that pages look at. They see `seen`."""
+
+    seen: Seen
+
+    @abstractmethod
+    def look(self) -> bool:
+        """Read new records, and return whether anything has changed."""
+
+    @abstractmethod
+    def answer(self, reply: Reply, *, continues: bool) -> Answered | Refused:
+        """Record an answer, unless another person was first."""
+
+    @abstractmethod
+    def log(self, number: int) -> str | bytes:
+        """Return the path of the log of a visit or of the current step, or its content; "" without one."""
+
+
+class Followed(AnyRun):
+    """A run with records."""
 
     def __init__(self, entry: RunEntry, drawing: Drawing, changed: Callable[[], None]) -> None:
         self.entry, self._drawing, self._changed = entry, drawing, changed
@@ -92,18 +110,10 @@ class Followed(ABC):
     def ask(self, state: RunState) -> Status:
         """Ask the program of the run for its status. This takes a while."""
 
-    @abstractmethod
-    def answer(self, reply: Reply, *, continues: bool) -> Answered | Refused:
-        """Record an answer, unless another person was first."""
-
-    @abstractmethod
-    def log(self, number: int) -> str | bytes:
-        """Return the path of the log of a visit or of the current step, or its content; "" without one."""
-
     # --- Reading ---
 
     def look(self) -> bool:
-        """Read what is new, and return whether anything is."""
+        """Read new records, and return whether anything has changed."""
         with self._lock:
             is_changed, edition, before = self._read(), self._drawing.document.edition, self._place
             try:

@@ -18,12 +18,13 @@ from compiler.project.project import open_project, project_around
 from compiler.text.source import without_ending
 from rdc import api
 from rdc.looking.drawing import Drawing
-from rdc.looking.following import DAMAGES, Followed, Place, Status, since_of, words_of
-from rdc.looking.model import Answered, Asked, Item, Question, Refused, Reply, RunEntry, checked
+from rdc.looking.following import DAMAGES, AnyRun, Followed, Place, Seen, Status, since_of, words_of
+from rdc.looking.model import Answered, Asked, Item, Question, Refused, Reply, RunEntry, State, checked
 from rdc.looking.visits import first_of
 from rdc.runs.control import LOOK
 from rdc.runs.process import start_process
 from rdc.runs.reports import archived_runs
+from rdc.runs.status import make_run
 from runtime_shim.engine.journal import Record, record_in
 from runtime_shim.engine.private import at_once, refuse_links
 from runtime_shim.engine.program import UsageError
@@ -100,7 +101,7 @@ class Journal:
 
 
 class _Place(Struct, frozen=True):
-    """A journal: its run for `rdc.api`, its path, and its entry in the list."""
+    """A journal: its run for `rdc.api`, its path ("" for a Makefile, which has none), and its entry in the list."""
 
     run: api.Run
     path: str
@@ -169,6 +170,34 @@ class LocalRun(Followed):
         return log_in(log_files(self._store), number, self.step_of(number))
 
 
+class MakeRun(AnyRun):
+    """The run of a native Makefile. It has a state, but no journal, so no visits."""
+
+    def __init__(self, place: _Place, drawing: Drawing) -> None:
+        self._place, self._drawing, self._looked = place, drawing, 0.0
+        self.seen = Seen(State(place.entry.key, place.entry.name, "", "none", 0), [])
+        self.look()
+
+    def look(self) -> bool:
+        """Read the state, and return whether it has changed."""
+        before, edition = self.seen.state, self._drawing.document.edition
+        if edition == before.edition and monotonic() - self._looked < BUSY_EVERY:
+            return False
+        self._looked, run = monotonic(), make_run(self._place.run.directory)
+        shown = State(before.key, before.name, before.name, run.state, edition, step=run.step, title=run.question)
+        shown = replace(shown, message=run.message, holder=run.holder, next=run.next)
+        self.seen = Seen(shown, [])
+        return self.seen.state != before
+
+    def answer(self, reply: Reply, *, continues: bool) -> Answered | Refused:  # noqa: ARG002 (as for other runs)
+        """Refuse an answer: only make asks."""
+        return Refused("only make takes answers for this run", "; ".join(self.seen.state.next))
+
+    def log(self, number: int) -> str:  # noqa: ARG002 (as above)
+        """Return "", since no step has a log."""
+        return ""
+
+
 def question_of(run: api.Run, since: str) -> Question | None:
     """Return the question that a run waits with."""
     current = run.current
@@ -208,11 +237,13 @@ class LocalRuns:
         listed = sorted((one.entry for one in found), key=lambda entry: entry.is_archived)
         return tuple(listed[:MOST_RUNS])
 
-    def run(self, key: str) -> LocalRun:
+    def run(self, key: str) -> AnyRun:
         """Return the run with a key; raise KeyError without one."""
         found = next((one for one in self._places() if one.entry.key == key), None)
         if found is None:
             raise KeyError(key)
+        if found.path == "":
+            return MakeRun(found, self._drawing)
         return LocalRun(found, self._drawing, self._changed)
 
     def _places(self) -> Iterator[_Place]:
@@ -233,7 +264,10 @@ class LocalRuns:
         place = chosen if is_usual and base == own else (f"--state-dir={shown}",)
         run = api.Run(key, os.curdir, directory, "none", document=self._file, place=place)
         path = os.path.join(directory, "journal")
-        if os.path.lexists(path) or key == own:
+        if os.path.basename(directory) == f"{own}.make" and os.path.lexists(os.path.join(directory, "log")):
+            make = make_run(directory)
+            yield _Place(run, "", RunEntry(key, key, "", make.state, step=make.step, message=make.message))
+        elif os.path.lexists(path) or key == own:
             yield from self._of_journal(run, path, RunEntry(key, key, "", "none"))
         for name in archived_runs(directory)[-MOST_RUNS:] if names_in(os.path.join(directory, "history")) else ():
             path = os.path.join(directory, "history", name)

@@ -11,7 +11,7 @@ from typing import Protocol
 import msgspec
 
 from rdc.looking.drawing import Drawing
-from rdc.looking.following import DAMAGES, Followed, Seen
+from rdc.looking.following import DAMAGES, AnyRun, Seen
 from rdc.looking.model import Changed, Document, RunEntry, RunList, Visits, encoded
 from runtime_shim.engine.program import UsageError
 
@@ -32,7 +32,7 @@ class ManyRuns(Protocol):
     def entries(self) -> tuple[RunEntry, ...]:
         """Return the runs for the list."""
 
-    def run(self, key: str) -> Followed:
+    def run(self, key: str) -> AnyRun:
         """Return the run with a key; raise KeyError without one."""
 
 
@@ -45,7 +45,7 @@ class Watch:
 
     def __init__(self, file: str, about: Document, runs: Callable[[Drawing, Callable[[], None]], ManyRuns]) -> None:
         self._changed, self._number, self._pages, self._is_closed = Condition(), 0, 0, False
-        self._followed: dict[str, tuple[Followed, int]] = {}
+        self._followed: dict[str, tuple[AnyRun, int]] = {}
         self.drawing = Drawing(file, about, self._notify)
         self.runs = runs(self.drawing, self._notify)
         self._entries = self.runs.entries()
@@ -71,7 +71,7 @@ class Watch:
         return RunList(started[0].key if started else "", entries)
 
     @contextmanager
-    def following(self, key: str) -> Iterator[Followed]:
+    def following(self, key: str) -> Iterator[AnyRun]:
         """Give a run that is read while anyone follows it; raise `UnknownRunError` without such a run."""
         with self._changed:
             known = self._followed.get(key)
@@ -93,7 +93,7 @@ class Watch:
                 if count > 1:
                     self._followed[key] = run, count - 1
 
-    def events(self, run: Followed, after: int, known: str) -> Iterator[bytes]:
+    def events(self, run: AnyRun, after: int, known: str) -> Iterator[bytes]:
         """Yield the events of a stream. A page knows the first visits `after` of the run with an id."""
         state = run.seen.state
         sent = _Sent(after if state.run == known else 0, run.seen.epoch, state.run, self.document().edition)

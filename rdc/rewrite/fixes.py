@@ -62,14 +62,26 @@ def fix_opened(opened: Opened, settings: Settings, *, unsafe: bool = False) -> F
     return now
 
 
+def proved(opened: Opened, settings: Settings, found: Diagnostic, before: Compilation | None = None) -> bool:
+    """Return whether the fix of one diagnostic is proved: alone, it fixes the diagnostic, and its claim is true.
+
+    `before` is the compilation of the document, if it is known.
+    """
+    if found.fix is None or found.path != opened.path:
+        return False
+    before = before or compile_opened(opened, settings)
+    attempt = _Round(Fixed(opened, before, before), settings, unsafe=not found.fix.is_safe)
+    return attempt.better([Fixable(found, found.fix)]) is not None
+
+
 def edited(source: Source, edits: Sequence[Edit]) -> Source:
     """Return the source with these edits, which must not overlap; line endings become the source's."""
     starts = [0, *(end.end() for end in LINE_END.finditer(source.text))]
     text = source.text
     for edit in sorted(edits, key=lambda edit: edit.span, reverse=True):
         span = edit.span
-        begin, end = starts[span.line - 1] + span.column - 1, starts[span.end_line - 1] + span.end_column - 1
-        text = text[:begin] + edit.text.replace("\n", source.line_end) + text[end:]
+        first, end = starts[span.line - 1] + span.column - 1, starts[span.end_line - 1] + span.end_column - 1
+        text = text[:first] + edit.text.replace("\n", source.line_end) + text[end:]
     return replace(source, text=text, sha256=sha256_of(source.encode(text)))
 
 
@@ -91,9 +103,9 @@ def _candidates(compilation: Compilation, refused: Sequence[Fix], *, unsafe: boo
 
 
 def _overlap(one: Span, other: Span) -> bool:
-    begin, end = (one.line, one.column), (one.end_line, one.end_column)
+    first, end = (one.line, one.column), (one.end_line, one.end_column)
     start, stop = (other.line, other.column), (other.end_line, other.end_column)
-    return begin == start or (begin < stop and start < end)
+    return first == start or (first < stop and start < end)
 
 
 class _Round(Struct, frozen=True):

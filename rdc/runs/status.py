@@ -132,7 +132,7 @@ class _States(Struct, frozen=True):
             if os.path.lexists(f"{ours}/{name}/journal"):
                 yield self._run(name)
             elif name.endswith(".make") and os.path.lexists(f"{ours}/{name}/log"):
-                yield self._of_make(name)
+                yield self.of_make(name)
 
     def unreadable(self, name: str) -> Run:
         """Return a run that can't be read."""
@@ -207,7 +207,7 @@ class _States(Struct, frozen=True):
                     return facts
         return None
 
-    def _of_make(self, name: str) -> Run:
+    def of_make(self, name: str) -> Run:
         """Read the state of a Makefile, and the Makefile beside it. make is not called."""
         run, folder = self.unreadable(name), f"{self.at(self.ours)}/{name}"
         words = dict(line.partition(" ")[::2] for line in _text(f"{folder}/run").splitlines())
@@ -234,6 +234,12 @@ class _States(Struct, frozen=True):
             if MARK in text and re.search(rf"^RDC_STATE := {re.escape(directory)}$", text, re.MULTILINE):
                 return ["make"] if path in usual else ["make", "-f", path], text
         return [], ""
+
+
+def make_run(directory: str) -> Run:
+    """Return the run of a native Makefile by its state directory. make is not called."""
+    ours, name = os.path.split(os.path.relpath(directory))
+    return _States(os.curdir, os.path.dirname(ours) or os.curdir).of_make(name)
 
 
 def elsewhere(name: str, root: str, document: str) -> tuple[list[str], list[str]]:

@@ -16,6 +16,7 @@ from benchmarks import cliffs
 from benchmarks.cliffs import growing_worst
 from benchmarks.compiling import RDC, compiling, growing, write
 from benchmarks.document import commands, runbook
+from benchmarks.editing import editing
 from benchmarks.figures import Figure, table
 from benchmarks.looking import looking
 from benchmarks.playbooks import reading
@@ -99,6 +100,12 @@ def test_the_documents_that_grow_compile(name: str, tmp_path: Path) -> None:
         if compile_file(str(path)).program is None and " of " not in dimension:
             broken.add(dimension)
     assert broken <= expected
+
+
+@pytest.mark.soak
+@installed
+def test_an_editor_waits_no_longer_than_it_may() -> None:
+    agreeable(lambda: editing(rounds=1, generosity=GENEROSITY, sizes=(1_000,)))
 
 
 @pytest.mark.soak

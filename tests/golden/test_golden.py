@@ -51,7 +51,7 @@ RUNTIME = "\n# The runtime of rdc "
 SUFFIXES = {Path(f"a{load(name).suffix}").suffix for name in BACKENDS if name != "json"}
 """Of the files that their sources prove."""
 
-PICTURES = GOLDEN / "page"
+PICTURES = (GOLDEN / "page", GOLDEN / "editor")
 
 MOST_LINES = 16_000
 """A reviewer reads what changes in `golden`, so it stays small."""
@@ -133,8 +133,10 @@ def test_hashes_of_golden_files(golden: SnapshotAssertion) -> None:
 
 
 def test_nothing_else_is_golden(pytestconfig: pytest.Config) -> None:
-    """The pictures of the page of `rdc view` are for people, and have a test of their own."""
-    wanted = {GOLDEN / path for path in (*golden_files(), HASHES)} | {*PICTURES.iterdir()}
+    """The pictures of the page of `rdc view` and of VS Code are for people, and have tests of their own."""
+    wanted = {GOLDEN / path for path in (*golden_files(), HASHES)} | {
+        path for folder in PICTURES for path in folder.iterdir()
+    }
     if pytestconfig.option.update_snapshots:
         for path in sorted(GOLDEN.rglob("*"), reverse=True):
             if path.is_dir() and not any(path.iterdir()):

@@ -174,3 +174,31 @@ def test_another_version_is_refused(command: str, repository: Path) -> None:
     words = ["build", "--check"] if command == "build" else ["check", "."]
     done = call(*words, cwd=repository)
     assert (done.code, "error[RD542]" in done.err) == (1, True)
+
+
+def test_pages_become_the_first_documents(repository: Path) -> None:
+    (repository / "wiki").mkdir()
+    (repository / "wiki/look.md").write_text("# Look\n\n```bash\ndate\n```\n", encoding="utf-8")
+    (repository / "wiki/tidy.md").write_text("# Tidy\n\n```bash\nls <folder>\n```\n", encoding="utf-8")
+    done = init(repository, "--from", "wiki/look.md", "--from", "wiki/tidy.md")
+    assert done.code == 0, done.err
+    assert {path for path in files(repository) if path.startswith("runbooks/")} == {
+        "runbooks/look.runbook.md",
+        "runbooks/tidy.runbook.md",
+    }
+    assert "next: rdc check --strict runbooks/look.runbook.md" in done.err
+    assert call("build", "--check", cwd=repository).code == 0
+    assert call("import", "--check", "runbooks/tidy.runbook.md", cwd=repository).code == 0
+
+
+def test_a_page_that_becomes_no_document_starts_no_project(repository: Path) -> None:
+    (repository / "about.md").write_text("# About\n", encoding="utf-8")
+    assert init(repository, "--from", "about.md").code == 2
+    assert init(repository, "--from", "about.md", "--kind", "playbook").code == 2
+    assert set(files(repository)) == {"about.md"}
+    (repository / "look.md").write_text("# Look\n\n```bash\ndate\n```\n", encoding="utf-8")
+    assert init(repository, "--from", "look.md").code == 0
+    changed = repository / "runbooks/look.runbook.md"
+    changed.write_text("mine", encoding="utf-8")
+    assert init(repository, "--from", "look.md").code == 2
+    assert changed.read_text(encoding="utf-8") == "mine"

@@ -12,14 +12,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from compiler.diagnostics.model import CODES, Edit
+from compiler.diagnostics.model import CODES, Diagnostic, Edit, Fix
 from compiler.driver import Opened, Settings, compile_opened, open_file
 from compiler.frontends import FRONT_ENDS
 from compiler.ir.serialize import to_json
-from compiler.text.source import Source
+from compiler.text.source import Source, Span
 from rdc.rewrite import fixes as fixing
-from rdc.rewrite.fixes import edited, fix_opened
+from rdc.rewrite.fixes import edited, fix_opened, proved
 from tests.support.cli import ROOT, call, document, spawn
 from tools.explanations import BLOCK
 
@@ -163,6 +164,32 @@ def test_a_fix_in_another_place(tmp_path: Path, wrong: str, meant: str) -> None:
     fixed = fix_opened(opened, Settings(), unsafe=True).opened.source
     assert isinstance(fixed, Source)
     assert fixed.text == meant
+
+
+def found_in(opened: Opened, code: str) -> Diagnostic:
+    return next(one for one in compile_opened(opened, Settings()).diagnostics if one.code == code)
+
+
+def test_one_fix_is_proved_without_the_others(tmp_path: Path) -> None:
+    wrong = "# T\n\n## 1. A\n\n```Bash\nls\n```\n\n- FAIL: Stop\n- PASS: ABORT\n"
+    opened = compiled(tmp_path, "a.runbook.md", wrong)
+    assert proved(opened, Settings(), found_in(opened, "RD040"))
+    mistagged = compiled(tmp_path, "a.runbook.md", MISTAGGED)
+    assert proved(mistagged, Settings(), found_in(mistagged, "RD047"))
+
+
+def test_a_fix_that_fixes_nothing_or_does_something_else_is_not_proved(tmp_path: Path) -> None:
+    opened = compiled(tmp_path, "a.runbook.md", BARE)
+    found = found_in(opened, "RD042")
+    assert found.span
+    assert proved(opened, Settings(), found)
+    for fix in (
+        None,
+        Fix.by(found.span, "- PASS: NEXT", is_safe=True),
+        Fix.by(Span(7, 3, 7, 13), "PASS: STOP", is_safe=True),
+    ):
+        assert not proved(opened, Settings(), replace(found, fix=fix))
+    assert not proved(opened, Settings(), replace(found, path="other.runbook.md"))
 
 
 def test_there_are_fixes_in_every_format() -> None:

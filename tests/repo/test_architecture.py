@@ -46,6 +46,8 @@ MAY_IMPORT = {
         "msgspec",
         "pydantic",
         "pygraphviz",
+        "pygls",
+        "lsprotocol",
         "mcp",
         "yaml",
         "packaging",
@@ -82,12 +84,12 @@ PURE = {
 """Modules of the runtime that the compiler asks too, so that an answer, an input, the arguments of a tool and the words
 of a validation have one meaning (I8, I12, B9, B11)."""
 
-MOST_MODULES = 470
+MOST_MODULES = 516
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 40
 SMALL_MODULE = 60
 
-MOST_DEFERRED = 70
+MOST_DEFERRED = 73
 """Imports inside functions: doors, such as the command that was asked for, and a few heavy packages."""
 
 DOORS = {
@@ -102,10 +104,10 @@ DOORS = {
 ORDER = {
     "compiler": (
         *("version", "text", "diagnostics", "ir reading", "analyses rules scenarios project", "passes"),
-        *("frontends/common", f"frontends/{' frontends/'.join(FRONT_ENDS)}", "frontends", "driver"),
+        *("frontends/common", f"frontends/{' frontends/'.join(FRONT_ENDS)}", "frontends", "importers driver"),
     ),
     "rdc": (
-        *("terminal", "documents draw runs output report trace diff calls", "build testing rewrite init"),
+        *("terminal", "documents draw runs output report trace diff calls", "build testing rewrite importing init"),
         *("api", "looking lsp agents", "commands", "cli", "__main__"),
     ),
     "backends": ("options", "common scheduling", "base", "picture python", " ".join(BACKENDS), "registry"),
@@ -113,12 +115,12 @@ ORDER = {
 }
 """The floors of each top folder, from the ground up. A room imports from its own floor and those below it."""
 
-PARTS = ("syntax", "declarations", "parse", "link", "check lower", "format", "frontend")
+PARTS = ("syntax", "declarations", "parse", "link", "check lower", "format", "marks", "frontend")
 """The same for the parts of a front end. A check may ask how a step is lowered."""
 
 GENERIC = {"document", "model", "rules", "common"}
 
-NAMED = {"frontend", "syntax", "parse", "check", "lower"}
+NAMED = {"frontend", "syntax", "parse", "check", "lower", "marks"}
 """Parts that each front end has, even if they are small."""
 
 ENTRIES = {"parse": "parse/document.py", "check": "check/rules.py", "lower": "lower/document.py"}
@@ -381,7 +383,7 @@ def test_strings_name_only_modules_that_exist() -> None:
     pattern = re.compile(rf"(?:{'|'.join(PRODUCT)})(?:\.[a-z_]\w*)+(?::\w+)?")
     found = {(text, path) for path in MODULES for text in strings(path) if pattern.fullmatch(text)}
     assert len(found) > 20
-    roots = {"rdc.backends", "rdc.toml", "rdc.lock", "rdc.yml"}  # the group of entry points, and files of a project
+    roots = {"rdc.backends", "rdc.showFlow", "rdc.toml", "rdc.lock", "rdc.yml"}  # entry points, a command, files
     assert {text for text, _ in found if PurePosixPath(text).name.partition(":")[0] not in NAMES} <= roots
 
 

@@ -24,7 +24,7 @@ from rdc.commands import COMMANDS, OF_RUN
 from rdc.commands import load as load_command
 from runtime_shim.editions import EDITIONS
 from tests.conftest import ROOT
-from tests.repo.modules import MODULES, functions, imports, nodes, shown, users_of
+from tests.repo.modules import MODULES, NAMES, functions, imports, nodes, shown, users_of
 from tests.support.outputs import CHECKS
 
 # --- The runtime -----------------------------------------------------------------------------------------------------
@@ -139,7 +139,11 @@ def test_front_end_has_all_that_belongs_to_it(name: str) -> None:
     assert form.name == name
     assert form.module == f"compiler.frontends.{name}.frontend"
     assert form.noun in get_args(Noun), "what a program says of its document"
-    for part in ("frontend", "syntax", "parse", "check", "lower"):
+    assert form.marks == f"compiler.frontends.{name}.marks"
+    assert callable(form.load_marks().marks_of)
+    assert callable(form.load_marks().name_issue)
+    assert form.schema in ("", *NAMES)
+    for part in ("frontend", "syntax", "parse", "check", "lower", "marks"):
         room = ROOT / "compiler" / "frontends" / name
         assert (room / f"{part}.py").is_file() or (room / part / "__init__.py").is_file()
     assert all(file.startswith(name) for file in form.grammars)
@@ -169,7 +173,7 @@ def texts(path: Path) -> Iterator[str]:
 
 
 def test_common_messages_speak_of_no_format() -> None:
-    own = tuple(ROOT / "compiler" / "frontends" / name for name in FRONT_ENDS)
+    own = (ROOT / "compiler" / "importers", *(ROOT / "compiler" / "frontends" / name for name in FRONT_ENDS))
     for path in MODULES:
         if not any(path.is_relative_to(folder) for folder in own):
             plain = {text: text.lower().replace(".runbook.md", "") for text in texts(path)}  # names of files may end so
@@ -196,7 +200,9 @@ def test_options_of_formats_are_told_apart() -> None:
 def test_the_list_of_commands_says_what_their_help_says() -> None:
     assert {name: load_command(name).get_short_help_str(limit=1000) for name in COMMANDS} == COMMANDS
     modules = {
-        path.stem for path in (ROOT / "rdc" / "commands").glob("*.py") if "\n@click.command(" in path.read_text("utf-8")
+        path.stem.rstrip("_")
+        for path in (ROOT / "rdc" / "commands").glob("*.py")
+        if "\n@click.command(" in path.read_text("utf-8")
     }
     assert modules == {name.replace("-", "_") for name in COMMANDS if name not in OF_RUN}
 
@@ -281,10 +287,11 @@ def test_each_syntax_has_one_reader(library: str) -> None:
 OF_VALUES = {
     "compiler/frontends/playbook/check/rules.py",
     "compiler/frontends/playbook/lower/nodes.py",
+    "compiler/importers/just_dump.py",
     "compiler/ir/serialize.py",
     "compiler/ir/verify_tasks.py",
 }
-"""Modules that read values inside documents, which need no places."""
+"""Modules that read values inside documents or the output of just, which need no places."""
 
 
 def test_json_with_places_has_one_reader() -> None:

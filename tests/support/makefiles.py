@@ -150,7 +150,7 @@ def environment(variables: dict[str, str]) -> dict[str, str]:
 
 
 def last_line(done: subprocess.CompletedProcess[str]) -> str:
-    """The last line on standard output, which says how the run ended."""
+    """The last line on standard output, with how the run ended."""
     return (done.stdout.splitlines() or [""])[-1]
 
 

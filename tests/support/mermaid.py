@@ -1,4 +1,4 @@
-"""The real parser of Mermaid, in one process for all tests and workers: it starts in 2 s, as its lock file says."""
+"""The real parser of Mermaid, in one process for all tests and workers: it starts in 2 s by its lock file."""
 
 from __future__ import annotations
 

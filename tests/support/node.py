@@ -1,4 +1,4 @@
-"""Programs in JavaScript that tests talk to: packages that npm installs as a lock file says, one process of node each.
+"""Programs in JavaScript that tests talk to: packages that npm installs by a lock file, one process of node each.
 
 A folder of such a program has a `package.json`, whose `main` is what node runs and whose script `build`, if there is
 one, makes it first; a `package-lock.json`; and modules. What is installed is kept in `.venv` until that file changes.
@@ -47,7 +47,7 @@ class Server:
         self._questions.write(json.dumps(question) + "\n")
         self._questions.flush()
         line = self._answers.readline()
-        assert line, "the program in JavaScript has ended; what it said is on standard error"
+        assert line, "the program in JavaScript has ended; its message is on standard error"
         answer: dict[str, Any] = json.loads(line)
         return answer
 

@@ -13,14 +13,17 @@ Entry = dict[str, "str | list[str | Entry]"]
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Tutorial": ("tutorial.md",),
     "How-to guides": (
+        "how-to/import.md",
         "how-to/convert.md",
         "how-to/check.md",
+        "how-to/editors.md",
         "how-to/project.md",
         "how-to/operate.md",
         "how-to/view.md",
         "how-to/traces.md",
         "how-to/questions.md",
         "how-to/recipes.md",
+        "how-to/gitlab.md",
         "how-to/agents.md",
         "how-to/agents-mcp.md",
         "how-to/test.md",

@@ -19,7 +19,7 @@ from backends.github.options.model import GithubOptions
 from backends.github.workflow.document import OPTION, deciding, needs_reviewers, reviewers_step, told
 from backends.github.workflow.filling import as_words, values_in
 from backends.github.workflow.transitions import transitions_from, verdict_words
-from backends.github.yaml.model import PLAIN_SHELL, Job, Step
+from backends.github.yaml.model import PLAIN_SHELL, WORDS, Job, Step
 from backends.github.yaml.pins import pins
 from backends.github.yaml.scalar import Expression, evaluated
 from backends.scheduling.plan import make_plan
@@ -77,7 +77,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         found = [*identifiers(((str(at), name) for at, name in enumerate(named)), ["rerun"]).values()]
         jobs = dict(zip(self.parts, found, strict=False))
         decisions = dict(zip(self.decided, found[len(jobs) :], strict=True))
-        plans = {part: make_plan(part.program, self.plan.ids) for part in self.parts}
+        plans = {part: make_plan(part.program, self.plan.ids, WORDS) for part in self.parts}
         return Carried(self.program, jobs, decisions, plans)
 
     def _first(self, part: Part) -> str:
@@ -274,7 +274,7 @@ class Approvals(Runbook, frozen=True, dict=True):
     def _ends(self, part: Decided, program: Program) -> Iterator[Step]:
         """Yield the ends of a job that decides, which needs no part, or of one after a NO."""
         given = self.values.shown(part, own=False)
-        return Ends(make_plan(program, self.plan.ids), headed=self.options.summary, given=given).steps()
+        return Ends(make_plan(program, self.plan.ids, WORDS), headed=self.options.summary, given=given).steps()
 
 
 def _rerun(ids: Iterable[str]) -> Job:

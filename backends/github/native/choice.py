@@ -19,7 +19,7 @@ from backends.github.options.steps import environments_of
 from backends.github.workflow.document import Written, missing
 from backends.github.workflow.filling import are_fillable, filled, has_several, is_given, values_of, without_slots
 from backends.github.workflow.inputs import measured, taken
-from backends.github.yaml.model import PLAIN_SHELL, Job, Step, shell_of
+from backends.github.yaml.model import PLAIN_SHELL, WORDS, Job, Step, shell_of
 from backends.github.yaml.scalar import Expression
 from backends.python.delegate import reasons
 from backends.scheduling.places import simplified
@@ -96,7 +96,7 @@ def _is_told_late(program: Program, options: GithubOptions) -> bool:
     if not any(map(_shows_values, without_slots(program, options).nodes)):  # faster than finding the loops
         return False
     plain = without_slots(simplified(program), options)
-    plan = make_plan(plain, identifiers_of(plain), repeats=not values_of(program))
+    plan = make_plan(plain, identifiers_of(plain), WORDS, repeats=not values_of(program))
     return any(_shows_values(node) for place in plan.places if place.kind == "loop" for node in place.nodes)
 
 

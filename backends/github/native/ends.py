@@ -14,7 +14,7 @@ from backends.github.native.nodes import title
 from backends.github.workflow.document import all_of
 from backends.github.workflow.filling import as_words, as_written, is_marked, value_expression, values_in
 from backends.github.workflow.transitions import verdict_words
-from backends.github.yaml.model import PLAIN_SHELL, Step, compare
+from backends.github.yaml.model import PLAIN_SHELL, WORDS, Step, compare
 from backends.github.yaml.scalar import FILTERS, Expression, label
 from backends.scheduling.condition import FALSE, TRUE, Condition, Literal, expression, some
 from backends.scheduling.plan import Plan
@@ -67,7 +67,7 @@ class Ends(Struct, frozen=True):
             condition: Condition = FALSE
             place = home.get(node.id)
             if place:
-                left = Literal(names[place.name], "outputs.next", "==", names[node.id])
+                left = Literal(names[place.name], WORDS.next, "==", names[node.id])
                 condition = left if place.kind == "loop" else plan.flow.reached[place.name]
             halts = [literal for literal in plan.flow.halts.get(node.id, ()) if literal.step in here]
             if halts or condition != FALSE:

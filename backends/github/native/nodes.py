@@ -14,7 +14,7 @@ from backends.github.native.shell import Registers
 from backends.github.options.steps import StepSecrets, variables
 from backends.github.workflow.filling import as_file, as_written, is_given
 from backends.github.workflow.transitions import transitions_from
-from backends.github.yaml.model import PLAIN_SHELL, Step, compare, fact, shell_of, when_reached, within
+from backends.github.yaml.model import PLAIN_SHELL, WORDS, Step, compare, fact, shell_of, when_reached, within
 from backends.github.yaml.scalar import OPEN, Expression, comment, label
 from backends.scheduling.condition import expression
 from backends.scheduling.flow import Report, Values
@@ -212,7 +212,7 @@ class Nodes(Struct, frozen=True, dict=True):
             if isinstance(value, int):
                 return f"'{value}'"
             ids = self.plan.ids
-            return fact(ids.nodes[value.place], ids.output(value.register))
+            return fact(ids.nodes[value.place], WORDS.output(ids, value.register))
 
         return choice([(expression(condition, compare), shown(value)) for condition, value in values])
 

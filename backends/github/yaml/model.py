@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from backends.scheduling.condition import TRUE, Literal, expression
+from backends.scheduling.flow import Words
 from backends.scheduling.places import Place
 from backends.scheduling.plan import Plan
 
@@ -13,6 +14,10 @@ CALLING_SHELL = "bash -p {0}"
 
 PLAIN_SHELL = "bash {0}"
 """Bash for the commands of runbooks: without `-e` and `pipefail`."""
+
+
+WORDS = Words("outcome", "success", "failure", "skipped", "outputs.")
+"""GitHub's words for conditions."""
 
 
 class Limit(Struct, frozen=True):

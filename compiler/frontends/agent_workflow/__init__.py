@@ -33,6 +33,8 @@ FORMAT = Format(
     summary="agent workflows (YAML steps with prompts for agents)",
     suffixes=(".workflow.yaml", ".workflow.yml"),
     module="compiler.frontends.agent_workflow.frontend",
+    marks="compiler.frontends.agent_workflow.marks",
+    schema="compiler.frontends.agent_workflow.syntax",
     drafts="compiler.frontends.common.drafts",
     options=OPTIONS,
 )

@@ -15,6 +15,7 @@ from compiler.text.source import LINE_END, Source
 
 if TYPE_CHECKING:
     from compiler.diagnostics.model import Diagnostic
+    from compiler.frontends.common.marks import Ids, Mark, Marks
     from compiler.ir.program import Program
     from compiler.project.options import Option, Options, TargetOptions
     from compiler.project.project import Project
@@ -90,11 +91,25 @@ class Formatter(Protocol):
         """Return the normal form of a document, proved to mean the same; never raises for any content."""
 
 
+class Marking(Protocol):
+    """The functions of a module that marks names for editors; `ids` finds the steps in a reference."""
+
+    @property
+    def ids(self) -> Ids: ...  # noqa: D102
+
+    def marks_of(self, job: Job) -> Marks:
+        """Return the marks of a document in order, also after errors; never raises for any content."""
+
+    def name_issue(self, mark: Mark, new: str, /) -> str:
+        """Return why the input, output or step of a mark can't get a new name, as a sentence, or ""."""
+
+
 class Format(Struct, frozen=True):
     """A source format: a document's `noun` in messages, its file `suffixes` and other file `names`, and its options.
 
     `module` has its front end, `formatter` its `format_document` (or the front end has it), and `drafts` drafts
-    scenarios, or is "" without scenarios. `grammars` are its files in `grammars/`, none for YAML and JSON.
+    scenarios, or is "" without scenarios. `marks` marks names. `schema` has the JSON Schema of its documents or of
+    their frontmatter, or is "". `grammars` are its files in `grammars/`, none for YAML and JSON.
     """
 
     name: str
@@ -107,10 +122,17 @@ class Format(Struct, frozen=True):
     names: tuple[str, ...] = ()
     formatter: str = ""
     drafts: str = ""
+    marks: str = ""
+    schema: str = ""
 
     def has(self, path: str) -> bool:
         """Return whether a file has a name of this format."""
         return path.endswith(self.suffixes) or path.rpartition("/")[2] in self.names
+
+    @property
+    def is_markdown(self) -> bool:
+        """Whether only the frontmatter of its documents is YAML."""
+        return bool(self.grammars)
 
     @property
     def word(self) -> str:
@@ -125,6 +147,11 @@ class Format(Struct, frozen=True):
     def load_formatter(self) -> Formatter:
         """Return the module that formats its documents, which only a few commands import."""
         module: Formatter = import_module(self.formatter or self.module)
+        return module
+
+    def load_marks(self) -> Marking:
+        """Return the module that marks names, which only editors need."""
+        module: Marking = import_module(self.marks)
         return module
 
 

@@ -8,4 +8,6 @@ FORMAT = Format(
     summary="programs as JSON, as written by the target json",
     suffixes=(".program.json",),
     module="compiler.frontends.json.frontend",
+    marks="compiler.frontends.json.marks",
+    schema="compiler.frontends.json.shapes",
 )

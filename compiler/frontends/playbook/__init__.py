@@ -10,6 +10,7 @@ FORMAT = Format(
     suffixes=(".playbook.md",),
     names=("PLAYBOOK.md",),
     module="compiler.frontends.playbook.frontend",
+    marks="compiler.frontends.playbook.marks",
     formatter="compiler.frontends.playbook.format",
     drafts="compiler.frontends.common.drafts",
     grammars=("playbook.lark",),

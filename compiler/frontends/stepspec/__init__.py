@@ -40,6 +40,8 @@ FORMAT = Format(
     summary="step specifications (YAML or JSON steps with a contract)",
     suffixes=(".stepspec.yaml", ".stepspec.yml", ".stepspec.json"),
     module="compiler.frontends.stepspec.frontend",
+    marks="compiler.frontends.stepspec.marks",
+    schema="compiler.frontends.stepspec.syntax",
     drafts="compiler.frontends.common.drafts",
     options=OPTIONS,
 )

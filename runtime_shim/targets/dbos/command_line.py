@@ -148,7 +148,7 @@ def execute_call(program: Table, argv: list[str], host: Host, display: Display, 
     vars(given).update(prog=host.prog, command=command, known=options, only=None, RUN=getattr(given, "RUN", "") or "")
     known = os.environ.pop("RDC_DATABASE", "")  # it may have a password, which is not for commands
     url = given.database or known or f"sqlite:///{program['name']}.sqlite"
-    application = application_of(program)
-    request = Request(program, given, display, kinds, host, Legs(url, application), Place(application, ""))
+    place = Place(application_of(program), "")
+    request = Request(program, given, display, kinds, host, Legs(url, place.queue), place)
     version = request.session().identity()["program"]
-    return calls[command][1](request._replace(place=Place(application, version)))
+    return calls[command][1](request._replace(place=place._replace(version=version)))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from compiler.driver import Compilation, Formatting, Settings, compile_file, format_opened, open_file
+from compiler.driver import Compilation, Formatting, Settings, compile_file, format_opened, marks_of, open_file
 from compiler.frontends.playbook.check.rules import read
 from compiler.frontends.rundown import Layout
 from compiler.ir.program import Program
@@ -21,6 +21,7 @@ from compiler.text.source import Source
 from tests.conftest import ROOT
 from tests.differential.generate.agent_workflow import document, random_workflow
 from tests.support.any_text import FRAGMENTS, check, check_compilation, mutated, texts
+from tests.support.marked import check_marks
 from tests.support.random_playbooks import playbook
 
 # What these documents are made of, whole and broken, and what trips those who count lines and columns.
@@ -135,6 +136,8 @@ def check_and_format(data: bytes, name: str) -> None:
     if compiled.facts:
         compiled.facts()
     text, before = formatted.result.text, formatted.opened.source
+    if isinstance(before, Source):
+        check_marks(marks_of(formatted.opened, Settings()), before.text)
     if text is None or not isinstance(before, Source):
         assert compiled.program is None
         return

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -361,6 +362,32 @@ def test_a_damaged_run_of_another_document_is_not_in_the_list(client: Client, fo
     (other / "journal").write_bytes(b"00000000 {}\n")
     (folder / ".rdc" / "file").touch()
     assert [one["key"] for one in client.ask("/api/runs").json["runs"]] == ["deploy"]
+
+
+@pytest.mark.tool
+def test_a_makefile_has_a_state_only(client: Client, folder: Path) -> None:
+    def make(*words: str) -> None:
+        subprocess.run(["make", *words], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL, check=False)
+
+    assert spawn("compile", NAME, "--to", "make", "-o", "Makefile", cwd=folder).code == 0
+    make()
+    entry = next(one for one in client.ask("/api/runs").json["runs"] if one["key"] == "deploy.make")
+    assert (entry["state"], entry["step"]) == ("waiting", "2")
+    stream = client.stream("deploy.make")
+    state = stream.until("state")
+    assert (state["state"], state["step"], state["total"], state["next"]) == ("waiting", "2", 0, ["make resume"])
+    assert client.answer("deploy.make", step="2", at="1:2", reply="yes", by="ann").status == 409
+    assert client.ask("/api/runs/deploy.make/log/1").body == b""
+    make("REPLY=no")
+    assert stream.until("state", state="stop")
+    stream.close()
+
+
+def test_an_agent_cannot_answer_for_a_person(client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(cwd=folder)
+    monkeypatch.setenv("CLAUDECODE", "1")
+    refused = client.answer("deploy", step="2", at="2:2", reply="yes", by="ann")
+    assert (refused.status, "this is for a person" in refused.json["error"]) == (409, True)
 
 
 # --- Answers ----------------------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def read(file: Path, records: Sequence[Record]) -> list[Visit]:
     return reading.visits
 
 
-def ways(file: Path, visits: Sequence[Visit]) -> list[tuple[str, ...]]:
+def paths(file: Path, visits: Sequence[Visit]) -> list[tuple[str, ...]]:
     """The boxes of each transition; each pair has an arrow in the picture."""
     about = drawn(file).document
     copies = {(box.source, box.step) for box in about.boxes if box.source}
@@ -52,10 +52,10 @@ def ways(file: Path, visits: Sequence[Visit]) -> list[tuple[str, ...]]:
     arrows = {(arrow.source, arrow.target) for arrow in about.arrows}
     assert ids
     found = [(one.step, *one.path, one.next) for one in visits]
-    for way in found:
-        for before, after in pairwise(way):
+    for path in found:
+        for before, after in pairwise(path):
             target = f"{before} → {after}" if (before, after) in copies else after
-            assert (before, target) in arrows, way
+            assert (before, target) in arrows, path
     return found
 
 
@@ -65,7 +65,7 @@ def test_a_path_has_branches(tmp_path: Path) -> None:
     visits = read(file, records_of(tmp_path, "preflight-checks"))
     assert [one.step for one in visits] == ["1", "2.1", "2.2", "2.3", "2.4", "Report"]
     assert [one.word for one in visits] == ["PASS", "PASS", "FAIL", "PASS", "FAIL", "PASS"]
-    assert ways(file, visits)[4] == ("2.4", "2", "Report")
+    assert paths(file, visits)[4] == ("2.4", "2", "Report")
 
 
 def test_a_path_has_the_ends_of_nested_runbooks(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_path_has_the_ends_of_nested_runbooks(tmp_path: Path) -> None:
     )
     assert spawn("run", file.name, cwd=tmp_path).code == 0
     visits = read(file, records_of(tmp_path, "outer"))
-    assert ways(file, visits)[0] == ("1/inner.runbook.md/1", "1/inner.runbook.md/1/COMPLETE", "2")
+    assert paths(file, visits)[0] == ("1/inner.runbook.md/1", "1/inner.runbook.md/1/COMPLETE", "2")
 
 
 def test_a_path_of_a_specification_has_the_box_of_its_attempts(tmp_path: Path) -> None:

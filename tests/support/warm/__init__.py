@@ -82,7 +82,7 @@ def run(
     loads: str = "",
     seconds: int = 0,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Call a program to its end, as `subprocess.run` does that captures what it says.
+    """Call a program to its end, as `subprocess.run` does that captures its output.
 
     The words are `python [-S] SCRIPT …` or `python -m rdc …` with the interpreter that runs the tests; all others begin
     a process in the usual way, though what a Makefile calls is forked (`forking`). Without input there is nothing to
@@ -153,7 +153,7 @@ class _Server:
     def _number(self) -> int:
         """What the process answers; it has ended where that is nothing."""
         answer = self._channel.recv(8)
-        assert answer, "the process that forks has ended; what it said is on standard error"
+        assert answer, "the process that forks has ended; its message is on standard error"
         return int.from_bytes(answer, "big")
 
 

@@ -25,7 +25,7 @@ BESIDE = b'return compile(code, self.path, "exec")'
 """What a program does with a runtime in a file of its own."""
 
 LONG = 8_000
-"""From so many bytes on a part is kept."""
+"""From so many bytes on a part is stored."""
 
 PLAIN = {"-I", "-B", "-E", "-P", "-s", "-u"}
 """Options that leave a script as it is."""

@@ -26,7 +26,7 @@ _PROMPT = Regex(
     re.MULTILINE,
 )
 
-_PLACEHOLDER = Regex(
+PLACEHOLDER = Regex(
     r"(?<!<)<(?:[^\W\d_]\w*+(?:-\w++| (?!\d+>)\w++){0,6}>(?![\w>&|(])|[A-Z][A-Z0-9_]++(?:[ -][A-Z0-9_]++){0,6}>(?!>))"
     r"|(?:(?<=[/=:@.,-])<[^\W\d_][\w ./:-]{0,60}>|(?<!<)<[^\W\d_][\w ./:-]{0,60}>(?=[ \t]*(?:[;)]|$)))(?![>&|(])",
     re.MULTILINE,
@@ -52,7 +52,7 @@ def check_commands(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
             yield Diagnostic("RD053", source.path, code.span, problem, remedy)
         if _PROMPT.search(code.text):
             yield from _prompts(source, code)
-        if "<" in code.text and _PLACEHOLDER.search(code.text):
+        if "<" in code.text and PLACEHOLDER.search(code.text):
             yield from _placeholders(source, code)
         if "${{" in code.text:
             yield from _expressions(source, code)
@@ -122,7 +122,7 @@ def _session(shown: str) -> tuple[list[tuple[int, str]], frozenset[int]]:
 def _placeholders(source: Source, code: Code) -> Iterator[Diagnostic]:
     shown = shell_text(code.text, all_words=True)
     _, output = _session(shown)
-    found = [match for match in _PLACEHOLDER.finditer(shown) if _at(match)[0] not in output]
+    found = [match for match in PLACEHOLDER.finditer(shown) if _at(match)[0] not in output]
     if not found:
         return
     first, *others = dict.fromkeys(match[0] for match in found)

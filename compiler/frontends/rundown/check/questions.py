@@ -16,6 +16,7 @@ from compiler.frontends.rundown.check.numbering import (
 )
 from compiler.frontends.rundown.parse.checklist import TASK
 from compiler.frontends.rundown.parse.document import _MOST, question_in
+from compiler.frontends.rundown.printing import heading, section
 from compiler.frontends.rundown.syntax import AnyStep, Dynamic, Goto, Runbook, Step, Substep, Word, all_steps, spell
 from compiler.reading.comments import ignoring_lines
 from compiler.text.regex import Regex
@@ -118,9 +119,7 @@ class _Parts(NamedTuple):
 
     def section(self, header: str, prompt: str, code: str, transitions: Sequence[str]) -> str:
         """Return a step in the document's order of parts, below a header if there is one."""
-        listed = "\n".join(transitions)
-        parts = (listed, prompt, code) if self.is_after_header else (prompt, code, listed)
-        return "\n\n".join(filter(None, (header, *parts)))
+        return section(header, prompt, code, transitions, after_header=self.is_after_header)
 
 
 def split(source: Source, runbook: Runbook, step: AnyStep, *, asks_first: bool) -> Fix | None:
@@ -248,12 +247,12 @@ def _new_header(runbook: Runbook, step: AnyStep, kind: str, title: str) -> tuple
     parent = next((each for each in runbook.steps if step in each.substeps), None)
     number = step.id + 1 if isinstance(step.id, int) else 0
     if parent and number:
-        return f"### {spell(parent.id)}.{number} {title}", []
+        return heading(spell(parent.id), title, number), []
     if number:
-        return f"## {number}. {title}", []
+        return heading(number, title), []
     taken = {each.id for each in (parent.substeps if parent else runbook.steps)}
     names = (f"{step.id}_{kind}{again or ''}" for again in count())
     name = next(name for name in names if name not in taken)
     if parent:
-        return f"### {spell(parent.id)}.{name}: {title}", []
-    return f"## {name}: {title}", [f"- PASS: GOTO {name}"]
+        return heading(spell(parent.id), title, name), []
+    return heading(name, title), [f"- PASS: GOTO {name}"]

@@ -35,6 +35,7 @@ from compiler.frontends.rundown.syntax import (
     all_steps,
     spell,
 )
+from compiler.reading.comments import marks_in
 from compiler.scenarios.model import Event, InvalidEvent, Reply
 from compiler.scenarios.model import Goto as Jump
 from compiler.text.regex import Regex
@@ -249,6 +250,13 @@ def _continues_to_stop(source: Source, runbook: Runbook) -> Iterator[Diagnostic]
             yield Diagnostic("RD406", source.path, failed.span, problem, remedy)
 
 
+def _marks(source: Source, _: Runbook) -> Iterator[Diagnostic]:
+    """Warn about each guess of an importer that a person hasn't accepted (D2)."""
+    for line, words in marks_in(source).items():
+        problem = f"`rdc import` guessed here: {words}"
+        yield Diagnostic("RD059", source.path, source.line_span(line), problem, "check it, then delete this comment")
+
+
 def _explicit_failures(step: Step) -> Iterator[tuple[Substep, Transition]]:
     return ((child, item) for child in step.substeps for item in child.transitions if not item.word.passes)
 
@@ -286,4 +294,5 @@ RULES: tuple[Rule, ...] = (
     unchecked_work,
     _tolerated,
     _continues_to_stop,
+    _marks,
 )

@@ -36,9 +36,9 @@ from compiler.frontends.rundown.parse.document import parse_scanned
 from compiler.frontends.rundown.parse.lines import Header, print_transition
 from compiler.frontends.rundown.parse.messages import missing_steps
 from compiler.frontends.rundown.parse.outline import Scanned, deciding_steps, layout_of, scan, without_offer
+from compiler.frontends.rundown.printing import marked
 from compiler.frontends.rundown.syntax import Complete, Runbook, Stop, Transition, spell
 from compiler.ir.serialize import same
-from compiler.text.regex import Regex
 from compiler.text.source import Source, Span
 
 OUT_OF_ORDER = {"RD112", "RD113"}
@@ -197,10 +197,6 @@ def _content(source: Source, sections: Sequence[Section]) -> Iterator[tuple[str,
             yield from ((kind, line) for line in lines if line.strip() and line != SEPARATOR)
 
 
-_CLOSING = Regex(r"(^|[ \t])#+$")
-"""Matches closing marks of a Markdown heading."""
-
-
 class Spelling:
     """The normal spelling of each piece of a document whose only errors are in order and numbering."""
 
@@ -216,7 +212,7 @@ class Spelling:
         text, parsed = (piece.block.text, piece.block.parsed) if piece.block else ("", None)
         match piece.kind, parsed:
             case "TITLE", _:
-                return _heading("#", text)
+                return marked("#", text)
             case "STEP" | "SUBSTEP", Header():
                 return self._header(piece.kind, text, parsed, self._labels[piece.first])
             case "TRANSITION", Transition():
@@ -236,7 +232,7 @@ class Spelling:
             separator = re.sub(r"[ \t]+", " ", separator)  # keep the author's punctuation, or a number that is an error
         else:
             separator = ". " if kind == "STEP" else " "
-        return _heading("##" if kind == "STEP" else "###", f"{name}{separator}{title}" if title else name)
+        return marked("##" if kind == "STEP" else "###", f"{name}{separator}{title}" if title else name)
 
     def _transition(self, text: str, parsed: Transition) -> str:
         transition = self._numbering.transition(parsed)
@@ -245,7 +241,3 @@ class Spelling:
             return print_transition(transition)
         bare = replace(transition, action=type(action)())
         return f"{print_transition(bare)} {text[quote:].rstrip()}"  # the message with the author's escapes
-
-
-def _heading(marks: str, text: str) -> str:
-    return f"{marks} {text} {marks}" if _CLOSING.search(text) else f"{marks} {text}".rstrip()

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,6 +13,7 @@ from compiler.frontends.rundown.parse.blocks import Block
 from compiler.frontends.rundown.parse.build import TEXTS
 from compiler.frontends.rundown.parse.outline import BODIES, Scanned
 from compiler.frontends.rundown.syntax import Transition
+from compiler.reading.comments import marks_in
 from compiler.reading.frontmatter import FENCE
 from compiler.text.regex import Regex
 from compiler.text.source import LINE_END, Source
@@ -27,7 +28,7 @@ class Piece(Struct, frozen=True):
 
     `kind` is a terminal of the grammar, or REST for comments, rules and link definitions. A piece of text is all
     consecutive text with any REST in between, because prompts are shown as written. `block` is its first block, or None
-    for REST. `ends_in_list` is true if an indented block below could join it.
+    for REST. `ends_in_list` is true if an indented block below could join it, `is_mark` for marks of an importer.
     """
 
     kind: str
@@ -35,6 +36,7 @@ class Piece(Struct, frozen=True):
     last: int
     block: Block | None = None
     ends_in_list: bool = False
+    is_mark: bool = False
 
 
 class Section(Struct, frozen=True):
@@ -96,8 +98,10 @@ def _first_line(source: Source, block: Block) -> int:
 
 def _rest(source: Source, begin: int, end: int) -> Iterator[Piece]:
     written = [number for number in range(begin, end) if source.lines[number - 1].strip()]
-    if written:
-        yield Piece("REST", written[0], written[-1])
+    marked = sum(1 for number in takewhile(marks_in(source).__contains__, written))
+    for first, last, is_mark in ((0, marked, True), (marked, len(written), False)):
+        if first < last:
+            yield Piece("REST", written[first], written[last - 1], is_mark=is_mark)
 
 
 def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
@@ -180,10 +184,14 @@ def _without_modifier(piece: Piece) -> Piece:
 
 
 def _ordered(step: Section, layout: Layout) -> Section:
-    """Return the step with its parts in order; a comment stays with the part below it, and text below a body there."""
+    """Return the step with its parts in order; a comment stays with the part below it, and text below a body there.
+
+    Marks of an importer stay below the header.
+    """
     groups: list[tuple[str, list[Piece]]] = []
     lead: list[Piece] = []
-    for piece in step.pieces:
+    marked = step.pieces[: step.pieces[:1] != () and step.pieces[0].is_mark]
+    for piece in step.pieces[len(marked) :]:
         lead.append(piece)
         if piece.kind == "REMARK" and groups and groups[-1][0] in BODIES:
             groups[-1][1].extend(lead)
@@ -192,7 +200,7 @@ def _ordered(step: Section, layout: Layout) -> Section:
             groups.append((piece.kind, lead))
             lead = []
     groups.sort(key=lambda group: ORDER[layout].index(group[0]))
-    return replace(step, pieces=(*(piece for _, group in groups for piece in group), *lead))
+    return replace(step, pieces=(*marked, *(piece for _, group in groups for piece in group), *lead))
 
 
 SEPARATOR = "<!-- -->"

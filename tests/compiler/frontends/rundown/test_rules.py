@@ -34,6 +34,13 @@ CASES: dict[str, tuple[str, list[str]]] = {
         FINE + "```sh\ntrue\n```\n<!-- a note -->\n- PASS: STOP x\n---\n## 2. Two\n",
         ["RD401 8:4", "RD403 1:4"],
     ),
+    "open-guess": (
+        FINE + "\n<!-- rdc: check this: a guess -->\n<!--rdc: check this: b-->\n\ntext\n",
+        ["RD059 3:1", "RD059 4:1"],
+    ),
+    "open-guess-in-text": (FINE + "\ntext\n\n<!-- rdc: check this: a -->\n\nmore\n", ["RD059 5:1"]),
+    "open-guess-in-code": (FINE + "```\n<!-- rdc: check this: a -->\n```\n", []),
+    "almost-an-open-guess": (FINE + "\n<!-- check this: a -->\n\nsay <!-- rdc: check this: a -->\n", []),
     # D3
     "frontmatter": ("---\nname: x\nmine: [1]\n---\n" + FINE, []),
     "frontmatter-broken": ("---\nname: [\n---\n" + FINE, ["RD010 2:1"]),

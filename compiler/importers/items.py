@@ -1,0 +1,324 @@
+"""Turn the text, the lists and the code blocks below one heading into the items of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from compiler.importers import markup, words
+from compiler.importers.commands import Block, is_command_span, read_block
+from compiler.importers.draft import Item, Mark
+from compiler.importers.markdown import Piece
+from compiler.text.regex import Regex
+
+_CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
+_ASKS_TO_RUN = Regex(r"\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b", 2)
+_LEAVES = Regex(r"\s*(?:exit|logout)\s*")
+
+AFTER = "After the command:"
+EXPECTED = "Expected output:"
+
+_LONGEST_CASE, _SHORT = 80, 8
+_EXAMPLE = Regex(r"for (?:example|instance)\b", 2)
+_PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
+
+
+class Machine:
+    """Where commands run: the line that opened a shell in this section, and the line of an earlier section."""
+
+    def __init__(self) -> None:
+        self.shell = 0
+        self.earlier = 0
+
+    def leave_section(self) -> None:
+        """Remember an open shell for the next section."""
+        self.earlier, self.shell = self.shell or self.earlier, 0
+
+
+class Text(Struct, frozen=True):
+    """A text that waits for a block: its Markdown, its words without markup, and its line."""
+
+    markdown: str
+    plain: str
+    line: int
+
+
+class Items:
+    """Collects the items of one heading; `own` is its text above the first item."""
+
+    def __init__(self, heading: str, machine: Machine) -> None:
+        self.heading = heading
+        self.machine = machine
+        self.items: list[Item] = []
+        self.own: list[str] = []
+        self.lead: list[Text] = []
+        self.hint = ""  # the instruction of a conditional item, for the title of the command in it
+        self.instructions = 0
+
+    def read(self, pieces: Sequence[Piece]) -> None:
+        """Read the content of a heading."""
+        for piece in pieces:
+            self._piece(piece)
+        self._flush()
+
+    def _piece(self, piece: Piece) -> None:
+        if piece.kind == "code":
+            self._code(piece)
+        elif piece.kind == "list":
+            self._list(piece)
+        elif not self._span(piece):
+            self.lead.append(Text(piece.text, piece.plain, piece.line))
+
+    # --- Code ---------------------------------------------------------------------------------------------------------
+
+    def _code(self, piece: Piece) -> None:
+        block = read_block(piece.info, piece.text)
+        is_below = bool(self.items) and bool(self.items[-1].code)
+        last = self.lead[-1].plain if self.lead else ""
+        if block.kind == "output" and is_below and (not last or words.follows(last) or "output" in last.lower()):
+            self._expect(self._taken(), block.code, block.tag)
+            return
+        if block.kind in {"output", "sample"}:
+            self._sample(piece, block, last)
+            return
+        self._split_lead()
+        shell = self.machine.shell
+        if shell and not block.why:
+            block = replace(block, kind="show", why=f"the command in line {shell} opened a shell")
+        if block.opens:
+            self.machine.shell = piece.line
+        elif shell and _LEAVES.fullmatch(block.code):
+            self.machine.shell = 0
+        self._command(block, piece.line)
+
+    def _sample(self, piece: Piece, block: Block, last: str) -> None:
+        if last and words.puts(last):
+            self._split_lead()
+            title, texts_above = self._title(last, "Use this"), self._taken()
+            self._add(Item(title, texts_above, piece.text, markup.tag(block.tag), line=piece.line))
+        else:
+            self.lead.append(Text(markup.shown(piece.text, block.tag), "", piece.line))
+
+    def _command(self, block: Block, line: int) -> None:
+        above_it = [text.plain for text in self.lead if text.plain]
+        plain = above_it[-1] if above_it else ""
+        case = "" if self.hint else words.condition(plain)
+        if not case and not self.hint and len(plain.split()) <= _SHORT and above_it[1:]:
+            case = words.condition(above_it[-2])  # the last text is only `Run:`
+        title = self.hint or self._title(plain, "")
+        self.hint = ""
+        title = title or (markup.cut(self.heading) if not self.items else "") or f"Run {_summary(block.code)}"
+        above = self._taken()
+        notes = (Mark("shown", block.why, line),) if block.why else ()
+        tag = "bash" if block.kind == "run" else "bash prompt"
+        item = Item(title, above, block.code, tag, notes=notes, line=line)
+        if block.kind == "run":
+            self._ask_machine(line)
+            near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]
+            harm = block.harm or (words.does_harm(words.instruction(plain)) and block.code.strip().split("\n"))
+            questions = [guard(case, above, line)] if case else []
+            if any(map(words.names_machine, near)):
+                questions.append(machine_question(line, "" if case else above))
+            if harm and len(questions) == 1:
+                questions = [_joined(questions[0], _harm_question(title, harm, line))]
+            elif harm:
+                questions.append(_harm_question(title, harm, line))
+            self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
+            item = replace(item, text="" if case or any(map(words.names_machine, near)) else above)
+        self._add(item)
+        if block.output:
+            self._expect("", block.output, "")
+
+    def _ask_machine(self, line: int) -> None:
+        if self.machine.earlier:
+            words_of_mark = f"line {self.machine.earlier} opened a shell; this command runs on this machine"
+            mark = Mark("machine", words_of_mark, line)
+            text = "An earlier step opened a shell on another machine or in another program."
+            self._add(Item("Do the next commands run on this machine?", text, replies="stop", marks=(mark,), line=line))
+            self.machine.earlier = 0
+
+    def _expect(self, above: str, output: str, tag: str) -> None:
+        item = self.items[-1]
+        block = markup.shown(output, tag)
+        parts = [item.text, above, *([] if EXPECTED in item.text and not above else [EXPECTED]), block]
+        self.items[-1] = replace(item, text="\n\n".join(filter(None, parts)))
+
+    # --- Text ---------------------------------------------------------------------------------------------------------
+
+    def _split_lead(self) -> None:
+        """Give each text about the command above to its item, except a condition, which may be for the next command."""
+        while self.items and self.lead:
+            plain, is_last = self.lead[0].plain, len(self.lead) == 1
+            is_above = not plain or (words.follows(plain) and not words.condition(plain) and not plain.endswith(":"))
+            if not is_above or (is_last and not plain):
+                break
+            self._after(self.lead.pop(0))
+
+    def _taken(self) -> str:
+        taken = "\n\n".join(markup.safe(text.markdown) for text in self.lead)
+        self.lead = []
+        return taken
+
+    def _flush(self) -> None:
+        for text in self.lead:
+            if self.items:
+                self._after(text)
+            else:
+                self.own.append(markup.safe(text.markdown))
+        self.lead = []
+
+    def _after(self, text: Text) -> None:
+        """Add a text below a command: as a question, or to the text of the command."""
+        if text.plain and words.asks(text.plain) and (words.imperative(text.plain) or words.condition(text.plain)):
+            self._question(text.plain, markup.safe(text.markdown), text.line)
+            return
+        item = self.items[-1]
+        label = [AFTER] if item.code and AFTER not in item.text else []
+        self.items[-1] = replace(item, text="\n\n".join(filter(None, [item.text, *label, markup.safe(text.markdown)])))
+
+    def _question(self, plain: str, markdown: str, line: int) -> None:
+        self.instructions += 1
+        self._add(
+            Item(self._title(plain, markup.cut(words.sentences(plain)[0] if plain else "Do this")), markdown, line=line)
+        )
+
+    def _title(self, plain: str, otherwise: str) -> str:
+        return words.capital(markup.cut(words.instruction(plain))) or otherwise
+
+    def _add(self, item: Item) -> None:
+        self.items.append(item)
+
+    # --- Lists --------------------------------------------------------------------------------------------------------
+
+    def _list(self, piece: Piece) -> None:
+        items = piece.pieces
+        is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
+        is_text = not piece.has_code and (is_plain or all(words.is_fact(item.plain) for item in items))
+        if is_text and not any(map(_runs_span, items)):
+            self.lead.append(Text(piece.text, piece.plain, piece.line))
+            return
+        last = self.lead[-1].plain if self.lead else ""
+        case = words.condition(last if last.endswith(":") else (words.sentences(last) or [""])[-1])
+        above = ""
+        if case:
+            self._split_lead()
+            above = self._taken()
+        elif not self.items:
+            self._flush()
+        start = len(self.items)
+        for item in items:
+            self._item(item)
+        self._guard(start, case, above, piece.line)
+
+    def _item(self, item: Piece) -> None:
+        first, *rest = item.pieces or (item,)
+        if first.kind != "text":
+            for piece in item.pieces:
+                self._piece(piece)
+            return
+        if not item.has_code:
+            self._instruction(item, first)
+            return
+        self._split_lead()
+        case = words.condition(first.plain)
+        start, above = len(self.items), ""
+        if case:
+            above = "\n\n".join(filter(None, [self._taken(), markup.safe(first.text)]))
+            self.hint = self._title(first.plain, "")
+        else:
+            self.lead.append(Text(first.text, first.plain, first.line))
+        for piece in rest:
+            self._piece(piece)
+        self._flush()
+        self.hint = ""
+        self._guard(start, case, above, item.line)
+
+    def _instruction(self, item: Piece, first: Piece) -> None:
+        if len(item.pieces) == 1 and self._span(first):
+            return
+        is_question = item.info != "-" and not (item.info == "1" and words.is_fact(first.plain))
+        if is_question or (item.info == "-" and words.instruction(first.plain)):
+            self._split_lead()
+            body = "\n\n".join(piece.text for piece in item.pieces)
+            self._question(first.plain, "\n\n".join(filter(None, [self._taken(), markup.safe(body)])), item.line)
+        else:
+            text = "\n\n".join(piece.text for piece in item.pieces) if item.info == "1" else item.text
+            self.lead.append(Text(text, item.plain, item.line))
+
+    def _span(self, piece: Piece) -> bool:
+        """Add a command in a sentence, which is shown; return whether the sentence asks to run one."""
+        if not _runs_span(piece):
+            return False
+        self._split_lead()
+        [code] = [code for code in _CODE_SPAN.findall(piece.text) if is_command_span(code)]
+        self.lead.append(Text(piece.text, piece.plain, piece.line))
+        why = "the command is in a sentence"
+        block = read_block("", code)
+        if block.opens:
+            self.machine.shell = piece.line
+        self._command(Block("show", f"{code}\n", why=why), piece.line)
+        return True
+
+    def _guard(self, start: int, case: str, above: str, line: int) -> None:
+        """Put a question before the items from `start` on, if they have a condition and a command."""
+        if not case:
+            return
+        added = self.items[start:]
+        if any(item.runs for item in added):
+            is_asked = len(added) == 2 and added[0].replies == "skip"  # one question is enough for one command
+            question = guard(case, above, line, len(added) - is_asked)
+            self.items[start:] = [_joined(question, added[0]) if is_asked else question, *added[is_asked:]]
+        elif added:
+            first = added[0]
+            self.items[start] = replace(first, text="\n\n".join(filter(None, [above, first.text])))
+        else:
+            self.lead.insert(0, Text(above, case, line))
+            self._flush()
+
+
+def guard(case: str, text: str, line: int, skips: int = 1) -> Item:
+    """Return the question whether a condition holds, which skips the items below it otherwise."""
+    mark = Mark("condition", "the command has a condition", line)
+    is_in_text = text and (len(case) > _LONGEST_CASE or _EXAMPLE.match(case))
+    title = "Does this apply?" if is_in_text else f"Does this apply: {markup.cut(case)}?"
+    return Item(title, text, replies="skip", skips=skips, marks=(mark,), line=line)
+
+
+def machine_question(line: int, text: str) -> Item:
+    """Return the question whether a command is for this machine, which skips it otherwise."""
+    mark = Mark("machine", "the text is about another machine", line)
+    return Item("Does the next command run on this machine?", text, replies="skip", marks=(mark,), line=line)
+
+
+def _joined(question: Item, harm: Item) -> Item:
+    """Return one question for a condition and for the harm of a command."""
+    return replace(question, text="\n\n".join(filter(None, [question.text, harm.text])), notes=harm.notes)
+
+
+def _harm_question(title: str, lines: Sequence[str], line: int) -> Item:
+    listed = ", ".join(markup.span(one) for one in lines)
+    note = Mark("harm", f"the command changes or deletes something: {lines[0]}", line)
+    return Item(
+        f"Do this now: {title[:1].lower()}{title[1:]}?",
+        f"The next command: {listed}",
+        replies="skip",
+        notes=(note,),
+        line=line,
+    )
+
+
+def _summary(code: str) -> str:
+    line = next((line for line in code.split("\n") if line.strip() and line.lstrip()[:1] != "#"), "")
+    plain = list(takewhile(_PLAIN_WORD.fullmatch, line.removeprefix("sudo ").split()))
+    return " ".join(plain[:3]) or "the command"
+
+
+def _runs_span(piece: Piece) -> bool:
+    if piece.kind == "item":
+        return len(piece.pieces) == 1 and _runs_span(piece.pieces[0])
+    if piece.kind != "text" or piece.info != "Paragraph" or not _ASKS_TO_RUN.search(piece.plain):
+        return False
+    return len([code for code in _CODE_SPAN.findall(piece.text) if is_command_span(code)]) == 1

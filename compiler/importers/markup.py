@@ -1,0 +1,92 @@
+"""Write text of a page so that a runbook reads it only as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import pyromark
+
+from compiler.frontends.rundown.check.rules import check
+from compiler.frontends.rundown.parse.document import parse
+from compiler.frontends.rundown.printing import fenced
+from compiler.text.regex import Regex
+from compiler.text.source import Source
+
+_SUSPECT = Regex(
+    r"^[ \t]*(?:[-*+#<>`~=|\[]|\d+[.)])|[?<]|\b(?:PASS|FAIL|YES|NO)\b|[yn]\]|^\s*(?:pass|fail|yes|no)\b|\t|\*\*\d",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""Matches text that a runbook may read as more than text."""
+
+_ABOUT_VALUES = frozenset({"RD016", "RD140"})
+"""Codes of references without a value, which stay as written."""
+
+_LANGUAGE = Regex(r"[^\w+#-]+")
+
+
+def safe(text: str) -> str:
+    """Return Markdown as it is if a runbook reads it as text and reports nothing, otherwise in a quote or a block."""
+    text = text.strip("\n")
+    if not text.strip() or not _SUSPECT.search(text):
+        return text
+    tagged = _only_shown(text)
+    tried = (text, tagged, quoted(tagged))
+    return next((one for one in tried if _is_text(one)), shown(text, ""))
+
+
+def _is_text(text: str) -> bool:
+    source = Source.from_text("", f"## 1. T\n\n{text}\n\n```bash\ntrue\n```\n")
+    parsed = parse(source, "after-body")
+    if parsed.runbook is None or parsed.diagnostics or len(parsed.runbook.steps) != 1:
+        return False
+    step = parsed.runbook.steps[0]
+    is_whole = step.code is not None and step.code.text == "true\n" and step.prompt == text.rstrip()
+    found = {one.code for one in check(source, parsed.runbook)} - _ABOUT_VALUES
+    return is_whole and not step.substeps and not found
+
+
+def _only_shown(text: str) -> str:
+    """Return Markdown whose blocks have tags that nothing runs."""
+    data, parts, place = text.encode(), list[bytes](), 0
+    events: Iterable[tuple[Any, Any]] = pyromark.events_with_range(text)
+    for event, where in events:
+        block = event["Start"].get("CodeBlock") if "Start" in event and isinstance(event["Start"], dict) else None
+        if isinstance(block, dict) and block["Fenced"].strip():
+            opening = data[where["start"] :].split(b"\n", 1)[0]
+            marks = len(opening) - len(opening.lstrip(b"`~"))
+            parts += [data[place : where["start"] + marks], tag(block["Fenced"]).encode()]
+            place = where["start"] + len(opening)
+    return b"".join([*parts, data[place:]]).decode()
+
+
+def quoted(text: str) -> str:
+    """Return text as a quote."""
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+
+
+def tag(info: str, otherwise: str = "text") -> str:
+    """Return the info string for a block that is only shown."""
+    words = _LANGUAGE.sub(" ", info).split()
+    language = words[0] if words and words[0] != "prompt" else otherwise
+    return f"{language} prompt"
+
+
+def shown(code: str, language: str) -> str:
+    """Return a block inside text, which nothing runs."""
+    return quoted(fenced(code, tag(language)))
+
+
+def cut(text: str, most: int = 80) -> str:
+    """Return plain text on one line without its closing mark, shortened at a space."""
+    line = " ".join(text.split()).rstrip(" .:,;")
+    return line if len(line) <= most else line[:most].rpartition(" ")[0].rstrip(" .:,;(") + "…"
+
+
+def span(code: str) -> str:
+    """Return a code span."""
+    longest = max((len(run) for run in re.findall(r"`+", code)), default=0)
+    ticks = "`" * (longest + 1)
+    space = " " if code[:1] == "`" or code[-1:] == "`" else ""
+    return f"{ticks}{space}{code}{space}{ticks}"

@@ -1,0 +1,326 @@
+"""Import a page or a skill: sections become the steps, questions and sections of a draft."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from compiler.frontends.rundown import MOST_HEADINGS
+from compiler.importers import markup, words
+from compiler.importers.draft import Draft, Item, Mark, Printed, Prose, one_line, print_draft
+from compiler.importers.items import Items, Machine, guard, machine_question
+from compiler.importers.markdown import Page, Section, read_page
+from compiler.importers.placeholders import in_text
+from compiler.importers.report import Refusal, Report, losses_of, report_of
+from compiler.importers.values import Values, find_values
+from compiler.text.regex import Regex
+from compiler.text.source import Source, without_ending
+
+
+class Options(Struct, frozen=True):
+    """The options of an import: words that are placeholders too, and whether placeholders become inputs at all."""
+
+    words: tuple[str, ...] = ()
+    inputs: bool = True
+
+
+class Imported(Struct, frozen=True):
+    """A draft as text, with its report, and the name of a skill or ""."""
+
+    text: str
+    report: Report
+    name: str = ""
+
+
+class Step(Struct):
+    """A step in the making: its items aren't final, and neither is its place."""
+
+    title: str
+    line: int
+    text: list[str] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+    name: str = ""
+    has_children: bool = False
+
+    @property
+    def count(self) -> int:
+        """The number of commands and instructions, without the questions that guard them."""
+        return sum(not item.replies for item in self.items)
+
+
+Part = Step | Prose
+
+
+def import_page(source: Source, origin: str, options: Options) -> Imported | Refusal:
+    """Return the draft of a page, or the reason why it has none. `origin` is the page's path from the draft.
+
+    Raises:
+        LostCodeError: The draft would lack a code line: a defect.
+    """
+    page = read_page(source)
+    builder = _Builder(one_line(_unquoted(page.metadata.get("title", (0, ""))[1])))
+    parts = builder.parts_of(page.root)
+    if not builder.is_procedure(parts):
+        problem = "the page has no procedure: it needs a command, or two instructions"
+        return Refusal(source.path, "no-procedure", problem)
+    steps = [part for part in parts if isinstance(part, Step)]
+    values = find_values([step.items for step in steps], options.words, asks=options.inputs)
+    draft = _draft(page, builder, parts, values)
+    draft = replace(draft, title=draft.title or _stem(source), origin=origin, sha256=source.sha256)
+    printed = print_draft(draft)
+    return Imported(printed.text, _report(source, page, draft, printed, values), draft.name)
+
+
+def _stem(source: Source) -> str:
+    return one_line(without_ending(source.name.rpartition("/")[2], (".md", ".markdown"))) or "Imported page"
+
+
+def _report(source: Source, page: Page, draft: Draft, printed: Printed, values: Values) -> Report:
+    losses = tuple(losses_of(page, values.names, printed.text))
+    return report_of(source.path, draft, printed, losses)
+
+
+class _Builder:
+    """Builds the steps of one page."""
+
+    def __init__(self, title: str) -> None:
+        self.machine = Machine()
+        self.title = title
+        self.text: list[str] = []
+        self.instructions = 0
+
+    def is_procedure(self, parts: Sequence[Part]) -> bool:
+        """Return whether a page has a command, or two instructions."""
+        items = [item for part in parts if isinstance(part, Step) for item in part.items]
+        return any(item.is_command for item in items) or self.instructions > 1
+
+    def parts_of(self, root: Section) -> list[Part]:
+        """Return the steps and sections of a page, and take its title."""
+        first, *rest = root.children or (Section(0, "", root.line),)
+        outer = [root]
+        children = root.children
+        if first.level == 1 and all(section.level > 1 for section in rest):
+            self.title = first.title
+            outer, children = [root, first], first.children
+        parts: list[Part] = []
+        for section in outer:
+            found = self._items(section)
+            self.text += [*([markup.safe("See " + ", ".join(section.links))] if section.links else []), *found.own]
+            if found.items:
+                parts.append(Step(self.title or "Start", section.line, [], found.items))
+        parts += [part for result in self._sections(children) for part in result]
+        return self._with_rollback(parts)
+
+    def _with_rollback(self, parts: list[Part]) -> list[Part]:
+        if not any(isinstance(part, Step) and not part.name for part in parts):
+            for part in parts:
+                if isinstance(part, Step):
+                    part.name = ""
+        names = [part for part in parts if isinstance(part, Step) and part.name]
+        for number, part in enumerate(names[1:], 2):
+            part.name = f"{part.name}_{number}"
+        return parts
+
+    def _items(self, section: Section) -> Items:
+        found = Items(section.title, self.machine)
+        found.read(section.pieces)
+        self.instructions += found.instructions
+        return found
+
+    def _sections(self, sections: Sequence[Section], *, in_rollback: bool = False) -> list[list[Part]]:
+        """Return the parts of sections side by side."""
+        are_alternatives = sum(words.is_way(section.title) for section in sections) > 1
+        found = []
+        for section in sections:
+            is_one = words.condition(section.title) or (are_alternatives and words.is_way(section.title))
+            parts = self._section(section, in_rollback=in_rollback)
+            if is_one:
+                _guard(guard(_IF.sub("", section.title), "", section.line), parts)
+            if words.names_machine(section.title):
+                _guard(machine_question(section.line, f"The section: {section.title}"), parts)
+            found.append(parts)
+        return found
+
+    def _section(self, section: Section, *, in_rollback: bool) -> list[Part]:
+        """Return the parts of a section and its children."""
+        shell = self.machine.shell
+        is_rollback = words.is_rollback(section.title) and not in_rollback
+        found = self._items(section)
+        links = [markup.safe("See " + ", ".join(section.links))] if section.links else []
+        own = Step(section.title, section.line, [*links, *found.own], found.items)
+        results = self._sections(section.children, in_rollback=in_rollback or is_rollback)
+        if not shell:
+            self.machine.leave_section()
+        parts = self._assembled(section, own, results, is_flat=is_rollback)
+        if is_rollback:
+            _as_rollback(parts)
+        return parts
+
+    def _assembled(self, section: Section, own: Step, results: Sequence[list[Part]], *, is_flat: bool) -> list[Part]:
+        below: list[Part] = []
+        for result in results:
+            single = result[0] if len(result) == 1 else None
+            if isinstance(single, Step) and not single.name and not below and (single.count < 2 or is_flat):
+                own.items += _lifted(single)
+                own.has_children = True
+            else:
+                below += result
+        if own.items:
+            return [own, *below]
+        if own.text:
+            return [self._text_part(section, own, has_children=bool(below)), *below]
+        if not below:
+            return [Prose(section.title, "", section.line)] if section.title else []
+        _add_above(below, f"**{_escaped(section.title)}**" if section.title else "")
+        return below
+
+    def _text_part(self, section: Section, own: Step, *, has_children: bool) -> Part:
+        plain = " ".join(piece.plain for piece in section.pieces[:1])
+        is_step = words.is_procedure(section.title) and not has_children
+        is_instruction = bool(words.imperative((words.sentences(plain) or [""])[0], purposes=False))
+        if words.is_reference(section.title) or not (is_step or is_instruction or _imperative_list(section)):
+            return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
+        self.instructions += 1
+        own.items = [Item(section.title or "Text", "\n\n".join(own.text), line=section.line)]
+        own.text = []
+        return own
+
+
+def _guard(question: Item, parts: Sequence[Part]) -> None:
+    """Put one question before everything below a heading."""
+    steps = [part for part in parts if isinstance(part, Step)]
+    count = sum(len(step.items) for step in steps)
+    if any(item.runs for step in steps for item in step.items):
+        steps[0].items.insert(0, replace(question, skips=count))
+
+
+_IF = Regex(r"^(?:if|when)\s+", re.IGNORECASE)
+
+
+def _lifted(step: Step) -> Iterator[Item]:
+    """Yield the items of a child with one command or instruction; the first one has the child's heading and text."""
+    for item in step.items:
+        if item.replies:
+            yield item
+            continue
+        lead = "" if item.title == step.title or _has(item.text, item.title) else f"{item.title}."
+        text = "\n\n".join(filter(None, [*step.text, markup.safe(lead), item.text]))
+        yield replace(item, title=step.title, text=text) if step.count == 1 else item
+
+
+def _add_above(parts: list[Part], text: str) -> None:
+    first = parts[0]
+    if isinstance(first, Step):
+        first.text.insert(0, text)
+    else:
+        parts[0] = Prose(first.title, "\n\n".join(filter(None, [text, first.text])), first.line)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\`*_\[\]<>])", r"\\\1", text)
+
+
+def _imperative_list(section: Section) -> bool:
+    items = [item for piece in section.pieces if piece.kind == "list" for item in piece.pieces]
+    return len(items) > 1 and all(words.instruction((words.sentences(item.plain) or [""])[0]) for item in items)
+
+
+def _as_rollback(parts: Sequence[Part]) -> None:
+    for part in parts:
+        if isinstance(part, Step):
+            part.name = "Rollback"
+
+
+# --- The draft --------------------------------------------------------------------------------------------------------
+
+
+def _draft(page: Page, builder: _Builder, parts: Sequence[Part], values: Values) -> Draft:
+    final: list[Item | Prose] = []
+    items = iter(values.steps)
+    for part in _few_sections(parts):
+        if isinstance(part, Prose):
+            final.append(Prose(part.title, in_text(part.text, values.names), part.line))
+        else:
+            final.append(_final(part, next(items), values))
+    metadata = {key: _unquoted(value) for key, (_, value) in page.metadata.items()}
+    is_skill = {"name", "description"} <= metadata.keys()
+    return Draft(
+        one_line(builder.title) or (metadata["name"] if is_skill else ""),
+        tuple(final),
+        metadata["name"] if is_skill else "",
+        metadata["description"] if is_skill else "",
+        in_text("\n\n".join(builder.text), values.names),
+        values.inputs,
+        values.outputs,
+    )
+
+
+def _unquoted(value: str) -> str:
+    value = value.strip()
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
+
+
+def _few_sections(parts: Sequence[Part]) -> Iterator[Part]:
+    """Yield the parts with at most as many sections as a runbook can have; the others become text of a section."""
+    found: list[Part] = []
+    count = 0
+    for part in parts:
+        above = found[-1] if found else None
+        if isinstance(part, Prose) and above and count >= MOST_HEADINGS:
+            text = "\n\n".join(filter(None, [f"**{_escaped(part.title)}**", part.text]))
+            if isinstance(above, Prose):
+                found[-1] = Prose(above.title, f"{above.text}\n\n{text}".strip(), above.line)
+            else:
+                above.text.append(text)
+            continue
+        count += isinstance(part, Prose)
+        found.append(part)
+    yield from found
+
+
+def _final(step: Step, items: Sequence[Item], values: Values) -> Item:
+    text = in_text("\n\n".join(filter(None, step.text)), values.names)
+    title = in_text(one_line(step.title), values.names) or "Step"
+    marks: tuple[Mark, ...] = ()
+    if step.name:
+        marks = (Mark("rollback", "no step leads here yet", step.line),)
+        items = [*items[:-1], replace(items[-1], replies="end")]
+        title = "" if title == step.name else title
+    items = [_without_title(item) for item in items]
+    if len(items) == 1 and not step.has_children:
+        item = items[0]
+        lead = "" if item.title in (title, step.title) or _has(item.text, item.title) else f"{item.title}."
+        whole = "\n\n".join(filter(None, [text, lead, item.text]))
+        return _asking(
+            replace(item, title=title, text=whole, name=step.name, marks=(*marks, *item.marks), line=step.line)
+        )
+    return Item(title, text, name=step.name, marks=marks, line=step.line, items=tuple(map(_asking, items)))
+
+
+def _without_title(item: Item) -> Item:
+    """Return an item without the first paragraph of its text if that is its title."""
+    first, _, rest = item.text.partition("\n\n")
+    is_title = _plain(first).rstrip(".:;, ") == _plain(item.title)
+    return replace(item, text=rest) if is_title and "](" not in first else item
+
+
+def _has(text: str, title: str) -> bool:
+    """Return whether a text has the words of a title, which may be shortened."""
+    return _plain(title).rstrip("…") in _plain(text)
+
+
+def _plain(text: str) -> str:
+    return " ".join(_MARKUP.sub("", text).split()).lower()
+
+
+_MARKUP = Regex(r"[`*]|^- ")
+
+
+def _asking(item: Item) -> Item:
+    """Return an item that has a text, a command, or a title that asks."""
+    if item.code or item.text.strip() or item.title.endswith("?"):
+        return item
+    return replace(item, title=f"{item.title}: done?")

@@ -1,0 +1,182 @@
+"""Find the values that a page leaves open, and write them as variables in commands and as references in text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from compiler.frontends.rundown.check.blocks import PLACEHOLDER
+from compiler.frontends.rundown.check.shell import read_commands
+from compiler.ir.texts import is_identifier, reserved_because
+from compiler.text.regex import Regex
+
+_YOUR = Regex(r"\bYOUR_[A-Z][A-Z0-9_]*\b")
+_COMMENT = Regex(r"(?<!\S)#[^\n]*")
+_OPEN = Regex(r"<<-?[ \t]*(?P<quote>['\"\\]?)(?P<end>\w+)")
+_READ = Regex(r"\$(?:\{(?P<braced>[A-Za-z_]\w*)\}|(?P<name>[A-Za-z_]\w*))")
+_SHELL_SETS_WORDS = """
+COLUMNS DISPLAY EDITOR EUID GOPATH GOROOT GROUPS HOME HOSTNAME HOSTTYPE IFS JAVA_HOME KUBECONFIG LANG LINENO LINES
+LOGNAME MACHTYPE NODE_OPTIONS OLDPWD OPTARG OPTIND OSTYPE PAGER PATH PPID PWD PYTHONPATH RANDOM REPLY SECONDS SHELL
+SHLVL TERM TMPDIR UID USER VIRTUAL_ENV XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR
+"""
+_SHELL_SETS = frozenset(_SHELL_SETS_WORDS.split())
+"""Variables that the shell or a login sets."""
+
+
+class Found(Struct, frozen=True):
+    """The placeholders of a block: the names by the text that the page has, such as `POD_NAME` by `<pod-name>`."""
+
+    names: Mapping[str, str]
+    reads: tuple[str, ...]
+    sets: tuple[str, ...]
+
+
+def name_of(written: str) -> str:
+    """Return the variable for a placeholder, or "" if it has no letters that a name can have."""
+    name = re.sub(r"[^A-Za-z0-9]+", "_", written.strip("<>")).strip("_").upper()
+    name = f"VALUE_{name}" if name[:1].isdigit() else name
+    name = f"{name}_VALUE" if name and reserved_because(name) else name
+    return name if is_identifier(name) and not reserved_because(name) else ""
+
+
+def find(code: str, words: Iterable[str]) -> Found:
+    """Return the placeholders of a block; `words` are bare words that are placeholders too."""
+    plain = _COMMENT.sub("", code)
+    written = dict.fromkeys([found[0] for found in PLACEHOLDER.finditer(plain)])
+    written |= dict.fromkeys(_YOUR.findall(plain))
+    written |= {word: None for word in words if re.search(_alone(word), plain)}
+    block = read_commands(PLACEHOLDER.sub("X", code))
+    reads = dict.fromkeys(name for name, _ in block.reads if name not in _SHELL_SETS and not reserved_because(name))
+    sets = dict.fromkeys(name for one in block.commands if not one.inside for name in assigned(one.words))
+    inner = dict.fromkeys(name for one in block.commands for name in assigned(one.words))
+    return Found(
+        {one: name for one in written if (name := name_of(one))},
+        tuple(name for name in reads if name not in inner),
+        tuple(sets),
+    )
+
+
+_ASSIGNMENT = Regex(r"([A-Za-z_]\w*)\+?=")
+_DECLARES = frozenset({"export", "declare", "readonly", "local", "typeset"})
+
+
+def assigned(words: Sequence[str]) -> list[str]:
+    """Return the variables that a simple command sets for those below it."""
+    if words and words[0] in _DECLARES | {"read"}:
+        found = [match[1] for word in words[1:] if (match := _ASSIGNMENT.match(word))]
+        return found or ([word for word in words[1:] if is_identifier(word)] if words[0] == "read" else [])
+    if words and words[0] in {"for", "select"}:
+        return list(words[1:2])
+    matches = [_ASSIGNMENT.match(word) for word in words]
+    return [match[1] for match in matches if match] if all(matches) else []
+
+
+def in_text(text: str, names: Mapping[str, str]) -> str:
+    """Return Markdown or a shown block where placeholders are references such as `{{POD_NAME}}`."""
+    for written, name in sorted(names.items(), key=lambda item: -len(item[0])):
+        if written.startswith("<"):
+            text = text.replace(written, f"{{{{{name}}}}}")
+        else:
+            text = re.sub(rf"(?<![\w$<{{-]){re.escape(written)}(?![\w>}}-])", f"{{{{{name}}}}}", text)
+    return text
+
+
+def reads_in_text(text: str, inputs: Iterable[str]) -> str:
+    """Return a shown block where `$NAME` of an input is a reference."""
+    known = frozenset(inputs)
+
+    def shown(match: re.Match[str]) -> str:
+        name = match["braced"] or match["name"]
+        return f"{{{{{name}}}}}" if name in known else match[0]
+
+    return _READ.sub(shown, text)
+
+
+def in_command(code: str, names: Mapping[str, str]) -> str | None:
+    """Return a command that reads variables instead of placeholders; None if quotes don't allow it."""
+    if not names:
+        return code
+    pattern = re.compile("|".join(map(_alone, sorted(names, key=len, reverse=True))))
+    writer = _Writer(code, names, pattern)
+    return writer.text() if writer.write() else None
+
+
+def _alone(written: str) -> str:
+    return re.escape(written) if written.startswith("<") else rf"(?<![\w$<{{-]){re.escape(written)}(?![\w>}}-])"
+
+
+class _Writer:
+    """Writes variables into a command; `quotes` are the open constructs, from the outside in."""
+
+    def __init__(self, code: str, names: Mapping[str, str], pattern: re.Pattern[str]) -> None:
+        self.code, self.names, self.pattern = code, names, pattern
+        self.place = 0
+        self.parts: list[str] = []
+        self.quotes: list[str] = []
+        self.bodies: list[tuple[str, bool]] = []
+
+    def text(self) -> str:
+        """Return the command."""
+        return "".join(self.parts)
+
+    def write(self) -> bool:
+        """Write the whole command; return whether its quotes are closed and allow each variable."""
+        while self.place < len(self.code):
+            if (found := self.pattern.match(self.code, self.place)) is not None:
+                self._variable(found)
+            elif self.code[self.place] == "\n" and self.bodies and not self.quotes:
+                if not self._body():
+                    return False
+            else:
+                self._character()
+        return self.quotes in ([], ["#"]) and not self.bodies
+
+    def _variable(self, found: re.Match[str]) -> None:
+        name, quote = self.names[found[0]], self.quotes[-1] if self.quotes else ""
+        written = {"'": f"'\"${name}\"'", '"': f"${{{name}}}", "#": found[0]}.get(quote, f'"${name}"')
+        self._take(len(found[0]), written)
+
+    def _take(self, length: int, written: str | None = None) -> None:
+        self.parts.append(self.code[self.place : self.place + length] if written is None else written)
+        self.place += length
+
+    def _character(self) -> None:
+        """Write one character, or two that belong together."""
+        now, quote = self.code[self.place], self.quotes[-1] if self.quotes else ""
+        if quote in {"#", "'"}:
+            if now == {"#": "\n", "'": "'"}[quote]:
+                self.quotes.pop()
+            if quote == "'" or now != "\n":  # the line break after a comment may start a here-document
+                self._take(1)
+        elif now == "\\":
+            self._take(2)
+        elif now == quote or (now == ")" and quote == "("):
+            self.quotes.pop()
+            self._take(1)
+        else:
+            self._open(now, quote)
+
+    def _open(self, now: str, quote: str) -> None:
+        body = _OPEN.match(self.code, self.place) if now == "<" and quote != '"' else None
+        if self.code.startswith("$(", self.place):
+            self.quotes.append("(")
+            return self._take(2)
+        if now in {"`", '"'} or (now == "'" and quote != '"') or (now == "(" and quote == "("):
+            self.quotes.append(now)
+        elif now == "#" and quote != '"' and (not self.place or self.code[self.place - 1].isspace()):
+            self.quotes.append("#")
+        elif body and self.code[self.place - 1 : self.place] != "<":
+            self.bodies.append((body["end"], bool(body["quote"])))
+            return self._take(len(body[0]))
+        return self._take(1)
+
+    def _body(self) -> bool:
+        """Write a here-document; return whether it has no placeholder that its quotes keep as written."""
+        end, is_quoted = self.bodies.pop(0)
+        found = re.compile(rf"\n(?:[^\n]*\n)*?\t*{re.escape(end)}(?=\n|\Z)").match(self.code, self.place)
+        if found is None or (is_quoted and self.pattern.search(found[0])):
+            return False
+        self._take(len(found[0]), self.pattern.sub(lambda one: f"${{{self.names[one[0]]}}}", found[0]))
+        return True

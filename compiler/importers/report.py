@@ -1,0 +1,170 @@
+"""The report of an import: the parts of a draft, its guesses, and the words and links of the page that it lacks."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from compiler.importers.draft import Draft, Printed, labeled
+from compiler.importers.markdown import Page, read_page, words_of
+from compiler.text.regex import Regex
+from compiler.text.source import Source
+
+VERSION = 1
+
+MOST_LISTED = 20  # the most guesses or losses of a kind in text
+
+
+class Entry(Struct, frozen=True):
+    """A guess or a loss: a stable kind, its words, its line in the page, and its line in the draft, 0 for none."""
+
+    kind: str
+    message: str
+    line: int
+    draft_line: int = 0
+
+
+class Report(Struct, frozen=True):
+    """The result of importing one page: counts, guesses and losses."""
+
+    source: str
+    draft: str
+    steps: int
+    commands_run: int
+    commands_shown: int
+    questions: int
+    inputs: tuple[str, ...]
+    asked: tuple[str, ...]
+    guesses: tuple[Entry, ...]
+    losses: tuple[Entry, ...]
+
+
+class Refusal(Struct, frozen=True):
+    """The reason why a file has no draft: a stable kind, its words, and the line of the file, 0 for the whole file."""
+
+    source: str
+    kind: str
+    message: str
+    line: int = 0
+
+
+class Import(Struct, frozen=True):
+    """The reports of one call, for `--format json`."""
+
+    version: int
+    drafts: tuple[Report, ...]
+    refused: tuple[Refusal, ...]
+
+
+class LostCodeError(Exception):
+    """A code line of the page is in no part of the draft: a defect of the importer. The argument is its line."""
+
+
+def report_of(source: str, draft: Draft, printed: Printed, losses: tuple[Entry, ...]) -> Report:
+    """Return the report of a printed draft."""
+    items = [item for _, item in labeled(draft) if not item.items]
+    guesses = [Entry(mark.kind, mark.words, mark.line) for mark in draft.marks]
+    for label, item in labeled(draft):
+        line = printed.lines[label]
+        guesses += [Entry(one.kind, one.words, one.line, line + 2 + at) for at, one in enumerate(item.marks)]
+        guesses += [Entry(one.kind, one.words, one.line, line) for one in item.notes]
+    return Report(
+        source,
+        "",
+        len(draft.steps),
+        sum(item.runs for item in items),
+        sum(bool(item.code) and not item.runs for item in items),
+        sum(not item.runs for item in items),
+        tuple(one.name for one in draft.inputs),
+        tuple(item.asks for item in items if item.asks),
+        tuple(sorted(guesses, key=lambda one: (one.line, one.draft_line))),
+        losses,
+    )
+
+
+# --- Losses -----------------------------------------------------------------------------------------------------------
+
+_COMMENT = Regex(r"^<!-- rdc: .*-->$", re.MULTILINE)
+_MARKS = Regex(r"[\s\"'${}<>_-]+")
+_PROMPT = Regex(r"^\s*+(?:\([\w.-]+\)\s*+)?+[$%❯➜>]\s+")
+_QUOTE = Regex(r"^(?:>\s?)+")
+
+
+def losses_of(page: Page, names: Mapping[str, str], text: str) -> Iterator[Entry]:
+    """Yield the words and links of a page that a draft lacks, each line's once.
+
+    Raises:
+        LostCodeError: The draft lacks a code line.
+    """
+    _find_code(page, names, text)
+    body = _COMMENT.sub("", text.split("\n---\n", 1)[-1])
+    for key, (line, value) in page.metadata.items():
+        if value.strip() and not {*words_of(value)} <= {*words_of(text)}:
+            yield Entry("frontmatter", f"{key}: {value}", line)
+    after = read_page(Source.from_text("", body)).content
+    left = Counter(word for _, word in after.words)
+    left.update(word for _, line in after.code for word in words_of(line))
+    left.subtract(word for _, line in page.content.code for word in words_of(line))
+    missing: dict[int, list[str]] = {}
+    for line, word in page.content.words:
+        left[word] -= 1
+        if left[word] < 0:
+            missing.setdefault(line, []).append(word)
+    yield from (Entry("words", " ".join(lost), line) for line, lost in missing.items())
+    yield from (Entry("link", url, line) for line, url in page.content.links if url and url not in body)
+
+
+def _find_code(page: Page, names: Mapping[str, str], body: str) -> None:
+    there = {_canonical(_QUOTE.sub("", line)) for line in body.split("\n")}
+    for number, line in page.content.code:
+        tried = (line, _PROMPT.sub("", line, count=1), _QUOTE.sub("", line))
+        replaced = (_with_names(one, names) for one in tried)
+        if not any(_canonical(one) in there for one in (*tried, *replaced)):
+            raise LostCodeError(number)
+
+
+def _with_names(line: str, names: Mapping[str, str]) -> str:
+    for written, name in sorted(names.items(), key=lambda item: -len(item[0])):
+        line = line.replace(written, name)
+    return line
+
+
+def _canonical(line: str) -> str:
+    """Return a code line without the marks that a placeholder or a prompt changes."""
+    return _MARKS.sub("", line).lower()
+
+
+# --- Text and JSON ----------------------------------------------------------------------------------------------------
+
+
+def as_text(report: Report) -> Iterator[str]:
+    """Yield the report as lines for a person."""
+    asked = f", asks for {len(report.asked)}" if report.asked else ""
+    yield (
+        f"{report.source}: {_many(report.steps, 'step')}, {_many(report.commands_run, 'command')} to run, "
+        f"{report.commands_shown} shown, {_many(report.questions, 'question')}, "
+        f"{_many(len(report.inputs), 'input')}{asked}"
+    )
+    for title, entries in (("guess", report.guesses), ("lost", report.losses)):
+        kinds = dict.fromkeys(entry.kind for entry in entries)
+        for kind in kinds:
+            of_kind = [entry for entry in entries if entry.kind == kind]
+            for entry in of_kind[:MOST_LISTED]:
+                place = f"line {entry.line}" + (f", draft line {entry.draft_line}" if entry.draft_line else "")
+                yield f"  {title}[{kind}] {entry.message} ({place})"
+            if len(of_kind) > MOST_LISTED:
+                yield f"  {title}[{kind}] and {len(of_kind) - MOST_LISTED} more"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of the reports that `rdc import --format json` prints."""
+    return msgspec.json.schema(Import)

@@ -1,0 +1,184 @@
+"""Give a draft its inputs and outputs: placeholders become variables, and late values are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from compiler.frontends.rundown.check.shell import read_commands
+from compiler.importers import placeholders
+from compiler.importers.draft import Item, Mark
+from compiler.importers.placeholders import Found
+from compiler.ir.program import Input
+from compiler.text.regex import Regex
+
+MOST = 100  # the most inputs and outputs of a runbook
+
+_REFERENCE = Regex(r"\{\{([A-Za-z_]\w*)\}\}")
+_OWNER = Regex(r"^(?:my|your|the|some)_")
+_MOVES = Regex(r"^[ \t]*(?:cd|pushd)[ \t]+\S", 8)
+_KEEPS = Regex(r"^[ \t]*(?:source|\.|alias|export|conda activate|nvm use)[ \t]+\S", 8)
+
+
+class Values(Struct, frozen=True):
+    """The steps of a draft with variables, its inputs, its outputs, and the names by the words of the page."""
+
+    steps: tuple[tuple[Item, ...], ...]
+    inputs: tuple[Input, ...]
+    outputs: tuple[str, ...]
+    names: Mapping[str, str]
+
+
+def find_values(steps: Sequence[Sequence[Item]], words: Sequence[str], *, asks: bool = True) -> Values:
+    """Return the steps, each with its items, with variables for placeholders; with `asks` false, only show such blocks.
+
+    `words` are placeholders that look like ordinary words.
+    """
+    flat = [(number, item) for number, items in enumerate(steps) for item in items]
+    found = [placeholders.find(item.code, words) if item.is_command else Found({}, (), ()) for _, item in flat]
+    set_by = _set_by(flat, found)
+    if not asks:
+        shown = [(number, _only_shown(item, one, set_by)) for (number, item), one in zip(flat, found, strict=True)]
+        return Values(_grouped(shown, len(steps)), (), (), {})
+    names = {written: name for one in found for written, name in one.names.items()}
+    most = frozenset(list(dict.fromkeys(names.values()))[:MOST])
+    names = {written: name for written, name in names.items() if name in most}
+    handed = _handed_on(found, set_by)
+    reads = (name for place, one in enumerate(found) for name in one.reads if (place, name) not in handed)
+    inputs = list(dict.fromkeys([*names.values(), *reads]))[:MOST]
+    outputs = tuple(dict.fromkeys(name for _, name in handed if name not in inputs))[:MOST]
+    written = [
+        (number, _written(item, names, inputs, [name for name in one.sets if name in outputs], one))
+        for (number, item), one in zip(flat, found, strict=True)
+    ]
+    return _with_questions(_with_marks(written, inputs), inputs, outputs, names, len(steps))
+
+
+def _set_by(flat: Sequence[tuple[int, Item]], found: Sequence[Found]) -> dict[str, int]:
+    """Return the first command that sets each variable."""
+    places: dict[str, int] = {}
+    for place, ((_, item), one) in enumerate(zip(flat, found, strict=True)):
+        for name in one.sets if item.runs else ():
+            places.setdefault(name, place)
+    return places
+
+
+def _handed_on(found: Sequence[Found], set_by: Mapping[str, int]) -> dict[tuple[int, str], None]:
+    return {
+        (place, name): None
+        for place, one in enumerate(found)
+        for name in one.reads
+        if name in set_by and set_by[name] < place
+    }
+
+
+def _only_shown(item: Item, found: Found, set_by: Mapping[str, int]) -> Item:
+    is_open = bool(found.names) or any(name not in set_by for name in found.reads)
+    if not item.runs or not is_open:
+        return item
+    note = Mark("shown", "the command has a placeholder", item.line)
+    return replace(item, tag="bash prompt", notes=(*item.notes, note))
+
+
+def _written(item: Item, names: Mapping[str, str], inputs: Sequence[str], sets: Sequence[str], found: Found) -> Item:
+    known = {written: name for written, name in found.names.items() if written in names}
+    code = placeholders.in_command(item.code, known) if item.runs else None
+    if code is not None and sets and "<<" not in code.rstrip("\n").rpartition("\n")[2]:
+        lines = "".join(f'echo "{name}=${name}" >> "$RDC_OUTPUT"\n' for name in sets)
+        code = f"{code.rstrip(chr(10))}\n{lines}"
+    if item.code and code is None:
+        code = placeholders.reads_in_text(placeholders.in_text(item.code, names), inputs)
+    notes, tag = item.notes, item.tag
+    if item.runs and code is not None and placeholders.in_command(item.code, known) is None:
+        tag, notes = "bash prompt", (*notes, Mark("shown", "a placeholder is in a quoted here-document", item.line))
+    text = placeholders.in_text(item.text, names)
+    return replace(
+        item, title=placeholders.in_text(item.title, names), text=text, code=code or "", tag=tag, notes=notes
+    )
+
+
+def _uses(item: Item) -> frozenset[str]:
+    """Return the values that an item shows, or that its command reads."""
+    shown = _REFERENCE.findall(f"{item.title}\n{item.text}\n{item.code}")
+    return frozenset([*shown, *(name for name, _ in (read_commands(item.code).reads if item.runs else ()))])
+
+
+def _with_marks(flat: Sequence[tuple[int, Item]], inputs: Sequence[str]) -> list[tuple[int, Item]]:
+    """Mark the second step that uses a value, and commands whose folder or variables the next command doesn't see."""
+    marked = list(flat)
+    last = max((place for place, (_, item) in enumerate(flat) if item.runs), default=-1)
+    for place, (number, item) in enumerate(flat):
+        if item.runs and place < last:
+            if _MOVES.search(item.code):
+                mark = Mark("folder", "the next commands run in the folder of the run again", item.line)
+                marked[place] = (number, replace(item, marks=(*item.marks, mark)))
+            elif _KEEPS.search(item.code) and "RDC_OUTPUT" not in item.code:
+                mark = Mark("state", "the next commands don't see the variables and functions of this shell", item.line)
+                marked[place] = (number, replace(item, marks=(*item.marks, mark)))
+    by_name: dict[str, list[int]] = {name: [] for name in inputs}
+    for place, (_, item) in enumerate(flat):
+        for name in _uses(item) & by_name.keys() if item.code else ():
+            by_name[name].append(place)
+    for name, places in by_name.items():
+        steps = list(dict.fromkeys(flat[place][0] for place in places))
+        if len(steps) > 1:
+            place = next(one for one in places if flat[one][0] == steps[1])
+            number, item = marked[place]
+            mark = Mark("shared", f"{name} has the same value here as in an earlier step", item.line)
+            marked[place] = (number, replace(item, marks=(*item.marks, mark)))
+    return marked
+
+
+def _with_questions(
+    flat: list[tuple[int, Item]], inputs: Sequence[str], outputs: tuple[str, ...], names: Mapping[str, str], count: int
+) -> Values:
+    """Ask for each value that is first needed below a command, instead of when the run starts."""
+    left: list[str] = []
+    used = [_uses(item) for _, item in flat]
+    for name in inputs:
+        places = [place for place, names_there in enumerate(used) if name in names_there]
+        first = places[0] if places else 0
+        if not any(item.code for _, item in flat[:first]):
+            left.append(name)
+            continue
+        first = _outside(flat, first, places[-1])
+        question = Item(f"Which {_spoken(name)}?", asks=name, line=flat[first][1].line)
+        _insert(flat, first, question)
+        used.insert(first, frozenset())
+    declared = tuple(Input(name, description=_described(name, names)) for name in left)
+    return Values(_grouped(flat, count), declared, outputs, names)
+
+
+def _spoken(name: str) -> str:
+    return _OWNER.sub("", name.lower()).removesuffix("_value").replace("_", " ")
+
+
+def _described(name: str, names: Mapping[str, str]) -> str:
+    written = next((written.strip("<>") for written, other in names.items() if other == name), name)
+    return "" if written == name else written
+
+
+def _outside(flat: Sequence[tuple[int, Item]], first: int, last: int) -> int:
+    """Return the place above all questions that skip the first use of a value, but not its last."""
+    for place in range(first):
+        item = flat[place][1]
+        if item.replies == "skip" and first <= place + item.skips < last:
+            return place
+    return first
+
+
+def _insert(flat: list[tuple[int, Item]], place: int, question: Item) -> None:
+    for above in range(place):
+        number, item = flat[above]
+        if item.replies == "skip" and above + item.skips >= place:
+            flat[above] = (number, replace(item, skips=item.skips + 1))
+    flat.insert(place, (flat[place][0], question))
+
+
+def _grouped(flat: Sequence[tuple[int, Item]], count: int) -> tuple[tuple[Item, ...], ...]:
+    found: list[list[Item]] = [[] for _ in range(count)]
+    for number, item in flat:
+        found[number].append(item)
+    return tuple(map(tuple, found))

@@ -1,0 +1,228 @@
+"""The words of procedures in English: instructions, conditions, facts, and headings with a usual meaning."""
+
+from __future__ import annotations
+
+import re
+
+from compiler.text.regex import Regex
+
+_VERBS_WORDS = """
+access acknowledge activate add adjust allow analyze annotate append apply approve archive ask assign attach
+authenticate back backup block bootstrap browse build bump call cancel capture change check checkout choose clean
+clear click clone close collect commit compare compile complete configure confirm connect consider contact continue
+convert copy cordon correlate create cut decide decommission decrease define delete deploy describe destroy detach
+determine diagnose disable disconnect discover do download drain drop dump edit enable ensure enter escalate establish
+evaluate examine execute expand export extract fail fetch fill filter find fix flush follow force free gather generate
+get give go grant identify implement import increase inform initialize inject insert inspect install investigate
+invoke isolate issue join keep kill label launch leave let link list load locate lock log login look lower make mark
+merge migrate modify monitor mount move navigate notify observe open page paste patch pause perform pick ping place
+post prepare press prevent promote provide provision prune publish pull purge push put query raise read reboot rebuild
+record recover recreate redeploy redirect redo reduce refer refresh register reinstall release reload remove rename
+renew repair repeat replace report request reset resize resolve restart restore resume retrieve retry return revert
+review revoke roll rollback rotate run save scale scan schedule search see select send set shut sign silence skip
+snapshot specify spin split ssh start stop store submit subscribe suspend swap switch sync tag tail take talk tell
+terminate test track transfer trigger troubleshoot try tune turn type undo unlock unmount unset untar update upgrade
+upload use validate verify view visit wait watch work write
+"""
+_VERBS = frozenset(_VERBS_WORDS.split())
+"""Verbs that start an instruction."""
+
+MOST_OF_VARIANT = 8
+"""The most words of a text that only names a way."""
+
+_BEFORE = Regex(
+    r"(?:(?:please|then|now|next|first|second|third|finally|lastly|afterwards|also|and|again|instead|just|simply"
+    r"|to start|manually|step \d+|\d+|let's|(?:you|we) (?:can|should|must|may|need to|have to"
+    r"|will need to|could|want to)(?: now| then| also)?)[,:.)]?\s+)+",
+    re.IGNORECASE,
+)
+_WORD = Regex(r"[A-Za-z]+")
+_PURPOSE = Regex(
+    r"(?:in order )?to (?P<what>(?!\w+ (?:this|so|that|it)\b)[a-z].*?)"
+    r"(?:,|:|\.|$|\s(?:(?:you|we)\b|run\b|use\b|execute\b|type\b|do\b|with\b)).*",
+    re.IGNORECASE,
+)
+_VAGUE = Regex(r"(?:in order )?to \w+ (?:this|so|that|it),\s+(?:first,?\s+)?", re.IGNORECASE)
+_TAIL = Regex(r",?\s+(?:with|using|by|as|via|like|in|the following(?: command)?|below)\W*$", re.IGNORECASE)
+_CLAUSE = Regex(r",\s+(?:so|then|and then)\s+|;\s+|\s+[–—]\s+")
+_SYSTEMS = (
+    r"(?:linux|mac ?os(?: x)?|mac|windows|wsl|ubuntu|debian|fedora|rhel|centos|red hat|suse|alpine|arch|free ?bsd|aws"
+    r"|gcp|azure|eks|gke|aks|openshift|minikube|homebrew|conda|pip|docker|podman|helm)"
+)
+_VARIANT = Regex(
+    rf"(?:(?:using|with|without|via|option|method|variant|approach|example)\b|(?:on|for|from) {_SYSTEMS}\b"
+    rf"|{_SYSTEMS}\W*$).*|.*\([^)]*\b{_SYSTEMS}\b[^)]*\)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Matches a heading, or a short text above a block, for one of several ways."""
+
+_PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
+_ELSEWHERE = Regex(
+    r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?to\b"
+    rf"|\b(?:on|inside|within|from) (?:the|a|each|every|all|any|both|one of the)(?: [\w-]+){{0,3}} {_PLACES}\b"
+    r"|\b(?:run|execute|enter)\b.*\bin (?:the|a|each|every|all)(?: [\w-]+){0,3} (?:containers?|pods?)\b",
+    re.IGNORECASE,
+)
+_OR = Regex(r"or\b", re.IGNORECASE)
+_WAY = Regex(r"\b(?:with|without|using|via)\s+\S", re.IGNORECASE)
+_INDIRECT = Regex(
+    r"\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
+    r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b",
+    re.IGNORECASE,
+)
+"""Matches words like a condition that no command depends on, such as `check if`."""
+
+_CONDITION = Regex(
+    r"\b(?:if|when|whenever|unless|otherwise|alternatively|as an alternative|optional|optionally|could try"
+    r"|(?:may|might)(?: also)? (?:try|want|need)|in case|instead|either|another (?:way|option|possibility)|you can also"
+    r"|only for|for example|for instance|in the event|as a last resort|depending on|troubleshoot\w*)\b",
+    re.IGNORECASE,
+)
+_IF = Regex(
+    r"(?:.*?[.:;]\s+)?(?P<word>if|when|unless|in case|once)\s+(?P<case>[^.]+?),\s+(?:then\s+)?(?P<rest>.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_TRAILING = Regex(
+    r"(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*",
+    re.IGNORECASE,
+)
+_FACT = Regex(
+    r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b",
+    re.IGNORECASE,
+)
+_FOLLOWS = Regex(
+    r"(?:this|that|these|it|you (?:should|will|can|may|might)|the (?:output|result|command|response|above)|expected"
+    r"|output|result|in this case|example output|if (?:the output|the result|you see|this|it|successful|everything))\b",
+    re.IGNORECASE,
+)
+_ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
+_HARM = Regex(
+    r"\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down|wipe"
+    r"|uninstall|terminate|revoke|failover|fail over)\b",
+    re.IGNORECASE,
+)
+_PUTS = Regex(
+    r"\b(?:add|adding|apply|append|change|configure|copy|create|edit|enter|execute|insert|modify|paste|put|query"
+    r"|replace|run|save|set|type|update|use|write)\b",
+    re.IGNORECASE,
+)
+_END = Regex(r"(?<=[.!?:])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+")
+
+_ROLLBACK = Regex(
+    r"(?:\d+[.)]?\s+)?(?:how to\s+)?(?:roll(?:ing)?[ -]?back|revert(?:ing)?|undo(?:ing)?|back[ -]?out)\b", 2
+)
+_STEPS = Regex(r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?)\b", 2)
+_NEVER = Regex(
+    r"(?:meaning|impact|overview|introduction|intro|background|description|summary|references?|see also|further reading"
+    r"|resources|related\b.*|glossary|license|credits|(?:table of )?contents|change ?log|contact\w*|notes?|about\b.*"
+    r"|pre-?requisites?|requirements?|system requirements|before you .*|context"
+    r"|severity|symptoms?|purpose|scope"
+    r"|goals?|motivation|when to use.*|links|additional .*|faq)",
+    re.IGNORECASE,
+)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of plain text."""
+    return [one for one in _END.split(" ".join(text.split())) if one]
+
+
+def imperative(sentence: str, *, purposes: bool = True) -> str:
+    """Return a sentence from its verb on if it is an instruction, or ""; with `purposes`, also `To list them, run:`."""
+    opening = _BEFORE.match(sentence)
+    rest = sentence[opening.end() :] if opening else sentence
+    rest = _VAGUE.sub("", rest) if purposes else rest
+    if purposes and (purpose := _PURPOSE.fullmatch(rest)):
+        rest = purpose["what"]
+    word = _WORD.match(rest)
+    return rest if word and word[0].lower() in _VERBS else ""
+
+
+def instruction(text: str) -> str:
+    """Return the first instruction of plain text, or ""."""
+    clauses = (clause for one in sentences(text) for clause in (one, *_CLAUSE.split(one)[1:]))
+    found = next((found for one in clauses if (found := imperative(_case(one)[1]))), "")
+    found = found.partition(" (")[0]
+    shorter = _TAIL.sub("", found)
+    return shorter if " " in shorter else found
+
+
+def condition(text: str) -> str:
+    """Return the condition of plain text, as the end of a question, or ""."""
+    found = (one for one in sentences(text) if _CONDITION.search(_INDIRECT.sub(" ", one)))
+    case = next((_case(one)[0] or _trailing(one) or one for one in found), "")
+    return case or (text if is_variant(text) or _OR.match(text) else "")
+
+
+def names_machine(text: str) -> bool:
+    """Return whether plain text is about commands on another machine, or in a container."""
+    return _ELSEWHERE.search(text) is not None
+
+
+def is_variant(title: str) -> bool:
+    """Return whether a heading or a short text above a block is about one of several ways, such as `On macOS`."""
+    return len(title.split()) <= MOST_OF_VARIANT and _VARIANT.match(title) is not None
+
+
+def is_way(title: str) -> bool:
+    """Return whether a heading names a way, which is one of several if another heading beside it does so, too."""
+    return _WAY.search(title) is not None
+
+
+def _trailing(sentence: str) -> str:
+    found = _TRAILING.fullmatch(sentence)
+    return f"{'unless ' if found['word'].lower() == 'unless' else ''}{found['case']}" if found else ""
+
+
+def _case(sentence: str) -> tuple[str, str]:
+    """Return the condition of a sentence and its rest."""
+    found = _IF.fullmatch(sentence)
+    if not found:
+        return "", sentence
+    word = found["word"].lower()
+    return (f"unless {found['case']}" if word == "unless" else found["case"]), found["rest"]
+
+
+def does_harm(text: str) -> bool:
+    """Return whether plain text asks to delete, restart or publish something."""
+    return _HARM.search(text) is not None
+
+
+def is_fact(text: str) -> bool:
+    """Return whether plain text starts like a fact, with an article or a pronoun."""
+    return _FACT.match(text) is not None
+
+
+def follows(text: str) -> bool:
+    """Return whether plain text is about the command above it."""
+    return _FOLLOWS.match(text) is not None
+
+
+def asks(text: str) -> bool:
+    """Return whether plain text asks to check something."""
+    return _ASKS.match(imperative(text) or text) is not None
+
+
+def puts(text: str) -> bool:
+    """Return whether plain text asks to use the block below it."""
+    return _PUTS.search(text) is not None
+
+
+def is_rollback(title: str) -> bool:
+    """Return whether a heading is for undoing a procedure."""
+    return _ROLLBACK.match(title) is not None
+
+
+def is_procedure(title: str) -> bool:
+    """Return whether a heading announces instructions, such as Mitigation."""
+    return _STEPS.match(title) is not None
+
+
+def is_reference(title: str) -> bool:
+    """Return whether a heading announces no instructions, such as Overview."""
+    return _NEVER.fullmatch(title) is not None
+
+
+def capital(text: str) -> str:
+    """Return text with a capital letter in front."""
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,1 @@
+"""The language server: answers editors about open documents."""

@@ -1,0 +1,77 @@
+"""Convert places in a document to an editor's positions, which count UTF-16 codes from 0, and back."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from itertools import zip_longest
+
+from lsprotocol.types import Position, Range, TextEdit
+
+from compiler.text.regex import Regex
+from compiler.text.source import LINE_END, Span, line_end_of
+
+MARK = "\ufeff"
+"""A byte-order mark. Editors hide it, and the compiler doesn't count it, but some editors send it."""
+
+_WIDE = Regex("[\U00010000-\U0010ffff]")
+
+
+class Lines:
+    """The lines of a text, as the compiler and the protocol count them: form feeds and U+2028 don't end a line."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.rows = LINE_END.sub("\n", text.removeprefix(MARK)).split("\n")
+        self._wide: dict[int, list[int]] = {}
+        self._shift = len(text) - len(text.removeprefix(MARK))
+
+    def position(self, line: int, column: int) -> Position:
+        """Return the position of a place."""
+        number = min(max(line, 1), len(self.rows)) - 1
+        index = min(max(column, 1) - 1, len(self.rows[number]))
+        return Position(number, index + bisect_left(self._wide_in(number), index) + self._shift * (number == 0))
+
+    def range(self, span: Span | None) -> Range:
+        """Return the range of a span. Without one, it is the start of the text."""
+        if span is None:
+            return Range(Position(0, 0), Position(0, 0))
+        return Range(self.position(span.line, span.column), self.position(span.end_line, span.end_column))
+
+    def place(self, position: Position) -> tuple[int, int]:
+        """Return the line and the column of a position; behind the end of a line or of the text, that end."""
+        if position.line >= len(self.rows):
+            return len(self.rows), len(self.rows[-1]) + 1
+        offset = max(position.character - self._shift * (position.line == 0), 0)
+        wide = self._wide_in(position.line)
+        starts = [index + before for before, index in enumerate(wide)]
+        return position.line + 1, min(offset - bisect_left(starts, offset), len(self.rows[position.line])) + 1
+
+    def before(self, position: Position) -> str:
+        """Return the line's text before a position."""
+        line, column = self.place(position)
+        return self.rows[line - 1][: column - 1]
+
+    def replacing(self, text: str) -> list[TextEdit]:
+        """Return the edit of the fewest lines that gives the document another text; [] without a change."""
+        old, new = self.rows, LINE_END.sub("\n", text.removeprefix(MARK)).split("\n")
+        if old == new:
+            return []
+        first = next(number for number, (one, other) in enumerate(zip_longest(old, new)) if one != other)
+        most = min(len(old), len(new)) - first
+        behind = (number for number in range(most) if old[-1 - number] != new[-1 - number])
+        same = next(behind, most)  # the number of equal lines at the end
+        end, rest = len(old) - same, new[first : len(new) - same]
+        if same:
+            span, lines = Span(first + 1, 1, end + 1, 1), [*rest, ""]
+        elif first:
+            span, lines = Span(first, len(old[first - 1]) + 1, end, len(old[-1]) + 1), ["", *rest]
+        else:
+            span, lines = Span(1, 1, end, len(old[-1]) + 1), rest
+        return [TextEdit(self.range(span), line_end_of(self.text).join(lines))]
+
+    def _wide_in(self, number: int) -> list[int]:
+        """Return the indexes of the characters of a line that have two UTF-16 codes; most lines have none."""
+        if number not in self._wide:
+            row = self.rows[number]
+            self._wide[number] = [] if row.isascii() else [found.start() for found in _WIDE.finditer(row)]
+        return self._wide[number]

@@ -1,0 +1,496 @@
+"""What of a page runs, what is only shown, and what asks first."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec import Struct
+
+from compiler.frontends.rundown.parse.document import parse
+from compiler.frontends.rundown.syntax import AnyStep, Goto, Runbook, all_steps
+from compiler.importers.page import Imported, Options, import_page
+from compiler.importers.report import Refusal, Report
+from compiler.text.source import Source
+
+
+class Draft(Struct):
+    """A draft, read back."""
+
+    text: str
+    runbook: Runbook
+    report: Report
+
+    @property
+    def run(self) -> list[str]:
+        """The commands that rdc runs."""
+        return [step.code.text.rstrip("\n") for step in self.steps if step.code and step.code.interpreter]
+
+    @property
+    def shown(self) -> list[str]:
+        """The blocks that rdc shows."""
+        return [step.code.text.rstrip("\n") for step in self.steps if step.code and not step.code.interpreter]
+
+    @property
+    def steps(self) -> list[AnyStep]:
+        """All steps without groups."""
+        return [step for step in all_steps(self.runbook) if not getattr(step, "substeps", ())]
+
+    @property
+    def titles(self) -> list[str]:
+        """The titles of these steps."""
+        return [step.title for step in self.steps]
+
+    def guards(self, command: str) -> list[str]:
+        """The titles of the questions that skip a command."""
+        number = next(at for at, step in enumerate(self.steps) if step.code and command in step.code.text)
+        every = list(all_steps(self.runbook))
+        lines = {step.span.line: at for at, step in enumerate(self.steps)}
+        found = []
+        for at, step in enumerate(self.steps[:number]):
+            goto = next((one.action for one in step.transitions if one.word == "NO"), None)
+            if goto is None:
+                continue
+            end = len(self.steps)
+            if isinstance(goto, Goto):
+                label = str(goto.target)
+                target = next(one for one in every if self._label(one) == label)
+                end = next(place for line, place in lines.items() if line >= target.span.line)
+            found += [step.title] if at < number < end else []
+        return found
+
+    def _label(self, step: AnyStep) -> str:
+        parent = getattr(step, "parent", None)
+        return f"{step.id}" if parent is None else f"{parent}.{step.id}"
+
+
+def draft(page: str, **options: object) -> Draft:
+    made = import_page(Source.from_text("page.md", page), "page.md", Options(**options))  # type: ignore[arg-type]
+    assert isinstance(made, Imported), made
+    parsed = parse(Source.from_text("page.runbook.md", made.text))
+    assert parsed.runbook
+    return Draft(made.text, parsed.runbook, made.report)
+
+
+def refused(page: str) -> str:
+    made = import_page(Source.from_text("page.md", page), "page.md", Options())
+    assert isinstance(made, Refusal), made
+    return made.kind
+
+
+def block(code: str, tag: str = "bash") -> str:
+    return f"```{tag}\n{code}\n```\n\n"
+
+
+RUN = "# Page\n\n## Part\n\n"
+
+# --- Commands ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tag", ["bash", "sh", "shell", "zsh", "{.bash}", "bash title=x"])
+def test_a_block_with_a_shell_tag_runs(tag: str) -> None:
+    assert draft(RUN + block("kubectl get pods", tag)).run == ["kubectl get pods"]
+
+
+@pytest.mark.parametrize("prompt", ["$ ", "% ", "❯ ", "➜ ", "(venv) $ "])
+@pytest.mark.parametrize("tag", ["", "console", "bash", "text"])
+def test_a_line_with_a_prompt_runs_without_it(tag: str, prompt: str) -> None:
+    made = draft(RUN + block(f"{prompt}kubectl get pods\nshop-0", tag))
+    assert made.run == ["kubectl get pods"]
+    assert "Expected output:\n\n> ```text prompt\n> shop-0\n> ```" in made.text
+
+
+@pytest.mark.parametrize("tag", ["", "text", "console"])
+def test_a_block_without_a_shell_tag_and_prompt_is_shown(tag: str) -> None:
+    made = draft(RUN + block("kubectl get pods", tag))
+    assert (made.run, made.shown) == ([], ["kubectl get pods"])
+    assert [guess.kind for guess in made.report.guesses] == ["shown"]
+
+
+@pytest.mark.parametrize("tag", ["yaml", "sql", "json", "python", "powershell", "diff"])
+def test_a_block_of_another_language_never_runs(tag: str) -> None:
+    made = draft(RUN + block("kubectl get pods", tag) + block("true"))
+    assert made.run == ["true"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "kubectl get ...",
+        "make build …",
+        "shop sync [--all] NAME",
+        "Runas_Alias ADMINS = anna",
+        "name: shop",
+        '{"a": 1}',
+        "port = 5432",
+        "import os",
+        "echo 'not closed",
+        "if true; then",
+        "# only a comment",
+        "kubectl get pods \u202e",
+        "module shop 1.0;\nallow shop etc:file read;",
+    ],
+)
+def test_a_block_that_does_not_look_like_a_command_never_runs(code: str) -> None:
+    made = draft(RUN + block(code) + block("true"))
+    assert made.run == ["true"]
+
+
+def test_a_command_in_a_sentence_is_shown() -> None:
+    made = draft(f"{RUN}Run `kubectl get pods` on your machine.\n")
+    assert (made.run, made.shown) == ([], ["kubectl get pods"])
+
+
+def test_prompts_with_here_documents_and_continued_lines_are_whole() -> None:
+    page = RUN + block("$ cat <<END > a.txt\none\nEND\n$ ls \\\n    -l\ntotal 0", "console")
+    assert draft(page).run == ["cat <<END > a.txt\none\nEND\nls \\\n    -l"]
+
+
+# --- Questions --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("If the pod is not ready, delete it:", "Does this apply: the pod is not ready?"),
+        ("Restart it only when it hangs:", "Does this apply: it hangs?"),
+        ("Unless it is new, copy it:", "Does this apply: unless it is new?"),
+        ("Otherwise, copy it:", "Does this apply: Otherwise, copy it?"),
+        ("Alternatively copy it:", "Does this apply: Alternatively copy it?"),
+        ("Optional: copy it.", "Does this apply: Optional?"),
+        ("You could try a copy:", "Does this apply: You could try a copy?"),
+    ],
+)
+def test_a_condition_asks_first(text: str, title: str) -> None:
+    made = draft(f"{RUN}{text}\n\n{block('cp a b')}")
+    assert made.guards("cp a b") == [title]
+    assert "<!-- rdc: check this: the command has a condition (page line 5) -->" in made.text or "line 7" in made.text
+
+
+@pytest.mark.parametrize(
+    "text", ["Check if the pod is ready:", "See whether it is there.", "To see if it runs, list it:", "List the files:"]
+)
+def test_a_question_about_the_outcome_is_no_condition(text: str) -> None:
+    assert draft(f"{RUN}{text}\n\n{block('ls')}").guards("ls") == []
+
+
+@pytest.mark.parametrize("heading", ["If the disk is full", "Optional: tidy up", "When it hangs", "Troubleshooting"])
+def test_the_condition_of_a_heading_holds_for_all_commands_below_it(heading: str) -> None:
+    made = draft(
+        f"# Page\n\n## First\n\n{block('true')}## {heading}\n\n{block('df -h')}### Below\n\n{block('du -s')}"
+        f"### Two\n\n{block('ls')}{block('ls -l')}## Last\n\n{block('uptime')}"
+    )
+    for command in ("df -h", "du -s", "ls", "ls -l"):
+        assert len(made.guards(command)) == 1, command
+    assert made.guards("uptime") == made.guards("true") == []
+
+
+def test_the_condition_above_a_list_holds_for_all_its_commands() -> None:
+    items = "1. Look:\n\n   ```bash\n   df -h\n   ```\n\n2. Tidy up:\n\n   ```bash\n   ls\n   ```\n\n"
+    made = draft(f"{RUN}If the disk is full:\n\n{items}Then:\n\n{block('uptime')}")
+    assert made.guards("df -h") == made.guards("ls") == ["Does this apply: If the disk is full?"]
+    assert made.guards("uptime") == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "kubectl delete pod shop-0",
+        "kubectl -n shop rollout restart deployment/shop",
+        "sudo systemctl stop nginx",
+        "kubectl drain node-1",
+        "kubectl patch pod shop-0 -p '{}'",
+        "git push origin main",
+        "npm publish",
+        "rm -rf build",
+        "docker compose down",
+        "curl -X DELETE https://shop.example/1",
+        "psql -c 'DROP TABLE orders'",
+        "for pod in a b; do kubectl delete pod $pod; done",
+        "terraform apply",
+        "find . -name '*.tmp' -delete",
+    ],
+)
+def test_a_command_that_does_harm_asks_first(command: str) -> None:
+    made = draft(RUN + block(command))
+    assert len(made.guards(command)) == 1
+    assert [guess.kind for guess in made.report.guesses] == ["harm"]
+
+
+@pytest.mark.parametrize(
+    "command", ["kubectl get pods", "grep delete log.txt", "echo stop", "git log --all", "ls /restart"]
+)
+def test_a_command_that_only_reads_asks_nothing(command: str) -> None:
+    assert draft(RUN + block(command)).guards(command) == []
+
+
+def test_no_leads_to_the_step_after_the_command() -> None:
+    made = draft(f"# Page\n\n## One\n\n{block('rm a')}## Two\n\n{block('ls')}{block('rm b')}")
+    assert "- NO: GOTO 2\n" in made.text
+    assert made.text.count("- NO: COMPLETE\n") == 1
+
+
+# --- Other machines ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ssh host",
+        "oc debug node/one",
+        "oc rsh pod",
+        "chroot /host",
+        "psql -h db",
+        "kubectl exec -it shop-0 -- bash",
+        "docker run -it alpine sh",
+        "sudo -i",
+        "sudo su - postgres",
+        "python3",
+        "mysql -u root",
+        "rails console",
+    ],
+)
+def test_after_a_shell_is_opened_nothing_runs_in_the_section(command: str) -> None:
+    page = f"{RUN}{block('uptime')}{block(command)}Then:\n\n{block('ls')}### Below\n\n{block('whoami')}"
+    made = draft(page)
+    assert made.run == ["uptime"]
+    assert made.shown == [command, "ls", "whoami"]
+
+
+def test_a_shell_and_commands_in_the_same_block_are_shown() -> None:
+    assert draft(RUN + block("ssh host\nsystemctl status nginx")).run == []
+
+
+def test_the_next_section_asks_which_machine_it_is_for() -> None:
+    made = draft(f"# Page\n\n## Log in\n\n{block('ssh host')}## Look\n\n{block('ls')}{block('df')}")
+    assert made.run == ["ls", "df"]
+    assert made.titles.count("Do the next commands run on this machine?") == 1
+    assert [guess.kind for guess in made.report.guesses] == ["shown", "machine"]
+
+
+@pytest.mark.parametrize(
+    "prompt", ["[root@host ~]# ", "sh-4.4# ", "mysql> ", "irb(main):001> ", "PS C:\\> ", "anna@box:~$ ", ">>> "]
+)
+@pytest.mark.parametrize("tag", ["", "console", "bash"])
+def test_a_prompt_of_another_machine_or_program_is_shown(tag: str, prompt: str) -> None:
+    assert draft(RUN + block(f"{prompt}ls", tag) + block("true")).run == ["true"]
+
+
+@pytest.mark.parametrize(
+    "command", ["vim a.txt", "kubectl edit pod a", "tail -f log", "kubectl logs -f a", "top", "crontab -e"]
+)
+def test_an_editor_or_an_endless_command_is_shown_alone(command: str) -> None:
+    made = draft(RUN + block(command) + block("true"))
+    assert (made.run, made.shown) == (["true"], [command])
+
+
+# --- Structure --------------------------------------------------------------------------------------------------------
+
+
+def test_ordered_items_and_tasks_become_questions_and_facts_stay_text() -> None:
+    made = draft(f"{RUN}1. Open the dashboard.\n2. The graph is blue.\n3. Call Anna.\n\n- [ ] Write it down\n")
+    assert made.titles == ["Open the dashboard: done?", "Call Anna", "Write it down: done?"]
+    assert "The graph is blue." in made.text
+
+
+def test_a_heading_with_text_only_is_prose_and_diagnosis_is_a_question() -> None:
+    page = "# Page\n\n## Meaning\n\nIt is full.\n\n## Diagnosis\n\nThe disk has no room.\n\n## Part\n\n" + block("ls")
+    made = draft(page)
+    assert made.runbook.prose == ("Meaning",)
+    assert [step.title for step in made.runbook.steps] == ["Diagnosis", "Part"]
+    assert made.runbook.steps[0].prompt == "The disk has no room."
+
+
+def test_a_heading_without_text_stays_above_its_first_child() -> None:
+    made = draft(f"# Page\n\n## Parts\n\n### One\n\n{block('ls')}{block('df')}")
+    assert made.runbook.steps[0].prompt == "**Parts**"
+
+
+def test_a_rollback_is_a_step_that_nothing_leads_to() -> None:
+    made = draft(f"{RUN}{block('ls')}## Rollback\n\n{block('cp a b')}")
+    assert [step.id for step in made.runbook.steps] == [1, "Rollback"]
+    assert "<!-- rdc: check this: no step leads here yet (page line 9) -->" in made.text
+    assert made.text.endswith("- PASS: STOP\n")
+
+
+def test_check_and_wait_below_a_command_are_questions() -> None:
+    made = draft(f"{RUN}{block('ls')}Verify that the file is there. It is small.\n\nThat was all.\n")
+    assert made.titles == ["Part", "Verify that the file is there"]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "",
+        "# Page\n\nText.\n",
+        "# Options\n\n| a | b |\n| --- | --- |\n",
+        "# Page\n\n1. Open it.\n",
+        "---\n---\n\n```json\n{}\n```\n",
+    ],
+)
+def test_a_page_without_a_procedure_is_refused(page: str) -> None:
+    assert refused(page) == "no-procedure"
+
+
+def test_a_skill_keeps_its_name_and_description() -> None:
+    made = draft(f"---\nname: tidy-up\ndescription: 'Tidy: the disk'\nlicense: MIT\n---\n\n# Tidy\n\n{block('ls')}")
+    assert made.text.startswith('---\nname: tidy-up\ndescription: "Tidy: the disk"\nrdc:\n')
+    assert [(loss.kind, loss.message, loss.line) for loss in made.report.losses] == [("frontmatter", "license: MIT", 4)]
+
+
+# --- Values -----------------------------------------------------------------------------------------------------------
+
+
+def test_placeholders_of_the_first_command_are_inputs_and_later_ones_are_asked_for() -> None:
+    made = draft(f"{RUN}{block('ls <folder>')}{block('cat <file-name> <folder>')}")
+    assert made.run == ['ls "$FOLDER"', 'cat "$FILE_NAME" "$FOLDER"']
+    assert [one.input.name for one in made.runbook.declared.inputs] == ["FOLDER"]
+    assert list(made.runbook.declared.asked) == ["FILE_NAME"]
+
+
+def test_a_value_that_is_first_needed_in_a_skipped_step_is_asked_for_above_it() -> None:
+    page = f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}{block('head <name>')}"
+    titles = draft(page).titles
+    assert titles.index("Which name?") < titles.index("Does this apply: it is old?")
+
+
+def test_a_value_that_only_a_skipped_step_needs_is_asked_for_in_it() -> None:
+    titles = draft(f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}{block('ls -l')}").titles
+    assert titles.index("Which name?") > titles.index("Does this apply: it is old?")
+
+
+def test_no_inputs_leaves_placeholders_as_written_and_shows_the_blocks() -> None:
+    made = draft(RUN + block("ls <folder>") + block("true"), inputs=False)
+    assert (made.run, made.shown) == (["true"], ["ls <folder>"])
+
+
+def test_words_can_be_placeholders_too() -> None:
+    made = draft(RUN + block("kubectl drain node-a --node=node-a-2"), words=("node-a",))
+    assert made.run == ['kubectl drain "$NODE_A" --node=node-a-2']
+
+
+def test_a_variable_that_one_command_sets_and_another_reads_is_an_output() -> None:
+    made = draft(RUN + block("VERSION=$(cat version.txt)") + block('echo "$VERSION"'))
+    assert made.run[0] == 'VERSION=$(cat version.txt)\necho "VERSION=$VERSION" >> "$RDC_OUTPUT"'
+    assert list(made.runbook.declared.outputs) == ["VERSION"]
+    assert made.runbook.declared.inputs == ()
+
+
+def test_a_name_with_a_meaning_gets_another_one() -> None:
+    assert draft(RUN + block("id <user>")).run == ['id "$USER_VALUE"']
+
+
+def test_a_name_in_several_steps_gets_a_mark() -> None:
+    made = draft(f"# Page\n\n## One\n\n{block('cat <pod>')}## Two\n\n{block('ls <pod>')}")
+    assert [guess.kind for guess in made.report.guesses] == ["shared"]
+
+
+def test_a_lone_change_of_the_folder_gets_a_mark() -> None:
+    made = draft(RUN + block("cd /srv/shop") + block("ls"))
+    assert [guess.kind for guess in made.report.guesses] == ["folder"]
+
+
+def test_each_guess_names_its_lines_in_the_page_and_in_the_draft() -> None:
+    made = draft(f"{RUN}If it is old, look:\n\n{block('ls')}{block('rm a')}")
+    lines = made.text.split("\n")
+    assert [(one.kind, one.line) for one in made.report.guesses] == [("condition", 7), ("harm", 11)]
+    assert "check this" in lines[made.report.guesses[0].draft_line - 1]
+    assert lines[made.report.guesses[1].draft_line - 1].startswith("### ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["If it fails, force it:", "If this is not enough:", "If the output is empty, you can force it.\n\nRun this:"],
+)
+def test_a_condition_below_a_command_is_one_of_the_next_command(text: str) -> None:
+    assert len(draft(f"{RUN}{block('ls')}{text}\n\n{block('cp a b')}").guards("cp a b")) == 1
+
+
+def test_several_ways_side_by_side_are_not_all_taken() -> None:
+    page = f"# Install\n\n## Install with pip\n\n{block('pip install shop')}"
+    made = draft(f"{page}## Install with conda\n\n{block('conda install shop')}")
+    assert made.guards("pip install shop") == ["Does this apply: Install with pip?"]
+    assert made.guards("conda install shop") == ["Does this apply: Install with conda?"]
+    assert draft(page).guards("pip install shop") == []
+
+
+@pytest.mark.parametrize("title", ["On macOS", "Linux", "Option 2: by hand", "Using Docker", "Shadow group (FreeBSD)"])
+def test_a_heading_of_one_way_asks_first(title: str) -> None:
+    assert draft(f"# Page\n\n## {title}\n\n{block('true')}").guards("true") == [f"Does this apply: {title}?"]
+
+
+@pytest.mark.parametrize(
+    "command", ["npm run dev", "flask --app shop serve", "docker compose up", "/path/to/shop --help"]
+)
+def test_a_server_and_a_path_of_an_example_are_shown(command: str) -> None:
+    assert draft(RUN + block(command)).run == []
+
+
+def test_only_the_number_of_a_heading_is_left_out() -> None:
+    made = draft(f"# Page\n\n## 3. Step 1: Look\n\n{block('true')}")
+    assert [step.title for step in made.runbook.steps] == ["Step 1: Look"]
+
+
+def test_a_placeholder_in_a_comment_stays_as_written() -> None:
+    made = draft(RUN + block("ls <folder> # <folder>\n# <name>"))
+    assert made.run == ['ls "$FOLDER" # <folder>\n# <name>']
+    assert [one.input.name for one in made.runbook.declared.inputs] == ["FOLDER"]
+
+
+@pytest.mark.parametrize("title", [".gitignore and others", ". Look", "- Look", "— Look", ": Look"])
+def test_a_title_is_whole_after_the_number(title: str) -> None:
+    made = draft(f"# Page\n\n## {title}\n\n{block('true')}")
+    assert made.runbook.steps[0].title.strip("`. ").startswith(("gitignore` and others", "Look"))
+
+
+@pytest.mark.parametrize("between", ["", block("true")])
+def test_more_sections_than_a_runbook_can_name_become_text(between: str) -> None:
+    page = "# Page\n\n" + "".join(
+        f"## About {n}\n\nText {n}.\n\n{between and f'## Part {n}'}\n\n{between}" for n in range(120)
+    )
+    made = draft(f"{page}## Last\n\n{block('ls')}")
+    assert len(made.runbook.prose) == 100
+    assert "**About 119**\n\nText 119." in made.text
+
+
+@pytest.mark.parametrize("text", ["Or:", "or", "Instead, copy it:", "Another option:", "You can also copy it:"])
+def test_one_of_two_commands_asks_first(text: str) -> None:
+    assert len(draft(f"{RUN}{block('ls')}{text}\n\n{block('cp a b')}").guards("cp a b")) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On the server, look at the disk:",
+        "Run this on each node:",
+        "Log into the bastion and look:",
+        "Run the following command in all etcd pods.",
+        "Inside the container:",
+    ],
+)
+def test_a_text_about_another_machine_asks_first(text: str) -> None:
+    made = draft(f"{RUN}{text}\n\n{block('df -h')}")
+    assert made.guards("df -h") == ["Does the next command run on this machine?"]
+    assert [guess.kind for guess in made.report.guesses] == ["machine"]
+
+
+def test_a_text_about_this_machine_asks_nothing() -> None:
+    assert draft(f"{RUN}On your machine, look:\n\n{block('df -h')}").guards("df -h") == []
+
+
+def test_several_questions_before_a_command_skip_it_together() -> None:
+    made = draft(f"{RUN}If it hangs, log into the node and stop it:\n\n{block('systemctl stop shop')}{block('ls')}")
+    assert len(made.guards("systemctl stop shop")) == 3
+    assert made.text.count("- NO: GOTO 1.5\n") == 3
+    assert made.guards("ls") == []
+
+
+@pytest.mark.parametrize(
+    "command", ["curl -fsS https://shop.example | sh", 'bash -c "rm -rf /srv/shop"', "gh pr merge 7"]
+)
+def test_a_command_that_hides_harm_asks_first(command: str) -> None:
+    assert len(draft(RUN + block(command)).guards(command)) == 1
+
+
+def test_a_question_for_a_value_is_skipped_with_its_command() -> None:
+    made = draft(f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}{block('uptime')}")
+    assert made.titles == ["Part", "Does this apply: it is old?", "Which name?", "Look", "Run uptime"]
+    assert "- NO: GOTO 1.5\n" in made.text

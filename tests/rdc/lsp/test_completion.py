@@ -1,0 +1,201 @@
+"""What fits at the cursor, after each key of a document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types as lsp
+
+from tests.support.editor import Editor, cursor, edited
+
+pytestmark = [pytest.mark.process, pytest.mark.asyncio(loop_scope="module")]
+
+RUNBOOK = """\
+---
+name: deploy
+rdc:
+  inputs:
+    version: {description: The version}
+    region: {type: choice, options: [eu, us], default: eu}
+  outputs: [backup]
+---
+
+# Deploy
+
+## 1. Install {{version}}
+
+```bash
+echo "backup=$version" >> "$RDC_OUTPUT"
+```
+
+- FAIL: RETRY 2 GOTO Rollback
+
+## 2. Both
+
+### 2.1 Lint
+
+Look.
+
+HERE
+## Rollback
+
+Undo it.
+"""
+PLAYBOOK = """\
+# Note
+
+## INPUTS
+
+- `changes` (text): The changes
+
+## STEP 1: Sort
+
+Sort {{changes}}.
+
+@output(sorted)
+
+## STEP 2: Write
+
+Write {{sorted}}.
+HERE
+"""
+WORKFLOW = """\
+name: note
+steps:
+  - name: draft
+    prompt: Draft.
+    next: finish
+  - name: finish
+    prompt: Repeat.
+    HERE
+"""
+SPECIFICATION = """\
+workflow: {module: notes, workflow: notes, phase: Writing}
+config:
+  variables: {output_folder: docs}
+step_specs:
+  - id: draft
+    outputs: ["{output_folder}/notes.md"]
+    HERE
+"""
+
+
+async def completed(client: Editor, uri: str, at: lsp.Position) -> dict[str, lsp.CompletionItem]:
+    params = lsp.CompletionParams(lsp.TextDocumentIdentifier(uri), at)
+    found = await client.text_document_completion_async(params)
+    assert isinstance(found, list | tuple)
+    return {item.label: item for item in found}
+
+
+@pytest.mark.parametrize(
+    ("file", "whole", "typed", "offered", "chosen"),
+    [
+        ("a.runbook.md", RUNBOOK, "- P‸", {"PASS", "FAIL", "YES", "NO"}, ("PASS", "- PASS: ")),
+        ("a.runbook.md", RUNBOOK, "- PASS ‸", {"ALL", "ANY"}, ("ALL", "- PASS ALL: ")),
+        ("a.runbook.md", RUNBOOK, "- FAIL: ‸", {"CONTINUE", "GOTO", "RETRY"}, ("GOTO", "- FAIL: GOTO ")),
+        ("a.runbook.md", RUNBOOK, "- FAIL ANY: ST‸", {"STOP"}, ("STOP", "- FAIL ANY: STOP")),
+        ("a.runbook.md", RUNBOOK, "- FAIL: RETRY 3 ‸", {"STOP", "GOTO"}, ("STOP", "- FAIL: RETRY 3 STOP")),
+        ("a.runbook.md", RUNBOOK, "- FAIL: GOTO ‸", {"1", "2.1", "Rollback", "NEXT"}, ("2.1", "- FAIL: GOTO 2.1")),
+        ("a.runbook.md", RUNBOOK, "- FAIL: GOTO Ro‸ll", {"Rollback"}, ("Rollback", "- FAIL: GOTO Rollback")),
+        ("a.runbook.md", RUNBOOK, "- FAIL: RETRY 3 GOTO R‸", {"Rollback"}, ("1", "- FAIL: RETRY 3 GOTO 1")),
+        ("a.runbook.md", RUNBOOK, "Is {{‸", {"version", "region", "backup"}, ("region", "Is {{region}}")),
+        ("a.runbook.md", RUNBOOK, "😀 {{ve‸}}?", {"version"}, ("version", "😀 {{version}}?")),
+        ("a.runbook.md", RUNBOOK, "```bash\necho $‸", {"version", "backup"}, ("backup", "```bash\necho $backup")),
+        ("a.playbook.md", PLAYBOOK, "@‸", {"output", "elicit", "prompt", "tool"}, ("elicit", "@elicit(")),
+        ("a.playbook.md", PLAYBOOK, "@elicit(‸", {"input", "confirm"}, ("confirm", "@elicit(confirm, ")),
+        ("a.playbook.md", PLAYBOOK, "```if ‸", {"changes", "sorted"}, ("sorted", "```if sorted")),
+        ("a.playbook.md", PLAYBOOK, "{{s‸", {"changes", "sorted"}, ("sorted", "{{sorted}}")),
+        ("a.workflow.yaml", WORKFLOW, "next: ‸", {"draft", "finish"}, ("draft", "next: draft")),
+        ("a.workflow.yaml", WORKFLOW, "ag‸", {"agent", "report", "end"}, ("agent", "agent: ")),
+        ("a.stepspec.yaml", SPECIFICATION, "ev‸", {"evidence", "validation"}, ("evidence", "evidence: ")),
+        (
+            "a.stepspec.yaml",
+            SPECIFICATION,
+            "human_gate: ‸",
+            {"required", "optional"},
+            ("required", "human_gate: required"),
+        ),
+        ("a.stepspec.yaml", SPECIFICATION, "description: In {out‸", {"output_folder"}, None),
+    ],
+)
+async def test_what_fits(
+    client: Editor,
+    tmp_path: Path,
+    file: str,
+    whole: str,
+    typed: str,
+    offered: set[str],
+    chosen: tuple[str, str] | None,
+) -> None:
+    text, at = cursor(whole.replace("HERE", typed))
+    uri = await client.open(tmp_path / file, text)
+    found = await completed(client, uri, at)
+    assert offered <= found.keys()
+    if chosen:
+        edit = found[chosen[0]].text_edit
+        assert isinstance(edit, lsp.TextEdit)
+        assert edited(text, [edit]) == whole.replace("HERE", chosen[1])
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered", "described"),
+    [
+        ("‸", {"inputs", "steps", "secrets", "shell"}, "inputs"),
+        ("shell: ‸", {"strict", "plain"}, ""),
+    ],
+)
+async def test_frontmatter(client: Editor, tmp_path: Path, typed: str, offered: set[str], described: str) -> None:
+    text, at = cursor(RUNBOOK.replace("HERE", "").replace("  outputs: [backup]", f"  {typed}"))
+    uri = await client.open(tmp_path / "a.runbook.md", text)
+    found = await completed(client, uri, at)
+    assert offered - {"inputs"} <= found.keys()
+    assert "backup" not in found
+
+
+async def test_the_configuration_has_completion_and_hover(client: Editor, tmp_path: Path) -> None:
+    text, at = cursor('[m‸cp]\noutput = "tail"\n\n[[build]]\nsource = "*.runbook.md"\n')
+    uri = await client.open(tmp_path / "rdc.toml", text, language="toml")
+    assert "source" not in await completed(client, uri, at)
+    text, at = cursor('[[build]]\nsource = "*.runbook.md"\nt‸\n')
+    await client.type(uri, text)
+    assert "to" in await completed(client, uri, at)
+    text, at = cursor('[[build]]\nsou‸rce = "*.runbook.md"\nto = "github"\n')
+    await client.type(uri, text)
+    shown = await client.text_document_hover_async(lsp.HoverParams(lsp.TextDocumentIdentifier(uri), at))
+    assert shown
+    assert isinstance(shown.contents, lsp.MarkupContent)
+    assert shown.contents.value.startswith("**source**")
+
+
+async def test_a_key_of_frontmatter_has_a_description(client: Editor, tmp_path: Path) -> None:
+    text, at = cursor(RUNBOOK.replace("HERE", "").replace("outputs", "out‸puts"))
+    uri = await client.open(tmp_path / "a.runbook.md", text)
+    shown = await client.text_document_hover_async(lsp.HoverParams(lsp.TextDocumentIdentifier(uri), at))
+    assert shown
+    assert isinstance(shown.contents, lsp.MarkupContent)
+    assert shown.contents.value.startswith("**outputs**")
+
+
+@pytest.mark.parametrize(
+    ("file", "whole"),
+    [
+        ("a.runbook.md", RUNBOOK),
+        ("a.playbook.md", PLAYBOOK),
+        ("a.workflow.yaml", WORKFLOW),
+        ("a.stepspec.yaml", SPECIFICATION),
+    ],
+)
+async def test_each_key_of_a_document(client: Editor, tmp_path: Path, file: str, whole: str) -> None:
+    """The server answers at each moment, and an answer fits the text: its edit is around the cursor."""
+    uri = await client.open(tmp_path / file, "")
+    text = whole.replace("HERE", "")
+    for end in range(1, len(text) + 1):
+        typed, at = cursor(text[:end] + "‸")
+        client.type_fast(uri, typed)
+        for item in (await completed(client, uri, at)).values():
+            edit = item.text_edit
+            assert isinstance(edit, lsp.TextEdit)
+            assert edit.range.start.line == edit.range.end.line == at.line
+            assert edit.range.start.character <= at.character <= edit.range.end.character
+    assert [one.code for one in await client.checked(uri) if one.severity == lsp.DiagnosticSeverity.Error] == []

@@ -1,0 +1,211 @@
+"""The server survives anything that an editor sends, and answers afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
+
+from benchmarks.document import runbook
+from tests.support.editor import PATIENCE, Editor, editor, texts_at
+
+pytestmark = [pytest.mark.process, pytest.mark.asyncio(loop_scope="module")]
+
+FINE = "# T\n\n## 1. Build\n\nDo it.\n\n- FAIL: GOTO Rollback\n\n## Rollback\n\nUndo it.\n"
+BROKEN = FINE.replace("GOTO Rollback", "GOTO Rolback")
+
+QUESTIONS: dict[str, type[Any]] = {
+    "definition": lsp.DefinitionParams,
+    "references": lsp.ReferenceParams,
+    "document_highlight": lsp.DocumentHighlightParams,
+    "document_link": lsp.DocumentLinkParams,
+    "document_symbol": lsp.DocumentSymbolParams,
+    "folding_range": lsp.FoldingRangeParams,
+    "code_lens": lsp.CodeLensParams,
+    "hover": lsp.HoverParams,
+    "completion": lsp.CompletionParams,
+    "formatting": lsp.DocumentFormattingParams,
+}
+PLACED = {"definition", "references", "document_highlight", "hover", "completion"}
+LINE = "- PASS: GOTO Rolback\n"
+
+
+async def everything(client: Editor, uri: str, at: lsp.Position) -> None:
+    """Ask for each feature. An answer may be empty, but no feature fails."""
+    identifier = lsp.TextDocumentIdentifier(uri)
+    given: dict[str, Any] = {
+        "references": {"context": lsp.ReferenceContext(include_declaration=True)},
+        "formatting": {"options": lsp.FormattingOptions(tab_size=2, insert_spaces=True)},
+    }
+    async with asyncio.timeout(PATIENCE):
+        for name, kind in QUESTIONS.items():
+            params = kind(
+                text_document=identifier, **given.get(name, {}), **({"position": at} if name in PLACED else {})
+            )
+            await getattr(client, f"text_document_{name}_async")(params)
+        context = lsp.CodeActionContext([])
+        await client.text_document_code_action_async(lsp.CodeActionParams(identifier, lsp.Range(at, at), context))
+
+
+async def alive(client: Editor, folder: Path) -> None:
+    uri = await client.open(folder / "alive.runbook.md", BROKEN)
+    assert client.codes(uri) == ["RD201"]
+    client.close(uri)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (f"# T\n\n## 1. A\n\nDo it. 😀\x0c\u2028\n\n{LINE}", "Rolback"),
+        (f"# T\r\n\r\n## 1. 😀😀\r\n\r\nDo it.\r\n\r\n{LINE}", "Rolback"),
+        (f"# T\r\r## 1. A\r\rDo it.\r\r{LINE}", "Rolback"),
+        ("# 😀\n\n## 1. A\n\nDo it.\n\n- PASS: STOP 😀😀x 'x'\n", "😀"),
+    ],
+)
+async def test_places_in_lines_of_any_characters(client: Editor, tmp_path: Path, text: str, place: str) -> None:
+    uri = await client.open(tmp_path / "a.runbook.md", text)
+    assert place in texts_at(text, [one.range for one in client.diagnostics[uri]])
+    await everything(client, uri, client.diagnostics[uri][0].range.start)
+
+
+@pytest.mark.parametrize("name", ["a.runbook.md", "a.playbook.md", "a.workflow.yaml", "a.stepspec.json", "rdc.toml"])
+@pytest.mark.parametrize(
+    "text", ["", "\0", "\ud800", "---\n", "---\nrdc: [", "{", "[" * 3000, "\ufeff# T\n", "```\n", "x: &a [*a]", "#"]
+)
+async def test_any_text(client: Editor, tmp_path: Path, name: str, text: str) -> None:
+    uri = await client.open(tmp_path / name, text)
+    await everything(client, uri, lsp.Position(0, len(text)))
+
+
+@pytest.mark.parametrize("place", [lsp.Position(0, 0), lsp.Position(2_000_000_000, 7), lsp.Position(2, 2_000_000_000)])
+async def test_any_position(client: Editor, tmp_path: Path, place: lsp.Position) -> None:
+    await everything(client, await client.open(tmp_path / "a.runbook.md", FINE), place)
+
+
+async def test_two_thousand_changes_in_a_second(client: Editor, tmp_path: Path) -> None:
+    uri = await client.open(tmp_path / "a.runbook.md", FINE)
+    before, begun = len(client.published), time.perf_counter()
+    for number in range(2000):
+        client.type_fast(uri, f"{FINE}{'x' * (number % 7)}")
+        if number % 100 == 0:
+            await asyncio.sleep(0)
+    client.type_fast(uri, BROKEN)
+    assert time.perf_counter() - begun < 10
+    assert [one.code for one in await client.checked(uri)] == ["RD201"]
+    assert len(client.published) - before < 10
+
+
+async def test_opening_and_closing_at_once(client: Editor, tmp_path: Path) -> None:
+    for number in range(100):
+        item = lsp.TextDocumentItem((tmp_path / "a.runbook.md").as_uri(), "markdown", number, BROKEN)
+        client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+        client.close(item.uri)
+    await alive(client, tmp_path)
+    assert client.codes((tmp_path / "a.runbook.md").as_uri()) == []
+
+
+async def test_files_and_folders_that_vanish(client: Editor, tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "rdc.toml").write_text("")
+    uri = await client.open(folder / "a.runbook.md", BROKEN)
+    shutil.rmtree(folder)
+    await client.type(uri, FINE)
+    await everything(client, uri, lsp.Position(6, 14))
+    folder.write_text("now it is a file")
+    await client.type(uri, BROKEN)
+    assert client.codes(uri) == ["RD201"]
+
+
+UNKNOWN = ["file:///no/such/a.runbook.md", "untitled:Untitled-9", "", "file://", "file:///%00", "x:y", "é"]
+
+
+@pytest.mark.parametrize("uri", UNKNOWN)
+async def test_a_question_about_an_unknown_document(client: Editor, uri: str) -> None:
+    await everything(client, uri, lsp.Position(0, 0))
+
+
+@pytest.mark.parametrize("uri", [*UNKNOWN, "git:/a.runbook.md?%7B%7D", "file:///" + "x" * 5000 + ".runbook.md"])
+async def test_any_address(client: Editor, tmp_path: Path, uri: str) -> None:
+    item = lsp.TextDocumentItem(uri, "markdown", 1, BROKEN)
+    client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+    await everything(client, uri, lsp.Position(0, 0))
+    client.close(uri)
+    await alive(client, tmp_path)
+
+
+async def test_an_address_that_is_none_is_logged_without_a_window(tmp_path: Path) -> None:
+    async with editor(tmp_path) as one:
+        item = lsp.TextDocumentItem("http://[", "markdown", 1, BROKEN)
+        one.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+        await alive(one, tmp_path)
+        assert [message.type for message in one.log_messages] == [lsp.MessageType.Error]
+        assert not one.messages
+
+
+async def test_a_canceled_question(client: Editor, tmp_path: Path) -> None:
+    uri = await client.open(tmp_path / "a.runbook.md", runbook(300))
+    params = lsp.RenameParams(lsp.TextDocumentIdentifier(uri), lsp.Position(0, 0), "x")
+    question = asyncio.ensure_future(client.text_document_rename_async(params))
+    await asyncio.sleep(0)
+    for name in [*client.protocol._request_futures]:
+        client.cancel_request(lsp.CancelParams(name))
+    with pytest.raises((JsonRpcException, asyncio.CancelledError)):
+        await question
+    await alive(client, tmp_path)
+
+
+HOSTILE = "![x](https://evil.example/x.png) <img src=x> [a](command:evil) `$(touch /tmp/x)` \x1b[31m"
+
+
+async def test_hostile_names_stay_text(client: Editor, tmp_path: Path) -> None:
+    """An editor loads the images of a hover and follows its links."""
+    text = f"# T\n\n## 1. {HOSTILE}\n\n```bash\necho ``````\n~~~ {HOSTILE}\n```\n\n- FAIL: GOTO 1\n"
+    uri = await client.open(tmp_path / "a.runbook.md", text.replace("GOTO 1", 'RETRY 1 STOP "![x](y)"'))
+    identifier = lsp.TextDocumentIdentifier(uri)
+    shown = await client.text_document_hover_async(lsp.HoverParams(identifier, lsp.Position(2, 3)))
+    assert shown
+    assert isinstance(shown.contents, lsp.MarkupContent)
+    outside, blocks = re.subn(r"(?ms)^(`{3,}).*?^\1$", "", shown.contents.value)
+    assert blocks == 1
+    assert all(part not in outside for part in ("![", "](", "<img", "https://", "\x1b"))
+    symbols = await client.text_document_document_symbol_async(lsp.DocumentSymbolParams(identifier))
+    assert symbols
+    assert "\x1b" not in symbols[0].name
+
+
+async def test_the_end_of_a_session(tmp_path: Path) -> None:
+    async with editor(tmp_path) as one:
+        await one.open(tmp_path / "a.runbook.md", FINE)
+    assert one._server
+    assert one._server.returncode == 0
+
+
+async def test_an_editor_that_disappears_ends_the_server(tmp_path: Path) -> None:
+    async with editor(tmp_path) as one:
+        await one.open(tmp_path / "a.runbook.md", FINE)
+        assert one._server
+        assert one._server.stdin
+        one._server.stdin.close()
+        await asyncio.wait_for(one._server.wait(), 10)
+        one.error = EOFError()  # there is nothing left to shut down
+    assert one._server.returncode == 1
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", ["a.runbook.md", "a.playbook.md", "a.workflow.yaml", "a.stepspec.yaml", "rdc.toml"])
+async def test_eight_mebibytes(client: Editor, tmp_path: Path, name: str) -> None:
+    line = "- FAIL: GOTO Rollback 😀 {{x}}\n" if name.endswith(".md") else "- {name: a, next: b}\n"
+    text = f"# T\n\n## STEP 1: A\n\n{line * (8 * 1024 * 1024 // len(line.encode()))}"
+    for one in (text, text + line * 100):
+        uri = await client.open(tmp_path / name, one)
+        await everything(client, uri, lsp.Position(2, 4))
+        client.close(uri)
+    await alive(client, tmp_path)
