@@ -183,7 +183,11 @@ class MakeRun(AnyRun):
         before, edition = self.seen.state, self._drawing.document.edition
         if edition == before.edition and monotonic() - self._looked < BUSY_EVERY:
             return False
-        self._looked, run = monotonic(), make_run(self._place.run.directory)
+        self._looked = monotonic()
+        try:
+            run = make_run(self._place.run.directory)
+        except (OSError, *DAMAGES):  # it has just ended
+            return False
         shown = State(before.key, before.name, before.name, run.state, edition, step=run.step, title=run.question)
         shown = replace(shown, message=run.message, holder=run.holder, next=run.next)
         self.seen = Seen(shown, [])
@@ -265,8 +269,9 @@ class LocalRuns:
         run = api.Run(key, os.curdir, directory, "none", document=self._file, place=place)
         path = os.path.join(directory, "journal")
         if os.path.basename(directory) == f"{own}.make" and os.path.lexists(os.path.join(directory, "log")):
-            make = make_run(directory)
-            yield _Place(run, "", RunEntry(key, key, "", make.state, step=make.step, message=make.message))
+            with suppress(OSError, *DAMAGES):
+                make = make_run(directory)
+                yield _Place(run, "", RunEntry(key, key, "", make.state, step=make.step, message=make.message))
         elif os.path.lexists(path) or key == own:
             yield from self._of_journal(run, path, RunEntry(key, key, "", "none"))
         for name in archived_runs(directory)[-MOST_RUNS:] if names_in(os.path.join(directory, "history")) else ():

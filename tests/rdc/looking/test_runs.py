@@ -365,7 +365,7 @@ def test_a_damaged_run_of_another_document_is_not_in_the_list(client: Client, fo
 
 
 @pytest.mark.tool
-def test_a_makefile_has_a_state_only(client: Client, folder: Path) -> None:
+def test_a_makefile_has_a_state_only(client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def make(*words: str) -> None:
         subprocess.run(["make", *words], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL, check=False)
 
@@ -378,6 +378,11 @@ def test_a_makefile_has_a_state_only(client: Client, folder: Path) -> None:
     assert (state["state"], state["step"], state["total"], state["next"]) == ("waiting", "2", 0, ["make resume"])
     assert client.answer("deploy.make", step="2", at="1:2", reply="yes", by="ann").status == 409
     assert client.ask("/api/runs/deploy.make/log/1").body == b""
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "rdc.looking.runs.make_run", lambda directory: Path(directory, "lock").readlink()
+        )  # it just ended
+        time.sleep(1.5)
     make("REPLY=no")
     assert stream.until("state", state="stop")
     stream.close()
