@@ -26,13 +26,13 @@ QUESTIONS: Mapping[str, Mapping[str, object]] = {
     "hover": {"position": {"line": 90, "character": 12}},
     "completion": {"position": {"line": 90, "character": 12}},
 }
-"""What an editor asks after a key, and what each question has besides the document."""
+"""The questions of an editor after a key, with their data besides the document."""
 
 LIMITS = {1_000: (1.1, 0.4, 0.16), 5_000: (1.3, 1.2, 0.6)}
 """How much of the time of `rdc check` diagnostics after a key, the first answer and later ones may take, by steps.
 
 On a quiet machine of two cores, diagnostics after a key take at most 300 ms at 1,000 steps and 1 s at 5,000. Answers
-take at most 50 ms at 1,000 steps, apart from the first one after a key, for which the document is read again.
+take at most 50 ms at 1,000 steps, apart from the first one after a key, since the document is read again.
 """
 
 
@@ -58,9 +58,9 @@ def editing(rounds: int = 7, generosity: float = 1.0, sizes: tuple[int, ...] = (
 
 def _starting(rounds: int, generosity: float) -> Figure:
     def started() -> float:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         with Client(SMALL):
-            return time.perf_counter() - begun
+            return time.perf_counter() - started
 
     check = partial(elapsed, [RDC, "check", str(SMALL)])
     times = alternate({"check": check, "start": started}, rounds)
@@ -97,19 +97,19 @@ class Client:
 
     def key(self) -> float:
         """Press a key, and return the seconds until the diagnostics of that version come."""
-        begun = time.perf_counter()
+        started = time.perf_counter()
         self._type()
         self._until(lambda one: one.get("params", {}).get("version") == self._number)
-        return time.perf_counter() - begun
+        return time.perf_counter() - started
 
     def answer(self, name: str, *, is_first: bool = False) -> float:
         """Press a key, and return the seconds until the answer to the first question about that version, or another."""
         self._type()
         if not is_first:
             self._ask("textDocument/codeLens", {"textDocument": {"uri": self._uri}})
-        begun = time.perf_counter()
+        started = time.perf_counter()
         self._ask(f"textDocument/{name}", {"textDocument": {"uri": self._uri}, **QUESTIONS[name]})
-        seconds = time.perf_counter() - begun
+        seconds = time.perf_counter() - started
         self._until(lambda one: one.get("params", {}).get("version") == self._number)
         return seconds
 

@@ -112,41 +112,41 @@ def compile_file(path: str, settings: Settings | None = None) -> Compilation:
 
 def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     """Compile an opened document, as `compile_file` does."""
-    begun = _begin(opened, settings)
-    if begun.job is None or begun.form is None:
-        return Compilation(opened.path, opened.project, None, begun.found, begun.sources, begun.configured.targets)
-    result = begun.form.load().compile_document(begun.job)
+    setup = _set_up(opened, settings)
+    if setup.job is None or setup.form is None:
+        return Compilation(opened.path, opened.project, None, setup.found, setup.sources, setup.configured.targets)
+    result = setup.form.load().compile_document(setup.job)
     too_long = tuple(commands_too_long(result.program, result.sources)) if result.program else ()
-    renamed = () if result.program or settings.front_end else _another_format(begun.job.source, begun.form)
-    found = tuple(dict.fromkeys([*begun.found, *result.diagnostics, *too_long, *renamed]))
-    tables = merge(result.options.targets, begun.configured.targets)
+    renamed = () if result.program or settings.front_end else _another_format(setup.job.source, setup.form)
+    found = tuple(dict.fromkeys([*setup.found, *result.diagnostics, *too_long, *renamed]))
+    tables = merge(result.options.targets, setup.configured.targets)
     program = None
-    if result.program and not (begun.found or too_long):
-        program = _identified(result.program, result.options.values, begun.job, begun.project)
+    if result.program and not (setup.found or too_long):
+        program = _identified(result.program, result.options.values, setup.job, setup.project)
         program = _read_by(program, settings)
-    ruled = _with_rules(program, result, begun, tables)
+    ruled = _with_rules(program, result, setup, tables)
     found, program = (*found, *ruled.diagnostics), ruled.program
     if program:
         verify(program)
-    ignores = _ignores(begun, result.sources.values())
+    ignores = _ignores(setup, result.sources.values())
     if ignores:
         is_complete = program is not None and settings.link
         found = ignores.kept((*found, *ignores.useless(opened.path, found, is_complete=is_complete)))
     diagnostics = tuple(sorted(found, key=sort_key))
     read = {item.path: replace(item) for item in result.sources.values()}  # without the cached lines
-    sources = begun.sources | read
+    sources = setup.sources | read
     proved = None if has_error(ruled.diagnostics) else program
-    rest = (begun.form.name, result.facts, ignores, result.scenario_file, ruled.results, program)
+    rest = (setup.form.name, result.facts, ignores, result.scenario_file, ruled.results, program)
     return Compilation(opened.path, opened.project, proved, diagnostics, sources, tables, result.scenarios, *rest)
 
 
-def _with_rules(program: Program | None, result: Result, begun: _Begun, tables: Mapping[str, TargetOptions]) -> Applied:
+def _with_rules(program: Program | None, result: Result, setup: _Setup, tables: Mapping[str, TargetOptions]) -> Applied:
     """Return the program with the rules of the document and of its project; usually without any."""
     own = result.rules or RULES.first(result.options.values) or ()
-    main = begun.job.source.name if begun.job else ""
-    shared = [one for one in begun.rules if _is_for(one, main)]
+    main = setup.job.source.name if setup.job else ""
+    shared = [one for one in setup.rules if _is_for(one, main)]
     for scope, name in result.inclusions.items():  # for all documents, or for this one, a rule already guards all of it
-        others = (one for one in begun.rules if _is_for(one, name) and not _is_for(one, main))
+        others = (one for one in setup.rules if _is_for(one, name) and not _is_for(one, main))
         shared += (replace(one, scope=scope) for one in others)
     if not (own or shared or (program and program.rules)):
         return Applied(program)
@@ -170,31 +170,31 @@ class Formatting(Struct, frozen=True):
 
 def format_opened(opened: Opened, settings: Settings) -> Formatting:
     """Put an opened document into its normal form, without writing anything or reading other documents."""
-    begun = _begin(opened, settings)
-    if begun.job is None or begun.form is None or begun.found:
-        return Formatting(opened, Formatted(None, begun.found), begun.sources)
-    formatted, ignores = begun.form.load_formatter().format_document(begun.job), _ignores(begun, ())
+    setup = _set_up(opened, settings)
+    if setup.job is None or setup.form is None or setup.found:
+        return Formatting(opened, Formatted(None, setup.found), setup.sources)
+    formatted, ignores = setup.form.load_formatter().format_document(setup.job), _ignores(setup, ())
     kept = replace(formatted, diagnostics=ignores.kept(formatted.diagnostics)) if ignores else formatted
-    return Formatting(opened, kept, begun.sources)
+    return Formatting(opened, kept, setup.sources)
 
 
 def marks_of(opened: Opened, settings: Settings) -> Marks:
     """Return the marks of an opened document in the order of their places, also after errors; never raises."""
-    read = _begin(opened, settings)
+    read = _set_up(opened, settings)
     return read.form.load_marks().marks_of(read.job) if read.job and read.form and read.form.marks else ()
 
 
-def _ignores(begun: _Begun, others: Iterable[Source]) -> Ignores | None:
+def _ignores(setup: _Setup, others: Iterable[Source]) -> Ignores | None:
     """Return the ignored diagnostics of the project and documents, or None if they ignore nothing, as usual."""
-    sources = {source.path: source for source in (*begun.sources.values(), *others)}
-    if not begun.ignored and not any(IGNORE in source.text for source in sources.values()):
+    sources = {source.path: source for source in (*setup.sources.values(), *others)}
+    if not setup.ignored and not any(IGNORE in source.text for source in sources.values()):
         return None
-    is_markdown = begun.form is not None and begun.form.suffixes[0].endswith(".md")
-    main = {begun.job.source.path} if begun.job and is_markdown else ()
-    return Ignores.of(begun.ignored, sources.values(), frozenset(main))
+    is_markdown = setup.form is not None and setup.form.suffixes[0].endswith(".md")
+    main = {setup.job.source.path} if setup.job and is_markdown else ()
+    return Ignores.of(setup.ignored, sources.values(), frozenset(main))
 
 
-class _Begun(Struct, frozen=True):
+class _Setup(Struct, frozen=True):
     """The job for a front end, or the reasons in `found`; `configured` are the project's options.
 
     `rules` are the project's rules.
@@ -210,23 +210,23 @@ class _Begun(Struct, frozen=True):
     rules: tuple[DeclaredRule, ...] = ()
 
 
-def _begin(opened: Opened, settings: Settings) -> _Begun:
+def _set_up(opened: Opened, settings: Settings) -> _Setup:
     source = opened.source
     if isinstance(source, FileIssue):
         refused = Diagnostic(source.code, opened.path, None, source.message, source.help)
-        return _Begun(None, None, (refused,), {}, Options())
+        return _Setup(None, None, (refused,), {}, Options())
     configuration = read_configuration(opened.project, all_options())
     configured, found = configuration.options, tuple(configuration.diagnostics)
     sources = configuration.sources | {source.path: source}
     form = FRONT_ENDS[settings.front_end] if settings.front_end else recognize(source)
     if form is None:
-        return _Begun(None, None, (*found, _unknown_format(source)), sources, configured)
+        return _Setup(None, None, (*found, _unknown_format(source)), sources, configured)
     words = settings.options
     options = (option for option in form.options if option.name in words and Level.COMMAND_LINE in option.levels)
     given = {option.name: option.read(words[option.name], {}) for option in options}
     job = Job(source, opened.project, given, configured.values, settings.link, configured.targets)
     names = configuration.name, configuration.rules
-    return _Begun(job, form, found, sources, configured, configuration.ignored, *names)
+    return _Setup(job, form, found, sources, configured, configuration.ignored, *names)
 
 
 def _identified(program: Program, own: Mapping[str, object], job: Job, project: str) -> Program:

@@ -136,7 +136,7 @@ def _numbers(instances: Mapping[str, object]) -> str:
 
 
 def _passed(version: Version, state: State, record: Record) -> Iterator[str]:
-    """Yield the boxes that a run passed after a step: branches, nested ends, and those that only the picture has.
+    """Yield the boxes that a run passed after a step: branches, nested ends, and boxes that only the picture has.
 
     A move of a person passes none.
     """

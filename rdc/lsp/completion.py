@@ -43,7 +43,7 @@ PLACES: dict[str, tuple[tuple[Pattern[str], Words, tuple[Kind, ...]], ...]] = {
     ),
     "stepspec": ((Regex(r".*\{(?P<word>\w*)"), (), VALUES),),
 }
-"""What fits behind the start of a line, by format: words, and the names of parts of some kinds."""
+"""The completions behind the start of a line, by format: words, and the names of parts of some kinds."""
 
 ICONS = {
     Kind.STEP: lsp.CompletionItemKind.Function,
@@ -55,7 +55,7 @@ ICONS = {
 
 
 def complete(question: Question) -> list[lsp.CompletionItem]:
-    """Return what fits at a position."""
+    """Return the completions at a position."""
     hints = hints_at(question.opened, SETTINGS, *question.place)
     if hints and (hints.choices or hints.names):
         return [*_hinted(question, hints)]

@@ -40,16 +40,16 @@ def lenses(question: Question) -> list[lsp.CodeLens]:
 def hover(question: Question) -> lsp.Hover | None:
     """Return the explanations of the diagnostics at a position, and a text about the step, name or key there."""
     mark = question.mark
-    texts = [*_explanations(question)]
+    sections = [*_explanations(question)]
     hints = None if mark and mark.kind is not Kind.KEY else hints_at(question.opened, SETTINGS, *question.place)
     if mark and mark.kind is not Kind.KEY:
-        texts.insert(0, "\n\n".join(filter(None, _about(question, mark))))
+        sections.insert(0, "\n\n".join(filter(None, _about(question, mark))))
     elif hints and hints.description:
-        texts.insert(0, f"**{in_markdown(hints.path[-1])}**\n\n{in_markdown(hints.description, 1000)}")
+        sections.insert(0, f"**{in_markdown(hints.path[-1])}**\n\n{in_markdown(hints.description, 1000)}")
     span = mark.span if mark else hints.span if hints else None
-    if not any(texts):
+    if not any(sections):
         return None
-    content = lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n\n---\n\n".join(filter(None, texts)))
+    content = lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n\n---\n\n".join(filter(None, sections)))
     return lsp.Hover(content, question.lines.range(span) if span else None)
 
 
@@ -120,9 +120,9 @@ def _keeps(effect: object, name: str) -> bool:
 
 
 def _content(task: Task) -> str:
-    """Return what a step does as a code block that its lines can't close."""
-    texts = [task.command] if isinstance(task, Shell) else [*task_texts(task)]
-    lines = "\n\n".join(str(one).strip() for one in texts if one).split("\n")
+    """Return the work of a step as a code block that its lines can't close."""
+    sections = [task.command] if isinstance(task, Shell) else [*task_texts(task)]
+    lines = "\n\n".join(str(one).strip() for one in sections if one).split("\n")
     shown = [visible(line[:LONGEST_LINE]) for line in lines[:MOST_LINES]] + ["…"] * (len(lines) > MOST_LINES)
     ticks = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", "\n".join(shown)))])
     language = task.interpreter if isinstance(task, Shell) else "text"

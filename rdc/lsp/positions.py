@@ -1,4 +1,4 @@
-"""Convert places in a document to an editor's positions, which count from 0 in UTF-16 units, and back."""
+"""Convert places in a document to an editor's positions, which count UTF-16 codes from 0, and back."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class Lines:
         """Return the line and the column of a position; behind the end of a line or of the text, that end."""
         if position.line >= len(self.rows):
             return len(self.rows), len(self.rows[-1]) + 1
-        units = max(position.character - self._shift * (position.line == 0), 0)
+        offset = max(position.character - self._shift * (position.line == 0), 0)
         wide = self._wide_in(position.line)
         starts = [index + before for before, index in enumerate(wide)]
-        return position.line + 1, min(units - bisect_left(starts, units), len(self.rows[position.line])) + 1
+        return position.line + 1, min(offset - bisect_left(starts, offset), len(self.rows[position.line])) + 1
 
     def before(self, position: Position) -> str:
         """Return the line's text before a position."""
@@ -70,7 +70,7 @@ class Lines:
         return [TextEdit(self.range(span), line_end_of(self.text).join(lines))]
 
     def _wide_in(self, number: int) -> list[int]:
-        """Return the indexes of the characters of a line that are two units, which is [] for most lines."""
+        """Return the indexes of the characters of a line that have two UTF-16 codes; most lines have none."""
         if number not in self._wide:
             row = self.rows[number]
             self._wide[number] = [] if row.isascii() else [found.start() for found in _WIDE.finditer(row)]

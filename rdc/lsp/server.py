@@ -47,11 +47,11 @@ WATCHED = "**/*.{md,yaml,yml,json,toml}"
 
 
 class Protocol(LanguageServerProtocol):
-    """The protocol with positions in UTF-16 units, which every editor supports."""
+    """The protocol with positions in UTF-16, which every editor supports."""
 
     @lsp_method(lsp.INITIALIZE)
     def lsp_initialize(self, params: lsp.InitializeParams) -> Any:  # noqa: ANN401 (a generator of pygls)
-        """Start the session, without asking the editor for its favorite unit."""
+        """Start the session, without asking the editor for its favorite encoding."""
         if params.capabilities.general:
             params.capabilities.general.position_encodings = None
         return (yield from super().lsp_initialize(params))

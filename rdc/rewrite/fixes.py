@@ -80,8 +80,8 @@ def edited(source: Source, edits: Sequence[Edit]) -> Source:
     text = source.text
     for edit in sorted(edits, key=lambda edit: edit.span, reverse=True):
         span = edit.span
-        begin, end = starts[span.line - 1] + span.column - 1, starts[span.end_line - 1] + span.end_column - 1
-        text = text[:begin] + edit.text.replace("\n", source.line_end) + text[end:]
+        first, end = starts[span.line - 1] + span.column - 1, starts[span.end_line - 1] + span.end_column - 1
+        text = text[:first] + edit.text.replace("\n", source.line_end) + text[end:]
     return replace(source, text=text, sha256=sha256_of(source.encode(text)))
 
 
@@ -103,9 +103,9 @@ def _candidates(compilation: Compilation, refused: Sequence[Fix], *, unsafe: boo
 
 
 def _overlap(one: Span, other: Span) -> bool:
-    begin, end = (one.line, one.column), (one.end_line, one.end_column)
+    first, end = (one.line, one.column), (one.end_line, one.end_column)
     start, stop = (other.line, other.column), (other.end_line, other.end_column)
-    return begin == start or (begin < stop and start < end)
+    return first == start or (first < stop and start < end)
 
 
 class _Round(Struct, frozen=True):

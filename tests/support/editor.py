@@ -131,7 +131,7 @@ CONFIGURATION = ClientServerConfig([sys.executable, "-m", "rdc", "lsp"], Editor,
 
 
 def cursor(text: str) -> tuple[str, lsp.Position]:
-    """Return a text without its mark, and the position of the mark in UTF-16 units."""
+    """Return a text without its mark, and the position of the mark in UTF-16."""
     before, _, after = text.partition(CURSOR)
     rows = before.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return before + after, lsp.Position(len(rows) - 1, len(rows[-1].encode("utf-16-le")) // 2)
