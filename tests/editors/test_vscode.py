@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import shutil
 import socket
 import subprocess
@@ -158,3 +159,9 @@ def test_an_error_a_hover_the_lens_and_a_fix(page: Page, pytestconfig: pytest.Co
     page.get_by_text("Write `Rollback` (may change the meaning)").click()
     page.locator(".squiggly-error").wait_for(state="detached")
     assert "GOTO Rollback" in page.locator(".view-lines").inner_text().replace("\xa0", " ")
+    page.get_by_text("Show the flow").click()
+    terminal = page.get_by_text(re.compile("rdc view .*/deploy.runbook.md")).first
+    terminal.wait_for()
+    page.wait_for_timeout(2000)  # until it listens to the key
+    page.keyboard.press("Control+C")
+    terminal.wait_for(state="detached")

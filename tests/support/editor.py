@@ -29,6 +29,7 @@ class Editor(LanguageClient):
         super().__init__(converter_factory=default_converter)
         self.published: list[lsp.PublishDiagnosticsParams] = []
         self.watched: list[lsp.Registration] = []
+        self.server = lsp.ServerCapabilities()
         self._news = asyncio.Condition()
         self._number = 0
         features = {
@@ -104,7 +105,7 @@ async def editor(root: Path | None = None) -> AsyncIterator[Editor]:
     """An editor with its own server, for tests that end it or change its surroundings."""
     client = await CONFIGURATION.start()
     assert isinstance(client, Editor)
-    await begin(client, root)
+    client.server = (await begin(client, root)).capabilities
     try:
         yield client
         await client.shutdown_session()
@@ -117,8 +118,11 @@ async def editor(root: Path | None = None) -> AsyncIterator[Editor]:
 
 
 async def begin(client: Editor, root: Path | None = None) -> lsp.InitializeResult:
-    """Start the session."""
+    """Start the session. Like some editors, this one would rather count in other units than UTF-16."""
     capabilities = client_capabilities("visual-studio-code")
+    assert capabilities.general
+    units = lsp.PositionEncodingKind
+    capabilities.general.position_encodings = [units.Utf8, units.Utf32, units.Utf16]
     uri = root.as_uri() if root else None
     return await client.initialize_session(lsp.InitializeParams(capabilities, root_uri=uri))
 

@@ -241,7 +241,7 @@ async def test_highlights(client: Editor, tmp_path: Path, sample: Sample) -> Non
 async def test_symbols_are_inside_of_each_other(client: Editor, tmp_path: Path, sample: Sample) -> None:
     one = await opened(client, tmp_path, sample)
     found = await client.text_document_document_symbol_async(lsp.DocumentSymbolParams(one.identifier))
-    names = []
+    names, lines = [], 0
     left = list(found or ())
     while left:
         symbol = left.pop()
@@ -249,8 +249,10 @@ async def test_symbols_are_inside_of_each_other(client: Editor, tmp_path: Path, 
         assert symbol.range.start <= symbol.selection_range.start
         assert symbol.selection_range.end <= symbol.range.end
         names.append(symbol.name)
+        lines = max(lines, symbol.range.end.line - symbol.range.start.line)
         left += symbol.children or ()
     assert {*sample.outline} <= {*names}
+    assert lines > 1
 
 
 async def test_folding(client: Editor, tmp_path: Path, sample: Sample) -> None:

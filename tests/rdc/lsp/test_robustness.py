@@ -181,6 +181,39 @@ async def test_hostile_names_stay_text(client: Editor, tmp_path: Path) -> None:
     assert "\x1b" not in symbols[0].name
 
 
+async def test_an_answer_about_an_old_version_is_refused(client: Editor, tmp_path: Path) -> None:
+    """The first question keeps the thread busy while the text changes."""
+    uri = await client.open(tmp_path / "large.runbook.md", runbook(2000))
+    identifier = lsp.TextDocumentIdentifier(uri)
+    client.type_fast(uri, runbook(2001))
+    first = asyncio.ensure_future(client.text_document_document_symbol_async(lsp.DocumentSymbolParams(identifier)))
+    second = asyncio.ensure_future(client.text_document_folding_range_async(lsp.FoldingRangeParams(identifier)))
+    await asyncio.sleep(0)
+    client.type_fast(uri, FINE)
+    await asyncio.wait([first])  # it may be refused, too
+    with pytest.raises(JsonRpcException) as refusal:
+        await second
+    assert refusal.value.code == lsp.LSPErrorCodes.ContentModified
+    assert await client.text_document_folding_range_async(lsp.FoldingRangeParams(identifier))
+
+
+async def test_columns_are_in_utf_16_and_texts_are_sent_whole(client: Editor) -> None:
+    assert client.server.position_encoding == lsp.PositionEncodingKind.Utf16
+    assert client.server.text_document_sync == lsp.TextDocumentSyncOptions(
+        open_close=True, change=lsp.TextDocumentSyncKind.Full, will_save=False, will_save_wait_until=False, save=False
+    )
+
+
+async def test_only_answers_are_written_to_the_editor(client: Editor) -> None:
+    """A print or another process would write to standard error."""
+    assert client._server
+    files = Path(f"/proc/{client._server.pid}/fd")
+    if not files.exists():
+        pytest.skip("there is no /proc here")
+    assert (files / "1").readlink() == (files / "2").readlink()
+    assert (files / "0").readlink() == Path("/dev/null")
+
+
 async def test_the_end_of_a_session(tmp_path: Path) -> None:
     async with editor(tmp_path) as one:
         await one.open(tmp_path / "a.runbook.md", FINE)
