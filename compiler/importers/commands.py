@@ -73,7 +73,7 @@ _RUNNERS = frozenset({"npm", "yarn", "pnpm"})
 _FOLLOWS = Regex(r"-f|-F|--follow(?:=true)?|-w|--watch(?:=true)?|-Lf|-fn?\d+|-nf")
 
 _HARM_WORDS = """
-autoremove merge
+autoremove comment merge mkfs mongorestore
 apply clean cordon dd decommission defrag del delete demote deploy deprovision deregister destroy detach disable down
 drain drop erase evict failover fdisk flush flushall flushdb groupdel halt iptables kill killall mask migrate parted
 passwd patch pkill poweroff promote prune publish purge push quarantine rebase reboot recreate release reload remove
@@ -89,11 +89,14 @@ _SQL = Regex(
     r"\b(?:drop\s+\w+|truncate|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b", re.IGNORECASE
 )
 _READS_WORDS = """
-[ [[ awk cat cd date df diff dig du echo egrep fgrep grep head jq less ls lsof man nslookup ping printf ps rg sort
-tail test true type uniq wc which yq
+[ [[ awk cat cd date df diff dig du echo egrep fgrep grep head jq less ls lsb_release lsof man nslookup ping printf ps
+rg sort tail test true type uniq wc which yq
 """
 _READS = frozenset(_READS_WORDS.split())
 _PARTS = Regex(r"[a-z]+")
+_RUNS_TEXT = frozenset({"sh", "bash", "psql", "mysql", "mariadb", "sqlite3"})
+_PUBLISHES = frozenset({"create", "edit", "close", "reopen", "review"})
+_SENDS = frozenset({"-f", "-F", "--field", "--raw-field", "--input"})
 
 _OPENING = "it opens a shell, so the commands below are for another machine or program"
 
@@ -273,8 +276,8 @@ def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
         words = _words(command)
         name = words[0].rpartition("/")[2] if words else ""
         is_sql = _SQL.search(" ".join(words)) is not None
-        runs_download = name in {"sh", "bash"} and command.before == "|"
-        if not (is_sql or runs_download) and (name in _READS or not _does_harm(name, words[1:])):
+        runs_text = name in _RUNS_TEXT and command.before == "|"
+        if not (is_sql or runs_text) and (name in _READS or not _does_harm(name, words[1:])):
             continue
         yield lines[shown.count("\n", 0, command.start)].strip()
     if _SQL.search(code) and not any(_SQL.search(" ".join(_words(one))) for one in commands):
@@ -282,9 +285,12 @@ def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
 
 
 def _does_harm(name: str, rest: Sequence[str]) -> bool:
-    if name in _HARM or name.startswith("mkfs"):
-        return True
     plain = [word for word in rest if not word.startswith("-") and (" " in word or not set(word) & set("/.=:@$"))][:5]
-    parts = {part for word in plain for part in _PARTS.findall(word)}
+    parts = {part for word in (name, *plain) for part in _PARTS.findall(word)}
+    if name in {"gh", "glab"} and (
+        _PUBLISHES & set(rest[:2])
+        or (rest[:1] == ["api"] and _SENDS & set(rest) and ("graphql" not in rest or "mutation" in " ".join(rest)))
+    ):
+        return True
     edits = name in {"sed", "perl"} and any(word.startswith("-i") for word in rest)
     return bool(parts & _HARM) or edits or any(map(_HARM_FLAG.fullmatch, rest))

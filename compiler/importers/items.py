@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,6 +16,9 @@ from compiler.text.regex import Regex
 
 _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
 _ASKS_TO_RUN = Regex(r"\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b", 2)
+_BY_MEANS = Regex(r"\b(?:using|with|via|by):?\s+`", 2)
+_FORBIDS = Regex(r"\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`", 2)
+_COMMENT = Regex(r"^[ \t]*#+[ \t]*([^\n]+)", 8)
 _LEAVES = Regex(r"\s*(?:exit|logout)\s*")
 
 AFTER = "After the command:"
@@ -60,8 +63,11 @@ class Items:
 
     def read(self, pieces: Sequence[Piece]) -> None:
         """Read the content of a heading."""
-        for piece in pieces:
-            self._piece(piece)
+        for piece, below in zip_longest(pieces, pieces[1:]):
+            if piece.kind == "text" and piece.plain.endswith(":") and below and _is_command(below):
+                self.lead.append(Text(piece.text, piece.plain, piece.line))
+            else:
+                self._piece(piece)
         self._flush()
 
     def _piece(self, piece: Piece) -> None:
@@ -105,9 +111,9 @@ class Items:
     def _command(self, block: Block, line: int) -> None:
         above_it = [text.plain for text in self.lead if text.plain]
         plain = above_it[-1] if above_it else ""
-        case = "" if self.hint else words.condition(plain)
-        if not case and not self.hint and len(plain.split()) <= _SHORT and above_it[1:]:
-            case = words.condition(above_it[-2])  # the last text is only `Run:`
+        near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]  # the last text may be only `Run:`
+        opening = [one for one in above_it[:1] if not self.items and words.opens_with_condition(one)]
+        case = "" if self.hint else next(filter(None, map(words.condition, [*reversed(near), *opening])), "")
         title = self.hint or self._title(plain, "")
         self.hint = ""
         title = title or (markup.cut(self.heading) if not self.items else "") or f"Run {_summary(block.code)}"
@@ -117,17 +123,18 @@ class Items:
         item = Item(title, above, block.code, tag, notes=notes, line=line)
         if block.kind == "run":
             self._ask_machine(line)
-            near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]
-            harm = block.harm or (words.does_harm(words.instruction(plain)) and block.code.strip().split("\n"))
+            asked = map(words.instruction, (plain, *_COMMENT.findall(block.code)))
+            harm = block.harm or (any(map(words.does_harm, asked)) and _COMMENT.sub("", block.code).split("\n"))
+            is_elsewhere = any(map(words.names_machine, near))
             questions = [guard(case, above, line)] if case else []
-            if any(map(words.names_machine, near)):
+            if is_elsewhere:
                 questions.append(machine_question(line, "" if case else above))
             if harm and len(questions) == 1:
                 questions = [_joined(questions[0], _harm_question(title, harm, line))]
             elif harm:
                 questions.append(_harm_question(title, harm, line))
             self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
-            item = replace(item, text="" if case or any(map(words.names_machine, near)) else above)
+            item = replace(item, text="" if case or is_elsewhere else above)
         self._add(item)
         if block.output:
             self._expect("", block.output, "")
@@ -181,6 +188,8 @@ class Items:
 
     def _question(self, plain: str, markdown: str, line: int) -> None:
         self.instructions += 1
+        if words.enters_machine(plain):
+            self.machine.earlier = line
         self._add(
             Item(self._title(plain, markup.cut(words.sentences(plain)[0] if plain else "Do this")), markdown, line=line)
         )
@@ -197,7 +206,7 @@ class Items:
         items = piece.pieces
         is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
         is_text = not piece.has_code and (is_plain or all(words.is_fact(item.plain) for item in items))
-        if is_text and not any(map(_runs_span, items)):
+        if (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code):
             self.lead.append(Text(piece.text, piece.plain, piece.line))
             return
         last = self.lead[-1].plain if self.lead else ""
@@ -250,7 +259,7 @@ class Items:
 
     def _span(self, piece: Piece) -> bool:
         """Add a command in a sentence, which is shown; return whether the sentence asks to run one."""
-        if not _runs_span(piece):
+        if not _runs_span(piece) or words.explains(self.heading):
             return False
         self._split_lead()
         [code] = [code for code in _CODE_SPAN.findall(piece.text) if is_command_span(code)]
@@ -299,7 +308,8 @@ def _joined(question: Item, harm: Item) -> Item:
 
 
 def _harm_question(title: str, lines: Sequence[str], line: int) -> Item:
-    listed = ", ".join(markup.span(one) for one in lines)
+    lines = [one for one in lines if one.strip()]
+    listed = ", ".join(map(markup.span, lines))
     note = Mark("harm", f"the command changes or deletes something: {lines[0]}", line)
     return Item(
         f"Do this now: {title[:1].lower()}{title[1:]}?",
@@ -316,9 +326,15 @@ def _summary(code: str) -> str:
     return " ".join(plain[:3]) or "the command"
 
 
+def _is_command(piece: Piece) -> bool:
+    return piece.kind == "code" and read_block(piece.info, piece.text).kind in {"run", "show"}
+
+
 def _runs_span(piece: Piece) -> bool:
     if piece.kind == "item":
         return len(piece.pieces) == 1 and _runs_span(piece.pieces[0])
-    if piece.kind != "text" or piece.info != "Paragraph" or not _ASKS_TO_RUN.search(piece.plain):
+    if piece.kind != "text" or piece.info != "Paragraph" or piece.text[:1] == "|" or _FORBIDS.search(piece.text):
+        return False
+    if not (_ASKS_TO_RUN.search(piece.plain) or (words.imperative(piece.plain) and _BY_MEANS.search(piece.text))):
         return False
     return len([code for code in _CODE_SPAN.findall(piece.text) if is_command_span(code)]) == 1

@@ -50,7 +50,7 @@ _SYSTEMS = (
     r"|gcp|azure|eks|gke|aks|openshift|minikube|homebrew|conda|pip|docker|podman|helm)"
 )
 _VARIANT = Regex(
-    rf"(?:(?:using|with|without|via|option|method|variant|approach|example)\b|(?:on|for|from) {_SYSTEMS}\b"
+    rf"(?:(?:using|with|without|via|option|method|variant|approach|examples?)\b|(?:on|for|from) {_SYSTEMS}\b"
     rf"|{_SYSTEMS}\W*$).*|.*\([^)]*\b{_SYSTEMS}\b[^)]*\)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -63,7 +63,12 @@ _ELSEWHERE = Regex(
     r"|\b(?:run|execute|enter)\b.*\bin (?:the|a|each|every|all)(?: [\w-]+){0,3} (?:containers?|pods?)\b",
     re.IGNORECASE,
 )
+_ENTERS = Regex(
+    rf"\bssh(?:ing)? (?:in)?to\b|\b(?:log ?in|log ?on|connect) ?(?:in)?to\b[^.]{{0,80}}\b(?:{_PLACES}|ssh)\b",
+    re.IGNORECASE,
+)
 _OR = Regex(r"or\b", re.IGNORECASE)
+_OPENING = Regex(r"(?:if|when|unless|in case)\b", re.IGNORECASE)
 _WAY = Regex(r"\b(?:with|without|using|via)\s+\S", re.IGNORECASE)
 _INDIRECT = Regex(
     r"\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
@@ -75,7 +80,8 @@ _INDIRECT = Regex(
 _CONDITION = Regex(
     r"\b(?:if|when|whenever|unless|otherwise|alternatively|as an alternative|optional|optionally|could try"
     r"|(?:may|might)(?: also)? (?:try|want|need)|in case|instead|either|another (?:way|option|possibility)|you can also"
-    r"|only for|for example|for instance|in the event|as a last resort|depending on|troubleshoot\w*)\b",
+    r"|only for|for example|for instance|in the event|as a last resort|depending on|troubleshoot\w*)\b"
+    r"|\b(?:prior to|before|since|until|as of|new in|(?:older|newer|earlier|later) than)(?: [\w.-]+)? versions? v?\d",
     re.IGNORECASE,
 )
 _IF = Regex(
@@ -98,7 +104,7 @@ _FOLLOWS = Regex(
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _HARM = Regex(
     r"\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down|wipe"
-    r"|uninstall|terminate|revoke|failover|fail over)\b",
+    r"|uninstall|terminate|revoke|failover|fail over|restore|overwrite)\b",
     re.IGNORECASE,
 )
 _PUTS = Regex(
@@ -111,13 +117,20 @@ _END = Regex(r"(?<=[.!?:])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+")
 _ROLLBACK = Regex(
     r"(?:\d+[.)]?\s+)?(?:how to\s+)?(?:roll(?:ing)?[ -]?back|revert(?:ing)?|undo(?:ing)?|back[ -]?out)\b", 2
 )
-_STEPS = Regex(r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?)\b", 2)
+_STEPS = Regex(
+    r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?|(?:phase|stage) \d+)\b",
+    2,
+)
+_EXPLAINS_WORDS = (
+    r"meaning|impact|background|purpose|scope|goals?|motivation|what (?:is|are)\b.*|why\b.*|when (?:not )?to use.*"
+    r"|examples?|change ?(?:log|history)"
+)
+_EXPLAINS = Regex(rf"(?:{_EXPLAINS_WORDS})", re.IGNORECASE)
 _NEVER = Regex(
-    r"(?:meaning|impact|overview|introduction|intro|background|description|summary|references?|see also|further reading"
-    r"|resources|related\b.*|glossary|license|credits|(?:table of )?contents|change ?log|contact\w*|notes?|about\b.*"
-    r"|pre-?requisites?|requirements?|system requirements|before you .*|context"
-    r"|severity|symptoms?|purpose|scope"
-    r"|goals?|motivation|when to use.*|links|additional .*|faq)",
+    rf"(?:{_EXPLAINS_WORDS}|overview|introduction|intro|description|summary|references?|see also|further reading"
+    r"|resources|related\b.*|glossary|license|credits|(?:table of )?contents|contact\w*|notes?|about\b.*"
+    r"|pre-?requisites?|requirements?|system requirements|before you .*|context|severity|symptoms?|links|additional .*"
+    r"|faq)",
     re.IGNORECASE,
 )
 
@@ -149,7 +162,8 @@ def instruction(text: str) -> str:
 
 def condition(text: str) -> str:
     """Return the condition of plain text, as the end of a question, or ""."""
-    found = (one for one in sentences(text) if _CONDITION.search(_INDIRECT.sub(" ", one)))
+    found = [one for one in sentences(text) if _CONDITION.search(_INDIRECT.sub(" ", one))]
+    found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
     case = next((_case(one)[0] or _trailing(one) or one for one in found), "")
     return case or (text if is_variant(text) or _OR.match(text) else "")
 
@@ -157,6 +171,16 @@ def condition(text: str) -> str:
 def names_machine(text: str) -> bool:
     """Return whether plain text is about commands on another machine, or in a container."""
     return _ELSEWHERE.search(text) is not None
+
+
+def enters_machine(text: str) -> bool:
+    """Return whether plain text asks to open a shell on another machine."""
+    return _ENTERS.search(text) is not None
+
+
+def opens_with_condition(text: str) -> bool:
+    """Return whether plain text starts with a condition."""
+    return _OPENING.match(text) is not None
 
 
 def is_variant(title: str) -> bool:
@@ -216,6 +240,11 @@ def is_rollback(title: str) -> bool:
 def is_procedure(title: str) -> bool:
     """Return whether a heading announces instructions, such as Mitigation."""
     return _STEPS.match(title) is not None
+
+
+def explains(title: str) -> bool:
+    """Return whether a heading is above facts, even in a numbered list, such as Why or Examples."""
+    return _EXPLAINS.fullmatch(title) is not None
 
 
 def is_reference(title: str) -> bool:

@@ -154,9 +154,12 @@ def test_prompts_with_here_documents_and_continued_lines_are_whole() -> None:
         ("Restart it only when it hangs:", "Does this apply: it hangs?"),
         ("Unless it is new, copy it:", "Does this apply: unless it is new?"),
         ("Otherwise, copy it:", "Does this apply: Otherwise, copy it?"),
+        ("When it is small, use `mv a b`. Otherwise, copy it:", "Does this apply: Otherwise, copy it?"),
         ("Alternatively copy it:", "Does this apply: Alternatively copy it?"),
         ("Optional: copy it.", "Does this apply: Optional?"),
         ("You could try a copy:", "Does this apply: You could try a copy?"),
+        ("Before version 2.3, copy it:", "Does this apply: Before version 2.3, copy it?"),
+        ("Since shop version 4, you copy it so:", "Does this apply: Since shop version 4, you copy it so?"),
     ],
 )
 def test_a_condition_asks_first(text: str, title: str) -> None:
@@ -207,6 +210,13 @@ def test_the_condition_above_a_list_holds_for_all_its_commands() -> None:
         "for pod in a b; do kubectl delete pod $pod; done",
         "terraform apply",
         "find . -name '*.tmp' -delete",
+        "gh issue comment 7 --body-file report.md",
+        "gh pr create --fill",
+        "gh api repos/shop/tea/issues/7/labels -f name=late",
+        "gunzip -c orders.sql.gz | psql shop",
+        "pg_restore -d shop orders.dump",
+        "./scripts/deploy-shop.sh",
+        "# Remove the old orders\nshop tidy",
     ],
 )
 def test_a_command_that_does_harm_asks_first(command: str) -> None:
@@ -216,7 +226,18 @@ def test_a_command_that_does_harm_asks_first(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["kubectl get pods", "grep delete log.txt", "echo stop", "git log --all", "ls /restart"]
+    "command",
+    [
+        "kubectl get pods",
+        "grep delete log.txt",
+        "echo stop",
+        "git log --all",
+        "ls /restart",
+        "gh issue view 7",
+        "lsb_release -a",
+        "gh api graphql -f query='{viewer{login}}'",
+        "# Don't worry\nls",
+    ],
 )
 def test_a_command_that_only_reads_asks_nothing(command: str) -> None:
     assert draft(RUN + block(command)).guards(command) == []
@@ -412,7 +433,9 @@ def test_several_ways_side_by_side_are_not_all_taken() -> None:
     assert draft(page).guards("pip install shop") == []
 
 
-@pytest.mark.parametrize("title", ["On macOS", "Linux", "Option 2: by hand", "Using Docker", "Shadow group (FreeBSD)"])
+@pytest.mark.parametrize(
+    "title", ["Examples", "On macOS", "Linux", "Option 2: by hand", "Using Docker", "Shadow group (FreeBSD)"]
+)
 def test_a_heading_of_one_way_asks_first(title: str) -> None:
     assert draft(f"# Page\n\n## {title}\n\n{block('true')}").guards("true") == [f"Does this apply: {title}?"]
 
@@ -494,3 +517,58 @@ def test_a_question_for_a_value_is_skipped_with_its_command() -> None:
     made = draft(f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}{block('uptime')}")
     assert made.titles == ["Part", "Does this apply: it is old?", "Which name?", "Look", "Run uptime"]
     assert "- NO: GOTO 1.5\n" in made.text
+
+
+def test_a_condition_that_opens_a_section_asks_before_its_first_command() -> None:
+    text = "If it is old, read its label.\n\nThen, from the folder of the shop, copy the whole order:"
+    made = draft(f"{RUN}{text}\n\n{block('cp a b')}{block('ls')}")
+    assert made.guards("cp a b") == ["Does this apply: it is old?"]
+    assert made.guards("ls") == []
+
+
+def test_a_lead_of_a_block_stays_above_it_though_it_has_a_command() -> None:
+    made = draft(f"{RUN}If you want `sudo shop status` to work, install it by running this:\n\n{block('cp a b')}")
+    assert made.guards("cp a b") == ["Does this apply: you want sudo shop status to work?"]
+    assert (made.run, made.shown) == (["cp a b"], [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- Never run `git push --force`.",
+        "Don't use `git status -uno` here.",
+        "Run the script instead of `git reset --hard`.",
+        "| run | `git log -3` |\n| --- | --- |",
+    ],
+)
+def test_a_command_that_a_sentence_forbids_is_no_command(text: str) -> None:
+    made = draft(f"{RUN}{block('true')}{text}\n")
+    assert (made.run, made.shown) == (["true"], [])
+
+
+@pytest.mark.parametrize("text", ["Stop the shop using `docker compose down`.", "Check it with `docker ps -a`."])
+def test_a_command_that_a_sentence_uses_is_shown(text: str) -> None:
+    assert len(draft(f"{RUN}1. {text}\n2. Wait.\n").shown) == 1
+
+
+@pytest.mark.parametrize("title", ["Why", "What is it?", "When not to use it", "Examples"])
+def test_a_numbered_list_below_a_heading_that_explains_is_text(title: str) -> None:
+    made = draft(f"# Page\n\n## {title}\n\n1. Copy the order.\n2. Run `shop tidy now`.\n\n## Part\n\n{block('true')}")
+    assert made.titles == ["Part"]
+    assert list(made.runbook.prose) == [title]
+
+
+def test_a_numbered_phase_is_a_question() -> None:
+    made = draft(f"# Page\n\n## Phase 1: Look\n\nThe logs help.\n\n## Phase 2: Tidy\n\n{block('true')}")
+    assert made.titles == ["Phase 1: Look", "Phase 2: Tidy"]
+
+
+@pytest.mark.parametrize("text", ["Connect to your server via SSH.", "Log in to the new host.", "SSH into shop-1."])
+def test_after_an_item_that_enters_a_machine_the_next_command_asks(text: str) -> None:
+    made = draft(f"{RUN}1. {text}\n2. Look:\n\n   ```bash\n   df -h\n   ```\n")
+    assert made.guards("df -h") == ["Do the next commands run on this machine?"]
+
+
+def test_an_item_about_a_web_page_enters_no_machine() -> None:
+    made = draft(f"{RUN}1. Log in to the dashboard.\n2. Look:\n\n   ```bash\n   df -h\n   ```\n")
+    assert made.titles == ["Log in to the dashboard: done?", "Look"]
