@@ -162,14 +162,15 @@ class _States(Struct, frozen=True):
         run = replace(
             run, step=step, message=state.message, finished=tuple(_finished(one, one["node"]) for one in state.finished)
         )
-        program, _, label = name.partition("@")
+        label = name.partition("@")[2]
         folder = os.path.abspath(self.at(self.home))
         root = project_around(folder).root
-        place = ["--as", label] if label else [] if program == state.name else ["--state-dir", f"{self.ours}/{name}"]
+        by_path = ["--state-dir", f"{self.ours}/{name}"]
+        place = [] if name == state.name else ["--as", label] if label[:1] not in ("", "-") else by_path  # not -h
         file = os.path.join(root, run.source)
         if Path(file).is_file():
             source = os.path.relpath(file, os.path.abspath(self.base))
-            own = place if root == folder else ["--state-dir", f"{self.ours}/{name}"]
+            own = place if root == folder else by_path
             run = replace(run, document=source, place=tuple(own))
         if str(state.begin.get("edition")).partition(" ")[0] in _TELLING and (facts := self._told(file, name, place)):
             return _with_facts(run, facts)

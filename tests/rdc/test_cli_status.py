@@ -216,6 +216,16 @@ def test_status_names_a_damaged_state_and_lists_the_others(tmp_path: Path, journ
     assert ".rdc/bad/journal" in found["bad"]["message"]
 
 
+def test_a_folder_with_the_name_of_an_option_is_no_option(tmp_path: Path) -> None:
+    file = document(tmp_path)
+    assert call("run", file, "--as", "x", cwd=tmp_path).code == 75
+    (tmp_path / ".rdc/deploy@x").rename(tmp_path / ".rdc/deploy@-h")
+    shown = call("status", cwd=tmp_path)
+    assert shown.code == 0
+    assert shown.out.splitlines()[0] == "deploy@-h  WAITING at 2: Check the site: Is it up?"
+    assert f"rdc run {file} answer 2 yes --state-dir .rdc/deploy@-h" in shown.out
+
+
 def test_status_waits_for_no_pipe(tmp_path: Path) -> None:
     (tmp_path / ".rdc/bad").mkdir(parents=True)
     os.mkfifo(tmp_path / ".rdc/bad/journal")
