@@ -18,6 +18,7 @@ import pytest
 from benchmarks.workers.fleet import until
 from compiler.driver import Compilation, compile_file
 from runtime_shim.engine.journal import encode
+from tests.conftest import ROOT
 from tests.support.cli import document, environment, spawn
 from tests.support.looking import Client, saved, serving, until_document
 from tests.support.process import Screen
@@ -104,6 +105,38 @@ def test_visits_come_while_a_run_works(client: Client, folder: Path) -> None:
     assert (state["total"], state["step"]) == (4, "COMPLETE")
     assert stream.until("visits")["after"] >= 2
     stream.close()
+
+
+EXAMPLES = [
+    ("code-review.runbook.md", ("--answers", "answers/code-review.txt"), "complete"),
+    ("playbooks/change-review.playbook.md", ("--input", "change=1"), "complete"),
+    ("workflows/security-audit.workflow.yaml", (), "complete"),
+    ("specifications/hello-steps.stepspec.json", (), "complete"),
+    ("programs/review-loop.program.json", (), "stop"),
+]
+
+
+@pytest.mark.parametrize(("example", "words", "end"), EXAMPLES)
+def test_a_run_of_each_format_is_followed_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, example: str, words: tuple[str, ...], end: str
+) -> None:
+    folder, name = (tmp_path / example).parent, Path(example).name
+    shutil.copytree((ROOT / "examples" / example).parent, folder, dirs_exist_ok=True)
+    monkeypatch.chdir(folder)
+    with serving(name) as client:
+        (entry,) = client.ask("/api/runs").json["runs"]
+        stream, visits = client.stream(entry["key"]), list[dict[str, object]]()
+        spawn("run", name, *words, cwd=folder, RDC_AGENT="echo PASSED", RDC_EXECUTOR="echo PASSED")
+        total = -1
+        for kind, data in stream.events():
+            visits += data["visits"] if kind == "visits" else ()
+            total = data["total"] if kind == "state" and data["state"] == end else total
+            if total == len(visits):
+                break
+        stream.close()
+    (journal,) = folder.glob(".rdc/*/journal")
+    records = [json.loads(line.partition(" ")[2]) for line in journal.read_text().splitlines()]
+    assert [one["step"] for one in visits] == [one["node"] for one in records if one["kind"] == "done"] != []
 
 
 def test_a_stream_continues_after_the_visits_that_a_page_has(client: Client, folder: Path) -> None:
