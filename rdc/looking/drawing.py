@@ -139,7 +139,7 @@ def _stamp_of(path: str) -> tuple[int, ...] | None:
         about = os.stat(path)
     except OSError:
         return None
-    return about.st_size, about.st_ino, about.st_mtime_ns
+    return about.st_size, about.st_ino, about.st_mtime_ns, about.st_ctime_ns  # the last: it may become readable
 
 
 def _hash_of(path: str) -> str:

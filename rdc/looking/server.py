@@ -46,6 +46,7 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
     request_queue_size = 64
+    allow_reuse_port = False  # nobody else can take the port while this runs
 
     def __init__(self, port: int, watch: Watch, wanted: str = "") -> None:
         self.watch, self.wanted = watch, wanted
