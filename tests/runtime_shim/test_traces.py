@@ -802,6 +802,7 @@ def test_all_examples_are_here() -> None:
     assert len(EXAMPLES) > 35
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("path", EXAMPLES, ids=[path.name for path in EXAMPLES])
 def test_the_trace_of_an_example_is_accepted(
     path: Path, tmp_path: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
