@@ -126,6 +126,6 @@ class Driven:
         return finished
 
 
-@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(n, marks=pytest.mark.soak) for n in range(3, 60))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.soak) for n in range(1, 60))])
 def test_a_run_of_a_worker_is_held_as_the_trace_says(sqlite_fleet: Fleet, seed: int) -> None:
     try_at_random(seed, lambda made: Driven(sqlite_fleet, made), 6)
