@@ -65,6 +65,7 @@ _OPENING_WORDS = frozenset(
 )
 _OPENING_TOOLS_WORDS = "oc kubectl docker podman vagrant gcloud az aws heroku fly flyctl rails minikube virsh"
 _OPENING_TOOLS = frozenset(_OPENING_TOOLS_WORDS.split())
+_TAKE = frozenset({"-u", "-e", "-w", "-v", "-p", "-c", "-n", "--user", "--env", "--name", "--namespace", "--container"})
 _TTY = Regex(r"-(?:it|ti|i|t)[a-z]?|--(?:tty|interactive|stdin)")
 _EDITORS_WORDS = "vi vim nvim nano emacs pico ed visudo vipw vigr less more man top htop watch edit sudoedit"
 _EDITORS = frozenset(_EDITORS_WORDS.split())
@@ -231,20 +232,35 @@ def _words(command: Command) -> list[str]:
 
 
 def _opens(command: Command) -> bool:
-    words = _words(command)
+    return _opens_shell(_words(command), command.before)
+
+
+def _opens_shell(words: Sequence[str], before: str = "") -> bool:
     name = words[0].rpartition("/")[2] if words else ""
     rest = words[1:]
-    if name in {"-i", "-s"} or (name in _OPENS_BARE and not rest and not command.before.startswith("|")):
+    if name in {"-i", "-s"} or (name in _OPENS_BARE and not rest and not before.startswith("|")):
         return True
     if name in {"psql", "mysql", "mariadb"}:
-        return not {"-c", "-e", "-f", "-l", "--command", "--execute"} & set(rest) and command.before != "|"
+        return not {"-c", "-e", "-f", "-l", "--command", "--execute"} & set(rest) and before != "|"
     if name in _OPENS:
         return not {"-V", "--version", "ls", "-h", "--help"} & set(rest)
     if name in _OPENING_TOOLS or "manage.py" in words[:2]:
         if _OPENING_WORDS & {word for word in rest[:4] if not word.startswith("-")}:
             return True
-        return bool({"exec", "run"} & set(rest)) and any(map(_TTY.fullmatch, rest))
+        is_open = bool({"exec", "run"} & set(rest)) and any(map(_TTY.fullmatch, rest))
+        inner = _inner(rest) if is_open else []
+        return is_open and (not inner or _opens_shell(inner))
     return False
+
+
+def _inner(rest: Sequence[str]) -> Sequence[str]:
+    """Return the command that `docker exec` or `kubectl exec` runs in a container."""
+    if "--" in rest:
+        return rest[rest.index("--") + 1 :]
+    place = 1 + min(rest.index(word) for word in ("exec", "run") if word in rest)
+    while place < len(rest) and rest[place].startswith("-"):
+        place += 1 + (rest[place] in _TAKE)
+    return rest[place + 1 :]
 
 
 def _waits(command: Command) -> bool:

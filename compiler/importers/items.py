@@ -17,6 +17,7 @@ from compiler.text.regex import Regex
 _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
 _ASKS_TO_RUN = Regex(r"\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b", 2)
 _BY_MEANS = Regex(r"\b(?:using|with|via|by):?\s+`", 2)
+_ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}:\W*)?`[^`\n]+`\.?")
 _FORBIDS = Regex(r"\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`", 2)
 _COMMENT = Regex(r"^[ \t]*#+[ \t]*([^\n]+)", 8)
 _LEAVES = Regex(r"\s*(?:exit|logout)\s*")
@@ -24,6 +25,7 @@ _LEAVES = Regex(r"\s*(?:exit|logout)\s*")
 AFTER = "After the command:"
 EXPECTED = "Expected output:"
 
+_ENDLESS = "the text is about a command that doesn't end"
 _LONGEST_CASE, _SHORT = 80, 8
 _EXAMPLE = Regex(r"for (?:example|instance)\b", 2)
 _PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
@@ -76,6 +78,8 @@ class Items:
         elif piece.kind == "list":
             self._list(piece)
         elif not self._span(piece):
+            if self.items and self.items[-1].runs and not self.lead and words.is_endless(piece.plain):
+                self.items[-1] = _shown(self.items[-1])
             self.lead.append(Text(piece.text, piece.plain, piece.line))
 
     # --- Code ---------------------------------------------------------------------------------------------------------
@@ -118,6 +122,8 @@ class Items:
         self.hint = ""
         title = title or (markup.cut(self.heading) if not self.items else "") or f"Run {_summary(block.code)}"
         above = self._taken()
+        if block.kind == "run" and any(map(words.is_endless, near)):
+            block = replace(block, kind="show", why=_ENDLESS)
         notes = (Mark("shown", block.why, line),) if block.why else ()
         tag = "bash" if block.kind == "run" else "bash prompt"
         item = Item(title, above, block.code, tag, notes=notes, line=line)
@@ -288,6 +294,10 @@ class Items:
             self._flush()
 
 
+def _shown(item: Item) -> Item:
+    return replace(item, tag="bash prompt", notes=(*item.notes, Mark("shown", _ENDLESS, item.line)))
+
+
 def guard(case: str, text: str, line: int, skips: int = 1) -> Item:
     """Return the question whether a condition holds, which skips the items below it otherwise."""
     mark = Mark("condition", "the command has a condition", line)
@@ -335,6 +345,8 @@ def _runs_span(piece: Piece) -> bool:
         return len(piece.pieces) == 1 and _runs_span(piece.pieces[0])
     if piece.kind != "text" or piece.info != "Paragraph" or piece.text[:1] == "|" or _FORBIDS.search(piece.text):
         return False
+    if _ONLY.fullmatch(piece.text) and is_command_span(piece.plain.rpartition(": ")[2]):
+        return True
     if not (_ASKS_TO_RUN.search(piece.plain) or (words.imperative(piece.plain) and _BY_MEANS.search(piece.text))):
         return False
     return len([code for code in _CODE_SPAN.findall(piece.text) if is_command_span(code)]) == 1

@@ -135,7 +135,7 @@ class _Builder:
         are_alternatives = sum(words.is_way(section.title) for section in sections) > 1
         found = []
         for section in sections:
-            is_one = words.condition(section.title) or (are_alternatives and words.is_way(section.title))
+            is_one = words.is_case(section.title) or (are_alternatives and words.is_way(section.title))
             parts = self._section(section, in_rollback=in_rollback)
             if is_one:
                 _guard(guard(_IF.sub("", section.title), "", section.line), parts)

@@ -18,6 +18,7 @@ MOST = 100  # the most inputs and outputs of a runbook
 
 _REFERENCE = Regex(r"\{\{([A-Za-z_]\w*)\}\}")
 _OWNER = Regex(r"^(?:my|your|the|some)_")
+_SUFFIX = Regex(r"_(?:NAME|ID|VALUE|HERE)$")
 _MOVES = Regex(r"^[ \t]*(?:cd|pushd)[ \t]+\S", 8)
 _KEEPS = Regex(r"^[ \t]*(?:source|\.|alias|export|conda activate|nvm use)[ \t]+\S", 8)
 
@@ -128,6 +129,12 @@ def _with_marks(flat: Sequence[tuple[int, Item]], inputs: Sequence[str]) -> list
             number, item = marked[place]
             mark = Mark("shared", f"{name} has the same value here as in an earlier step", item.line)
             marked[place] = (number, replace(item, marks=(*item.marks, mark)))
+    for name in inputs:
+        twin = next((other for other in inputs if _SUFFIX.sub("", name) == other != name), "")
+        if twin and by_name[name]:
+            number, item = marked[by_name[name][0]]
+            mark = Mark("shared", f"{name} and {twin} are perhaps the same value", item.line)
+            marked[by_name[name][0]] = (number, replace(item, marks=(*item.marks, mark)))
     return marked
 
 

@@ -92,6 +92,17 @@ _TRAILING = Regex(
     r"(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*",
     re.IGNORECASE,
 )
+_ENDLESS = Regex(
+    r"\bctrl\W?c\b|\b(?:keep|leave)s? (?:\w+ )?(?:running|open)\b|\bruns? (?:until|in the foreground)\b"
+    r"|\buntil you (?:stop|interrupt|press)\b|\b(?:follow|stream|tail|watch)(?:ing)? (?:\w+ ){0,2}(?:logs?|output|events)\b",
+    re.IGNORECASE,
+)
+_SYMPTOM = Regex(
+    r"→|➜|[-=]>|\b(?:(?:not|never) \w+|failed to|fails|failing|missing|cannot|can['’]t|unable to|won['’]t|is down)\b",
+    re.IGNORECASE,
+)
+"""Matches a heading for a case, such as `Disk full -> free it`."""
+
 _FACT = Regex(
     r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b",
     re.IGNORECASE,
@@ -186,6 +197,16 @@ def opens_with_condition(text: str) -> bool:
 def is_variant(title: str) -> bool:
     """Return whether a heading or a short text above a block is about one of several ways, such as `On macOS`."""
     return len(title.split()) <= MOST_OF_VARIANT and _VARIANT.match(title) is not None
+
+
+def is_endless(text: str) -> bool:
+    """Return whether plain text is about a command that runs until someone stops it."""
+    return _ENDLESS.search(text) is not None
+
+
+def is_case(title: str) -> bool:
+    """Return whether a heading is for one case, such as `If the disk is full` or `Config not found`."""
+    return bool(condition(title)) or _SYMPTOM.search(title) is not None
 
 
 def is_way(title: str) -> bool:
