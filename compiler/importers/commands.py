@@ -221,8 +221,11 @@ def _command(code: str, output: str, tag: str, why: str = "") -> Block:
 
 
 def _words(command: Command) -> list[str]:
+    return _unwrapped([word.strip("'\"") for word in command.words])
+
+
+def _unwrapped(words: list[str]) -> list[str]:
     """Return the words of a command without assignments and wrappers such as sudo."""
-    words = [word.strip("'\"") for word in command.words]
     while words and ("=" in words[0] or words[0] in _WRAPPERS - {"watch"}):
         is_sudo = words.pop(0) == "sudo"
         while is_sudo and words and words[0].startswith("-") and words[0] not in {"-i", "-s"}:
@@ -235,7 +238,7 @@ def _opens(command: Command) -> bool:
     return _opens_shell(_words(command), command.before)
 
 
-def _opens_shell(words: Sequence[str], before: str = "") -> bool:
+def _opens_shell(words: list[str], before: str = "") -> bool:
     name = words[0].rpartition("/")[2] if words else ""
     rest = words[1:]
     if name in {"-i", "-s"} or (name in _OPENS_BARE and not rest and not before.startswith("|")):
@@ -253,14 +256,14 @@ def _opens_shell(words: Sequence[str], before: str = "") -> bool:
     return False
 
 
-def _inner(rest: Sequence[str]) -> Sequence[str]:
+def _inner(rest: list[str]) -> list[str]:
     """Return the command that `docker exec` or `kubectl exec` runs in a container."""
     if "--" in rest:
-        return rest[rest.index("--") + 1 :]
+        return _unwrapped(rest[rest.index("--") + 1 :])
     place = 1 + min(rest.index(word) for word in ("exec", "run") if word in rest)
     while place < len(rest) and rest[place].startswith("-"):
         place += 1 + (rest[place] in _TAKE)
-    return rest[place + 1 :]
+    return _unwrapped(rest[place + 1 :])
 
 
 def _waits(command: Command) -> bool:

@@ -17,7 +17,7 @@ from compiler.text.regex import Regex
 _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
 _ASKS_TO_RUN = Regex(r"\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b", 2)
 _BY_MEANS = Regex(r"\b(?:using|with|via|by):?\s+`", 2)
-_ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}:\W*)?`[^`\n]+`\.?")
+_ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
 _FORBIDS = Regex(r"\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`", 2)
 _COMMENT = Regex(r"^[ \t]*#+[ \t]*([^\n]+)", 8)
 _LEAVES = Regex(r"\s*(?:exit|logout)\s*")
@@ -62,6 +62,8 @@ class Items:
         self.lead: list[Text] = []
         self.hint = ""  # the instruction of a conditional item, for the title of the command in it
         self.instructions = 0
+        self.open = -1  # the question of a condition that holds for the next commands, too
+        self.opens_section = False
 
     def read(self, pieces: Sequence[Piece]) -> None:
         """Read the content of a heading."""
@@ -118,6 +120,9 @@ class Items:
         near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]  # the last text may be only `Run:`
         opening = [one for one in above_it[:1] if not self.items and words.opens_with_condition(one)]
         case = "" if self.hint else next(filter(None, map(words.condition, [*reversed(near), *opening])), "")
+        goes_on = not case and (self.opens_section or not above_it or words.goes_on(above_it[0]))
+        self.opens_section = bool(opening) or (self.opens_section and goes_on)
+        question = self.open if goes_on else -1
         title = self.hint or self._title(plain, "")
         self.hint = ""
         title = title or (markup.cut(self.heading) if not self.items else "") or f"Run {_summary(block.code)}"
@@ -139,9 +144,13 @@ class Items:
                 questions = [_joined(questions[0], _harm_question(title, harm, line))]
             elif harm:
                 questions.append(_harm_question(title, harm, line))
+            question = len(self.items) if case else question
             self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
             item = replace(item, text="" if case or is_elsewhere else above)
         self._add(item)
+        self.open = question
+        if question >= 0:
+            self.items[question] = replace(self.items[question], skips=len(self.items) - 1 - question)
         if block.output:
             self._expect("", block.output, "")
 
@@ -210,6 +219,7 @@ class Items:
 
     def _list(self, piece: Piece) -> None:
         items = piece.pieces
+        self.open, self.opens_section = -1, False
         is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
         is_text = not piece.has_code and (is_plain or all(words.is_fact(item.plain) for item in items))
         if (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code):
@@ -226,6 +236,7 @@ class Items:
         start = len(self.items)
         for item in items:
             self._item(item)
+        self.open = -1
         self._guard(start, case, above, piece.line)
 
     def _item(self, item: Piece) -> None:

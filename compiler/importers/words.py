@@ -112,6 +112,7 @@ _FOLLOWS = Regex(
     r"|output|result|in this case|example output|if (?:the output|the result|you see|this|it|successful|everything))\b",
     re.IGNORECASE,
 )
+_GOES_ON = Regex(r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b", re.IGNORECASE)
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _HARM = Regex(
     r"\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down|wipe"
@@ -241,6 +242,11 @@ def is_fact(text: str) -> bool:
 def follows(text: str) -> bool:
     """Return whether plain text is about the command above it."""
     return _FOLLOWS.match(text) is not None
+
+
+def goes_on(text: str) -> bool:
+    """Return whether plain text continues what the text above it asks to do."""
+    return _GOES_ON.match(text) is not None
 
 
 def asks(text: str) -> bool:

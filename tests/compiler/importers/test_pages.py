@@ -368,7 +368,7 @@ def test_placeholders_of_the_first_command_are_inputs_and_later_ones_are_asked_f
 
 
 def test_a_value_that_is_first_needed_in_a_skipped_step_is_asked_for_above_it() -> None:
-    page = f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}{block('head <name>')}"
+    page = f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}Look again:\n\n{block('head <name>')}"
     titles = draft(page).titles
     assert titles.index("Which name?") < titles.index("Does this apply: it is old?")
 
@@ -500,9 +500,11 @@ def test_a_text_about_this_machine_asks_nothing() -> None:
 
 
 def test_several_questions_before_a_command_skip_it_together() -> None:
-    made = draft(f"{RUN}If it hangs, log into the node and stop it:\n\n{block('systemctl stop shop')}{block('ls')}")
+    text = "If it hangs, log into the node and stop it:"
+    page = f"{RUN}{block('true')}{text}\n\n{block('systemctl stop shop')}Look:\n\n{block('ls')}"
+    made = draft(page)
     assert len(made.guards("systemctl stop shop")) == 3
-    assert made.text.count("- NO: GOTO 1.5\n") == 3
+    assert made.text.count("- NO: GOTO 1.6\n") == 3
     assert made.guards("ls") == []
 
 
@@ -514,16 +516,16 @@ def test_a_command_that_hides_harm_asks_first(command: str) -> None:
 
 
 def test_a_question_for_a_value_is_skipped_with_its_command() -> None:
-    made = draft(f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}{block('uptime')}")
-    assert made.titles == ["Part", "Does this apply: it is old?", "Which name?", "Look", "Run uptime"]
+    made = draft(f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}Wait.\n\n{block('uptime')}")
+    assert made.titles == ["Part", "Does this apply: it is old?", "Which name?", "Look", "Wait"]
     assert "- NO: GOTO 1.5\n" in made.text
 
 
-def test_a_condition_that_opens_a_section_asks_before_its_first_command() -> None:
+def test_a_condition_that_opens_a_section_asks_before_all_its_commands() -> None:
     text = "If it is old, read its label.\n\nThen, from the folder of the shop, copy the whole order:"
-    made = draft(f"{RUN}{text}\n\n{block('cp a b')}{block('ls')}")
+    made = draft(f"{RUN}{text}\n\n{block('cp a b')}Look:\n\n{block('ls')}")
     assert made.guards("cp a b") == ["Does this apply: it is old?"]
-    assert made.guards("ls") == []
+    assert made.guards("ls") == ["Does this apply: it is old?"]
 
 
 def test_a_lead_of_a_block_stays_above_it_though_it_has_a_command() -> None:
@@ -572,3 +574,72 @@ def test_after_an_item_that_enters_a_machine_the_next_command_asks(text: str) ->
 def test_an_item_about_a_web_page_enters_no_machine() -> None:
     made = draft(f"{RUN}1. Log in to the dashboard.\n2. Look:\n\n   ```bash\n   df -h\n   ```\n")
     assert made.titles == ["Log in to the dashboard: done?", "Look"]
+
+
+@pytest.mark.parametrize("between", ["", "Then look:\n\n", "After that, look:\n\n"])
+def test_a_condition_holds_for_the_commands_that_continue_it(between: str) -> None:
+    text = f"If it is old, copy it:\n\n{block('cp a b')}{between}{block('ls')}"
+    made = draft(f"{RUN}{block('true')}{text}Look at the clock:\n\n{block('date')}")
+    assert made.guards("ls") == ["Does this apply: it is old?"]
+    assert made.guards("date") == []
+
+
+@pytest.mark.parametrize("other", ["Otherwise, look:", "If it is new, look:"])
+def test_a_condition_ends_at_the_next_one(other: str) -> None:
+    made = draft(f"{RUN}If it is old, copy it:\n\n{block('cp a b')}{other}\n\n{block('ls')}{block('date')}")
+    assert len(made.guards("ls")) == len(made.guards("date")) == 1
+    assert made.guards("ls") != ["Does this apply: it is old?"]
+
+
+@pytest.mark.parametrize("title", ["Full disk -> tidy", "Full → tidy", "Config not found", "The shop won't start"])
+def test_a_heading_of_a_case_asks_first(title: str) -> None:
+    assert len(draft(f"# Page\n\n## {title}\n\n{block('true')}").guards("true")) == 1
+
+
+@pytest.mark.parametrize("item", ["`df -h`", "Command: `df -h`", "**Disk**: `df -h`", "Free space: `df -h`."])
+def test_an_item_that_is_only_a_command_is_shown(item: str) -> None:
+    assert draft(f"{RUN}{block('true')}Look:\n\n- {item}\n- The clock\n").shown == ["df -h"]
+
+
+@pytest.mark.parametrize(
+    "text", ["Stop it with Ctrl-C.", "The command keeps running.", "Leave it running in another window."]
+)
+def test_a_command_that_a_text_calls_endless_is_shown(text: str) -> None:
+    assert draft(f"{RUN}{block('true')}{block('shop open')}{text}\n").shown == ["shop open"]
+    assert draft(f"{RUN}{text}\n\n{block('shop open')}{block('true')}").run == ["true"]
+
+
+@pytest.mark.parametrize("text", ["Follow the logs of the shop:", "Stream its logs:"])
+def test_a_command_that_follows_logs_is_shown(text: str) -> None:
+    assert draft(f"{RUN}{text}\n\n{block('shop logs')}{block('true')}").run == ["true"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "docker exec -it shop ls -l",
+        "docker exec -it -u root shop ls -l",
+        "kubectl exec -it shop-0 -c web -- ls -l",
+        "docker run --rm -it tools ls -l",
+    ],
+)
+def test_a_command_in_a_container_opens_no_shell(command: str) -> None:
+    assert draft(RUN + block(command) + block("df -h")).run == [command, "df -h"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "docker exec -it shop bash",
+        "docker run -it tools",
+        "kubectl exec -it shop-0 -- psql",
+        "docker exec -it shop env A=1 sh",
+    ],
+)
+def test_a_shell_in_a_container_is_one(command: str) -> None:
+    assert draft(RUN + block(command) + block("df -h")).run == []
+
+
+def test_names_that_differ_in_their_ending_get_a_mark() -> None:
+    made = draft(f"{RUN}{block('cat <pod>')}{block('ls <pod-name>')}{block('ls <pod-label>')}")
+    assert [(guess.kind, guess.line) for guess in made.report.guesses] == [("shared", 9)]
