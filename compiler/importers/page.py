@@ -63,9 +63,8 @@ def import_page(source: Source, origin: str, options: Options) -> Imported | Ref
     page = read_page(source)
     builder = _Builder(one_line(_unquoted(page.metadata.get("title", (0, ""))[1])))
     parts = builder.parts_of(page.root)
-    if not builder.is_procedure(parts):
-        problem = "the page has no procedure: it needs a command, or two instructions"
-        return Refusal(source.path, "no-procedure", problem)
+    if problem := builder.problem(parts):
+        return Refusal(source.path, "no-procedure", f"the page has no procedure: {problem}")
     steps = [part for part in parts if isinstance(part, Step)]
     values = find_values([step.items for step in steps], options.words, asks=options.inputs)
     draft = _draft(page, builder, parts, values)
@@ -91,11 +90,14 @@ class _Builder:
         self.title = title
         self.text: list[str] = []
         self.instructions = 0
+        self.listed = 0  # the commands below a heading such as Commands
 
-    def is_procedure(self, parts: Sequence[Part]) -> bool:
-        """Return whether a page has a command, or two instructions."""
-        items = [item for part in parts if isinstance(part, Step) for item in part.items]
-        return any(item.is_command for item in items) or self.instructions > 1
+    def problem(self, parts: Sequence[Part]) -> str:
+        """Return why a page is no procedure, or ""."""
+        count = sum(map(_commands, parts))
+        if not count and self.instructions <= 1:
+            return "it needs a command, or two instructions"
+        return "it lists commands for reference; number the headings that are steps" if self.listed * 2 > count else ""
 
     def parts_of(self, root: Section) -> list[Part]:
         """Return the steps and sections of a page, and take its title."""
@@ -111,7 +113,7 @@ class _Builder:
             self.text += [*([markup.safe("See " + ", ".join(section.links))] if section.links else []), *found.own]
             if found.items:
                 parts.append(Step(self.title or "Start", section.line, [], found.items))
-        parts += [part for result in self._sections(children) for part in result]
+        parts += [part for result in self._sections(children, self.title) for part in result]
         return self._with_rollback(parts)
 
     def _with_rollback(self, parts: list[Part]) -> list[Part]:
@@ -130,18 +132,24 @@ class _Builder:
         self.instructions += found.instructions
         return found
 
-    def _sections(self, sections: Sequence[Section], *, in_rollback: bool = False) -> list[list[Part]]:
+    def _sections(self, sections: Sequence[Section], title: str, *, in_rollback: bool = False) -> list[list[Part]]:
         """Return the parts of sections side by side."""
         are_alternatives = sum(words.is_way(section.title) for section in sections) > 1
-        found = []
-        for section in sections:
-            is_one = words.is_case(section.title) or (are_alternatives and words.is_way(section.title))
-            parts = self._section(section, in_rollback=in_rollback)
-            if is_one:
+        found = [self._section(section, in_rollback=in_rollback) for section in sections]
+        having = [
+            one
+            for one, parts in zip(sections, found, strict=True)
+            if any(map(_runs, parts)) and not words.is_case(one.title)
+        ]
+        are_unordered = _are_unordered(title, having)
+        if are_unordered and words.is_manual(title):
+            self.listed += sum(_commands(part) for parts in found for part in parts)
+        for section, parts in zip(sections, found, strict=True):
+            is_way = are_alternatives and words.is_way(section.title)
+            if are_unordered or is_way or words.is_case(section.title):
                 _guard(guard(_IF.sub("", section.title), "", section.line), parts)
             if words.names_machine(section.title):
                 _guard(machine_question(section.line, f"The section: {section.title}"), parts)
-            found.append(parts)
         return found
 
     def _section(self, section: Section, *, in_rollback: bool) -> list[Part]:
@@ -151,7 +159,7 @@ class _Builder:
         found = self._items(section)
         links = [markup.safe("See " + ", ".join(section.links))] if section.links else []
         own = Step(section.title, section.line, [*links, *found.own], found.items)
-        results = self._sections(section.children, in_rollback=in_rollback or is_rollback)
+        results = self._sections(section.children, section.title, in_rollback=in_rollback or is_rollback)
         if not shell:
             self.machine.leave_section()
         parts = self._assembled(section, own, results, is_flat=is_rollback)
@@ -189,11 +197,32 @@ class _Builder:
         return own
 
 
+def _commands(part: Part) -> int:
+    return sum(item.is_command for item in part.items) if isinstance(part, Step) else 0
+
+
+def _runs(part: Part) -> bool:
+    return isinstance(part, Step) and any(item.runs for item in part.items)
+
+
+def _are_unordered(title: str, sections: Sequence[Section]) -> bool:
+    """Return whether sections with commands are tasks side by side, not a sequence; `title` is the heading above."""
+    if words.is_procedure(title) or any(section.is_numbered for section in sections):
+        return False
+    verbs = [section.title.partition(" ")[0].lower() for section in sections]
+    steps = sum(words.is_step(one.title) and verbs.count(verb) == 1 for one, verb in zip(sections, verbs, strict=True))
+    texts = (text for one in sections for text in (one.title, *(piece.plain for piece in one.pieces[:1])))
+    order = steps + 2 * sum(map(words.is_ordered, texts))
+    return len(sections) > 1 and (words.is_catalog(title) or order * 2 < len(sections))
+
+
 def _guard(question: Item, parts: Sequence[Part]) -> None:
     """Put one question before everything below a heading."""
     steps = [part for part in parts if isinstance(part, Step)]
     count = sum(len(step.items) for step in steps)
-    if any(item.runs for step in steps for item in step.items):
+    first = next((item for step in steps for item in step.items), question)
+    is_asked = first.skips >= count - 1 and [mark.kind for mark in first.marks] == [mark.kind for mark in question.marks]
+    if any(map(_runs, steps)) and not is_asked:
         steps[0].items.insert(0, replace(question, skips=count))
 
 

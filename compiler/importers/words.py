@@ -103,6 +103,17 @@ _SYMPTOM = Regex(
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
+_MANUAL = Regex(r"\b(?:commands|options|flags|reference|cheat ?sheet)\W*$", re.IGNORECASE)
+_CATALOG = Regex(
+    r"\b(?:usage|how[ -]?tos?|faq|questions|examples?|recipes|scenarios|use cases|tips|tasks|alternatives|methods"
+    r"|approaches|ways)\W*$",
+    re.IGNORECASE,
+)
+_STAGE = Regex(r"(?:quick ?start|\w+ation|set-?up|clean-?up|testing|building|before .*|pre-?requisites)", re.IGNORECASE)
+_ORDERED = Regex(
+    r"(?:(?:step|phase|stage|part|day) \w+|first|second|third|then|next|now|once|finally|lastly|after|before)\b", 2
+)
+
 _FACT = Regex(
     r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b",
     re.IGNORECASE,
@@ -198,6 +209,26 @@ def opens_with_condition(text: str) -> bool:
 def is_variant(title: str) -> bool:
     """Return whether a heading or a short text above a block is about one of several ways, such as `On macOS`."""
     return len(title.split()) <= MOST_OF_VARIANT and _VARIANT.match(title) is not None
+
+
+def is_step(title: str) -> bool:
+    """Return whether a heading may be one of a sequence: an instruction, or one that announces instructions."""
+    return bool(imperative(title, purposes=False)) or is_procedure(title) or _STAGE.fullmatch(title) is not None
+
+
+def is_ordered(text: str) -> bool:
+    """Return whether a heading, or a text below it, has a place in an order."""
+    return _ORDERED.match(text) is not None
+
+
+def is_manual(title: str) -> bool:
+    """Return whether a heading is above things to look up, such as Commands."""
+    return _MANUAL.search(title) is not None
+
+
+def is_catalog(title: str) -> bool:
+    """Return whether a heading is above ways or tasks without an order, such as Recipes."""
+    return is_manual(title) or _CATALOG.search(title) is not None
 
 
 def is_endless(text: str) -> bool:

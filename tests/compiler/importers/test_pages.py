@@ -179,7 +179,7 @@ def test_a_question_about_the_outcome_is_no_condition(text: str) -> None:
 def test_the_condition_of_a_heading_holds_for_all_commands_below_it(heading: str) -> None:
     made = draft(
         f"# Page\n\n## First\n\n{block('true')}## {heading}\n\n{block('df -h')}### Below\n\n{block('du -s')}"
-        f"### Two\n\n{block('ls')}{block('ls -l')}## Last\n\n{block('uptime')}"
+        f"### List\n\n{block('ls')}{block('ls -l')}## Last\n\n{block('uptime')}"
     )
     for command in ("df -h", "du -s", "ls", "ls -l"):
         assert len(made.guards(command)) == 1, command
@@ -244,7 +244,7 @@ def test_a_command_that_only_reads_asks_nothing(command: str) -> None:
 
 
 def test_no_leads_to_the_step_after_the_command() -> None:
-    made = draft(f"# Page\n\n## One\n\n{block('rm a')}## Two\n\n{block('ls')}{block('rm b')}")
+    made = draft(f"# Page\n\n## Read\n\n{block('rm a')}## Tidy\n\n{block('ls')}{block('rm b')}")
     assert "- NO: GOTO 2\n" in made.text
     assert made.text.count("- NO: COMPLETE\n") == 1
 
@@ -400,7 +400,7 @@ def test_a_name_with_a_meaning_gets_another_one() -> None:
 
 
 def test_a_name_in_several_steps_gets_a_mark() -> None:
-    made = draft(f"# Page\n\n## One\n\n{block('cat <pod>')}## Two\n\n{block('ls <pod>')}")
+    made = draft(f"# Page\n\n## Read\n\n{block('cat <pod>')}## List\n\n{block('ls <pod>')}")
     assert [guess.kind for guess in made.report.guesses] == ["shared"]
 
 
@@ -643,3 +643,56 @@ def test_a_shell_in_a_container_is_one(command: str) -> None:
 def test_names_that_differ_in_their_ending_get_a_mark() -> None:
     made = draft(f"{RUN}{block('cat <pod>')}{block('ls <pod-name>')}{block('ls <pod-label>')}")
     assert [(guess.kind, guess.line) for guess in made.report.guesses] == [("shared", 9)]
+
+
+def sections(*titles: str, above: str = "The shop") -> str:
+    """Return a page with a section and a command for each title."""
+    return f"# {above}\n\n" + "".join(f"## {title}\n\n{block(f'echo {at}')}" for at, title in enumerate(titles))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        sections("Listing orders", "Reading an order", "Copying orders"),
+        sections("Orders", "Prices", "Copy the stock"),
+        sections("Copy an order", "Copy a price", "Copy the stock"),
+        sections("List them", "Read one", above="Tips"),
+        sections("Staging", "Production"),
+    ],
+)
+def test_tasks_side_by_side_ask_first(page: str) -> None:
+    made = draft(page)
+    assert [len(made.guards(f"echo {at}")) for at in range(len(made.run))] == [1] * len(made.run)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        sections("Stop the shop", "Copy the stock", "Start the shop"),
+        sections("1. Orders", "2. Prices", "3. Stock"),
+        sections("Phase 1: Orders", "Then the prices", "Stock"),
+        sections("Installation", "Configuration", "Prices"),
+        sections("Orders", "Prices", above="Steps"),
+        sections("Orders"),
+    ],
+)
+def test_sections_with_an_order_are_a_sequence(page: str) -> None:
+    made = draft(page)
+    assert made.guards(made.run[-1]) == []
+
+
+def test_a_text_that_starts_with_after_gives_sections_an_order() -> None:
+    made = draft(f"# Shop\n\n## Orders\n\n{block('ls a')}## Prices\n\nAfter that, look:\n\n{block('ls b')}")
+    assert made.guards("ls a") == made.guards("ls b") == []
+
+
+def test_a_section_with_its_own_condition_asks_once() -> None:
+    made = draft(f"# Shop\n\n## Cron\n\nIf you use cron, look:\n\n{block('ls a')}## Timer\n\n{block('ls b')}")
+    assert made.guards("ls a") == ["Does this apply: you use cron?"]
+    assert made.guards("ls b") == ["Does this apply: Timer?"]
+
+
+@pytest.mark.parametrize("title", ["Commands", "Cheat sheet", "Shop reference", "Useful commands"])
+def test_a_page_that_lists_commands_is_refused(title: str) -> None:
+    assert refused(sections("Orders", "Prices", "Stock", above=title)) == "no-procedure"
+    assert draft(sections("1. Orders", "2. Prices", above=title)).run == ["echo 0", "echo 1"]
