@@ -187,9 +187,11 @@ class _Builder:
 
     def _text_part(self, section: Section, own: Step, *, has_children: bool) -> Part:
         plain = " ".join(piece.plain for piece in section.pieces[:1])
-        is_step = words.is_procedure(section.title) and not has_children
+        is_step = words.is_procedure(section.title) or words.is_order(section.title, is_numbered=section.is_numbered)
         is_instruction = bool(words.imperative((words.sentences(plain) or [""])[0], purposes=False))
-        if words.is_reference(section.title) or not (is_step or is_instruction or _imperative_list(section)):
+        if words.is_reference(section.title) or not (
+            (is_step and not has_children) or is_instruction or _imperative_list(section)
+        ):
             return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
         self.instructions += 1
         own.items = [Item(section.title or "Text", "\n\n".join(own.text), line=section.line)]
@@ -221,7 +223,9 @@ def _guard(question: Item, parts: Sequence[Part]) -> None:
     steps = [part for part in parts if isinstance(part, Step)]
     count = sum(len(step.items) for step in steps)
     first = next((item for step in steps for item in step.items), question)
-    is_asked = first.skips >= count - 1 and [mark.kind for mark in first.marks] == [mark.kind for mark in question.marks]
+    is_asked = first.skips >= count - 1 and [mark.kind for mark in first.marks] == [
+        mark.kind for mark in question.marks
+    ]
     if any(map(_runs, steps)) and not is_asked:
         steps[0].items.insert(0, replace(question, skips=count))
 
@@ -254,7 +258,8 @@ def _escaped(text: str) -> str:
 
 def _imperative_list(section: Section) -> bool:
     items = [item for piece in section.pieces if piece.kind == "list" for item in piece.pieces]
-    return len(items) > 1 and all(words.instruction((words.sentences(item.plain) or [""])[0]) for item in items)
+    count = sum(bool(words.instruction((words.sentences(item.plain) or [""])[0])) for item in items)
+    return count > 1 and count * 4 >= len(items) * 3
 
 
 def _as_rollback(parts: Sequence[Part]) -> None:

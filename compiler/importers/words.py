@@ -94,7 +94,8 @@ _TRAILING = Regex(
 )
 _ENDLESS = Regex(
     r"\bctrl\W?c\b|\b(?:keep|leave)s? (?:\w+ )?(?:running|open)\b|\bruns? (?:until|in the foreground)\b"
-    r"|\buntil you (?:stop|interrupt|press)\b|\b(?:follow|stream|tail|watch)(?:ing)? (?:\w+ ){0,2}(?:logs?|output|events)\b",
+    r"|\buntil you (?:stop|interrupt|press)\b"
+    r"|\b(?:follow|stream|tail|watch)(?:ing)? (?:\w+ ){0,2}(?:logs?|output|events)\b",
     re.IGNORECASE,
 )
 _SYMPTOM = Regex(
@@ -110,6 +111,7 @@ _CATALOG = Regex(
     re.IGNORECASE,
 )
 _STAGE = Regex(r"(?:quick ?start|\w+ation|set-?up|clean-?up|testing|building|before .*|pre-?requisites)", re.IGNORECASE)
+_OBJECT = Regex(r"\s(?:the|an?|your|all|each|any|that|in|from|to|into|with|and)\s", re.IGNORECASE)
 _ORDERED = Regex(
     r"(?:(?:step|phase|stage|part|day) \w+|first|second|third|then|next|now|once|finally|lastly|after|before)\b", 2
 )
@@ -214,6 +216,11 @@ def is_variant(title: str) -> bool:
 def is_step(title: str) -> bool:
     """Return whether a heading may be one of a sequence: an instruction, or one that announces instructions."""
     return bool(imperative(title, purposes=False)) or is_procedure(title) or _STAGE.fullmatch(title) is not None
+
+
+def is_order(title: str, *, is_numbered: bool) -> bool:
+    """Return whether a heading is an instruction, not two nouns such as Review Scoring."""
+    return bool(imperative(title, purposes=False)) and (is_numbered or _OBJECT.search(title) is not None)
 
 
 def is_ordered(text: str) -> bool:

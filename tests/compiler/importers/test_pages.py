@@ -696,3 +696,21 @@ def test_a_section_with_its_own_condition_asks_once() -> None:
 def test_a_page_that_lists_commands_is_refused(title: str) -> None:
     assert refused(sections("Orders", "Prices", "Stock", above=title)) == "no-procedure"
     assert draft(sections("1. Orders", "2. Prices", above=title)).run == ["echo 0", "echo 1"]
+
+
+@pytest.mark.parametrize("title", ["Tell the shop", "3. Ensure stock", "Read and copy the orders"])
+def test_a_text_below_an_instruction_is_a_step(title: str) -> None:
+    made = draft(f"# Page\n\n## {title}\n\nIt opens at nine.\n\n- Monday\n\n## Part\n\n{block('true')}")
+    assert made.titles == [title.removeprefix("3. "), "Part"]
+
+
+@pytest.mark.parametrize("title", ["Review scoring", "3. Orders", "Copy rules"])
+def test_a_text_below_nouns_is_prose(title: str) -> None:
+    made = draft(f"# Page\n\n## {title}\n\nIt opens at nine.\n\n## Part\n\n{block('true')}")
+    assert made.titles == ["Part"]
+
+
+@pytest.mark.parametrize(("last", "titles"), [("Tea is sold out.", ["Day", "Part"]), ("Tea.\n- Milk.", ["Part"])])
+def test_a_list_of_instructions_with_one_fact_is_a_step(last: str, titles: list[str]) -> None:
+    items = "- Open the shop.\n- Read the orders.\n- Copy them.\n"
+    assert draft(f"# Page\n\n## Day\n\n- {last}\n{items}\n## Part\n\n{block('true')}").titles == titles
