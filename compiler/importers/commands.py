@@ -94,6 +94,7 @@ _READS_WORDS = """
 rg sort tail test true type uniq wc which yq
 """
 _READS = frozenset(_READS_WORDS.split())
+_PLAIN = Regex(r"[^/.=:@$]*|[a-z][a-z-]*(?::[a-z-]+)+")  # also a task such as `db:migrate`
 _PARTS = Regex(r"[a-z]+")
 _RUNS_TEXT = frozenset({"sh", "bash", "psql", "mysql", "mariadb", "sqlite3"})
 _PUBLISHES = frozenset({"create", "edit", "close", "reopen", "review"})
@@ -304,7 +305,7 @@ def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
 
 
 def _does_harm(name: str, rest: Sequence[str]) -> bool:
-    plain = [word for word in rest if not word.startswith("-") and (" " in word or not set(word) & set("/.=:@$"))][:5]
+    plain = [word for word in rest if not word.startswith("-") and (" " in word or _PLAIN.fullmatch(word))][:5]
     parts = {part for word in (name, *plain) for part in _PARTS.findall(word)}
     if name in {"gh", "glab"} and (
         _PUBLISHES & set(rest[:2])

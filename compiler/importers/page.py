@@ -136,11 +136,7 @@ class _Builder:
         """Return the parts of sections side by side."""
         are_alternatives = sum(words.is_way(section.title) for section in sections) > 1
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
-        having = [
-            one
-            for one, parts in zip(sections, found, strict=True)
-            if any(map(_runs, parts)) and not words.is_case(one.title)
-        ]
+        having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
         are_unordered = _are_unordered(title, having)
         if are_unordered and words.is_manual(title):
             self.listed += sum(_commands(part) for parts in found for part in parts)
@@ -215,7 +211,9 @@ def _are_unordered(title: str, sections: Sequence[Section]) -> bool:
     steps = sum(words.is_step(one.title) and verbs.count(verb) == 1 for one, verb in zip(sections, verbs, strict=True))
     texts = (text for one in sections for text in (one.title, *(piece.plain for piece in one.pieces[:1])))
     order = steps + 2 * sum(map(words.is_ordered, texts))
-    return len(sections) > 1 and (words.is_catalog(title) or order * 2 < len(sections))
+    cases = sum(words.is_case(section.title) for section in sections)  # a case may be part of a sequence
+    count = len(sections) - (cases + 1) // 2
+    return count > 1 and (words.is_catalog(title) or order * 2 < count)
 
 
 def _guard(question: Item, parts: Sequence[Part]) -> None:

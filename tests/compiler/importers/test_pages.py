@@ -640,6 +640,11 @@ def test_a_shell_in_a_container_is_one(command: str) -> None:
     assert draft(RUN + block(command) + block("df -h")).run == []
 
 
+@pytest.mark.parametrize("command", ["docker exec -it shop rake db:migrate", "npm run cache:flush", "rake stock:reset"])
+def test_a_task_that_does_harm_asks_first(command: str) -> None:
+    assert len(draft(RUN + block(command)).guards(command)) == 1
+
+
 def test_names_that_differ_in_their_ending_get_a_mark() -> None:
     made = draft(f"{RUN}{block('cat <pod>')}{block('ls <pod-name>')}{block('ls <pod-label>')}")
     assert [(guess.kind, guess.line) for guess in made.report.guesses] == [("shared", 9)]
@@ -673,6 +678,7 @@ def test_tasks_side_by_side_ask_first(page: str) -> None:
         sections("Phase 1: Orders", "Then the prices", "Stock"),
         sections("Installation", "Configuration", "Prices"),
         sections("Orders", "Prices", above="Steps"),
+        sections("If it is Monday", "Orders"),
         sections("Orders"),
     ],
 )
