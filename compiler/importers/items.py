@@ -17,6 +17,7 @@ from compiler.text.regex import Regex
 _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
 _ASKS_TO_RUN = Regex(r"\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b", 2)
 _BY_MEANS = Regex(r"\b(?:using|with|via|by):?\s+`", 2)
+_IF = Regex(r"^(?:if|when)\s+", 2)
 _ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
 _FORBIDS = Regex(r"\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`", 2)
 _COMMENT = Regex(r"^[ \t]*#+[ \t]*([^\n]+)", 8)
@@ -312,6 +313,7 @@ def _shown(item: Item) -> Item:
 def guard(case: str, text: str, line: int, skips: int = 1) -> Item:
     """Return the question whether a condition holds, which skips the items below it otherwise."""
     mark = Mark("condition", "the command has a condition", line)
+    case = _IF.sub("", case)
     is_in_text = text and (len(case) > _LONGEST_CASE or _EXAMPLE.match(case))
     title = "Does this apply?" if is_in_text else f"Does this apply: {markup.cut(case)}?"
     return Item(title, text, replies="skip", skips=skips, marks=(mark,), line=line)

@@ -143,7 +143,7 @@ class _Builder:
         for section, parts in zip(sections, found, strict=True):
             is_way = are_alternatives and words.is_way(section.title)
             if are_unordered or is_way or words.is_case(section.title):
-                _guard(guard(_IF.sub("", section.title), "", section.line), parts)
+                _guard(guard(section.title, "", section.line), parts)
             if words.names_machine(section.title):
                 _guard(machine_question(section.line, f"The section: {section.title}"), parts)
         return found
@@ -226,9 +226,6 @@ def _guard(question: Item, parts: Sequence[Part]) -> None:
     ]
     if any(map(_runs, steps)) and not is_asked:
         steps[0].items.insert(0, replace(question, skips=count))
-
-
-_IF = Regex(r"^(?:if|when)\s+", re.IGNORECASE)
 
 
 def _lifted(step: Step) -> Iterator[Item]:

@@ -50,11 +50,13 @@ _SYSTEMS = (
     r"|gcp|azure|eks|gke|aks|openshift|minikube|homebrew|conda|pip|docker|podman|helm)"
 )
 _VARIANT = Regex(
-    rf"(?:(?:using|with|without|via|option|method|variant|approach|examples?)\b|(?:on|for|from) {_SYSTEMS}\b"
-    rf"|{_SYSTEMS}\W*$).*|.*\([^)]*\b{_SYSTEMS}\b[^)]*\)",
+    rf"(?:(?:using|with|without|via|by(?! default)|option|method|variant|approach|examples?)\b"
+    rf"|(?:on|for|from) {_SYSTEMS}\b|{_SYSTEMS}\W*$).*|.*\([^)]*\b{_SYSTEMS}\b[^)]*\)",
     re.IGNORECASE | re.DOTALL,
 )
 """Matches a heading, or a short text above a block, for one of several ways."""
+
+_LABEL = Regex(r"([^:—–]*?)\s*(?::|[—–])\s")
 
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
 _ELSEWHERE = Regex(
@@ -190,7 +192,9 @@ def condition(text: str) -> str:
     found = [one for one in sentences(text) if _CONDITION.search(_INDIRECT.sub(" ", one))]
     found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
     case = next((_case(one)[0] or _trailing(one) or one for one in found), "")
-    return case or (text if is_variant(text) or _OR.match(text) else "")
+    label = _LABEL.match(text)
+    variant = text if is_variant(text) or _OR.match(text) else label[1] if label and is_variant(label[1]) else ""
+    return case or variant
 
 
 def names_machine(text: str) -> bool:

@@ -693,7 +693,7 @@ def test_a_text_that_starts_with_after_gives_sections_an_order() -> None:
 
 
 def test_a_section_with_its_own_condition_asks_once() -> None:
-    made = draft(f"# Shop\n\n## Cron\n\nIf you use cron, look:\n\n{block('ls a')}## Timer\n\n{block('ls b')}")
+    made = draft(f"# Shop\n\n## Cron\n\nIf you use cron:\n\n{block('ls a')}## Timer\n\n{block('ls b')}")
     assert made.guards("ls a") == ["Does this apply: you use cron?"]
     assert made.guards("ls b") == ["Does this apply: Timer?"]
 
@@ -720,3 +720,13 @@ def test_a_text_below_nouns_is_prose(title: str) -> None:
 def test_a_list_of_instructions_with_one_fact_is_a_step(last: str, titles: list[str]) -> None:
     items = "- Open the shop.\n- Read the orders.\n- Copy them.\n"
     assert draft(f"# Page\n\n## Day\n\n- {last}\n{items}\n## Part\n\n{block('true')}").titles == titles
+
+
+def test_a_label_of_a_way_asks_first() -> None:
+    items = [
+        "**By day** — read the orders of one day, from the first one:",
+        "On Linux: read them in the folder of the shop:",
+    ]
+    made = draft(RUN + "".join(f"- {item}\n\n  ```bash\n  ls {at}\n  ```\n\n" for at, item in enumerate(items)))
+    assert made.guards("ls 0") == ["Does this apply: By day?"]
+    assert made.guards("ls 1") == ["Does this apply: On Linux?"]
