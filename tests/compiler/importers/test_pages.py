@@ -189,7 +189,7 @@ def test_the_condition_of_a_heading_holds_for_all_commands_below_it(heading: str
 def test_the_condition_above_a_list_holds_for_all_its_commands() -> None:
     items = "1. Look:\n\n   ```bash\n   df -h\n   ```\n\n2. Tidy up:\n\n   ```bash\n   ls\n   ```\n\n"
     made = draft(f"{RUN}If the disk is full:\n\n{items}Then:\n\n{block('uptime')}")
-    assert made.guards("df -h") == made.guards("ls") == ["Does this apply: If the disk is full?"]
+    assert made.guards("df -h") == made.guards("ls") == ["Does this apply: the disk is full?"]
     assert made.guards("uptime") == []
 
 
