@@ -213,7 +213,7 @@ def _are_unordered(title: str, sections: Sequence[Section]) -> bool:
     order = steps + 2 * sum(map(words.is_ordered, texts))
     cases = sum(words.is_case(section.title) for section in sections)  # a case may be part of a sequence
     count = len(sections) - (cases + 1) // 2
-    return count > 1 and (words.is_catalog(title) or order * 2 < count)
+    return count > 1 and (words.is_manual(title) or order * 2 < count)
 
 
 def _guard(question: Item, parts: Sequence[Part]) -> None:

@@ -106,11 +106,8 @@ _SYMPTOM = Regex(
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
-_MANUAL = Regex(r"\b(?:commands|options|flags|reference|cheat ?sheet)\W*$", re.IGNORECASE)
-_CATALOG = Regex(
-    r"\b(?:usage|how[ -]?tos?|faq|questions|examples?|recipes|scenarios|use cases|tips|tasks|alternatives|methods"
-    r"|approaches|ways)\W*$",
-    re.IGNORECASE,
+_MANUAL = Regex(
+    r"\b(?:commands|options|flags|reference|cheat ?sheet|how[ -]?tos|faq|examples|recipes|tips|use cases)\W*$", 2
 )
 _STAGE = Regex(r"(?:quick ?start|\w+ation|set-?up|clean-?up|testing|building|before .*|pre-?requisites)", re.IGNORECASE)
 _OBJECT = Regex(r"\s(?:the|an?|your|all|each|any|that|in|from|to|into|with|and)\s", re.IGNORECASE)
@@ -233,13 +230,8 @@ def is_ordered(text: str) -> bool:
 
 
 def is_manual(title: str) -> bool:
-    """Return whether a heading is above things to look up, such as Commands."""
+    """Return whether a heading is above tasks to look up, which have no order, such as Commands."""
     return _MANUAL.search(title) is not None
-
-
-def is_catalog(title: str) -> bool:
-    """Return whether a heading is above ways or tasks without an order, such as Recipes."""
-    return is_manual(title) or _CATALOG.search(title) is not None
 
 
 def is_endless(text: str) -> bool:
