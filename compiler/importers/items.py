@@ -142,7 +142,7 @@ class Items:
             if is_elsewhere:
                 questions.append(machine_question(line, "" if case else above))
             if harm and len(questions) == 1:
-                questions = [_joined(questions[0], _harm_question(title, harm, line))]
+                questions = [joined(questions[0], _harm_question(title, harm, line))]
             elif harm:
                 questions.append(_harm_question(title, harm, line))
             question = len(self.items) if case else question
@@ -297,7 +297,7 @@ class Items:
         if any(item.runs for item in added):
             is_asked = len(added) == 2 and added[0].replies == "skip"  # one question is enough for one command
             question = guard(case, above, line, len(added) - is_asked)
-            self.items[start:] = [_joined(question, added[0]) if is_asked else question, *added[is_asked:]]
+            self.items[start:] = [joined(question, added[0]) if is_asked else question, *added[is_asked:]]
         elif added:
             first = added[0]
             self.items[start] = replace(first, text="\n\n".join(filter(None, [above, first.text])))
@@ -325,7 +325,7 @@ def machine_question(line: int, text: str) -> Item:
     return Item("Does the next command run on this machine?", text, replies="skip", marks=(mark,), line=line)
 
 
-def _joined(question: Item, harm: Item) -> Item:
+def joined(question: Item, harm: Item) -> Item:
     """Return one question for a condition and for the harm of a command."""
     return replace(question, text="\n\n".join(filter(None, [question.text, harm.text])), notes=harm.notes)
 

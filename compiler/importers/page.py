@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from compiler.frontends.rundown import MOST_HEADINGS
 from compiler.importers import markup, words
 from compiler.importers.draft import Draft, Item, Mark, Printed, Prose, one_line, print_draft
-from compiler.importers.items import Items, Machine, guard, machine_question
+from compiler.importers.items import Items, Machine, guard, joined, machine_question
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
 from compiler.importers.report import Refusal, Report, losses_of, report_of
@@ -217,15 +217,17 @@ def _are_unordered(title: str, sections: Sequence[Section]) -> bool:
 
 
 def _guard(question: Item, parts: Sequence[Part]) -> None:
-    """Put one question before everything below a heading."""
+    """Put one question before everything below a heading, unless the first one there is enough."""
     steps = [part for part in parts if isinstance(part, Step)]
     count = sum(len(step.items) for step in steps)
-    first = next((item for step in steps for item in step.items), question)
-    is_asked = first.skips >= count - 1 and [mark.kind for mark in first.marks] == [
-        mark.kind for mark in question.marks
-    ]
-    if any(map(_runs, steps)) and not is_asked:
-        steps[0].items.insert(0, replace(question, skips=count))
+    if not any(map(_runs, steps)):
+        return
+    items = steps[0].items
+    is_whole = items[0].replies == "skip" and items[0].skips >= count - 1
+    if is_whole and not items[0].marks:
+        items[0] = joined(replace(question, skips=items[0].skips), items[0])
+    elif not is_whole or [mark.kind for mark in items[0].marks] != [mark.kind for mark in question.marks]:
+        items.insert(0, replace(question, skips=count))
 
 
 def _lifted(step: Step) -> Iterator[Item]:

@@ -729,3 +729,9 @@ def test_a_label_of_a_way_asks_first() -> None:
     made = draft(RUN + "".join(f"- {item}\n\n  ```bash\n  ls {at}\n  ```\n\n" for at, item in enumerate(items)))
     assert made.guards("ls 0") == ["Does this apply: By day?"]
     assert made.guards("ls 1") == ["Does this apply: On Linux?"]
+
+
+def test_a_heading_and_a_harm_are_one_question() -> None:
+    made = draft(f"# Shop\n\n## If it is old\n\n{block('rm a')}## Last\n\n{block('rm b')}{block('rm c')}")
+    assert made.guards("rm a") == ["Does this apply: it is old?"]
+    assert "The next command: `rm a`" in made.text
