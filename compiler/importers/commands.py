@@ -63,7 +63,9 @@ _OPENS_BARE = frozenset(_OPENS_BARE_WORDS.split())
 _OPENING_WORDS = frozenset(
     {"rsh", "ssh", "attach", "console", "shell", "dbshell", "dbconsole", "start-session", "debug"}
 )
-_OPENING_TOOLS_WORDS = "oc kubectl docker podman vagrant gcloud az aws heroku fly flyctl rails minikube virsh"
+_OPENING_TOOLS_WORDS = (
+    "oc kubectl docker docker-compose podman vagrant gcloud az aws heroku fly flyctl rails minikube virsh"
+)
 _OPENING_TOOLS = frozenset(_OPENING_TOOLS_WORDS.split())
 _TAKE = frozenset({"-u", "-e", "-w", "-v", "-p", "-c", "-n", "--user", "--env", "--name", "--namespace", "--container"})
 _TTY = Regex(r"-(?:it|ti|i|t)[a-z]?|--(?:tty|interactive|stdin)")
@@ -251,9 +253,9 @@ def _opens_shell(words: list[str], before: str = "") -> bool:
     if name in _OPENING_TOOLS or "manage.py" in words[:2]:
         if _OPENING_WORDS & {word for word in rest[:4] if not word.startswith("-")}:
             return True
-        is_open = bool({"exec", "run"} & set(rest)) and any(map(_TTY.fullmatch, rest))
-        inner = _inner(rest) if is_open else []
-        return is_open and (not inner or _opens_shell(inner))
+        if {"exec", "run"} & set(rest):
+            inner = _inner(rest)
+            return _opens_shell(inner) if inner else any(map(_TTY.fullmatch, rest))
     return False
 
 

@@ -128,7 +128,7 @@ class Items:
         self.hint = ""
         title = title or (markup.cut(self.heading) if not self.items else "") or f"Run {_summary(block.code)}"
         above = self._taken()
-        if block.kind == "run" and any(map(words.is_endless, near)):
+        if block.kind == "run" and any(map(words.is_endless, (*near, *_COMMENT.findall(block.code)))):
             block = replace(block, kind="show", why=_ENDLESS)
         notes = (Mark("shown", block.why, line),) if block.why else ()
         tag = "bash" if block.kind == "run" else "bash prompt"

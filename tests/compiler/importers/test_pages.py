@@ -607,6 +607,8 @@ def test_an_item_that_is_only_a_command_is_shown(item: str) -> None:
 def test_a_command_that_a_text_calls_endless_is_shown(text: str) -> None:
     assert draft(f"{RUN}{block('true')}{block('shop open')}{text}\n").shown == ["shop open"]
     assert draft(f"{RUN}{text}\n\n{block('shop open')}{block('true')}").run == ["true"]
+    comment = f"# {text}\nshop open"
+    assert draft(f"{RUN}{block(comment)}{block('true')}").run == ["true"]
 
 
 @pytest.mark.parametrize("text", ["Follow the logs of the shop:", "Stream its logs:"])
@@ -631,6 +633,8 @@ def test_a_command_in_a_container_opens_no_shell(command: str) -> None:
     "command",
     [
         "docker exec -it shop bash",
+        "docker compose exec shop bash",
+        "docker-compose exec shop sh",
         "docker run -it tools",
         "kubectl exec -it shop-0 -- psql",
         "docker exec -it shop env A=1 sh",
