@@ -63,8 +63,11 @@ _OPENS_BARE = frozenset(_OPENS_BARE_WORDS.split())
 _OPENING_WORDS = frozenset(
     {"rsh", "ssh", "attach", "console", "shell", "dbshell", "dbconsole", "start-session", "debug"}
 )
-_OPENING_TOOLS_WORDS = "oc kubectl docker podman vagrant gcloud az aws heroku fly flyctl rails minikube virsh"
+_OPENING_TOOLS_WORDS = (
+    "oc kubectl docker docker-compose podman vagrant gcloud az aws heroku fly flyctl rails minikube virsh"
+)
 _OPENING_TOOLS = frozenset(_OPENING_TOOLS_WORDS.split())
+_TAKE = frozenset({"-u", "-e", "-w", "-v", "-p", "-c", "-n", "--user", "--env", "--name", "--namespace", "--container"})
 _TTY = Regex(r"-(?:it|ti|i|t)[a-z]?|--(?:tty|interactive|stdin)")
 _EDITORS_WORDS = "vi vim nvim nano emacs pico ed visudo vipw vigr less more man top htop watch edit sudoedit"
 _EDITORS = frozenset(_EDITORS_WORDS.split())
@@ -93,6 +96,7 @@ _READS_WORDS = """
 rg sort tail test true type uniq wc which yq
 """
 _READS = frozenset(_READS_WORDS.split())
+_PLAIN = Regex(r"[^/.=:@$]*|[a-z][a-z-]*(?::[a-z-]+)+")  # also a task such as `db:migrate`
 _PARTS = Regex(r"[a-z]+")
 _RUNS_TEXT = frozenset({"sh", "bash", "psql", "mysql", "mariadb", "sqlite3"})
 _PUBLISHES = frozenset({"create", "edit", "close", "reopen", "review"})
@@ -220,8 +224,11 @@ def _command(code: str, output: str, tag: str, why: str = "") -> Block:
 
 
 def _words(command: Command) -> list[str]:
+    return _unwrapped([word.strip("'\"") for word in command.words])
+
+
+def _unwrapped(words: list[str]) -> list[str]:
     """Return the words of a command without assignments and wrappers such as sudo."""
-    words = [word.strip("'\"") for word in command.words]
     while words and ("=" in words[0] or words[0] in _WRAPPERS - {"watch"}):
         is_sudo = words.pop(0) == "sudo"
         while is_sudo and words and words[0].startswith("-") and words[0] not in {"-i", "-s"}:
@@ -231,20 +238,35 @@ def _words(command: Command) -> list[str]:
 
 
 def _opens(command: Command) -> bool:
-    words = _words(command)
+    return _opens_shell(_words(command), command.before)
+
+
+def _opens_shell(words: list[str], before: str = "") -> bool:
     name = words[0].rpartition("/")[2] if words else ""
     rest = words[1:]
-    if name in {"-i", "-s"} or (name in _OPENS_BARE and not rest and not command.before.startswith("|")):
+    if name in {"-i", "-s"} or (name in _OPENS_BARE and not rest and not before.startswith("|")):
         return True
     if name in {"psql", "mysql", "mariadb"}:
-        return not {"-c", "-e", "-f", "-l", "--command", "--execute"} & set(rest) and command.before != "|"
+        return not {"-c", "-e", "-f", "-l", "--command", "--execute"} & set(rest) and before != "|"
     if name in _OPENS:
         return not {"-V", "--version", "ls", "-h", "--help"} & set(rest)
     if name in _OPENING_TOOLS or "manage.py" in words[:2]:
         if _OPENING_WORDS & {word for word in rest[:4] if not word.startswith("-")}:
             return True
-        return bool({"exec", "run"} & set(rest)) and any(map(_TTY.fullmatch, rest))
+        if {"exec", "run"} & set(rest):
+            inner = _inner(rest)
+            return _opens_shell(inner) if inner else any(map(_TTY.fullmatch, rest))
     return False
+
+
+def _inner(rest: list[str]) -> list[str]:
+    """Return the command that `docker exec` or `kubectl exec` runs in a container."""
+    if "--" in rest:
+        return _unwrapped(rest[rest.index("--") + 1 :])
+    place = 1 + min(rest.index(word) for word in ("exec", "run") if word in rest)
+    while place < len(rest) and rest[place].startswith("-"):
+        place += 1 + (rest[place] in _TAKE)
+    return _unwrapped(rest[place + 1 :])
 
 
 def _waits(command: Command) -> bool:
@@ -285,7 +307,7 @@ def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
 
 
 def _does_harm(name: str, rest: Sequence[str]) -> bool:
-    plain = [word for word in rest if not word.startswith("-") and (" " in word or not set(word) & set("/.=:@$"))][:5]
+    plain = [word for word in rest if not word.startswith("-") and (" " in word or _PLAIN.fullmatch(word))][:5]
     parts = {part for word in (name, *plain) for part in _PARTS.findall(word)}
     if name in {"gh", "glab"} and (
         _PUBLISHES & set(rest[:2])

@@ -17,6 +17,8 @@ from compiler.text.regex import Regex
 _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
 _ASKS_TO_RUN = Regex(r"\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b", 2)
 _BY_MEANS = Regex(r"\b(?:using|with|via|by):?\s+`", 2)
+_IF = Regex(r"^(?:if|when)\s+", 2)
+_ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
 _FORBIDS = Regex(r"\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`", 2)
 _COMMENT = Regex(r"^[ \t]*#+[ \t]*([^\n]+)", 8)
 _LEAVES = Regex(r"\s*(?:exit|logout)\s*")
@@ -24,6 +26,7 @@ _LEAVES = Regex(r"\s*(?:exit|logout)\s*")
 AFTER = "After the command:"
 EXPECTED = "Expected output:"
 
+_ENDLESS = "the text is about a command that doesn't end"
 _LONGEST_CASE, _SHORT = 80, 8
 _EXAMPLE = Regex(r"for (?:example|instance)\b", 2)
 _PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
@@ -60,6 +63,8 @@ class Items:
         self.lead: list[Text] = []
         self.hint = ""  # the instruction of a conditional item, for the title of the command in it
         self.instructions = 0
+        self.open = -1  # the question of a condition that holds for the next commands, too
+        self.opens_section = False
 
     def read(self, pieces: Sequence[Piece]) -> None:
         """Read the content of a heading."""
@@ -76,6 +81,8 @@ class Items:
         elif piece.kind == "list":
             self._list(piece)
         elif not self._span(piece):
+            if self.items and self.items[-1].runs and not self.lead and words.is_endless(piece.plain):
+                self.items[-1] = _shown(self.items[-1])
             self.lead.append(Text(piece.text, piece.plain, piece.line))
 
     # --- Code ---------------------------------------------------------------------------------------------------------
@@ -114,10 +121,15 @@ class Items:
         near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]  # the last text may be only `Run:`
         opening = [one for one in above_it[:1] if not self.items and words.opens_with_condition(one)]
         case = "" if self.hint else next(filter(None, map(words.condition, [*reversed(near), *opening])), "")
+        goes_on = not case and (self.opens_section or not above_it or words.goes_on(above_it[0]))
+        self.opens_section = bool(opening) or (self.opens_section and goes_on)
+        question = self.open if goes_on else -1
         title = self.hint or self._title(plain, "")
         self.hint = ""
         title = title or (markup.cut(self.heading) if not self.items else "") or f"Run {_summary(block.code)}"
         above = self._taken()
+        if block.kind == "run" and any(map(words.is_endless, (*near, *_COMMENT.findall(block.code)))):
+            block = replace(block, kind="show", why=_ENDLESS)
         notes = (Mark("shown", block.why, line),) if block.why else ()
         tag = "bash" if block.kind == "run" else "bash prompt"
         item = Item(title, above, block.code, tag, notes=notes, line=line)
@@ -130,12 +142,16 @@ class Items:
             if is_elsewhere:
                 questions.append(machine_question(line, "" if case else above))
             if harm and len(questions) == 1:
-                questions = [_joined(questions[0], _harm_question(title, harm, line))]
+                questions = [joined(questions[0], _harm_question(title, harm, line))]
             elif harm:
                 questions.append(_harm_question(title, harm, line))
+            question = len(self.items) if case else question
             self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
             item = replace(item, text="" if case or is_elsewhere else above)
         self._add(item)
+        self.open = question
+        if question >= 0:
+            self.items[question] = replace(self.items[question], skips=len(self.items) - 1 - question)
         if block.output:
             self._expect("", block.output, "")
 
@@ -204,6 +220,7 @@ class Items:
 
     def _list(self, piece: Piece) -> None:
         items = piece.pieces
+        self.open, self.opens_section = -1, False
         is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
         is_text = not piece.has_code and (is_plain or all(words.is_fact(item.plain) for item in items))
         if (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code):
@@ -220,6 +237,7 @@ class Items:
         start = len(self.items)
         for item in items:
             self._item(item)
+        self.open = -1
         self._guard(start, case, above, piece.line)
 
     def _item(self, item: Piece) -> None:
@@ -279,7 +297,7 @@ class Items:
         if any(item.runs for item in added):
             is_asked = len(added) == 2 and added[0].replies == "skip"  # one question is enough for one command
             question = guard(case, above, line, len(added) - is_asked)
-            self.items[start:] = [_joined(question, added[0]) if is_asked else question, *added[is_asked:]]
+            self.items[start:] = [joined(question, added[0]) if is_asked else question, *added[is_asked:]]
         elif added:
             first = added[0]
             self.items[start] = replace(first, text="\n\n".join(filter(None, [above, first.text])))
@@ -288,9 +306,14 @@ class Items:
             self._flush()
 
 
+def _shown(item: Item) -> Item:
+    return replace(item, tag="bash prompt", notes=(*item.notes, Mark("shown", _ENDLESS, item.line)))
+
+
 def guard(case: str, text: str, line: int, skips: int = 1) -> Item:
     """Return the question whether a condition holds, which skips the items below it otherwise."""
     mark = Mark("condition", "the command has a condition", line)
+    case = _IF.sub("", case)
     is_in_text = text and (len(case) > _LONGEST_CASE or _EXAMPLE.match(case))
     title = "Does this apply?" if is_in_text else f"Does this apply: {markup.cut(case)}?"
     return Item(title, text, replies="skip", skips=skips, marks=(mark,), line=line)
@@ -302,7 +325,7 @@ def machine_question(line: int, text: str) -> Item:
     return Item("Does the next command run on this machine?", text, replies="skip", marks=(mark,), line=line)
 
 
-def _joined(question: Item, harm: Item) -> Item:
+def joined(question: Item, harm: Item) -> Item:
     """Return one question for a condition and for the harm of a command."""
     return replace(question, text="\n\n".join(filter(None, [question.text, harm.text])), notes=harm.notes)
 
@@ -335,6 +358,8 @@ def _runs_span(piece: Piece) -> bool:
         return len(piece.pieces) == 1 and _runs_span(piece.pieces[0])
     if piece.kind != "text" or piece.info != "Paragraph" or piece.text[:1] == "|" or _FORBIDS.search(piece.text):
         return False
+    if _ONLY.fullmatch(piece.text) and is_command_span(piece.plain.rpartition(": ")[2]):
+        return True
     if not (_ASKS_TO_RUN.search(piece.plain) or (words.imperative(piece.plain) and _BY_MEANS.search(piece.text))):
         return False
     return len([code for code in _CODE_SPAN.findall(piece.text) if is_command_span(code)]) == 1

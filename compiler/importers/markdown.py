@@ -49,6 +49,7 @@ class Section(Struct, frozen=True):
     title: str
     line: int
     links: tuple[str, ...] = ()
+    is_numbered: bool = False
     pieces: tuple[Piece, ...] = ()
     children: tuple[Section, ...] = ()
 
@@ -123,8 +124,7 @@ class _Reader:
             kind = _name(event["Start"]) if "Start" in event else "Rule"
             if kind == "Heading":
                 level = int(event["Start"]["Heading"]["level"][1])
-                title, links = self._heading(inner)
-                flat.append(Section(level, title, self.line(where["start"]), links))
+                flat.append(Section(level, *self._heading(inner, self.line(where["start"]))))
                 pieces.append([])
             else:
                 pieces[-1] += self._piece(kind, event, where, inner)
@@ -259,11 +259,12 @@ class _Reader:
         width = start - self.starts[self.line(start) - self.first]
         return "\n".join([first, *(_outdented(line, width) for line in rest)])
 
-    def _heading(self, inner: Events) -> tuple[str, tuple[str, ...]]:
-        text = _plain(inner)
+    def _heading(self, inner: Events, line: int) -> tuple[str, int, tuple[str, ...], bool]:
+        text = "".join(filter(str.isprintable, _plain(inner)))
         links = [(event, where) for event, where in inner if isinstance(event, dict) and "Start" in event]
         found = [self.slice(where["start"], where["end"]) for event, where in links if _name(event["Start"]) in _LINKS]
-        return _NUMBER.sub("", "".join(filter(str.isprintable, text)), count=1), tuple(found)
+        title = _NUMBER.sub("", text, count=1)
+        return title, line, tuple(found), title != text
 
 
 _LINKS = frozenset({"Link", "Image"})

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from compiler.frontends.rundown import MOST_HEADINGS
 from compiler.importers import markup, words
 from compiler.importers.draft import Draft, Item, Mark, Printed, Prose, one_line, print_draft
-from compiler.importers.items import Items, Machine, guard, machine_question
+from compiler.importers.items import Items, Machine, guard, joined, machine_question
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
 from compiler.importers.report import Refusal, Report, losses_of, report_of
@@ -63,9 +63,8 @@ def import_page(source: Source, origin: str, options: Options) -> Imported | Ref
     page = read_page(source)
     builder = _Builder(one_line(_unquoted(page.metadata.get("title", (0, ""))[1])))
     parts = builder.parts_of(page.root)
-    if not builder.is_procedure(parts):
-        problem = "the page has no procedure: it needs a command, or two instructions"
-        return Refusal(source.path, "no-procedure", problem)
+    if problem := builder.problem(parts):
+        return Refusal(source.path, "no-procedure", f"the page has no procedure: {problem}")
     steps = [part for part in parts if isinstance(part, Step)]
     values = find_values([step.items for step in steps], options.words, asks=options.inputs)
     draft = _draft(page, builder, parts, values)
@@ -91,11 +90,14 @@ class _Builder:
         self.title = title
         self.text: list[str] = []
         self.instructions = 0
+        self.listed = 0  # the commands below a heading such as Commands
 
-    def is_procedure(self, parts: Sequence[Part]) -> bool:
-        """Return whether a page has a command, or two instructions."""
-        items = [item for part in parts if isinstance(part, Step) for item in part.items]
-        return any(item.is_command for item in items) or self.instructions > 1
+    def problem(self, parts: Sequence[Part]) -> str:
+        """Return why a page is no procedure, or ""."""
+        count = sum(map(_commands, parts))
+        if not count and self.instructions <= 1:
+            return "it needs a command, or two instructions"
+        return "it lists commands for reference; number the headings that are steps" if self.listed * 2 > count else ""
 
     def parts_of(self, root: Section) -> list[Part]:
         """Return the steps and sections of a page, and take its title."""
@@ -111,7 +113,7 @@ class _Builder:
             self.text += [*([markup.safe("See " + ", ".join(section.links))] if section.links else []), *found.own]
             if found.items:
                 parts.append(Step(self.title or "Start", section.line, [], found.items))
-        parts += [part for result in self._sections(children) for part in result]
+        parts += [part for result in self._sections(children, self.title) for part in result]
         return self._with_rollback(parts)
 
     def _with_rollback(self, parts: list[Part]) -> list[Part]:
@@ -130,18 +132,20 @@ class _Builder:
         self.instructions += found.instructions
         return found
 
-    def _sections(self, sections: Sequence[Section], *, in_rollback: bool = False) -> list[list[Part]]:
+    def _sections(self, sections: Sequence[Section], title: str, *, in_rollback: bool = False) -> list[list[Part]]:
         """Return the parts of sections side by side."""
         are_alternatives = sum(words.is_way(section.title) for section in sections) > 1
-        found = []
-        for section in sections:
-            is_one = words.condition(section.title) or (are_alternatives and words.is_way(section.title))
-            parts = self._section(section, in_rollback=in_rollback)
-            if is_one:
-                _guard(guard(_IF.sub("", section.title), "", section.line), parts)
+        found = [self._section(section, in_rollback=in_rollback) for section in sections]
+        having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
+        are_unordered = _are_unordered(title, having)
+        if are_unordered and words.is_manual(title):
+            self.listed += sum(_commands(part) for parts in found for part in parts)
+        for section, parts in zip(sections, found, strict=True):
+            is_way = are_alternatives and words.is_way(section.title)
+            if are_unordered or is_way or words.is_case(section.title):
+                _guard(guard(section.title, "", section.line), parts)
             if words.names_machine(section.title):
                 _guard(machine_question(section.line, f"The section: {section.title}"), parts)
-            found.append(parts)
         return found
 
     def _section(self, section: Section, *, in_rollback: bool) -> list[Part]:
@@ -151,7 +155,7 @@ class _Builder:
         found = self._items(section)
         links = [markup.safe("See " + ", ".join(section.links))] if section.links else []
         own = Step(section.title, section.line, [*links, *found.own], found.items)
-        results = self._sections(section.children, in_rollback=in_rollback or is_rollback)
+        results = self._sections(section.children, section.title, in_rollback=in_rollback or is_rollback)
         if not shell:
             self.machine.leave_section()
         parts = self._assembled(section, own, results, is_flat=is_rollback)
@@ -179,9 +183,11 @@ class _Builder:
 
     def _text_part(self, section: Section, own: Step, *, has_children: bool) -> Part:
         plain = " ".join(piece.plain for piece in section.pieces[:1])
-        is_step = words.is_procedure(section.title) and not has_children
+        is_step = words.is_procedure(section.title) or words.is_order(section.title, is_numbered=section.is_numbered)
         is_instruction = bool(words.imperative((words.sentences(plain) or [""])[0], purposes=False))
-        if words.is_reference(section.title) or not (is_step or is_instruction or _imperative_list(section)):
+        if words.is_reference(section.title) or not (
+            (is_step and not has_children) or is_instruction or _imperative_list(section)
+        ):
             return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
         self.instructions += 1
         own.items = [Item(section.title or "Text", "\n\n".join(own.text), line=section.line)]
@@ -189,15 +195,39 @@ class _Builder:
         return own
 
 
+def _commands(part: Part) -> int:
+    return sum(item.is_command for item in part.items) if isinstance(part, Step) else 0
+
+
+def _runs(part: Part) -> bool:
+    return isinstance(part, Step) and any(item.runs for item in part.items)
+
+
+def _are_unordered(title: str, sections: Sequence[Section]) -> bool:
+    """Return whether sections with commands are tasks side by side, not a sequence; `title` is the heading above."""
+    if words.is_procedure(title) or any(section.is_numbered for section in sections):
+        return False
+    verbs = [section.title.partition(" ")[0].lower() for section in sections]
+    steps = sum(words.is_step(one.title) and verbs.count(verb) == 1 for one, verb in zip(sections, verbs, strict=True))
+    texts = (text for one in sections for text in (one.title, *(piece.plain for piece in one.pieces[:1])))
+    order = steps + 2 * sum(map(words.is_ordered, texts))
+    cases = sum(words.is_case(section.title) for section in sections)  # a case may be part of a sequence
+    count = len(sections) - (cases + 1) // 2
+    return count > 1 and (words.is_manual(title) or order * 2 < count)
+
+
 def _guard(question: Item, parts: Sequence[Part]) -> None:
-    """Put one question before everything below a heading."""
+    """Put one question before everything below a heading, unless the first one there is enough."""
     steps = [part for part in parts if isinstance(part, Step)]
     count = sum(len(step.items) for step in steps)
-    if any(item.runs for step in steps for item in step.items):
-        steps[0].items.insert(0, replace(question, skips=count))
-
-
-_IF = Regex(r"^(?:if|when)\s+", re.IGNORECASE)
+    if not any(map(_runs, steps)):
+        return
+    items = steps[0].items
+    is_whole = items[0].replies == "skip" and items[0].skips >= count - 1
+    if is_whole and not items[0].marks:
+        items[0] = joined(replace(question, skips=items[0].skips), items[0])
+    elif not is_whole or [mark.kind for mark in items[0].marks] != [mark.kind for mark in question.marks]:
+        items.insert(0, replace(question, skips=count))
 
 
 def _lifted(step: Step) -> Iterator[Item]:
@@ -225,7 +255,8 @@ def _escaped(text: str) -> str:
 
 def _imperative_list(section: Section) -> bool:
     items = [item for piece in section.pieces if piece.kind == "list" for item in piece.pieces]
-    return len(items) > 1 and all(words.instruction((words.sentences(item.plain) or [""])[0]) for item in items)
+    count = sum(bool(words.instruction((words.sentences(item.plain) or [""])[0])) for item in items)
+    return count > 1 and count * 4 >= len(items) * 3
 
 
 def _as_rollback(parts: Sequence[Part]) -> None:

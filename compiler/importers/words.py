@@ -50,11 +50,13 @@ _SYSTEMS = (
     r"|gcp|azure|eks|gke|aks|openshift|minikube|homebrew|conda|pip|docker|podman|helm)"
 )
 _VARIANT = Regex(
-    rf"(?:(?:using|with|without|via|option|method|variant|approach|examples?)\b|(?:on|for|from) {_SYSTEMS}\b"
-    rf"|{_SYSTEMS}\W*$).*|.*\([^)]*\b{_SYSTEMS}\b[^)]*\)",
+    rf"(?:(?:using|with|without|via|by(?! default)|option|method|variant|approach|examples?)\b"
+    rf"|(?:on|for|from) {_SYSTEMS}\b|{_SYSTEMS}\W*$).*|.*\([^)]*\b{_SYSTEMS}\b[^)]*\)",
     re.IGNORECASE | re.DOTALL,
 )
 """Matches a heading, or a short text above a block, for one of several ways."""
+
+_LABEL = Regex(r"([^:—–]*?)\s*(?::|[—–])\s")
 
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
 _ELSEWHERE = Regex(
@@ -92,6 +94,27 @@ _TRAILING = Regex(
     r"(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*",
     re.IGNORECASE,
 )
+_ENDLESS = Regex(
+    r"\bctrl\W?c\b|\b(?:keep|leave)s? (?:\w+ )?(?:running|open)\b|\bruns? (?:until|in the foreground)\b"
+    r"|\buntil you (?:stop|interrupt|press)\b"
+    r"|\b(?:follow|stream|tail|watch)(?:ing)? (?:\w+ ){0,2}(?:logs?|output|events)\b",
+    re.IGNORECASE,
+)
+_SYMPTOM = Regex(
+    r"→|➜|[-=]>|\b(?:(?:not|never) \w+|failed to|fails|failing|missing|cannot|can['’]t|unable to|won['’]t|is down)\b",
+    re.IGNORECASE,
+)
+"""Matches a heading for a case, such as `Disk full -> free it`."""
+
+_MANUAL = Regex(
+    r"\b(?:commands|options|flags|reference|cheat ?sheet|how[ -]?tos|faq|examples|recipes|tips|use cases)\W*$", 2
+)
+_STAGE = Regex(r"(?:quick ?start|\w+ation|set-?up|clean-?up|testing|building|before .*|pre-?requisites)", re.IGNORECASE)
+_OBJECT = Regex(r"\s(?:the|an?|your|all|each|any|that|in|from|to|into|with|and)\s", re.IGNORECASE)
+_ORDERED = Regex(
+    r"(?:(?:step|phase|stage|part|day) \w+|first|second|third|then|next|now|once|finally|lastly|after|before)\b", 2
+)
+
 _FACT = Regex(
     r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b",
     re.IGNORECASE,
@@ -101,6 +124,7 @@ _FOLLOWS = Regex(
     r"|output|result|in this case|example output|if (?:the output|the result|you see|this|it|successful|everything))\b",
     re.IGNORECASE,
 )
+_GOES_ON = Regex(r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b", re.IGNORECASE)
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _HARM = Regex(
     r"\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down|wipe"
@@ -165,7 +189,9 @@ def condition(text: str) -> str:
     found = [one for one in sentences(text) if _CONDITION.search(_INDIRECT.sub(" ", one))]
     found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
     case = next((_case(one)[0] or _trailing(one) or one for one in found), "")
-    return case or (text if is_variant(text) or _OR.match(text) else "")
+    label = _LABEL.match(text)
+    variant = text if is_variant(text) or _OR.match(text) else label[1] if label and is_variant(label[1]) else ""
+    return case or variant
 
 
 def names_machine(text: str) -> bool:
@@ -186,6 +212,36 @@ def opens_with_condition(text: str) -> bool:
 def is_variant(title: str) -> bool:
     """Return whether a heading or a short text above a block is about one of several ways, such as `On macOS`."""
     return len(title.split()) <= MOST_OF_VARIANT and _VARIANT.match(title) is not None
+
+
+def is_step(title: str) -> bool:
+    """Return whether a heading may be one of a sequence: an instruction, or one that announces instructions."""
+    return bool(imperative(title, purposes=False)) or is_procedure(title) or _STAGE.fullmatch(title) is not None
+
+
+def is_order(title: str, *, is_numbered: bool) -> bool:
+    """Return whether a heading is an instruction, not two nouns such as Review Scoring."""
+    return bool(imperative(title, purposes=False)) and (is_numbered or _OBJECT.search(title) is not None)
+
+
+def is_ordered(text: str) -> bool:
+    """Return whether a heading, or a text below it, has a place in an order."""
+    return _ORDERED.match(text) is not None
+
+
+def is_manual(title: str) -> bool:
+    """Return whether a heading is above tasks to look up, which have no order, such as Commands."""
+    return _MANUAL.search(title) is not None
+
+
+def is_endless(text: str) -> bool:
+    """Return whether plain text is about a command that runs until someone stops it."""
+    return _ENDLESS.search(text) is not None
+
+
+def is_case(title: str) -> bool:
+    """Return whether a heading is for one case, such as `If the disk is full` or `Config not found`."""
+    return bool(condition(title)) or _SYMPTOM.search(title) is not None
 
 
 def is_way(title: str) -> bool:
@@ -220,6 +276,11 @@ def is_fact(text: str) -> bool:
 def follows(text: str) -> bool:
     """Return whether plain text is about the command above it."""
     return _FOLLOWS.match(text) is not None
+
+
+def goes_on(text: str) -> bool:
+    """Return whether plain text continues what the text above it asks to do."""
+    return _GOES_ON.match(text) is not None
 
 
 def asks(text: str) -> bool:

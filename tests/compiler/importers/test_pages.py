@@ -179,7 +179,7 @@ def test_a_question_about_the_outcome_is_no_condition(text: str) -> None:
 def test_the_condition_of_a_heading_holds_for_all_commands_below_it(heading: str) -> None:
     made = draft(
         f"# Page\n\n## First\n\n{block('true')}## {heading}\n\n{block('df -h')}### Below\n\n{block('du -s')}"
-        f"### Two\n\n{block('ls')}{block('ls -l')}## Last\n\n{block('uptime')}"
+        f"### List\n\n{block('ls')}{block('ls -l')}## Last\n\n{block('uptime')}"
     )
     for command in ("df -h", "du -s", "ls", "ls -l"):
         assert len(made.guards(command)) == 1, command
@@ -189,7 +189,7 @@ def test_the_condition_of_a_heading_holds_for_all_commands_below_it(heading: str
 def test_the_condition_above_a_list_holds_for_all_its_commands() -> None:
     items = "1. Look:\n\n   ```bash\n   df -h\n   ```\n\n2. Tidy up:\n\n   ```bash\n   ls\n   ```\n\n"
     made = draft(f"{RUN}If the disk is full:\n\n{items}Then:\n\n{block('uptime')}")
-    assert made.guards("df -h") == made.guards("ls") == ["Does this apply: If the disk is full?"]
+    assert made.guards("df -h") == made.guards("ls") == ["Does this apply: the disk is full?"]
     assert made.guards("uptime") == []
 
 
@@ -244,7 +244,7 @@ def test_a_command_that_only_reads_asks_nothing(command: str) -> None:
 
 
 def test_no_leads_to_the_step_after_the_command() -> None:
-    made = draft(f"# Page\n\n## One\n\n{block('rm a')}## Two\n\n{block('ls')}{block('rm b')}")
+    made = draft(f"# Page\n\n## Read\n\n{block('rm a')}## Tidy\n\n{block('ls')}{block('rm b')}")
     assert "- NO: GOTO 2\n" in made.text
     assert made.text.count("- NO: COMPLETE\n") == 1
 
@@ -368,7 +368,7 @@ def test_placeholders_of_the_first_command_are_inputs_and_later_ones_are_asked_f
 
 
 def test_a_value_that_is_first_needed_in_a_skipped_step_is_asked_for_above_it() -> None:
-    page = f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}{block('head <name>')}"
+    page = f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}Look again:\n\n{block('head <name>')}"
     titles = draft(page).titles
     assert titles.index("Which name?") < titles.index("Does this apply: it is old?")
 
@@ -400,7 +400,7 @@ def test_a_name_with_a_meaning_gets_another_one() -> None:
 
 
 def test_a_name_in_several_steps_gets_a_mark() -> None:
-    made = draft(f"# Page\n\n## One\n\n{block('cat <pod>')}## Two\n\n{block('ls <pod>')}")
+    made = draft(f"# Page\n\n## Read\n\n{block('cat <pod>')}## List\n\n{block('ls <pod>')}")
     assert [guess.kind for guess in made.report.guesses] == ["shared"]
 
 
@@ -500,9 +500,11 @@ def test_a_text_about_this_machine_asks_nothing() -> None:
 
 
 def test_several_questions_before_a_command_skip_it_together() -> None:
-    made = draft(f"{RUN}If it hangs, log into the node and stop it:\n\n{block('systemctl stop shop')}{block('ls')}")
+    text = "If it hangs, log into the node and stop it:"
+    page = f"{RUN}{block('true')}{text}\n\n{block('systemctl stop shop')}Look:\n\n{block('ls')}"
+    made = draft(page)
     assert len(made.guards("systemctl stop shop")) == 3
-    assert made.text.count("- NO: GOTO 1.5\n") == 3
+    assert made.text.count("- NO: GOTO 1.6\n") == 3
     assert made.guards("ls") == []
 
 
@@ -514,16 +516,16 @@ def test_a_command_that_hides_harm_asks_first(command: str) -> None:
 
 
 def test_a_question_for_a_value_is_skipped_with_its_command() -> None:
-    made = draft(f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}{block('uptime')}")
-    assert made.titles == ["Part", "Does this apply: it is old?", "Which name?", "Look", "Run uptime"]
+    made = draft(f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}Wait.\n\n{block('uptime')}")
+    assert made.titles == ["Part", "Does this apply: it is old?", "Which name?", "Look", "Wait"]
     assert "- NO: GOTO 1.5\n" in made.text
 
 
-def test_a_condition_that_opens_a_section_asks_before_its_first_command() -> None:
+def test_a_condition_that_opens_a_section_asks_before_all_its_commands() -> None:
     text = "If it is old, read its label.\n\nThen, from the folder of the shop, copy the whole order:"
-    made = draft(f"{RUN}{text}\n\n{block('cp a b')}{block('ls')}")
+    made = draft(f"{RUN}{text}\n\n{block('cp a b')}Look:\n\n{block('ls')}")
     assert made.guards("cp a b") == ["Does this apply: it is old?"]
-    assert made.guards("ls") == []
+    assert made.guards("ls") == ["Does this apply: it is old?"]
 
 
 def test_a_lead_of_a_block_stays_above_it_though_it_has_a_command() -> None:
@@ -572,3 +574,168 @@ def test_after_an_item_that_enters_a_machine_the_next_command_asks(text: str) ->
 def test_an_item_about_a_web_page_enters_no_machine() -> None:
     made = draft(f"{RUN}1. Log in to the dashboard.\n2. Look:\n\n   ```bash\n   df -h\n   ```\n")
     assert made.titles == ["Log in to the dashboard: done?", "Look"]
+
+
+@pytest.mark.parametrize("between", ["", "Then look:\n\n", "After that, look:\n\n"])
+def test_a_condition_holds_for_the_commands_that_continue_it(between: str) -> None:
+    text = f"If it is old, copy it:\n\n{block('cp a b')}{between}{block('ls')}"
+    made = draft(f"{RUN}{block('true')}{text}Look at the clock:\n\n{block('date')}")
+    assert made.guards("ls") == ["Does this apply: it is old?"]
+    assert made.guards("date") == []
+
+
+@pytest.mark.parametrize("other", ["Otherwise, look:", "If it is new, look:"])
+def test_a_condition_ends_at_the_next_one(other: str) -> None:
+    made = draft(f"{RUN}If it is old, copy it:\n\n{block('cp a b')}{other}\n\n{block('ls')}{block('date')}")
+    assert len(made.guards("ls")) == len(made.guards("date")) == 1
+    assert made.guards("ls") != ["Does this apply: it is old?"]
+
+
+@pytest.mark.parametrize("title", ["Full disk -> tidy", "Full → tidy", "Config not found", "The shop won't start"])
+def test_a_heading_of_a_case_asks_first(title: str) -> None:
+    assert len(draft(f"# Page\n\n## {title}\n\n{block('true')}").guards("true")) == 1
+
+
+@pytest.mark.parametrize("item", ["`df -h`", "Command: `df -h`", "**Disk**: `df -h`", "Free space: `df -h`."])
+def test_an_item_that_is_only_a_command_is_shown(item: str) -> None:
+    assert draft(f"{RUN}{block('true')}Look:\n\n- {item}\n- The clock\n").shown == ["df -h"]
+
+
+@pytest.mark.parametrize(
+    "text", ["Stop it with Ctrl-C.", "The command keeps running.", "Leave it running in another window."]
+)
+def test_a_command_that_a_text_calls_endless_is_shown(text: str) -> None:
+    assert draft(f"{RUN}{block('true')}{block('shop open')}{text}\n").shown == ["shop open"]
+    assert draft(f"{RUN}{text}\n\n{block('shop open')}{block('true')}").run == ["true"]
+    comment = f"# {text}\nshop open"
+    assert draft(f"{RUN}{block(comment)}{block('true')}").run == ["true"]
+
+
+@pytest.mark.parametrize("text", ["Follow the logs of the shop:", "Stream its logs:"])
+def test_a_command_that_follows_logs_is_shown(text: str) -> None:
+    assert draft(f"{RUN}{text}\n\n{block('shop logs')}{block('true')}").run == ["true"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "docker exec -it shop ls -l",
+        "docker exec -it -u root shop ls -l",
+        "kubectl exec -it shop-0 -c web -- ls -l",
+        "docker run --rm -it tools ls -l",
+    ],
+)
+def test_a_command_in_a_container_opens_no_shell(command: str) -> None:
+    assert draft(RUN + block(command) + block("df -h")).run == [command, "df -h"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "docker exec -it shop bash",
+        "docker compose exec shop bash",
+        "docker-compose exec shop sh",
+        "docker run -it tools",
+        "kubectl exec -it shop-0 -- psql",
+        "docker exec -it shop env A=1 sh",
+    ],
+)
+def test_a_shell_in_a_container_is_one(command: str) -> None:
+    assert draft(RUN + block(command) + block("df -h")).run == []
+
+
+@pytest.mark.parametrize("command", ["docker exec -it shop rake db:migrate", "npm run cache:flush", "rake stock:reset"])
+def test_a_task_that_does_harm_asks_first(command: str) -> None:
+    assert len(draft(RUN + block(command)).guards(command)) == 1
+
+
+def test_names_that_differ_in_their_ending_get_a_mark() -> None:
+    made = draft(f"{RUN}{block('cat <pod>')}{block('ls <pod-name>')}{block('ls <pod-label>')}")
+    assert [(guess.kind, guess.line) for guess in made.report.guesses] == [("shared", 9)]
+
+
+def sections(*titles: str, above: str = "The shop") -> str:
+    """Return a page with a section and a command for each title."""
+    return f"# {above}\n\n" + "".join(f"## {title}\n\n{block(f'echo {at}')}" for at, title in enumerate(titles))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        sections("Listing orders", "Reading an order", "Copying orders"),
+        sections("Orders", "Prices", "Copy the stock"),
+        sections("Copy an order", "Copy a price", "Copy the stock"),
+        sections("Staging", "Production"),
+    ],
+)
+def test_tasks_side_by_side_ask_first(page: str) -> None:
+    made = draft(page)
+    assert [len(made.guards(f"echo {at}")) for at in range(len(made.run))] == [1] * len(made.run)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        sections("Stop the shop", "Copy the stock", "Start the shop"),
+        sections("1. Orders", "2. Prices", "3. Stock"),
+        sections("Phase 1: Orders", "Then the prices", "Stock"),
+        sections("Installation", "Configuration", "Prices"),
+        sections("Orders", "Prices", above="Steps"),
+        sections("If it is Monday", "Orders"),
+        sections("Orders"),
+    ],
+)
+def test_sections_with_an_order_are_a_sequence(page: str) -> None:
+    made = draft(page)
+    assert made.guards(made.run[-1]) == []
+
+
+def test_a_text_that_starts_with_after_gives_sections_an_order() -> None:
+    made = draft(f"# Shop\n\n## Orders\n\n{block('ls a')}## Prices\n\nAfter that, look:\n\n{block('ls b')}")
+    assert made.guards("ls a") == made.guards("ls b") == []
+
+
+def test_a_section_with_its_own_condition_asks_once() -> None:
+    made = draft(f"# Shop\n\n## Cron\n\nIf you use cron:\n\n{block('ls a')}## Timer\n\n{block('ls b')}")
+    assert made.guards("ls a") == ["Does this apply: you use cron?"]
+    assert made.guards("ls b") == ["Does this apply: Timer?"]
+
+
+@pytest.mark.parametrize("title", ["Commands", "Cheat sheet", "Shop reference", "Useful commands", "Tips"])
+def test_a_page_that_lists_commands_is_refused(title: str) -> None:
+    assert refused(sections("List orders", "Read a price", "Stock", above=title)) == "no-procedure"
+    assert draft(sections("1. Orders", "2. Prices", above=title)).run == ["echo 0", "echo 1"]
+
+
+@pytest.mark.parametrize("title", ["Tell the shop", "3. Ensure stock", "Read and copy the orders"])
+def test_a_text_below_an_instruction_is_a_step(title: str) -> None:
+    made = draft(f"# Page\n\n## {title}\n\nIt opens at nine.\n\n- Monday\n\n## Part\n\n{block('true')}")
+    assert made.titles == [title.removeprefix("3. "), "Part"]
+
+
+@pytest.mark.parametrize("title", ["Review scoring", "3. Orders", "Copy rules"])
+def test_a_text_below_nouns_is_prose(title: str) -> None:
+    made = draft(f"# Page\n\n## {title}\n\nIt opens at nine.\n\n## Part\n\n{block('true')}")
+    assert made.titles == ["Part"]
+
+
+@pytest.mark.parametrize(("last", "titles"), [("Tea is sold out.", ["Day", "Part"]), ("Tea.\n- Milk.", ["Part"])])
+def test_a_list_of_instructions_with_one_fact_is_a_step(last: str, titles: list[str]) -> None:
+    items = "- Open the shop.\n- Read the orders.\n- Copy them.\n"
+    assert draft(f"# Page\n\n## Day\n\n- {last}\n{items}\n## Part\n\n{block('true')}").titles == titles
+
+
+def test_a_label_of_a_way_asks_first() -> None:
+    items = [
+        "**By day** — read the orders of one day, from the first one:",
+        "On Linux: read them in the folder of the shop:",
+    ]
+    made = draft(RUN + "".join(f"- {item}\n\n  ```bash\n  ls {at}\n  ```\n\n" for at, item in enumerate(items)))
+    assert made.guards("ls 0") == ["Does this apply: By day?"]
+    assert made.guards("ls 1") == ["Does this apply: On Linux?"]
+
+
+def test_a_heading_and_a_harm_are_one_question() -> None:
+    made = draft(f"# Shop\n\n## If it is old\n\n{block('rm a')}## Last\n\n{block('rm b')}{block('rm c')}")
+    assert made.guards("rm a") == ["Does this apply: it is old?"]
+    assert "The next command: `rm a`" in made.text
