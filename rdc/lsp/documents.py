@@ -17,7 +17,7 @@ from compiler.frontends import FRONT_ENDS, all_options, recognize
 from compiler.project.configuration import DOCS_URL, read_configuration
 from compiler.project.project import CONFIGURATION, Project
 from compiler.project.project import open_project as project_of
-from compiler.text.files import UnsavedFiles, source_of
+from compiler.text.files import FileIssue, UnsavedFiles, source_of
 from compiler.text.source import STANDARD_INPUT, Source
 from rdc.api import Checked, checked
 from rdc.documents.rules import rules
@@ -96,9 +96,10 @@ class Documents:
     def close(self, uri: str) -> str:
         """Forget a document. Return the path of its file, or ""."""
         path = path_of(uri)
-        self._texts = {name: text for name, text in self._texts.items() if name != path}
         for known in (self.versions, self.results, self.good):
             known.pop(uri, None)
+        if all(one.path != path for one in self.versions.values()):  # a link may have another URI
+            self._texts = {name: text for name, text in self._texts.items() if name != path}
         return path
 
     def keep(self, result: Result) -> bool:
@@ -134,11 +135,16 @@ class Documents:
     def opened(self, version: Version) -> Opened:
         """Return a document to compile, which reads the open files as they are in the editor."""
         disk = UnsavedFiles(self._texts)
-        if not version.path:
-            data = version.text.encode("utf-8", "surrogatepass")
-            return Opened(version.name, Project("/", disk), source_of(data, version.name, "untitled"))
-        project = replace(project_of(version.path), disk=disk)
-        return Opened(version.path, project, project.locate(version.path).read())
+        if version.path:
+            project = replace(project_of(version.path), disk=disk)
+            name = project.locate(version.path).name
+        else:
+            project, name = Project(os.devnull, disk), "untitled"  # a folder with no files that the text could name
+
+        def read() -> Source | FileIssue:
+            return source_of(version.text.encode("utf-8", "surrogatepass"), version.name, name)
+
+        return Opened(version.name, project, version.once(("source", name), read))
 
     def check(self, version: Version) -> Result:
         """Check a version, which may take long."""
@@ -160,8 +166,12 @@ def is_document(path: str) -> bool:
 
 def path_of(uri: str) -> str:
     """Return the absolute path of a URI's file without links, or "" if it isn't one."""
-    path = to_fs_path(uri) or ""
-    return os.path.realpath(path) if path.startswith("/") and "\0" not in path else ""
+    try:
+        path = to_fs_path(uri) or ""
+        is_file = path.startswith("/") and not path.startswith("//") and "\0" not in path  # `//` is another computer
+        return os.path.realpath(path) if is_file else ""
+    except ValueError:  # no system has such a path
+        return ""
 
 
 def _checked_configuration(opened: Opened) -> Checked:
