@@ -14,8 +14,9 @@ from pygls.uris import from_fs_path, to_fs_path
 from compiler.diagnostics.model import Diagnostic, sort_key
 from compiler.driver import Opened, Settings, compile_opened
 from compiler.frontends import FRONT_ENDS, all_options, recognize
+from compiler.frontends.common.names import ENDING
 from compiler.project.configuration import DOCS_URL, read_configuration
-from compiler.project.project import CONFIGURATION, Project
+from compiler.project.project import CONFIGURATION, CONFIGURATIONS, Project
 from compiler.project.project import open_project as project_of
 from compiler.text.files import FileIssue, UnsavedFiles, source_of
 from compiler.text.source import STANDARD_INPUT, Source
@@ -56,10 +57,15 @@ class Version:
         return self.path or STANDARD_INPUT
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return an answer that depends only on the text, and make it the first time."""
-        if key not in self._answers:
-            self._answers[key] = make()
-        return cast("Made", self._answers[key])
+        """Return an answer about the text, and make it the first time."""
+        answers = self._answers
+        if key not in answers:
+            answers[key] = make()
+        return cast("Made", answers[key])
+
+    def forget(self) -> None:
+        """Forget the answers, because another file that they depend on has changed."""
+        self._answers = {}
 
 
 class Result(Struct, frozen=True):
@@ -70,9 +76,12 @@ class Result(Struct, frozen=True):
     docs_url: str = ""
 
     def reads(self, path: str) -> bool:
-        """Return whether the result may change with a file."""
-        paths = map(os.path.abspath, self.checked.sources)
-        return path in paths or any(found.code in MISSING for found in self.checked.diagnostics)
+        """Return whether the result may change with a file, which may be new."""
+        folder, name = os.path.split(path)
+        is_new = name.endswith(ENDING) and folder == os.path.dirname(self.version.path)
+        if is_new or name in CONFIGURATIONS or path in map(os.path.abspath, self.checked.sources):
+            return True
+        return any(found.code in MISSING for found in self.checked.diagnostics)
 
 
 class Documents:

@@ -108,6 +108,22 @@ def test_older_versions_need_no_memory(tmp_path: Path) -> None:
     assert last - first < 2 * len(text)  # a version has its text, its lines and its program
 
 
+@pytest.mark.parametrize(
+    ("name", "reads"),
+    [
+        ("rdc.toml", True),
+        ("pyproject.toml", True),
+        ("a.scenarios.yaml", True),
+        ("below/a.scenarios.yaml", False),
+        ("b.runbook.md", False),
+    ],
+)
+def test_a_new_file_may_change_a_result(tmp_path: Path, name: str, reads: bool) -> None:
+    documents, uri = Documents(), (tmp_path / "a.runbook.md").as_uri()
+    documents.keep(documents.check(documents.change(uri, 1, FINE)))
+    assert [*documents.readers(path_of((tmp_path / name).as_uri()))] == [uri] * reads
+
+
 class Waiting(Documents):
     """Documents whose first check waits until it may go on."""
 
