@@ -13,10 +13,12 @@ import pytest
 from lsprotocol import types as lsp
 
 from benchmarks.document import runbook
+from compiler.driver import Compilation, Opened, Settings, compile_opened
 from rdc.lsp import fixes
 from rdc.lsp.checking import Checker
 from rdc.lsp.documents import Documents, Result, Version, path_of
 from rdc.lsp.question import Question
+from rdc.rewrite import fixes as proofs
 
 BROKEN = "# T\n\n## 1. Build\n\nDo it.\n\n- FAIL: GOTO Rolback\n\n## Rollback\n\nUndo it.\n"
 FINE = BROKEN.replace("Rolback", "Rollback")
@@ -191,3 +193,27 @@ def test_a_fix_is_offered_only_with_its_proof(
     params = lsp.CodeActionParams(lsp.TextDocumentIdentifier(version.uri), where, lsp.CodeActionContext([]))
     found = fixes.actions(Question(documents, version, params, lsp.ClientCapabilities()))
     assert len(found) == is_proved
+
+
+def test_all_fixes_of_an_answer_are_proved_against_one_compilation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[str] = []
+
+    def counted(opened: Opened, settings: Settings) -> Compilation:
+        compiled.append(opened.path)
+        return compile_opened(opened, settings)
+
+    for module in (fixes, proofs):
+        monkeypatch.setattr(module, "compile_opened", counted)
+    documents = Documents()
+    text = BROKEN.replace("- FAIL: GOTO Rolback\n", "- PASS: GOTO Rolback\n- FAIL: GOTO Rollbak\n")
+    version = documents.change((tmp_path / "a.runbook.md").as_uri(), 1, text)
+    documents.keep(documents.check(version))
+    where = lsp.Range(lsp.Position(0, 0), lsp.Position(11, 0))
+    params = lsp.CodeActionParams(lsp.TextDocumentIdentifier(version.uri), where, lsp.CodeActionContext([]))
+    question = Question(documents, version, params, lsp.ClientCapabilities())
+    assert len(fixes.actions(question)) == 2
+    assert len(compiled) == 3  # the document, and the document with each fix
+    assert len(fixes.actions(question)) == 2
+    assert len(compiled) == 3
