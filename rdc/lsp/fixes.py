@@ -59,9 +59,13 @@ def _fixes(question: Question) -> Iterator[lsp.CodeAction]:
         return
     given = question.params.context.diagnostics
     compiled = cache(partial(compile_opened, question.opened, SETTINGS))  # once for all proofs
+
+    def is_proved(one: Diagnostic) -> bool:
+        return question.version.once(one, lambda: proved(question.opened, SETTINGS, one, compiled()))
+
     for found, fix in _fixable(question)[:MOST_PROVED]:
         span = question.lines.range(found.span)
-        if not question.version.once(found, lambda one=found: proved(question.opened, SETTINGS, one, compiled())):
+        if not is_proved(found):
             continue
         yield lsp.CodeAction(
             _title(found, fix),
