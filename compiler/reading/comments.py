@@ -41,7 +41,7 @@ class Comment(Struct, frozen=True):
     is_first: bool
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=1)  # one document is read at a time, and a server would keep old versions
 def ignoring_lines(source: Source) -> frozenset[int]:
     """Return the lines of a Markdown document that are ignore comments or marks, which are not part of its text."""
     if IGNORE not in source.text:
@@ -49,7 +49,7 @@ def ignoring_lines(source: Source) -> frozenset[int]:
     return frozenset([*marks_in(source), *(comment.span.line for comment in comments_in(source, is_markdown=True))])
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=1)  # one document is read at a time, and a server would keep old versions
 def marks_in(source: Source) -> dict[int, str]:
     """Return the guesses that an importer marked in a Markdown document, by line, except in code blocks."""
     if MARK not in source.text:

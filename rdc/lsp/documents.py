@@ -14,10 +14,11 @@ from pygls.uris import from_fs_path, to_fs_path
 from compiler.diagnostics.model import Diagnostic, sort_key
 from compiler.driver import Opened, Settings, compile_opened
 from compiler.frontends import FRONT_ENDS, all_options, recognize
+from compiler.frontends.common.names import ENDING
 from compiler.project.configuration import DOCS_URL, read_configuration
-from compiler.project.project import CONFIGURATION, Project
+from compiler.project.project import CONFIGURATION, CONFIGURATIONS, Project
 from compiler.project.project import open_project as project_of
-from compiler.text.files import UnsavedFiles, source_of
+from compiler.text.files import FileIssue, UnsavedFiles, source_of
 from compiler.text.source import STANDARD_INPUT, Source
 from rdc.api import Checked, checked
 from rdc.documents.rules import rules
@@ -56,10 +57,15 @@ class Version:
         return self.path or STANDARD_INPUT
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return an answer that depends only on the text, and make it the first time."""
-        if key not in self._answers:
-            self._answers[key] = make()
-        return cast("Made", self._answers[key])
+        """Return an answer about the text, and make it the first time."""
+        answers = self._answers
+        if key not in answers:
+            answers[key] = make()
+        return cast("Made", answers[key])
+
+    def forget(self) -> None:
+        """Forget the answers, because another file that they depend on has changed."""
+        self._answers = {}
 
 
 class Result(Struct, frozen=True):
@@ -70,9 +76,12 @@ class Result(Struct, frozen=True):
     docs_url: str = ""
 
     def reads(self, path: str) -> bool:
-        """Return whether the result may change with a file."""
-        paths = map(os.path.abspath, self.checked.sources)
-        return path in paths or any(found.code in MISSING for found in self.checked.diagnostics)
+        """Return whether the result may change with a file, which may be new."""
+        folder, name = os.path.split(path)
+        is_new = name.endswith(ENDING) and folder == os.path.dirname(self.version.path)
+        if is_new or name in CONFIGURATIONS or path in map(os.path.abspath, self.checked.sources):
+            return True
+        return any(found.code in MISSING for found in self.checked.diagnostics)
 
 
 class Documents:
@@ -96,9 +105,10 @@ class Documents:
     def close(self, uri: str) -> str:
         """Forget a document. Return the path of its file, or ""."""
         path = path_of(uri)
-        self._texts = {name: text for name, text in self._texts.items() if name != path}
         for known in (self.versions, self.results, self.good):
             known.pop(uri, None)
+        if all(one.path != path for one in self.versions.values()):  # a link may have another URI
+            self._texts = {name: text for name, text in self._texts.items() if name != path}
         return path
 
     def keep(self, result: Result) -> bool:
@@ -134,11 +144,16 @@ class Documents:
     def opened(self, version: Version) -> Opened:
         """Return a document to compile, which reads the open files as they are in the editor."""
         disk = UnsavedFiles(self._texts)
-        if not version.path:
-            data = version.text.encode("utf-8", "surrogatepass")
-            return Opened(version.name, Project("/", disk), source_of(data, version.name, "untitled"))
-        project = replace(project_of(version.path), disk=disk)
-        return Opened(version.path, project, project.locate(version.path).read())
+        if version.path:
+            project = replace(project_of(version.path), disk=disk)
+            name = project.locate(version.path).name
+        else:
+            project, name = Project(os.devnull, disk), "untitled"  # a folder with no files that the text could name
+
+        def read() -> Source | FileIssue:
+            return source_of(version.text.encode("utf-8", "surrogatepass"), version.name, name)
+
+        return Opened(version.name, project, version.once(("source", name), read))
 
     def check(self, version: Version) -> Result:
         """Check a version, which may take long."""
@@ -160,8 +175,12 @@ def is_document(path: str) -> bool:
 
 def path_of(uri: str) -> str:
     """Return the absolute path of a URI's file without links, or "" if it isn't one."""
-    path = to_fs_path(uri) or ""
-    return os.path.realpath(path) if path.startswith("/") and "\0" not in path else ""
+    try:
+        path = to_fs_path(uri) or ""
+        is_file = path.startswith("/") and not path.startswith("//") and "\0" not in path  # `//` is another computer
+        return os.path.realpath(path) if is_file else ""
+    except ValueError:  # no system has such a path
+        return ""
 
 
 def _checked_configuration(opened: Opened) -> Checked:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from lsprotocol import types as lsp
 
 from compiler.diagnostics.model import Diagnostic, Fix
-from compiler.driver import format_opened
+from compiler.driver import compile_opened, format_opened
 from compiler.text.source import Source
 from rdc.lsp.documents import SETTINGS
 from rdc.lsp.question import Question
@@ -58,9 +58,14 @@ def _fixes(question: Question) -> Iterator[lsp.CodeAction]:
     if not _is_wanted(question, lsp.CodeActionKind.QuickFix):
         return
     given = question.params.context.diagnostics
+    compiled = cache(partial(compile_opened, question.opened, SETTINGS))  # once for all proofs
+
+    def is_proved(one: Diagnostic) -> bool:
+        return question.version.once(one, lambda: proved(question.opened, SETTINGS, one, compiled()))
+
     for found, fix in _fixable(question)[:MOST_PROVED]:
         span = question.lines.range(found.span)
-        if not question.version.once(found, partial(proved, question.opened, SETTINGS, found)):
+        if not is_proved(found):
             continue
         yield lsp.CodeAction(
             _title(found, fix),

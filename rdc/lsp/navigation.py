@@ -62,14 +62,12 @@ def links(question: Question) -> list[lsp.DocumentLink]:
 
 def symbols(question: Question) -> list[lsp.DocumentSymbol]:
     """Return the outline of the document."""
-    return question.version.once("symbols", lambda: [_symbol(question, one) for one in outline(question.marks)])
+    return [_symbol(question, one) for one in outline(question.marks)]
 
 
 def folding(question: Question) -> list[lsp.FoldingRange]:
     """Return the lines of each part, which an editor can hide."""
-    return question.version.once(
-        "folding", lambda: [lsp.FoldingRange(first - 1, last - 1) for first, last in folds(question.marks)]
-    )
+    return [lsp.FoldingRange(first - 1, last - 1) for first, last in folds(question.marks)]
 
 
 def prepare_rename(question: Question) -> lsp.PrepareRenamePlaceholder:

@@ -144,6 +144,7 @@ class Server(LanguageServer):
     def _check_readers(self, paths: Iterable[str]) -> None:
         for path in filter(None, paths):
             for uri in self.documents.readers(path):
+                self.documents.versions[uri].forget()
                 self._checker.soon(uri)
 
     def _show(self, result: Result) -> None:

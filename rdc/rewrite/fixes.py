@@ -117,13 +117,17 @@ class _Round(Struct, frozen=True):
 
     def better(self, fixes: Sequence[Fixable]) -> Fixed | None:
         """Return the document with as many fixes as the proof accepts, or None if it accepts none."""
-        admitted = self._admitted(fixes)
+        if whole := self._with(fixes):
+            return whole
+        admitted = self._among(fixes)
         return self._with(admitted) if admitted else None
 
     def _admitted(self, fixes: Sequence[Fixable]) -> list[Fixable]:
-        """Return the fixes that the proof accepts together; if it rejects them all, try each half."""
-        if not fixes or self._with(fixes):
-            return list(fixes)
+        """Return the fixes that the proof accepts together."""
+        return list(fixes) if not fixes or self._with(fixes) else self._among(fixes)
+
+    def _among(self, fixes: Sequence[Fixable]) -> list[Fixable]:
+        """Return the fixes of each half that the proof accepts, after it rejected the whole."""
         if len(fixes) == 1:
             return []
         first, second = (self._admitted(half) for half in (fixes[: len(fixes) // 2], fixes[len(fixes) // 2 :]))

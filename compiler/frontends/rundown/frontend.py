@@ -127,9 +127,7 @@ def _parse(job: Job, source: Source) -> Parsed:
 
 def _offered(job: Job, source: Source, found: list[Diagnostic]) -> list[Diagnostic]:
     """Return the diagnostics, with an offer to format only if formatting accepts the document."""
-    if (
-        not any(OFFER in item.help for item in found)
-        or FORMAT.load_formatter().format_document(replace(job, source=source)).text is not None
-    ):
+    if not any(OFFER in item.help for item in found):
         return found
-    return list(without_offer(found))
+    formatter = import_module(FORMAT.formatter)  # few documents need it
+    return found if formatter.accepts(replace(job, source=source)) else list(without_offer(found))

@@ -133,6 +133,15 @@ async def test_a_change_of_the_configuration_reaches_its_documents(client: Edito
     await client.until(lambda one: one.uri == uri and bool(one.diagnostics), before)
 
 
+async def test_a_change_of_the_configuration_changes_answers(client: Editor, tmp_path: Path) -> None:
+    (tmp_path / "rdc.toml").write_text("")
+    uri = await client.open(tmp_path / "a.runbook.md", "# T\n\n## 1. A\n\nx\n\n## Notes\n\ny\n")
+    symbols = lsp.DocumentSymbolParams(lsp.TextDocumentIdentifier(uri))
+    assert len(await client.text_document_document_symbol_async(symbols) or ()) == 2
+    await client.open(tmp_path / "rdc.toml", 'prose = ["Notes"]\n', language="toml")
+    assert len(await client.text_document_document_symbol_async(symbols) or ()) == 1
+
+
 async def test_a_buffer_without_a_file_is_checked_if_it_looks_like_a_document(client: Editor) -> None:
     uri = await client.open("untitled:Untitled-1", BROKEN)
     assert client.codes(uri) == ["RD201"]

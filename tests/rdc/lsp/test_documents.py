@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import os
 import threading
+import tracemalloc
 from pathlib import Path
 
 import pytest
 from lsprotocol import types as lsp
 
+from benchmarks.document import runbook
+from compiler.driver import Compilation, Opened, Settings, compile_opened
 from rdc.lsp import fixes
 from rdc.lsp.checking import Checker
-from rdc.lsp.documents import Documents, Result, Version
+from rdc.lsp.documents import Documents, Result, Version, path_of
 from rdc.lsp.question import Question
+from rdc.rewrite import fixes as proofs
 
 BROKEN = "# T\n\n## 1. Build\n\nDo it.\n\n- FAIL: GOTO Rolback\n\n## Rollback\n\nUndo it.\n"
 FINE = BROKEN.replace("Rolback", "Rollback")
@@ -42,6 +48,82 @@ def test_an_answer_is_made_once_for_each_version(tmp_path: Path) -> None:
     one, other = (Version((tmp_path / "a.runbook.md").as_uri(), number, FINE) for number in (1, 2))
     assert [one.once("key", make), one.once("key", make), other.once("key", make)] == ["answer"] * 3
     assert len(made) == 2
+
+
+def test_two_uris_of_one_file_have_their_own_texts(tmp_path: Path) -> None:
+    documents, file, link = Documents(), tmp_path / "a.runbook.md", tmp_path / "b.runbook.md"
+    link.symlink_to(file)
+    one = documents.change(file.as_uri(), 1, BROKEN)
+    documents.change(link.as_uri(), 1, FINE)
+    assert [found.code for found in documents.check(one).checked.diagnostics] == ["RD201"]
+    documents.close(link.as_uri())
+    assert documents.is_open(one.path)
+    assert [found.code for found in documents.check(one).checked.diagnostics] == ["RD201"]
+    documents.close(file.as_uri())
+    assert not documents.is_open(one.path)
+
+
+def test_a_buffer_without_a_file_reads_no_files(tmp_path: Path) -> None:
+    (tmp_path / "a.runbook.md").write_text(FINE, encoding="utf-8")
+    documents, named = Documents(), str(tmp_path / "a.runbook.md").removeprefix("/")
+    version = documents.change("untitled:Untitled-1", 1, f"# T\n\n## 1. Build\n\n- {named}\n")
+    found = documents.check(version).checked
+    assert [one.code for one in found.diagnostics] == ["RD301"]
+    assert [*found.sources] == [version.name]
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "untitled:Untitled-1",
+        "file://server/share/a.runbook.md",
+        "file://[a/a.runbook.md",
+        "file:///\ud800.runbook.md",
+        "file:///%00.runbook.md",
+        "git:/a.runbook.md",
+        "",
+    ],
+)
+def test_some_uris_have_no_file_here(uri: str) -> None:
+    assert path_of(uri) == ""
+
+
+def test_the_path_of_a_uri(tmp_path: Path) -> None:
+    file = tmp_path / "a b-é.runbook.md"
+    assert path_of(file.as_uri()) == os.path.realpath(file)
+
+
+def test_older_versions_need_no_memory(tmp_path: Path) -> None:
+    documents, uri, text = Documents(), (tmp_path / "a.runbook.md").as_uri(), runbook(200)
+
+    def size(number: int) -> int:
+        documents.keep(documents.check(documents.change(uri, number, text.replace("Every", f"Every {number}", 1))))
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        first = [size(number) for number in range(3)][-1]
+        last = [size(number) for number in range(3, 9)][-1]
+    finally:
+        tracemalloc.stop()
+    assert last - first < 2 * len(text)  # a version has its text, its lines and its program
+
+
+@pytest.mark.parametrize(
+    ("name", "reads"),
+    [
+        ("rdc.toml", True),
+        ("pyproject.toml", True),
+        ("a.scenarios.yaml", True),
+        ("below/a.scenarios.yaml", False),
+        ("b.runbook.md", False),
+    ],
+)
+def test_a_new_file_may_change_a_result(tmp_path: Path, name: str, reads: bool) -> None:
+    documents, uri = Documents(), (tmp_path / "a.runbook.md").as_uri()
+    documents.keep(documents.check(documents.change(uri, 1, FINE)))
+    assert [*documents.readers(path_of((tmp_path / name).as_uri()))] == [uri] * reads
 
 
 class Waiting(Documents):
@@ -111,3 +193,27 @@ def test_a_fix_is_offered_only_with_its_proof(
     params = lsp.CodeActionParams(lsp.TextDocumentIdentifier(version.uri), where, lsp.CodeActionContext([]))
     found = fixes.actions(Question(documents, version, params, lsp.ClientCapabilities()))
     assert len(found) == is_proved
+
+
+def test_all_fixes_of_an_answer_are_proved_against_one_compilation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[str] = []
+
+    def counted(opened: Opened, settings: Settings) -> Compilation:
+        compiled.append(opened.path)
+        return compile_opened(opened, settings)
+
+    for module in (fixes, proofs):
+        monkeypatch.setattr(module, "compile_opened", counted)
+    documents = Documents()
+    text = BROKEN.replace("- FAIL: GOTO Rolback\n", "- PASS: GOTO Rolback\n- FAIL: GOTO Rollbak\n")
+    version = documents.change((tmp_path / "a.runbook.md").as_uri(), 1, text)
+    documents.keep(documents.check(version))
+    where = lsp.Range(lsp.Position(0, 0), lsp.Position(11, 0))
+    params = lsp.CodeActionParams(lsp.TextDocumentIdentifier(version.uri), where, lsp.CodeActionContext([]))
+    question = Question(documents, version, params, lsp.ClientCapabilities())
+    assert len(fixes.actions(question)) == 2
+    assert len(compiled) == 3  # the document, and the document with each fix
+    assert len(fixes.actions(question)) == 2
+    assert len(compiled) == 3

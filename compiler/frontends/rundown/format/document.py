@@ -69,15 +69,33 @@ class _Wanted(Struct, frozen=True):
         return scan(replace(source, text=text), self.prose)
 
 
+class _Plan(Struct, frozen=True):
+    """A document that formatting accepts: its sections in the layout of the result, its errors, and its syntax tree."""
+
+    scanned: Scanned
+    sections: Sequence[Section]
+    wanted: _Wanted
+    errors: tuple[Diagnostic, ...]
+    runbook: Runbook
+    numbering: Numbering
+
+
 def format_document(job: Job) -> Formatted:
     """Return the normal form of a runbook in its layout (V7), unless it has errors beyond order and numbering."""
-    formatted = _format(job)
+    plan = _planned(job)
+    formatted = _formatted(plan) if isinstance(plan, _Plan) else plan
     if formatted.text is not None:
         return formatted
     return replace(formatted, diagnostics=tuple(without_offer(formatted.diagnostics)))
 
 
-def _format(job: Job) -> Formatted:
+def accepts(job: Job) -> bool:
+    """Return whether a runbook has no errors beyond order and numbering, without formatting it."""
+    return isinstance(_planned(job), _Plan)
+
+
+def _planned(job: Job) -> _Plan | Formatted:
+    """Return how to format a runbook, or the reasons against it."""
     prose = PROSE.first(job.configured) or {}
     scanned = scan(job.source, prose)
     deciding = deciding_steps(job.source, scanned.outline)
@@ -100,7 +118,11 @@ def _format(job: Job) -> Formatted:
         if all(found.code in OUT_OF_ORDER | OUT_OF_SEQUENCE for found in as_written.errors):
             return Formatted(None, errors, defect=DEFECT)
         return Formatted(None, tuple(sorted(as_written.errors, key=sort_key)))
-    return _formatted(scanned, sections, wanted, errors, original.runbook)
+    numbering = Numbering(original.runbook)
+    unclear = tuple(unclear_references(job.source, original.runbook, numbering))
+    if unclear:
+        return Formatted(None, (*errors, *unclear))
+    return _Plan(scanned, sections, wanted, errors, original.runbook, numbering)
 
 
 def _read(scanned: Scanned, layout: Layout) -> _Read:
@@ -120,19 +142,15 @@ def _is_fixable(read: _Read) -> bool:
     return not is_missing and not has_doubled_names(read.runbook)
 
 
-def _formatted(
-    scanned: Scanned, sections: Sequence[Section], wanted: _Wanted, errors: tuple[Diagnostic, ...], runbook: Runbook
-) -> Formatted:
-    source, numbering = scanned.source, Numbering(runbook)
-    unclear = tuple(unclear_references(source, runbook, numbering))
-    if unclear:
-        return Formatted(None, (*errors, *unclear))
-    lines = Emitter(source, Spelling(sections, numbering)).document(scanned.frontmatter.next_line, sections)
+def _formatted(plan: _Plan) -> Formatted:
+    source, wanted, runbook, numbering = plan.scanned.source, plan.wanted, plan.runbook, plan.numbering
+    emitter = Emitter(source, Spelling(plan.sections, numbering))
+    lines = emitter.document(plan.scanned.frontmatter.next_line, plan.sections)
     text = text_of(renumber_frontmatter(lines, runbook, numbering))
     result = _read(wanted.scan(source, text), wanted.layout)
     meant = numbering.runbook(runbook)
     if result.errors or result.runbook is None or not is_equivalent(source, meant, result.runbook):
-        return Formatted(None, errors, defect=DEFECT)
+        return Formatted(None, plan.errors, defect=DEFECT)
     return Formatted(text, (), numbering.changes)
 
 

@@ -239,3 +239,21 @@ def test_the_proof_sees_what_a_program_does() -> None:
         trees.append(tree)
     alike = [is_equivalent(source, trees[0], tree) for tree in trees]
     assert alike == [True, False, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_offered"),
+    [
+        ("## 1. A\n\nx\n\n## 3. B\n\ny\n", True),
+        ("## 1. A\n\n- PASS: STOP\n- FAIL: STOP\n\n```bash\nx\n```\n\n## 3. B\n\ny\n", True),
+        ("## 1. A\n\nx\n\n- PASS: GOTO 3\n\n## 3. B\n\ny\n\n## 3. C\n\nz\n", False),
+        ("## 1. A\n\n- PASS: STOP\n\n```bash\nx\n```\n\n## 2. B\n\n- FAIL: GOTO\n", False),
+    ],
+)
+def test_a_check_offers_to_format_without_formatting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, is_offered: bool
+) -> None:
+    assert (formatted(text).text is not None) is is_offered
+    (file := tmp_path / "a.runbook.md").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(formatting, "is_equivalent", None)
+    assert any("`rdc fmt`" in one.help for one in compile_file(str(file)).diagnostics) is is_offered
