@@ -46,7 +46,7 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
     request_queue_size = 64
-    allow_reuse_port = False  # nobody else can take the port while this runs
+    allow_reuse_port = False  # no other process can take the port
 
     def __init__(self, port: int, watch: Watch, wanted: str = "") -> None:
         self.watch, self.wanted = watch, wanted

@@ -118,11 +118,11 @@ async def editor(root: Path | None = None) -> AsyncIterator[Editor]:
 
 
 async def begin(client: Editor, root: Path | None = None) -> lsp.InitializeResult:
-    """Start the session. Like some editors, this one would rather count in other units than UTF-16."""
+    """Start the session. Like some editors, this one would rather use another encoding than UTF-16."""
     capabilities = client_capabilities("visual-studio-code")
     assert capabilities.general
-    units = lsp.PositionEncodingKind
-    capabilities.general.position_encodings = [units.Utf8, units.Utf32, units.Utf16]
+    encodings = lsp.PositionEncodingKind
+    capabilities.general.position_encodings = [encodings.Utf8, units.Utf32, units.Utf16]
     uri = root.as_uri() if root else None
     return await client.initialize_session(lsp.InitializeParams(capabilities, root_uri=uri))
 

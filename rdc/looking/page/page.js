@@ -9,7 +9,7 @@ const LOOKS = { // the look and the sign of each state of a run; without a proto
   canceled: ["failed", "–"], refused: ["failed", "!"], unreadable: ["failed", "!"],
 };
 
-const WAYS = { // the words before the commands of a run
+const HEADINGS = { // the words before the commands of a run
   __proto__: null, none: "To start a run:", stop: "What to do next:",
   interrupted: "A step was interrupted. See what it did, then choose:",
 };
@@ -202,7 +202,7 @@ function question() {
     ? [`A terminal has the question open too, and takes your answer: ${state.holder}`] : []);
   const isNone = state.state === "none", isIdle = !["running", "waiting", "complete"].includes(state.state);
   const commands = isNone ? [`rdc run ${quoted(doc.file)}`] : state.next;
-  const goal = WAYS[state.state] ?? "To continue the run:";
+  const goal = HEADINGS[state.state] ?? "To continue the run:";
   fill("answered", isIdle && [last, commands, goal], () => isIdle ? [
     last?.is_decision && p("", make("strong", {}, last.by), ` answered ${last.word}, ${utc(last.ended)}`),
     commands.length && p("fine", goal), commands.map(shell)] : []);
