@@ -218,7 +218,7 @@ def test_status_names_a_damaged_state_and_lists_the_others(tmp_path: Path, journ
 
 def test_a_folder_with_the_name_of_an_option_is_no_option(tmp_path: Path) -> None:
     file = document(tmp_path)
-    assert call("run", file, "--as", "x", cwd=tmp_path).code == 75
+    assert spawn("run", file, "--as", "x", cwd=tmp_path).code == 75
     (tmp_path / ".rdc/deploy@x").rename(tmp_path / ".rdc/deploy@-h")
     shown = call("status", cwd=tmp_path)
     assert shown.code == 0

@@ -122,7 +122,7 @@ async def begin(client: Editor, root: Path | None = None) -> lsp.InitializeResul
     capabilities = client_capabilities("visual-studio-code")
     assert capabilities.general
     encodings = lsp.PositionEncodingKind
-    capabilities.general.position_encodings = [encodings.Utf8, units.Utf32, units.Utf16]
+    capabilities.general.position_encodings = [encodings.Utf8, encodings.Utf32, encodings.Utf16]
     uri = root.as_uri() if root else None
     return await client.initialize_session(lsp.InitializeParams(capabilities, root_uri=uri))
 
