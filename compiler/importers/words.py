@@ -115,6 +115,20 @@ _ORDERED = Regex(
     r"(?:(?:step|phase|stage|part|day) \w+|first|second|third|then|next|now|once|finally|lastly|after|before)\b", 2
 )
 
+_SEQUEL = Regex(r"(?:(?:step|phase|stage) \w+|first|second|third|then|next|finally|lastly|after (?:that|this))\b", 2)
+_OFFERS = Regex(
+    r"\b(?:for (?:instance|example)|e\.g\.|(?:here['’]s|here is|here are|as) (?:an? |some )?(?:\w+ )?examples?"
+    r"|you can)(?:\W|$)"
+    r"|(?:^|[.:] )or\b",
+    re.IGNORECASE,
+)
+_DESCRIBES = Regex(
+    r"(?:(?P<subject>[\w.-]+) )?(?P<verb>[a-z]+s) "
+    r"(?:the|an?|each|every|all|any|its|your|this|that|whether|through|over)\b",
+    re.IGNORECASE,
+)
+_GERUND = Regex(r"(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
+
 _FACT = Regex(
     r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b",
     re.IGNORECASE,
@@ -269,8 +283,29 @@ def does_harm(text: str) -> bool:
 
 
 def is_fact(text: str) -> bool:
-    """Return whether plain text starts like a fact, with an article or a pronoun."""
-    return _FACT.match(text) is not None
+    """Return whether plain text starts like a fact: with an article, a pronoun, a third person or a gerund."""
+    return _FACT.match(text) is not None or _describes(text)
+
+
+def _describes(text: str) -> bool:
+    if (gerund := _GERUND.match(text)) and gerund[0].partition(" ")[0].lower() not in _VERBS:
+        stem = gerund["stem"].lower()
+        return bool({stem, f"{stem}e", stem[:-1]} & _VERBS)
+    found = _DESCRIBES.match(text)
+    if not found or imperative(text) or found["verb"].lower().endswith("ss"):
+        return False
+    verb = found["verb"].lower()
+    return not found["subject"] or bool({verb[:-1], verb[:-2]} & _VERBS) or verb in {"is", "has", "does"}
+
+
+def offers(text: str) -> bool:
+    """Return whether plain text announces an example or one of several ways."""
+    return _OFFERS.search(text) is not None
+
+
+def is_sequel(text: str) -> bool:
+    """Return whether plain text starts with a word of a sequence, such as `Then`."""
+    return _SEQUEL.match(text) is not None
 
 
 def follows(text: str) -> bool:

@@ -739,3 +739,51 @@ def test_a_heading_and_a_harm_are_one_question() -> None:
     made = draft(f"# Shop\n\n## If it is old\n\n{block('rm a')}## Last\n\n{block('rm b')}{block('rm c')}")
     assert made.guards("rm a") == ["Does this apply: it is old?"]
     assert "The next command: `rm a`" in made.text
+
+
+def offered(*texts: str) -> str:
+    """Return a page with a text and a command below it in each section."""
+    return "# Tea\n\n" + "".join(f"## Tea {at}\n\n{text}\n\n{block(f'ls {at}')}" for at, text in enumerate(texts))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("The pot is big. For instance:", "You can also list cups, e.g. the blue ones:", "Leaves:"),
+        ("Here's an example:", "Or:"),
+        ("Here is a short example:", "You can count cups:", "For example, a jug:"),
+    ],
+)
+def test_a_page_of_samples_is_refused(texts: tuple[str, ...]) -> None:
+    assert refused(offered(*texts)) == "no-procedure"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("For instance:", "Then list cups, for example:"),
+        ("For instance:", "1. Warm the pot.\n2. Fill it.\n\nFor instance:"),
+        ("For instance:", "List the cups:", "List the jugs:"),
+        ("For instance:", "List the cups:"),
+    ],
+)
+def test_samples_in_a_sequence_are_commands(texts: tuple[str, ...]) -> None:
+    assert len(draft(offered(*texts)).run) == len(texts)
+
+
+def test_numbered_headings_join_samples() -> None:
+    page = "".join(f"## {at}. Tea {at}\n\nFor example:\n\n{block(f'ls {at}')}" for at in (1, 2))
+    assert draft(f"# Tea\n\n{page}").run == ["ls 1", "ls 2"]
+
+
+@pytest.mark.parametrize(
+    "items", [("teapot runs through each cup.", "Probes the following leaves."), ("Copying cups.",)]
+)
+def test_items_that_describe_are_no_instructions(items: tuple[str, ...]) -> None:
+    listed = "\n".join(f"{at}. {item}" for at, item in enumerate(items, 1))
+    assert draft(f"{RUN}{block('true')}Its work:\n\n{listed}\n").titles == ["Part"]
+
+
+@pytest.mark.parametrize("item", ["Access the shop.", "Ping the shop.", "Check logs through the day."])
+def test_instructions_like_a_third_person_are_steps(item: str) -> None:
+    assert len(draft(f"{RUN}{block('true')}Do:\n\n1. {item}\n").steps) == 2
