@@ -120,7 +120,9 @@ class Items:
         plain = above_it[-1] if above_it else ""
         near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]  # the last text may be only `Run:`
         opening = [one for one in above_it[:1] if not self.items and words.opens_with_condition(one)]
-        case = "" if self.hint else next(filter(None, map(words.condition, [*reversed(near), *opening])), "")
+        labels = [words.case_of_label(one.plain, is_label=one.markdown.startswith("**")) for one in self.lead]
+        cases = (*map(words.condition, [*reversed(near), *opening]), *labels)
+        case = "" if self.hint else next(filter(None, cases), "")
         goes_on = not case and (self.opens_section or not above_it or words.goes_on(above_it[0]))
         self.opens_section = bool(opening) or (self.opens_section and goes_on)
         question = self.open if goes_on else -1
@@ -250,7 +252,7 @@ class Items:
             self._instruction(item, first)
             return
         self._split_lead()
-        case = words.condition(first.plain)
+        case = words.condition(first.plain) or words.case_of_label(first.plain, is_label=True)
         start, above = len(self.items), ""
         if case:
             above = "\n\n".join(filter(None, [self._taken(), markup.safe(first.text)]))
@@ -266,7 +268,7 @@ class Items:
     def _instruction(self, item: Piece, first: Piece) -> None:
         if len(item.pieces) == 1 and self._span(first):
             return
-        is_question = item.info != "-" and not (item.info == "1" and words.is_fact(first.plain))
+        is_question = item.info != "-" and not (item.info == "1" and words.is_statement(first.plain))
         if is_question or (item.info == "-" and words.instruction(first.plain)):
             self._split_lead()
             body = "\n\n".join(piece.text for piece in item.pieces)

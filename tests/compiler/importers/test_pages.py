@@ -787,3 +787,53 @@ def test_items_that_describe_are_no_instructions(items: tuple[str, ...]) -> None
 @pytest.mark.parametrize("item", ["Access the shop.", "Ping the shop.", "Check logs through the day."])
 def test_instructions_like_a_third_person_are_steps(item: str) -> None:
     assert len(draft(f"{RUN}{block('true')}Do:\n\n1. {item}\n").steps) == 2
+
+
+@pytest.mark.parametrize(
+    ("item", "case"),
+    [
+        ("Blue / red cups — put them on the tray:", "Blue / red cups"),
+        ("Green tea — list its leaves:", "Green tea"),
+        ("**Cold-pot recovery:** list the pots:", "Cold-pot recovery"),
+    ],
+)
+@pytest.mark.parametrize("mark", ["1.", "-"])
+def test_an_item_that_names_a_case_asks_first(item: str, case: str, mark: str) -> None:
+    made = draft(f"{RUN}{block('true')}Cups:\n\n{mark} {item}\n\n   ```bash\n   ls a\n   ```\n")
+    assert made.guards("ls a") == [f"Does this apply: {case}?"]
+
+
+@pytest.mark.parametrize(
+    ("lead", "case"),
+    [
+        ("**Cold-pot recovery**\n\nIt is short.", "Cold-pot recovery"),
+        ("**Green tea — list its leaves:**", "Green tea"),
+        (
+            "Prior to shop version 3 the cups were blue.\n\nList all of the cups that are in the shop:",
+            "Prior to shop version 3",
+        ),
+        ("To increase the number of cups further:", "To increase the number of cups further"),
+    ],
+)
+def test_a_lead_that_names_a_case_asks_first(lead: str, case: str) -> None:
+    assert draft(f"{RUN}{block('true')}{lead}\n\n{block('ls a')}").guards("ls a") == [f"Does this apply: {case}?"]
+
+
+@pytest.mark.parametrize(
+    "lead",
+    ["**Copy cups — all of them:**", "**Smoke test — look:**", "**Cups and pots:**", "Green tea — list its leaves:"],
+)
+def test_a_lead_that_names_no_case_asks_nothing(lead: str) -> None:
+    assert draft(f"{RUN}{block('true')}{lead}\n\n{block('ls a')}").guards("ls a") == []
+
+
+@pytest.mark.parametrize("item", ["kettle heats the water.", "Filling the cups.", "Anna copies the orders."])
+def test_an_ordered_item_without_an_instruction_stays_a_step(item: str) -> None:
+    made = draft(f"{RUN}Do:\n\n1. Open the shop.\n2. {item}\n3. Copy the orders.\n\n{block('true')}")
+    done = f"{item[0].upper()}{item[1:-1]}: done?".lower()
+    assert [title.lower() for title in made.titles[:3]] == ["open the shop: done?", done, "copy the orders: done?"]
+
+
+def test_what_a_person_does_is_a_step() -> None:
+    made = draft(f"{RUN}1. Anna copies the orders.\n2. Bert checks the stock.\n\n{block('true')}")
+    assert made.titles == ["Anna copies the orders: done?", "Bert checks the stock: done?", "Run true"]
