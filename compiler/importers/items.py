@@ -130,8 +130,8 @@ class Items:
         self.hint = ""
         title = title or (markup.cut(self.heading) if not self.items else "") or f"Run {_summary(block.code)}"
         above = self._taken()
-        if block.kind == "run" and any(map(words.is_endless, (*near, *_COMMENT.findall(block.code)))):
-            block = replace(block, kind="show", why=_ENDLESS)
+        if block.kind == "run" and (why := _why_shown(near, block.code)):
+            block = replace(block, kind="show", why=why)
         notes = (Mark("shown", block.why, line),) if block.why else ()
         tag = "bash" if block.kind == "run" else "bash prompt"
         item = Item(title, above, block.code, tag, notes=notes, line=line)
@@ -225,6 +225,12 @@ class Items:
         self.open, self.opens_section = -1, False
         is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
         is_text = not piece.has_code and (is_plain or all(words.is_fact(item.plain) for item in items))
+        if is_text and self.lead and words.is_fix(self.lead[-1].plain) and not words.explains(self.heading):
+            fix = self.lead.pop()
+            self._split_lead()
+            body = [self._taken(), markup.safe(f"{fix.markdown}\n\n{piece.text}")]
+            self._question(fix.plain, "\n\n".join(filter(None, body)), fix.line)
+            return
         if (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code):
             self.lead.append(Text(piece.text, piece.plain, piece.line))
             return
@@ -306,6 +312,14 @@ class Items:
         else:
             self.lead.insert(0, Text(above, case, line))
             self._flush()
+
+
+def _why_shown(near: Sequence[str], code: str) -> str:
+    """Return why the text above a command, or its comments, let it not run, or ""."""
+    comments = _COMMENT.findall(code)
+    if any(map(words.is_endless, (*near, *comments))):
+        return _ENDLESS
+    return "its comments name several cases" if sum(map(bool, map(words.condition, comments))) > 1 else ""
 
 
 def _shown(item: Item) -> Item:

@@ -188,7 +188,7 @@ class _Builder:
     def _text_part(self, section: Section, own: Step, *, has_children: bool) -> Part:
         plain = " ".join(piece.plain for piece in section.pieces[:1])
         is_step = words.is_procedure(section.title) or words.is_order(section.title, is_numbered=section.is_numbered)
-        is_instruction = bool(words.imperative((words.sentences(plain) or [""])[0], purposes=False))
+        is_instruction = words.demands((words.sentences(plain) or [""])[0])
         if words.is_reference(section.title) or not (
             (is_step and not has_children) or is_instruction or has_instructions(section)
         ):

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from compiler.importers import words
 from compiler.importers.markdown import Piece, Section
+from compiler.text.regex import Regex
+
+_SEQUEL = Regex(r"(?:(?:step|phase|stage) \w+|first|second|third|then|next|finally|lastly|after (?:that|this))\b", 2)
+_OFFERS = Regex(
+    r"\b(?:for (?:instance|example)|e\.g\.|(?:here['’]s|here is|here are|as) (?:an? |some )?(?:\w+ )?examples?"
+    r"|you can)(?:\W|$)"
+    r"|(?:^|[.:] )or\b",
+    re.IGNORECASE,
+)
+"""Matches a text that announces an example, or one of several ways."""
 
 
 def are_unordered(title: str, sections: Sequence[Section]) -> bool:
@@ -32,7 +43,7 @@ def are_samples(root: Section) -> bool:
     """Return whether most blocks of a page are examples, and nothing joins them to a procedure."""
     sections = list(_all(root))
     leads = [lead for section in sections for lead in _leads(section.pieces)]
-    count = sum(map(words.offers, leads))
+    count = sum(_OFFERS.search(lead) is not None for lead in leads)
     return count > 1 and count * 2 > len(leads) and not any(map(_has_order, sections))
 
 
@@ -65,4 +76,4 @@ def _has_order(section: Section) -> bool:
         for piece in every
     )
     texts = (piece.plain for piece in every if piece.kind == "text")
-    return is_listed or any(words.is_sequel(one) for text in texts for one in words.sentences(text))
+    return is_listed or any(_SEQUEL.match(one) for text in texts for one in words.sentences(text))

@@ -126,13 +126,6 @@ _ORDERED = Regex(
     r"(?:(?:step|phase|stage|part|day) \w+|first|second|third|then|next|now|once|finally|lastly|after|before)\b", 2
 )
 
-_SEQUEL = Regex(r"(?:(?:step|phase|stage) \w+|first|second|third|then|next|finally|lastly|after (?:that|this))\b", 2)
-_OFFERS = Regex(
-    r"\b(?:for (?:instance|example)|e\.g\.|(?:here['’]s|here is|here are|as) (?:an? |some )?(?:\w+ )?examples?"
-    r"|you can)(?:\W|$)"
-    r"|(?:^|[.:] )or\b",
-    re.IGNORECASE,
-)
 _DESCRIBES = Regex(
     r"(?:(?P<subject>[\w.-]+) )?(?P<verb>[a-z]+s) "
     r"(?:the|an?|each|every|all|any|its|your|this|that|whether|through|over)\b",
@@ -144,6 +137,9 @@ _FACT = Regex(
     r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b",
     re.IGNORECASE,
 )
+_DEMAND = Regex(r"before [^.,]+, (?P<what>(?P<verb>state|explain|answer|summarize)?.+)", re.IGNORECASE)
+_EACH = Regex(r"(?P<verb>[a-z]+) (?:\w+ )?each\b", re.IGNORECASE)
+_FIX = Regex(r"(?:the )?(?:fix|remedy|cure|repair)(?:es)?:", re.IGNORECASE)
 _FOLLOWS = Regex(
     r"(?:this|that|these|it|you (?:should|will|can|may|might)|the (?:output|result|command|response|above)|expected"
     r"|output|result|in this case|example output|if (?:the output|the result|you see|this|it|successful|everything))\b",
@@ -172,7 +168,8 @@ _STEPS = Regex(
 )
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|goals?|motivation|what (?:is|are)\b.*|why\b.*|when (?:not )?to use.*"
-    r"|examples?|change ?(?:log|history)"
+    r"|examples?|change ?(?:log|history)|non-?goals?|anti-.*|output (?:shape|format)|(?:\w+ ){0,2}"
+    r"(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?)"
 )
 _EXPLAINS = Regex(rf"(?:{_EXPLAINS_WORDS})", re.IGNORECASE)
 _NEVER = Regex(
@@ -330,14 +327,19 @@ def _describes(text: str) -> bool:
     return not found["subject"] or bool({verb[:-1], verb[:-2]} & _VERBS) or verb in {"is", "has", "does"}
 
 
-def offers(text: str) -> bool:
-    """Return whether plain text announces an example or one of several ways."""
-    return _OFFERS.search(text) is not None
+def demands(sentence: str) -> bool:
+    """Return whether a sentence asks for something, also as `Before you bake, state the plan` or `Rate each cake`."""
+    found = _DEMAND.fullmatch(sentence)
+    each = _EACH.match(sentence)
+    is_each = each is not None and not is_fact(sentence) and each["verb"][-1:].lower() not in {"s", "g"}
+    if is_each or (found and found["verb"]):
+        return True
+    return bool(imperative(found["what"] if found else sentence, purposes=False))
 
 
-def is_sequel(text: str) -> bool:
-    """Return whether plain text starts with a word of a sequence, such as `Then`."""
-    return _SEQUEL.match(text) is not None
+def is_fix(text: str) -> bool:
+    """Return whether plain text announces the cure of a problem, such as `Fix:`."""
+    return _FIX.fullmatch(text) is not None
 
 
 def follows(text: str) -> bool:

@@ -837,3 +837,54 @@ def test_an_ordered_item_without_an_instruction_stays_a_step(item: str) -> None:
 def test_what_a_person_does_is_a_step() -> None:
     made = draft(f"{RUN}1. Anna copies the orders.\n2. Bert checks the stock.\n\n{block('true')}")
     assert made.titles == ["Anna copies the orders: done?", "Bert checks the stock: done?", "Run true"]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Guardrails",
+        "Non-Goals",
+        "Anti-patterns",
+        "Rules",
+        "Safety Notes",
+        "Common pitfalls",
+        "Output Shape",
+        "Tea rules",
+    ],
+)
+def test_a_heading_of_rules_is_prose(title: str) -> None:
+    page = f"# Page\n\n## Part\n\n{block('true')}## {title}\n\n1. Warm the pot.\n2. Fill it.\n"
+    made = draft(page)
+    assert made.titles == ["Part"]
+    assert f"  prose:\n    - {title}\n" in made.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Before you bake, state the plan.", "Before the day, write a list.", "Taste each cup.", "Quickly taste each cup."],
+)
+def test_a_text_that_demands_something_is_a_step(text: str) -> None:
+    made = draft(f"# Page\n\n## Cups\n\n{text}\n\n## Part\n\n{block('true')}")
+    assert made.titles == ["Cups", "Part"]
+
+
+@pytest.mark.parametrize(
+    "text", ["Tasting each cup is fun.", "She tastes each cup.", "Before the day, the pot is cold."]
+)
+def test_a_text_that_demands_nothing_is_prose(text: str) -> None:
+    assert draft(f"# Page\n\n## Cups\n\n{text}\n\n## Part\n\n{block('true')}").titles == ["Part"]
+
+
+def test_a_fix_above_a_list_is_a_question() -> None:
+    made = draft(f"{RUN}{block('ls a')}The pot leaks.\n\n**Fix:**\n\n- A new pot\n- A lid\n\n{block('ls b')}")
+    assert made.run == ["ls a", "ls b"]
+    assert made.titles[1] == "Fix"
+    assert "- A new pot\n- A lid" in (made.steps[1].prompt or "")
+
+
+@pytest.mark.parametrize(
+    "code", ["# if missing\ncp a b\n# if older\ncp -u a b", "# If it is missing:\ncp a b\n\n# otherwise\ncp -u a b"]
+)
+def test_a_block_with_a_comment_for_each_case_is_shown(code: str) -> None:
+    made = draft(f"{RUN}{block(code)}{block('true')}")
+    assert (made.run, made.shown) == (["true"], [code])
