@@ -120,9 +120,7 @@ class Items:
         plain = above_it[-1] if above_it else ""
         near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]  # the last text may be only `Run:`
         opening = [one for one in above_it[:1] if not self.items and words.opens_with_condition(one)]
-        labels = [words.case_of_label(one.plain, is_label=one.markdown.startswith("**")) for one in self.lead]
-        cases = (*map(words.condition, [*reversed(near), *opening]), *labels)
-        case = "" if self.hint else next(filter(None, cases), "")
+        case = "" if self.hint else self._case([*reversed(near), *opening])
         goes_on = not case and (self.opens_section or not above_it or words.goes_on(above_it[0]))
         self.opens_section = bool(opening) or (self.opens_section and goes_on)
         question = self.open if goes_on else -1
@@ -156,6 +154,11 @@ class Items:
             self.items[question] = replace(self.items[question], skips=len(self.items) - 1 - question)
         if block.output:
             self._expect("", block.output, "")
+
+    def _case(self, texts: Sequence[str]) -> str:
+        """Return the condition of the first text with one, or the case that a bold text above the command names."""
+        labels = (words.case_of_label(one.plain, is_label=one.markdown.startswith("**")) for one in self.lead)
+        return next(filter(None, (*map(words.condition, texts), *labels)), "")
 
     def _ask_machine(self, line: int) -> None:
         if self.machine.earlier:
