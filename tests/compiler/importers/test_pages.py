@@ -888,3 +888,9 @@ def test_a_fix_above_a_list_is_a_question() -> None:
 def test_a_block_with_a_comment_for_each_case_is_shown(code: str) -> None:
     made = draft(f"{RUN}{block(code)}{block('true')}")
     assert (made.run, made.shown) == (["true"], [code])
+
+
+def test_a_value_is_asked_for_directly_before_its_command() -> None:
+    items = "1. Look at `<cup>`.\n2. Fill the pot.\n"
+    made = draft(f"{RUN}{block('ls a')}Do:\n\n{items}\n{block('ls <cup>')}")
+    assert made.titles == ["Part", "Look at <cup>", "Fill the pot: done?", "Which cup?", "Run ls"]
