@@ -120,7 +120,7 @@ class Items:
         plain = above_it[-1] if above_it else ""
         near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]  # the last text may be only `Run:`
         opening = [one for one in above_it[:1] if not self.items and words.opens_with_condition(one)]
-        case = "" if self.hint else next(filter(None, map(words.condition, [*reversed(near), *opening])), "")
+        case = "" if self.hint else self._case([*reversed(near), *opening])
         goes_on = not case and (self.opens_section or not above_it or words.goes_on(above_it[0]))
         self.opens_section = bool(opening) or (self.opens_section and goes_on)
         question = self.open if goes_on else -1
@@ -128,8 +128,8 @@ class Items:
         self.hint = ""
         title = title or (markup.cut(self.heading) if not self.items else "") or f"Run {_summary(block.code)}"
         above = self._taken()
-        if block.kind == "run" and any(map(words.is_endless, (*near, *_COMMENT.findall(block.code)))):
-            block = replace(block, kind="show", why=_ENDLESS)
+        if block.kind == "run" and (why := _why_shown(near, block.code)):
+            block = replace(block, kind="show", why=why)
         notes = (Mark("shown", block.why, line),) if block.why else ()
         tag = "bash" if block.kind == "run" else "bash prompt"
         item = Item(title, above, block.code, tag, notes=notes, line=line)
@@ -154,6 +154,11 @@ class Items:
             self.items[question] = replace(self.items[question], skips=len(self.items) - 1 - question)
         if block.output:
             self._expect("", block.output, "")
+
+    def _case(self, texts: Sequence[str]) -> str:
+        """Return the condition of the first text with one, or the case that a bold text above the command names."""
+        labels = (words.case_of_label(one.plain, is_label=one.markdown.startswith("**")) for one in self.lead)
+        return next(filter(None, (*map(words.condition, texts), *labels)), "")
 
     def _ask_machine(self, line: int) -> None:
         if self.machine.earlier:
@@ -223,6 +228,12 @@ class Items:
         self.open, self.opens_section = -1, False
         is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
         is_text = not piece.has_code and (is_plain or all(words.is_fact(item.plain) for item in items))
+        if is_text and self.lead and words.is_fix(self.lead[-1].plain) and not words.explains(self.heading):
+            fix = self.lead.pop()
+            self._split_lead()
+            body = [self._taken(), markup.safe(f"{fix.markdown}\n\n{piece.text}")]
+            self._question(fix.plain, "\n\n".join(filter(None, body)), fix.line)
+            return
         if (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code):
             self.lead.append(Text(piece.text, piece.plain, piece.line))
             return
@@ -250,7 +261,7 @@ class Items:
             self._instruction(item, first)
             return
         self._split_lead()
-        case = words.condition(first.plain)
+        case = words.condition(first.plain) or words.case_of_label(first.plain, is_label=True)
         start, above = len(self.items), ""
         if case:
             above = "\n\n".join(filter(None, [self._taken(), markup.safe(first.text)]))
@@ -266,7 +277,7 @@ class Items:
     def _instruction(self, item: Piece, first: Piece) -> None:
         if len(item.pieces) == 1 and self._span(first):
             return
-        is_question = item.info != "-" and not (item.info == "1" and words.is_fact(first.plain))
+        is_question = item.info != "-" and not (item.info == "1" and words.is_statement(first.plain))
         if is_question or (item.info == "-" and words.instruction(first.plain)):
             self._split_lead()
             body = "\n\n".join(piece.text for piece in item.pieces)
@@ -304,6 +315,14 @@ class Items:
         else:
             self.lead.insert(0, Text(above, case, line))
             self._flush()
+
+
+def _why_shown(near: Sequence[str], code: str) -> str:
+    """Return why the text above a command, or its comments, let it not run, or ""."""
+    comments = _COMMENT.findall(code)
+    if any(map(words.is_endless, (*near, *comments))):
+        return _ENDLESS
+    return "its comments name several cases" if sum(map(bool, map(words.condition, comments))) > 1 else ""
 
 
 def _shown(item: Item) -> Item:

@@ -15,6 +15,7 @@ from compiler.importers.items import Items, Machine, guard, joined, machine_ques
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
 from compiler.importers.report import Refusal, Report, losses_of, report_of
+from compiler.importers.sections import are_samples, are_unordered, has_instructions
 from compiler.importers.values import Values, find_values
 from compiler.text.regex import Regex
 from compiler.text.source import Source, without_ending
@@ -63,7 +64,10 @@ def import_page(source: Source, origin: str, options: Options) -> Imported | Ref
     page = read_page(source)
     builder = _Builder(one_line(_unquoted(page.metadata.get("title", (0, ""))[1])))
     parts = builder.parts_of(page.root)
-    if problem := builder.problem(parts):
+    problem = builder.problem(parts)
+    if not problem and are_samples(page.root):
+        problem = "its commands are examples; number the headings that are steps"
+    if problem:
         return Refusal(source.path, "no-procedure", f"the page has no procedure: {problem}")
     steps = [part for part in parts if isinstance(part, Step)]
     values = find_values([step.items for step in steps], options.words, asks=options.inputs)
@@ -137,12 +141,12 @@ class _Builder:
         are_alternatives = sum(words.is_way(section.title) for section in sections) > 1
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
-        are_unordered = _are_unordered(title, having)
-        if are_unordered and words.is_manual(title):
+        is_unordered = are_unordered(title, having)
+        if is_unordered and words.is_manual(title):
             self.listed += sum(_commands(part) for parts in found for part in parts)
         for section, parts in zip(sections, found, strict=True):
             is_way = are_alternatives and words.is_way(section.title)
-            if are_unordered or is_way or words.is_case(section.title):
+            if is_unordered or is_way or words.is_case(section.title):
                 _guard(guard(section.title, "", section.line), parts)
             if words.names_machine(section.title):
                 _guard(machine_question(section.line, f"The section: {section.title}"), parts)
@@ -184,9 +188,9 @@ class _Builder:
     def _text_part(self, section: Section, own: Step, *, has_children: bool) -> Part:
         plain = " ".join(piece.plain for piece in section.pieces[:1])
         is_step = words.is_procedure(section.title) or words.is_order(section.title, is_numbered=section.is_numbered)
-        is_instruction = bool(words.imperative((words.sentences(plain) or [""])[0], purposes=False))
+        is_instruction = words.demands((words.sentences(plain) or [""])[0])
         if words.is_reference(section.title) or not (
-            (is_step and not has_children) or is_instruction or _imperative_list(section)
+            (is_step and not has_children) or is_instruction or has_instructions(section)
         ):
             return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
         self.instructions += 1
@@ -201,19 +205,6 @@ def _commands(part: Part) -> int:
 
 def _runs(part: Part) -> bool:
     return isinstance(part, Step) and any(item.runs for item in part.items)
-
-
-def _are_unordered(title: str, sections: Sequence[Section]) -> bool:
-    """Return whether sections with commands are tasks side by side, not a sequence; `title` is the heading above."""
-    if words.is_procedure(title) or any(section.is_numbered for section in sections):
-        return False
-    verbs = [section.title.partition(" ")[0].lower() for section in sections]
-    steps = sum(words.is_step(one.title) and verbs.count(verb) == 1 for one, verb in zip(sections, verbs, strict=True))
-    texts = (text for one in sections for text in (one.title, *(piece.plain for piece in one.pieces[:1])))
-    order = steps + 2 * sum(map(words.is_ordered, texts))
-    cases = sum(words.is_case(section.title) for section in sections)  # a case may be part of a sequence
-    count = len(sections) - (cases + 1) // 2
-    return count > 1 and (words.is_manual(title) or order * 2 < count)
 
 
 def _guard(question: Item, parts: Sequence[Part]) -> None:
@@ -251,12 +242,6 @@ def _add_above(parts: list[Part], text: str) -> None:
 
 def _escaped(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>])", r"\\\1", text)
-
-
-def _imperative_list(section: Section) -> bool:
-    items = [item for piece in section.pieces if piece.kind == "list" for item in piece.pieces]
-    count = sum(bool(words.instruction((words.sentences(item.plain) or [""])[0])) for item in items)
-    return count > 1 and count * 4 >= len(items) * 3
 
 
 def _as_rollback(parts: Sequence[Part]) -> None:

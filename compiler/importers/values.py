@@ -151,7 +151,7 @@ def _with_questions(
     used = [_uses(item) for _, item in flat]
     for name in inputs:
         places = [place for place, names_there in enumerate(used) if name in names_there]
-        first = places[0] if places else 0
+        first = _unshown(flat, places, name, names) if places else 0
         if not any(item.code for _, item in flat[:first]):
             left.append(name)
             continue
@@ -161,6 +161,20 @@ def _with_questions(
         used.insert(first, frozenset())
     declared = tuple(Input(name, description=_described(name, names)) for name in left)
     return Values(_grouped(flat, count), declared, outputs, names)
+
+
+def _unshown(flat: list[tuple[int, Item]], places: Sequence[int], name: str, names: Mapping[str, str]) -> int:
+    """Return the first command that needs a value, or its question; texts above it show the words of the page again."""
+    words = [written for written, other in names.items() if other == name]
+    needed = (place for place in places if flat[place][1].code or flat[place][1].notes)
+    first = next(needed, places[0])
+    if len(words) != 1 or any(flat[place][1].replies for place in places if place < first):
+        return places[0]
+    for place in places[: places.index(first)]:
+        number, item = flat[place]
+        title, text = (one.replace(f"{{{{{name}}}}}", words[0]) for one in (item.title, item.text))
+        flat[place] = (number, replace(item, title=title, text=text))
+    return first
 
 
 def _spoken(name: str) -> str:

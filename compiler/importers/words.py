@@ -58,6 +58,16 @@ _VARIANT = Regex(
 
 _LABEL = Regex(r"([^:—–]*?)\s*(?::|[—–])\s")
 
+_NAMED = Regex(r"(?P<label>[^:—–.]{3,60}?)\s*(?P<mark>[—–]|[:.](?=\s|$)|$)")
+_CASE_END = Regex(
+    r".*\b(?:recovery|mode|only|failures?|errors?|mismatch|fallback|scenario|case|conflicts?|timeouts?|documents|users"
+    r"|repositories|projects|accounts)",
+    re.IGNORECASE,
+)
+_STAGE_END = Regex(r".*\b(?:note|example|step|check|test|verification|backup|result|output|gate|report)s?", 2)
+_OLDER = Regex(r"\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?", 2)
+"""Matches the versions that a text is about."""
+
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
 _ELSEWHERE = Regex(
     r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?to\b"
@@ -83,7 +93,8 @@ _CONDITION = Regex(
     r"\b(?:if|when|whenever|unless|otherwise|alternatively|as an alternative|optional|optionally|could try"
     r"|(?:may|might)(?: also)? (?:try|want|need)|in case|instead|either|another (?:way|option|possibility)|you can also"
     r"|only for|for example|for instance|in the event|as a last resort|depending on|troubleshoot\w*)\b"
-    r"|\b(?:prior to|before|since|until|as of|new in|(?:older|newer|earlier|later) than)(?: [\w.-]+)? versions? v?\d",
+    r"|\b(?:prior to|before|since|until|as of|new in|(?:older|newer|earlier|later) than)(?: [\w.-]+)? versions? v?\d"
+    r"|\bto (?:\w+ )+(?:further|even more)\b",
     re.IGNORECASE,
 )
 _IF = Regex(
@@ -115,10 +126,20 @@ _ORDERED = Regex(
     r"(?:(?:step|phase|stage|part|day) \w+|first|second|third|then|next|now|once|finally|lastly|after|before)\b", 2
 )
 
+_DESCRIBES = Regex(
+    r"(?:(?P<subject>[\w.-]+) )?(?P<verb>[a-z]+s) "
+    r"(?:the|an?|each|every|all|any|its|your|this|that|whether|through|over)\b",
+    re.IGNORECASE,
+)
+_GERUND = Regex(r"(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
+
 _FACT = Regex(
     r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b",
     re.IGNORECASE,
 )
+_DEMAND = Regex(r"before [^.,]+, (?P<what>(?P<verb>state|explain|answer|summarize)?.+)", re.IGNORECASE)
+_EACH = Regex(r"(?P<verb>[a-z]+) (?:\w+ )?each\b", re.IGNORECASE)
+_FIX = Regex(r"(?:the )?(?:fix|remedy|cure|repair)(?:es)?:", re.IGNORECASE)
 _FOLLOWS = Regex(
     r"(?:this|that|these|it|you (?:should|will|can|may|might)|the (?:output|result|command|response|above)|expected"
     r"|output|result|in this case|example output|if (?:the output|the result|you see|this|it|successful|everything))\b",
@@ -147,7 +168,8 @@ _STEPS = Regex(
 )
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|goals?|motivation|what (?:is|are)\b.*|why\b.*|when (?:not )?to use.*"
-    r"|examples?|change ?(?:log|history)"
+    r"|examples?|change ?(?:log|history)|non-?goals?|anti-.*|output (?:shape|format)|(?:\w+ ){0,2}"
+    r"(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?)"
 )
 _EXPLAINS = Regex(rf"(?:{_EXPLAINS_WORDS})", re.IGNORECASE)
 _NEVER = Regex(
@@ -192,6 +214,21 @@ def condition(text: str) -> str:
     label = _LABEL.match(text)
     variant = text if is_variant(text) or _OR.match(text) else label[1] if label and is_variant(label[1]) else ""
     return case or variant
+
+
+def case_of_label(text: str, *, is_label: bool) -> str:
+    """Return the case that a text above a command names, such as `Blue cups — warm them`, or ""."""
+    if older := _OLDER.search(text):
+        return older[0]
+    found = _NAMED.match(text)
+    if not is_label or not found:
+        return ""
+    label = found["label"]
+    count = len(label.split())
+    if not 1 < count <= MOST_OF_VARIANT or imperative(label) or is_fact(label) or is_ordered(label):
+        return ""
+    is_dashed = found["mark"] in {"—", "–"} and not is_step(label) and not _STAGE_END.fullmatch(label)
+    return label if is_dashed or " / " in label or _CASE_END.fullmatch(label) else ""
 
 
 def names_machine(text: str) -> bool:
@@ -269,8 +306,40 @@ def does_harm(text: str) -> bool:
 
 
 def is_fact(text: str) -> bool:
-    """Return whether plain text starts like a fact, with an article or a pronoun."""
+    """Return whether plain text starts like a fact: with an article, a pronoun, a third person or a gerund."""
+    return is_statement(text) or _describes(text)
+
+
+def is_statement(text: str) -> bool:
+    """Return whether plain text starts with an article or a pronoun."""
     return _FACT.match(text) is not None
+
+
+def _describes(text: str) -> bool:
+    """Return whether text is about what a program does; a subject such as `Anna` is a person with a task."""
+    if (gerund := _GERUND.match(text)) and gerund[0].partition(" ")[0].lower() not in _VERBS:
+        stem = gerund["stem"].lower()
+        return bool({stem, f"{stem}e", stem[:-1]} & _VERBS)
+    found = _DESCRIBES.match(text)
+    if not found or (found["subject"] or "a")[0].isupper() or imperative(text) or found["verb"].lower().endswith("ss"):
+        return False
+    verb = found["verb"].lower()
+    return not found["subject"] or bool({verb[:-1], verb[:-2]} & _VERBS) or verb in {"is", "has", "does"}
+
+
+def demands(sentence: str) -> bool:
+    """Return whether a sentence asks for something, also as `Before you bake, state the plan` or `Rate each cake`."""
+    found = _DEMAND.fullmatch(sentence)
+    each = _EACH.match(sentence)
+    is_each = each is not None and not is_fact(sentence) and each["verb"][-1:].lower() not in {"s", "g"}
+    if is_each or (found and found["verb"]):
+        return True
+    return bool(imperative(found["what"] if found else sentence, purposes=False))
+
+
+def is_fix(text: str) -> bool:
+    """Return whether plain text announces the cure of a problem, such as `Fix:`."""
+    return _FIX.fullmatch(text) is not None
 
 
 def follows(text: str) -> bool:

@@ -739,3 +739,158 @@ def test_a_heading_and_a_harm_are_one_question() -> None:
     made = draft(f"# Shop\n\n## If it is old\n\n{block('rm a')}## Last\n\n{block('rm b')}{block('rm c')}")
     assert made.guards("rm a") == ["Does this apply: it is old?"]
     assert "The next command: `rm a`" in made.text
+
+
+def offered(*texts: str) -> str:
+    """Return a page with a text and a command below it in each section."""
+    return "# Tea\n\n" + "".join(f"## Tea {at}\n\n{text}\n\n{block(f'ls {at}')}" for at, text in enumerate(texts))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("The pot is big. For instance:", "You can also list cups, e.g. the blue ones:", "Leaves:"),
+        ("Here's an example:", "Or:"),
+        ("Here is a short example:", "You can count cups:", "For example, a jug:"),
+    ],
+)
+def test_a_page_of_samples_is_refused(texts: tuple[str, ...]) -> None:
+    assert refused(offered(*texts)) == "no-procedure"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("For instance:", "Then list cups, for example:"),
+        ("For instance:", "1. Warm the pot.\n2. Fill it.\n\nFor instance:"),
+        ("For instance:", "List the cups:", "List the jugs:"),
+        ("For instance:", "List the cups:"),
+    ],
+)
+def test_samples_in_a_sequence_are_commands(texts: tuple[str, ...]) -> None:
+    assert len(draft(offered(*texts)).run) == len(texts)
+
+
+def test_numbered_headings_join_samples() -> None:
+    page = "".join(f"## {at}. Tea {at}\n\nFor example:\n\n{block(f'ls {at}')}" for at in (1, 2))
+    assert draft(f"# Tea\n\n{page}").run == ["ls 1", "ls 2"]
+
+
+@pytest.mark.parametrize(
+    "items", [("teapot runs through each cup.", "Probes the following leaves."), ("Copying cups.",)]
+)
+def test_items_that_describe_are_no_instructions(items: tuple[str, ...]) -> None:
+    listed = "\n".join(f"{at}. {item}" for at, item in enumerate(items, 1))
+    assert draft(f"{RUN}{block('true')}Its work:\n\n{listed}\n").titles == ["Part"]
+
+
+@pytest.mark.parametrize("item", ["Access the shop.", "Ping the shop.", "Check logs through the day."])
+def test_instructions_like_a_third_person_are_steps(item: str) -> None:
+    assert len(draft(f"{RUN}{block('true')}Do:\n\n1. {item}\n").steps) == 2
+
+
+@pytest.mark.parametrize(
+    ("item", "case"),
+    [
+        ("Blue / red cups — put them on the tray:", "Blue / red cups"),
+        ("Green tea — list its leaves:", "Green tea"),
+        ("**Cold-pot recovery:** list the pots:", "Cold-pot recovery"),
+    ],
+)
+@pytest.mark.parametrize("mark", ["1.", "-"])
+def test_an_item_that_names_a_case_asks_first(item: str, case: str, mark: str) -> None:
+    made = draft(f"{RUN}{block('true')}Cups:\n\n{mark} {item}\n\n   ```bash\n   ls a\n   ```\n")
+    assert made.guards("ls a") == [f"Does this apply: {case}?"]
+
+
+@pytest.mark.parametrize(
+    ("lead", "case"),
+    [
+        ("**Cold-pot recovery**\n\nIt is short.", "Cold-pot recovery"),
+        ("**Green tea — list its leaves:**", "Green tea"),
+        (
+            "Prior to shop version 3 the cups were blue.\n\nList all of the cups that are in the shop:",
+            "Prior to shop version 3",
+        ),
+        ("To increase the number of cups further:", "To increase the number of cups further"),
+    ],
+)
+def test_a_lead_that_names_a_case_asks_first(lead: str, case: str) -> None:
+    assert draft(f"{RUN}{block('true')}{lead}\n\n{block('ls a')}").guards("ls a") == [f"Does this apply: {case}?"]
+
+
+@pytest.mark.parametrize(
+    "lead",
+    ["**Copy cups — all of them:**", "**Smoke test — look:**", "**Cups and pots:**", "Green tea — list its leaves:"],
+)
+def test_a_lead_that_names_no_case_asks_nothing(lead: str) -> None:
+    assert draft(f"{RUN}{block('true')}{lead}\n\n{block('ls a')}").guards("ls a") == []
+
+
+@pytest.mark.parametrize("item", ["kettle heats the water.", "Filling the cups.", "Anna copies the orders."])
+def test_an_ordered_item_without_an_instruction_stays_a_step(item: str) -> None:
+    made = draft(f"{RUN}Do:\n\n1. Open the shop.\n2. {item}\n3. Copy the orders.\n\n{block('true')}")
+    done = f"{item[0].upper()}{item[1:-1]}: done?".lower()
+    assert [title.lower() for title in made.titles[:3]] == ["open the shop: done?", done, "copy the orders: done?"]
+
+
+def test_what_a_person_does_is_a_step() -> None:
+    made = draft(f"{RUN}1. Anna copies the orders.\n2. Bert checks the stock.\n\n{block('true')}")
+    assert made.titles == ["Anna copies the orders: done?", "Bert checks the stock: done?", "Run true"]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Guardrails",
+        "Non-Goals",
+        "Anti-patterns",
+        "Rules",
+        "Safety Notes",
+        "Common pitfalls",
+        "Output Shape",
+        "Tea rules",
+    ],
+)
+def test_a_heading_of_rules_is_prose(title: str) -> None:
+    page = f"# Page\n\n## Part\n\n{block('true')}## {title}\n\n1. Warm the pot.\n2. Fill it.\n"
+    made = draft(page)
+    assert made.titles == ["Part"]
+    assert f"  prose:\n    - {title}\n" in made.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Before you bake, state the plan.", "Before the day, write a list.", "Taste each cup.", "Quickly taste each cup."],
+)
+def test_a_text_that_demands_something_is_a_step(text: str) -> None:
+    made = draft(f"# Page\n\n## Cups\n\n{text}\n\n## Part\n\n{block('true')}")
+    assert made.titles == ["Cups", "Part"]
+
+
+@pytest.mark.parametrize(
+    "text", ["Tasting each cup is fun.", "She tastes each cup.", "Before the day, the pot is cold."]
+)
+def test_a_text_that_demands_nothing_is_prose(text: str) -> None:
+    assert draft(f"# Page\n\n## Cups\n\n{text}\n\n## Part\n\n{block('true')}").titles == ["Part"]
+
+
+def test_a_fix_above_a_list_is_a_question() -> None:
+    made = draft(f"{RUN}{block('ls a')}The pot leaks.\n\n**Fix:**\n\n- A new pot\n- A lid\n\n{block('ls b')}")
+    assert made.run == ["ls a", "ls b"]
+    assert made.titles[1] == "Fix"
+    assert "- A new pot\n- A lid" in (made.steps[1].prompt or "")
+
+
+@pytest.mark.parametrize(
+    "code", ["# if missing\ncp a b\n# if older\ncp -u a b", "# If it is missing:\ncp a b\n\n# otherwise\ncp -u a b"]
+)
+def test_a_block_with_a_comment_for_each_case_is_shown(code: str) -> None:
+    made = draft(f"{RUN}{block(code)}{block('true')}")
+    assert (made.run, made.shown) == (["true"], [code])
+
+
+def test_a_value_is_asked_for_directly_before_its_command() -> None:
+    items = "1. Look at `<cup>`.\n2. Fill the pot.\n"
+    made = draft(f"{RUN}{block('ls a')}Do:\n\n{items}\n{block('ls <cup>')}")
+    assert made.titles == ["Part", "Look at <cup>", "Fill the pot: done?", "Which cup?", "Run ls"]

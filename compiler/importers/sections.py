@@ -1,0 +1,79 @@
+"""What the sections of a page are: steps, tasks side by side, or text around samples."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from compiler.importers import words
+from compiler.importers.markdown import Piece, Section
+from compiler.text.regex import Regex
+
+_SEQUEL = Regex(r"(?:(?:step|phase|stage) \w+|first|second|third|then|next|finally|lastly|after (?:that|this))\b", 2)
+_OFFERS = Regex(
+    r"\b(?:for (?:instance|example)|e\.g\.|(?:here['’]s|here is|here are|as) (?:an? |some )?(?:\w+ )?examples?"
+    r"|you can)(?:\W|$)"
+    r"|(?:^|[.:] )or\b",
+    re.IGNORECASE,
+)
+"""Matches a text that announces an example, or one of several ways."""
+
+
+def are_unordered(title: str, sections: Sequence[Section]) -> bool:
+    """Return whether sections with commands are tasks side by side, not a sequence; `title` is the heading above."""
+    if words.is_procedure(title) or any(section.is_numbered for section in sections):
+        return False
+    verbs = [section.title.partition(" ")[0].lower() for section in sections]
+    steps = sum(words.is_step(one.title) and verbs.count(verb) == 1 for one, verb in zip(sections, verbs, strict=True))
+    texts = (text for one in sections for text in (one.title, *(piece.plain for piece in one.pieces[:1])))
+    order = steps + 2 * sum(map(words.is_ordered, texts))
+    cases = sum(words.is_case(section.title) for section in sections)  # a case may be part of a sequence
+    count = len(sections) - (cases + 1) // 2
+    return count > 1 and (words.is_manual(title) or order * 2 < count)
+
+
+def has_instructions(section: Section) -> bool:
+    """Return whether most items of the lists of a section are instructions."""
+    items = [item for piece in section.pieces if piece.kind == "list" for item in piece.pieces]
+    count = sum(bool(words.instruction((words.sentences(item.plain) or [""])[0])) for item in items)
+    return count > 1 and count * 4 >= len(items) * 3
+
+
+def are_samples(root: Section) -> bool:
+    """Return whether most blocks of a page are examples, and nothing joins them to a procedure."""
+    sections = list(_all(root))
+    leads = [lead for section in sections for lead in _leads(section.pieces)]
+    count = sum(_OFFERS.search(lead) is not None for lead in leads)
+    return count > 1 and count * 2 > len(leads) and not any(map(_has_order, sections))
+
+
+def _all(section: Section) -> Iterator[Section]:
+    yield section
+    for child in section.children:
+        yield from _all(child)
+
+
+def _leads(pieces: Sequence[Piece], above: str = "") -> Iterator[str]:
+    """Yield the text above each block, or "" if another block is directly above it."""
+    for piece in pieces:
+        if piece.kind == "code":
+            yield above
+            above = ""
+        elif piece.pieces:
+            yield from _leads(piece.pieces, above)
+            above = ""
+        else:
+            above = piece.plain or above
+
+
+def _has_order(section: Section) -> bool:
+    """Return whether a section is numbered, announces steps, has an ordered list, or a word such as `Then`."""
+    if section.is_numbered or words.is_procedure(section.title) or words.is_ordered(section.title):
+        return True
+    every = [inner for piece in section.pieces for inner in piece.all()]
+    is_listed = any(
+        piece.kind == "list" and piece.info == "1" and not all(words.is_fact(item.plain) for item in piece.pieces)
+        for piece in every
+    )
+    texts = (piece.plain for piece in every if piece.kind == "text")
+    return is_listed or any(_SEQUEL.match(one) for text in texts for one in words.sentences(text))
