@@ -1,4 +1,4 @@
-"""What the sections of a page are: steps, tasks side by side, or text around samples."""
+"""The kinds of sections of a page: steps, tasks side by side, or text around samples."""
 
 from __future__ import annotations
 

@@ -57,18 +57,18 @@ class Section(Struct, frozen=True):
 
 def read_sections(scanned: Scanned) -> list[Section]:
     """Return a document's sections; a prose section becomes REST at the end of the step above it."""
-    source, blocks, begin = scanned.source, scanned.outline, scanned.frontmatter.next_line
+    source, blocks, start = scanned.source, scanned.outline, scanned.frontmatter.next_line
     first_step = next((block.line for block in blocks if block.type in OUTLINE), len(source.lines) + 1)
     pieces = list(_pieces(source, [block for block in blocks if block.line >= first_step], first_step))
     starts = [index for index, piece in enumerate(pieces) if piece.kind in OUTLINE]
     bounds = pairwise([*starts, len(pieces)])
     steps = [Section(pieces[start], tuple(_joined(pieces[start + 1 : end]))) for start, end in bounds]
-    return [Section(None, tuple(_head(source, blocks, begin, first_step))), *steps]
+    return [Section(None, tuple(_head(source, blocks, start, first_step))), *steps]
 
 
-def _head(source: Source, blocks: Sequence[Block], begin: int, end: int) -> Iterator[Piece]:
+def _head(source: Source, blocks: Sequence[Block], start: int, end: int) -> Iterator[Piece]:
     """Yield the title if it comes first and is written with `#`, and the rest above line `end` as one piece."""
-    written = [number for number in range(begin, end) if source.lines[number - 1].strip(" \t")]  # CommonMark's spaces
+    written = [number for number in range(start, end) if source.lines[number - 1].strip(" \t")]  # CommonMark's spaces
     title = next((block for block in blocks if block.type == "TITLE"), None)
     if written and title and title.line == written[0] and title.info == "#":
         yield Piece("TITLE", title.line, title.line, title)
@@ -77,8 +77,8 @@ def _head(source: Source, blocks: Sequence[Block], begin: int, end: int) -> Iter
         yield Piece("REST", written[0], written[-1])
 
 
-def _pieces(source: Source, blocks: Iterable[Block], begin: int) -> Iterator[Piece]:
-    line = begin
+def _pieces(source: Source, blocks: Iterable[Block], start: int) -> Iterator[Piece]:
+    line = start
     for block in blocks:
         if block.type == "TITLE":  # a late title keeps its place
             continue
@@ -96,8 +96,8 @@ def _first_line(source: Source, block: Block) -> int:
     return line
 
 
-def _rest(source: Source, begin: int, end: int) -> Iterator[Piece]:
-    written = [number for number in range(begin, end) if source.lines[number - 1].strip()]
+def _rest(source: Source, start: int, end: int) -> Iterator[Piece]:
+    written = [number for number in range(start, end) if source.lines[number - 1].strip()]
     marked = sum(1 for number in takewhile(marks_in(source).__contains__, written))
     for first, last, is_mark in ((0, marked, True), (marked, len(written), False)):
         if first < last:
@@ -168,11 +168,11 @@ def _late(step: Section, written: Layout | None, wanted: Layout) -> Iterable[Pie
     """
     if written == "after-header":
         return []
-    begin = 0
+    start = 0
     if written is None and wanted == "after-header":
         bodies = (number for number, piece in enumerate(step.pieces) if piece.kind in {"TEXT", "CODE"})
-        begin = next(bodies, len(step.pieces))
-    found = (piece for piece in step.pieces[begin:] if piece.kind == "TRANSITION")
+        start = next(bodies, len(step.pieces))
+    found = (piece for piece in step.pieces[start:] if piece.kind == "TRANSITION")
     return [piece for piece in found if piece.block and MODIFIED.match(piece.block.text)]
 
 
@@ -228,9 +228,9 @@ class Emitter:
         self.new_end = max(("\n", "\r\n", "\r"), key=lambda end: written[end])
         self.ends = [*ends, self.new_end]
 
-    def document(self, begin: int, sections: Sequence[Section]) -> list[Line]:
-        """Return the frontmatter, which ends above line `begin`, and all sections, separated by blank lines."""
-        lines = [self._kept(number) for number in range(1, begin)]
+    def document(self, start: int, sections: Sequence[Section]) -> list[Line]:
+        """Return the frontmatter, which ends above line `start`, and all sections, separated by blank lines."""
+        lines = [self._kept(number) for number in range(1, start)]
         before: Piece | None = None
         for piece in (piece for section in sections for piece in section.all()):
             written = list(self._written(piece))
