@@ -7,8 +7,9 @@ import os
 import shlex
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from time import monotonic
+from typing import IO
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -62,12 +63,11 @@ class Journal:
             UsageError, OSError or one of `DAMAGES`: It can't be read.
         """
         try:
-            about = os.lstat(self._path)
+            stamp = _stamp_of(self._path)
         except FileNotFoundError:
             is_gone = self._file != NONE
             self._begin_with(NONE)
             return is_gone, []
-        stamp = (about.st_ino, about.st_size, about.st_mtime_ns)
         if stamp != self._stamp:
             self._stamp, self._problem = stamp, None
             try:
@@ -86,10 +86,7 @@ class Journal:
 
     def _read(self) -> tuple[bool, list[Record]]:
         refuse_links(os.path.dirname(self._path))
-        with open(self._path, "rb", opener=at_once) as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
-                raise UsageError(f"{self._path}: the journal is not a regular file")
+        with _opened(self._path) as (file, found):
             is_new = found.st_ino != self._file or found.st_size < self._size
             if is_new:
                 self._begin_with(found.st_ino)
@@ -98,6 +95,22 @@ class Journal:
         records = [record_in(line, number) for number, line in enumerate(lines, self._count)]
         self._count, self._size = self._count + len(records), self._size + sum(map(len, lines)) + len(lines)
         return is_new, records
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[tuple[IO[bytes], os.stat_result]]:
+    """Open a journal, and give the file and its status; raise `UsageError` if it is not a regular file."""
+    with open(path, "rb", opener=at_once) as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            raise UsageError(f"{path}: the journal is not a regular file")
+        yield file, about
+
+
+def _stamp_of(path: str) -> tuple[int, int, int]:
+    """Return values that differ whenever a journal changes."""
+    about = os.lstat(path)
+    return about.st_ino, about.st_size, about.st_mtime_ns
 
 
 class _Place(Struct, frozen=True):
@@ -282,8 +295,7 @@ class LocalRuns:
         """Yield a journal unless another document has it."""
         try:
             refuse_links(run.directory)
-            about = os.lstat(path)
-            stamp = (about.st_ino, about.st_size, about.st_mtime_ns)
+            stamp = _stamp_of(path)
             if path not in self._glances or self._glances[path][0] != stamp:
                 self._glances[path] = stamp, glance(path)
             state = self._glances[path][1]
@@ -308,9 +320,7 @@ def glance(path: str) -> RunState:
     Raises:
         UsageError, OSError or one of `DAMAGES`: It can't be read.
     """
-    with open(path, "rb", opener=at_once) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise UsageError(f"{path}: the journal is not a regular file")
+    with _opened(path) as (file, _):
         first, part, lines = file.readline(), GLANCE, list[bytes]()
         is_whole = False
         while not is_whole and len(lines) < 2:  # the last record may be longer

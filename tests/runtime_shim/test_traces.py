@@ -24,13 +24,12 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags, TraceState
 
-from backends.python.step_calls import author_calls
 from compiler.driver import Settings, compile_file
 from compiler.ir.program import Settings as Timing
 from compiler.ir.tasks import Parallel, Tool
 from compiler.ir.texts import text
-from compiler.passes import optimize
 from rdc.runs.process import Ended
+from rdc.runs.tables import table_of
 from runtime_shim.editions import main
 from runtime_shim.engine.outcomes import Done, Waiting
 from runtime_shim.engine.session import Extension, Performer
@@ -809,7 +808,7 @@ def test_the_trace_of_an_example_is_accepted(
 ) -> None:
     compilation = compile_file(str(path), Settings())
     assert compilation.program is not None
-    table = author_calls(optimize(compilation.program)).built()
+    table = table_of(compilation.program)
     tasks = {each["task"] for each in table["nodes"].values()}
     table["inputs"] = [{**item, "type": "text", "pattern": None} for item in table.get("inputs", ())]
     given = [item["name"] for item in table["inputs"] if item["required"] and item.get("default") is None]
