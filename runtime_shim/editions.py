@@ -4,6 +4,7 @@ A module imports only from modules before it, and quotes annotations that Python
 """
 
 import os
+from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -128,18 +129,24 @@ CALLERS = {
 PUBLISH = ("publish.publisher",)  # publishes output on GitHub; in no program
 
 
+def kinds_of(program: dict[str, Any], more: "Iterable[type[Extension]]" = ()) -> "list[type[Extension]]":
+    """Return the extensions that suit a program: those of the largest edition for it, and more."""
+    edition = EDITIONS["stepspec" if "stepspec" in program else "agents"]
+    return [kind for kind in (*edition.kinds(), *more) if kind.suits(program)]
+
+
 def main(
     program: dict[str, Any],
     argv: "list[str] | None" = None,
     host: "Host | None" = None,
-    more: "tuple[type[Extension], ...]" = (),
+    more: "Iterable[type[Extension]]" = (),
     version: str = "",
 ) -> int:
     """Run a program in place, with the largest edition for it and more extensions. Traces have the version of rdc."""
     from runtime_shim.cli import command_line  # not needed to compile
     from runtime_shim.engine.outcomes import Host
 
-    edition, act = EDITIONS["stepspec" if "stepspec" in program else "agents"], command_line.execute
+    act = command_line.execute
     if any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ):
         act = import_module(f"runtime_shim.{_TRACES}").traced(act, version)
-    return command_line.main(program, (*edition.kinds(), *more), argv, host or Host(), act)
+    return command_line.main(program, kinds_of(program, more), argv, host or Host(), act)

@@ -15,12 +15,14 @@ from rdc.commands.common.documents import language_options
 from rdc.commands.common.reporter import Reporter
 from rdc.output.target_options import check_names
 from rdc.runs.completion import suggestions
+from rdc.runs.kept import keeping
 from rdc.runs.status import elsewhere, take_moved
 from rdc.runs.tables import table_of
 from rdc.terminal.cells import visible
 from runtime_shim.editions import main
 from runtime_shim.engine.outcomes import Host
 from runtime_shim.engine.program import EXIT_REFUSED
+from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import OURS
 
 STARTING = ("run", "open", "steps", "-h", "--help")
@@ -78,7 +80,10 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
         words += ["--state-dir", found[0]]
         sys.stderr.write(f"rdc: this run is in {visible(found[0])}\n")
     host = Host(_called(file, settings), home="" if home == "." else home, moved=take_moved)
-    code = main(table, words, host, (MockRuns,), __version__)
+    more: list[type[Extension]] = [MockRuns]
+    if not (settings.front_end or settings.options):  # `rdc status` knows no options
+        more.append(keeping(compilation, table))
+    code = main(table, words, host, more, __version__)
     if code == EXIT_REFUSED and folders and len(found) != 1:
         where = "runs of it are in" if found else "these folders have no run of it either:"
         sys.stderr.write(f"rdc: {where} {visible(', '.join(found or folders))}\n")

@@ -1,11 +1,12 @@
 """`rdc status`: the runs in this folder, with their questions and the commands that continue them."""
 
 import json
+import os
 
 import click
 
-from rdc.api import Run, runs
-from rdc.commands.run import command as run
+from rdc.runs.model import Run
+from rdc.runs.status import runs_in
 from rdc.terminal.cells import visible
 from rdc.terminal.output import put
 
@@ -25,9 +26,11 @@ def command(file: str | None, as_json: bool) -> int:
     """
     if file is not None:
         words = ["--", file, "status", *["--json"][:as_json]]
+        from rdc.commands.run import command as run  # noqa: PLC0415 (it loads the compiler)
+
         code: int = run.main(words, prog_name="rdc run", standalone_mode=False)
         return code
-    found = runs()
+    found = runs_in(os.curdir)
     if as_json:
         listed = [{key: getattr(one, key) for key in _KEYS} for one in found]
         put(json.dumps({"version": 1, "runs": listed}, indent=2))

@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import pairwise, takewhile
 
 from runtime_shim.cli.command_line import COMMANDS, OPTIONS, options_of
-from runtime_shim.editions import EDITIONS
+from runtime_shim.editions import kinds_of
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import OURS, State, Store
@@ -22,8 +22,7 @@ def suggestions(program: Table, more: Kinds, words: Sequence[str], typed: str, h
 
     `words` are those before it, and `home` is the folder of the state directories' parent.
     """
-    edition = EDITIONS["stepspec" if "stepspec" in program else "agents"]
-    kinds = [kind for kind in (*edition.kinds(), *more) if kind.suits(program)]
+    kinds = kinds_of(program, more)
     verb, *rest = words if words and words[0][:1] != "-" else ["run", *words]
     options = (*OPTIONS, *(option for kind in kinds for option in kind.options))
     own = {name: takes for _, name, takes, _ in options_of(verb, options)}

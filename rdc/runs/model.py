@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, convert
+from msgspec.structs import replace
+
+from runtime_shim.engine.state import ENDED
 
 
 class Error(Exception):
@@ -138,3 +143,31 @@ class Run(Struct, frozen=True):
         calls = [shlex.split(command) for command in self.next]
         spots = [(words, words.index("answer")) for words in calls if "answer" in words]
         return tuple((words[at + 1], _reply(words[at + 2 :])) for words, at in spots if "--all" not in words[at:])
+
+
+def with_facts(run: Run, facts: Mapping[str, Any]) -> Run:
+    """Return a run with the facts that its own program shows."""
+    is_over = facts["state"] in (*ENDED, "expired", "none")
+    question = ": ".join(filter(None, (facts.get("step_title"), facts.get("question"))))
+    return replace(
+        run,
+        id=facts.get("run", ""),
+        source=facts["source"],
+        state=facts["state"],
+        step="" if is_over else facts["step"],
+        question="" if is_over else question,
+        message=facts.get("message", ""),
+        holder=facts.get("holder", ""),
+        next=tuple(facts["next"]),
+        finished=tuple(finished_step(one, one["step"]) for one in facts.get("finished", ())),
+        current=convert(facts.get("current"), Current | None),
+        at=facts.get("at", ""),
+    )
+
+
+def finished_step(record: Mapping[str, Any], step: str) -> FinishedStep:
+    """Return a finished step by its record or its facts."""
+    keys = (("transition", "says"), ("by", "by"), ("note", "note"), ("log", "log"))
+    about = {name: str(record.get(key, "")) for name, key in keys}
+    title, outcome = (str(record.get(key, "")) for key in ("title", "outcome"))
+    return FinishedStep(step, title, outcome, record.get("attempt", 1), record.get("seconds", 0.0), **about)

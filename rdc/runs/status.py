@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, convert
+from msgspec import Struct
 from msgspec.structs import replace
 
 from backends.base import MARK, OutputFile, VerifyStatus
@@ -20,12 +20,13 @@ from backends.registry import load
 from compiler.frontends import endings
 from compiler.project.project import is_root, open_project, project_around
 from compiler.text.source import sha256_of, without_ending
-from rdc.runs.model import Current, FinishedStep, Run
+from rdc.runs.kept import kept_run
+from rdc.runs.model import Run, finished_step, with_facts
 from rdc.runs.process import ask_program, run_process
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.private import at_once, is_trusted
 from runtime_shim.engine.program import Table, UsageError
-from runtime_shim.engine.state import ENDED, OURS, Store
+from runtime_shim.engine.state import OURS, Store
 from runtime_shim.operator.history import place_of
 
 _TELLING = frozenset(name for name, one in EDITIONS.items() if "operator.current" in one.modules)
@@ -57,34 +58,7 @@ def run_with(facts: Mapping[str, Any], document: str, place: Sequence[str], fold
     directory = values[0] if option == "--state-dir" else f"{states.ours}/{facts['name']}{label}"
     run = states.unreadable(os.path.basename(directory))
     run = replace(run, directory=os.path.abspath(os.path.join(folder, directory)))
-    return replace(_with_facts(run, facts), document=document, place=tuple(place))
-
-
-def _with_facts(run: Run, facts: Mapping[str, Any]) -> Run:
-    """Return a run with the facts that its own program shows."""
-    is_over = facts["state"] in (*ENDED, "expired", "none")
-    question = ": ".join(filter(None, (facts.get("step_title"), facts.get("question"))))
-    return replace(
-        run,
-        id=facts.get("run", ""),
-        source=facts["source"],
-        state=facts["state"],
-        step="" if is_over else facts["step"],
-        question="" if is_over else question,
-        message=facts.get("message", ""),
-        holder=facts.get("holder", ""),
-        next=tuple(facts["next"]),
-        finished=tuple(_finished(one, one["step"]) for one in facts.get("finished", ())),
-        current=convert(facts.get("current"), Current | None),
-        at=facts.get("at", ""),
-    )
-
-
-def _finished(record: Mapping[str, Any], step: str) -> FinishedStep:
-    keys = (("transition", "says"), ("by", "by"), ("note", "note"), ("log", "log"))
-    about = {name: str(record.get(key, "")) for name, key in keys}
-    title, outcome = (str(record.get(key, "")) for key in ("title", "outcome"))
-    return FinishedStep(step, title, outcome, record.get("attempt", 1), record.get("seconds", 0.0), **about)
+    return replace(with_facts(run, facts), document=document, place=tuple(place))
 
 
 def _below(base: str, folder: str, depth: int) -> Iterator[str]:
@@ -160,7 +134,10 @@ class _States(Struct, frozen=True):
         run = replace(run, id=str(state.begin.get("run", "")), source=str(state.source), state=word.lower())
         step = "" if word in ("COMPLETE", "STOP") else state.node
         run = replace(
-            run, step=step, message=state.message, finished=tuple(_finished(one, one["node"]) for one in state.finished)
+            run,
+            step=step,
+            message=state.message,
+            finished=tuple(finished_step(one, one["node"]) for one in state.finished),
         )
         label = name.partition("@")[2]
         folder = os.path.abspath(self.at(self.home))
@@ -173,14 +150,16 @@ class _States(Struct, frozen=True):
             own = place if root == folder else by_path
             run = replace(run, document=source, place=tuple(own))
         if str(state.begin.get("edition")).partition(" ")[0] in _TELLING and (facts := self._told(file, name, place)):
-            return _with_facts(run, facts)
-        return self._of_document(run) if run.document else replace(run, next=self._script(run.source, place))
+            return with_facts(run, facts)
+        if not run.document:
+            return replace(run, next=self._script(run.source, place))
+        return kept_run(run, root, shlex.join(["rdc", "run", run.document])) or self._of_document(run)
 
     def _of_document(self, run: Run) -> Run:
         """Compile a run's document in a separate process: modules that the program needs stay loaded."""
         ended = run_process([run.document, "status", *run.place, "--json"], self.base)
         if ended.code == 0:
-            return _with_facts(run, json.loads(ended.output))
+            return with_facts(run, json.loads(ended.output))
         # The document has changed, or needs options. This command shows the problem.
         words = ["run", "--", run.document] if run.document.startswith("-") else ["run", run.document]
         return replace(run, next=(shlex.join(["rdc", *words, "status", *run.place]),))

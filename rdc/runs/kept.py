@@ -1,0 +1,120 @@
+"""The program of a run as data beside its journal: `rdc status` shows the run by it, without compiling the document.
+
+The file is as untrusted as its directory. Nothing in it is executed, and it counts only if its hash is that in the
+journal and the documents haven't changed. All other subcommands compile the document and refuse a run with another
+hash. So whoever writes both can show another question, but its answer is refused.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from io import StringIO
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+from msgspec import Struct
+
+from compiler.project.project import CONFIGURATIONS
+from compiler.text.files import DISK, LARGEST_FILE
+from compiler.text.source import sha256_of
+from compiler.version import __version__
+from rdc.runs.model import Run, with_facts
+from runtime_shim.cli.command_line import execute
+from runtime_shim.editions import kinds_of
+from runtime_shim.engine.display import Display
+from runtime_shim.engine.journal import to_json
+from runtime_shim.engine.outcomes import Host
+from runtime_shim.engine.private import Folder, at_once
+from runtime_shim.engine.program import EXIT_COMPLETE, Table, UsageError
+from runtime_shim.engine.session import Extension, Session, Subcommands
+from runtime_shim.engine.status import describe
+from runtime_shim.io.whole_files import put
+
+if TYPE_CHECKING:
+    from compiler.driver import Compilation
+
+NAME = "program.json"
+
+
+class Kept(Struct, frozen=True, forbid_unknown_fields=True):
+    """The table of a program, the version of rdc, and the hashes of the files that were read, by path from the root."""
+
+    version: str
+    sources: dict[str, str]
+    table: dict[str, Any]
+
+
+def keeping(made: Compilation, table: Table) -> type[Extension]:
+    """Return an extension that keeps the table of a document with each run that starts or continues."""
+    root, read = made.project.root, made.sources.values()
+    sources = {one.name: one.sha256 for one in read if os.path.basename(one.name) not in CONFIGURATIONS}
+    sources |= _hashes(root, CONFIGURATIONS)
+
+    class KeptProgram(Extension):
+        def event(self, event: str, _fields: Table) -> None:
+            if event == "run_started":
+                with suppress(OSError, UsageError):  # without it, `rdc status` compiles the document
+                    kept = {"version": __version__, "sources": sources, "table": table}
+                    _keep(self.session.store.within, to_json(kept).encode())
+
+    return KeptProgram
+
+
+def kept_run(run: Run, root: str, prog: str) -> Run | None:
+    """Return a run as its kept program shows it, or None if that doesn't count. `prog` is the command of its program.
+
+    `root` is the root of its project. Nothing is changed, and no program is started.
+    """
+    try:
+        table = _table_in(run.directory, root)
+        facts = table and _status(run, table, Host(prog, home=os.path.relpath(root)))
+        return with_facts(run, facts) if facts else None
+    except Exception:  # noqa: BLE001 (the file may hold anything; then the document decides)
+        return None
+
+
+def _hashes(root: str, names: Sequence[str]) -> dict[str, str]:
+    """Return the hashes of files by their paths from the root; those of missing files are ""."""
+    found = dict.fromkeys(names, "")
+    for name in names:
+        with suppress(OSError, ValueError):  # ValueError: a pipe, for example
+            found[name] = sha256_of(DISK.read(os.path.join(root, name)))
+    return found
+
+
+def _keep(folder: Folder, data: bytes) -> None:
+    """Write the file in a state directory, unless it is there."""
+    old = b""
+    with suppress(FileNotFoundError), open(folder.open(NAME, os.O_RDONLY), "rb") as file:
+        old = file.read(LARGEST_FILE)
+    if data != old and len(data) <= LARGEST_FILE:
+        put(folder, NAME, data)
+
+
+def _table_in(directory: str, root: str) -> Table | None:
+    """Return the table in a state directory, if it is that of the documents as they are now."""
+    with open(os.path.join(directory, NAME), "rb", opener=at_once) as file:
+        kept = msgspec.json.decode(file.read(LARGEST_FILE), type=Kept)
+    is_due = kept.version == __version__ and kept.sources == _hashes(root, [*kept.sources])
+    return kept.table if is_due else None
+
+
+def _status(run: Run, table: Table, host: Host) -> Mapping[str, Any] | None:
+    """Return what `rdc run FILE status --json` shows of a run, if its journal has the hash of the table."""
+    found: list[Table] = []
+
+    def show(session: Session) -> int:
+        is_busy = session.store.is_busy()  # first: it may end in between
+        state = session.read()
+        is_that = os.path.samefile(session.store.directory, run.directory)
+        if state is not None and is_that and session.is_same(state):
+            found.append(describe(session, state, is_busy))
+        return EXIT_COMPLETE
+
+    class Shown(Extension):
+        commands: ClassVar[Subcommands] = {"status": ("show the run", show)}
+
+    execute(table, ["status", *run.place, "--json"], host, Display(StringIO()), kinds_of(table, (Shown,)))
+    return found[0] if found else None
