@@ -15,7 +15,7 @@ from rdc.commands.common.documents import language_options
 from rdc.commands.common.reporter import Reporter
 from rdc.output.target_options import check_names
 from rdc.runs.completion import suggestions
-from rdc.runs.kept import keeping
+from rdc.runs.kept import home_of, keeping
 from rdc.runs.status import elsewhere, take_moved
 from rdc.runs.tables import table_of
 from rdc.terminal.cells import visible
@@ -74,12 +74,12 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
         Reporter(quiet=not is_wrong).report([*compilation.diagnostics, *unknown], compilation.sources)
     if compilation.program is None or unknown:
         return 2
-    home, table = os.path.relpath(compilation.project.root), table_of(compilation.program)
+    table = table_of(compilation.program)
     found, folders = _places(table["name"], compilation.project.root, file, words)
     if len(found) == 1:
         words += ["--state-dir", found[0]]
         sys.stderr.write(f"rdc: this run is in {visible(found[0])}\n")
-    host = Host(_called(file, settings), home="" if home == "." else home, moved=take_moved)
+    host = Host(_called(file, settings), home=home_of(compilation.project.root), moved=take_moved)
     more: list[type[Extension]] = [MockRuns]
     if not (settings.front_end or settings.options):  # `rdc status` knows no options
         more.append(keeping(compilation, table))

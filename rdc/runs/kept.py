@@ -69,10 +69,16 @@ def kept_run(run: Run, root: str, prog: str) -> Run | None:
     """
     try:
         table = _table_in(run.directory, root)
-        facts = table and _status(run, table, Host(prog, home=os.path.relpath(root)))
+        facts = table and _status(run, table, Host(prog, home=home_of(root)))
         return with_facts(run, facts) if facts else None
     except Exception:  # noqa: BLE001 (the file may hold anything; then the document decides)
         return None
+
+
+def home_of(root: str) -> str:
+    """Return a project's root as a path from this folder, or "" for this folder: state directories are below it."""
+    home = os.path.relpath(root)
+    return "" if home == os.curdir else home
 
 
 def _hashes(root: str, names: Sequence[str]) -> dict[str, str]:

@@ -1,0 +1,235 @@
+"""The program of a run in its state directory: `rdc status` shows the run by it, and trusts it with nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rdc.runs import status
+from rdc.runs.model import Run
+from tests.support.cli import call, document, spawn
+
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_runs")]
+
+ASKS = (
+    "# Deploy\n\n## 1. Build\n\n```bash\n{}\n```\n\n## 2. Check the site\n\nIs it up?\n\n- YES: COMPLETE\n- NO: STOP\n"
+)
+SECRET = """---
+rdc:
+  inputs: {HOST: {}}
+  secrets: [TOKEN]
+  steps: {"2": {expire: 9h}}
+---
+# Deploy
+
+## 1. Look at {{HOST}}
+
+```bash
+true
+```
+
+## 2. Which version?
+
+- [ ] {{HOST}} is idle
+- [ ] {{HOST}} is backed up
+"""
+WORKFLOW = """name: launch
+steps:
+  - {name: write, agent: author, prompt: Write it., next: release}
+  - {name: release, agent: publisher, human: true, prompt: Release it., end: true}
+"""
+PLAYBOOK = "# PLAYBOOK: Look\n\n## DESCRIPTION\nLooks.\n\n## STEP 1: Ask\nWhat is wrong?\n"
+CASES = {
+    "runbook": ("a.runbook.md", ASKS.format("true"), ()),
+    "complete": ("a.runbook.md", ASKS.partition("## 2")[0].format("true"), ()),
+    "stop": ("a.runbook.md", ASKS.format("false"), ()),
+    "killed": ("a.runbook.md", ASKS.format("kill -9 $PPID; sleep 1"), ()),
+    "named": ("ops/a.runbook.md", ASKS.format("true"), ("--as", "blue")),
+    "inputs": ("a.runbook.md", SECRET, ("--input", "HOST=web-1", "--logs")),
+    "gate": ("launch.workflow.yaml", WORKFLOW, ("--agent", "cat")),
+    "agent": ("launch.workflow.yaml", WORKFLOW, ()),
+    "playbook": ("a.playbook.md", PLAYBOOK, ()),
+    "prompted": ("a.runbook.md", ASKS.format("true"), ("--prompted",)),
+}
+
+
+def compiled_none(*_words: Any) -> Any:
+    raise AssertionError("rdc status compiled a document")
+
+
+def runs(folder: Path, monkeypatch: pytest.MonkeyPatch, *, compiles: bool) -> list[Run]:
+    """The runs of a folder as `rdc.api` shows them, with or without their documents."""
+    monkeypatch.chdir(folder)
+    with monkeypatch.context() as patched:
+        if not compiles:
+            patched.setattr(status, "run_process", compiled_none)
+        return status.runs_in(".")
+
+
+def kept(folder: Path, name: str = "a") -> Path:
+    return folder / ".rdc" / name / "program.json"
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> Path:
+    """A folder with a run that waits."""
+    (tmp_path / "rdc.toml").touch()
+    document(tmp_path, "a.runbook.md", ASKS.format("true"))
+    assert spawn("run", "a.runbook.md", cwd=tmp_path).code == 75
+    return tmp_path
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_run_looks_the_same_by_its_kept_program_and_by_its_document(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, text, options = CASES[case]
+    (tmp_path / "rdc.toml").touch()
+    document(tmp_path, name, text)
+    monkeypatch.setenv("TOKEN", "hunter22")
+    spawn("run", name, *options, cwd=tmp_path, TOKEN="hunter22")
+    found = runs(tmp_path, monkeypatch, compiles=False)
+    for path in tmp_path.glob(".rdc/*/program.json"):
+        path.unlink()
+    assert found == runs(tmp_path, monkeypatch, compiles=True)
+    assert [one.document for one in found] == [name]
+
+
+def test_a_running_step_looks_the_same(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(waiting / "gate")
+    document(waiting, "b.runbook.md", ASKS.format("read -r _ < gate"))
+    step = threading.Thread(target=spawn, args=("run", "b.runbook.md"), kwargs={"cwd": waiting})
+    step.start()
+    with (waiting / "gate").open("w") as gate:
+        found = runs(waiting, monkeypatch, compiles=False)[1]
+        kept(waiting, "b").unlink()
+        assert found == runs(waiting, monkeypatch, compiles=True)[1]
+        assert (found.state, found.step) == ("running", "1")
+        gate.write("go\n")
+    step.join()
+
+
+@pytest.mark.parametrize("changed", ["a.runbook.md", "part.runbook.md", "rdc.toml", "pyproject.toml"])
+def test_the_document_decides_after_a_change(changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document(tmp_path, "rdc.toml", '[project]\nname = "shop"\n')
+    document(tmp_path, "part.runbook.md", "# Part\n\n## 1. Look\n\n```bash\ntrue\n```\n")
+    document(
+        tmp_path, "a.runbook.md", "# Deploy\n\n## 1. Look\n\n- part.runbook.md\n\n## 2. Is it up?\n\n- YES: COMPLETE\n"
+    )
+    assert spawn("run", "a.runbook.md", cwd=tmp_path).code == 75
+    assert runs(tmp_path, monkeypatch, compiles=False)[0].state == "waiting"
+    path = tmp_path / changed
+    path.write_text((path.read_text() if path.exists() else "") + "\n")
+    with pytest.raises(AssertionError, match="compiled"):
+        runs(tmp_path, monkeypatch, compiles=False)
+    assert spawn("run", "a.runbook.md", "resume", cwd=tmp_path).code == 75
+    assert runs(tmp_path, monkeypatch, compiles=False)[0].state == "waiting"
+
+
+def test_an_adopted_version_is_kept(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document(waiting, "a.runbook.md", ASKS.format("true").replace("NO: STOP", "NO: GOTO 1"))
+    assert runs(waiting, monkeypatch, compiles=True)[0].next == ("rdc run a.runbook.md status",)
+    assert spawn("run", "a.runbook.md", "resume", "--adopt", cwd=waiting).code == 75
+    assert runs(waiting, monkeypatch, compiles=False)[0].state == "waiting"
+
+
+def test_the_file_is_written_once_and_privately(waiting: Path) -> None:
+    before = kept(waiting).stat()
+    assert before.st_mode & 0o777 == 0o600
+    assert spawn("run", "a.runbook.md", "resume", cwd=waiting).code == 75
+    assert kept(waiting).stat() == before or kept(waiting).stat().st_ino == before.st_ino
+    assert spawn("run", "a.runbook.md", "run", "--dry-run", "--as", "b", cwd=waiting).code == 0
+    assert not (waiting / ".rdc/a@b").exists()
+    assert sorted(path.name for path in kept(waiting).parent.iterdir()) == [
+        ".gitignore",
+        "journal",
+        "lock",
+        kept(waiting).name,
+    ]
+
+
+def test_a_document_read_with_options_keeps_nothing(tmp_path: Path) -> None:
+    document(tmp_path, "a.md", ASKS.format("true"))
+    assert spawn("run", "--from", "rundown", "a.md", cwd=tmp_path).code == 75
+    assert not kept(tmp_path).exists()
+
+
+def deeply_nested(_: dict[str, Any]) -> str:
+    return "[" * 100_000
+
+
+FORGED: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "question": lambda one: one["table"]["nodes"]["2"].update(prompt="Is all well?"),
+    "version": lambda one: one.update(version="0.0"),
+    "sources": lambda one: one.update(sources={"/dev/zero": "", "a.runbook.md": "0"}),
+    "no table": lambda one: one.update(table={}),
+    "no nodes": lambda one: one["table"].update(nodes=[]),
+    "number": lambda one: one.update(table=3),
+    "more": lambda one: one.update(more=1),
+    "nested": deeply_nested,
+    "pattern": lambda one: one["table"]["nodes"]["2"].update(asks={"name": "X", "type": "text", "pattern": "("}),
+}
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_a_forged_file_shows_nothing(forged: str, waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = runs(waiting, monkeypatch, compiles=False)
+    content = json.loads(kept(waiting).read_text())
+    changed = FORGED[forged](content)
+    kept(waiting).write_text(changed if isinstance(changed, str) else json.dumps(content))
+    with pytest.raises(AssertionError, match="compiled"):
+        runs(waiting, monkeypatch, compiles=False)
+    assert runs(waiting, monkeypatch, compiles=True) == honest
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder", "empty"])
+def test_nothing_else_is_read_or_written_in_its_place(
+    kind: str, waiting: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, elsewhere = kept(waiting), waiting / "elsewhere"
+    path.rename(elsewhere)
+    text = elsewhere.read_text()
+    make: dict[str, Callable[[], object]] = {
+        "link": lambda: path.symlink_to(elsewhere),
+        "pipe": lambda: os.mkfifo(path),
+        "folder": path.mkdir,
+    }
+    make.get(kind, path.touch)()
+    with pytest.raises(AssertionError, match="compiled"):
+        runs(waiting, monkeypatch, compiles=False)
+    again = spawn("run", "a.runbook.md", "resume", cwd=waiting)
+    assert again.code == (2 if kind == "link" else 75), again.err
+    assert elsewhere.read_text() == text
+
+
+def test_no_one_can_answer_a_question_that_is_not_in_the_document(
+    waiting: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Someone writes another question, and its hash into the journal: rdc shows it, but doesn't take the answer."""
+    text, forger = ASKS.format("true").replace("Is it up?", "Is all well?"), waiting / "forger"
+    document(forger, "a.runbook.md", text)
+    (forger / "rdc.toml").touch()
+    assert spawn("run", "a.runbook.md", cwd=forger).code == 75
+    content = json.loads(kept(forger).read_text())
+    content["sources"] = json.loads(kept(waiting).read_text())["sources"]
+    kept(waiting).write_text(json.dumps(content))
+    assert runs(waiting, monkeypatch, compiles=True)[0].question.endswith("Is it up?")
+    (waiting / ".rdc/a/journal").write_bytes((forger / ".rdc/a/journal").read_bytes())
+    assert runs(waiting, monkeypatch, compiles=False)[0].question.endswith("Is all well?")
+    refused = spawn("run", "a.runbook.md", "answer", "2", "yes", cwd=waiting)
+    assert refused.code == 2
+    assert "different version of this program" in refused.err
+
+
+def test_status_from_another_folder_names_paths_from_there(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(waiting.parent)
+    (found,) = status.runs_in(waiting.name)
+    assert found.next[0] == "rdc run a.runbook.md answer 2 yes"
+    (waiting / "ops").mkdir()
+    assert call("status", cwd=waiting / "ops").out.splitlines()[1] == "  rdc run ../a.runbook.md answer 2 yes"
