@@ -9,7 +9,7 @@ import msgspec
 from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-RunName = Annotated[str, Meta(description="`run` of a result, such as deploy.runbook.md@mcp")]
+RunName = Annotated[str, Meta(description="`run` of a result")]
 At = Annotated[str, Meta(description="`at` of the last result")]
 
 
@@ -24,7 +24,7 @@ class Status(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Start(Struct, frozen=True, forbid_unknown_fields=True):
-    """Start a run of a document, or take up its unfinished run. This runs no step."""
+    """Start or take up a run of a document. This runs no step."""
 
     document: str
     name: Annotated[str, Meta(description="the name of the run")] = "mcp"
@@ -100,7 +100,7 @@ def tool_list() -> list[Tool]:
             name=name,
             description=kind.__doc__,
             input_schema={**_short(schemas[kind.__name__]), "additionalProperties": False},
-            output_schema=_short(schemas[Result.__name__]),
+            output_schema=_of_results(schemas[Result.__name__]),
             annotations=HINTS[kind],
         )
         for name, kind in KINDS.items()
@@ -111,7 +111,15 @@ def _short(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a schema without repetitions of its names, because models read it again and again."""
     shown = ("type", "description", "items", "additionalProperties")
     short = {name: {key: one[key] for key in shown if one.get(key)} for name, one in schema["properties"].items()}
-    return {"type": "object", "properties": short, "required": schema["required"]}
+    required = {"required": schema["required"]} if schema["required"] else {}
+    return {"type": "object", "properties": short, **required}
+
+
+def _of_results(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of results as the fields that aren't strings, because each tool repeats it."""
+    kinds = {name: one["type"] for name, one in schema["properties"].items()}
+    others = {name: {"type": kind} for name, kind in kinds.items() if kind != "string"}
+    return {"type": "object", "properties": others, "additionalProperties": {"type": "string"}}
 
 
 def as_result(result: Result, *, is_error: bool = False) -> CallToolResult:
