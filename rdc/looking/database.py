@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -17,7 +16,7 @@ import msgspec
 from rdc.looking.drawing import KINDS, Drawing
 from rdc.looking.following import Followed, Place, Status, since_of, words_of
 from rdc.looking.model import Answered, Asked, Question, Refused, Reply, RunEntry
-from rdc.runs.process import ERROR
+from rdc.runs.process import Ended, finish_process
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import ENDED
@@ -63,13 +62,10 @@ class Worker:
         """The address of the database without its password."""
         return Legs(self._url, "").shown if self._url else f"that of {self.script}"
 
-    def call(self, *words: str, given: str = "") -> subprocess.CompletedProcess[bytes]:
+    def call(self, *words: str, given: str = "") -> Ended:
         """Run a command of the program to its end."""
-        environment = {**os.environ, **({VARIABLE: self._url} if self._url else {})}
-        return subprocess.run(  # noqa: S603 (a list of words)
-            [sys.executable, "-P", self.script, *words], input=given.encode(), env=environment, capture_output=True,
-            check=False,
-        )  # fmt: skip
+        more = {VARIABLE: self._url} if self._url else {}
+        return finish_process([sys.executable, "-P", self.script, *words], os.curdir, given.encode(), **more)
 
 
 class WorkerRuns:
@@ -159,9 +155,9 @@ class WorkerRun(Followed):
         """Return the status that `worker.py status RUN` shows."""
         done = self._worker.call("status", self.entry.name, "--json")
         try:
-            facts: dict[str, Any] = msgspec.json.decode(done.stdout)
+            facts: dict[str, Any] = msgspec.json.decode(done.output)
         except msgspec.DecodeError:
-            return Status(self._place.state, message=reason_of(done))
+            return Status(self._place.state, message=done.reason)
         following = tuple(map(str, facts["next"]))
         question = self._question(state, following) if facts["state"] == "waiting" else None
         return Status(facts["state"], following, question)
@@ -206,7 +202,7 @@ class WorkerRun(Followed):
         except (OSError, ValueError) as error:  # a word is too long, or has a NUL
             return self.refused(reply, f"cannot start {self._worker.script}: {words_of(error)}")
         self._looked = 0.0
-        return self.refused(reply, reason_of(done)) if done.returncode else Answered(continues=True)
+        return self.refused(reply, done.reason) if done.code else Answered(continues=True)
 
     def log(self, number: int) -> str | bytes:
         """Return the path of the log of a visit; if it isn't on this machine, the end of it that the record has."""
@@ -217,9 +213,3 @@ class WorkerRun(Followed):
             return path
         finished = state.finished[number - 1 : number] if state and number else []
         return "".join(str(one.get("output", "")) for one in finished).encode()
-
-
-def reason_of(done: subprocess.CompletedProcess[bytes]) -> str:
-    """Return why a program refused a command."""
-    lines = done.stderr.decode(errors="replace").splitlines()
-    return next((line.removeprefix(ERROR) for line in reversed(lines) if line.startswith(ERROR)), "".join(lines[-1:]))

@@ -23,6 +23,7 @@ from rdc.looking.following import DAMAGES, AnyRun, Followed, Place, Seen, Status
 from rdc.looking.model import Answered, Asked, Item, Question, Refused, Reply, RunEntry, State, checked
 from rdc.looking.visits import first_of
 from rdc.runs.control import LOOK
+from rdc.runs.model import options_for
 from rdc.runs.process import start_process
 from rdc.runs.reports import archived_runs
 from rdc.runs.status import make_run
@@ -274,11 +275,9 @@ class LocalRuns:
 
     def _of_directory(self, directory: str, own: str, *, is_usual: bool) -> Iterator[_Place]:
         """Yield the current journal in a state directory, and the archived ones."""
-        base, _, label = os.path.basename(directory).partition("@")
         shown = os.path.relpath(directory)
         key = os.path.basename(directory) if is_usual else shown
-        chosen = (f"--as={label}",) if label else ()  # one word: the name of a folder may look like an option
-        place = chosen if is_usual and base == own else (f"--state-dir={shown}",)
+        place = options_for(shown, own if is_usual else "")
         run = api.Run(key, os.curdir, directory, "none", document=self._file, place=place)
         path = os.path.join(directory, "journal")
         if os.path.basename(directory) == f"{own}.make" and os.path.lexists(os.path.join(directory, "log")):
@@ -307,7 +306,7 @@ class LocalRuns:
             yield _Place(run, path, entry)
             return
         except (UsageError, OSError, *DAMAGES) as error:
-            if not run.place or run.place[0].startswith("--as="):  # otherwise it may be the run of another document
+            if not run.place or run.place[0] == "--as":  # otherwise it may be the run of another document
                 yield _Place(run, path, replace(entry, state="unreadable", message=words_of(error)))
             return
         if state.source == self._source:

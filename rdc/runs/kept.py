@@ -29,6 +29,7 @@ from runtime_shim.engine.outcomes import Host
 from runtime_shim.engine.private import Folder, at_once
 from runtime_shim.engine.program import EXIT_COMPLETE, Table, UsageError
 from runtime_shim.engine.session import Extension, Session, Subcommands
+from runtime_shim.engine.state import OURS
 from runtime_shim.engine.status import describe
 from runtime_shim.io.whole_files import put
 
@@ -54,18 +55,19 @@ def keeping(made: Compilation, table: Table) -> type[Extension]:
 
     class KeptProgram(Extension):
         def event(self, event: str, _fields: Table) -> None:
-            if event == "run_started":
+            store = self.session.store
+            if event == "run_started" and os.path.basename(os.path.dirname(store.folder)) == OURS:  # listed ones
+                kept = {"version": __version__, "sources": sources, "table": table}
                 with suppress(OSError, UsageError):  # without it, `rdc status` compiles the document
-                    kept = {"version": __version__, "sources": sources, "table": table}
-                    _keep(self.session.store.within, to_json(kept).encode())
+                    _keep(store.within, to_json(kept).encode())
 
     return KeptProgram
 
 
 def kept_run(run: Run, root: str, prog: str) -> Run | None:
-    """Return a run as its kept program shows it, or None if that doesn't count. `prog` is the command of its program.
+    """Return a run as its kept program shows it, or None if that doesn't count.
 
-    `root` is the root of its project. Nothing is changed, and no program is started.
+    `root` is the root of its project, and `prog` the command of its program. No program is started.
     """
     try:
         table = _table_in(run.directory, root)
@@ -92,11 +94,10 @@ def _hashes(root: str, names: Sequence[str]) -> dict[str, str]:
 
 def _keep(folder: Folder, data: bytes) -> None:
     """Write the file in a state directory, unless it is there."""
-    old = b""
     with suppress(FileNotFoundError), open(folder.open(NAME, os.O_RDONLY), "rb") as file:
-        old = file.read(LARGEST_FILE)
-    if data != old and len(data) <= LARGEST_FILE:
-        put(folder, NAME, data)
+        if file.read(LARGEST_FILE) == data:
+            return
+    put(folder, NAME, data)
 
 
 def _table_in(directory: str, root: str) -> Table | None:
@@ -112,10 +113,8 @@ def _status(run: Run, table: Table, host: Host) -> Mapping[str, Any] | None:
     found: list[Table] = []
 
     def show(session: Session) -> int:
-        is_busy = session.store.is_busy()  # first: it may end in between
-        state = session.read()
-        is_that = os.path.samefile(session.store.directory, run.directory)
-        if state is not None and is_that and session.is_same(state):
+        is_busy, state = session.store.is_busy(), session.read()  # in this order: it may end in between
+        if state and os.path.samefile(session.store.directory, run.directory) and session.is_same(state):
             found.append(describe(session, state, is_busy))
         return EXIT_COMPLETE
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
 from typing import Any
@@ -151,17 +152,13 @@ def with_facts(run: Run, facts: Mapping[str, Any]) -> Run:
     question = ": ".join(filter(None, (facts.get("step_title"), facts.get("question"))))
     return replace(
         run,
+        **{key: facts.get(key, "") for key in ("source", "state", "message", "holder", "at")},
         id=facts.get("run", ""),
-        source=facts["source"],
-        state=facts["state"],
         step="" if is_over else facts["step"],
         question="" if is_over else question,
-        message=facts.get("message", ""),
-        holder=facts.get("holder", ""),
         next=tuple(facts["next"]),
         finished=tuple(finished_step(one, one["step"]) for one in facts.get("finished", ())),
         current=convert(facts.get("current"), Current | None),
-        at=facts.get("at", ""),
     )
 
 
@@ -171,3 +168,16 @@ def finished_step(record: Mapping[str, Any], step: str) -> FinishedStep:
     about = {name: str(record.get(key, "")) for name, key in keys}
     title, outcome = (str(record.get(key, "")) for key in ("title", "outcome"))
     return FinishedStep(step, title, outcome, record.get("attempt", 1), record.get("seconds", 0.0), **about)
+
+
+def options_for(directory: str, name: str) -> tuple[str, ...]:
+    """Return the options of `rdc run` that choose the run in a state directory, by the name of its program.
+
+    A label such as -h would be an option itself, so that run is chosen by its path.
+    """
+    own, sign, label = os.path.basename(directory).partition("@")
+    if own == name and not sign:
+        return ()
+    if own == name and label[:1].isalnum():
+        return "--as", label
+    return "--state-dir", os.path.join(os.curdir, directory) if directory[:1] == "-" else directory

@@ -16,9 +16,6 @@ from msgspec import Struct
 from runtime_shim.engine.program import EXIT_REFUSED
 from runtime_shim.engine.state import Store
 
-ERROR = "rdc: error: "
-"""The start of the line with the reason of a refusal."""
-
 
 class Ended(Struct, frozen=True):
     """How a process ended: its exit code (None: it is still running), its output, and its messages."""
@@ -28,10 +25,19 @@ class Ended(Struct, frozen=True):
     messages: str = ""
 
     @property
+    def error(self) -> str:
+        """The last error in its messages, or ""."""
+        return next((line[12:] for line in self.messages.splitlines()[::-1] if line.startswith("rdc: error: ")), "")
+
+    @property
+    def reason(self) -> str:
+        """Why a program ended without success: its last error, or else its last message."""
+        return self.error or self.messages.rstrip().rpartition("\n")[2]
+
+    @property
     def refusal(self) -> str:
         """The reason why `rdc run` refused to do anything, or ""."""
-        reasons = [line.removeprefix(ERROR) for line in self.messages.splitlines() if line.startswith(ERROR)]
-        return reasons[-1] if self.code == EXIT_REFUSED and reasons else ""
+        return self.error if self.code == EXIT_REFUSED else ""
 
 
 class Running(Struct, frozen=True):
@@ -100,9 +106,14 @@ def run_process(words: Sequence[str], folder: str, given: str = "", timeout: flo
 
 def ask_program(words: Sequence[str], folder: str) -> Ended:
     """Run a Python program that needs no packages, such as `deploy.py status --json`, to its end."""
-    command = [sys.executable, "-I", "-S", os.path.join(os.curdir, words[0]) if words[0][0] == "-" else words[0]]
+    script = os.path.join(os.curdir, words[0]) if words[0][0] == "-" else words[0]
+    return finish_process([sys.executable, "-I", "-S", script, *words[1:]], folder)
+
+
+def finish_process(command: Sequence[str], folder: str, given: bytes = b"", **more: str) -> Ended:
+    """Run a command to its end, with standard input and more variables."""
     done = subprocess.run(  # noqa: S603 (a list of words)
-        [*command, *words[1:]], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        command, cwd=folder, input=given, env={**os.environ, **more}, capture_output=True, check=False
     )
     return Ended(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
 

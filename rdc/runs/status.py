@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.json import decode
 from msgspec.structs import replace
 
 from backends.base import MARK, OutputFile, VerifyStatus
@@ -21,10 +21,10 @@ from compiler.frontends import endings
 from compiler.project.project import is_root, open_project, project_around
 from compiler.text.source import sha256_of, without_ending
 from rdc.runs.kept import kept_run
-from rdc.runs.model import Run, finished_step, with_facts
+from rdc.runs.model import Run, finished_step, options_for, with_facts
 from rdc.runs.process import ask_program, run_process
 from runtime_shim.editions import EDITIONS
-from runtime_shim.engine.private import at_once, is_trusted
+from runtime_shim.engine.private import is_trusted
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.state import OURS, Store
 from runtime_shim.operator.history import place_of
@@ -116,8 +116,7 @@ class _States(Struct, frozen=True):
     def _run(self, name: str) -> Run:
         run, path = self.unreadable(name), f"{self.at(self.ours)}/{name}/journal"
         try:
-            with open(path, "rb", opener=at_once):
-                return self._of_program(run, name)
+            return self._of_program(run, name)
         except OSError as error:
             return replace(run, message=f"{path}: {error.strerror}")
         except UsageError as error:
@@ -130,27 +129,20 @@ class _States(Struct, frozen=True):
         store = Store(directory)
         is_busy = store.is_busy()
         word, _, state = place_of(f"{directory}/journal", known_modes(), is_busy)
-        run = replace(run, holder=store.holder() if is_busy else "")
-        run = replace(run, id=str(state.begin.get("run", "")), source=str(state.source), state=word.lower())
-        step = "" if word in ("COMPLETE", "STOP") else state.node
-        run = replace(
-            run,
-            step=step,
-            message=state.message,
-            finished=tuple(finished_step(one, one["node"]) for one in state.finished),
-        )
-        label = name.partition("@")[2]
+        facts = {"id": str(state.begin.get("run", "")), "source": str(state.source), "state": word.lower()}
+        facts.update(step="" if word in ("COMPLETE", "STOP") else state.node, message=state.message)
+        finished = tuple(finished_step(one, one["node"]) for one in state.finished)
+        run = replace(run, **facts, holder=store.holder() if is_busy else "", finished=finished)
         folder = os.path.abspath(self.at(self.home))
         root = project_around(folder).root
-        by_path = ["--state-dir", f"{self.ours}/{name}"]
-        place = [] if name == state.name else ["--as", label] if label[:1] not in ("", "-") else by_path  # not -h
+        place = options_for(f"{self.ours}/{name}", state.name)
         file = os.path.join(root, run.source)
         if Path(file).is_file():
             source = os.path.relpath(file, os.path.abspath(self.base))
-            own = place if root == folder else by_path
-            run = replace(run, document=source, place=tuple(own))
-        if str(state.begin.get("edition")).partition(" ")[0] in _TELLING and (facts := self._told(file, name, place)):
-            return with_facts(run, facts)
+            own = place if root == folder else options_for(f"{self.ours}/{name}", "")
+            run = replace(run, document=source, place=own)
+        if str(state.begin.get("edition")).partition(" ")[0] in _TELLING and (told := self._told(file, name, place)):
+            return with_facts(run, told)
         if not run.document:
             return replace(run, next=self._script(run.source, place))
         return kept_run(run, root, shlex.join(["rdc", "run", run.document])) or self._of_document(run)
@@ -159,7 +151,7 @@ class _States(Struct, frozen=True):
         """Compile a run's document in a separate process: modules that the program needs stay loaded."""
         ended = run_process([run.document, "status", *run.place, "--json"], self.base)
         if ended.code == 0:
-            return with_facts(run, json.loads(ended.output))
+            return with_facts(run, decode(ended.output))
         # The document has changed, or needs options. This command shows the problem.
         words = ["run", "--", run.document] if run.document.startswith("-") else ["run", run.document]
         return replace(run, next=(shlex.join(["rdc", *words, "status", *run.place]),))
@@ -177,14 +169,13 @@ class _States(Struct, frozen=True):
         """
         script = f"{without_ending(os.path.basename(file), endings())}.py"
         folders = (os.path.relpath(os.path.dirname(file), os.path.abspath(self.base)), self.home)
-        own = place if self.ours == OURS else ["--state-dir", f"{self.ours}/{name}"]
+        own = place if self.ours == OURS else options_for(f"{self.ours}/{name}", "")
         for path in dict.fromkeys(os.path.normpath(os.path.join(folder, script)) for folder in folders):
             program = _Program(self.at(path), _text(self.at(path)))
             if program.text and load("python").verify_output(program, "").status == VerifyStatus.SOURCE_MISSING:
                 ended = ask_program([path, "status", *own, "--json"], self.base)
                 if ended.code == 0:
-                    facts: Mapping[str, Any] = json.loads(ended.output)
-                    return facts
+                    return decode(ended.output, type=dict[str, Any])
         return None
 
     def of_make(self, name: str) -> Run:

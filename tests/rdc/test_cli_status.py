@@ -226,6 +226,16 @@ def test_a_folder_with_the_name_of_an_option_is_no_option(tmp_path: Path) -> Non
     assert f"rdc run {file} answer 2 yes --state-dir .rdc/deploy@-h" in shown.out
 
 
+def test_a_folder_with_the_name_of_another_program_is_named_by_its_path(tmp_path: Path) -> None:
+    file = document(tmp_path)
+    for label in ("x", "y"):
+        assert spawn("run", file, "--as", label, cwd=tmp_path).code == 75
+    assert spawn("run", file, "answer", "2", "no", "--as", "x", cwd=tmp_path).code == 0
+    (tmp_path / ".rdc/deploy@y").rename(tmp_path / ".rdc/other@x")
+    run = runs(tmp_path)["other@x"]
+    assert (run["state"], run["next"][0]) == ("waiting", f"rdc run {file} answer 2 yes --state-dir .rdc/other@x")
+
+
 def test_status_waits_for_no_pipe(tmp_path: Path) -> None:
     (tmp_path / ".rdc/bad").mkdir(parents=True)
     os.mkfifo(tmp_path / ".rdc/bad/journal")

@@ -160,6 +160,13 @@ def test_a_document_read_with_options_keeps_nothing(tmp_path: Path) -> None:
     assert not kept(tmp_path).exists()
 
 
+def test_a_state_directory_elsewhere_keeps_its_files(tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", ASKS.format("true"))
+    document(tmp_path, "state/program.json", "mine")
+    assert spawn("run", "a.runbook.md", "--state-dir", "state", cwd=tmp_path).code == 75
+    assert (tmp_path / "state/program.json").read_text() == "mine"
+
+
 def deeply_nested(_: dict[str, Any]) -> str:
     return "[" * 100_000
 

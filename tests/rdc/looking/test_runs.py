@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -356,10 +357,11 @@ def test_the_name_of_a_folder_is_no_option(client: Client, folder: Path, name: s
     run(cwd=folder)
     shutil.copytree(journal(folder).parent, folder / ".rdc" / f"deploy@{name}")
     stream = client.stream(quote(f"deploy@{name}", safe=""))
-    states = (data["message"] for kind, data in stream.events() if kind == "state")
-    assert next(filter(None, states)).startswith(f"--as '{name}': use up to 64 letters")
+    states = (data["next"] for kind, data in stream.events() if kind == "state")
+    place = shlex.join(["--state-dir", f".rdc/deploy@{name}"])
+    assert next(filter(None, states))[0].endswith(f" answer 2 yes {place}")
     stream.close()
-    assert client.answer(quote(f"deploy@{name}", safe=""), step="2", at="2:2", reply="yes", by="ann").status == 409
+    assert client.answer(quote(f"deploy@{name}", safe=""), step="2", at="2:2", reply="yes", by="ann").status == 200
 
 
 def test_no_link_is_followed(client: Client, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
