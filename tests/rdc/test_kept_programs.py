@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,7 +51,7 @@ CASES = {
     "runbook": ("a.runbook.md", ASKS.format("true"), ()),
     "complete": ("a.runbook.md", ASKS.partition("## 2")[0].format("true"), ()),
     "stop": ("a.runbook.md", ASKS.format("false"), ()),
-    "killed": ("a.runbook.md", ASKS.format("kill -9 $PPID; sleep 1"), ()),
+    "killed": ("a.runbook.md", ASKS.format("exec kill -9 $PPID"), ()),
     "named": ("ops/a.runbook.md", ASKS.format("true"), ("--as", "blue")),
     "inputs": ("a.runbook.md", SECRET, ("--input", "HOST=web-1", "--logs")),
     "gate": ("launch.workflow.yaml", WORKFLOW, ("--agent", "cat")),
@@ -94,6 +96,7 @@ def test_a_run_looks_the_same_by_its_kept_program_and_by_its_document(
     document(tmp_path, name, text)
     monkeypatch.setenv("TOKEN", "hunter22")
     spawn("run", name, *options, cwd=tmp_path, TOKEN="hunter22")
+    time.sleep(0.2 * (case == "killed"))  # until its command has ended too
     found = runs(tmp_path, monkeypatch, compiles=False)
     for path in tmp_path.glob(".rdc/*/program.json"):
         path.unlink()
@@ -193,6 +196,26 @@ def test_a_forged_file_shows_nothing(forged: str, waiting: Path, monkeypatch: py
     with pytest.raises(AssertionError, match="compiled"):
         runs(waiting, monkeypatch, compiles=False)
     assert runs(waiting, monkeypatch, compiles=True) == honest
+
+
+def test_a_forged_file_shows_nothing_after_the_end(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document(waiting, "a.runbook.md", CASES["stop"][1])
+    assert spawn("run", "a.runbook.md", "--as", "b", cwd=waiting).code == 1
+    content = json.loads(kept(waiting, "a@b").read_text())
+    FORGED["question"](content)
+    kept(waiting, "a@b").write_text(json.dumps(content))
+    assert runs(waiting, monkeypatch, compiles=True)[1].next[0] == "rdc run a.runbook.md retry --as b"
+
+
+def test_another_run_at_the_same_path_from_here_is_not_shown(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run in `sub` is chosen by its path from there, and at this path from here is one that has ended."""
+    (waiting / ".rdc/a").rename(waiting / ".rdc/z")
+    shutil.copytree(waiting, waiting.parent / "sub", symlinks=True)
+    (waiting.parent / "sub").rename(waiting / "sub")
+    assert spawn("run", "a.runbook.md", "answer", "2", "yes", "--state-dir", ".rdc/z", cwd=waiting).code == 0
+    monkeypatch.chdir(waiting)
+    assert [run.state for run in status.runs_in("sub")] == ["waiting"]
+    assert [run.state for run in status.runs_in(".")] == ["complete"]
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder", "empty"])
