@@ -31,7 +31,6 @@ from compiler.text.source import Source, Span
 from compiler.text.suggestions import nearest_name
 from rdc.output.target_options import check_tables
 from rdc.runs.control import (
-    UNFINISHED,
     StrPath,
     answer,
     check_end,
@@ -45,7 +44,7 @@ from rdc.runs.control import (
     start_step,
     step,
 )
-from rdc.runs.model import Asks, Current, Entry, Error, FinishedStep, Run
+from rdc.runs.model import UNFINISHED, Asks, Current, Entry, Error, FinishedStep, Run
 
 __all__ = [
     "UNFINISHED",

@@ -15,8 +15,8 @@ from rdc.commands.common.documents import language_options
 from rdc.commands.common.reporter import Reporter
 from rdc.output.target_options import check_names
 from rdc.runs.completion import suggestions
-from rdc.runs.kept import home_of, keeping
 from rdc.runs.status import elsewhere, take_moved
+from rdc.runs.stored import home_of, storing
 from rdc.runs.tables import table_of
 from rdc.terminal.cells import visible
 from runtime_shim.editions import main
@@ -82,7 +82,7 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
     host = Host(_called(file, settings), home=home_of(compilation.project.root), moved=take_moved)
     more: list[type[Extension]] = [MockRuns]
     if not (settings.front_end or settings.options):  # `rdc status` knows no options
-        more.append(keeping(compilation, table))
+        more.append(storing(compilation, table))
     code = main(table, words, host, more, __version__)
     if code == EXIT_REFUSED and folders and len(found) != 1:
         where = "runs of it are in" if found else "these folders have no run of it either:"

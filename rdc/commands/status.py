@@ -5,6 +5,7 @@ import os
 
 import click
 
+from rdc.commands import load
 from rdc.runs.model import Run
 from rdc.runs.status import runs_in
 from rdc.terminal.cells import visible
@@ -26,9 +27,7 @@ def command(file: str | None, as_json: bool) -> int:
     """
     if file is not None:
         words = ["--", file, "status", *["--json"][:as_json]]
-        from rdc.commands.run import command as run  # noqa: PLC0415 (it loads the compiler)
-
-        code: int = run.main(words, prog_name="rdc run", standalone_mode=False)
+        code: int = load("run").main(words, prog_name="rdc run", standalone_mode=False)
         return code
     found = runs_in(os.curdir)
     if as_json:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from compiler.diagnostics.model import Severity
 from compiler.driver import Settings, compile_file
-from rdc.runs.model import Error, Run
+from rdc.runs.model import UNFINISHED, Error, Run
 
 if TYPE_CHECKING:
     from rdc.runs.process import Ended, Running
@@ -25,9 +25,6 @@ EXIT_REFUSED, EXIT_INTERNAL = 2, 70
 
 LOOK = "look at the run with `rdc.api.runs`"
 """The remedy of a refusal without one."""
-
-UNFINISHED = frozenset({"ready", "running", "waiting", "interrupted"})
-"""The states of runs that can continue."""
 
 CALLERS = frozenset({"--agent", "--agent-for", "--agent-model", "--executor", "--mock", "--tool"})
 """The options that decide who acts at a step, so `status` takes them too."""

@@ -10,7 +10,8 @@ from typing import Any
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
-from runtime_shim.engine.state import ENDED
+UNFINISHED = frozenset({"ready", "running", "waiting", "interrupted"})
+"""The states of runs that can continue."""
 
 
 class Error(Exception):
@@ -148,7 +149,7 @@ class Run(Struct, frozen=True):
 
 def with_facts(run: Run, facts: Mapping[str, Any]) -> Run:
     """Return a run with the facts that its own program shows."""
-    is_over = facts["state"] in (*ENDED, "expired", "none")
+    is_over = facts["state"] not in UNFINISHED
     question = ": ".join(filter(None, (facts.get("step_title"), facts.get("question"))))
     return replace(
         run,

@@ -20,9 +20,9 @@ from backends.registry import load
 from compiler.frontends import endings
 from compiler.project.project import is_root, open_project, project_around
 from compiler.text.source import sha256_of, without_ending
-from rdc.runs.kept import kept_run
 from rdc.runs.model import Run, finished_step, options_for, with_facts
 from rdc.runs.process import ask_program, run_process
+from rdc.runs.stored import stored_run
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.private import is_trusted
 from runtime_shim.engine.program import Table, UsageError
@@ -141,11 +141,11 @@ class _States(Struct, frozen=True):
             source = os.path.relpath(file, os.path.abspath(self.base))
             own = place if root == folder else options_for(f"{self.ours}/{name}", "")
             run = replace(run, document=source, place=own)
-        if str(state.begin.get("edition")).partition(" ")[0] in _TELLING and (told := self._told(file, name, place)):
-            return with_facts(run, told)
+        if str(state.begin.get("edition")).partition(" ")[0] in _TELLING and (shown := self._told(file, name, place)):
+            return with_facts(run, shown)
         if not run.document:
             return replace(run, next=self._script(run.source, place))
-        return kept_run(run, root, shlex.join(["rdc", "run", run.document])) or self._of_document(run)
+        return stored_run(run, root, shlex.join(["rdc", "run", run.document])) or self._of_document(run)
 
     def _of_document(self, run: Run) -> Run:
         """Compile a run's document in a separate process: modules that the program needs stay loaded."""

@@ -46,7 +46,10 @@ def test_the_tools_have_hints_and_one_result(tmp_path: Path, mode: str) -> None:
         (schema,) = {json.dumps(tool.output_schema) for tool in tools}
         assert len(b",".join(tool.model_dump_json(by_alias=True, exclude_none=True).encode() for tool in tools)) < 3_072
         listed = await host.raw("list")
-        Draft202012Validator(json.loads(schema)).validate(content_of(listed))
+        valid = Draft202012Validator(json.loads(schema))
+        valid.validate(content_of(listed))
+        wrong: dict[str, object] = {"message": 3, "step": "2", "done": {}, "documents": "", "resumed": "yes"}
+        assert not any(valid.is_valid({**content_of(listed), name: value}) for name, value in wrong.items())
         assert content_of(listed)["documents"] == [
             {"document": "loud.runbook.md", "title": "Loud", "inputs": [], "runs": {}}
         ]

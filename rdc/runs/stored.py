@@ -2,7 +2,7 @@
 
 The file is as untrusted as its directory. Nothing in it is executed, and it counts only if its hash is that in the
 journal and the documents haven't changed. All other subcommands compile the document and refuse a run with another
-hash. So whoever writes both can show another question, but its answer is refused.
+hash. If someone forges both, `rdc status` shows another question, but its answer is refused.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 NAME = "program.json"
 
 
-class Kept(Struct, frozen=True, forbid_unknown_fields=True):
+class Stored(Struct, frozen=True, forbid_unknown_fields=True):
     """The table of a program, the version of rdc, and the hashes of the files that were read, by path from the root."""
 
     version: str
@@ -47,25 +47,25 @@ class Kept(Struct, frozen=True, forbid_unknown_fields=True):
     table: dict[str, Any]
 
 
-def keeping(made: Compilation, table: Table) -> type[Extension]:
-    """Return an extension that keeps the table of a document with each run that starts or continues."""
+def storing(made: Compilation, table: Table) -> type[Extension]:
+    """Return an extension that stores the table of a document with each run that starts or continues."""
     root, read = made.project.root, made.sources.values()
     sources = {one.name: one.sha256 for one in read if os.path.basename(one.name) not in CONFIGURATIONS}
     sources |= _hashes(root, CONFIGURATIONS)
 
-    class KeptProgram(Extension):
+    class StoredProgram(Extension):
         def event(self, event: str, _fields: Table) -> None:
             store = self.session.store
             if event == "run_started" and os.path.basename(os.path.dirname(store.folder)) == OURS:  # listed ones
-                kept = {"version": __version__, "sources": sources, "table": table}
+                stored = {"version": __version__, "sources": sources, "table": table}
                 with suppress(OSError, UsageError):  # without it, `rdc status` compiles the document
-                    _keep(store.within, to_json(kept).encode())
+                    _store(store.within, to_json(stored).encode())
 
-    return KeptProgram
+    return StoredProgram
 
 
-def kept_run(run: Run, root: str, prog: str) -> Run | None:
-    """Return a run as its kept program shows it, or None if that doesn't count.
+def stored_run(run: Run, root: str, prog: str) -> Run | None:
+    """Return a run as its stored program shows it, or None if that doesn't count.
 
     `root` is the root of its project, and `prog` the command of its program. No program is started.
     """
@@ -92,7 +92,7 @@ def _hashes(root: str, names: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _keep(folder: Folder, data: bytes) -> None:
+def _store(folder: Folder, data: bytes) -> None:
     """Write the file in a state directory, unless it is there."""
     with suppress(FileNotFoundError), open(folder.open(NAME, os.O_RDONLY), "rb") as file:
         if file.read(LARGEST_FILE) == data:
@@ -103,9 +103,9 @@ def _keep(folder: Folder, data: bytes) -> None:
 def _table_in(directory: str, root: str) -> Table | None:
     """Return the table in a state directory, if it is that of the documents as they are now."""
     with open(os.path.join(directory, NAME), "rb", opener=at_once) as file:
-        kept = msgspec.json.decode(file.read(LARGEST_FILE), type=Kept)
-    is_due = kept.version == __version__ and kept.sources == _hashes(root, [*kept.sources])
-    return kept.table if is_due else None
+        stored = msgspec.json.decode(file.read(LARGEST_FILE), type=Stored)
+    is_due = stored.version == __version__ and stored.sources == _hashes(root, [*stored.sources])
+    return stored.table if is_due else None
 
 
 def _status(run: Run, table: Table, host: Host) -> Mapping[str, Any] | None:

@@ -74,7 +74,7 @@ def runs(folder: Path, monkeypatch: pytest.MonkeyPatch, *, compiles: bool) -> li
         return status.runs_in(".")
 
 
-def kept(folder: Path, name: str = "a") -> Path:
+def stored(folder: Path, name: str = "a") -> Path:
     return folder / ".rdc" / name / "program.json"
 
 
@@ -88,7 +88,7 @@ def waiting(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_run_looks_the_same_by_its_kept_program_and_by_its_document(
+def test_a_run_looks_the_same_by_its_stored_program_and_by_its_document(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name, text, options = CASES[case]
@@ -111,7 +111,7 @@ def test_a_running_step_looks_the_same(waiting: Path, monkeypatch: pytest.Monkey
     step.start()
     with (waiting / "gate").open("w") as gate:
         found = runs(waiting, monkeypatch, compiles=False)[1]
-        kept(waiting, "b").unlink()
+        stored(waiting, "b").unlink()
         assert found == runs(waiting, monkeypatch, compiles=True)[1]
         assert (found.state, found.step) == ("running", "1")
         gate.write("go\n")
@@ -135,7 +135,7 @@ def test_the_document_decides_after_a_change(changed: str, tmp_path: Path, monke
     assert runs(tmp_path, monkeypatch, compiles=False)[0].state == "waiting"
 
 
-def test_an_adopted_version_is_kept(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_adopted_version_is_stored(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document(waiting, "a.runbook.md", ASKS.format("true").replace("NO: STOP", "NO: GOTO 1"))
     assert runs(waiting, monkeypatch, compiles=True)[0].next == ("rdc run a.runbook.md status",)
     assert spawn("run", "a.runbook.md", "resume", "--adopt", cwd=waiting).code == 75
@@ -143,24 +143,24 @@ def test_an_adopted_version_is_kept(waiting: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_file_is_written_once_and_privately(waiting: Path) -> None:
-    before = kept(waiting).stat()
+    before = stored(waiting).stat()
     assert before.st_mode & 0o777 == 0o600
     assert spawn("run", "a.runbook.md", "resume", cwd=waiting).code == 75
-    assert kept(waiting).stat() == before or kept(waiting).stat().st_ino == before.st_ino
+    assert stored(waiting).stat() == before or stored(waiting).stat().st_ino == before.st_ino
     assert spawn("run", "a.runbook.md", "run", "--dry-run", "--as", "b", cwd=waiting).code == 0
     assert not (waiting / ".rdc/a@b").exists()
-    assert sorted(path.name for path in kept(waiting).parent.iterdir()) == [
+    assert sorted(path.name for path in stored(waiting).parent.iterdir()) == [
         ".gitignore",
         "journal",
         "lock",
-        kept(waiting).name,
+        stored(waiting).name,
     ]
 
 
-def test_a_document_read_with_options_keeps_nothing(tmp_path: Path) -> None:
+def test_a_document_read_with_options_stores_nothing(tmp_path: Path) -> None:
     document(tmp_path, "a.md", ASKS.format("true"))
     assert spawn("run", "--from", "rundown", "a.md", cwd=tmp_path).code == 75
-    assert not kept(tmp_path).exists()
+    assert not stored(tmp_path).exists()
 
 
 def test_a_state_directory_elsewhere_keeps_its_files(tmp_path: Path) -> None:
@@ -190,9 +190,9 @@ FORGED: dict[str, Callable[[dict[str, Any]], Any]] = {
 @pytest.mark.parametrize("forged", FORGED)
 def test_a_forged_file_shows_nothing(forged: str, waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     honest = runs(waiting, monkeypatch, compiles=False)
-    content = json.loads(kept(waiting).read_text())
+    content = json.loads(stored(waiting).read_text())
     changed = FORGED[forged](content)
-    kept(waiting).write_text(changed if isinstance(changed, str) else json.dumps(content))
+    stored(waiting).write_text(changed if isinstance(changed, str) else json.dumps(content))
     with pytest.raises(AssertionError, match="compiled"):
         runs(waiting, monkeypatch, compiles=False)
     assert runs(waiting, monkeypatch, compiles=True) == honest
@@ -201,9 +201,9 @@ def test_a_forged_file_shows_nothing(forged: str, waiting: Path, monkeypatch: py
 def test_a_forged_file_shows_nothing_after_the_end(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document(waiting, "a.runbook.md", CASES["stop"][1])
     assert spawn("run", "a.runbook.md", "--as", "b", cwd=waiting).code == 1
-    content = json.loads(kept(waiting, "a@b").read_text())
+    content = json.loads(stored(waiting, "a@b").read_text())
     FORGED["question"](content)
-    kept(waiting, "a@b").write_text(json.dumps(content))
+    stored(waiting, "a@b").write_text(json.dumps(content))
     assert runs(waiting, monkeypatch, compiles=True)[1].next[0] == "rdc run a.runbook.md retry --as b"
 
 
@@ -222,7 +222,7 @@ def test_another_run_at_the_same_path_from_here_is_not_shown(waiting: Path, monk
 def test_nothing_else_is_read_or_written_in_its_place(
     kind: str, waiting: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, elsewhere = kept(waiting), waiting / "elsewhere"
+    path, elsewhere = stored(waiting), waiting / "elsewhere"
     path.rename(elsewhere)
     text = elsewhere.read_text()
     make: dict[str, Callable[[], object]] = {
@@ -246,9 +246,9 @@ def test_no_one_can_answer_a_question_that_is_not_in_the_document(
     document(forger, "a.runbook.md", text)
     (forger / "rdc.toml").touch()
     assert spawn("run", "a.runbook.md", cwd=forger).code == 75
-    content = json.loads(kept(forger).read_text())
-    content["sources"] = json.loads(kept(waiting).read_text())["sources"]
-    kept(waiting).write_text(json.dumps(content))
+    content = json.loads(stored(forger).read_text())
+    content["sources"] = json.loads(stored(waiting).read_text())["sources"]
+    stored(waiting).write_text(json.dumps(content))
     assert runs(waiting, monkeypatch, compiles=True)[0].question.endswith("Is it up?")
     (waiting / ".rdc/a/journal").write_bytes((forger / ".rdc/a/journal").read_bytes())
     assert runs(waiting, monkeypatch, compiles=False)[0].question.endswith("Is all well?")
