@@ -1,8 +1,8 @@
 """The program of a run as data beside its journal: `rdc status` shows the run by it, without compiling the document.
 
 The file is as untrusted as its directory. Nothing in it is executed, and it counts only if its hash is that in the
-journal and the documents haven't changed. What answers or continues a run compiles the document, and refuses a run with
-another hash. If someone forges both, `rdc status` shows another question, but its answer is refused.
+journal and the documents haven't changed. Commands that answer or continue a run compile the document and refuse a
+run with another hash. If someone forges both, `rdc status` shows another question, but its answer is refused.
 """
 
 from __future__ import annotations
