@@ -22,6 +22,11 @@ class Span(Struct, frozen=True, order=True, gc=False):
     end_line: int
     end_column: int
 
+    def has(self, inner: Span) -> bool:
+        """Return whether another range is inside this one."""
+        is_behind = (self.line, self.column) <= (inner.line, inner.column)
+        return is_behind and (inner.end_line, inner.end_column) <= (self.end_line, self.end_column)
+
 
 STANDARD_INPUT = "<stdin>"
 """The path of a document that is not from a file."""

@@ -25,10 +25,7 @@ _SHOWN = ("STEP", "SYSTEM", "ARTIFACTS")
 def marks_of(job: Job) -> Marks:
     """Return the marks of a playbook, also after errors."""
     source = job.source
-    marker = Marker(source)
-    entries = entries_of_frontmatter(source)
-    marker.options(entries)
-    marker.keys(entries)
+    marker = Marker(source, entries_of_frontmatter(source))
     lines = parse(source, read_block(source)[1]).scanned.lines
     headings = (line for line in lines if line.kind in (*HEADINGS, *_INNER))
     extents = sections(source, ((line.number, 1 if line.kind in HEADINGS else 2) for line in headings))

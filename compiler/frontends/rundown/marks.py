@@ -1,9 +1,10 @@
 """The marks of a runbook (see `compiler/frontends/common/marks.py`)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from compiler.diagnostics.issues import OptionSource
 from compiler.frontends.common.interface import Job
-from compiler.frontends.common.marking import Marker, entries_of_frontmatter, numbered, sections, unfit_name
+from compiler.frontends.common.marking import Marker, entries_of_frontmatter, numbered, sections, unfit_name, whole
 from compiler.frontends.common.marks import Kind, Mark, Marks
 from compiler.frontends.rundown import PROSE
 from compiler.frontends.rundown.parse.blocks import Block
@@ -12,7 +13,7 @@ from compiler.frontends.rundown.parse.outline import HEADERS, scan
 from compiler.frontends.rundown.syntax import EXECUTABLE, Goto, Identifier, Transition, spell
 from compiler.ir.texts import is_identifier
 from compiler.text.regex import Regex
-from compiler.text.source import Span
+from compiler.text.source import Source, Span
 
 _ID = Regex(r"(\{N\}|\w+)(?:\.(\{n\}|\w+))?")
 _VALUE = Regex(r"(?<!\$)\{\{([A-Za-z_]\w*)\}\}")
@@ -22,12 +23,19 @@ _WRITTEN = Regex(r"(?<![\w${.-])([A-Za-z_]\w*)(?==(?!=)|<<(?!<))")
 
 def marks_of(job: Job) -> Marks:
     """Return the marks of a runbook, also after errors."""
-    source = job.source
-    scanned = scan(source, PROSE.first(job.configured) or {})
-    marker = Marker(source, ids)
-    entries = entries_of_frontmatter(source)
-    marker.options(entries)
-    marker.keys(entries)
+    return marks_in(job.source, PROSE.first(job.configured) or {})
+
+
+def step_references(source: Source) -> Marks:
+    """Return the references to steps in the frontmatter, each to a whole path such as `1.2/lint.runbook.md/3`."""
+    marker = Marker(source, entries_of_frontmatter(source), whole)
+    return tuple(mark for mark in marker.found if mark.kind is Kind.STEP)
+
+
+def marks_in(source: Source, prose: Mapping[str, OptionSource]) -> Marks:
+    """Return the marks of a runbook whose project names these prose sections."""
+    scanned = scan(source, prose)
+    marker = Marker(source, entries_of_frontmatter(source), ids)
     headings = (block for block in scanned.blocks if block.type in HEADERS or block.type == "PROSE")
     extents = sections(source, ((block.line, 2 if block.type == "SUBSTEP" else 1) for block in headings))
     has_steps = False

@@ -7,17 +7,16 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from compiler.diagnostics.model import Diagnostic, Edit, Fix
+from compiler.frontends.common.marks import Kind, names
 from compiler.frontends.rundown.check.numbering import (
     AmbiguousReferenceError,
-    Line,
     Numbering,
-    renumber_frontmatter,
     unclear_references,
 )
 from compiler.frontends.rundown.parse.checklist import TASK
 from compiler.frontends.rundown.parse.document import _MOST, question_in
 from compiler.frontends.rundown.printing import heading, section
-from compiler.frontends.rundown.syntax import AnyStep, Dynamic, Goto, Runbook, Step, Substep, Word, all_steps, spell
+from compiler.frontends.rundown.syntax import AnyStep, Dynamic, Runbook, Step, Substep, Word, all_steps, spell
 from compiler.reading.comments import ignoring_lines
 from compiler.text.regex import Regex
 from compiler.text.source import Source, Span
@@ -103,8 +102,6 @@ def _beside_commands(source: Source, runbook: Runbook) -> Iterator[_Beside]:
 
 _NEW = 10**9  # the number of the new step until all steps are numbered; a document can't have this number
 
-_ID = Regex(r"(?:\{N\}|\w+)(?:\.(?:\{n\}|\w+))?")
-
 _TRANSITION = Regex(r" {0,3}[-*+] +(?P<word>PASS|FAIL|YES|NO)[ :]")
 
 
@@ -147,27 +144,26 @@ def split(source: Source, runbook: Runbook, step: AnyStep, *, asks_first: bool) 
 def _renumbered(source: Source, runbook: Runbook, step: AnyStep, asks_first: bool) -> list[str] | None:
     """Return the document's lines with the numbers after the split, or None if a reference is unclear.
 
-    Jumps to the step lead to the first of the two; its settings belong to the command.
+    Jumps to the step lead to the first of the two; its settings and rules belong to the command.
     """
+    from compiler.frontends.rundown.marks import marks_in, step_references  # noqa: PLC0415 (few documents need them)
+
     jumping, setting = (_numbering(runbook, step, after=after) for after in (True, not asks_first))
-    jumps = replace(runbook, declared=replace(runbook.declared, steps=()))
-    settings = replace(runbook, steps=(), scenarios=())
-    pairs = ((jumps, jumping), (settings, setting))
-    if any(found for part, numbering in pairs for found in unclear_references(source, part, numbering)):
+    jumps = replace(runbook, declared=replace(runbook.declared, steps=(), rules=()))
+    pairs, known = ((jumps, jumping), (replace(runbook, steps=(), scenarios=()), setting)), step_references(source)
+    if any(found for part, numbering in pairs for found in unclear_references(source, part, numbering, known)):
         return None
-    lines: Sequence[Line] = [Line(line, "", number) for number, line in enumerate(source.lines, 1)]
-    for part, numbering in pairs:
-        lines = renumber_frontmatter(lines, part, numbering)
-    written = [line.text for line in lines]
-    try:
-        references = sorted(_references(runbook, jumping), reverse=True)
-    except AmbiguousReferenceError:  # in a document with duplicate numbers
-        return None
-    for span, new in references:
-        line = written[span.line - 1]
-        old = _ID.match(line, span.column - 1)
-        written[span.line - 1] = line[: span.column - 1] + new + line[old.end() if old else span.end_column - 1 :]
-    return written
+    marks, lines = marks_in(source, {}), list(source.lines)
+    options = names(marks, Kind.KEY).get("rdc")
+    for mark in reversed([mark for mark in marks if mark.kind is Kind.STEP]):
+        place, is_setting = mark.span, options and options.extent and options.extent.has(mark.span)
+        try:
+            new = (setting if is_setting else jumping).label(mark.id).rpartition(".")[2]
+        except AmbiguousReferenceError:  # in a document with duplicate numbers
+            return None
+        line = lines[place.line - 1]
+        lines[place.line - 1] = line[: place.column - 1] + new + line[place.end_column - 1 :]
+    return lines
 
 
 def _numbering(runbook: Runbook, step: AnyStep, *, after: bool) -> Numbering:
@@ -183,21 +179,6 @@ def _numbering(runbook: Runbook, step: AnyStep, *, after: bool) -> Numbering:
         else:
             steps.append(each)
     return Numbering(replace(runbook, steps=tuple(steps)))
-
-
-def _references(runbook: Runbook, numbering: Numbering) -> Iterator[tuple[Span, str]]:
-    for step in runbook.steps:
-        labels = [(step.span, spell(step.id))]
-        labels += [(substep.span, f"{spell(step.id)}.{spell(substep.id)}") for substep in step.substeps]
-        yield from ((span, numbering.label(label)) for span, label in labels if numbering.label(label) != label)
-    for each in all_steps(runbook):
-        for transition in each.transitions:
-            if isinstance(transition.action, Goto) and transition.action.target.step is not None:
-                target = transition.action.target
-                label = str(target).removeprefix("NEXT ")
-                if numbering.label(label) != label:
-                    span = target.span
-                    yield replace(span, column=span.end_column - len(label)), numbering.label(label)
 
 
 def _parts(source: Source, runbook: Runbook, step: AnyStep, lines: Sequence[str]) -> _Parts | None:
