@@ -1,7 +1,7 @@
 """Find the keys and values of YAML and JSON text with their exact places, also in text that is half written.
 
-Valid YAML is read as a tree. `loose` reads any text line by line: it adds brackets that are missing, and ends a quote
-that is not closed with its line. Nothing here raises.
+Lines are read by their indentation, without a parser of YAML: a missing bracket is added, and a quote that is not
+closed ends with its line. Nothing here raises.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from compiler.reading.json import BrokenJsonError, load_json
-from compiler.reading.yaml import ranges
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, Lines, Span
 
@@ -74,18 +73,6 @@ def placed(text: str, lines: Lines, found: Iterable[Found]) -> tuple[Entry, ...]
         return Entry(one.path, key, plain(one.start, end) if is_text else None, lines.range(one.start, end), is_text)
 
     return tuple(map(entry, sorted(found, key=lambda one: ((one.key or (one.start,))[0], len(one.path)))))
-
-
-def entries(text: str, first_line: int = 1, list_key: str = "") -> tuple[Entry, ...]:
-    """Return the entries of YAML or JSON, whose lines count from a number; a list is below `list_key`.
-
-    An alias in valid YAML has no entries.
-    """
-    start = text.lstrip()[:1]
-    found = None if start in ("{", "[", "") else ranges(text, list_key)
-    if found is None:
-        return loose(text, first_line, (list_key,) if list_key and start in ("-", "[") else ())
-    return placed(text, Lines(text, first_line), (Found(*one) for one in found))
 
 
 _FLOW = Regex(
@@ -320,7 +307,7 @@ class _Loose:
             self._at = end = limit
         elif first in ("{", "["):
             flow = _Flow(self._text)
-            end = flow.read(path, key, start, limit)
+            end = flow.read(path, key, named.end() if named else start, limit)
             for one in flow.found:
                 self._add(one)
             self._at = max(self._at, limit if end == limit else self._end(end) + 1)
@@ -363,10 +350,15 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def loose(text: str, first_line: int = 1, path: KeyPath = ()) -> tuple[Entry, ...]:
-    """Return the entries of YAML or JSON text that may have errors; `path` is the path of the whole text."""
-    if text.lstrip()[:1] in ("{", "["):
-        flow = _Flow(text, is_broken=not _is_json(text))
-        flow.read(path, None, text.index(text.lstrip()[0]), len(text))
-        return placed(text, Lines(text, first_line), flow.found)
-    return placed(text, Lines(text, first_line), _Loose(text, path).read())
+def entries(text: str, first_line: int = 1, list_key: str = "") -> tuple[Entry, ...]:
+    """Return the entries of YAML or JSON, whose lines count from a number; a list is below `list_key`.
+
+    An alias has no entries.
+    """
+    start = text.lstrip()[:1]
+    path = (list_key,) if list_key and start in ("-", "[") else ()
+    if start not in ("{", "["):
+        return placed(text, Lines(text, first_line), _Loose(text, path).read())
+    flow = _Flow(text, is_broken=not _is_json(text))
+    flow.read(path, None, text.index(start), len(text))
+    return placed(text, Lines(text, first_line), flow.found)

@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from msgspec import Struct
 
-from compiler.reading.entries import Entry, loose
+from compiler.reading.entries import Entry, entries
 from compiler.reading.toml import keys_by_line
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, Span
@@ -32,10 +32,10 @@ _WORD = Regex(r"[^\s:,\[\]{}\"'#=]*")
 _BEFORE_KEY = Regex(r"[ \t]*(?:-[ \t]+)*[\"']?")
 
 
-def position_in_yaml(lines: Sequence[str], first: int, line: int, column: int, path: KeyPath = ()) -> Position | None:
+def position_in_yaml(lines: Sequence[str], first: int, line: int, column: int) -> Position | None:
     """Return the key or value at a position of YAML or JSON, whose lines count from `first`; None in other places.
 
-    A word that could be the start of a key is read as one. `path` is the path of the whole text.
+    A word that could be the start of a key is read as one.
     """
     text = lines[line - first]
     start, end = _word(text, column - 1)
@@ -49,10 +49,10 @@ def position_in_yaml(lines: Sequence[str], first: int, line: int, column: int, p
     indent = len(text) - len(text.lstrip())
     below = takewhile(lambda row: not row.strip() or row[:indent].isspace() or not indent, lines[line - first + 1 :])
     rows = [*lines[: line - first], changed, *below]  # nothing below the keys beside it matters
-    entries = loose("\n".join(rows), first, path)
-    for entry in reversed(entries):
+    found = entries("\n".join(rows), first)
+    for entry in reversed(found):
         if entry.key and _has(entry.key, place):
-            beside = _beside(entries, entry, place)
+            beside = _beside(found, entry, place)
             return Position((*entry.path[:-1], word), place, True, _is_inside(text, start, end), beside)
         if entry.value and _has(entry.value, place):
             span = entry.value if changed == text else place
@@ -73,9 +73,9 @@ def _has(span: Span, place: Span) -> bool:
     return span.line == place.line and span.column <= place.column <= span.end_column
 
 
-def _beside(entries: Iterable[Entry], one: Entry, place: Span) -> frozenset[str]:
+def _beside(known: Iterable[Entry], one: Entry, place: Span) -> frozenset[str]:
     around = one.path[:-1]
-    found = (each for each in entries if each.key and each.path[:-1] == around and not _has(each.key, place))
+    found = (each for each in known if each.key and each.path[:-1] == around and not _has(each.key, place))
     return frozenset(each.path[-1] for each in found)
 
 
