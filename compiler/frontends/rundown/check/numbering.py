@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, count
+from itertools import count
+from operator import ne
 from typing import NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostics.model import Diagnostic
+from compiler.diagnostics.model import Diagnostic, Edit
 from compiler.frontends.common.marks import Marks
 from compiler.frontends.rundown.syntax import (
     Goto,
@@ -28,6 +28,13 @@ from compiler.rules.model import DeclaredRule
 from compiler.scenarios.model import Event
 from compiler.scenarios.model import Goto as Jump
 from compiler.text.source import Source, Span
+
+
+class Renumbering(NamedTuple):
+    """The edits for new numbers, and the references to a number that several steps have, or none before renumbering."""
+
+    edits: list[Edit]
+    unclear: list[Diagnostic]
 
 
 class Reference(NamedTuple):
@@ -56,11 +63,26 @@ def _references(runbook: Runbook, numbering: Numbering) -> Iterator[Reference]:
         yield Reference(rule.place.span, rule.sentence, new, shown, subject, "write the rule on one line")
 
 
-def unclear_references(source: Source, runbook: Runbook, numbering: Numbering, marks: Marks) -> Iterator[Diagnostic]:
-    """Report references to a number that several steps have, or that no step has before renumbering.
+def renumbering(source: Source, runbook: Runbook, numbering: Numbering, marks: Marks) -> Renumbering:
+    """Return the edits for new numbers in the frontmatter; `marks` are its references to steps, each as a whole."""
+    edits: list[Edit] = []
+    found = [*_unclear_targets(source, runbook, numbering)]
+    for one in _references(runbook, numbering):
+        try:
+            new = one.new()
+            inside = {mark: numbering.path(mark.name) for mark in marks if one.span and one.span.has(mark.span)}
+        except AmbiguousReferenceError as error:
+            found.append(_unclear(source, one.span, one.shown, error))
+            continue
+        own = [Edit(mark.span, name) for mark, name in inside.items() if name != mark.name]
+        if len(own) != sum(map(ne, one.old.split(), new.split())):
+            problem = f"rdc cannot renumber {one.subject} in this form"
+            found.append(Diagnostic("RD117", source.path, one.span, problem, one.remedy))
+        edits += own
+    return Renumbering(edits, found)
 
-    `marks` are the references in the frontmatter, each to a whole path such as `2/lint.runbook.md/1`.
-    """
+
+def _unclear_targets(source: Source, runbook: Runbook, numbering: Numbering) -> Iterator[Diagnostic]:
     for step in all_steps(runbook):
         for transition in step.transitions:
             if isinstance(transition.action, Goto):
@@ -69,17 +91,6 @@ def unclear_references(source: Source, runbook: Runbook, numbering: Numbering, m
                     numbering.target(target)
                 except AmbiguousReferenceError as error:
                     yield _unclear(source, target.span, f"GOTO {target}", error)
-    for one in _references(runbook, numbering):
-        try:
-            new = one.new()
-        except AmbiguousReferenceError as error:
-            yield _unclear(source, one.span, one.shown, error)
-            continue
-        edits = _edits(one, marks, numbering)
-        if new != one.old and not (edits and new in _edited(source.lines[min(edits).line - 1], edits)):
-            yield Diagnostic(
-                "RD117", source.path, one.span, f"rdc cannot renumber {one.subject} in this form", one.remedy
-            )
 
 
 def _unclear(source: Source, span: Span | None, reference: str, error: AmbiguousReferenceError) -> Diagnostic:
@@ -212,33 +223,3 @@ def jumps(runbook: Runbook) -> Iterator[Jump]:
     """Yield every `rd goto ID` in a document's scenarios."""
     for scenario in runbook.scenarios:
         yield from scenario.jumps
-
-
-def _edits(one: Reference, marks: Marks, numbering: Numbering) -> dict[Span, str]:
-    """Return the new names in a reference, by their places."""
-    inside = [mark for mark in marks if one.span and one.span.has(mark.span)]
-    return {mark.span: new for mark in inside if (new := numbering.path(mark.name)) != mark.name}
-
-
-def _edited(line: str, edits: Mapping[Span, str]) -> str:
-    for span in sorted(edits, reverse=True):
-        line = line[: span.column - 1] + edits[span] + line[span.end_column - 1 :]
-    return line
-
-
-def renumber_frontmatter(lines: Sequence[Line], runbook: Runbook, numbering: Numbering, marks: Marks) -> list[Line]:
-    """Return the document's lines with new step numbers in the frontmatter."""
-    edited = list(lines)
-    edits = chain.from_iterable(_edits(one, marks, numbering).items() for one in _references(runbook, numbering))
-    for place, new in sorted(dict(edits).items(), reverse=True):  # from the end, so that earlier columns stay valid
-        line = edited[place.line - 1]
-        edited[place.line - 1] = replace(line, text=_edited(line.text, {place: new}))
-    return edited
-
-
-class Line(Struct, frozen=True):
-    """A line, its line ending, and its line number in the source (0 for a new line)."""
-
-    text: str
-    end: str
-    origin: int = 0

@@ -6,18 +6,19 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from compiler.diagnostics.model import Diagnostic, Edit, Fix
-from compiler.frontends.common.marks import Kind, names
+from compiler.diagnostics.model import Diagnostic, Edit, Fix, edited
+from compiler.frontends.common.marks import Kind
 from compiler.frontends.rundown.check.numbering import (
     AmbiguousReferenceError,
     Numbering,
-    unclear_references,
+    renumbering,
 )
 from compiler.frontends.rundown.parse.checklist import TASK
 from compiler.frontends.rundown.parse.document import _MOST, question_in
 from compiler.frontends.rundown.printing import heading, section
 from compiler.frontends.rundown.syntax import AnyStep, Dynamic, Runbook, Step, Substep, Word, all_steps, spell
 from compiler.reading.comments import ignoring_lines
+from compiler.reading.frontmatter import block_lines
 from compiler.text.regex import Regex
 from compiler.text.source import Source, Span
 
@@ -124,25 +125,21 @@ def split(source: Source, runbook: Runbook, step: AnyStep, *, asks_first: bool) 
     is_set = asks_first and any(settings.step.endswith(spell(step.id)) for settings in runbook.declared.steps)
     if isinstance(step.id, Dynamic) or (is_set and not isinstance(step.id, int)):
         return None
-    lines = _renumbered(source, runbook, step, asks_first) if isinstance(step.id, int) else list(source.lines)
-    parts = _parts(source, runbook, step, lines) if lines else None
-    if not lines or not parts or ignoring_lines(source).intersection(range(step.span.line, parts.end + 1)):
+    edits = _renumbered(source, runbook, step, asks_first) if isinstance(step.id, int) else []
+    parts = None if edits is None else _parts(source, runbook, step, edited(source, edits).lines)
+    if edits is None or not parts or ignoring_lines(source).intersection(range(step.span.line, parts.end + 1)):
         return None
     written = (_asking_first if asks_first else _asking_last)(runbook, step, parts)
     if not written:
         return None
     start = step.span.line + 1
-    changed = [
-        Edit(Span(number, 1, number, len(old) + 1), new)
-        for number, (old, new) in enumerate(zip(source.lines, lines, strict=True), 1)
-        if old != new and not start <= number <= parts.end
-    ]
+    changed = (edit for edit in edits if not start <= edit.span.line <= parts.end)
     whole = Span(start, 1, parts.end, len(source.lines[parts.end - 1]) + 1)
     return Fix((*changed, Edit(whole, f"\n{written}")))
 
 
-def _renumbered(source: Source, runbook: Runbook, step: AnyStep, asks_first: bool) -> list[str] | None:
-    """Return the document's lines with the numbers after the split, or None if a reference is unclear.
+def _renumbered(source: Source, runbook: Runbook, step: AnyStep, asks_first: bool) -> list[Edit] | None:
+    """Return the edits for the numbers after the split, or None if a reference is unclear.
 
     Jumps to the step lead to the first of the two; its settings and rules belong to the command.
     """
@@ -151,19 +148,18 @@ def _renumbered(source: Source, runbook: Runbook, step: AnyStep, asks_first: boo
     jumping, setting = (_numbering(runbook, step, after=after) for after in (True, not asks_first))
     jumps = replace(runbook, declared=replace(runbook.declared, steps=(), rules=()))
     pairs, known = ((jumps, jumping), (replace(runbook, steps=(), scenarios=()), setting)), step_references(source)
-    if any(found for part, numbering in pairs for found in unclear_references(source, part, numbering, known)):
+    found = [renumbering(source, part, numbering, known) for part, numbering in pairs]
+    if any(one.unclear for one in found):
         return None
-    marks, lines = marks_in(source, {}), list(source.lines)
-    options = names(marks, Kind.KEY).get("rdc")
-    for mark in reversed([mark for mark in marks if mark.kind is Kind.STEP]):
-        place, is_setting = mark.span, options and options.extent and options.extent.has(mark.span)
-        try:
-            new = (setting if is_setting else jumping).label(mark.id).rpartition(".")[2]
-        except AmbiguousReferenceError:  # in a document with duplicate numbers
-            return None
-        line = lines[place.line - 1]
-        lines[place.line - 1] = line[: place.column - 1] + new + line[place.end_column - 1 :]
-    return lines
+    edits, above = [edit for one in found for edit in one.edits], block_lines(source)
+    for mark in marks_in(source, {}):
+        if mark.kind is Kind.STEP and mark.span.line not in above:
+            try:
+                new = jumping.label(mark.id).rpartition(".")[2]
+            except AmbiguousReferenceError:  # in a document with duplicate numbers
+                return None
+            edits += [Edit(mark.span, new)] if new != mark.name else []
+    return edits
 
 
 def _numbering(runbook: Runbook, step: AnyStep, *, after: bool) -> Numbering:
