@@ -12,14 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from compiler.diagnostics.model import Edit
+from compiler.diagnostics.model import Edit, edited
 from compiler.driver import Compilation, Opened, Settings, compile_opened, marks_of, open_file
 from compiler.frontends import FRONT_ENDS
 from compiler.frontends.common.marks import Kind, Mark, names, of_same_part
 from compiler.ir.sameness import Rename, difference
 from compiler.text.source import Source
 from rdc.rewrite import rename as renaming
-from rdc.rewrite.fixes import edited
 from rdc.rewrite.rename import RefusedError, Renamed, rename
 from tests.conftest import ROOT
 from tests.support.marked import PLAYBOOK, PROGRAM, RUNBOOK, SPECIFICATION, WORKFLOW

@@ -170,12 +170,11 @@ class Marker:
         read = read_sentence(text) if text and text == " ".join(text.split()) and "\\" not in text else None
         if span is None or read is None or isinstance(read, Issue):
             return
-        for one in (*read.guarded, *read.opens, *read.closes):
-            start = one.start + one.target.rindex(one.name) if one.name in one.target else -1
-            place = _part(span, start, start + len(one.name))
-            if start >= 0 and one.kind == "step":
+        for one in read.mentions:
+            place = _part(span, one.at, one.at + len(one.name))
+            if one.kind == "step":
                 self.refer_to_step(place, maybe=True)
-            elif start >= 0 and one.kind in (Kind.LABEL, Kind.SECRET):
+            elif one.kind in (Kind.LABEL, Kind.SECRET):
                 self.refer(Kind(one.kind), place)
 
     def _scenario(self, entry: Entry, path: list[str]) -> None:

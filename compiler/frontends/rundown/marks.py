@@ -11,14 +11,13 @@ from compiler.frontends.rundown.parse.blocks import Block
 from compiler.frontends.rundown.parse.lines import RESERVED, Header
 from compiler.frontends.rundown.parse.outline import HEADERS, scan
 from compiler.frontends.rundown.syntax import EXECUTABLE, Goto, Identifier, Transition, spell
+from compiler.ir.sameness import variables
 from compiler.ir.texts import is_identifier
 from compiler.text.regex import Regex
 from compiler.text.source import Source, Span
 
 _ID = Regex(r"(\{N\}|\w+)(?:\.(\{n\}|\w+))?")
 _VALUE = Regex(r"(?<!\$)\{\{([A-Za-z_]\w*)\}\}")
-_VARIABLE = Regex(r"(?<!\\)\$\{?[#!]?([A-Za-z_]\w*)")
-_WRITTEN = Regex(r"(?<![\w${.-])([A-Za-z_]\w*)(?==(?!=)|<<(?!<))")
 
 
 def marks_of(job: Job) -> Marks:
@@ -107,7 +106,6 @@ def _values(marker: Marker, block: Block) -> None:
     """Add the inputs and outputs that a block shows, or that its command reads and writes."""
     inside = Span(block.line, 1, block.end_line, len(marker.source.lines[block.end_line - 1]) + 1)
     is_command = block.type == "CODE" and block.info.strip() in EXECUTABLE
-    writes = is_command and "RDC_OUTPUT" in block.text
-    for pattern in ((_VARIABLE, _WRITTEN) if writes else (_VARIABLE,)) if is_command else (_VALUE,):
+    for pattern in variables(block.text) if is_command else (_VALUE,):
         for _, span in marker.matches(pattern, inside):
             marker.refer(Kind.PLACEHOLDER, span, maybe=is_command)

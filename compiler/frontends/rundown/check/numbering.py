@@ -49,7 +49,7 @@ class Reference(NamedTuple):
 
 
 def _references(runbook: Runbook, numbering: Numbering) -> Iterator[Reference]:
-    for jump in jumps(runbook):
+    for jump in (one for scenario in runbook.scenarios for one in scenario.jumps):
         shown, new = f"rd goto {jump.step}", partial(numbering.label, jump.step)
         remedy = f"write it as a plain string on one line: `- {shown}`"
         yield Reference(jump.span, jump.step, new, shown, f"`{shown}`", remedy)
@@ -217,9 +217,3 @@ def _numbered(identifiers: Iterable[Identifier]) -> Iterator[Identifier]:
 def _spelled(label: Label) -> str:
     step, child = label
     return spell(step) if child is None else f"{spell(step)}.{spell(child)}"
-
-
-def jumps(runbook: Runbook) -> Iterator[Jump]:
-    """Yield every `rd goto ID` in a document's scenarios."""
-    for scenario in runbook.scenarios:
-        yield from scenario.jumps
