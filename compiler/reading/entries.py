@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -76,9 +77,8 @@ def placed(text: str, lines: Lines, found: Iterable[Found]) -> tuple[Entry, ...]
 
 
 _FLOW = Regex(
-    r"""(?P<text>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\n]*+(?:''[^'\n]*+)*+')|(?P<mark>[{}\[\],])|"""
-    r"""(?P<comment>(?<!\S)\#[^\n]*+)|(?P<colon>:(?![^\s,\[\]{}"']))|"""
-    r"""(?P<plain>["'][^\n]*+|(?:[^\s{}\[\],:"']|:(?![\s,\[\]{}"']))"""
+    r"""(?:"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\n]*+(?:''[^'\n]*+)*+')|[{}\[\],]|(?P<comment>(?<!\S)\#[^\n]*+)|"""
+    r""":(?![^\s,\[\]{}"'])|(?:["'][^\n]*+|(?:[^\s{}\[\],:"']|:(?![\s,\[\]{}"']))"""
     r"""(?:[^{}\[\],:\s]|:(?![\s,\[\]{}])|[ \t]++(?=[^\s\#{}\[\],:]))*+)"""
 )
 """Matches a token of JSON, or of YAML in brackets."""
@@ -119,12 +119,8 @@ class _Flow:
                 self._outdent(line, token.start() - line, is_end=sign in ("}", "]"))
             if not self._open:
                 self._open.append(_Open(path, own, start, sign == "["))
-            elif token.lastgroup == "mark":
-                self._mark(sign, *token.span())
-            elif token.lastgroup == "colon":
-                self._colon()
             elif token.lastgroup != "comment":
-                self._word((token.start(), token.start() + len(sign.rstrip())))
+                self._token(sign, *token.span())
             if not self._open:
                 return token.end()
             if len(self._open) > DEEPEST:
@@ -133,13 +129,17 @@ class _Flow:
             self._close(limit)
         return limit
 
-    def _mark(self, sign: str, start: int, end: int) -> None:
+    def _token(self, sign: str, start: int, end: int) -> None:
         if sign == ",":
             self._next(start)
         elif sign in ("{", "["):
             self._enter(start, is_list=sign == "[")
-        else:
+        elif sign in ("}", "]"):
             self._leave(end, is_list=sign == "]")
+        elif sign == ":":
+            self._colon()
+        else:
+            self._word((start, start + len(sign.rstrip())))
 
     def _outdent(self, line: int, indent: int, *, is_end: bool) -> None:
         self._indent = indent
@@ -342,14 +342,6 @@ class _Loose:
                 found.end = max(found.end, end)
 
 
-def _is_json(text: str) -> bool:
-    try:
-        load_json(text)
-    except BrokenJsonError:
-        return False
-    return True
-
-
 def entries(text: str, first_line: int = 1, list_key: str = "") -> tuple[Entry, ...]:
     """Return the entries of YAML or JSON, whose lines count from a number; a list is below `list_key`.
 
@@ -359,6 +351,9 @@ def entries(text: str, first_line: int = 1, list_key: str = "") -> tuple[Entry, 
     path = (list_key,) if list_key and start in ("-", "[") else ()
     if start not in ("{", "["):
         return placed(text, Lines(text, first_line), _Loose(text, path).read())
-    flow = _Flow(text, is_broken=not _is_json(text))
+    flow = _Flow(text, is_broken=True)
+    with suppress(BrokenJsonError):
+        load_json(text)
+        flow = _Flow(text)
     flow.read(path, None, text.index(start), len(text))
     return placed(text, Lines(text, first_line), flow.found)

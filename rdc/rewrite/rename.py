@@ -37,7 +37,6 @@ class Renamed(Struct, frozen=True):
 
     edits: Edits
     opened: Opened
-    compilation: Compilation
     others: tuple[tuple[Source, Edits], ...] = ()
 
 
@@ -76,7 +75,7 @@ def rename(opened: Opened, settings: Settings, line: int, column: int, new: str)
         problem = f"with the name `{new}`, the document would do something else ({place})"
         raise RefusedError(f"{problem}; another file may use the name `{mark.name}`")
     _prove_others(opened, made.opened, settings, meant)
-    return replace(made, compilation=after)
+    return made
 
 
 def _compiled(opened: Opened, settings: Settings, reason: str) -> Compilation:
@@ -114,7 +113,7 @@ def _edited(before: Compilation, opened: Opened, marks: Marks, mark: Mark, new: 
             others.append((file, own))
             content[f"{opened.project.root}/{file.name}"] = edited(file, own).data.decode()
     after = replace(_with(opened, content), source=edited(opened.source, edits(marks)))
-    return Renamed(edits(marks), after, before, tuple(others))
+    return Renamed(edits(marks), after, tuple(others))
 
 
 def _with(opened: Opened, content: Mapping[str, str]) -> Opened:
