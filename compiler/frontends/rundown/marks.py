@@ -21,6 +21,7 @@ from compiler.frontends.rundown.parse.outline import HEADERS, scan
 from compiler.frontends.rundown.syntax import EXECUTABLE, Goto, Transition
 from compiler.ir.sameness import variables
 from compiler.ir.texts import is_identifier
+from compiler.reading.frontmatter import block_lines
 from compiler.text.regex import Regex
 from compiler.text.source import Source, Span
 
@@ -30,7 +31,7 @@ _VALUE = Regex(r"(?<!\$)\{\{([A-Za-z_]\w*)\}\}")
 
 def marks_of(job: Job) -> Marks:
     """Return the marks of a runbook, also after errors."""
-    return marks_in(job.source, PROSE.first(job.configured) or {})
+    return _marks(job.source, PROSE.first(job.configured) or {})
 
 
 def step_references(source: Source) -> Marks:
@@ -39,8 +40,13 @@ def step_references(source: Source) -> Marks:
     return tuple(mark for mark in marker.found if mark.kind is Kind.STEP)
 
 
-def marks_in(source: Source, prose: Mapping[str, OptionSource]) -> Marks:
-    """Return the marks of a runbook whose project names these prose sections."""
+def steps_below(source: Source) -> Marks:
+    """Return the marks of steps below the frontmatter."""
+    above = block_lines(source)
+    return tuple(mark for mark in _marks(source, {}) if mark.kind is Kind.STEP and mark.span.line not in above)
+
+
+def _marks(source: Source, prose: Mapping[str, OptionSource]) -> Marks:
     scanned = scan(source, prose)
     marker = Marker(source, entries_of_frontmatter(source), ids)
     headings = (block for block in scanned.blocks if block.type in HEADERS or block.type == "PROSE")

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count
 from operator import ne
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from compiler.diagnostics.model import Diagnostic, Edit
-from compiler.frontends.common.marks import Marks
 from compiler.frontends.rundown.syntax import (
     Goto,
     Identifier,
@@ -28,6 +27,9 @@ from compiler.rules.model import DeclaredRule
 from compiler.scenarios.model import Event
 from compiler.scenarios.model import Goto as Jump
 from compiler.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from compiler.frontends.common.marks import Marks
 
 
 class Renumbering(NamedTuple):

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from compiler.diagnostics.model import Diagnostic, Edit, Fix, edited
-from compiler.frontends.common.marks import Kind
 from compiler.frontends.rundown.check.numbering import (
     AmbiguousReferenceError,
     Numbering,
@@ -18,7 +17,6 @@ from compiler.frontends.rundown.parse.document import _MOST, question_in
 from compiler.frontends.rundown.printing import heading, section
 from compiler.frontends.rundown.syntax import AnyStep, Dynamic, Runbook, Step, Substep, Word, all_steps, spell
 from compiler.reading.comments import ignoring_lines
-from compiler.reading.frontmatter import block_lines
 from compiler.text.regex import Regex
 from compiler.text.source import Source, Span
 
@@ -143,7 +141,7 @@ def _renumbered(source: Source, runbook: Runbook, step: AnyStep, asks_first: boo
 
     Jumps to the step lead to the first of the two; its settings and rules belong to the command.
     """
-    from compiler.frontends.rundown.marks import marks_in, step_references  # noqa: PLC0415 (few documents need them)
+    from compiler.frontends.rundown.marks import step_references, steps_below  # noqa: PLC0415 (few documents need them)
 
     jumping, setting = (_numbering(runbook, step, after=after) for after in (True, not asks_first))
     jumps = replace(runbook, declared=replace(runbook.declared, steps=(), rules=()))
@@ -151,15 +149,12 @@ def _renumbered(source: Source, runbook: Runbook, step: AnyStep, asks_first: boo
     found = [renumbering(source, part, numbering, known) for part, numbering in pairs]
     if any(one.unclear for one in found):
         return None
-    edits, above = [edit for one in found for edit in one.edits], block_lines(source)
-    for mark in marks_in(source, {}):
-        if mark.kind is Kind.STEP and mark.span.line not in above:
-            try:
-                new = jumping.label(mark.id).rpartition(".")[2]
-            except AmbiguousReferenceError:  # in a document with duplicate numbers
-                return None
-            edits += [Edit(mark.span, new)] if new != mark.name else []
-    return edits
+    edits = [edit for one in found for edit in one.edits]
+    try:
+        names = {mark: jumping.label(mark.id).rpartition(".")[2] for mark in steps_below(source)}
+    except AmbiguousReferenceError:  # in a document with duplicate numbers
+        return None
+    return [*edits, *(Edit(mark.span, new) for mark, new in names.items() if new != mark.name)]
 
 
 def _numbering(runbook: Runbook, step: AnyStep, *, after: bool) -> Numbering:
