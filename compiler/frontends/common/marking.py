@@ -122,13 +122,13 @@ class Marker:
             self.refer(Kind.STEP, part_of(span, start, end), name, maybe=maybe)
 
     def matches(self, pattern: re.Pattern[str], inside: Span) -> Iterator[tuple[re.Match[str], Span]]:
-        """Yield the matches in the lines of a span, each with the place of the first group that it has."""
+        """Yield the matches in the lines of a span, each with the place of its first group or else its second."""
         for number in range(inside.line, inside.end_line + 1):
             line = self.source.lines[number - 1]
             start = inside.column - 1 if number == inside.line else 0
             end = inside.end_column - 1 if number == inside.end_line else len(line)
             for found in pattern.finditer(line, start, end):
-                group = next((group for group, text in enumerate(found.groups(), 1) if text), 0)
+                group = 1 if found[1] else 2
                 yield found, Span(number, found.start(group) + 1, number, found.end(group) + 1)
 
     def marks(self, others: Marks = ()) -> Marks:
