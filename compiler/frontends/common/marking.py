@@ -63,11 +63,6 @@ def sections(source: Source, headers: Iterable[tuple[int, int]]) -> dict[int, Sp
     return found
 
 
-def part_of(span: Span, start: int, end: int) -> Span:
-    """Return the place of some characters of a span on one line."""
-    return Span(span.line, span.column + start, span.line, span.column + end)
-
-
 class Marker:
     """Collect the marks of a document whose references to steps have the form `ids`.
 
@@ -119,7 +114,7 @@ class Marker:
         if span is None:
             return
         for start, end, name in self._ids(self.text(span)):
-            self.refer(Kind.STEP, part_of(span, start, end), name, maybe=maybe)
+            self.refer(Kind.STEP, span.part(start, end), name, maybe=maybe)
 
     def matches(self, pattern: re.Pattern[str], inside: Span) -> Iterator[tuple[re.Match[str], Span]]:
         """Yield the matches in the lines of a span, each with the place of its first group or else its second."""
@@ -176,7 +171,7 @@ class Marker:
         if span is None or read is None or isinstance(read, Issue):
             return
         for one in read.mentions:
-            place = part_of(span, one.at, one.at + len(one.name))
+            place = span.part(one.at, one.at + len(one.name))
             if one.kind == "step":
                 self.refer_to_step(place, maybe=True)
             elif one.kind in (Kind.LABEL, Kind.SECRET):
@@ -192,7 +187,7 @@ class Marker:
             case ["answers" | "agents" | "tools", _] if entry.key:
                 self.refer_to_step(entry.key, maybe=True)
             case ["answers", _] if entry.value and (word := _WORD.match(self.text(entry.value))):
-                self.refer_to_step(part_of(entry.value, *word.span()), maybe=True)
+                self.refer_to_step(entry.value.part(*word.span()), maybe=True)
             case ["commands", _]:
                 for found, span in self.matches(_FLAG, entry.inside):
                     if found[2]:

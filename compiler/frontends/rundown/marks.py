@@ -8,7 +8,6 @@ from compiler.frontends.common.marking import (
     Marker,
     entries_of_frontmatter,
     numbered,
-    part_of,
     sections,
     unfit_name,
     whole,
@@ -85,7 +84,7 @@ def ids(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _header(marker: Marker, block: Block, header: Header, extent: Span | None) -> None:
     own, depth = (header.step, 1) if block.type == "STEP" else (header.child, 2)
-    found = [(part_of(block.span, start, end), name) for start, end, name in ids(block.text)][:depth]
+    found = [(block.span.part(start, end), name) for start, end, name in ids(block.text)][:depth]
     for place, parent in found[:-1]:
         marker.refer(Kind.STEP, place, parent)
     for place, name in found[-1:] if own is not None else ():
@@ -98,7 +97,7 @@ def _transition(marker: Marker, transition: Transition) -> None:
         target = transition.action.target
         text = marker.text(target.span)
         name = text.removeprefix("NEXT").lstrip() if target.next else text
-        marker.refer_to_step(part_of(target.span, len(text) - len(name), len(text)))
+        marker.refer_to_step(target.span.part(len(text) - len(name), len(text)))
 
 
 def _values(marker: Marker, block: Block) -> None:
