@@ -151,5 +151,5 @@ def _codes(compilation: Compilation, *, errors: bool = False) -> list[str]:
 
 
 def meaning(one: Compilation) -> tuple[object, ...]:
-    """Return what a document means: its program, scenarios and format, and the options for targets."""
+    """Return the meaning of a document: its program, scenarios and format, and the options for targets."""
     return one.program, one.scenarios, one.format, {name: table.values for name, table in one.tables.items()}

@@ -66,7 +66,7 @@ def sections(source: Source, headers: Iterable[tuple[int, int]]) -> dict[int, Sp
 class Marker:
     """Collect the marks of a document whose references to steps have the form `ids`.
 
-    It starts with those that all formats share: names in the options and in the scenarios, and keys.
+    All formats share the names in the options and in the scenarios, and the keys, so it starts with them.
     """
 
     def __init__(self, source: Source, entries: Sequence[Entry], ids: Ids = first_part) -> None:
