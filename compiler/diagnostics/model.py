@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from compiler.text.source import Span
+from compiler.text.source import LINE_END, Source, Span, sha256_of
 
 
 class Severity(StrEnum):
@@ -31,6 +32,17 @@ class Edit(Struct, frozen=True):
 
     span: Span
     text: str
+
+
+def edited(source: Source, edits: Sequence[Edit]) -> Source:
+    """Return the source with these edits, which must not overlap; line endings become the source's."""
+    starts = [0, *(end.end() for end in LINE_END.finditer(source.text))]
+    text = source.text
+    for edit in sorted(edits, key=lambda edit: edit.span, reverse=True):
+        span = edit.span
+        first, end = starts[span.line - 1] + span.column - 1, starts[span.end_line - 1] + span.end_column - 1
+        text = text[:first] + edit.text.replace("\n", source.line_end) + text[end:]
+    return replace(source, text=text, sha256=sha256_of(source.encode(text)))
 
 
 class Fix(Struct, frozen=True):

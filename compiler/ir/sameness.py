@@ -15,6 +15,7 @@ from msgspec import Struct
 from compiler.ir.edges import Origin
 from compiler.ir.program import Program, SourceFile
 from compiler.ir.tasks import Shell
+from compiler.text.regex import Regex
 from compiler.text.source import Span
 
 STEPS = frozenset(
@@ -83,13 +84,21 @@ def other_mentions(program: Program, rename: Rename) -> str:
     return ""
 
 
+_READ = Regex(r"(?<!\\)\$\{?[#!]?([A-Za-z_]\w*)")
+_WRITTEN = Regex(r"(?<![\w${.-])([A-Za-z_]\w*)(?==(?!=)|<<(?!<))")
+
+
+def variables(command: str) -> tuple[re.Pattern[str], ...]:
+    """Return the patterns whose first group is a variable that a command reads, or an output that it writes."""
+    return (_READ, _WRITTEN) if "RDC_OUTPUT" in command else (_READ,)
+
+
 def renamed_in_command(command: str, rename: Rename) -> str:
     """Return a command with the new name of a variable where it reads it, and where it writes an output."""
-    old = re.escape(rename.old)
-    found = re.sub(rf"((?<!\\)\$\{{?[#!]?){old}\b", lambda match: match[1] + rename.new, command)
-    if "RDC_OUTPUT" in command:
-        found = re.sub(rf"(?<![\w${{.-]){old}(?==(?!=)|<<(?!<))", lambda _: rename.new, found)
-    return found
+    found = (match for pattern in variables(command) for match in pattern.finditer(command))
+    for place in sorted((match.span(1) for match in found if match[1] == rename.old), reverse=True):
+        command = command[: place[0]] + rename.new + command[place[1] :]
+    return command
 
 
 class _Comparison:

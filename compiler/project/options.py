@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources, diagnostics
 from compiler.diagnostics.model import Diagnostic, Fix, Issue
 from compiler.text.regex import Regex
-from compiler.text.source import KeyPath, Source, Spans, beginning, below, nearest
+from compiler.text.source import KeyPath, Source, Spans, below, nearest
 from compiler.text.suggestions import nearest_name
 
 Value = TypeVar("Value")
@@ -179,7 +179,7 @@ def _unknown(name: str, place: OptionSource, known: Known) -> Diagnostic:
     if close := nearest_name(name, known.names):
         problem = f"there is no option `{name}`; did you mean `{close}`?"
         found = place.finding(problem, f"replace `{name}` with `{close}`")
-        return replace(found, fix=place.span and Fix.respelling(beginning(place.span, name), name, close))
+        return replace(found, fix=place.span and Fix.respelling(place.span.part(0, len(name)), name, close))
     problem = f"there is no option `{name}`; the options of a target must be a mapping under its name"
     return place.finding(problem, known.help)
 

@@ -1,18 +1,18 @@
 """Find the keys and values of YAML and JSON text with their exact places, also in text that is half written.
 
-Valid YAML is read as a tree. `loose` reads any text line by line: it adds brackets that are missing, and ends a quote
-that is not closed with its line. Nothing here raises.
+Lines are read by their indentation, without a parser of YAML: a missing bracket is added, and a quote that is not
+closed ends with its line. Nothing here raises.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from msgspec import Struct
 
 from compiler.reading.json import BrokenJsonError, load_json
-from compiler.reading.yaml import ranges
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, Lines, Span
 
@@ -76,22 +76,9 @@ def placed(text: str, lines: Lines, found: Iterable[Found]) -> tuple[Entry, ...]
     return tuple(map(entry, sorted(found, key=lambda one: ((one.key or (one.start,))[0], len(one.path)))))
 
 
-def entries(text: str, first_line: int = 1, list_key: str = "") -> tuple[Entry, ...]:
-    """Return the entries of YAML or JSON, whose lines count from a number; a list is below `list_key`.
-
-    An alias in valid YAML has no entries.
-    """
-    start = text.lstrip()[:1]
-    found = None if start in ("{", "[", "") else ranges(text, list_key)
-    if found is None:
-        return loose(text, first_line, (list_key,) if list_key and start in ("-", "[") else ())
-    return placed(text, Lines(text, first_line), (Found(*one) for one in found))
-
-
 _FLOW = Regex(
-    r"""(?P<text>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\n]*+(?:''[^'\n]*+)*+')|(?P<mark>[{}\[\],])|"""
-    r"""(?P<comment>(?<!\S)\#[^\n]*+)|(?P<colon>:(?![^\s,\[\]{}"']))|"""
-    r"""(?P<plain>["'][^\n]*+|(?:[^\s{}\[\],:"']|:(?![\s,\[\]{}"']))"""
+    r"""(?:"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\n]*+(?:''[^'\n]*+)*+')|[{}\[\],]|(?P<comment>(?<!\S)\#[^\n]*+)|"""
+    r""":(?![^\s,\[\]{}"'])|(?:["'][^\n]*+|(?:[^\s{}\[\],:"']|:(?![\s,\[\]{}"']))"""
     r"""(?:[^{}\[\],:\s]|:(?![\s,\[\]{}])|[ \t]++(?=[^\s\#{}\[\],:]))*+)"""
 )
 """Matches a token of JSON, or of YAML in brackets."""
@@ -132,12 +119,8 @@ class _Flow:
                 self._outdent(line, token.start() - line, is_end=sign in ("}", "]"))
             if not self._open:
                 self._open.append(_Open(path, own, start, sign == "["))
-            elif token.lastgroup == "mark":
-                self._mark(sign, *token.span())
-            elif token.lastgroup == "colon":
-                self._colon()
             elif token.lastgroup != "comment":
-                self._word((token.start(), token.start() + len(sign.rstrip())))
+                self._token(sign, *token.span())
             if not self._open:
                 return token.end()
             if len(self._open) > DEEPEST:
@@ -146,13 +129,17 @@ class _Flow:
             self._close(limit)
         return limit
 
-    def _mark(self, sign: str, start: int, end: int) -> None:
+    def _token(self, sign: str, start: int, end: int) -> None:
         if sign == ",":
             self._next(start)
         elif sign in ("{", "["):
             self._enter(start, is_list=sign == "[")
-        else:
+        elif sign in ("}", "]"):
             self._leave(end, is_list=sign == "]")
+        elif sign == ":":
+            self._colon()
+        else:
+            self._word((start, start + len(sign.rstrip())))
 
     def _outdent(self, line: int, indent: int, *, is_end: bool) -> None:
         self._indent = indent
@@ -320,7 +307,7 @@ class _Loose:
             self._at = end = limit
         elif first in ("{", "["):
             flow = _Flow(self._text)
-            end = flow.read(path, key, start, limit)
+            end = flow.read(path, key, named.end() if named else start, limit)
             for one in flow.found:
                 self._add(one)
             self._at = max(self._at, limit if end == limit else self._end(end) + 1)
@@ -355,18 +342,18 @@ class _Loose:
                 found.end = max(found.end, end)
 
 
-def _is_json(text: str) -> bool:
-    try:
+def entries(text: str, first_line: int = 1, list_key: str = "") -> tuple[Entry, ...]:
+    """Return the entries of YAML or JSON, whose lines count from a number; a list is below `list_key`.
+
+    An alias has no entries.
+    """
+    start = text.lstrip()[:1]
+    path = (list_key,) if list_key and start in ("-", "[") else ()
+    if start not in ("{", "["):
+        return placed(text, Lines(text, first_line), _Loose(text, path).read())
+    flow = _Flow(text, is_broken=True)
+    with suppress(BrokenJsonError):
         load_json(text)
-    except BrokenJsonError:
-        return False
-    return True
-
-
-def loose(text: str, first_line: int = 1, path: KeyPath = ()) -> tuple[Entry, ...]:
-    """Return the entries of YAML or JSON text that may have errors; `path` is the path of the whole text."""
-    if text.lstrip()[:1] in ("{", "["):
-        flow = _Flow(text, is_broken=not _is_json(text))
-        flow.read(path, None, text.index(text.lstrip()[0]), len(text))
-        return placed(text, Lines(text, first_line), flow.found)
-    return placed(text, Lines(text, first_line), _Loose(text, path).read())
+        flow = _Flow(text)
+    flow.read(path, None, text.index(start), len(text))
+    return placed(text, Lines(text, first_line), flow.found)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 
 from msgspec import Struct
 
-from compiler.reading.entries import Entry, loose
+from compiler.reading.entries import entries
 from compiler.reading.toml import keys_by_line
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, Span
@@ -32,10 +32,10 @@ _WORD = Regex(r"[^\s:,\[\]{}\"'#=]*")
 _BEFORE_KEY = Regex(r"[ \t]*(?:-[ \t]+)*[\"']?")
 
 
-def position_in_yaml(lines: Sequence[str], first: int, line: int, column: int, path: KeyPath = ()) -> Position | None:
+def position_in_yaml(lines: Sequence[str], first: int, line: int, column: int) -> Position | None:
     """Return the key or value at a position of YAML or JSON, whose lines count from `first`; None in other places.
 
-    A word that could be the start of a key is read as one. `path` is the path of the whole text.
+    A word that could be the start of a key is read as one.
     """
     text = lines[line - first]
     start, end = _word(text, column - 1)
@@ -49,12 +49,14 @@ def position_in_yaml(lines: Sequence[str], first: int, line: int, column: int, p
     indent = len(text) - len(text.lstrip())
     below = takewhile(lambda row: not row.strip() or row[:indent].isspace() or not indent, lines[line - first + 1 :])
     rows = [*lines[: line - first], changed, *below]  # nothing below the keys beside it matters
-    entries = loose("\n".join(rows), first, path)
-    for entry in reversed(entries):
-        if entry.key and _has(entry.key, place):
-            beside = _beside(entries, entry, place)
+    found = entries("\n".join(rows), first)
+    here = Span(line, start + 1, line, start + 1)
+    for entry in reversed(found):
+        if entry.key and entry.key.has(here):
+            around = (one for one in found if one.key and one.path[:-1] == entry.path[:-1] and not one.key.has(here))
+            beside = frozenset(one.path[-1] for one in around)
             return Position((*entry.path[:-1], word), place, True, _is_inside(text, start, end), beside)
-        if entry.value and _has(entry.value, place):
+        if entry.value and entry.value.has(here):
             span = entry.value if changed == text else place
             return Position(entry.path, span, is_key=False, is_inside=text[: span.column - 1][-1:] in QUOTES)
     return None
@@ -67,16 +69,6 @@ def _is_inside(text: str, start: int, end: int) -> bool:
 def _word(text: str, at: int) -> tuple[int, int]:
     words = (found.span() for found in _WORD.finditer(text) if found.start() <= at <= found.end())
     return next((span for span in words if span[0] < span[1]), (at, at))
-
-
-def _has(span: Span, place: Span) -> bool:
-    return span.line == place.line and span.column <= place.column <= span.end_column
-
-
-def _beside(entries: Iterable[Entry], one: Entry, place: Span) -> frozenset[str]:
-    around = one.path[:-1]
-    found = (each for each in entries if each.key and each.path[:-1] == around and not _has(each.key, place))
-    return frozenset(each.path[-1] for each in found)
 
 
 def position_in_toml(lines: Sequence[str], line: int, column: int) -> Position | None:

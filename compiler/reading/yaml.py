@@ -156,40 +156,6 @@ def _root(text: str, lines: Lines, list_key: str) -> Node | None:
     return _below(list_key, root)
 
 
-Ranges = tuple[KeyPath, tuple[int, int] | None, int, int, bool]
-"""A key or item as characters: its path, its key, start and end of its value, and whether that is a scalar."""
-
-
-def ranges(text: str, list_key: str = "") -> list[Ranges] | None:
-    """Return everything in valid YAML, or None for other text, whose errors would take long to explain.
-
-    The value of an alias is empty.
-    """
-    try:
-        root = _below(list_key, _compose(getattr(yaml, "CSafeLoader", yaml.SafeLoader), text, Lines(text)))
-    except (yaml.YAMLError, UnicodeEncodeError, RecursionError, UnreadableError):
-        return None
-    found: list[Ranges] = []
-    if root is not None:
-        _range(root, (), found, {id(root)})
-    return found
-
-
-def _range(node: Node, path: KeyPath, found: list[Ranges], seen: set[int]) -> int:
-    """Collect the parts of a node, and return its end, without the comments and empty lines below it."""
-    last = node.start_mark.index
-    pairs = node.value if isinstance(node, MappingNode) else [(None, part) for part in _parts(node)]
-    for number, (key, value) in enumerate(pairs):
-        place, inner = key and (key.start_mark.index, key.end_mark.index), (*path, str(key.value if key else number))
-        start = last = place[1] + 1 if place and id(value) in seen else value.start_mark.index
-        if id(value) not in seen:
-            seen.add(id(value))
-            last = _range(value, inner, found, seen)
-        found.append((inner, place, start, last, isinstance(value, ScalarNode)))
-    is_block = pairs and isinstance(node, yaml.CollectionNode) and not node.flow_style
-    return last if is_block else int(node.end_mark.index)
-
-
 def _below(list_key: str, root: Node | None) -> Node | None:
     if list_key and isinstance(root, SequenceNode):
         name = ScalarNode(_TEXT, list_key, root.start_mark, root.start_mark)

@@ -27,7 +27,7 @@ class Mention(Struct, frozen=True):
     """A step or an end that a sentence mentions, with an outcome or "".
 
     `name` is the id or title of a step, a kind of task, a label, a secret, or COMPLETE, STOP or END. `target` is its
-    text in the sentence, where the mention goes from `start` to `end`.
+    text in the sentence, where the mention goes from `start` to `end`, and its name starts `at`.
     """
 
     kind: Kind
@@ -37,6 +37,7 @@ class Mention(Struct, frozen=True):
     target: str
     start: int
     end: int
+    at: int
 
     def issue(self, problem: str, remedy: str) -> Issue:
         """Return an issue with the column of the mention."""
@@ -52,6 +53,11 @@ class Sentence(Struct, frozen=True):
     opens: tuple[Mention, ...] = ()
     closes: tuple[Mention, ...] = ()
     most: int | None = None
+
+    @property
+    def mentions(self) -> tuple[Mention, ...]:
+        """All mentions in the order of the text."""
+        return tuple(sorted((*self.guarded, *self.opens, *self.closes), key=lambda one: one.at))
 
     def written(self, *mentions: Mention) -> str:
         """Return the text from the first of these mentions to the last."""
@@ -98,8 +104,8 @@ def _mention(text: str, target: Node, outcome: Node | None, person: Token | None
     name, word = target.children[-1], outcome and outcome.children[0]
     plain = name.split()[-1].lower() if target.data == "any" else name.strip('"')
     start, end = target.children[0].start_pos, (person or word or name).end_pos
-    shown = text[start : name.end_pos]
-    return Mention(target.data, plain, (word or "").strip('"'), person is not None, shown, start, end)  # type: ignore[arg-type]
+    shown, at = text[start : name.end_pos], name.start_pos + name.startswith('"')
+    return Mention(target.data, plain, (word or "").strip('"'), person is not None, shown, start, end, at)  # type: ignore[arg-type]
 
 
 def _unfit(read: Sentence) -> Iterator[Issue]:
@@ -129,10 +135,9 @@ def renumbered(written: str, new: Callable[[str], str]) -> str:
     if isinstance(read, Issue):
         return written
     text = read.text
-    for one in sorted((*read.guarded, *read.opens, *read.closes), key=lambda one: -one.start):
+    for one in reversed(read.mentions):
         if one.kind == "step":
-            target = one.target.replace(one.name, new(one.name))
-            text = text[: one.start] + target + text[one.start + len(one.target) :]
+            text = text[: one.at] + new(one.name) + text[one.at + len(one.name) :]
     return text
 
 

@@ -22,6 +22,15 @@ class Span(Struct, frozen=True, order=True, gc=False):
     end_line: int
     end_column: int
 
+    def has(self, inner: Span) -> bool:
+        """Return whether another range is inside this one."""
+        is_behind = (self.line, self.column) <= (inner.line, inner.column)
+        return is_behind and (inner.end_line, inner.end_column) <= (self.end_line, self.end_column)
+
+    def part(self, start: int, end: int) -> Span:
+        """Return the range of some characters of its first line; they count from 0 at its start."""
+        return Span(self.line, self.column + start, self.line, self.column + end)
+
 
 STANDARD_INPUT = "<stdin>"
 """The path of a document that is not from a file."""
@@ -106,11 +115,6 @@ def line_end_of(text: str) -> str:
     """Return the first line ending of a text, or a line feed if it has none."""
     found = LINE_END.search(text)
     return found[0] if found else "\n"
-
-
-def beginning(span: Span, text: str) -> Span:
-    """Return the span of a text on one line, at the start of another span."""
-    return Span(span.line, span.column, span.line, span.column + len(text))
 
 
 def without_ending(name: str, endings: Iterable[str]) -> str:

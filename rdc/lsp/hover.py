@@ -56,17 +56,13 @@ def hover(question: Question) -> lsp.Hover | None:
 def _explanations(question: Question) -> Iterator[str]:
     """Yield the meaning of each code at the position."""
     result = question.result
-    found = result.checked.diagnostics if result else ()
-    here = (one.code for one in found if one.path == question.version.name and _is_in(question.place, one.span))
+    found, place = result.checked.diagnostics if result else (), Span(*question.place, *question.place)
+    here = (one.code for one in found if one.path == question.version.name and one.span and one.span.has(place))
     for code in dict.fromkeys(here):
         title, _, rest = page(code).removeprefix("# ").partition("\n")
         meaning, _, more = rest.partition("\n## Why it matters\n")
         why = more.partition("\n## ")[0]
         yield f"**{title}**\n\n{meaning.replace('## Meaning', '').strip()}\n\n{why.strip()}"
-
-
-def _is_in(place: tuple[int, int], span: Span | None) -> bool:
-    return span is not None and (span.line, span.column) <= place <= (span.end_line, span.end_column)
 
 
 def _about(question: Question, mark: Mark) -> Iterator[str]:

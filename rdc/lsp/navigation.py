@@ -11,7 +11,7 @@ from pygls.uris import from_fs_path
 
 from compiler.frontends.common.marks import Item, Kind, Mark, Role, folds, of_same_part, outline
 from compiler.project.project import Located
-from compiler.text.source import Source, Span
+from compiler.text.source import Source
 from rdc.lsp.documents import SETTINGS
 from rdc.lsp.positions import Lines
 from rdc.lsp.question import Question
@@ -121,13 +121,10 @@ def _file(question: Question, mark: Mark) -> str | None:
 
 def _symbol(question: Question, item: Item) -> lsp.DocumentSymbol:
     mark = item.mark
-    extent = mark.extent or mark.span
-    start = min((extent.line, extent.column), (mark.span.line, mark.span.column))
-    end = max((extent.end_line, extent.end_column), (mark.span.end_line, mark.span.end_column))
     return lsp.DocumentSymbol(
-        visible(mark.title or mark.name) or "?",
+        visible(mark.title) or "?",
         ICONS.get(mark.kind, lsp.SymbolKind.Key),
-        question.lines.range(Span(*start, *end)),  # an editor refuses a name outside of its part
+        question.lines.range(mark.extent),
         question.lines.range(mark.span),
         children=[_symbol(question, one) for one in item.inside],
     )

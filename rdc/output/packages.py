@@ -42,17 +42,17 @@ def lock_issue(path: str) -> str:
 
 
 def _issues(wanted: Table, lock: Table) -> Iterator[str]:
-    from packaging.requirements import Requirement  # noqa: PLC0415 (only for workers)
-    from packaging.specifiers import SpecifierSet  # noqa: PLC0415
-    from packaging.utils import canonicalize_name  # noqa: PLC0415
+    from packaging import requirements, specifiers, utils  # noqa: PLC0415 (only for workers)
 
     if lock["version"] != 1:
         yield f"it has the version {lock['version']}"
-    if SpecifierSet(lock["requires-python"]) != SpecifierSet(wanted["requires-python"]):
+    version_range = specifiers.SpecifierSet
+    if version_range(lock["requires-python"]) != version_range(wanted["requires-python"]):
         yield f"it is for Python {lock['requires-python']}"
-    asked = {canonicalize_name(item.name): item.specifier for item in map(Requirement, wanted["dependencies"])}
+    dependencies = map(requirements.Requirement, wanted["dependencies"])
+    asked = {utils.canonicalize_name(item.name): item.specifier for item in dependencies}
     manifest = lock["manifest"]
-    locked = {item["name"]: SpecifierSet(item.get("specifier", "")) for item in manifest["requirements"]}
+    locked = {item["name"]: version_range(item.get("specifier", "")) for item in manifest["requirements"]}
     if (
         locked != asked
         or manifest.keys() != {"requirements"}

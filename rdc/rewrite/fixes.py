@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostics.model import Diagnostic, Edit, Fix, Severity
+from compiler.diagnostics.model import Diagnostic, Fix, Severity, edited
 from compiler.driver import Compilation, Opened, Settings, compile_opened
 from compiler.ir.serialize import same
-from compiler.text.source import LINE_END, Source, Span, sha256_of
+from compiler.text.source import Source, Span
 from rdc.rewrite.files import Rewrite
 
 MOST_ROUNDS = 100  # the most rounds of fixes: one fix can make room for another
@@ -72,17 +72,6 @@ def proved(opened: Opened, settings: Settings, found: Diagnostic, before: Compil
     before = before or compile_opened(opened, settings)
     attempt = _Round(Fixed(opened, before, before), settings, unsafe=not found.fix.is_safe)
     return attempt.better([Fixable(found, found.fix)]) is not None
-
-
-def edited(source: Source, edits: Sequence[Edit]) -> Source:
-    """Return the source with these edits, which must not overlap; line endings become the source's."""
-    starts = [0, *(end.end() for end in LINE_END.finditer(source.text))]
-    text = source.text
-    for edit in sorted(edits, key=lambda edit: edit.span, reverse=True):
-        span = edit.span
-        first, end = starts[span.line - 1] + span.column - 1, starts[span.end_line - 1] + span.end_column - 1
-        text = text[:first] + edit.text.replace("\n", source.line_end) + text[end:]
-    return replace(source, text=text, sha256=sha256_of(source.encode(text)))
 
 
 def _candidates(compilation: Compilation, refused: Sequence[Fix], *, unsafe: bool) -> list[Fixable]:
@@ -152,7 +141,7 @@ class _Round(Struct, frozen=True):
         if any(new[code] > old[code] - count for code, count in fixed.items()):
             return False
         if before.program is not None:
-            return after.program is not None and (self.unsafe or _means_the_same(before, after))
+            return after.program is not None and (self.unsafe or same(meaning(before), meaning(after)))
         return self.unsafe or Counter(_codes(after, errors=True)) <= Counter(_codes(before, errors=True))
 
 
@@ -161,7 +150,6 @@ def _codes(compilation: Compilation, *, errors: bool = False) -> list[str]:
     return [item.code for item in found if not errors or item.severity is Severity.ERROR]
 
 
-def _means_the_same(before: Compilation, after: Compilation) -> bool:
-    tables = [{name: table.values for name, table in one.tables.items()} for one in (before, after)]
-    old, new = ((one.program, one.scenarios, one.format) for one in (before, after))
-    return tables[0] == tables[1] and same(old, new)
+def meaning(one: Compilation) -> tuple[object, ...]:
+    """Return the meaning of a document: its program, scenarios and format, and the options for targets."""
+    return one.program, one.scenarios, one.format, {name: table.values for name, table in one.tables.items()}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostics.model import Edit, Severity
+from compiler.diagnostics.model import Edit, Severity, edited
 from compiler.driver import Compilation, Opened, Settings, compile_opened, marks_of
 from compiler.frontends import FRONT_ENDS
 from compiler.frontends.common.marking import scenario_marks
@@ -21,7 +21,7 @@ from compiler.project.project import is_root
 from compiler.text.files import UnsavedFiles
 from compiler.text.source import Source
 from rdc.documents.find import NoDocumentsError, project_documents
-from rdc.rewrite.fixes import edited
+from rdc.rewrite.fixes import meaning
 
 VALUES = (Kind.INPUT, Kind.OUTPUT)
 
@@ -37,7 +37,6 @@ class Renamed(Struct, frozen=True):
 
     edits: Edits
     opened: Opened
-    compilation: Compilation
     others: tuple[tuple[Source, Edits], ...] = ()
 
 
@@ -72,11 +71,11 @@ def rename(opened: Opened, settings: Settings, line: int, column: int, new: str)
     assert before.program is not None and after.program is not None  # noqa: PT018, S101 (`_compiled` refuses others)
     if reason := other_mentions(before.program, meant) or _report_in_text(before.program, after.program, meant):
         raise RefusedError(reason)
-    if place := difference(_meaning(before), _meaning(after), meant):
+    if place := difference(meaning(before), meaning(after), meant):
         problem = f"with the name `{new}`, the document would do something else ({place})"
         raise RefusedError(f"{problem}; another file may use the name `{mark.name}`")
     _prove_others(opened, made.opened, settings, meant)
-    return replace(made, compilation=after)
+    return made
 
 
 def _compiled(opened: Opened, settings: Settings, reason: str) -> Compilation:
@@ -114,7 +113,7 @@ def _edited(before: Compilation, opened: Opened, marks: Marks, mark: Mark, new: 
             others.append((file, own))
             content[f"{opened.project.root}/{file.name}"] = edited(file, own).data.decode()
     after = replace(_with(opened, content), source=edited(opened.source, edits(marks)))
-    return Renamed(edits(marks), after, before, tuple(others))
+    return Renamed(edits(marks), after, tuple(others))
 
 
 def _with(opened: Opened, content: Mapping[str, str]) -> Opened:
@@ -122,10 +121,6 @@ def _with(opened: Opened, content: Mapping[str, str]) -> Opened:
     disk = opened.project.disk
     there = disk.content if isinstance(disk, UnsavedFiles) else {}
     return replace(opened, project=replace(opened.project, disk=UnsavedFiles({**there, **content})))
-
-
-def _meaning(one: Compilation) -> tuple[object, ...]:
-    return one.program, one.scenarios, one.format, {name: table.values for name, table in one.tables.items()}
 
 
 def _report_in_text(before: Program, after: Program, meant: Rename) -> str:
@@ -156,7 +151,7 @@ def _prove_others(opened: Opened, renamed: Opened, settings: Settings, meant: Re
         first = Opened(path, opened.project, text)
         second = replace(_with(renamed, {own.file: source.data.decode()}), path=path, source=text)
         before, after = (compile_opened(each, settings) for each in (first, second))
-        if place := difference(_meaning(before), _meaning(after), meant):
+        if place := difference(meaning(before), meaning(after), meant):
             raise RefusedError(f"{path} includes this document, and would do something else ({place})")
 
 

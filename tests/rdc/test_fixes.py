@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from compiler.diagnostics.model import CODES, Diagnostic, Edit, Fix
+from compiler.diagnostics.model import CODES, Diagnostic, Edit, Fix, edited
 from compiler.driver import Opened, Settings, compile_opened, open_file
 from compiler.frontends import FRONT_ENDS
 from compiler.ir.serialize import to_json
 from compiler.text.source import Source, Span
 from rdc.rewrite import fixes as fixing
-from rdc.rewrite.fixes import edited, fix_opened, proved
+from rdc.rewrite.fixes import fix_opened, proved
 from tests.support.cli import ROOT, call, document, spawn
 from tools.explanations import BLOCK
 

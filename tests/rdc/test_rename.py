@@ -12,14 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from compiler.diagnostics.model import Edit
+from compiler.diagnostics.model import Edit, edited
 from compiler.driver import Compilation, Opened, Settings, compile_opened, marks_of, open_file
 from compiler.frontends import FRONT_ENDS
 from compiler.frontends.common.marks import Kind, Mark, names, of_same_part
 from compiler.ir.sameness import Rename, difference
 from compiler.text.source import Source
 from rdc.rewrite import rename as renaming
-from rdc.rewrite.fixes import edited
 from rdc.rewrite.rename import RefusedError, Renamed, rename
 from tests.conftest import ROOT
 from tests.support.marked import PLAYBOOK, PROGRAM, RUNBOOK, SPECIFICATION, WORKFLOW
@@ -150,12 +149,12 @@ def test_any_rename_in_an_example_is_the_same_after_a_rename_back(
         return
     assert isinstance(opened.source, Source)
     assert isinstance(there.opened.source, Source)
-    assert there.compilation.program
+    assert compile_opened(there.opened, Settings()).program
     assert there.opened.source.text.count(new) == len(there.edits)
     back = rename(there.opened, Settings(), *first_place(there), mark.name)
     assert isinstance(back.opened.source, Source)
     assert back.opened.source.text == opened.source.text
-    before, after = compile_opened(opened, Settings()), back.compilation
+    before, after = (compile_opened(one, Settings()) for one in (opened, back.opened))
     assert [one.id for one in before.program.nodes] == [one.id for one in after.program.nodes]  # type: ignore[union-attr]
 
 
@@ -191,7 +190,7 @@ def test_a_companion_file_with_scenarios_is_edited_too(tmp_path: Path) -> None:
     [(source, edits)] = found.others
     assert Path(source.path).name == "w.scenarios.yaml"
     assert edited(source, edits).text == scenarios.replace("review_0", "look_0")
-    assert found.compilation.scenarios
+    assert compile_opened(found.opened, Settings()).scenarios
 
 
 # --- Refusals ---------------------------------------------------------------------------------------------------------

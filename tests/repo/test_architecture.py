@@ -115,8 +115,8 @@ ORDER = {
 }
 """The floors of each top folder, from the ground up. A room imports from its own floor and those below it."""
 
-PARTS = ("syntax", "declarations", "parse", "link", "check lower", "format", "marks", "frontend")
-"""The same for the parts of a front end. A check may ask how a step is lowered."""
+PARTS = ("syntax", "declarations", "parse", "link", "check lower marks", "format", "frontend")
+"""The same for the parts of a front end. A check may ask how a step is lowered, and for the places of names."""
 
 GENERIC = {"document", "model", "rules", "common"}
 

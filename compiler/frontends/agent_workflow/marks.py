@@ -2,7 +2,7 @@
 
 from compiler.frontends.agent_workflow.syntax import FILE_NAME
 from compiler.frontends.common.interface import Job
-from compiler.frontends.common.marking import Marker, entries_of, first_part, items
+from compiler.frontends.common.marking import Marker, entries_of, first_part
 from compiler.frontends.common.marks import Kind, Mark, Marks
 from compiler.text.regex import Regex
 
@@ -13,15 +13,11 @@ ids = first_part
 
 def marks_of(job: Job) -> Marks:
     """Return the marks of a workflow, also after errors."""
-    marker = Marker(job.source)
-    entries = entries_of(job.source)
-    marker.options(entries)
-    marker.keys(entries)
-    steps = items(entries)
-    for entry in entries:
+    marker = Marker(job.source, entries_of(job.source))
+    for entry in marker.entries:
         match entry.path:
             case ("steps", _, "name"):
-                marker.define(Kind.STEP, entry.value, steps.get(entry.path[:2]))
+                marker.define(Kind.STEP, entry.value, marker.items.get(entry.path[:2]))
             case ("steps", _, "next") | ("steps", _, "conditions", _, "goto"):
                 marker.refer(Kind.STEP, entry.value)
             case ("steps", _, "agent") | ("steps", _, "parallel", _, "agent"):

@@ -150,7 +150,7 @@ class Format(Struct, frozen=True):
         return module
 
     def load_marks(self) -> Marking:
-        """Return the module that marks names, which only editors need."""
+        """Return the module that marks names, which only editors and renames need."""
         module: Marking = import_module(self.marks)
         return module
 

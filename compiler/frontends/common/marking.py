@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 from msgspec.structs import replace
 
@@ -45,11 +46,6 @@ def entries_of_frontmatter(source: Source) -> tuple[Entry, ...]:
     return entries("\n".join(source.lines[lines.start - 1 : lines.stop - 1]), lines.start)
 
 
-def items(found: Iterable[Entry]) -> dict[KeyPath, Span]:
-    """Return the places of the items of lists at the top, such as steps."""
-    return {entry.path: entry.inside for entry in found if len(entry.path) == 2}
-
-
 def sections(source: Source, headers: Iterable[tuple[int, int]]) -> dict[int, Span]:
     """Return the place of each section without empty lines at its end, by the line of its header.
 
@@ -68,18 +64,31 @@ def sections(source: Source, headers: Iterable[tuple[int, int]]) -> dict[int, Sp
 
 
 class Marker:
-    """Collect the marks of a document whose references to steps have the form `ids`."""
+    """Collect the marks of a document whose references to steps have the form `ids`.
 
-    def __init__(self, source: Source, ids: Ids = first_part) -> None:
+    All formats share the names in the options and in the scenarios, and the keys, so it starts with them.
+    """
+
+    def __init__(self, source: Source, entries: Sequence[Entry], ids: Ids = first_part) -> None:
         self.source = source
+        self.entries = entries
+        self.found: list[Mark] = []
         self._ids = ids
-        self._found: list[Mark] = []
         self._maybe: set[Span] = set()
-        self._known: Marks = ()
+        for entry in entries:
+            match entry.path:
+                case ("rdc", *path):
+                    self._option(entry, path)
+                case ("scenarios", _, *path):
+                    self._scenario(entry, path)
+        for entry in entries:
+            if len(entry.path) == 1 or (len(entry.path) == 2 and entry.path[0] in ("rdc", "scenarios")):
+                self.define(Kind.KEY, entry.key, entry.whole, name=".".join(entry.path))
 
-    def know(self, marks: Marks) -> None:
-        """Read references as those to the names in another file."""
-        self._known = marks
+    @cached_property
+    def items(self) -> dict[KeyPath, Span]:
+        """The places of the items of lists at the top, such as steps."""
+        return {entry.path: entry.inside for entry in self.entries if len(entry.path) == 2}
 
     def text(self, span: Span) -> str:
         """Return the text of a span on one line."""
@@ -90,13 +99,13 @@ class Marker:
     ) -> None:
         """Add a definition; `name` is its id if that isn't its text, and `fixed` is why it can't change."""
         if span and (text := self.text(span)):
-            whole = extent if extent and _is_in(span, extent) else span  # two keys of the same name have one extent
-            self._found.append(Mark(Role.DEFINITION, kind, text, span, name or text, title or text, whole, fixed))
+            whole = extent if extent and extent.has(span) else span  # two keys of the same name have one extent
+            self.found.append(Mark(Role.DEFINITION, kind, text, span, name or text, title or text, whole, fixed))
 
     def refer(self, kind: Kind, span: Span | None, name: str = "", *, maybe: bool = False, fixed: str = "") -> None:
         """Add a reference; with `maybe`, only if the document declares the name."""
         if span and (text := self.text(span)):
-            self._found.append(Mark(Role.REFERENCE, kind, text, span, name or text, fixed=fixed))
+            self.found.append(Mark(Role.REFERENCE, kind, text, span, name or text, fixed=fixed))
             if maybe:
                 self._maybe.add(span)
 
@@ -105,26 +114,26 @@ class Marker:
         if span is None:
             return
         for start, end, name in self._ids(self.text(span)):
-            self.refer(Kind.STEP, _part(span, start, end), name, maybe=maybe)
+            self.refer(Kind.STEP, span.part(start, end), name, maybe=maybe)
 
     def matches(self, pattern: re.Pattern[str], inside: Span) -> Iterator[tuple[re.Match[str], Span]]:
-        """Yield the matches in the lines of a span, each with the place of its first group."""
+        """Yield the matches in the lines of a span, each with the place of its first group or else its second."""
         for number in range(inside.line, inside.end_line + 1):
             line = self.source.lines[number - 1]
             start = inside.column - 1 if number == inside.line else 0
             end = inside.end_column - 1 if number == inside.end_line else len(line)
             for found in pattern.finditer(line, start, end):
-                group = found.lastindex or 0
+                group = 1 if found[1] else 2
                 yield found, Span(number, found.start(group) + 1, number, found.end(group) + 1)
 
-    def marks(self) -> Marks:
-        """Return the marks in order, where placeholders are the inputs or outputs that they name."""
-        known = (*self._known, *self._found)
-        steps, others = names(known, Kind.STEP), names(known, Kind.LABEL, Kind.AGENT, Kind.SECRET)
+    def marks(self, others: Marks = ()) -> Marks:
+        """Return the marks in order, where placeholders are the inputs or outputs that they name, also in `others`."""
+        known = (*others, *self.found)
+        steps, rest = names(known, Kind.STEP), names(known, Kind.LABEL, Kind.AGENT, Kind.SECRET)
         values = {mark.id: mark for mark in known if mark.kind in (Kind.INPUT, Kind.OUTPUT)}
-        declared = {**others, **values}
+        declared = {**rest, **values}
         settled: dict[Span, Mark] = {}
-        for mark in self._found:
+        for mark in self.found:
             one = mark
             if mark.kind is Kind.PLACEHOLDER and mark.id in values:
                 one = replace(mark, kind=values[mark.id].kind)
@@ -134,21 +143,6 @@ class Marker:
             if mark.span not in self._maybe or one.id in (steps if one.kind is Kind.STEP else declared):
                 settled.setdefault(one.span, one)
         return tuple(settled[span] for span in sorted(settled))
-
-    def keys(self, found: Iterable[Entry]) -> None:
-        """Add the keys of a document: those at the top, and those below `rdc` and `scenarios`."""
-        for entry in found:
-            if len(entry.path) == 1 or (len(entry.path) == 2 and entry.path[0] in ("rdc", "scenarios")):
-                self.define(Kind.KEY, entry.key, entry.whole, name=".".join(entry.path))
-
-    def options(self, found: Iterable[Entry]) -> None:
-        """Add the names in the options of a document and in its scenarios."""
-        for entry in found:
-            match entry.path:
-                case ("rdc", *path):
-                    self._option(entry, path)
-                case ("scenarios", _, *path):
-                    self._scenario(entry, path)
 
     def _option(self, entry: Entry, path: list[str]) -> None:
         match path:
@@ -176,12 +170,11 @@ class Marker:
         read = read_sentence(text) if text and text == " ".join(text.split()) and "\\" not in text else None
         if span is None or read is None or isinstance(read, Issue):
             return
-        for one in (*read.guarded, *read.opens, *read.closes):
-            start = one.start + one.target.rindex(one.name) if one.name in one.target else -1
-            place = _part(span, start, start + len(one.name))
-            if start >= 0 and one.kind == "step":
+        for one in read.mentions:
+            place = span.part(one.at, one.at + len(one.name))
+            if one.kind == "step":
                 self.refer_to_step(place, maybe=True)
-            elif start >= 0 and one.kind in (Kind.LABEL, Kind.SECRET):
+            elif one.kind in (Kind.LABEL, Kind.SECRET):
                 self.refer(Kind(one.kind), place)
 
     def _scenario(self, entry: Entry, path: list[str]) -> None:
@@ -194,7 +187,7 @@ class Marker:
             case ["answers" | "agents" | "tools", _] if entry.key:
                 self.refer_to_step(entry.key, maybe=True)
             case ["answers", _] if entry.value and (word := _WORD.match(self.text(entry.value))):
-                self.refer_to_step(_part(entry.value, *word.span()), maybe=True)
+                self.refer_to_step(entry.value.part(*word.span()), maybe=True)
             case ["commands", _]:
                 for found, span in self.matches(_FLAG, entry.inside):
                     if found[2]:
@@ -203,21 +196,10 @@ class Marker:
                         self.refer(Kind.PLACEHOLDER, span)
 
 
-def _is_in(span: Span, outer: Span) -> bool:
-    is_behind = (outer.line, outer.column) <= (span.line, span.column)
-    return is_behind and (span.end_line, span.end_column) <= (outer.end_line, outer.end_column)
-
-
-def _part(span: Span, start: int, end: int) -> Span:
-    return Span(span.line, span.column + start, span.line, span.column + end)
-
-
 def scenario_marks(file: Source, marks: Marks, ids: Ids) -> Marks:
     """Return the marks of the companion file with the scenarios of a document that has these marks."""
-    marker = Marker(file, ids)
-    marker.know(marks)
-    marker.options(replace(entry, path=("scenarios", *entry.path)) for entry in entries_of(file))
-    return marker.marks()
+    below = [replace(entry, path=("scenarios", *entry.path)) for entry in entries_of(file)]
+    return Marker(file, below, ids).marks(marks)
 
 
 def numbered(name: str) -> str:

@@ -70,35 +70,20 @@ class Item(Struct, frozen=True):
     """An entry of an outline: a definition and the definitions inside it."""
 
     mark: Mark
-    inside: tuple[Item, ...] = ()
+    inside: list[Item]
 
 
-def outline(marks: Marks) -> tuple[Item, ...]:
-    """Return the definitions that have an extent, each with those inside it, in the order of the document."""
-    inside: list[tuple[Mark, list[Item]]] = []
+def outline(marks: Marks) -> list[Item]:
+    """Return the definitions, each with those inside it, in the order of the document."""
     top: list[Item] = []
-
-    def close() -> None:
-        mark, items = inside.pop()
-        (inside[-1][1] if inside else top).append(Item(mark, tuple(items)))
-
-    for mark in sorted((one for one in marks if one.extent), key=_by_extent):
-        while inside and not _is_inside(mark, inside[-1][0]):
-            close()
-        inside.append((mark, []))
-    while inside:
-        close()
-    return tuple(top)
-
-
-def _by_extent(mark: Mark) -> tuple[int, int, int, int]:
-    span = mark.extent or mark.span
-    return span.line, span.column, -span.end_line, -span.end_column
-
-
-def _is_inside(mark: Mark, outer: Mark) -> bool:
-    one, other = mark.extent or mark.span, outer.extent or outer.span
-    return (one.line, one.column) < (other.end_line, other.end_column)
+    around: list[tuple[Span, list[Item]]] = []
+    parts = [(mark.extent, Item(mark, [])) for mark in marks if mark.extent]
+    for span, item in sorted(parts, key=lambda part: part[0]):
+        while around and not around[-1][0].has(span):
+            around.pop()
+        (around[-1][1] if around else top).append(item)
+        around.append((span, item.inside))
+    return top
 
 
 def folds(marks: Marks) -> tuple[tuple[int, int], ...]:
@@ -109,8 +94,8 @@ def folds(marks: Marks) -> tuple[tuple[int, int], ...]:
 
 def mark_at(marks: Marks, line: int, column: int) -> Mark | None:
     """Return the mark at a position, which may be just behind the name, or None."""
-    spans = ((one, one.span) for one in marks)
-    return next((one for one, at in spans if at.line == line and at.column <= column <= at.end_column), None)
+    place = Span(line, column, line, column)
+    return next((mark for mark in marks if mark.span.has(place)), None)
 
 
 def of_same_part(marks: Marks, one: Mark) -> Marks:

@@ -1,7 +1,7 @@
 """The marks of a program as JSON (see `compiler/frontends/common/marks.py`)."""
 
 from compiler.frontends.common.interface import Job
-from compiler.frontends.common.marking import Marker, entries_of, items, whole
+from compiler.frontends.common.marking import Marker, entries_of, whole
 from compiler.frontends.common.marks import Kind, Mark, Marks
 from compiler.frontends.json.check import LONGEST_NAME
 from compiler.reading.entries import Entry
@@ -12,17 +12,15 @@ ids = whole
 
 def marks_of(job: Job) -> Marks:
     """Return the marks of a program, also after errors."""
-    marker = Marker(job.source, ids)
-    entries = entries_of(job.source)
-    marker.keys(entries)
-    parts = items(entries)
-    given = {marker.text(entry.value) for entry in entries if _is_name(entry.path, "inputs") and entry.value}
-    for entry in entries:
-        _mark(marker, entry, given)
-        if entry.path[2:] == ("id",) and entry.path[0] in ("nodes", "groups"):
-            marker.define(Kind.STEP, entry.value, parts.get(entry.path[:2]))
-        elif _is_name(entry.path, "inputs"):
-            marker.define(Kind.INPUT, entry.value, parts.get(entry.path[:2]))
+    marker = Marker(job.source, entries_of(job.source), ids)
+    given = {marker.text(one.value) for one in marker.entries if one.value and _is_input(one.path)}
+    for entry in marker.entries:
+        if _is_input(entry.path):
+            marker.define(Kind.INPUT, entry.value, marker.items.get(entry.path[:2]))
+        elif entry.path[2:] == ("id",) and entry.path[0] in ("nodes", "groups"):
+            marker.define(Kind.STEP, entry.value, marker.items.get(entry.path[:2]))
+        else:
+            _mark(marker, entry, given)
     return marker.marks()
 
 
@@ -33,8 +31,8 @@ def name_issue(_: Mark, new: str) -> str:
     return ""
 
 
-def _is_name(path: KeyPath, key: str) -> bool:
-    return len(path) == 3 and (path[0], path[2]) == (key, "name")
+def _is_input(path: KeyPath) -> bool:
+    return len(path) == 3 and (path[0], path[2]) == ("inputs", "name")
 
 
 def _mark(marker: Marker, entry: Entry, given: set[str]) -> None:

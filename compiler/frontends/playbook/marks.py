@@ -5,13 +5,13 @@ from msgspec.structs import replace
 from compiler.frontends.common.interface import Job
 from compiler.frontends.common.marking import Marker, entries_of_frontmatter, first_part, numbered, sections, unfit_name
 from compiler.frontends.common.marks import Kind, Mark, Marks
+from compiler.frontends.playbook.lower.nodes import PLACEHOLDER
 from compiler.frontends.playbook.parse.document import parse
 from compiler.frontends.playbook.parse.lines import HEADINGS, Line
 from compiler.reading.frontmatter import read_block
 from compiler.text.regex import Regex
 from compiler.text.source import Span
 
-_VALUE = Regex(r"\{\{([A-Za-z_]\w*)(?::[^{}]*)?\}\}")
 _REPLY = Regex(r"__elicit_step_(?=\d)")
 _FILE = Regex(r"\(\s*file:\s*([^\s)]+)")
 _INNER = ("SUBSTEP", "ELIF", "ELSE", "ENDIF")
@@ -25,10 +25,7 @@ _SHOWN = ("STEP", "SYSTEM", "ARTIFACTS")
 def marks_of(job: Job) -> Marks:
     """Return the marks of a playbook, also after errors."""
     source = job.source
-    marker = Marker(source)
-    entries = entries_of_frontmatter(source)
-    marker.options(entries)
-    marker.keys(entries)
+    marker = Marker(source, entries_of_frontmatter(source))
     lines = parse(source, read_block(source)[1]).scanned.lines
     headings = (line for line in lines if line.kind in (*HEADINGS, *_INNER))
     extents = sections(source, ((line.number, 1 if line.kind in HEADINGS else 2) for line in headings))
@@ -65,7 +62,7 @@ def _step(marker: Marker, line: Line, extent: Span) -> None:
 def _shown(marker: Marker, line: Line) -> None:
     """Add the values that a line shows, and the file that it includes."""
     inside = Span(line.number, 1, line.last, len(marker.source.lines[line.last - 1]) + 1)
-    for found, span in marker.matches(_VALUE, inside):
+    for found, span in marker.matches(PLACEHOLDER, inside):
         reply = _REPLY.match(found[1])
         if reply:
             marker.refer_to_step(replace(span, column=span.column + reply.end()))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from compiler.frontends.common.interface import Job
-from compiler.frontends.common.marking import Marker, entries_of, first_part, items, unfit_name
+from compiler.frontends.common.marking import Marker, entries_of, first_part, unfit_name
 from compiler.frontends.common.marks import Kind, Mark, Marks
 from compiler.frontends.stepspec.placeholders import FOLDERS, PLACEHOLDER, TEMPLATE_FOLDER
 from compiler.frontends.stepspec.syntax import STEPS
@@ -16,15 +16,11 @@ _FILLED = (("description",), ("inputs",), ("outputs",), ("templates",))
 
 def marks_of(job: Job) -> Marks:
     """Return the marks of a specification, also after errors."""
-    marker = Marker(job.source, ids)
-    entries = entries_of(job.source, STEPS)
-    marker.options(entries)
-    marker.keys(entries)
-    steps = items(entries)
-    for entry in entries:
+    marker = Marker(job.source, entries_of(job.source, STEPS), ids)
+    for entry in marker.entries:
         match entry.path:
             case (steps_key, _, "id") if steps_key == STEPS:
-                marker.define(Kind.STEP, entry.value, steps.get(entry.path[:2]))
+                marker.define(Kind.STEP, entry.value, marker.items.get(entry.path[:2]))
             case ("config",):
                 marker.refer(Kind.DOCUMENT, entry.value)
             case ("config", "variables", _) | ("config", "runtime", "variables", _):

@@ -266,7 +266,7 @@ def test_a_format_without_marks_has_none(monkeypatch: pytest.MonkeyPatch) -> Non
 # --- Asking marks -----------------------------------------------------------------------------------------------------
 
 
-def tree(items: tuple[Item, ...]) -> list[object]:
+def tree(items: list[Item]) -> list[object]:
     return [one.mark.title if not one.inside else {one.mark.title: tree(one.inside)} for one in items]
 
 

@@ -258,6 +258,7 @@ def formatted(folder: Path, rule: str) -> Formatted:
         ('a: {rule: "after 3 FAIL, always T5", why: 3}', 'a: {rule: "after 2 FAIL, always T5", why: 3}'),
         ("a: 5 at most 3 times", "a: 3 at most 3 times"),
         ("a: no 5 after 3 until any command PASS", "a: no 3 after 2 until any command PASS"),
+        ('a: {rule: always 3, why: "always 3"}', 'a: {rule: always 2, why: "always 3"}'),
     ],
 )
 def test_new_numbers_of_steps_are_in_the_rules_too(before: str, after: str, tmp_path: Path) -> None:
@@ -268,7 +269,7 @@ def test_new_numbers_of_steps_are_in_the_rules_too(before: str, after: str, tmp_
 
 
 @pytest.mark.parametrize(
-    "rule", ["a: >\n      3 PASS\n      before 5", "a: 2 PASS before 5", 'a: {rule: always 3, why: "always 3"}']
+    "rule", ["a: >\n      3 PASS\n      before 5", "a: 2 PASS before 5", "a: always 3\n      or 5"]
 )
 def test_numbers_stay_if_a_rule_cannot_be_edited(rule: str, tmp_path: Path) -> None:
     found = formatted(tmp_path, rule)

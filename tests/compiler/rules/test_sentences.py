@@ -66,7 +66,7 @@ def test_each_part_of_a_sentence_is_at_its_place() -> None:
         ("secret", "KEY"),
         ("step", "always-x"),
     ]
-    assert sentence("after 4 FAIL, always 5").closes == (Mention("step", "4", "FAIL", False, "4", 6, 12),)
+    assert sentence("after 4 FAIL, always 5").closes == (Mention("step", "4", "FAIL", False, "4", 6, 12, 6),)
     assert sentence("x at most 1 time").most == 1
 
 

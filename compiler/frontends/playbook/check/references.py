@@ -102,8 +102,7 @@ class _Check:
         """Check that a condition's variable is an input or an earlier output (P14)."""
         name = condition.variable
         if name not in known:
-            span = condition.span
-            place = Span(span.line, span.column, span.line, span.column + len(name))
+            place = condition.span.part(0, len(name))
             why, remedy = self._missing(name, "`", "`")
             problem = f"this condition compares an empty string: {why}"
             yield Diagnostic("RD720", self.source.path, place, problem, remedy)

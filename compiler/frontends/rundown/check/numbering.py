@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import count
+from operator import ne
+from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.diagnostics.model import Diagnostic
+from compiler.diagnostics.model import Diagnostic, Edit
 from compiler.frontends.rundown.syntax import (
     Goto,
     Identifier,
     Runbook,
     Step,
-    StepSettings,
     Substep,
     Target,
     Transition,
@@ -28,9 +28,63 @@ from compiler.scenarios.model import Event
 from compiler.scenarios.model import Goto as Jump
 from compiler.text.source import Source, Span
 
+if TYPE_CHECKING:
+    from compiler.frontends.common.marks import Marks
 
-def unclear_references(source: Source, runbook: Runbook, numbering: Numbering) -> Iterator[Diagnostic]:
-    """Report references to a number that several steps have, or that no step has before renumbering."""
+
+class Renumbering(NamedTuple):
+    """The edits for new numbers, and the references to a number that several steps have, or none before renumbering."""
+
+    edits: list[Edit]
+    unclear: list[Diagnostic]
+
+
+class Reference(NamedTuple):
+    """A reference to steps in the frontmatter: its place, its old and new text, and the words of messages about it."""
+
+    span: Span | None
+    old: str
+    new: Callable[[], str]
+    shown: str
+    subject: str
+    remedy: str
+
+
+def _references(runbook: Runbook, numbering: Numbering) -> Iterator[Reference]:
+    for jump in (one for scenario in runbook.scenarios for one in scenario.jumps):
+        shown, new = f"rd goto {jump.step}", partial(numbering.label, jump.step)
+        remedy = f"write it as a plain string on one line: `- {shown}`"
+        yield Reference(jump.span, jump.step, new, shown, f"`{shown}`", remedy)
+    for one in runbook.declared.steps:
+        subject, remedy = f"`{one.step}` under `steps`", f'write it as a plain key: `"{one.step}":`'
+        new = partial(numbering.path, one.step)
+        yield Reference(one.place().span, one.step, new, f"steps: {one.step}", subject, remedy)
+    for rule in runbook.declared.rules:
+        new, shown = partial(numbering.sentence, rule), f"rule {rule.name}"
+        subject = f"the steps in rule `{rule.name}`"
+        yield Reference(rule.place.span, rule.sentence, new, shown, subject, "write the rule on one line")
+
+
+def renumbering(source: Source, runbook: Runbook, numbering: Numbering, marks: Marks) -> Renumbering:
+    """Return the edits for new numbers in the frontmatter; `marks` are its references to steps, each as a whole."""
+    edits: list[Edit] = []
+    found = [*_unclear_targets(source, runbook, numbering)]
+    for one in _references(runbook, numbering):
+        try:
+            new = one.new()
+            inside = {mark: numbering.path(mark.name) for mark in marks if one.span and one.span.has(mark.span)}
+        except AmbiguousReferenceError as error:
+            found.append(_unclear(source, one.span, one.shown, error))
+            continue
+        own = [Edit(mark.span, name) for mark, name in inside.items() if name != mark.name]
+        if len(own) != sum(map(ne, one.old.split(), new.split())):
+            problem = f"rdc cannot renumber {one.subject} in this form"
+            found.append(Diagnostic("RD117", source.path, one.span, problem, one.remedy))
+        edits += own
+    return Renumbering(edits, found)
+
+
+def _unclear_targets(source: Source, runbook: Runbook, numbering: Numbering) -> Iterator[Diagnostic]:
     for step in all_steps(runbook):
         for transition in step.transitions:
             if isinstance(transition.action, Goto):
@@ -39,43 +93,6 @@ def unclear_references(source: Source, runbook: Runbook, numbering: Numbering) -
                     numbering.target(target)
                 except AmbiguousReferenceError as error:
                     yield _unclear(source, target.span, f"GOTO {target}", error)
-    for jump in jumps(runbook):
-        try:
-            changes = numbering.label(jump.step) != jump.step
-        except AmbiguousReferenceError as error:
-            yield _unclear(source, jump.span, f"rd goto {jump.step}", error)
-            continue
-        if changes and not find_label(source.lines, jump):
-            problem = f"rdc cannot renumber `rd goto {jump.step}` in this form"
-            remedy = f"write it as a plain string on one line: `- rd goto {jump.step}`"
-            yield Diagnostic("RD117", source.path, jump.span, problem, remedy)
-    for settings in runbook.declared.steps:
-        yield from _unclear_step(source, settings, numbering)
-    for rule in runbook.declared.rules:
-        yield from _unclear_rule(source, rule, numbering)
-
-
-def _unclear_rule(source: Source, rule: DeclaredRule, numbering: Numbering) -> Iterator[Diagnostic]:
-    try:
-        changes = numbering.rule(rule).sentence != rule.sentence
-    except AmbiguousReferenceError as error:
-        yield _unclear(source, rule.place.span, f"rule {rule.name}", error)
-        return
-    if changes and not find_rule(source.lines, rule):
-        problem = f"rdc cannot renumber the steps in rule `{rule.name}` in this form"
-        yield Diagnostic("RD117", source.path, rule.place.span, problem, "write the rule on one line")
-
-
-def _unclear_step(source: Source, said: StepSettings, numbering: Numbering) -> Iterator[Diagnostic]:
-    span = said.place().span
-    try:
-        changes = numbering.path(said.step) != said.step
-    except AmbiguousReferenceError as error:
-        yield _unclear(source, span, f"steps: {said.step}", error)
-        return
-    if changes and not find_step(source.lines, said):
-        problem = f"rdc cannot renumber `{said.step}` under `steps` in this form"
-        yield Diagnostic("RD117", source.path, span, problem, f'write it as a plain key: `"{said.step}":`')
 
 
 def _unclear(source: Source, span: Span | None, reference: str, error: AmbiguousReferenceError) -> Diagnostic:
@@ -155,17 +172,17 @@ class Numbering:
         """Return the renumbered syntax tree; raise `AmbiguousReferenceError` for an ambiguous reference."""
         steps = tuple(self._step(step, *new) for step, new in zip(runbook.steps, self.steps, strict=True))
         nodes = tuple(replace(settings, step=self.path(settings.step)) for settings in runbook.declared.steps)
-        rules = tuple(map(self.rule, runbook.declared.rules))
+        rules = tuple(replace(rule, sentence=self.sentence(rule)) for rule in runbook.declared.rules)
         declared = replace(runbook.declared, steps=nodes, rules=rules)
         scenarios = tuple(replace(one, replies=tuple(map(self.event, one.replies))) for one in runbook.scenarios)
         return replace(runbook, steps=steps, scenarios=scenarios, declared=declared)
 
-    def rule(self, rule: DeclaredRule) -> DeclaredRule:
-        """Return a rule with the new ids of steps; raise `AmbiguousReferenceError` if one is ambiguous."""
+    def sentence(self, rule: DeclaredRule) -> str:
+        """Return a rule's sentence with the new ids of steps; raise `AmbiguousReferenceError` if one is ambiguous."""
         from compiler.rules.sentences import renumbered  # noqa: PLC0415 (few documents have rules)
 
         sentence = renumbered(rule.sentence, self.path)
-        return rule if sentence == " ".join(rule.sentence.split()) else replace(rule, sentence=sentence)
+        return rule.sentence if sentence == " ".join(rule.sentence.split()) else sentence
 
     def _step(self, old: Step, step: Identifier, children: list[Identifier]) -> Step:
         substeps = tuple(
@@ -202,61 +219,3 @@ def _numbered(identifiers: Iterable[Identifier]) -> Iterator[Identifier]:
 def _spelled(label: Label) -> str:
     step, child = label
     return spell(step) if child is None else f"{spell(step)}.{spell(child)}"
-
-
-def jumps(runbook: Runbook) -> Iterator[Jump]:
-    """Yield every `rd goto ID` in a document's scenarios."""
-    for scenario in runbook.scenarios:
-        yield from scenario.jumps
-
-
-def find_label(lines: Sequence[str], jump: Jump) -> Span | None:
-    """Return the place of the ID in its line, or None if rdc cannot edit it in place."""
-    if jump.span is None:
-        return None
-    pattern = re.compile(rf"\bgoto[ \t]+[\"']?(?P<label>{re.escape(jump.step)})(?![\w.])")
-    match = pattern.search(lines[jump.span.line - 1], jump.span.column - 1, jump.span.end_column - 1)
-    return match and Span(jump.span.line, match.start("label") + 1, jump.span.line, match.end("label") + 1)
-
-
-def find_step(lines: Sequence[str], said: StepSettings) -> Span | None:
-    """Return the place of a step's name under `steps`, or None if rdc cannot edit it in place."""
-    span = said.place().span
-    if span is None:
-        return None
-    pattern = re.compile(rf"[\"']?(?P<step>{re.escape(said.step)})(?=[\"']?[ \t]*:)")
-    match = pattern.match(lines[span.line - 1], span.column - 1)
-    return match and Span(span.line, match.start("step") + 1, span.line, match.end("step") + 1)
-
-
-def find_rule(lines: Sequence[str], rule: DeclaredRule) -> Span | None:
-    """Return the place of a rule's sentence, or None if rdc cannot edit it in place."""
-    span, sentence = rule.place.span, rule.sentence
-    line = lines[span.line - 1][span.column - 1 :] if span else ""
-    if span is None or line.count(sentence) != 1:
-        return None
-    column = span.column + line.index(sentence)
-    return Span(span.line, column, span.line, column + len(sentence))
-
-
-def renumber_frontmatter(lines: Sequence[Line], runbook: Runbook, numbering: Numbering) -> list[Line]:
-    """Return the document's lines with new step numbers in the frontmatter."""
-    edited, written = list(lines), [line.text for line in lines]
-    found = [(find_label(written, jump), numbering.label(jump.step)) for jump in jumps(runbook)]
-    found += [(find_step(written, settings), numbering.path(settings.step)) for settings in runbook.declared.steps]
-    rules = [(rule, numbering.rule(rule)) for rule in runbook.declared.rules]
-    found += [(find_rule(written, rule), new.sentence) for rule, new in rules if new is not rule]
-    places = {place: new for place, new in found if place}
-    for place in sorted(places, reverse=True):  # from the end, so that earlier columns stay valid
-        line = edited[place.line - 1]
-        text = line.text[: place.column - 1] + places[place] + line.text[place.end_column - 1 :]
-        edited[place.line - 1] = replace(line, text=text)
-    return edited
-
-
-class Line(Struct, frozen=True):
-    """A line, its line ending, and its line number in the source (0 for a new line)."""
-
-    text: str
-    end: str
-    origin: int = 0

@@ -6,18 +6,16 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from compiler.diagnostics.model import Diagnostic, Edit, Fix
+from compiler.diagnostics.model import Diagnostic, Edit, Fix, edited
 from compiler.frontends.rundown.check.numbering import (
     AmbiguousReferenceError,
-    Line,
     Numbering,
-    renumber_frontmatter,
-    unclear_references,
+    renumbering,
 )
 from compiler.frontends.rundown.parse.checklist import TASK
 from compiler.frontends.rundown.parse.document import _MOST, question_in
 from compiler.frontends.rundown.printing import heading, section
-from compiler.frontends.rundown.syntax import AnyStep, Dynamic, Goto, Runbook, Step, Substep, Word, all_steps, spell
+from compiler.frontends.rundown.syntax import AnyStep, Dynamic, Runbook, Step, Substep, Word, all_steps, spell
 from compiler.reading.comments import ignoring_lines
 from compiler.text.regex import Regex
 from compiler.text.source import Source, Span
@@ -103,8 +101,6 @@ def _beside_commands(source: Source, runbook: Runbook) -> Iterator[_Beside]:
 
 _NEW = 10**9  # the number of the new step until all steps are numbered; a document can't have this number
 
-_ID = Regex(r"(?:\{N\}|\w+)(?:\.(?:\{n\}|\w+))?")
-
 _TRANSITION = Regex(r" {0,3}[-*+] +(?P<word>PASS|FAIL|YES|NO)[ :]")
 
 
@@ -127,47 +123,38 @@ def split(source: Source, runbook: Runbook, step: AnyStep, *, asks_first: bool) 
     is_set = asks_first and any(settings.step.endswith(spell(step.id)) for settings in runbook.declared.steps)
     if isinstance(step.id, Dynamic) or (is_set and not isinstance(step.id, int)):
         return None
-    lines = _renumbered(source, runbook, step, asks_first) if isinstance(step.id, int) else list(source.lines)
-    parts = _parts(source, runbook, step, lines) if lines else None
-    if not lines or not parts or ignoring_lines(source).intersection(range(step.span.line, parts.end + 1)):
+    edits = _renumbered(source, runbook, step, asks_first) if isinstance(step.id, int) else []
+    parts = None if edits is None else _parts(source, runbook, step, edited(source, edits).lines)
+    if edits is None or not parts or ignoring_lines(source).intersection(range(step.span.line, parts.end + 1)):
         return None
     written = (_asking_first if asks_first else _asking_last)(runbook, step, parts)
     if not written:
         return None
     start = step.span.line + 1
-    changed = [
-        Edit(Span(number, 1, number, len(old) + 1), new)
-        for number, (old, new) in enumerate(zip(source.lines, lines, strict=True), 1)
-        if old != new and not start <= number <= parts.end
-    ]
+    changed = (edit for edit in edits if not start <= edit.span.line <= parts.end)
     whole = Span(start, 1, parts.end, len(source.lines[parts.end - 1]) + 1)
     return Fix((*changed, Edit(whole, f"\n{written}")))
 
 
-def _renumbered(source: Source, runbook: Runbook, step: AnyStep, asks_first: bool) -> list[str] | None:
-    """Return the document's lines with the numbers after the split, or None if a reference is unclear.
+def _renumbered(source: Source, runbook: Runbook, step: AnyStep, asks_first: bool) -> list[Edit] | None:
+    """Return the edits for the numbers after the split, or None if a reference is unclear.
 
-    Jumps to the step lead to the first of the two; its settings belong to the command.
+    Jumps to the step lead to the first of the two; its settings and rules belong to the command.
     """
+    from compiler.frontends.rundown.marks import step_references, steps_below  # noqa: PLC0415 (few documents need them)
+
     jumping, setting = (_numbering(runbook, step, after=after) for after in (True, not asks_first))
-    jumps = replace(runbook, declared=replace(runbook.declared, steps=()))
-    settings = replace(runbook, steps=(), scenarios=())
-    pairs = ((jumps, jumping), (settings, setting))
-    if any(found for part, numbering in pairs for found in unclear_references(source, part, numbering)):
+    jumps = replace(runbook, declared=replace(runbook.declared, steps=(), rules=()))
+    pairs, known = ((jumps, jumping), (replace(runbook, steps=(), scenarios=()), setting)), step_references(source)
+    found = [renumbering(source, part, numbering, known) for part, numbering in pairs]
+    if any(one.unclear for one in found):
         return None
-    lines: Sequence[Line] = [Line(line, "", number) for number, line in enumerate(source.lines, 1)]
-    for part, numbering in pairs:
-        lines = renumber_frontmatter(lines, part, numbering)
-    written = [line.text for line in lines]
+    edits = [edit for one in found for edit in one.edits]
     try:
-        references = sorted(_references(runbook, jumping), reverse=True)
+        names = {mark: jumping.label(mark.id).rpartition(".")[2] for mark in steps_below(source)}
     except AmbiguousReferenceError:  # in a document with duplicate numbers
         return None
-    for span, new in references:
-        line = written[span.line - 1]
-        old = _ID.match(line, span.column - 1)
-        written[span.line - 1] = line[: span.column - 1] + new + line[old.end() if old else span.end_column - 1 :]
-    return written
+    return [*edits, *(Edit(mark.span, new) for mark, new in names.items() if new != mark.name)]
 
 
 def _numbering(runbook: Runbook, step: AnyStep, *, after: bool) -> Numbering:
@@ -183,21 +170,6 @@ def _numbering(runbook: Runbook, step: AnyStep, *, after: bool) -> Numbering:
         else:
             steps.append(each)
     return Numbering(replace(runbook, steps=tuple(steps)))
-
-
-def _references(runbook: Runbook, numbering: Numbering) -> Iterator[tuple[Span, str]]:
-    for step in runbook.steps:
-        labels = [(step.span, spell(step.id))]
-        labels += [(substep.span, f"{spell(step.id)}.{spell(substep.id)}") for substep in step.substeps]
-        yield from ((span, numbering.label(label)) for span, label in labels if numbering.label(label) != label)
-    for each in all_steps(runbook):
-        for transition in each.transitions:
-            if isinstance(transition.action, Goto) and transition.action.target.step is not None:
-                target = transition.action.target
-                label = str(target).removeprefix("NEXT ")
-                if numbering.label(label) != label:
-                    span = target.span
-                    yield replace(span, column=span.end_column - len(label)), numbering.label(label)
 
 
 def _parts(source: Source, runbook: Runbook, step: AnyStep, lines: Sequence[str]) -> _Parts | None:

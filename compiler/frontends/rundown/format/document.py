@@ -7,21 +7,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.diagnostics.issues import OptionSource
-from compiler.diagnostics.model import Diagnostic, Severity, sort_key
+from compiler.diagnostics.model import Diagnostic, Edit, Severity, edited, sort_key
 from compiler.frontends.common.interface import Formatted, Job
 from compiler.frontends.rundown import PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.check.numbering import (
     Label,
-    Line,
     Numbering,
     has_doubled_names,
-    renumber_frontmatter,
-    unclear_references,
+    renumbering,
 )
 from compiler.frontends.rundown.check.rules import check
 from compiler.frontends.rundown.format.sections import (
     SEPARATOR,
     Emitter,
+    Line,
     Piece,
     Rewrite,
     Section,
@@ -31,6 +30,7 @@ from compiler.frontends.rundown.format.sections import (
 )
 from compiler.frontends.rundown.link import Document
 from compiler.frontends.rundown.lower.document import lower
+from compiler.frontends.rundown.marks import step_references
 from compiler.frontends.rundown.parse.build import TOO_DEEP
 from compiler.frontends.rundown.parse.document import parse_scanned
 from compiler.frontends.rundown.parse.lines import Header, print_transition
@@ -78,6 +78,7 @@ class _Plan(Struct, frozen=True):
     errors: tuple[Diagnostic, ...]
     runbook: Runbook
     numbering: Numbering
+    edits: Sequence[Edit]
 
 
 def format_document(job: Job) -> Formatted:
@@ -119,10 +120,10 @@ def _planned(job: Job) -> _Plan | Formatted:
             return Formatted(None, errors, defect=DEFECT)
         return Formatted(None, tuple(sorted(as_written.errors, key=sort_key)))
     numbering = Numbering(original.runbook)
-    unclear = tuple(unclear_references(job.source, original.runbook, numbering))
+    edits, unclear = renumbering(job.source, original.runbook, numbering, step_references(job.source))
     if unclear:
         return Formatted(None, (*errors, *unclear))
-    return _Plan(scanned, sections, wanted, errors, original.runbook, numbering)
+    return _Plan(scanned, sections, wanted, errors, original.runbook, numbering, edits)
 
 
 def _read(scanned: Scanned, layout: Layout) -> _Read:
@@ -144,9 +145,8 @@ def _is_fixable(read: _Read) -> bool:
 
 def _formatted(plan: _Plan) -> Formatted:
     source, wanted, runbook, numbering = plan.scanned.source, plan.wanted, plan.runbook, plan.numbering
-    emitter = Emitter(source, Spelling(plan.sections, numbering))
-    lines = emitter.document(plan.scanned.frontmatter.next_line, plan.sections)
-    text = text_of(renumber_frontmatter(lines, runbook, numbering))
+    emitter = Emitter(edited(source, plan.edits), Spelling(plan.sections, numbering))
+    text = text_of(emitter.document(plan.scanned.frontmatter.next_line, plan.sections))
     result = _read(wanted.scan(source, text), wanted.layout)
     meant = numbering.runbook(runbook)
     if result.errors or result.runbook is None or not is_equivalent(source, meant, result.runbook):

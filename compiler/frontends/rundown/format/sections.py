@@ -8,7 +8,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.frontends.rundown import Layout
-from compiler.frontends.rundown.check.numbering import Line
 from compiler.frontends.rundown.parse.blocks import Block
 from compiler.frontends.rundown.parse.build import TEXTS
 from compiler.frontends.rundown.parse.outline import BODIES, Scanned
@@ -210,6 +209,14 @@ _INDENTED = Regex(r" {2}| ?\t")
 
 Rewrite = Callable[[Piece], str | None]
 """Returns the new line of a piece, or None to keep its lines."""
+
+
+class Line(Struct, frozen=True):
+    """A line, its line ending, and its line number in the source (0 for a new line)."""
+
+    text: str
+    end: str
+    origin: int = 0
 
 
 def text_of(lines: Sequence[Line]) -> str:

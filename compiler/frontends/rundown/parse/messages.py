@@ -151,7 +151,7 @@ def counted_in_words(source: Source, block: Block) -> Diagnostic | None:
 
 
 def _written_as(block: Block, text: str, *, is_safe: bool = False) -> Fix:
-    return Fix.by(Span(block.line, block.column, block.line, block.column + len(block.text)), text, is_safe=is_safe)
+    return Fix.by(block.span.part(0, len(block.text)), text, is_safe=is_safe)
 
 
 def tag_fix(source: Source, line: int, written: str, meant: str, *, is_safe: bool = False) -> Fix | None:

@@ -235,6 +235,12 @@ SPLIT = {
         '---\nrdc:\n  steps:\n    "2": {timeout: 5m}\nscenarios:\n  s:\n    commands:\n      - rd run main.runbook.md\n'
         f"      - rd goto 3\n    result: STOP\n---\n## 1. Go\n\n- [ ] one\n\n## 2. Run: Go\n\n{RUN}\n" + END.format(3),
     ),
+    "rules": (
+        "---\nrdc:\n  rules: {a: 1 PASS before 2, b: no 1 after 2}\n---\n"
+        f"## 1. Go\n\n- [ ] one\n\n{RUN}\n" + END.format(2),
+        "---\nrdc:\n  rules: {a: 2 PASS before 3, b: no 2 after 3}\n---\n"
+        f"## 1. Go\n\n- [ ] one\n\n## 2. Run: Go\n\n{RUN}\n" + END.format(3),
+    ),
     "after-header": (
         HEAD + f"## 1. Go\n\n- FAIL: STOP a\n- YES: COMPLETE\n\nLook.\n\n{RUN}\n" + END.format(2),
         HEAD + f"## 1. Go\n\n- FAIL: STOP a\n\nLook.\n\n{RUN}\n## 2. Go: is the result right?\n\n- YES: COMPLETE\n\n" + END.format(3),
