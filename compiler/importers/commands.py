@@ -32,6 +32,9 @@ _WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")
 
 _BODY = Regex(r"<<-?[ \t]*['\"\\]?(\w+)")
 _LEFT_OUT = Regex(r"(?:^|[\s\[<(])(?:\.{3}|…)(?:$|[\s\])>])|…|\s\[--?\w", re.MULTILINE)
+_OPEN = Regex(r"<\w[^<>\n]*>|(?<![$@\w}])\{[A-Za-z][\w -]*\}|(?<=\s)\[[^\s\]]+\](?=\s|$)")
+"""Matches a placeholder that no input replaces, such as `{name}`, `[name]`, or `<org:team>` between two words."""
+
 _NAME = Regex(r"(?:[a-z_./~$\"{][\w./+@${}~\"-]*|\[{1,2}|R|Rscript|:)")
 _ONLY_COMMENTS = Regex(r"(?:[ \t]*(?:#[^\n]*)?\n?)*+")
 _OTHER_LANGUAGE = Regex(
@@ -214,8 +217,11 @@ def _command(code: str, output: str, tag: str, why: str = "") -> Block:
     why = why or ("it has a path of an example" if "path/to/" in code else "")
     if not looks_like_command(code):
         return Block("show", code, output, tag, "it doesn't look like a whole command")
-    commands = read_commands(PLACEHOLDER.sub("X", code)).commands
+    plain = PLACEHOLDER.sub("X", code)
+    commands = read_commands(plain).commands
     opens = any(map(_opens, commands))
+    if _OPEN.search(shell_text(plain, all_words=True)):
+        why = why or "it has a placeholder that no input replaces"
     if opens:
         why = why or _OPENING
     elif any(map(_waits, commands)):

@@ -20,7 +20,13 @@ _BY_MEANS = Regex(r"\b(?:using|with|via|by):?\s+`", 2)
 _IF = Regex(r"^(?:if|when)\s+", 2)
 _ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
 _FORBIDS = Regex(r"\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`", 2)
-_COMMENT = Regex(r"^[ \t]*#+[ \t]*([^\n]+)", 8)
+_COMMENT = Regex(r"(?:^[ \t]*#+[ \t]*|(?<=[ \t])#+[ \t]+)([^\n]+)", 8)
+_BRANCHES = Regex(r"^[ \t]*(?:if|for|while|until|case|select)[ \t]", 8)
+_RETURNS = Regex(
+    r"&\s*$|\b(?:systemctl|service|launchctl|brew|docker|podman|kubectl|oc|helm|minikube|kind|vagrant|pm2|nohup)\b"
+    r"|(?<!\S)(?:-d|--detach|--daemon\w*|--background)(?!\S)"
+)
+"""Matches a command that starts something and ends."""
 _LEAVES = Regex(r"\s*(?:exit|logout)\s*")
 
 AFTER = "After the command:"
@@ -320,9 +326,11 @@ class Items:
 def _why_shown(near: Sequence[str], code: str) -> str:
     """Return why the text above a command, or its comments, let it not run, or ""."""
     comments = _COMMENT.findall(code)
-    if any(map(words.is_endless, (*near, *comments))):
+    starts = any(map(words.starts_server, near)) and not _RETURNS.search(code)
+    if starts or any(map(words.is_endless, (*near, *comments))):
         return _ENDLESS
-    return "its comments name several cases" if sum(map(bool, map(words.condition, comments))) > 1 else ""
+    names_case = not _BRANCHES.search(code) and any(map(words.names_case, comments))
+    return "a comment in it names a case or an example" if names_case else ""
 
 
 def _shown(item: Item) -> Item:

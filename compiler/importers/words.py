@@ -51,7 +51,8 @@ _SYSTEMS = (
 )
 _VARIANT = Regex(
     rf"(?:(?:using|with|without|via|by(?! default)|option|method|variant|approach|examples?)\b"
-    rf"|(?:on|for|from) {_SYSTEMS}\b|{_SYSTEMS}\W*$).*|.*\([^)]*\b{_SYSTEMS}\b[^)]*\)",
+    rf"|(?:on|for|from) (?:non-)?{_SYSTEMS}\b|{_SYSTEMS}(?:(?:,? and|,? or|,| /) {_SYSTEMS})*\W*(?:\(.*\)\W*)?$).*"
+    rf"|.*\([^)]*\b(?:{_SYSTEMS}|fallback|last resort)\b[^)]*\)",
     re.IGNORECASE | re.DOTALL,
 )
 """Matches a heading, or a short text above a block, for one of several ways."""
@@ -79,6 +80,9 @@ _ENTERS = Regex(
     rf"\bssh(?:ing)? (?:in)?to\b|\b(?:log ?in|log ?on|connect) ?(?:in)?to\b[^.]{{0,80}}\b(?:{_PLACES}|ssh)\b",
     re.IGNORECASE,
 )
+_EXAMPLE = Regex(r"\bexamples?\b", re.IGNORECASE)
+_FOR = Regex(r"for (?!(?:th[ai][ts]|these|those|now|it|each|every|all|both|more|the following)\b)[^,.:]+:", re.IGNORECASE)
+"""Matches a text that only names a case, such as `For a new cluster:`."""
 _OR = Regex(r"or\b", re.IGNORECASE)
 _OPENING = Regex(r"(?:if|when|unless|in case)\b", re.IGNORECASE)
 _WAY = Regex(r"\b(?:with|without|using|via)\s+\S", re.IGNORECASE)
@@ -109,6 +113,11 @@ _ENDLESS = Regex(
     r"\bctrl\W?c\b|\b(?:keep|leave)s? (?:\w+ )?(?:running|open)\b|\bruns? (?:until|in the foreground)\b"
     r"|\buntil you (?:stop|interrupt|press)\b"
     r"|\b(?:follow|stream|tail|watch)(?:ing)? (?:\w+ ){0,2}(?:logs?|output|events)\b",
+    re.IGNORECASE,
+)
+_STARTS_SERVER = Regex(
+    r"\b(?:start|launch|run|boot|bring)(?:ed|ing)?(?: up)? (?:[\w'’-]+ ){0,4}?"
+    r"(?:server|daemon|hub|process|client|proxy|worker|cluster|node|app|application|service|dashboard|frontend|backend|ui)\b",
     re.IGNORECASE,
 )
 _SYMPTOM = Regex(
@@ -212,7 +221,8 @@ def condition(text: str) -> str:
     found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
     case = next((_case(one)[0] or _trailing(one) or one for one in found), "")
     label = _LABEL.match(text)
-    variant = text if is_variant(text) or _OR.match(text) else label[1] if label and is_variant(label[1]) else ""
+    is_way = is_variant(text) or _OR.match(text) or _FOR.fullmatch(text)
+    variant = text if is_way else label[1] if label and is_variant(label[1]) else ""
     return case or variant
 
 
@@ -274,6 +284,16 @@ def is_manual(title: str) -> bool:
 def is_endless(text: str) -> bool:
     """Return whether plain text is about a command that runs until someone stops it."""
     return _ENDLESS.search(text) is not None
+
+
+def starts_server(text: str) -> bool:
+    """Return whether plain text asks to start a program that may not end."""
+    return _STARTS_SERVER.search(text) is not None
+
+
+def names_case(comment: str) -> bool:
+    """Return whether a comment in a block is about one case, or about an example."""
+    return bool(condition(comment)) or _EXAMPLE.search(comment) is not None
 
 
 def is_case(title: str) -> bool:
