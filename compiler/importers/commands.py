@@ -229,6 +229,12 @@ def _command(code: str, output: str, tag: str, why: str = "") -> Block:
     return Block("show" if why else "run", code, output, tag, why, opens, tuple(dict.fromkeys(_harm(code, commands))))
 
 
+def programs_of(code: str) -> list[str]:
+    """Return the name of each program that a block runs, without sudo and similar wrappers."""
+    found = map(_words, read_commands(PLACEHOLDER.sub("X", code)).commands)
+    return [words[0].rpartition("/")[2] for words in found if words]
+
+
 def _words(command: Command) -> list[str]:
     return _unwrapped([word.strip("'\"") for word in command.words])
 

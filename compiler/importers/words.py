@@ -127,7 +127,7 @@ _SYMPTOM = Regex(
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
 _MANUAL = Regex(
-    r"\b(?:commands|options|flags|reference|cheat ?sheet|how[ -]?tos|faq|examples|recipes|tips|use cases)\W*$", 2
+    r"\b(?:commands|options|flags|synopsis|reference|cheat ?sheet|how[ -]?tos|faq|examples|recipes|tips|use cases)\W*$", 2
 )
 _STAGE = Regex(r"(?:quick ?start|\w+ation|set-?up|clean-?up|testing|building|before .*|pre-?requisites)", re.IGNORECASE)
 _OBJECT = Regex(r"\s(?:the|an?|your|all|each|any|that|in|from|to|into|with|and)\s", re.IGNORECASE)
