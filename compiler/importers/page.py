@@ -153,7 +153,7 @@ class _Builder:
         is_unordered = are_unordered(title, having)
         for section, parts in zip(sections, found, strict=True):
             is_way = are_alternatives and words.is_way(section.title)
-            is_manual = words.is_manual(section.title)
+            is_manual = words.is_manual(section.title) and not words.is_variant(section.title)
             if is_manual or (is_unordered and words.is_manual(title)):
                 self.manual |= _commands(parts)
             if is_unordered or is_way:
@@ -205,7 +205,7 @@ class _Builder:
             (is_step and not has_children) or is_instruction or has_instructions(section)
         ):
             return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
-        self.instructions += 1
+        self.instructions += is_step or has_instructions(section)
         own.items = [Item(section.title or "Text", "\n\n".join(own.text), line=section.line)]
         own.text = []
         return own
@@ -273,11 +273,13 @@ def _as_rollback(parts: Sequence[Part]) -> None:
 def _draft(page: Page, builder: _Builder, parts: Sequence[Part], values: Values) -> Draft:
     final: list[Item | Prose] = []
     items = iter(values.steps)
+    titles = [item.title for part in parts if isinstance(part, Step) for item in (part, *part.items)]
+    named = frozenset(match[1] for title in titles if (match := _STEP.match(title)))
     for part in _few_sections(parts):
         if isinstance(part, Prose):
             final.append(Prose(part.title, in_text(part.text, values.names), part.line))
         else:
-            final.append(_final(part, next(items), values))
+            final.append(_final(part, next(items), values, named))
     metadata = {key: _unquoted(value) for key, (_, value) in page.metadata.items()}
     is_skill = {"name", "description"} <= metadata.keys()
     return Draft(
@@ -314,7 +316,7 @@ def _few_sections(parts: Sequence[Part]) -> Iterator[Part]:
     yield from found
 
 
-def _final(step: Step, items: Sequence[Item], values: Values) -> Item:
+def _final(step: Step, items: Sequence[Item], values: Values, named: frozenset[str]) -> Item:
     text = in_text("\n\n".join(filter(None, step.text)), values.names)
     title = in_text(one_line(step.title), values.names) or "Step"
     marks: tuple[Mark, ...] = ()
@@ -322,7 +324,7 @@ def _final(step: Step, items: Sequence[Item], values: Values) -> Item:
         marks = (Mark("rollback", "no step leads here yet", step.line),)
         items = [*items[:-1], replace(items[-1], replies="end")]
         title = "" if title == step.name else title
-    items = [_without_title(item) for item in items]
+    items = [_referring(_without_title(item), named) for item in items]
     if len(items) == 1 and not step.has_children:
         item = items[0]
         lead = "" if item.title in (title, step.title) or _has(item.text, item.title) else f"{item.title}."
@@ -331,6 +333,13 @@ def _final(step: Step, items: Sequence[Item], values: Values) -> Item:
             replace(item, title=title, text=whole, name=step.name, marks=(*marks, *item.marks), line=step.line)
         )
     return Item(title, text, name=step.name, marks=marks, line=step.line, items=tuple(map(_asking, items)))
+
+
+def _referring(item: Item, named: frozenset[str]) -> Item:
+    """Return an item with a mark if its text names the number of a step that no title has."""
+    lost = next((number for number in _STEP.findall(f"{item.title}\n{item.text}") if number not in named), "")
+    mark = Mark("reference", f"step {lost} may have another number in this draft", item.line)
+    return replace(item, marks=(*item.marks, mark)) if lost else item
 
 
 def _without_title(item: Item) -> Item:
@@ -350,6 +359,7 @@ def _plain(text: str) -> str:
 
 
 _MARKUP = Regex(r"[`*]|^- ")
+_STEP = Regex(r"\bsteps? (\d+)", re.IGNORECASE)
 
 
 def _asking(item: Item) -> Item:

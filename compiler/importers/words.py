@@ -7,22 +7,30 @@ import re
 from compiler.text.regex import Regex
 
 _VERBS_WORDS = """
-access acknowledge activate add adjust allow analyze annotate append apply approve archive ask assign attach
-authenticate back backup block bootstrap browse build bump call cancel capture change check checkout choose clean
-clear click clone close collect commit compare compile complete configure confirm connect consider contact continue
-convert copy cordon correlate create cut decide decommission decrease define delete deploy describe destroy detach
-determine diagnose disable disconnect discover do download drain drop dump edit enable ensure enter escalate establish
-evaluate examine execute expand export extract fail fetch fill filter find fix flush follow force free gather generate
-get give go grant identify implement import increase inform initialize inject insert inspect install investigate
-invoke isolate issue join keep kill label launch leave let link list load locate lock log login look lower make mark
-merge migrate modify monitor mount move navigate notify observe open page paste patch pause perform pick ping place
-post prepare press prevent promote provide provision prune publish pull purge push put query raise read reboot rebuild
-record recover recreate redeploy redirect redo reduce refer refresh register reinstall release reload remove rename
-renew repair repeat replace report request reset resize resolve restart restore resume retrieve retry return revert
-review revoke roll rollback rotate run save scale scan schedule search see select send set shut sign silence skip
-snapshot specify spin split ssh start stop store submit subscribe suspend swap switch sync tag tail take talk tell
-terminate test track transfer trigger troubleshoot try tune turn type undo unlock unmount unset untar update upgrade
-upload use validate verify view visit wait watch work write
+access acknowledge activate add adjust allow analyse analyze annotate answer append apply approve archive ask
+assign attach audit authenticate avoid await back backup batch block bootstrap bring browse build bump call cancel
+capture change check checkout choose classify clean clear click clone close collect commit compare compile complete
+compose compute configure confirm connect consider consult contact continue convert copy cordon correlate count create
+crop cut decide decommission decrease decrypt deduplicate define delegate delete demote deploy derive describe design
+destroy detach detect determine diagnose disable disconnect discover dispatch display do document download draft drain
+drop dump edit embed enable encode encrypt engage ensure enter escalate establish estimate evaluate examine execute
+expand explain export extend extract fail fetch fill filter finalize find finish fix flag flash flush focus follow
+force fork format free gather generate get give go grant grep group handle highlight identify implement import
+increase infer inform initialize inject insert inspect install investigate invite invoke isolate issue iterate join
+keep kill label launch leave let limit link lint list load locate lock log login look loop lower make mark measure
+mention merge migrate mirror mock modify monitor mount move name navigate normalize note notify observe obtain offer
+omit open organize outline override page parse pass paste patch pause perform persist pick pin ping place plan point
+populate post prefer prepare present preserve press prevent print prioritize probe proceed produce promote prompt
+propose provide provision prune publish pull purge push put query raise rank rate reach read rebase reboot rebuild
+recommend reconcile reconnect record recover recreate redeploy redirect redo reduce refactor refer refine refresh
+register reinstall reject release reload remove rename render renew repair repeat replace replay reply report
+reproduce request rerun resend reset resize resolve respond restart restore resume retrieve retry return reuse revert
+review revoke roll rollback rotate route run sanitize save scaffold scale scan schedule scope score search secure see
+seed select send separate set show shut sign silence simplify simulate sketch skip snapshot spawn specify spin split
+ssh stage start state stop store strip stub study submit subscribe suggest summarise summarize supply surface suspend
+swap switch sync synthesize tag tail take talk tear tell terminate test tick tidy toggle trace track transfer trigger
+trim troubleshoot try tune turn tweak type undo uninstall unlock unmount unset untar untick update upgrade upload use
+validate verify view visit vote wait walk warn watch wire work wrap write
 """
 _VERBS = frozenset(_VERBS_WORDS.split())
 """Verbs that start an instruction."""
@@ -38,7 +46,7 @@ _BEFORE = Regex(
 )
 _WORD = Regex(r"[A-Za-z]+")
 _PURPOSE = Regex(
-    r"(?:in order )?to (?P<what>(?!\w+ (?:this|so|that|it)\b)[a-z].*?)"
+    r"(?:in order )?to (?P<what>(?!\w+ (?:this|so|that|it)\b|(?:the|an?|this|that|these|those|your|our|each|all|any)\b)[a-z].*?)"
     r"(?:,|:|\.|$|\s(?:(?:you|we)\b|run\b|use\b|execute\b|type\b|do\b|with\b)).*",
     re.IGNORECASE,
 )
@@ -112,12 +120,10 @@ _TRAILING = Regex(
 _ENDLESS = Regex(
     r"\bctrl\W?c\b|\b(?:keep|leave)s? (?:\w+ )?(?:running|open)\b|\bruns? (?:until|in the foreground)\b"
     r"|\buntil you (?:stop|interrupt|press)\b"
-    r"|\b(?:follow|stream|tail|watch)(?:ing)? (?:\w+ ){0,2}(?:logs?|output|events)\b",
-    re.IGNORECASE,
-)
-_STARTS_SERVER = Regex(
-    r"\b(?:start|launch|run|boot|bring)(?:ed|ing)?(?: up)? (?:[\w'’-]+ ){0,4}?"
-    r"(?:server|daemon|hub|process|client|proxy|worker|cluster|node|app|application|service|dashboard|frontend|backend|ui)\b",
+    r"|\b(?:follow|stream|tail|watch)(?:ing)? (?:\w+ ){0,2}(?:logs?|output|events)\b"
+    r"|\b(?:start|launch|boot|bring)(?:ed|ing)?(?: up)? (?:[\w'’-]+ ){0,4}?(?:server|daemon|hub|process|client|proxy"
+    r"|worker|cluster|node|app|application|service|dashboard|frontend|backend|ui)\b"
+    r"|\b(?:access|available|browse|listen\w*|navigate|open|point|visit)\b[^.]*\b(?:localhost|127\.0\.0\.1)\b",
     re.IGNORECASE,
 )
 _SYMPTOM = Regex(
@@ -140,6 +146,8 @@ _DESCRIBES = Regex(
     r"(?:the|an?|each|every|all|any|its|your|this|that|whether|through|over)\b",
     re.IGNORECASE,
 )
+_PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()/-]*)* (?P<verb>[a-z]+?)(?:es|s)\b")
+_SEQUENCE = Regex(r"\b(?:steps?|work ?flow|procedure|process|protocol|phase|sequence|order|plan|run ?book|play ?book)s?\b", 2)
 _GERUND = Regex(r"(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
 
 _FACT = Regex(
@@ -158,7 +166,12 @@ _GOES_ON = Regex(r"(?:and|then|next|after (?:that|this|which)|afterwards|once|fi
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _HARM = Regex(
     r"\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down|wipe"
-    r"|uninstall|terminate|revoke|failover|fail over|restore|overwrite)\b",
+    r"|uninstall|terminate|revoke|failover|fail over|restore|overwrite)(?![\w./-])",
+    re.IGNORECASE,
+)
+_LOOKS = Regex(
+    r"(?:check|confirm|describe|find|get|inspect|list|look|make sure|print|read|review|see|show|test|validate|verify"
+    r"|view)\b",
     re.IGNORECASE,
 )
 _PUTS = Regex(
@@ -178,7 +191,8 @@ _STEPS = Regex(
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|goals?|motivation|what (?:is|are)\b.*|why\b.*|when (?:not )?to use.*"
     r"|examples?|change ?(?:log|history)|non-?goals?|anti-.*|output (?:shape|format)|(?:\w+ ){0,2}"
-    r"(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?)"
+    r"(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices|capabilities|features"
+    r"|criteria|principles|guidelines|constraints|limitations)"
 )
 _EXPLAINS = Regex(rf"(?:{_EXPLAINS_WORDS})", re.IGNORECASE)
 _NEVER = Regex(
@@ -201,7 +215,7 @@ def imperative(sentence: str, *, purposes: bool = True) -> str:
     rest = sentence[opening.end() :] if opening else sentence
     rest = _VAGUE.sub("", rest) if purposes else rest
     if purposes and (purpose := _PURPOSE.fullmatch(rest)):
-        rest = purpose["what"]
+        return purpose["what"]
     word = _WORD.match(rest)
     return rest if word and word[0].lower() in _VERBS else ""
 
@@ -282,13 +296,8 @@ def is_manual(title: str) -> bool:
 
 
 def is_endless(text: str) -> bool:
-    """Return whether plain text is about a command that runs until someone stops it."""
+    """Return whether plain text is about a command that runs until someone stops it, or that starts a server."""
     return _ENDLESS.search(text) is not None
-
-
-def starts_server(text: str) -> bool:
-    """Return whether plain text asks to start a program that may not end."""
-    return _STARTS_SERVER.search(text) is not None
 
 
 def names_case(comment: str) -> bool:
@@ -321,8 +330,8 @@ def _case(sentence: str) -> tuple[str, str]:
 
 
 def does_harm(text: str) -> bool:
-    """Return whether plain text asks to delete, restart or publish something."""
-    return _HARM.search(text) is not None
+    """Return whether plain text asks to delete, restart or publish something, not only to look at it."""
+    return _HARM.search(text) is not None and _LOOKS.match(text) is None
 
 
 def is_fact(text: str) -> bool:
@@ -355,6 +364,17 @@ def demands(sentence: str) -> bool:
     if is_each or (found and found["verb"]):
         return True
     return bool(imperative(found["what"] if found else sentence, purposes=False))
+
+
+def acts(text: str) -> bool:
+    """Return whether plain text has an instruction, or is about what a person does, such as `Anna checks the stock`."""
+    person = _PERSON.match(text)
+    return bool(instruction(text)) or (person is not None and person["verb"].lower() in _VERBS)
+
+
+def is_sequence(title: str) -> bool:
+    """Return whether a heading announces steps in an order, even if they are nouns."""
+    return _SEQUENCE.search(title) is not None
 
 
 def is_fix(text: str) -> bool:
