@@ -79,12 +79,12 @@ _RUNNERS = frozenset({"npm", "yarn", "pnpm"})
 _FOLLOWS = Regex(r"-f|-F|--follow(?:=true)?|-w|--watch(?:=true)?|-Lf|-fn?\d+|-nf")
 
 _HARM_WORDS = """
-autoremove comment merge mkfs mongorestore
-apply clean cordon dd decommission defrag del delete demote deploy deprovision deregister destroy detach disable down
-drain drop erase evict failover fdisk flush flushall flushdb groupdel halt iptables kill killall mask migrate parted
-passwd patch pkill poweroff promote prune publish purge push quarantine rebase reboot recreate release reload remove
-replace reset restart restore revoke rm rmdir rollback rollout scale shred shutdown stop switchover terminate truncate
-undo uninstall unlink unregister upgrade upload userdel usermod wipe wipefs
+apply autoremove clean cleanup comment cordon dd decommission defrag del delete demote deploy deprovision deregister
+destroy detach disable down drain drop erase evict failover fdisk flush flushall flushdb groupdel halt iptables kill
+killall mask merge migrate mkfs mongorestore parted passwd patch pkill poweroff promote prune publish purge push
+quarantine rebase reboot recreate release reload remove replace reset restart restore revoke rm rmdir rollback rollout
+scale shred shutdown stop switchover terminate truncate undo uninstall unlink unregister upgrade upload userdel
+usermod wipe wipefs
 """
 _HARM = frozenset(_HARM_WORDS.split())
 _HARM_FLAG = Regex(

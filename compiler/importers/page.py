@@ -156,9 +156,10 @@ class _Builder:
             is_manual = words.is_manual(section.title) and not words.is_variant(section.title)
             if is_manual or (is_unordered and words.is_manual(title)):
                 self.manual |= _commands(parts)
-            if is_unordered or is_way:
+            is_task = is_unordered and not words.is_ordered(section.title)
+            if is_task or is_way:
                 self.unordered |= _commands(parts)
-            if is_unordered or is_way or is_manual or words.is_case(section.title):
+            if is_task or is_way or is_manual or words.is_case(section.title):
                 _guard(guard(section.title, "", section.line), parts)
             if words.names_machine(section.title):
                 _guard(machine_question(section.line, f"The section: {section.title}"), parts)
@@ -273,7 +274,7 @@ def _as_rollback(parts: Sequence[Part]) -> None:
 def _draft(page: Page, builder: _Builder, parts: Sequence[Part], values: Values) -> Draft:
     final: list[Item | Prose] = []
     items = iter(values.steps)
-    titles = [item.title for part in parts if isinstance(part, Step) for item in (part, *part.items)]
+    titles = [one.title for one in (*parts, *_items(parts))]
     named = frozenset(match[1] for title in titles if (match := _STEP.match(title)))
     for part in _few_sections(parts):
         if isinstance(part, Prose):

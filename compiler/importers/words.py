@@ -18,8 +18,8 @@ expand explain export extend extract fail fetch fill filter finalize find finish
 force fork format free gather generate get give go grant grep group handle highlight identify implement import
 increase infer inform initialize inject insert inspect install investigate invite invoke isolate issue iterate join
 keep kill label launch leave let limit link lint list load locate lock log login look loop lower make mark measure
-mention merge migrate mirror mock modify monitor mount move name navigate normalize note notify observe obtain offer
-omit open organize outline override page parse pass paste patch pause perform persist pick pin ping place plan point
+mention merge migrate mirror mock modify monitor mount move name navigate normalize notify observe obtain offer
+omit open organize outline override page parse paste patch pause perform persist pick pin ping place plan point
 populate post prefer prepare present preserve press prevent print prioritize probe proceed produce promote prompt
 propose provide provision prune publish pull purge push put query raise rank rate reach read rebase reboot rebuild
 recommend reconcile reconnect record recover recreate redeploy redirect redo reduce refactor refer refine refresh
@@ -46,7 +46,7 @@ _BEFORE = Regex(
 )
 _WORD = Regex(r"[A-Za-z]+")
 _PURPOSE = Regex(
-    r"(?:in order )?to (?P<what>(?!\w+ (?:this|so|that|it)\b|(?:the|an?|this|that|these|those|your|our|each|all|any)\b)[a-z].*?)"
+    r"(?:in order )?to (?P<what>(?!\w+ (?:this|so|that|it)\b|(?:the|an?|th[aeio]\w+|your|our|each|all|any)\b)[a-z].*?)"
     r"(?:,|:|\.|$|\s(?:(?:you|we)\b|run\b|use\b|execute\b|type\b|do\b|with\b)).*",
     re.IGNORECASE,
 )
@@ -89,7 +89,7 @@ _ENTERS = Regex(
     re.IGNORECASE,
 )
 _EXAMPLE = Regex(r"\bexamples?\b", re.IGNORECASE)
-_FOR = Regex(r"for (?!(?:th[ai][ts]|these|those|now|it|each|every|all|both|more|the following)\b)[^,.:]+:", re.IGNORECASE)
+_FOR = Regex(r"for (?!(?:th[ai][ts]|th[eo]se|now|it|each|every|all|both|the following)\b)[^,.:]+:", re.IGNORECASE)
 """Matches a text that only names a case, such as `For a new cluster:`."""
 _OR = Regex(r"or\b", re.IGNORECASE)
 _OPENING = Regex(r"(?:if|when|unless|in case)\b", re.IGNORECASE)
@@ -104,7 +104,7 @@ _INDIRECT = Regex(
 _CONDITION = Regex(
     r"\b(?:if|when|whenever|unless|otherwise|alternatively|as an alternative|optional|optionally|could try"
     r"|(?:may|might)(?: also)? (?:try|want|need)|in case|instead|either|another (?:way|option|possibility)|you can also"
-    r"|only for|for example|for instance|in the event|as a last resort|depending on|troubleshoot\w*)\b"
+    r"|only for|for example|for instance|in the event|as a last resort|depending on|something like|troubleshoot\w*)\b"
     r"|\b(?:prior to|before|since|until|as of|new in|(?:older|newer|earlier|later) than)(?: [\w.-]+)? versions? v?\d"
     r"|\bto (?:\w+ )+(?:further|even more)\b",
     re.IGNORECASE,
@@ -121,8 +121,7 @@ _ENDLESS = Regex(
     r"\bctrl\W?c\b|\b(?:keep|leave)s? (?:\w+ )?(?:running|open)\b|\bruns? (?:until|in the foreground)\b"
     r"|\buntil you (?:stop|interrupt|press)\b"
     r"|\b(?:follow|stream|tail|watch)(?:ing)? (?:\w+ ){0,2}(?:logs?|output|events)\b"
-    r"|\b(?:start|launch|boot|bring)(?:ed|ing)?(?: up)? (?:[\w'’-]+ ){0,4}?(?:server|daemon|hub|process|client|proxy"
-    r"|worker|cluster|node|app|application|service|dashboard|frontend|backend|ui)\b"
+    r"|(?<!get )(?<!getting )\b(?:start|launch)(?:ed|ing)?\b(?! (?:by|with|from|over|at|\w+ing|a new)\b)(?! with (?!:))"
     r"|\b(?:access|available|browse|listen\w*|navigate|open|point|visit)\b[^.]*\b(?:localhost|127\.0\.0\.1)\b",
     re.IGNORECASE,
 )
@@ -133,7 +132,8 @@ _SYMPTOM = Regex(
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
 _MANUAL = Regex(
-    r"\b(?:commands|options|flags|synopsis|reference|cheat ?sheet|how[ -]?tos|faq|examples|recipes|tips|use cases)\W*$", 2
+    r"\b(?:commands|options|flags|synopsis|reference|cheat ?sheet|how[ -]?tos|faq|examples|recipes|tips|use cases)\W*$",
+    re.IGNORECASE,
 )
 _STAGE = Regex(r"(?:quick ?start|\w+ation|set-?up|clean-?up|testing|building|before .*|pre-?requisites)", re.IGNORECASE)
 _OBJECT = Regex(r"\s(?:the|an?|your|all|each|any|that|in|from|to|into|with|and)\s", re.IGNORECASE)
@@ -147,7 +147,7 @@ _DESCRIBES = Regex(
     re.IGNORECASE,
 )
 _PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()/-]*)* (?P<verb>[a-z]+?)(?:es|s)\b")
-_SEQUENCE = Regex(r"\b(?:steps?|work ?flow|procedure|process|protocol|phase|sequence|order|plan|run ?book|play ?book)s?\b", 2)
+_SEQUENCE = Regex(r"\b(?:step|work ?flow|procedure|process|protocol|phase|sequence|order|plan|run ?book|play ?book)", 2)
 _GERUND = Regex(r"(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
 
 _FACT = Regex(
