@@ -75,7 +75,7 @@ _TTY = Regex(r"-(?:it|ti|i|t)[a-z]?|--(?:tty|interactive|stdin)")
 _EDITORS_WORDS = "vi vim nvim nano emacs pico ed visudo vipw vigr less more man top htop watch edit sudoedit"
 _EDITORS = frozenset(_EDITORS_WORDS.split())
 _SERVES = frozenset({"serve", "watch", "live", "port-forward", "runserver", "http.server", "livereload"})
-_RUNNERS = frozenset({"npm", "yarn", "pnpm"})
+_RUNNERS = frozenset({"npm", "yarn", "pnpm", "foreman", "goreman", "honcho"})
 _FOLLOWS = Regex(r"-f|-F|--follow(?:=true)?|-w|--watch(?:=true)?|-Lf|-fn?\d+|-nf")
 
 _HARM_WORDS = """

@@ -23,7 +23,7 @@ _FORBIDS = Regex(r"\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?:
 _COMMENT = Regex(r"(?:^[ \t]*#+[ \t]*|(?<=[ \t])#+[ \t]+)([^\n]+)", 8)
 _BRANCHES = Regex(r"^[ \t]*(?:if|for|while|until|case|select)[ \t]", 8)
 _RETURNS = Regex(
-    r"&\s*$|\b(?:systemctl|service|launchctl|brew|kubectl|oc|helm|minikube|kind|vagrant|pm2|nohup|curl|wget)\b"
+    r"&\s*$|\b(?:systemctl|service|launchctl|brew|kubectl|oc|helm|minikube|kind|vagrant|pm2|nohup)\b"
     r"|(?<!\S)(?:-d|--detach|--daemon\w*|--background)(?!\S)"
 )
 """Matches a command that starts something and ends."""
@@ -262,7 +262,7 @@ class Items:
 
     def _are_facts(self, items: Sequence[Piece]) -> bool:
         """Return whether the items of an ordered list without code are no steps."""
-        if all(words.is_fact(item.plain) for item in items):
+        if all(words.is_fact(item.plain) for item in items) or (self.lead and words.is_explained(self.lead[-1].plain)):
             return True
         count = sum(words.acts(item.plain) or item.info == "[ ]" for item in items)
         return count * 3 < len(items) and not words.is_sequence(self.heading)

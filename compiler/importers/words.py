@@ -121,9 +121,11 @@ _ENDLESS = Regex(
     r"\bctrl\W?c\b|\b(?:keep|leave)s? (?:\w+ )?(?:running|open)\b|\bruns? (?:until|in the foreground)\b"
     r"|\buntil you (?:stop|interrupt|press)\b"
     r"|\b(?:follow|stream|tail|watch)(?:ing)? (?:\w+ ){0,2}(?:logs?|output|events)\b"
-    r"|(?<!get )(?<!getting )\b(?:start|launch)(?:ed|ing)?\b(?! (?:by|with|from|over|at|\w+ing|a new)\b)(?! with (?!:))"
     r"|\b(?:access|available|browse|listen\w*|navigate|open|point|visit)\b[^.]*\b(?:localhost|127\.0\.0\.1)\b",
     re.IGNORECASE,
+)
+_STARTS = Regex(
+    r"(?<!get )(?<!getting )\b(?:start|launch)(?:ed|ing)?\b(?! (?:by|with|from|over|at|\w+ing|a new)\b)", re.IGNORECASE
 )
 _SYMPTOM = Regex(
     r"→|➜|[-=]>|\b(?:(?:not|never) \w+|failed to|fails|failing|missing|cannot|can['’]t|unable to|won['’]t|is down)\b",
@@ -147,7 +149,10 @@ _DESCRIBES = Regex(
     re.IGNORECASE,
 )
 _PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()/-]*)* (?P<verb>[a-z]+?)(?:es|s)\b")
-_SEQUENCE = Regex(r"\b(?:step|work ?flow|procedure|process|protocol|phase|sequence|order|plan|run ?book|play ?book)", 2)
+_SEQUENCE = Regex(
+    r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)", 2
+)
+_EXPLAINED = Regex(r"(?!.*\b(?:you|we|i)\b).*\b(?:will|does)\b[^.:]{0,30}:", re.IGNORECASE)
 _GERUND = Regex(r"(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
 
 _FACT = Regex(
@@ -190,7 +195,7 @@ _STEPS = Regex(
 )
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|goals?|motivation|what (?:is|are)\b.*|why\b.*|when (?:not )?to use.*"
-    r"|examples?|change ?(?:log|history)|non-?goals?|anti-.*|output (?:shape|format)|(?:\w+ ){0,2}"
+    r"|examples?|change ?(?:log|history)|open questions|non-?goals?|anti-.*|output (?:shape|format)|(?:\w+ ){0,2}"
     r"(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices|capabilities|features"
     r"|criteria|principles|guidelines|constraints|limitations)"
 )
@@ -297,7 +302,7 @@ def is_manual(title: str) -> bool:
 
 def is_endless(text: str) -> bool:
     """Return whether plain text is about a command that runs until someone stops it, or that starts a server."""
-    return _ENDLESS.search(text) is not None
+    return _ENDLESS.search(text) is not None or any(map(_STARTS.search, sentences(text)[-1:]))
 
 
 def names_case(comment: str) -> bool:
@@ -375,6 +380,11 @@ def acts(text: str) -> bool:
 def is_sequence(title: str) -> bool:
     """Return whether a heading announces steps in an order, even if they are nouns."""
     return _SEQUENCE.search(title) is not None
+
+
+def is_explained(text: str) -> bool:
+    """Return whether a text announces what a program does, such as `The script will:`."""
+    return any(map(_EXPLAINED.fullmatch, sentences(text)[-1:]))
 
 
 def is_fix(text: str) -> bool:

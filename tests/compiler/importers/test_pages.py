@@ -929,7 +929,9 @@ def test_a_block_whose_comments_name_no_other_case_runs(code: str) -> None:
     assert draft(RUN + block(code)).run == [code]
 
 
-@pytest.mark.parametrize("text", ["Start the server:", "Now launch the shop:", "The second node can be started:"])
+@pytest.mark.parametrize(
+    "text", ["Start the server:", "The pot is hot. Now launch the shop:", "The second node can be started:"]
+)
 def test_a_command_that_starts_something_is_shown(text: str) -> None:
     assert draft(f"{RUN}{text}\n\n{block('shop --port 80')}{block('true')}").run == ["true"]
 
@@ -939,7 +941,9 @@ def test_a_command_that_starts_something_and_ends_runs(command: str) -> None:
     assert draft(f"{RUN}Start the shop:\n\n{block(command)}").run == [command]
 
 
-@pytest.mark.parametrize("text", ["To get started, look:", "Start by looking:", "Start with the cups:"])
+@pytest.mark.parametrize(
+    "text", ["To get started, look:", "Start by looking:", "Start with the cups:", "It has started. Look:"]
+)
 def test_a_text_about_a_first_command_starts_nothing(text: str) -> None:
     assert draft(f"{RUN}{text}\n\n{block('shop list')}").run == ["shop list"]
 
@@ -997,6 +1001,17 @@ def test_an_ordered_list_without_instructions_is_text(title: str) -> None:
     items = "1. `green` has ten cups.\n2. Black tea, one pot\n3. Mint\n"
     made = draft(f"# Page\n\n## {title}\n\n{items}\n## Part\n\n{block('true')}")
     assert (made.titles, made.runbook.prose) == (["Part"], (title,))
+
+
+@pytest.mark.parametrize("lead", ["The script will:", "It is short. This will then:", "What it does:"])
+def test_an_ordered_list_of_what_a_program_does_is_text(lead: str) -> None:
+    made = draft(f"{RUN}{block('true')}{lead}\n\n1. Read the orders.\n2. Copy them.\n")
+    assert made.titles == ["Part"]
+
+
+def test_an_ordered_list_of_what_a_person_will_do_has_steps() -> None:
+    made = draft(f"{RUN}{block('true')}Now you will:\n\n1. Read the orders.\n2. Copy them.\n")
+    assert made.titles == ["Part", "Read the orders", "Copy them: done?"]
 
 
 @pytest.mark.parametrize("title", ["Steps", "The workflow", "Opening procedure"])
