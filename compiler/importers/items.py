@@ -261,7 +261,7 @@ class Items:
         self._guard(start, case, above, piece.line)
 
     def _are_facts(self, items: Sequence[Piece]) -> bool:
-        """Return whether the items of an ordered list without code are no steps."""
+        """Return whether the items of an ordered list without code are only text."""
         if all(words.is_fact(item.plain) for item in items) or (self.lead and words.is_explained(self.lead[-1].plain)):
             return True
         count = sum(words.acts(item.plain) or item.info == "[ ]" for item in items)

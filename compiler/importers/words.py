@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from compiler.text.regex import Regex
 
@@ -37,6 +38,13 @@ _VERBS = frozenset(_VERBS_WORDS.split())
 
 MOST_OF_VARIANT = 8
 """The most words of a text that only names a way."""
+
+
+def _test(method: str, pattern: str) -> Callable[[str], bool]:
+    """Return a function that returns whether plain text has a pattern, in lower or upper case."""
+    regex = Regex(pattern, re.IGNORECASE)
+    return lambda text: getattr(regex, method)(text) is not None
+
 
 _BEFORE = Regex(
     r"(?:(?:please|then|now|next|first|second|third|finally|lastly|afterwards|also|and|again|instead|just|simply"
@@ -78,22 +86,25 @@ _OLDER = Regex(r"\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?", 2)
 """Matches the versions that a text is about."""
 
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
-_ELSEWHERE = Regex(
+names_machine = _test(
+    "search",
     r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?to\b"
     rf"|\b(?:on|inside|within|from) (?:the|a|each|every|all|any|both|one of the)(?: [\w-]+){{0,3}} {_PLACES}\b"
     r"|\b(?:run|execute|enter)\b.*\bin (?:the|a|each|every|all)(?: [\w-]+){0,3} (?:containers?|pods?)\b",
-    re.IGNORECASE,
 )
-_ENTERS = Regex(
-    rf"\bssh(?:ing)? (?:in)?to\b|\b(?:log ?in|log ?on|connect) ?(?:in)?to\b[^.]{{0,80}}\b(?:{_PLACES}|ssh)\b",
-    re.IGNORECASE,
+"""Whether plain text is about commands on another machine, or in a container."""
+enters_machine = _test(
+    "search", rf"\bssh(?:ing)? (?:in)?to\b|\b(?:log ?in|log ?on|connect) ?(?:in)?to\b[^.]{{0,80}}\b(?:{_PLACES}|ssh)\b"
 )
+"""Whether plain text asks to open a shell on another machine."""
 _EXAMPLE = Regex(r"\bexamples?\b", re.IGNORECASE)
 _FOR = Regex(r"for (?!(?:th[ai][ts]|th[eo]se|now|it|each|every|all|both|the following)\b)[^,.:]+:", re.IGNORECASE)
 """Matches a text that only names a case, such as `For a new cluster:`."""
 _OR = Regex(r"or\b", re.IGNORECASE)
-_OPENING = Regex(r"(?:if|when|unless|in case)\b", re.IGNORECASE)
-_WAY = Regex(r"\b(?:with|without|using|via)\s+\S", re.IGNORECASE)
+opens_with_condition = _test("match", r"(?:if|when|unless|in case)\b")
+"""Whether plain text starts with a condition."""
+is_way = _test("search", r"\b(?:with|without|using|via)\s+\S")
+"""Whether a heading names a way, which is one of several if another heading beside it does so, too."""
 _INDIRECT = Regex(
     r"\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
     r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b",
@@ -133,15 +144,18 @@ _SYMPTOM = Regex(
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
-_MANUAL = Regex(
+is_manual = _test(
+    "search",
     r"\b(?:commands|options|flags|synopsis|reference|cheat ?sheet|how[ -]?tos|faq|examples|recipes|tips|use cases)\W*$",
-    re.IGNORECASE,
 )
+"""Whether a heading is above tasks to look up, which have no order, such as Commands."""
 _STAGE = Regex(r"(?:quick ?start|\w+ation|set-?up|clean-?up|testing|building|before .*|pre-?requisites)", re.IGNORECASE)
 _OBJECT = Regex(r"\s(?:the|an?|your|all|each|any|that|in|from|to|into|with|and)\s", re.IGNORECASE)
-_ORDERED = Regex(
-    r"(?:(?:step|phase|stage|part|day) \w+|first|second|third|then|next|now|once|finally|lastly|after|before)\b", 2
+is_ordered = _test(
+    "match",
+    r"(?:(?:step|phase|stage|part|day) \w+|first|second|third|then|next|now|once|finally|lastly|after|before)\b",
 )
+"""Whether a heading, or a text below it, has a place in an order."""
 
 _DESCRIBES = Regex(
     r"(?:(?P<subject>[\w.-]+) )?(?P<verb>[a-z]+s) "
@@ -149,25 +163,29 @@ _DESCRIBES = Regex(
     re.IGNORECASE,
 )
 _PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()/-]*)* (?P<verb>[a-z]+?)(?:es|s)\b")
-_SEQUENCE = Regex(
-    r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)", 2
+is_sequence = _test(
+    "search", r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)"
 )
+"""Whether a heading announces steps in an order, even if they are nouns."""
 _EXPLAINED = Regex(r"(?!.*\b(?:you|we|i)\b).*\b(?:will|does)\b[^.:]{0,30}:", re.IGNORECASE)
 _GERUND = Regex(r"(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
 
-_FACT = Regex(
-    r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b",
-    re.IGNORECASE,
+is_statement = _test(
+    "match", r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b"
 )
+"""Whether plain text starts with an article or a pronoun."""
 _DEMAND = Regex(r"before [^.,]+, (?P<what>(?P<verb>state|explain|answer|summarize)?.+)", re.IGNORECASE)
 _EACH = Regex(r"(?P<verb>[a-z]+) (?:\w+ )?each\b", re.IGNORECASE)
-_FIX = Regex(r"(?:the )?(?:fix|remedy|cure|repair)(?:es)?:", re.IGNORECASE)
-_FOLLOWS = Regex(
+is_fix = _test("fullmatch", r"(?:the )?(?:fix|remedy|cure|repair)(?:es)?:")
+"""Whether plain text announces the cure of a problem, such as `Fix:`."""
+follows = _test(
+    "match",
     r"(?:this|that|these|it|you (?:should|will|can|may|might)|the (?:output|result|command|response|above)|expected"
     r"|output|result|in this case|example output|if (?:the output|the result|you see|this|it|successful|everything))\b",
-    re.IGNORECASE,
 )
-_GOES_ON = Regex(r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b", re.IGNORECASE)
+"""Whether plain text is about the command above it."""
+goes_on = _test("match", r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b")
+"""Whether plain text continues what the text above it asks to do."""
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _HARM = Regex(
     r"\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down|wipe"
@@ -179,34 +197,39 @@ _LOOKS = Regex(
     r"|view)\b",
     re.IGNORECASE,
 )
-_PUTS = Regex(
+puts = _test(
+    "search",
     r"\b(?:add|adding|apply|append|change|configure|copy|create|edit|enter|execute|insert|modify|paste|put|query"
     r"|replace|run|save|set|type|update|use|write)\b",
-    re.IGNORECASE,
 )
+"""Whether plain text asks to use the block below it."""
 _END = Regex(r"(?<=[.!?:])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+")
 
-_ROLLBACK = Regex(
-    r"(?:\d+[.)]?\s+)?(?:how to\s+)?(?:roll(?:ing)?[ -]?back|revert(?:ing)?|undo(?:ing)?|back[ -]?out)\b", 2
+is_rollback = _test(
+    "match", r"(?:\d+[.)]?\s+)?(?:how to\s+)?(?:roll(?:ing)?[ -]?back|revert(?:ing)?|undo(?:ing)?|back[ -]?out)\b"
 )
-_STEPS = Regex(
+"""Whether a heading is for undoing a procedure."""
+is_procedure = _test(
+    "match",
     r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?|(?:phase|stage) \d+)\b",
-    2,
 )
+"""Whether a heading announces instructions, such as Mitigation."""
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|goals?|motivation|what (?:is|are)\b.*|why\b.*|when (?:not )?to use.*"
     r"|examples?|change ?(?:log|history)|open questions|non-?goals?|anti-.*|output (?:shape|format)|(?:\w+ ){0,2}"
     r"(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices|capabilities|features"
     r"|criteria|principles|guidelines|constraints|limitations)"
 )
-_EXPLAINS = Regex(rf"(?:{_EXPLAINS_WORDS})", re.IGNORECASE)
-_NEVER = Regex(
+explains = _test("fullmatch", rf"(?:{_EXPLAINS_WORDS})")
+"""Whether a heading is above facts, even in a numbered list, such as Why or Examples."""
+is_reference = _test(
+    "fullmatch",
     rf"(?:{_EXPLAINS_WORDS}|overview|introduction|intro|description|summary|references?|see also|further reading"
     r"|resources|related\b.*|glossary|license|credits|(?:table of )?contents|contact\w*|notes?|about\b.*"
     r"|pre-?requisites?|requirements?|system requirements|before you .*|context|severity|symptoms?|links|additional .*"
     r"|faq)",
-    re.IGNORECASE,
 )
+"""Whether a heading announces no instructions, such as Overview."""
 
 
 def sentences(text: str) -> list[str]:
@@ -260,21 +283,6 @@ def case_of_label(text: str, *, is_label: bool) -> str:
     return label if is_dashed or " / " in label or _CASE_END.fullmatch(label) else ""
 
 
-def names_machine(text: str) -> bool:
-    """Return whether plain text is about commands on another machine, or in a container."""
-    return _ELSEWHERE.search(text) is not None
-
-
-def enters_machine(text: str) -> bool:
-    """Return whether plain text asks to open a shell on another machine."""
-    return _ENTERS.search(text) is not None
-
-
-def opens_with_condition(text: str) -> bool:
-    """Return whether plain text starts with a condition."""
-    return _OPENING.match(text) is not None
-
-
 def is_variant(title: str) -> bool:
     """Return whether a heading or a short text above a block is about one of several ways, such as `On macOS`."""
     return len(title.split()) <= MOST_OF_VARIANT and _VARIANT.match(title) is not None
@@ -290,16 +298,6 @@ def is_order(title: str, *, is_numbered: bool) -> bool:
     return bool(imperative(title, purposes=False)) and (is_numbered or _OBJECT.search(title) is not None)
 
 
-def is_ordered(text: str) -> bool:
-    """Return whether a heading, or a text below it, has a place in an order."""
-    return _ORDERED.match(text) is not None
-
-
-def is_manual(title: str) -> bool:
-    """Return whether a heading is above tasks to look up, which have no order, such as Commands."""
-    return _MANUAL.search(title) is not None
-
-
 def is_endless(text: str) -> bool:
     """Return whether plain text is about a command that runs until someone stops it, or that starts a server."""
     return _ENDLESS.search(text) is not None or any(map(_STARTS.search, sentences(text)[-1:]))
@@ -313,11 +311,6 @@ def names_case(comment: str) -> bool:
 def is_case(title: str) -> bool:
     """Return whether a heading is for one case, such as `If the disk is full` or `Config not found`."""
     return bool(condition(title)) or _SYMPTOM.search(title) is not None
-
-
-def is_way(title: str) -> bool:
-    """Return whether a heading names a way, which is one of several if another heading beside it does so, too."""
-    return _WAY.search(title) is not None
 
 
 def _trailing(sentence: str) -> str:
@@ -344,11 +337,6 @@ def is_fact(text: str) -> bool:
     return is_statement(text) or _describes(text)
 
 
-def is_statement(text: str) -> bool:
-    """Return whether plain text starts with an article or a pronoun."""
-    return _FACT.match(text) is not None
-
-
 def _describes(text: str) -> bool:
     """Return whether text is about what a program does; a subject such as `Anna` is a person with a task."""
     if (gerund := _GERUND.match(text)) and gerund[0].partition(" ")[0].lower() not in _VERBS:
@@ -372,64 +360,19 @@ def demands(sentence: str) -> bool:
 
 
 def acts(text: str) -> bool:
-    """Return whether plain text has an instruction, or is about what a person does, such as `Anna checks the stock`."""
+    """Return whether plain text has an instruction, or the task of a person, such as `Anna checks the stock`."""
     person = _PERSON.match(text)
     return bool(instruction(text)) or (person is not None and person["verb"].lower() in _VERBS)
 
 
-def is_sequence(title: str) -> bool:
-    """Return whether a heading announces steps in an order, even if they are nouns."""
-    return _SEQUENCE.search(title) is not None
-
-
 def is_explained(text: str) -> bool:
-    """Return whether a text announces what a program does, such as `The script will:`."""
+    """Return whether a text announces the actions of a program, such as `The script will:`."""
     return any(map(_EXPLAINED.fullmatch, sentences(text)[-1:]))
-
-
-def is_fix(text: str) -> bool:
-    """Return whether plain text announces the cure of a problem, such as `Fix:`."""
-    return _FIX.fullmatch(text) is not None
-
-
-def follows(text: str) -> bool:
-    """Return whether plain text is about the command above it."""
-    return _FOLLOWS.match(text) is not None
-
-
-def goes_on(text: str) -> bool:
-    """Return whether plain text continues what the text above it asks to do."""
-    return _GOES_ON.match(text) is not None
 
 
 def asks(text: str) -> bool:
     """Return whether plain text asks to check something."""
     return _ASKS.match(imperative(text) or text) is not None
-
-
-def puts(text: str) -> bool:
-    """Return whether plain text asks to use the block below it."""
-    return _PUTS.search(text) is not None
-
-
-def is_rollback(title: str) -> bool:
-    """Return whether a heading is for undoing a procedure."""
-    return _ROLLBACK.match(title) is not None
-
-
-def is_procedure(title: str) -> bool:
-    """Return whether a heading announces instructions, such as Mitigation."""
-    return _STEPS.match(title) is not None
-
-
-def explains(title: str) -> bool:
-    """Return whether a heading is above facts, even in a numbered list, such as Why or Examples."""
-    return _EXPLAINS.fullmatch(title) is not None
-
-
-def is_reference(title: str) -> bool:
-    """Return whether a heading announces no instructions, such as Overview."""
-    return _NEVER.fullmatch(title) is not None
 
 
 def capital(text: str) -> str:
