@@ -31,7 +31,7 @@ seed select send separate set show shut sign silence simplify simulate sketch sk
 ssh stage start state stop store strip stub study submit subscribe suggest summarise summarize supply surface suspend
 swap switch sync synthesize tag tail take talk tear tell terminate test tick tidy toggle trace track transfer trigger
 trim troubleshoot try tune turn tweak type undo uninstall unlock unmount unset untar untick update upgrade upload use
-validate verify view visit vote wait walk warn watch wire work wrap write
+validate verify view visit vote wait warn watch wire work wrap write
 """
 _VERBS = frozenset(_VERBS_WORDS.split())
 """Verbs that start an instruction."""

@@ -649,11 +649,6 @@ def test_a_task_that_does_harm_asks_first(command: str) -> None:
     assert len(draft(RUN + block(command)).guards(command)) == 1
 
 
-def test_names_that_differ_in_their_ending_get_a_mark() -> None:
-    made = draft(f"{RUN}{block('cat <pod>')}{block('ls <pod-name>')}{block('ls <pod-label>')}")
-    assert [(guess.kind, guess.line) for guess in made.report.guesses] == [("shared", 9)]
-
-
 def sections(*titles: str, above: str = "The shop") -> str:
     """Return a page with a section and a command for each title."""
     return f"# {above}\n\n" + "".join(f"## {title}\n\n{block(f'echo {at}')}" for at, title in enumerate(titles))
