@@ -237,12 +237,6 @@ class Items:
         self.open, self.opens_section = -1, False
         is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
         is_text = not piece.has_code and (is_plain or (piece.info == "1" and self._are_facts(items)))
-        if is_text and self.lead and words.is_fix(self.lead[-1].plain) and not words.explains(self.heading):
-            fix = self.lead.pop()
-            self._split_lead()
-            body = [self._taken(), markup.safe(f"{fix.markdown}\n\n{piece.text}")]
-            self._question(fix.plain, "\n\n".join(filter(None, body)), fix.line)
-            return
         if (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code):
             self.lead.append(Text(piece.text, piece.plain, piece.line))
             return

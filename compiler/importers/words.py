@@ -8,7 +8,7 @@ from collections.abc import Callable
 from compiler.text.regex import Regex
 
 _VERBS_WORDS = """
-access acknowledge activate add adjust allow analyse analyze annotate answer append apply approve archive ask
+access acknowledge activate add adjust allow analyze annotate answer append apply approve archive ask
 assign attach audit authenticate avoid await back backup batch block bootstrap bring browse build bump call cancel
 capture change check checkout choose classify clean clear click clone close collect commit compare compile complete
 compose compute configure confirm connect consider consult contact continue convert copy cordon correlate count create
@@ -28,7 +28,7 @@ register reinstall reject release reload remove rename render renew repair repea
 reproduce request rerun resend reset resize resolve respond restart restore resume retrieve retry return reuse revert
 review revoke roll rollback rotate route run sanitize save scaffold scale scan schedule scope score search secure see
 seed select send separate set show shut sign silence simplify simulate sketch skip snapshot spawn specify spin split
-ssh stage start state stop store strip stub study submit subscribe suggest summarise summarize supply surface suspend
+ssh stage start state stop store strip stub study submit subscribe suggest summarize supply surface suspend
 swap switch sync synthesize tag tail take talk tear tell terminate test tick tidy toggle trace track transfer trigger
 trim troubleshoot try tune turn tweak type undo uninstall unlock unmount unset untar untick update upgrade upload use
 validate verify view visit vote wait warn watch wire work wrap write
@@ -176,8 +176,6 @@ is_statement = _test(
 """Whether plain text starts with an article or a pronoun."""
 _DEMAND = Regex(r"before [^.,]+, (?P<what>(?P<verb>state|explain|answer|summarize)?.+)", re.IGNORECASE)
 _EACH = Regex(r"(?P<verb>[a-z]+) (?:\w+ )?each\b", re.IGNORECASE)
-is_fix = _test("fullmatch", r"(?:the )?(?:fix|remedy|cure|repair)(?:es)?:")
-"""Whether plain text announces the cure of a problem, such as `Fix:`."""
 follows = _test(
     "match",
     r"(?:this|that|these|it|you (?:should|will|can|may|might)|the (?:output|result|command|response|above)|expected"

@@ -870,13 +870,6 @@ def test_a_text_that_demands_nothing_is_prose(text: str) -> None:
     assert draft(f"# Page\n\n## Cups\n\n{text}\n\n## Part\n\n{block('true')}").titles == ["Part"]
 
 
-def test_a_fix_above_a_list_is_a_question() -> None:
-    made = draft(f"{RUN}{block('ls a')}The pot leaks.\n\n**Fix:**\n\n- A new pot\n- A lid\n\n{block('ls b')}")
-    assert made.run == ["ls a", "ls b"]
-    assert made.titles[1] == "Fix"
-    assert "- A new pot\n- A lid" in (made.steps[1].prompt or "")
-
-
 @pytest.mark.parametrize(
     "code", ["# if missing\ncp a b\n# if older\ncp -u a b", "# If it is missing:\ncp a b\n\n# otherwise\ncp -u a b"]
 )
