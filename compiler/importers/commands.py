@@ -32,6 +32,9 @@ _WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")
 
 _BODY = Regex(r"<<-?[ \t]*['\"\\]?(\w+)")
 _LEFT_OUT = Regex(r"(?:^|[\s\[<(])(?:\.{3}|…)(?:$|[\s\])>])|…|\s\[--?\w", re.MULTILINE)
+_OPEN = Regex(r"(?<!<)<\w[^<>\n]*>|(?<![$@\w}])\{[A-Za-z][\w -]*\}|(?<=\s)\[[^\s\]]+\](?=\s|$)")
+"""Matches a placeholder that no input replaces, such as `{name}`, `[name]`, or `<org:team>` between two words."""
+
 _NAME = Regex(r"(?:[a-z_./~$\"{][\w./+@${}~\"-]*|\[{1,2}|R|Rscript|:)")
 _ONLY_COMMENTS = Regex(r"(?:[ \t]*(?:#[^\n]*)?\n?)*+")
 _OTHER_LANGUAGE = Regex(
@@ -72,16 +75,16 @@ _TTY = Regex(r"-(?:it|ti|i|t)[a-z]?|--(?:tty|interactive|stdin)")
 _EDITORS_WORDS = "vi vim nvim nano emacs pico ed visudo vipw vigr less more man top htop watch edit sudoedit"
 _EDITORS = frozenset(_EDITORS_WORDS.split())
 _SERVES = frozenset({"serve", "watch", "live", "port-forward", "runserver", "http.server", "livereload"})
-_RUNNERS = frozenset({"npm", "yarn", "pnpm"})
+_RUNNERS = frozenset({"npm", "yarn", "pnpm", "foreman", "goreman", "honcho"})
 _FOLLOWS = Regex(r"-f|-F|--follow(?:=true)?|-w|--watch(?:=true)?|-Lf|-fn?\d+|-nf")
 
 _HARM_WORDS = """
-autoremove comment merge mkfs mongorestore
-apply clean cordon dd decommission defrag del delete demote deploy deprovision deregister destroy detach disable down
-drain drop erase evict failover fdisk flush flushall flushdb groupdel halt iptables kill killall mask migrate parted
-passwd patch pkill poweroff promote prune publish purge push quarantine rebase reboot recreate release reload remove
-replace reset restart restore revoke rm rmdir rollback rollout scale shred shutdown stop switchover terminate truncate
-undo uninstall unlink unregister upgrade upload userdel usermod wipe wipefs
+apply autoremove clean cleanup comment cordon dd decommission defrag del delete demote deploy deprovision deregister
+destroy detach disable down drain drop erase evict failover fdisk flush flushall flushdb groupdel halt iptables kill
+killall mask merge migrate mkfs mongorestore parted passwd patch pkill poweroff promote prune publish purge push
+quarantine rebase reboot recreate release reload remove replace reset restart restore revoke rm rmdir rollback rollout
+scale shred shutdown stop switchover terminate truncate undo uninstall unlink unregister upgrade upload userdel
+usermod wipe wipefs
 """
 _HARM = frozenset(_HARM_WORDS.split())
 _HARM_FLAG = Regex(
@@ -214,13 +217,22 @@ def _command(code: str, output: str, tag: str, why: str = "") -> Block:
     why = why or ("it has a path of an example" if "path/to/" in code else "")
     if not looks_like_command(code):
         return Block("show", code, output, tag, "it doesn't look like a whole command")
-    commands = read_commands(PLACEHOLDER.sub("X", code)).commands
+    plain = PLACEHOLDER.sub("X", code)
+    commands = read_commands(plain).commands
     opens = any(map(_opens, commands))
+    if _OPEN.search(shell_text(plain, all_words=True)):
+        why = why or "it has a placeholder that no input replaces"
     if opens:
         why = why or _OPENING
     elif any(map(_waits, commands)):
         why = why or "it opens an editor, or shows lines until you stop it"
     return Block("show" if why else "run", code, output, tag, why, opens, tuple(dict.fromkeys(_harm(code, commands))))
+
+
+def programs_of(code: str) -> list[str]:
+    """Return the name of each program that a block runs, without sudo and similar wrappers."""
+    found = map(_words, read_commands(PLACEHOLDER.sub("X", code)).commands)
+    return [words[0].rpartition("/")[2] for words in found if words]
 
 
 def _words(command: Command) -> list[str]:

@@ -20,7 +20,15 @@ _BY_MEANS = Regex(r"\b(?:using|with|via|by):?\s+`", 2)
 _IF = Regex(r"^(?:if|when)\s+", 2)
 _ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
 _FORBIDS = Regex(r"\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`", 2)
-_COMMENT = Regex(r"^[ \t]*#+[ \t]*([^\n]+)", 8)
+_COMMENT = Regex(r"(?:^[ \t]*#+[ \t]*|(?<=[ \t])#+[ \t]+)([^\n]+)", 8)
+_BRANCHES = Regex(r"^[ \t]*(?:if|for|while|until|case|select)[ \t]", 8)
+_RETURNS = Regex(
+    r"&\s*$|\b(?:systemctl|service|launchctl|brew|kubectl|oc|helm|minikube|kind|vagrant|pm2|nohup)\b"
+    r"|(?<!\S)(?:-d|--detach|--daemon\w*|--background)(?!\S)"
+)
+"""Matches a command that starts something and ends."""
+_LABEL = Regex(r"\*\*(?P<label>[^*\n]*\w[^*\n]*)\*\*")
+_MARKUP = Regex(r"[`\[\]]|\]\([^)]*\)")
 _LEAVES = Regex(r"\s*(?:exit|logout)\s*")
 
 AFTER = "After the command:"
@@ -81,8 +89,9 @@ class Items:
         elif piece.kind == "list":
             self._list(piece)
         elif not self._span(piece):
-            if self.items and self.items[-1].runs and not self.lead and words.is_endless(piece.plain):
-                self.items[-1] = _shown(self.items[-1])
+            last = self.items[-1] if self.items and not self.lead else None
+            if last and last.runs and words.is_endless(piece.plain) and not _RETURNS.search(last.code):
+                self.items[-1] = _shown(last)
             self.lead.append(Text(piece.text, piece.plain, piece.line))
 
     # --- Code ---------------------------------------------------------------------------------------------------------
@@ -108,9 +117,10 @@ class Items:
         self._command(block, piece.line)
 
     def _sample(self, piece: Piece, block: Block, last: str) -> None:
-        if last and words.puts(last):
+        is_note = piece.info.startswith("{") and not piece.info.startswith("{.")  # a directive of MyST
+        if last and words.puts(last) and not is_note:
             self._split_lead()
-            title, texts_above = self._title(last, "Use this"), self._taken()
+            title, texts_above = self._title(last, markup.cut(_asking(last))), self._taken()
             self._add(Item(title, texts_above, piece.text, markup.tag(block.tag), line=piece.line))
         else:
             self.lead.append(Text(markup.shown(piece.text, block.tag), "", piece.line))
@@ -207,13 +217,12 @@ class Items:
         label = [AFTER] if item.code and AFTER not in item.text else []
         self.items[-1] = replace(item, text="\n\n".join(filter(None, [item.text, *label, markup.safe(text.markdown)])))
 
-    def _question(self, plain: str, markdown: str, line: int) -> None:
+    def _question(self, plain: str, markdown: str, line: int, title: str = "") -> None:
         self.instructions += 1
         if words.enters_machine(plain):
             self.machine.earlier = line
-        self._add(
-            Item(self._title(plain, markup.cut(words.sentences(plain)[0] if plain else "Do this")), markdown, line=line)
-        )
+        title = title or self._title(plain, markup.cut(words.sentences(plain)[0] if plain else "Do this"))
+        self._add(Item(title, markdown, line=line))
 
     def _title(self, plain: str, otherwise: str) -> str:
         return words.capital(markup.cut(words.instruction(plain))) or otherwise
@@ -227,13 +236,7 @@ class Items:
         items = piece.pieces
         self.open, self.opens_section = -1, False
         is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
-        is_text = not piece.has_code and (is_plain or all(words.is_fact(item.plain) for item in items))
-        if is_text and self.lead and words.is_fix(self.lead[-1].plain) and not words.explains(self.heading):
-            fix = self.lead.pop()
-            self._split_lead()
-            body = [self._taken(), markup.safe(f"{fix.markdown}\n\n{piece.text}")]
-            self._question(fix.plain, "\n\n".join(filter(None, body)), fix.line)
-            return
+        is_text = not piece.has_code and (is_plain or (piece.info == "1" and self._are_facts(items)))
         if (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code):
             self.lead.append(Text(piece.text, piece.plain, piece.line))
             return
@@ -250,6 +253,13 @@ class Items:
             self._item(item)
         self.open = -1
         self._guard(start, case, above, piece.line)
+
+    def _are_facts(self, items: Sequence[Piece]) -> bool:
+        """Return whether the items of an ordered list without code are only text."""
+        if all(words.is_fact(item.plain) for item in items) or (self.lead and words.is_explained(self.lead[-1].plain)):
+            return True
+        count = sum(words.acts(item.plain) or item.info == "[ ]" for item in items)
+        return count * 3 < len(items) and not words.is_sequence(self.heading)
 
     def _item(self, item: Piece) -> None:
         first, *rest = item.pieces or (item,)
@@ -281,7 +291,8 @@ class Items:
         if is_question or (item.info == "-" and words.instruction(first.plain)):
             self._split_lead()
             body = "\n\n".join(piece.text for piece in item.pieces)
-            self._question(first.plain, "\n\n".join(filter(None, [self._taken(), markup.safe(body)])), item.line)
+            text = "\n\n".join(filter(None, [self._taken(), markup.safe(body)]))
+            self._question(first.plain, text, item.line, _label(first.text))
         else:
             text = "\n\n".join(piece.text for piece in item.pieces) if item.info == "1" else item.text
             self.lead.append(Text(text, item.plain, item.line))
@@ -320,9 +331,22 @@ class Items:
 def _why_shown(near: Sequence[str], code: str) -> str:
     """Return why the text above a command, or its comments, let it not run, or ""."""
     comments = _COMMENT.findall(code)
-    if any(map(words.is_endless, (*near, *comments))):
+    if any(map(words.is_endless, (*near, *comments))) and not _RETURNS.search(code):
         return _ENDLESS
-    return "its comments name several cases" if sum(map(bool, map(words.condition, comments))) > 1 else ""
+    names_case = not _BRANCHES.search(code) and any(map(words.names_case, comments))
+    return "a comment in it names a case or an example" if names_case else ""
+
+
+def _label(text: str) -> str:
+    """Return the bold text at the start of an item, which is its title unless it is a condition, or ""."""
+    found = _LABEL.match(text)
+    label = markup.cut(_MARKUP.sub("", found["label"])) if found and found["label"][0] != "`" else ""
+    return words.capital(label) if " " in label and not words.condition(label) else ""
+
+
+def _asking(text: str) -> str:
+    """Return the last sentence that asks to use a block."""
+    return next(one for one in reversed([text, *words.sentences(text)]) if words.puts(one))
 
 
 def _shown(item: Item) -> Item:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
@@ -10,12 +11,13 @@ from msgspec.structs import replace
 
 from compiler.frontends.rundown import MOST_HEADINGS
 from compiler.importers import markup, words
+from compiler.importers.commands import programs_of
 from compiler.importers.draft import Draft, Item, Mark, Printed, Prose, one_line, print_draft
 from compiler.importers.items import Items, Machine, guard, joined, machine_question
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
 from compiler.importers.report import Refusal, Report, losses_of, report_of
-from compiler.importers.sections import are_samples, are_unordered, has_instructions
+from compiler.importers.sections import are_samples, are_unordered, has_instructions, has_order
 from compiler.importers.values import Values, find_values
 from compiler.text.regex import Regex
 from compiler.text.source import Source, without_ending
@@ -54,6 +56,9 @@ class Step(Struct):
 
 Part = Step | Prose
 
+FEW = 4
+"""The fewest commands of one program that make a page without an order a reference."""
+
 
 def import_page(source: Source, origin: str, options: Options) -> Imported | Refusal:
     """Return the draft of a page, or the reason why it has none. `origin` is the page's path from the draft.
@@ -64,10 +69,7 @@ def import_page(source: Source, origin: str, options: Options) -> Imported | Ref
     page = read_page(source)
     builder = _Builder(one_line(_unquoted(page.metadata.get("title", (0, ""))[1])))
     parts = builder.parts_of(page.root)
-    problem = builder.problem(parts)
-    if not problem and are_samples(page.root):
-        problem = "its commands are examples; number the headings that are steps"
-    if problem:
+    if problem := builder.problem(page.root, parts):
         return Refusal(source.path, "no-procedure", f"the page has no procedure: {problem}")
     steps = [part for part in parts if isinstance(part, Step)]
     values = find_values([step.items for step in steps], options.words, asks=options.inputs)
@@ -94,14 +96,21 @@ class _Builder:
         self.title = title
         self.text: list[str] = []
         self.instructions = 0
-        self.listed = 0  # the commands below a heading such as Commands
+        self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
+        self.unordered: set[int] = set()  # and of those in tasks side by side
 
-    def problem(self, parts: Sequence[Part]) -> str:
+    def problem(self, root: Section, parts: Sequence[Part]) -> str:
         """Return why a page is no procedure, or ""."""
-        count = sum(map(_commands, parts))
+        count = len(_commands(parts))
+        programs = Counter(name for one in _items(parts) if one.is_command for name in programs_of(one.code))
         if not count and self.instructions <= 1:
             return "it needs a command, or two instructions"
-        return "it lists commands for reference; number the headings that are steps" if self.listed * 2 > count else ""
+        is_list = len(self.manual) * 2 > count
+        is_tool = max(programs.values(), default=0) * 4 > programs.total() * 3
+        is_list |= is_tool and count >= FEW and len(self.unordered) * 4 >= count * 3 and not has_order(root)
+        if is_list:
+            return "it lists commands for reference; number the headings that are steps"
+        return "its commands are examples; number the headings that are steps" if are_samples(root) else ""
 
     def parts_of(self, root: Section) -> list[Part]:
         """Return the steps and sections of a page, and take its title."""
@@ -142,11 +151,15 @@ class _Builder:
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
         is_unordered = are_unordered(title, having)
-        if is_unordered and words.is_manual(title):
-            self.listed += sum(_commands(part) for parts in found for part in parts)
         for section, parts in zip(sections, found, strict=True):
             is_way = are_alternatives and words.is_way(section.title)
-            if is_unordered or is_way or words.is_case(section.title):
+            is_manual = words.is_manual(section.title) and not words.is_variant(section.title)
+            if is_manual or (is_unordered and words.is_manual(title)):
+                self.manual |= _commands(parts)
+            is_task = is_unordered and not words.is_ordered(section.title)
+            if is_task or is_way:
+                self.unordered |= _commands(parts)
+            if is_task or is_way or is_manual or words.is_case(section.title):
                 _guard(guard(section.title, "", section.line), parts)
             if words.names_machine(section.title):
                 _guard(machine_question(section.line, f"The section: {section.title}"), parts)
@@ -193,14 +206,19 @@ class _Builder:
             (is_step and not has_children) or is_instruction or has_instructions(section)
         ):
             return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
-        self.instructions += 1
+        self.instructions += is_step or has_instructions(section)
         own.items = [Item(section.title or "Text", "\n\n".join(own.text), line=section.line)]
         own.text = []
         return own
 
 
-def _commands(part: Part) -> int:
-    return sum(item.is_command for item in part.items) if isinstance(part, Step) else 0
+def _commands(parts: Sequence[Part]) -> set[int]:
+    """Return the lines of the commands in parts."""
+    return {item.line for item in _items(parts) if item.is_command}
+
+
+def _items(parts: Sequence[Part]) -> list[Item]:
+    return [item for part in parts if isinstance(part, Step) for item in part.items]
 
 
 def _runs(part: Part) -> bool:
@@ -256,11 +274,13 @@ def _as_rollback(parts: Sequence[Part]) -> None:
 def _draft(page: Page, builder: _Builder, parts: Sequence[Part], values: Values) -> Draft:
     final: list[Item | Prose] = []
     items = iter(values.steps)
+    titles = [one.title for one in (*parts, *_items(parts))]
+    named = frozenset(match[1] for title in titles if (match := _STEP.match(title)))
     for part in _few_sections(parts):
         if isinstance(part, Prose):
             final.append(Prose(part.title, in_text(part.text, values.names), part.line))
         else:
-            final.append(_final(part, next(items), values))
+            final.append(_final(part, next(items), values, named))
     metadata = {key: _unquoted(value) for key, (_, value) in page.metadata.items()}
     is_skill = {"name", "description"} <= metadata.keys()
     return Draft(
@@ -297,7 +317,7 @@ def _few_sections(parts: Sequence[Part]) -> Iterator[Part]:
     yield from found
 
 
-def _final(step: Step, items: Sequence[Item], values: Values) -> Item:
+def _final(step: Step, items: Sequence[Item], values: Values, named: frozenset[str]) -> Item:
     text = in_text("\n\n".join(filter(None, step.text)), values.names)
     title = in_text(one_line(step.title), values.names) or "Step"
     marks: tuple[Mark, ...] = ()
@@ -305,7 +325,7 @@ def _final(step: Step, items: Sequence[Item], values: Values) -> Item:
         marks = (Mark("rollback", "no step leads here yet", step.line),)
         items = [*items[:-1], replace(items[-1], replies="end")]
         title = "" if title == step.name else title
-    items = [_without_title(item) for item in items]
+    items = [_referring(_without_title(item), named) for item in items]
     if len(items) == 1 and not step.has_children:
         item = items[0]
         lead = "" if item.title in (title, step.title) or _has(item.text, item.title) else f"{item.title}."
@@ -314,6 +334,13 @@ def _final(step: Step, items: Sequence[Item], values: Values) -> Item:
             replace(item, title=title, text=whole, name=step.name, marks=(*marks, *item.marks), line=step.line)
         )
     return Item(title, text, name=step.name, marks=marks, line=step.line, items=tuple(map(_asking, items)))
+
+
+def _referring(item: Item, named: frozenset[str]) -> Item:
+    """Return an item with a mark if its text names the number of a step that no title has."""
+    lost = next((number for number in _STEP.findall(f"{item.title}\n{item.text}") if number not in named), "")
+    mark = Mark("reference", f"step {lost} may have another number in this draft", item.line)
+    return replace(item, marks=(*item.marks, mark)) if lost else item
 
 
 def _without_title(item: Item) -> Item:
@@ -333,6 +360,7 @@ def _plain(text: str) -> str:
 
 
 _MARKUP = Regex(r"[`*]|^- ")
+_STEP = Regex(r"\bsteps? (\d+)", re.IGNORECASE)
 
 
 def _asking(item: Item) -> Item:

@@ -120,11 +120,10 @@ def losses_of(page: Page, names: Mapping[str, str], text: str) -> Iterator[Entry
 
 
 def _find_code(page: Page, names: Mapping[str, str], body: str) -> None:
-    there = {_canonical(_QUOTE.sub("", line)) for line in body.split("\n")}
+    there = {_canonical(_with_names(_QUOTE.sub("", line), names)) for line in body.split("\n")}
     for number, line in page.content.code:
         tried = (line, _PROMPT.sub("", line, count=1), _QUOTE.sub("", line))
-        replaced = (_with_names(one, names) for one in tried)
-        if not any(_canonical(one) in there for one in (*tried, *replaced)):
+        if not any(_canonical(_with_names(one, names)) in there for one in tried):
             raise LostCodeError(number)
 
 

@@ -41,10 +41,14 @@ def has_instructions(section: Section) -> bool:
 
 def are_samples(root: Section) -> bool:
     """Return whether most blocks of a page are examples, and nothing joins them to a procedure."""
-    sections = list(_all(root))
-    leads = [lead for section in sections for lead in _leads(section.pieces)]
+    leads = [lead for section in _all(root) for lead in _leads(section.pieces)]
     count = sum(_OFFERS.search(lead) is not None for lead in leads)
-    return count > 1 and count * 2 > len(leads) and not any(map(_has_order, sections))
+    return count > 1 and count * 2 > len(leads) and not has_order(root)
+
+
+def has_order(root: Section) -> bool:
+    """Return whether a section of a page has an order."""
+    return any(map(_has_order, _all(root)))
 
 
 def _all(section: Section) -> Iterator[Section]:

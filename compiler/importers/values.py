@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,7 +18,6 @@ MOST = 100  # the most inputs and outputs of a runbook
 
 _REFERENCE = Regex(r"\{\{([A-Za-z_]\w*)\}\}")
 _OWNER = Regex(r"^(?:my|your|the|some)_")
-_SUFFIX = Regex(r"_(?:NAME|ID|VALUE|HERE)$")
 _MOVES = Regex(r"^[ \t]*(?:cd|pushd)[ \t]+\S", 8)
 _KEEPS = Regex(r"^[ \t]*(?:source|\.|alias|export|conda activate|nvm use)[ \t]+\S", 8)
 
@@ -129,18 +128,7 @@ def _with_marks(flat: Sequence[tuple[int, Item]], inputs: Sequence[str]) -> list
             number, item = marked[place]
             mark = Mark("shared", f"{name} has the same value here as in an earlier step", item.line)
             marked[place] = (number, replace(item, marks=(*item.marks, mark)))
-    for name, twin in _twins(by_name):
-        number, item = marked[by_name[name][0]]
-        mark = Mark("shared", f"{name} and {twin} are perhaps the same value", item.line)
-        marked[by_name[name][0]] = (number, replace(item, marks=(*item.marks, mark)))
     return marked
-
-
-def _twins(by_name: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, str]]:
-    """Yield the names in use that differ from another one by an ending without a meaning, such as POD_NAME and POD."""
-    yield from (
-        (name, twin) for name in by_name if by_name[name] and (twin := _SUFFIX.sub("", name)) in by_name.keys() - {name}
-    )
 
 
 def _with_questions(

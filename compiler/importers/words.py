@@ -3,32 +3,48 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from compiler.text.regex import Regex
 
 _VERBS_WORDS = """
-access acknowledge activate add adjust allow analyze annotate append apply approve archive ask assign attach
-authenticate back backup block bootstrap browse build bump call cancel capture change check checkout choose clean
-clear click clone close collect commit compare compile complete configure confirm connect consider contact continue
-convert copy cordon correlate create cut decide decommission decrease define delete deploy describe destroy detach
-determine diagnose disable disconnect discover do download drain drop dump edit enable ensure enter escalate establish
-evaluate examine execute expand export extract fail fetch fill filter find fix flush follow force free gather generate
-get give go grant identify implement import increase inform initialize inject insert inspect install investigate
-invoke isolate issue join keep kill label launch leave let link list load locate lock log login look lower make mark
-merge migrate modify monitor mount move navigate notify observe open page paste patch pause perform pick ping place
-post prepare press prevent promote provide provision prune publish pull purge push put query raise read reboot rebuild
-record recover recreate redeploy redirect redo reduce refer refresh register reinstall release reload remove rename
-renew repair repeat replace report request reset resize resolve restart restore resume retrieve retry return revert
-review revoke roll rollback rotate run save scale scan schedule search see select send set shut sign silence skip
-snapshot specify spin split ssh start stop store submit subscribe suspend swap switch sync tag tail take talk tell
-terminate test track transfer trigger troubleshoot try tune turn type undo unlock unmount unset untar update upgrade
-upload use validate verify view visit wait watch work write
+access acknowledge activate add adjust allow analyze annotate answer append apply approve archive ask
+assign attach audit authenticate avoid await back backup batch block bootstrap bring browse build bump call cancel
+capture change check checkout choose classify clean clear click clone close collect commit compare compile complete
+compose compute configure confirm connect consider consult contact continue convert copy cordon correlate count create
+crop cut decide decommission decrease decrypt deduplicate define delegate delete demote deploy derive describe design
+destroy detach detect determine diagnose disable disconnect discover dispatch display do document download draft drain
+drop dump edit embed enable encode encrypt engage ensure enter escalate establish estimate evaluate examine execute
+expand explain export extend extract fail fetch fill filter finalize find finish fix flag flash flush focus follow
+force fork format free gather generate get give go grant grep group handle highlight identify implement import
+increase infer inform initialize inject insert inspect install investigate invite invoke isolate issue iterate join
+keep kill label launch leave let limit link lint list load locate lock log login look loop lower make mark measure
+mention merge migrate mirror mock modify monitor mount move name navigate normalize notify observe obtain offer
+omit open organize outline override page parse paste patch pause perform persist pick pin ping place plan point
+populate post prefer prepare present preserve press prevent print prioritize probe proceed produce promote prompt
+propose provide provision prune publish pull purge push put query raise rank rate reach read rebase reboot rebuild
+recommend reconcile reconnect record recover recreate redeploy redirect redo reduce refactor refer refine refresh
+register reinstall reject release reload remove rename render renew repair repeat replace replay reply report
+reproduce request rerun resend reset resize resolve respond restart restore resume retrieve retry return reuse revert
+review revoke roll rollback rotate route run sanitize save scaffold scale scan schedule scope score search secure see
+seed select send separate set show shut sign silence simplify simulate sketch skip snapshot spawn specify spin split
+ssh stage start state stop store strip stub study submit subscribe suggest summarize supply surface suspend
+swap switch sync synthesize tag tail take talk tear tell terminate test tick tidy toggle trace track transfer trigger
+trim troubleshoot try tune turn tweak type undo uninstall unlock unmount unset untar untick update upgrade upload use
+validate verify view visit vote wait warn watch wire work wrap write
 """
 _VERBS = frozenset(_VERBS_WORDS.split())
 """Verbs that start an instruction."""
 
 MOST_OF_VARIANT = 8
 """The most words of a text that only names a way."""
+
+
+def _test(method: str, pattern: str) -> Callable[[str], bool]:
+    """Return a function that returns whether plain text has a pattern, in lower or upper case."""
+    regex = Regex(pattern, re.IGNORECASE)
+    return lambda text: getattr(regex, method)(text) is not None
+
 
 _BEFORE = Regex(
     r"(?:(?:please|then|now|next|first|second|third|finally|lastly|afterwards|also|and|again|instead|just|simply"
@@ -38,7 +54,7 @@ _BEFORE = Regex(
 )
 _WORD = Regex(r"[A-Za-z]+")
 _PURPOSE = Regex(
-    r"(?:in order )?to (?P<what>(?!\w+ (?:this|so|that|it)\b)[a-z].*?)"
+    r"(?:in order )?to (?P<what>(?!\w+ (?:this|so|that|it)\b|(?:the|an?|th[aeio]\w+|your|our|each|all|any)\b)[a-z].*?)"
     r"(?:,|:|\.|$|\s(?:(?:you|we)\b|run\b|use\b|execute\b|type\b|do\b|with\b)).*",
     re.IGNORECASE,
 )
@@ -51,7 +67,8 @@ _SYSTEMS = (
 )
 _VARIANT = Regex(
     rf"(?:(?:using|with|without|via|by(?! default)|option|method|variant|approach|examples?)\b"
-    rf"|(?:on|for|from) {_SYSTEMS}\b|{_SYSTEMS}\W*$).*|.*\([^)]*\b{_SYSTEMS}\b[^)]*\)",
+    rf"|(?:on|for|from) (?:non-)?{_SYSTEMS}\b|{_SYSTEMS}(?:(?:,? and|,? or|,| /) {_SYSTEMS})*\W*(?:\(.*\)\W*)?$).*"
+    rf"|.*\([^)]*\b(?:{_SYSTEMS}|fallback|last resort)\b[^)]*\)",
     re.IGNORECASE | re.DOTALL,
 )
 """Matches a heading, or a short text above a block, for one of several ways."""
@@ -69,19 +86,25 @@ _OLDER = Regex(r"\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?", 2)
 """Matches the versions that a text is about."""
 
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
-_ELSEWHERE = Regex(
+names_machine = _test(
+    "search",
     r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?to\b"
     rf"|\b(?:on|inside|within|from) (?:the|a|each|every|all|any|both|one of the)(?: [\w-]+){{0,3}} {_PLACES}\b"
     r"|\b(?:run|execute|enter)\b.*\bin (?:the|a|each|every|all)(?: [\w-]+){0,3} (?:containers?|pods?)\b",
-    re.IGNORECASE,
 )
-_ENTERS = Regex(
-    rf"\bssh(?:ing)? (?:in)?to\b|\b(?:log ?in|log ?on|connect) ?(?:in)?to\b[^.]{{0,80}}\b(?:{_PLACES}|ssh)\b",
-    re.IGNORECASE,
+"""Whether plain text is about commands on another machine, or in a container."""
+enters_machine = _test(
+    "search", rf"\bssh(?:ing)? (?:in)?to\b|\b(?:log ?in|log ?on|connect) ?(?:in)?to\b[^.]{{0,80}}\b(?:{_PLACES}|ssh)\b"
 )
+"""Whether plain text asks to open a shell on another machine."""
+_EXAMPLE = Regex(r"\bexamples?\b", re.IGNORECASE)
+_FOR = Regex(r"for (?!(?:th[ai][ts]|th[eo]se|now|it|each|every|all|both|the following)\b)[^,.:]+:", re.IGNORECASE)
+"""Matches a text that only names a case, such as `For a new cluster:`."""
 _OR = Regex(r"or\b", re.IGNORECASE)
-_OPENING = Regex(r"(?:if|when|unless|in case)\b", re.IGNORECASE)
-_WAY = Regex(r"\b(?:with|without|using|via)\s+\S", re.IGNORECASE)
+opens_with_condition = _test("match", r"(?:if|when|unless|in case)\b")
+"""Whether plain text starts with a condition."""
+is_way = _test("search", r"\b(?:with|without|using|via)\s+\S")
+"""Whether a heading names a way, which is one of several if another heading beside it does so, too."""
 _INDIRECT = Regex(
     r"\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
     r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b",
@@ -92,7 +115,7 @@ _INDIRECT = Regex(
 _CONDITION = Regex(
     r"\b(?:if|when|whenever|unless|otherwise|alternatively|as an alternative|optional|optionally|could try"
     r"|(?:may|might)(?: also)? (?:try|want|need)|in case|instead|either|another (?:way|option|possibility)|you can also"
-    r"|only for|for example|for instance|in the event|as a last resort|depending on|troubleshoot\w*)\b"
+    r"|only for|for example|for instance|in the event|as a last resort|depending on|something like|troubleshoot\w*)\b"
     r"|\b(?:prior to|before|since|until|as of|new in|(?:older|newer|earlier|later) than)(?: [\w.-]+)? versions? v?\d"
     r"|\bto (?:\w+ )+(?:further|even more)\b",
     re.IGNORECASE,
@@ -108,8 +131,12 @@ _TRAILING = Regex(
 _ENDLESS = Regex(
     r"\bctrl\W?c\b|\b(?:keep|leave)s? (?:\w+ )?(?:running|open)\b|\bruns? (?:until|in the foreground)\b"
     r"|\buntil you (?:stop|interrupt|press)\b"
-    r"|\b(?:follow|stream|tail|watch)(?:ing)? (?:\w+ ){0,2}(?:logs?|output|events)\b",
+    r"|\b(?:follow|stream|tail|watch)(?:ing)? (?:\w+ ){0,2}(?:logs?|output|events)\b"
+    r"|\b(?:access|available|browse|listen\w*|navigate|open|point|visit)\b[^.]*\b(?:localhost|127\.0\.0\.1)\b",
     re.IGNORECASE,
+)
+_STARTS = Regex(
+    r"(?<!get )(?<!getting )\b(?:start|launch)(?:ed|ing)?\b(?! (?:by|with|from|over|at|\w+ing|a new)\b)", re.IGNORECASE
 )
 _SYMPTOM = Regex(
     r"→|➜|[-=]>|\b(?:(?:not|never) \w+|failed to|fails|failing|missing|cannot|can['’]t|unable to|won['’]t|is down)\b",
@@ -117,68 +144,90 @@ _SYMPTOM = Regex(
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
-_MANUAL = Regex(
-    r"\b(?:commands|options|flags|reference|cheat ?sheet|how[ -]?tos|faq|examples|recipes|tips|use cases)\W*$", 2
+is_manual = _test(
+    "search",
+    r"\b(?:commands|options|flags|synopsis|reference|cheat ?sheet|how[ -]?tos|faq|examples|recipes|tips|use cases)\W*$",
 )
+"""Whether a heading is above tasks to look up, which have no order, such as Commands."""
 _STAGE = Regex(r"(?:quick ?start|\w+ation|set-?up|clean-?up|testing|building|before .*|pre-?requisites)", re.IGNORECASE)
 _OBJECT = Regex(r"\s(?:the|an?|your|all|each|any|that|in|from|to|into|with|and)\s", re.IGNORECASE)
-_ORDERED = Regex(
-    r"(?:(?:step|phase|stage|part|day) \w+|first|second|third|then|next|now|once|finally|lastly|after|before)\b", 2
+is_ordered = _test(
+    "match",
+    r"(?:(?:step|phase|stage|part|day) \w+|first|second|third|then|next|now|once|finally|lastly|after|before)\b",
 )
+"""Whether a heading, or a text below it, has a place in an order."""
 
 _DESCRIBES = Regex(
     r"(?:(?P<subject>[\w.-]+) )?(?P<verb>[a-z]+s) "
     r"(?:the|an?|each|every|all|any|its|your|this|that|whether|through|over)\b",
     re.IGNORECASE,
 )
+_PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()/-]*)* (?P<verb>[a-z]+?)(?:es|s)\b")
+is_sequence = _test(
+    "search", r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)"
+)
+"""Whether a heading announces steps in an order, even if they are nouns."""
+_EXPLAINED = Regex(r"(?!.*\b(?:you|we|i)\b).*\b(?:will|does)\b[^.:]{0,30}:", re.IGNORECASE)
 _GERUND = Regex(r"(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
 
-_FACT = Regex(
-    r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b",
-    re.IGNORECASE,
+is_statement = _test(
+    "match", r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b"
 )
+"""Whether plain text starts with an article or a pronoun."""
 _DEMAND = Regex(r"before [^.,]+, (?P<what>(?P<verb>state|explain|answer|summarize)?.+)", re.IGNORECASE)
 _EACH = Regex(r"(?P<verb>[a-z]+) (?:\w+ )?each\b", re.IGNORECASE)
-_FIX = Regex(r"(?:the )?(?:fix|remedy|cure|repair)(?:es)?:", re.IGNORECASE)
-_FOLLOWS = Regex(
+follows = _test(
+    "match",
     r"(?:this|that|these|it|you (?:should|will|can|may|might)|the (?:output|result|command|response|above)|expected"
     r"|output|result|in this case|example output|if (?:the output|the result|you see|this|it|successful|everything))\b",
-    re.IGNORECASE,
 )
-_GOES_ON = Regex(r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b", re.IGNORECASE)
+"""Whether plain text is about the command above it."""
+goes_on = _test("match", r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b")
+"""Whether plain text continues what the text above it asks to do."""
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _HARM = Regex(
     r"\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down|wipe"
-    r"|uninstall|terminate|revoke|failover|fail over|restore|overwrite)\b",
+    r"|uninstall|terminate|revoke|failover|fail over|restore|overwrite)(?![\w./-])",
     re.IGNORECASE,
 )
-_PUTS = Regex(
+_LOOKS = Regex(
+    r"(?:check|confirm|describe|find|get|inspect|list|look|make sure|print|read|review|see|show|test|validate|verify"
+    r"|view)\b",
+    re.IGNORECASE,
+)
+puts = _test(
+    "search",
     r"\b(?:add|adding|apply|append|change|configure|copy|create|edit|enter|execute|insert|modify|paste|put|query"
     r"|replace|run|save|set|type|update|use|write)\b",
-    re.IGNORECASE,
 )
+"""Whether plain text asks to use the block below it."""
 _END = Regex(r"(?<=[.!?:])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+")
 
-_ROLLBACK = Regex(
-    r"(?:\d+[.)]?\s+)?(?:how to\s+)?(?:roll(?:ing)?[ -]?back|revert(?:ing)?|undo(?:ing)?|back[ -]?out)\b", 2
+is_rollback = _test(
+    "match", r"(?:\d+[.)]?\s+)?(?:how to\s+)?(?:roll(?:ing)?[ -]?back|revert(?:ing)?|undo(?:ing)?|back[ -]?out)\b"
 )
-_STEPS = Regex(
+"""Whether a heading is for undoing a procedure."""
+is_procedure = _test(
+    "match",
     r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?|(?:phase|stage) \d+)\b",
-    2,
 )
+"""Whether a heading announces instructions, such as Mitigation."""
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|goals?|motivation|what (?:is|are)\b.*|why\b.*|when (?:not )?to use.*"
-    r"|examples?|change ?(?:log|history)|non-?goals?|anti-.*|output (?:shape|format)|(?:\w+ ){0,2}"
-    r"(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?)"
+    r"|examples?|change ?(?:log|history)|open questions|non-?goals?|anti-.*|output (?:shape|format)|(?:\w+ ){0,2}"
+    r"(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices|capabilities|features"
+    r"|criteria|principles|guidelines|constraints|limitations)"
 )
-_EXPLAINS = Regex(rf"(?:{_EXPLAINS_WORDS})", re.IGNORECASE)
-_NEVER = Regex(
+explains = _test("fullmatch", rf"(?:{_EXPLAINS_WORDS})")
+"""Whether a heading is above facts, even in a numbered list, such as Why or Examples."""
+is_reference = _test(
+    "fullmatch",
     rf"(?:{_EXPLAINS_WORDS}|overview|introduction|intro|description|summary|references?|see also|further reading"
     r"|resources|related\b.*|glossary|license|credits|(?:table of )?contents|contact\w*|notes?|about\b.*"
     r"|pre-?requisites?|requirements?|system requirements|before you .*|context|severity|symptoms?|links|additional .*"
     r"|faq)",
-    re.IGNORECASE,
 )
+"""Whether a heading announces no instructions, such as Overview."""
 
 
 def sentences(text: str) -> list[str]:
@@ -192,7 +241,7 @@ def imperative(sentence: str, *, purposes: bool = True) -> str:
     rest = sentence[opening.end() :] if opening else sentence
     rest = _VAGUE.sub("", rest) if purposes else rest
     if purposes and (purpose := _PURPOSE.fullmatch(rest)):
-        rest = purpose["what"]
+        return purpose["what"]
     word = _WORD.match(rest)
     return rest if word and word[0].lower() in _VERBS else ""
 
@@ -212,7 +261,8 @@ def condition(text: str) -> str:
     found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
     case = next((_case(one)[0] or _trailing(one) or one for one in found), "")
     label = _LABEL.match(text)
-    variant = text if is_variant(text) or _OR.match(text) else label[1] if label and is_variant(label[1]) else ""
+    is_way = is_variant(text) or _OR.match(text) or _FOR.fullmatch(text)
+    variant = text if is_way else label[1] if label and is_variant(label[1]) else ""
     return case or variant
 
 
@@ -231,21 +281,6 @@ def case_of_label(text: str, *, is_label: bool) -> str:
     return label if is_dashed or " / " in label or _CASE_END.fullmatch(label) else ""
 
 
-def names_machine(text: str) -> bool:
-    """Return whether plain text is about commands on another machine, or in a container."""
-    return _ELSEWHERE.search(text) is not None
-
-
-def enters_machine(text: str) -> bool:
-    """Return whether plain text asks to open a shell on another machine."""
-    return _ENTERS.search(text) is not None
-
-
-def opens_with_condition(text: str) -> bool:
-    """Return whether plain text starts with a condition."""
-    return _OPENING.match(text) is not None
-
-
 def is_variant(title: str) -> bool:
     """Return whether a heading or a short text above a block is about one of several ways, such as `On macOS`."""
     return len(title.split()) <= MOST_OF_VARIANT and _VARIANT.match(title) is not None
@@ -261,29 +296,19 @@ def is_order(title: str, *, is_numbered: bool) -> bool:
     return bool(imperative(title, purposes=False)) and (is_numbered or _OBJECT.search(title) is not None)
 
 
-def is_ordered(text: str) -> bool:
-    """Return whether a heading, or a text below it, has a place in an order."""
-    return _ORDERED.match(text) is not None
-
-
-def is_manual(title: str) -> bool:
-    """Return whether a heading is above tasks to look up, which have no order, such as Commands."""
-    return _MANUAL.search(title) is not None
-
-
 def is_endless(text: str) -> bool:
-    """Return whether plain text is about a command that runs until someone stops it."""
-    return _ENDLESS.search(text) is not None
+    """Return whether plain text is about a command that runs until someone stops it, or that starts a server."""
+    return _ENDLESS.search(text) is not None or any(map(_STARTS.search, sentences(text)[-1:]))
+
+
+def names_case(comment: str) -> bool:
+    """Return whether a comment in a block is about one case, or about an example."""
+    return bool(condition(comment)) or _EXAMPLE.search(comment) is not None
 
 
 def is_case(title: str) -> bool:
     """Return whether a heading is for one case, such as `If the disk is full` or `Config not found`."""
     return bool(condition(title)) or _SYMPTOM.search(title) is not None
-
-
-def is_way(title: str) -> bool:
-    """Return whether a heading names a way, which is one of several if another heading beside it does so, too."""
-    return _WAY.search(title) is not None
 
 
 def _trailing(sentence: str) -> str:
@@ -301,18 +326,13 @@ def _case(sentence: str) -> tuple[str, str]:
 
 
 def does_harm(text: str) -> bool:
-    """Return whether plain text asks to delete, restart or publish something."""
-    return _HARM.search(text) is not None
+    """Return whether plain text asks to delete, restart or publish something, not only to look at it."""
+    return _HARM.search(text) is not None and _LOOKS.match(text) is None
 
 
 def is_fact(text: str) -> bool:
     """Return whether plain text starts like a fact: with an article, a pronoun, a third person or a gerund."""
     return is_statement(text) or _describes(text)
-
-
-def is_statement(text: str) -> bool:
-    """Return whether plain text starts with an article or a pronoun."""
-    return _FACT.match(text) is not None
 
 
 def _describes(text: str) -> bool:
@@ -337,49 +357,20 @@ def demands(sentence: str) -> bool:
     return bool(imperative(found["what"] if found else sentence, purposes=False))
 
 
-def is_fix(text: str) -> bool:
-    """Return whether plain text announces the cure of a problem, such as `Fix:`."""
-    return _FIX.fullmatch(text) is not None
+def acts(text: str) -> bool:
+    """Return whether plain text has an instruction, or the task of a person, such as `Anna checks the stock`."""
+    person = _PERSON.match(text)
+    return bool(instruction(text)) or (person is not None and person["verb"].lower() in _VERBS)
 
 
-def follows(text: str) -> bool:
-    """Return whether plain text is about the command above it."""
-    return _FOLLOWS.match(text) is not None
-
-
-def goes_on(text: str) -> bool:
-    """Return whether plain text continues what the text above it asks to do."""
-    return _GOES_ON.match(text) is not None
+def is_explained(text: str) -> bool:
+    """Return whether a text announces the actions of a program, such as `The script will:`."""
+    return any(map(_EXPLAINED.fullmatch, sentences(text)[-1:]))
 
 
 def asks(text: str) -> bool:
     """Return whether plain text asks to check something."""
     return _ASKS.match(imperative(text) or text) is not None
-
-
-def puts(text: str) -> bool:
-    """Return whether plain text asks to use the block below it."""
-    return _PUTS.search(text) is not None
-
-
-def is_rollback(title: str) -> bool:
-    """Return whether a heading is for undoing a procedure."""
-    return _ROLLBACK.match(title) is not None
-
-
-def is_procedure(title: str) -> bool:
-    """Return whether a heading announces instructions, such as Mitigation."""
-    return _STEPS.match(title) is not None
-
-
-def explains(title: str) -> bool:
-    """Return whether a heading is above facts, even in a numbered list, such as Why or Examples."""
-    return _EXPLAINS.fullmatch(title) is not None
-
-
-def is_reference(title: str) -> bool:
-    """Return whether a heading announces no instructions, such as Overview."""
-    return _NEVER.fullmatch(title) is not None
 
 
 def capital(text: str) -> str:

@@ -649,11 +649,6 @@ def test_a_task_that_does_harm_asks_first(command: str) -> None:
     assert len(draft(RUN + block(command)).guards(command)) == 1
 
 
-def test_names_that_differ_in_their_ending_get_a_mark() -> None:
-    made = draft(f"{RUN}{block('cat <pod>')}{block('ls <pod-name>')}{block('ls <pod-label>')}")
-    assert [(guess.kind, guess.line) for guess in made.report.guesses] == [("shared", 9)]
-
-
 def sections(*titles: str, above: str = "The shop") -> str:
     """Return a page with a section and a command for each title."""
     return f"# {above}\n\n" + "".join(f"## {title}\n\n{block(f'echo {at}')}" for at, title in enumerate(titles))
@@ -875,13 +870,6 @@ def test_a_text_that_demands_nothing_is_prose(text: str) -> None:
     assert draft(f"# Page\n\n## Cups\n\n{text}\n\n## Part\n\n{block('true')}").titles == ["Part"]
 
 
-def test_a_fix_above_a_list_is_a_question() -> None:
-    made = draft(f"{RUN}{block('ls a')}The pot leaks.\n\n**Fix:**\n\n- A new pot\n- A lid\n\n{block('ls b')}")
-    assert made.run == ["ls a", "ls b"]
-    assert made.titles[1] == "Fix"
-    assert "- A new pot\n- A lid" in (made.steps[1].prompt or "")
-
-
 @pytest.mark.parametrize(
     "code", ["# if missing\ncp a b\n# if older\ncp -u a b", "# If it is missing:\ncp a b\n\n# otherwise\ncp -u a b"]
 )
@@ -894,3 +882,171 @@ def test_a_value_is_asked_for_directly_before_its_command() -> None:
     items = "1. Look at `<cup>`.\n2. Fill the pot.\n"
     made = draft(f"{RUN}{block('ls a')}Do:\n\n{items}\n{block('ls <cup>')}")
     assert made.titles == ["Part", "Look at <cup>", "Fill the pot: done?", "Which cup?", "Run ls"]
+
+
+@pytest.mark.parametrize(
+    "command", ["shop add <tea:cup> <name>", "export POT={pot-1}", "shop sync <tea> [count]", "shop sync [tea...]"]
+)
+def test_a_command_with_a_placeholder_that_no_input_replaces_is_shown(command: str) -> None:
+    made = draft(RUN + block(command) + block("true"))
+    assert (made.run, len(made.shown)) == (["true"], 1)
+
+
+@pytest.mark.parametrize(
+    "command", ["git stash show stash@{0}", "ls cup[0-9] [ab]*", "[ -f pot ]", "cat < cup", "awk '{print}' cup"]
+)
+def test_a_command_with_brackets_of_the_shell_runs(command: str) -> None:
+    assert draft(RUN + block(command)).run == [command]
+
+
+def test_a_placeholder_that_only_one_of_two_commands_replaces_is_in_the_draft() -> None:
+    assert len(draft(RUN + block("shop add <tea:cup>") + block("shop add <tea:cup> <name>")).shown) == 1
+
+
+@pytest.mark.parametrize(
+    "comment", ["On non-Linux machines", "Optional", "Example for a big pot", "If the pot is cold", "With docker"]
+)
+@pytest.mark.parametrize("code", ["# {}\nls a\nls b", "ls a  # {}\nls b"])
+def test_a_block_whose_comment_names_a_case_or_an_example_is_shown(comment: str, code: str) -> None:
+    made = draft(RUN + block(code.format(comment)) + block("true"))
+    assert made.run == ["true"]
+
+
+@pytest.mark.parametrize("code", ["# Look at the cups\nls a", "# If it is cold\nif [ -f a ]; then\n  ls b\nfi"])
+def test_a_block_whose_comments_name_no_other_case_runs(code: str) -> None:
+    assert draft(RUN + block(code)).run == [code]
+
+
+@pytest.mark.parametrize(
+    "text", ["Start the server:", "The pot is hot. Now launch the shop:", "The second node can be started:"]
+)
+def test_a_command_that_starts_something_is_shown(text: str) -> None:
+    assert draft(f"{RUN}{text}\n\n{block('shop --port 80')}{block('true')}").run == ["true"]
+
+
+@pytest.mark.parametrize("command", ["sudo systemctl start shop", "docker run -d shop", "shop open &"])
+def test_a_command_that_starts_something_and_ends_runs(command: str) -> None:
+    assert draft(f"{RUN}Start the shop:\n\n{block(command)}").run == [command]
+
+
+@pytest.mark.parametrize(
+    "text", ["To get started, look:", "Start by looking:", "Start with the cups:", "It has started. Look:"]
+)
+def test_a_text_about_a_first_command_starts_nothing(text: str) -> None:
+    assert draft(f"{RUN}{text}\n\n{block('shop list')}").run == ["shop list"]
+
+
+def test_a_command_that_opens_a_page_on_this_machine_is_shown() -> None:
+    text = "Now you can visit http://localhost:8080 in a browser."
+    assert draft(f"{RUN}{block('true')}{block('shop -p 8080')}{text}\n").run == ["true"]
+
+
+@pytest.mark.parametrize(
+    "lead",
+    ["For a cold pot:", "For teams with two pots:", "**pip, conda:**", "**Docker** (short):", "A jug (fallback):"],
+)
+def test_a_lead_that_is_only_a_case_asks_first(lead: str) -> None:
+    assert len(draft(f"{RUN}{block('true')}{lead}\n\n{block('ls a')}").guards("ls a")) == 1
+
+
+@pytest.mark.parametrize("lead", ["For each pot:", "For that:", "For this, look:", "Look for the pot:"])
+def test_a_lead_that_starts_like_a_case_asks_nothing(lead: str) -> None:
+    assert draft(f"{RUN}{block('true')}{lead}\n\n{block('ls a')}").guards("ls a") == []
+
+
+def test_commands_below_a_heading_for_reference_ask_first() -> None:
+    page = f"# Shop\n\n## Read the stock\n\n{block('ls a')}{block('ls b')}## Commands\n\n{block('ls c')}"
+    made = draft(page)
+    assert made.guards("ls c") == ["Does this apply: Commands?"]
+    assert made.guards("ls b") == []
+
+
+@pytest.mark.parametrize("title", ["Commands", "Synopsis"])
+def test_a_page_with_only_such_a_heading_is_refused(title: str) -> None:
+    assert refused(f"# Shop\n\n## {title}\n\n{block('shop list')}") == "no-procedure"
+
+
+def tasks(*commands: str) -> str:
+    """Return a page with tasks side by side."""
+    return "# Tea\n\n" + "".join(f"## Kind {at}\n\n{block(one)}" for at, one in enumerate(commands))
+
+
+def test_a_page_with_tasks_of_one_program_is_refused() -> None:
+    commands = ("shop list", "shop add a", "sudo shop rename a b", "shop tidy")
+    assert refused(tasks(*commands)) == "no-procedure"
+    assert len(draft(tasks(*commands[:3])).run) == 3
+    assert len(draft(tasks("ls a", "cat b", *commands[:2])).run) == 4
+    assert len(draft(f"{tasks(*commands)}## Use\n\n1. Warm the pot.\n2. Fill it.\n").run) == 4
+
+
+def test_a_task_with_a_place_in_an_order_asks_nothing() -> None:
+    made = draft(sections("Step 1: Orders", "Prices", "Stock", "Cups", "Pots", "Teas", "Jugs"))
+    assert [len(made.guards(f"echo {at}")) for at in range(7)] == [0, 1, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("title", ["Kinds", "What it does"])
+def test_an_ordered_list_without_instructions_is_text(title: str) -> None:
+    items = "1. `green` has ten cups.\n2. Black tea, one pot\n3. Mint\n"
+    made = draft(f"# Page\n\n## {title}\n\n{items}\n## Part\n\n{block('true')}")
+    assert (made.titles, made.runbook.prose) == (["Part"], (title,))
+
+
+@pytest.mark.parametrize("lead", ["The script will:", "It is short. This will then:", "What it does:"])
+def test_an_ordered_list_of_what_a_program_does_is_text(lead: str) -> None:
+    made = draft(f"{RUN}{block('true')}{lead}\n\n1. Read the orders.\n2. Copy them.\n")
+    assert made.titles == ["Part"]
+
+
+def test_an_ordered_list_of_what_a_person_will_do_has_steps() -> None:
+    made = draft(f"{RUN}{block('true')}Now you will:\n\n1. Read the orders.\n2. Copy them.\n")
+    assert made.titles == ["Part", "Read the orders", "Copy them: done?"]
+
+
+@pytest.mark.parametrize("title", ["Steps", "The workflow", "Opening procedure"])
+def test_an_ordered_list_below_a_heading_of_a_sequence_has_steps(title: str) -> None:
+    made = draft(f"# Page\n\n## {title}\n\n1. Black tea\n2. Mint\n\n## Part\n\n{block('true')}")
+    assert made.titles == ["Black tea: done?", "Mint: done?", "Part"]
+
+
+@pytest.mark.parametrize(
+    ("item", "title"),
+    [
+        ("**Cold start.** Before it, warm the pot.", "Cold start"),
+        ("**If it is cold:** Read the label.", "Read the label"),
+        ("**Note:** Read the label.", "Read the label"),
+        ("**`pot.txt`**: Read it.", "Read it"),
+    ],
+)
+def test_the_bold_start_of_an_item_is_its_title_unless_it_is_a_condition(item: str, title: str) -> None:
+    assert draft(f"{RUN}{block('true')}1. {item}\n2. Copy it.\n").titles[1] == title
+
+
+def test_a_comment_that_only_looks_does_no_harm() -> None:
+    assert draft(RUN + block("# Verify that we can release it\nls a")).guards("ls a") == []
+    assert len(draft(RUN + block("# Now release it\nls a")).guards("ls a")) == 1
+
+
+def test_a_number_of_a_step_that_no_title_has_gets_a_mark() -> None:
+    made = draft(f"{RUN}1. Warm the pot.\n2. Repeat from step 1.\n\n{block('true')}")
+    assert [(one.kind, one.message) for one in made.report.guesses] == [
+        ("reference", "step 1 may have another number in this draft")
+    ]
+    page = f"# Page\n\n## Step 1: Look\n\n{block('true')}## Step 2: Copy\n\n1. See step 1.\n2. Copy it.\n"
+    assert draft(page).report.guesses == ()
+
+
+def test_the_title_of_a_sample_is_the_text_that_asks_to_use_it() -> None:
+    made = draft(f"{RUN}{block('true')}The pot is big. Here you use this tea:\n\n{block('tea: 1', 'yaml')}")
+    assert made.titles[1] == "Here you use this tea"
+
+
+def test_a_note_in_a_block_is_text() -> None:
+    made = draft(f"{RUN}{block('true')}Use the pot.\n\n{block('The pot is hot.', '{note}')}")
+    assert made.titles == ["Part"]
+
+
+def test_the_purpose_of_a_command_is_its_title() -> None:
+    assert (
+        "Brew a pot"
+        in draft(f"{RUN}To brew a pot, use the following command:\n\n{block('ls a')}{block('ls b')}").titles
+    )
