@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from compiler.frontends.common.interface import Job
 from compiler.frontends.common.marking import Marker, entries_of_frontmatter, first_part, numbered, sections, unfit_name
 from compiler.frontends.common.marks import Kind, Mark, Marks
-from compiler.frontends.playbook.parse.document import parse
+from compiler.frontends.playbook.parse.document import scan
 from compiler.frontends.playbook.parse.lines import HEADINGS, Line
 from compiler.reading.frontmatter import read_block
 from compiler.text.regex import Regex
@@ -29,7 +29,7 @@ def marks_of(job: Job) -> Marks:
     entries = entries_of_frontmatter(source)
     marker.options(entries)
     marker.keys(entries)
-    lines = parse(source, read_block(source)[1]).scanned.lines
+    lines = scan(source, read_block(source)[1]).lines
     headings = (line for line in lines if line.kind in (*HEADINGS, *_INNER))
     extents = sections(source, ((line.number, 1 if line.kind in HEADINGS else 2) for line in headings))
     section = ""
