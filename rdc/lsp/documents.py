@@ -64,8 +64,9 @@ class Version:
         return cast("Made", answers[key])
 
     def forget(self) -> None:
-        """Forget the answers, because another file that they depend on has changed."""
+        """Forget the answers, because another file that they depend on has changed, or because this one has."""
         self._answers = {}
+        self.__dict__.pop("lines", None)
 
 
 class Result(Struct, frozen=True):
@@ -99,6 +100,8 @@ class Documents:
         if version.path:
             self._texts = {**self._texts, version.path: text}
         if not version.path or is_document(version.path):
+            if uri in self.versions:
+                self.versions[uri].forget()  # its result still needs it
             self.versions[uri] = version
         return version
 
@@ -151,7 +154,10 @@ class Documents:
             project, name = Project(os.devnull, disk), "untitled"  # a folder with no files that the text could name
 
         def read() -> Source | FileIssue:
-            return source_of(version.text.encode("utf-8", "surrogatepass"), version.name, name)
+            source = source_of(version.text.encode("utf-8", "surrogatepass"), version.name, name)
+            if isinstance(source, Source):
+                version.lines = Lines(version.text, source.lines)  # the same strings
+            return source
 
         return Opened(version.name, project, version.once(("source", name), read))
 

@@ -34,9 +34,9 @@ class Area(Struct, frozen=True, gc=False):
 class Lines:
     """The lines of a text, as the compiler and the protocol count them: form feeds and U+2028 don't end a line."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, rows: tuple[str, ...] | None = None) -> None:
         self.text = text
-        self.rows = LINE_END.sub("\n", text.removeprefix(MARK)).split("\n")
+        self.rows = rows or _rows(text)
         self._wide: dict[int, list[int]] = {}
         self._shift = len(text) - len(text.removeprefix(MARK))
 
@@ -71,7 +71,7 @@ class Lines:
 
     def replacing(self, text: str) -> list[TextEdit]:
         """Return the edit of the fewest lines that gives the document another text; [] without a change."""
-        old, new = self.rows, LINE_END.sub("\n", text.removeprefix(MARK)).split("\n")
+        old, new = self.rows, _rows(text)
         if old == new:
             return []
         first = next(number for number, (one, other) in enumerate(zip_longest(old, new)) if one != other)
@@ -84,7 +84,7 @@ class Lines:
         elif first:
             span, lines = Span(first, len(old[first - 1]) + 1, end, len(old[-1]) + 1), ["", *rest]
         else:
-            span, lines = Span(1, 1, end, len(old[-1]) + 1), rest
+            span, lines = Span(1, 1, end, len(old[-1]) + 1), [*rest]
         return [TextEdit(self.range(span), line_end_of(self.text).join(lines))]
 
     def _codes(self, line: int, column: int) -> tuple[int, int]:
@@ -101,3 +101,7 @@ class Lines:
         if number not in self._wide:
             self._wide[number] = [found.start() for found in _WIDE.finditer(self.rows[number])]
         return self._wide[number]
+
+
+def _rows(text: str) -> tuple[str, ...]:
+    return tuple(LINE_END.sub("\n", text.removeprefix(MARK)).split("\n"))

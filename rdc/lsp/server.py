@@ -69,7 +69,7 @@ class Server(LanguageServer):
     """A language server that answers from memory, and checks documents beside it."""
 
     def __init__(self) -> None:
-        super().__init__("rdc", __version__, lsp.TextDocumentSyncKind.Full, protocol_cls=Protocol)
+        super().__init__("rdc", __version__, lsp.TextDocumentSyncKind.Full, protocol_cls=Protocol, max_workers=1)
         self.documents = Documents()
         self.is_shut_down = False
         self._shown = Shown(self.documents)
