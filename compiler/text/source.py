@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -125,15 +126,14 @@ def sha256_of(content: str | bytes) -> str:
     """Return the SHA-256 of text or bytes in hexadecimal digits.
 
     `hashlib` loads OpenSSL, which takes a third of Python's start-up time. Like `random` in Python's own library, this
-    tries the small module first, which has another name before Python 3.12.
+    tries the small module first.
     """
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    for name in ("_sha2", "_sha256"):
-        try:
-            return str(import_module(name).sha256(data).hexdigest())
-        except ImportError:
-            continue
-    return str(import_module("hashlib").sha256(data).hexdigest())
+    try:
+        module = import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256")
+    except ImportError:
+        module = import_module("hashlib")
+    return str(module.sha256(data).hexdigest())
 
 
 class Source(Struct, frozen=True, dict=True):
