@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from functools import cached_property
 from importlib import import_module
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from msgspec import Struct
 
@@ -41,6 +42,7 @@ IGNORE = "rdc: ignore"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Where = TypeVar("Where")
+Parsed = TypeVar("Parsed")
 
 
 class Lines:
@@ -159,6 +161,25 @@ class Source(Struct, frozen=True, dict=True):
     def lines(self) -> tuple[str, ...]:
         """The lines without line endings, as in CommonMark: CR, LF and CRLF end a line, form feeds don't."""
         return tuple(self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+
+    def share(self, lock: AbstractContextManager[object]) -> None:
+        """Keep what is parsed for other threads, until `release`. A copy of the source doesn't."""
+        self.__dict__["shared"] = lock, {}
+
+    def release(self) -> None:
+        """Forget what was kept, and keep nothing more."""
+        self.__dict__.pop("shared", None)
+
+    def once(self, key: Hashable, parse: Callable[[], Parsed]) -> Parsed:
+        """Return what was parsed from this text, or what another thread has kept under the same key."""
+        shared = self.__dict__.get("shared")
+        if shared is None:
+            return parse()
+        lock, kept = shared
+        with lock:
+            if key not in kept:
+                kept[key] = parse()
+            return cast("Parsed", kept[key])
 
     @property
     def data(self) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
+from threading import Lock
 from typing import TypeVar, cast
 
 from msgspec import Struct
@@ -65,8 +66,11 @@ class Version:
 
     def forget(self) -> None:
         """Forget the answers, because another file that they depend on has changed, or because this one has."""
-        self._answers = {}
         self.__dict__.pop("lines", None)
+        old, self._answers = self._answers, {}
+        for one in old.values():
+            if isinstance(one, Source):
+                one.release()
 
 
 class Result(Struct, frozen=True):
@@ -157,6 +161,7 @@ class Documents:
             source = source_of(version.text.encode("utf-8", "surrogatepass"), version.name, name)
             if isinstance(source, Source):
                 version.lines = Lines(version.text, source.lines)  # the same strings
+                source.share(Lock())
             return source
 
         return Opened(version.name, project, version.once(("source", name), read))
@@ -169,6 +174,8 @@ class Documents:
         if not version.path and not (isinstance(opened.source, Source) and recognize(opened.source)):
             return Result(version, Checked(version.name, "", (), {}, None))
         found = checked(compile_opened(opened, SETTINGS))
+        if isinstance(opened.source, Source):
+            opened.source.release()  # its blocks take more memory than its program
         has_address = any(DOCS_URL in one.text for path, one in found.sources.items() if path != version.name)
         address = read_configuration(opened.project, ()).docs_url if has_address else ""
         return Result(version, found, address)

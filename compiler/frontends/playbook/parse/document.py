@@ -108,7 +108,7 @@ class _Feeder:
 
 def scan(source: Source, begin: int = 1) -> Scanned:
     """Return the lines, with markers of non-boolean inputs as text; this needs all lines, as INPUTS may come last."""
-    scanned = Scanner(source, begin).scan()
+    scanned = source.once(("lines", begin), Scanner(source, begin).scan)
     conditions = (line for line in scanned.lines if line.kind in ("IF", "ELIF"))
     bare = [line for line in conditions if line.found and line.found["operator"] is None]
     if not bare:
