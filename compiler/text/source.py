@@ -6,14 +6,16 @@ import os
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from contextlib import AbstractContextManager
 from functools import cached_property
 from importlib import import_module
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from msgspec import Struct
 
 from compiler.text.regex import Regex
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 
 class Span(Struct, frozen=True, order=True, gc=False):
@@ -162,24 +164,26 @@ class Source(Struct, frozen=True, dict=True):
         """The lines without line endings, as in CommonMark: CR, LF and CRLF end a line, form feeds don't."""
         return tuple(self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
 
-    def share(self, lock: AbstractContextManager[object]) -> None:
-        """Keep what is parsed for other threads, until `release`. A copy of the source doesn't."""
-        self.__dict__["shared"] = lock, {}
+    def share(self, thread: Executor) -> None:
+        """Keep what is parsed for others, until `release`; a copy of the source doesn't.
+
+        One thread parses, because each thread keeps some memory of the large texts that it had.
+        """
+        self.__dict__["shared"] = thread, {}
 
     def release(self) -> None:
         """Forget what was kept, and keep nothing more."""
         self.__dict__.pop("shared", None)
 
     def once(self, key: Hashable, parse: Callable[[], Parsed]) -> Parsed:
-        """Return what was parsed from this text, or what another thread has kept under the same key."""
+        """Return what was parsed from this text, or what was kept under the same key. `parse` doesn't call this."""
         shared = self.__dict__.get("shared")
         if shared is None:
             return parse()
-        lock, kept = shared
-        with lock:
-            if key not in kept:
-                kept[key] = parse()
-            return cast("Parsed", kept[key])
+        thread, kept = shared
+        if key not in kept:
+            kept[key] = thread.submit(parse)
+        return cast("Parsed", kept[key].result())
 
     @property
     def data(self) -> bytes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from threading import Lock
 from typing import TypeVar, cast
 
 from msgspec import Struct
@@ -97,6 +97,7 @@ class Documents:
         self.results: dict[str, Result] = {}
         self.good: dict[str, Checked] = {}
         self._texts: Mapping[str, str] = {}
+        self._parser = ThreadPoolExecutor(1, "parse")
 
     def change(self, uri: str, number: int | None, text: str) -> Version:
         """Keep a new version of a document, or of another open file that documents may read."""
@@ -161,7 +162,7 @@ class Documents:
             source = source_of(version.text.encode("utf-8", "surrogatepass"), version.name, name)
             if isinstance(source, Source):
                 version.lines = Lines(version.text, source.lines)  # the same strings
-                source.share(Lock())
+                source.share(self._parser)
             return source
 
         return Opened(version.name, project, version.once(("source", name), read))

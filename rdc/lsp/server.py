@@ -60,7 +60,8 @@ class Protocol(LanguageServerProtocol):
         """Send a message. `json` takes five times as long for an outline, and many times its size in memory."""
         try:
             body = encode(self._converter.unstructure(data))
-            self.writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))  # type: ignore[union-attr]
+            for part in (b"Content-Length: %d\r\n\r\n" % len(body), body):
+                self.writer.write(part)  # type: ignore[union-attr]
         except ValueError:  # half of a pair of surrogates, which only `json` escapes; or the output is closed
             super()._send_data(data)
 

@@ -132,7 +132,9 @@ async def test_a_question_about_an_unknown_document(client: Editor, uri: str) ->
     await everything(client, uri, lsp.Position(0, 0))
 
 
-@pytest.mark.parametrize("uri", [*UNKNOWN, "git:/a.runbook.md?%7B%7D", "file:///" + "x" * 5000 + ".runbook.md"])
+@pytest.mark.parametrize(
+    "uri", [*UNKNOWN, "file:///\ud800.runbook.md", "git:/a.runbook.md?%7B%7D", "file:///" + "x" * 5000 + ".runbook.md"]
+)
 async def test_any_address(client: Editor, tmp_path: Path, uri: str) -> None:
     item = lsp.TextDocumentItem(uri, "markdown", 1, BROKEN)
     client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
