@@ -70,22 +70,18 @@ class Lines:
         return self.rows[line - 1][: column - 1]
 
     def replacing(self, text: str) -> list[TextEdit]:
-        """Return the edit of the fewest lines that gives the document another text; [] without a change."""
+        """Return an edit of few lines that gives the document another text; [] without a change."""
         old, new = self.rows, _rows(text)
         if old == new:
             return []
         first = next(number for number, (one, other) in enumerate(zip_longest(old, new)) if one != other)
         most = min(len(old), len(new)) - first
-        behind = (number for number in range(most) if old[-1 - number] != new[-1 - number])
-        same = next(behind, most)  # the number of equal lines at the end
-        end, rest = len(old) - same, new[first : len(new) - same]
-        if same:
-            span, lines = Span(first + 1, 1, end + 1, 1), [*rest, ""]
-        elif first:
-            span, lines = Span(first, len(old[first - 1]) + 1, end, len(old[-1]) + 1), ["", *rest]
-        else:
-            span, lines = Span(1, 1, end, len(old[-1]) + 1), [*rest]
-        return [TextEdit(self.range(span), line_end_of(self.text).join(lines))]
+        same = next((number for number in range(most) if old[-1 - number] != new[-1 - number]), most)
+        if same == most:  # lines are only added or removed: their place needs an equal line
+            first, same = (first, same - 1) if same else (first - 1, 0)
+        end = len(old) - same
+        text = line_end_of(self.text).join(new[first : len(new) - same])
+        return [TextEdit(self.range(Span(first + 1, 1, end, len(old[end - 1]) + 1)), text)]
 
     def _codes(self, line: int, column: int) -> tuple[int, int]:
         """Return the numbers of a place in the protocol."""

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from lsprotocol import types as lsp
+from msgspec import to_builtins
 from msgspec.json import encode
 from pygls.exceptions import FeatureRequestError, JsonRpcContentModified
 from pygls.lsp.server import LanguageServer
@@ -58,12 +59,13 @@ class Protocol(LanguageServerProtocol):
 
     def _send_data(self, data: Any) -> None:  # noqa: ANN401 (any message)
         """Send a message. `json` takes five times as long for an outline, and many times its size in memory."""
+        content = self._converter.unstructure(data)
         try:
-            body = encode(self._converter.unstructure(data))
+            body = encode(content)
             for part in (b"Content-Length: %d\r\n\r\n" % len(body), body):
                 self.writer.write(part)  # type: ignore[union-attr]
         except ValueError:  # half of a pair of surrogates, which only `json` escapes; or the output is closed
-            super()._send_data(data)
+            super()._send_data(to_builtins(content))
 
 
 class Server(LanguageServer):

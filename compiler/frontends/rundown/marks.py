@@ -12,7 +12,7 @@ from compiler.frontends.rundown.parse.outline import HEADERS, scan
 from compiler.frontends.rundown.syntax import EXECUTABLE, Goto, Identifier, Transition, spell
 from compiler.ir.texts import is_identifier
 from compiler.text.regex import Regex
-from compiler.text.source import Source, Span
+from compiler.text.source import Span
 
 _ID = Regex(r"(\{N\}|\w+)(?:\.(\{n\}|\w+))?")
 _VALUE = Regex(r"(?<!\$)\{\{([A-Za-z_]\w*)\}\}")
@@ -30,7 +30,9 @@ def marks_of(job: Job) -> Marks:
     marker.keys(entries)
     headings = (block for block in scanned.blocks if block.type in HEADERS or block.type == "PROSE")
     extents = sections(source, ((block.line, 2 if block.type == "SUBSTEP" else 1) for block in headings))
-    signs, has_steps = _lines_with_signs(source), False
+    lines = enumerate(source.lines, 1)
+    signs = {number for number, line in lines if "$" in line or "{{" in line or "RDC_OUTPUT" in line}  # few lines
+    has_steps = False
     for block in scanned.outline:
         has_steps = has_steps or block.type in HEADERS
         if isinstance(block.parsed, Header):
@@ -42,13 +44,6 @@ def marks_of(job: Job) -> Marks:
         if has_steps and not signs.isdisjoint(range(block.line, block.end_line + 1)):
             _values(marker, block)
     return marker.marks()
-
-
-def _lines_with_signs(source: Source) -> set[int]:
-    """Return the lines that values need: most blocks have none, and searching all of them takes long."""
-    return {
-        number for number, line in enumerate(source.lines, 1) if "$" in line or "{{" in line or "RDC_OUTPUT" in line
-    }
 
 
 def name_issue(mark: Mark, new: str) -> str:
