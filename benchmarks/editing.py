@@ -39,8 +39,8 @@ diagnostics by steps.
 
 def editing(rounds: int = 7, limit: float = 1.0, sizes: tuple[int, ...] = tuple(KEY)) -> list[Figure]:
     """Keys and answers as an editor waits for them, the median of each, and the most memory of the server."""
-    begins = median(_started() for _ in range(rounds))
-    figures = [Figure("first diagnostics of `rdc lsp`", "1.6 s", begins, START, limit)]
+    ready = median(_started() for _ in range(rounds))
+    figures = [Figure("first diagnostics of `rdc lsp`", "1.6 s", ready, START, limit)]
     with TemporaryDirectory() as folder:
         for size in sizes:
             with Client(write(Path(folder), size)) as client:
@@ -62,9 +62,9 @@ def editing(rounds: int = 7, limit: float = 1.0, sizes: tuple[int, ...] = tuple(
 
 
 def _started() -> float:
-    begun = time.perf_counter()
+    started = time.perf_counter()
     with Client(SMALL):
-        return time.perf_counter() - begun
+        return time.perf_counter() - started
 
 
 class Client:

@@ -165,25 +165,25 @@ class Source(Struct, frozen=True, dict=True):
         return tuple(self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
 
     def share(self, thread: Executor) -> None:
-        """Keep what is parsed for others, until `release`; a copy of the source doesn't.
+        """Parse once for all readers, until `release`. A copy of the source is not shared.
 
-        One thread parses, because each thread keeps some memory of the large texts that it had.
+        One thread parses, because each thread holds some memory of the large strings that it had.
         """
         self.__dict__["shared"] = thread, {}
 
     def release(self) -> None:
-        """Forget what was kept, and keep nothing more."""
+        """Forget the results, and share no more of them."""
         self.__dict__.pop("shared", None)
 
     def once(self, key: Hashable, parse: Callable[[], Parsed]) -> Parsed:
-        """Return what was parsed from this text, or what was kept under the same key. `parse` doesn't call this."""
+        """Return the result of parsing this text, or the shared one of the same key. `parse` doesn't call this."""
         shared = self.__dict__.get("shared")
         if shared is None:
             return parse()
-        thread, kept = shared
-        if key not in kept:
-            kept[key] = thread.submit(parse)
-        return cast("Parsed", kept[key].result())
+        thread, parsed = shared
+        if key not in parsed:
+            parsed[key] = thread.submit(parse)
+        return cast("Parsed", parsed[key].result())
 
     @property
     def data(self) -> bytes:

@@ -64,7 +64,7 @@ PARSERS = {
 def test_a_version_is_parsed_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, *, is_first: bool
 ) -> None:
-    """An answer before the check parses for both. After the check, nothing is kept: an answer parses again."""
+    """An answer before the check parses for both. After the check, nothing is shared: an answer parses again."""
     owner, function, text = PARSERS[name]
     parse, threads = getattr(owner, function), list[str]()
 

@@ -106,9 +106,9 @@ class _Feeder:
         self._opened, self._has_else, self._nested = None, False, 0
 
 
-def scan(source: Source, begin: int = 1) -> Scanned:
+def scan(source: Source, first: int = 1) -> Scanned:
     """Return the lines, with markers of non-boolean inputs as text; this needs all lines, as INPUTS may come last."""
-    scanned = source.once(("lines", begin), Scanner(source, begin).scan)
+    scanned = source.once(("lines", first), Scanner(source, first).scan)
     conditions = (line for line in scanned.lines if line.kind in ("IF", "ELIF"))
     bare = [line for line in conditions if line.found and line.found["operator"] is None]
     if not bare:
