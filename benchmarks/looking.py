@@ -18,6 +18,7 @@ from typing import Any
 from benchmarks.compiling import RDC
 from benchmarks.document import commands
 from benchmarks.figures import Figure
+from benchmarks.rounds import most_memory
 from runtime_shim.engine.journal import Record, encode
 from runtime_shim.engine.state import utc_now
 
@@ -52,7 +53,7 @@ def looking(records: int = 10_000, steps: int = 200, rounds: int = 40, limit: fl
                     times.append(time.perf_counter() - started)
                 page.get("/api/picture")
                 picture = save(page, stream, document)
-                memory = page.memory()
+                memory = most_memory(page.process.pid)
     late = quantiles(times, n=20)[-1]
     return [
         Figure(f"`rdc view` of a run of {count:,} records, until they came", "1 s", ready, READY, limit),
@@ -82,7 +83,7 @@ class Page:
     """The part of a page that asks the server."""
 
     def __init__(self, process: subprocess.Popen[bytes], address: str) -> None:
-        self._process = process
+        self.process = process
         self._host, _, self._token = address.strip().removeprefix("http://").partition("/#")
 
     def _ask(self, path: str) -> http.client.HTTPResponse:
@@ -105,11 +106,6 @@ class Page:
             kind = value if name == "event" else kind
             if name == "data":
                 yield kind, json.loads(value)
-
-    def memory(self) -> float:
-        """Return the most memory that the server has had, in MiB."""
-        lines = Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8").splitlines()
-        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:"))
 
 
 @contextmanager

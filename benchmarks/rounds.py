@@ -56,3 +56,9 @@ def elapsed(command: Sequence[str], folder: Path = ROOT, environment: Mapping[st
     if process.returncode:
         raise RuntimeError(f"{command[0]} ended with exit code {process.returncode}: {' '.join(command)}")
     return seconds
+
+
+def most_memory(process: int) -> float:
+    """The most memory that a process has had, in MiB."""
+    lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:"))

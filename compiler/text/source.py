@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cached_property
 from importlib import import_module
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from msgspec import Struct
 
 from compiler.text.regex import Regex
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 
 class Span(Struct, frozen=True, order=True, gc=False):
@@ -49,6 +53,7 @@ IGNORE = "rdc: ignore"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Where = TypeVar("Where")
+Parsed = TypeVar("Parsed")
 
 
 class Lines:
@@ -129,15 +134,14 @@ def sha256_of(content: str | bytes) -> str:
     """Return the SHA-256 of text or bytes in hexadecimal digits.
 
     `hashlib` loads OpenSSL, which takes a third of Python's start-up time. Like `random` in Python's own library, this
-    tries the small module first, which has another name before Python 3.12.
+    tries the small module first.
     """
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    for name in ("_sha2", "_sha256"):
-        try:
-            return str(import_module(name).sha256(data).hexdigest())
-        except ImportError:
-            continue
-    return str(import_module("hashlib").sha256(data).hexdigest())
+    try:
+        module = import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256")
+    except ImportError:
+        module = import_module("hashlib")
+    return str(module.sha256(data).hexdigest())
 
 
 class Source(Struct, frozen=True, dict=True):
@@ -163,6 +167,27 @@ class Source(Struct, frozen=True, dict=True):
     def lines(self) -> tuple[str, ...]:
         """The lines without line endings, as in CommonMark: CR, LF and CRLF end a line, form feeds don't."""
         return tuple(self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+
+    def share(self, thread: Executor) -> None:
+        """Parse once for all readers, until `release`. A copy of the source is not shared.
+
+        One thread parses, because each thread holds some memory of the large strings that it had.
+        """
+        self.__dict__["shared"] = thread, {}
+
+    def release(self) -> None:
+        """Forget the results, and share no more of them."""
+        self.__dict__.pop("shared", None)
+
+    def once(self, key: Hashable, parse: Callable[[], Parsed]) -> Parsed:
+        """Return the result of parsing this text, or the shared one of the same key. `parse` doesn't call this."""
+        shared = self.__dict__.get("shared")
+        if shared is None:
+            return parse()
+        thread, parsed = shared
+        if key not in parsed:
+            parsed[key] = thread.submit(parse)
+        return cast("Parsed", parsed[key].result())
 
     @property
     def data(self) -> bytes:

@@ -109,8 +109,11 @@ def _fixed(
     files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool, diff: bool
 ) -> tuple[list[Checked], list[str]] | None:
     """Fix documents and write them, or show the fixes. Return the documents with messages, or None after a failure."""
-    from rdc.rewrite.files import show_differences, write_rewrites  # noqa: PLC0415 (few ask for fixes)
-    from rdc.rewrite.fixes import fix_documents  # noqa: PLC0415
+    from rdc.rewrite.files import (  # noqa: PLC0415 (few ask for fixes)
+        fix_documents,
+        show_differences,
+        write_rewrites,
+    )
 
     if STANDARD_INPUT in files and not diff:
         refuse_for_standard_output(files, reporter.form)

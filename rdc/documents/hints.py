@@ -18,7 +18,6 @@ from compiler.project.project import CONFIGURATION
 from compiler.reading.frontmatter import block_lines
 from compiler.reading.position import Position, position_in_toml, position_in_yaml
 from compiler.text.source import KeyPath, Source, Span
-from rdc.documents import table
 
 
 class Choice(Struct, frozen=True):
@@ -86,7 +85,8 @@ class _Style(Struct, frozen=True):
 
 @cache
 def _toml_schema() -> Schema:
-    return table.schema()
+    schema: Schema = import_module("rdc.documents.table").schema()  # pydantic takes 10 MiB, and few answers need it
+    return schema
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TypeVar, cast
 
@@ -64,8 +65,12 @@ class Version:
         return cast("Made", answers[key])
 
     def forget(self) -> None:
-        """Forget the answers, because another file that they depend on has changed."""
-        self._answers = {}
+        """Forget the answers, because another file that they depend on has changed, or because this one has."""
+        self.__dict__.pop("lines", None)
+        old, self._answers = self._answers, {}
+        for one in old.values():
+            if isinstance(one, Source):
+                one.release()
 
 
 class Result(Struct, frozen=True):
@@ -92,6 +97,7 @@ class Documents:
         self.results: dict[str, Result] = {}
         self.good: dict[str, Checked] = {}
         self._texts: Mapping[str, str] = {}
+        self._parser = ThreadPoolExecutor(1, "parse")
 
     def change(self, uri: str, number: int | None, text: str) -> Version:
         """Keep a new version of a document, or of another open file that documents may read."""
@@ -99,6 +105,8 @@ class Documents:
         if version.path:
             self._texts = {**self._texts, version.path: text}
         if not version.path or is_document(version.path):
+            if uri in self.versions:
+                self.versions[uri].forget()  # its result still needs it
             self.versions[uri] = version
         return version
 
@@ -151,7 +159,11 @@ class Documents:
             project, name = Project(os.devnull, disk), "untitled"  # a folder with no files that the text could name
 
         def read() -> Source | FileIssue:
-            return source_of(version.text.encode("utf-8", "surrogatepass"), version.name, name)
+            source = source_of(version.text.encode("utf-8", "surrogatepass"), version.name, name)
+            if isinstance(source, Source):
+                version.lines = Lines(version.text, source.lines)  # the same strings
+                source.share(self._parser)
+            return source
 
         return Opened(version.name, project, version.once(("source", name), read))
 
@@ -163,6 +175,8 @@ class Documents:
         if not version.path and not (isinstance(opened.source, Source) and recognize(opened.source)):
             return Result(version, Checked(version.name, "", (), {}, None))
         found = checked(compile_opened(opened, SETTINGS))
+        if isinstance(opened.source, Source):
+            opened.source.release()  # its blocks take more memory than its program
         has_address = any(DOCS_URL in one.text for path, one in found.sources.items() if path != version.name)
         address = read_configuration(opened.project, ()).docs_url if has_address else ""
         return Result(version, found, address)

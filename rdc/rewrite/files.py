@@ -9,11 +9,12 @@ from pathlib import Path
 from msgspec import Struct
 
 from compiler.diagnostics.model import Diagnostic
-from compiler.driver import Formatting
+from compiler.driver import Formatting, Opened, Settings
 from compiler.text.regex import Regex
 from compiler.text.source import Source
 from rdc.output.paths import NO_PERMISSION, unwritable
 from rdc.output.write import File, unwritable_link, write_all
+from rdc.rewrite.fixes import Fixed, fix_opened
 from rdc.terminal.cells import visible
 from rdc.terminal.output import is_terminal, put, tell
 
@@ -74,6 +75,19 @@ def reformatted(formatting: Formatting) -> Reformatted | None:
     if not isinstance(source, Source) or text is None or text == source.text:
         return None
     return Reformatted(source, formatting.opened.path, text, formatting.result.renumbered)
+
+
+def fix_documents(
+    documents: Sequence[Opened], settings: Settings, *, unsafe: bool
+) -> tuple[list[Fixed], list[Rewrite]]:
+    """Return the documents after fixing, and rewrites for the changed ones. Nothing is written."""
+    results = [fix_opened(document, settings, unsafe=unsafe) for document in documents]
+    rewrites: list[Rewrite] = []
+    for document, result in zip(documents, results, strict=True):
+        old, new = document.source, result.opened.source
+        if isinstance(old, Source) and isinstance(new, Source) and new.text != old.text:
+            rewrites.append(Rewrite(old, document.path, new.text))
+    return results, rewrites
 
 
 def show_differences(rewrites: Sequence[Rewrite], *, is_text: bool) -> None:

@@ -10,7 +10,6 @@ from compiler.diagnostics.model import Diagnostic, Fix, Severity, edited
 from compiler.driver import Compilation, Opened, Settings, compile_opened
 from compiler.ir.serialize import same
 from compiler.text.source import Source, Span
-from rdc.rewrite.files import Rewrite
 
 MOST_ROUNDS = 100  # the most rounds of fixes: one fix can make room for another
 
@@ -32,19 +31,6 @@ class Fixable(Struct, frozen=True):
 
     found: Diagnostic
     fix: Fix
-
-
-def fix_documents(
-    documents: Sequence[Opened], settings: Settings, *, unsafe: bool
-) -> tuple[list[Fixed], list[Rewrite]]:
-    """Return the documents after fixing, and rewrites for the changed ones. Nothing is written."""
-    results = [fix_opened(document, settings, unsafe=unsafe) for document in documents]
-    rewrites: list[Rewrite] = []
-    for document, result in zip(documents, results, strict=True):
-        old, new = document.source, result.opened.source
-        if isinstance(old, Source) and isinstance(new, Source) and new.text != old.text:
-            rewrites.append(Rewrite(old, document.path, new.text))
-    return results, rewrites
 
 
 def fix_opened(opened: Opened, settings: Settings, *, unsafe: bool = False) -> Fixed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 
@@ -18,7 +19,7 @@ from compiler.ir.program import Program
 from compiler.ir.sameness import Rename, difference, other_mentions
 from compiler.ir.tasks import Agent, Parallel, task_texts
 from compiler.project.project import is_root
-from compiler.text.files import UnsavedFiles
+from compiler.text.files import Disk, UnsavedFiles
 from compiler.text.source import Source
 from rdc.documents.find import NoDocumentsError, project_documents
 from rdc.rewrite.fixes import meaning
@@ -144,15 +145,25 @@ def _prove_others(opened: Opened, renamed: Opened, settings: Settings, meant: Re
     own, source = opened.project.locate(opened.path), renamed.source
     assert isinstance(source, Source)  # noqa: S101 (it was edited)
     for path in _beside(opened, own.file):
+        if not _has(opened.project.disk, path, os.fsencode(own.name.rpartition("/")[2])):
+            continue
         other = opened.project.locate(path)
-        text = other.read() if other.file != own.file else None
-        if not isinstance(text, Source) or own.name.rpartition("/")[2] not in text.text:
+        text = other.read()
+        if other.file == own.file or not isinstance(text, Source):
             continue
         first = Opened(path, opened.project, text)
         second = replace(_with(renamed, {own.file: source.data.decode()}), path=path, source=text)
         before, after = (compile_opened(each, settings) for each in (first, second))
         if place := difference(meaning(before), meaning(after), meant):
             raise RefusedError(f"{path} includes this document, and would do something else ({place})")
+
+
+def _has(disk: Disk, path: str, name: bytes) -> bool:
+    """Return whether a file has a name in it. A project has thousands of files, so they are only read, not decoded."""
+    try:
+        return name in disk.read(path)
+    except (OSError, ValueError):
+        return False
 
 
 def _beside(opened: Opened, file: str) -> list[str]:

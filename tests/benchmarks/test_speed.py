@@ -105,7 +105,7 @@ def test_the_documents_that_grow_compile(name: str, tmp_path: Path) -> None:
 @pytest.mark.soak
 @installed
 def test_an_editor_waits_no_longer_than_it_may() -> None:
-    agreeable(lambda: editing(rounds=1, generosity=GENEROSITY, sizes=(1_000,)))
+    agreeable(lambda: editing(rounds=1, limit=GENEROSITY, sizes=(1_000,)))
 
 
 @pytest.mark.soak

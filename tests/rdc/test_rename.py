@@ -17,6 +17,7 @@ from compiler.driver import Compilation, Opened, Settings, compile_opened, marks
 from compiler.frontends import FRONT_ENDS
 from compiler.frontends.common.marks import Kind, Mark, names, of_same_part
 from compiler.ir.sameness import Rename, difference
+from compiler.project.project import Located, Project
 from compiler.text.source import Source
 from rdc.rewrite import rename as renaming
 from rdc.rewrite.rename import RefusedError, Renamed, rename
@@ -334,6 +335,28 @@ def test_documents_are_found_in_the_project_or_only_in_the_folder(
     except RefusedError:
         assert is_project
     assert any("outer" in path for path in read) is is_project
+
+
+def test_documents_without_the_name_are_not_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project may have ten thousand of them."""
+    named = LINT + "\n- FAIL: GOTO Help\n\n## Help\n\nx\n"
+    written(tmp_path, {**FILES, "lint.runbook.md": named, "outer.runbook.md": "## 1. A\n\n- lint.runbook.md\n"})
+    (tmp_path / "odd.runbook.md").write_bytes(b"\xff lint.runbook.md")
+    located: list[str] = []
+    locate = Project.locate
+
+    def locating(one: Project, path: str) -> Located:
+        located.append(path)
+        return locate(one, path)
+
+    monkeypatch.setattr(Project, "locate", locating)
+    assert made(tmp_path, "lint.runbook.md", S, "Help", "Aid").edits
+    assert {Path(path).name for path in located} == {
+        "lint.runbook.md",
+        "outer.runbook.md",
+        "odd.runbook.md",
+        "release.runbook.md",
+    }
 
 
 # --- The proof --------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from compiler.frontends.common.interface import Job
 from compiler.frontends.common.marking import Marker, entries_of_frontmatter, first_part, numbered, sections, unfit_name
 from compiler.frontends.common.marks import Kind, Mark, Marks
 from compiler.frontends.playbook.lower.nodes import PLACEHOLDER
-from compiler.frontends.playbook.parse.document import parse
+from compiler.frontends.playbook.parse.document import scan
 from compiler.frontends.playbook.parse.lines import HEADINGS, Line
 from compiler.reading.frontmatter import read_block
 from compiler.text.regex import Regex
@@ -26,7 +26,7 @@ def marks_of(job: Job) -> Marks:
     """Return the marks of a playbook, also after errors."""
     source = job.source
     marker = Marker(source, entries_of_frontmatter(source))
-    lines = parse(source, read_block(source)[1]).scanned.lines
+    lines = scan(source, read_block(source)[1]).lines
     headings = (line for line in lines if line.kind in (*HEADINGS, *_INNER))
     extents = sections(source, ((line.number, 1 if line.kind in HEADINGS else 2) for line in headings))
     section = ""

@@ -58,6 +58,7 @@ def recognizes(source: Source) -> bool:
 def compile_document(job: Job) -> Result:
     """Parse, check, link and lower a runbook with everything that it includes."""
     linked = link(job.source, partial(job.project.find, noun=FORMAT.noun), partial(_parse, job), job.link)
+    job.source.release()  # from here on, the blocks would only take memory
     main = linked.documents.get(job.source.name)
     found = [*linked.diagnostics, *check_names(linked.documents)]
     settings: Mapping[str, Effective] = {}

@@ -50,6 +50,8 @@ def _marks(source: Source, prose: Mapping[str, OptionSource]) -> Marks:
     marker = Marker(source, entries_of_frontmatter(source), ids)
     headings = (block for block in scanned.blocks if block.type in HEADERS or block.type == "PROSE")
     extents = sections(source, ((block.line, 2 if block.type == "SUBSTEP" else 1) for block in headings))
+    lines = enumerate(source.lines, 1)
+    signs = {number for number, line in lines if "$" in line or "{{" in line or "RDC_OUTPUT" in line}  # few lines
     has_steps = False
     for block in scanned.outline:
         has_steps = has_steps or block.type in HEADERS
@@ -59,7 +61,7 @@ def _marks(source: Source, prose: Mapping[str, OptionSource]) -> Marks:
             _transition(marker, block.parsed)
         elif block.type == "RUNBOOK":
             marker.refer(Kind.DOCUMENT, block.span)
-        if has_steps:
+        if has_steps and not signs.isdisjoint(range(block.line, block.end_line + 1)):
             _values(marker, block)
     return marker.marks()
 

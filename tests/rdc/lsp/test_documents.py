@@ -7,6 +7,7 @@ import gc
 import os
 import threading
 import tracemalloc
+import weakref
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from lsprotocol import types as lsp
 
 from benchmarks.document import runbook
 from compiler.driver import Compilation, Opened, Settings, compile_opened
+from compiler.frontends.playbook.parse.lines import Scanner
+from compiler.frontends.rundown.parse import outline
 from rdc.lsp import fixes
 from rdc.lsp.checking import Checker
 from rdc.lsp.documents import Documents, Result, Version, path_of
@@ -48,6 +51,49 @@ def test_an_answer_is_made_once_for_each_version(tmp_path: Path) -> None:
     one, other = (Version((tmp_path / "a.runbook.md").as_uri(), number, FINE) for number in (1, 2))
     assert [one.once("key", make), one.once("key", make), other.once("key", make)] == ["answer"] * 3
     assert len(made) == 2
+
+
+PARSERS = {
+    "a.runbook.md": (outline, "_scan", FINE),
+    "a.playbook.md": (Scanner, "scan", "# T\n\n## STEP 1: Sort\n\nSort it.\n"),
+}
+
+
+@pytest.mark.parametrize("name", PARSERS)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_version_is_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, *, is_first: bool
+) -> None:
+    """An answer before the check parses for both. After the check, nothing is shared: an answer parses again."""
+    owner, function, text = PARSERS[name]
+    parse, threads = getattr(owner, function), list[str]()
+
+    def parsing(*given: object) -> object:
+        threads.append(threading.current_thread().name.partition("_")[0])
+        return parse(*given)
+
+    monkeypatch.setattr(owner, function, parsing)
+    documents = Documents()
+    question = Question(
+        documents, documents.change((tmp_path / name).as_uri(), 1, text), None, lsp.ClientCapabilities()
+    )
+    if is_first:
+        assert question.marks
+    assert not documents.check(question.version).checked.diagnostics
+    assert question.marks
+    assert threads == (["parse"] if is_first else ["parse", "MainThread"])
+
+
+def test_the_parts_of_an_old_version_are_forgotten_before_the_new_one_is_checked(tmp_path: Path) -> None:
+    documents, uri = Documents(), (tmp_path / "a.runbook.md").as_uri()
+    question = Question(documents, documents.change(uri, 1, FINE), None, lsp.ClientCapabilities())
+    documents.keep(documents.check(question.version))
+    marks, lines = question.marks, weakref.ref(question.lines)
+    assert lines()
+    assert question.marks is marks
+    documents.change(uri, 2, BROKEN)
+    assert lines() is None
+    assert question.marks is not marks
 
 
 def test_two_uris_of_one_file_have_their_own_texts(tmp_path: Path) -> None:

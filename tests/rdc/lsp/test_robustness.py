@@ -132,7 +132,9 @@ async def test_a_question_about_an_unknown_document(client: Editor, uri: str) ->
     await everything(client, uri, lsp.Position(0, 0))
 
 
-@pytest.mark.parametrize("uri", [*UNKNOWN, "git:/a.runbook.md?%7B%7D", "file:///" + "x" * 5000 + ".runbook.md"])
+@pytest.mark.parametrize(
+    "uri", [*UNKNOWN, "file:///\ud800.runbook.md", "git:/a.runbook.md?%7B%7D", "file:///" + "x" * 5000 + ".runbook.md"]
+)
 async def test_any_address(client: Editor, tmp_path: Path, uri: str) -> None:
     item = lsp.TextDocumentItem(uri, "markdown", 1, BROKEN)
     client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
@@ -160,6 +162,15 @@ async def test_a_canceled_question(client: Editor, tmp_path: Path) -> None:
     with pytest.raises((JsonRpcException, asyncio.CancelledError)):
         await question
     await alive(client, tmp_path)
+
+
+async def test_a_name_that_is_half_of_a_pair_of_surrogates(client: Editor, tmp_path: Path) -> None:
+    """Only `json` can write it, so this answer is sent in another way."""
+    uri = await client.open(tmp_path / "a.runbook.md", FINE)
+    params = lsp.DocumentSymbolParams(lsp.TextDocumentIdentifier(uri))
+    asked = client.protocol.send_request_async(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL, params, "\ud800")  # type: ignore[no-untyped-call]
+    answer = await asked
+    assert [one.name for one in answer] == ["1. Build", "Rollback"]
 
 
 HOSTILE = "![x](https://evil.example/x.png) <img src=x> [a](command:evil) `$(touch /tmp/x)` \x1b[31m"

@@ -38,7 +38,7 @@ class Parsed(NamedTuple):
 
 def parse(source: Source, begin: int = 1) -> Parsed:
     """Return the syntax tree and diagnostics of a document whose frontmatter ends above line `begin`."""
-    scanned = with_conditions(Scanner(source, begin).scan())
+    scanned = scan(source, begin)
     feeder = _Feeder(source)
     for line in scanned.lines:
         feeder.feed(line)
@@ -106,8 +106,9 @@ class _Feeder:
         self._opened, self._has_else, self._nested = None, False, 0
 
 
-def with_conditions(scanned: Scanned) -> Scanned:
-    """Return the lines with markers of non-boolean inputs as text; this needs all lines, as INPUTS may come last."""
+def scan(source: Source, first: int = 1) -> Scanned:
+    """Return the lines, with markers of non-boolean inputs as text; this needs all lines, as INPUTS may come last."""
+    scanned = source.once(("lines", first), Scanner(source, first).scan)
     conditions = (line for line in scanned.lines if line.kind in ("IF", "ELIF"))
     bare = [line for line in conditions if line.found and line.found["operator"] is None]
     if not bare:

@@ -35,6 +35,10 @@ class Scanned(Struct, frozen=True):
 
 def scan(source: Source, prose: Mapping[str, OptionSource] = MappingProxyType({})) -> Scanned:
     """Return a document's frontmatter and blocks; `prose` applies if the document names no prose sections."""
+    return source.once(("blocks", *prose), lambda: _scan(source, prose))
+
+
+def _scan(source: Source, prose: Mapping[str, OptionSource]) -> Scanned:
     frontmatter, found = read_frontmatter(source)
     own = PROSE.first(frontmatter.options.values)
     written = list(read_blocks(source, frontmatter.next_line))
