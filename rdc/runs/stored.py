@@ -56,7 +56,9 @@ def storing(made: Compilation, table: Table) -> type[Extension]:
     """Return an extension that stores the table of a document with each run that starts or continues."""
     root, read = made.project.root, made.sources.values()
     sources = {one.name: one.sha256 for one in read if os.path.basename(one.name) not in CONFIGURATIONS}
-    sources |= _hashes(root, CONFIGURATIONS)
+    folders = {os.path.dirname(name) for name in sources}
+    near = (os.path.join(folder, name) for folder in folders for name in sources)  # a new file there would be included
+    sources = _hashes(root, (*CONFIGURATIONS, *near)) | sources
 
     class StoredProgram(Extension):
         def event(self, event: str, _fields: Table) -> None:
@@ -92,7 +94,7 @@ def home_of(root: str) -> str:
 def _hashes(root: str, names: Iterable[str]) -> dict[str, str]:
     """Return the hashes of files by their paths from the root; those of missing files are ""."""
     found = dict.fromkeys(names, "")
-    for name in names:
+    for name in found:
         with suppress(OSError, ValueError):  # ValueError: a pipe, for example
             path = os.path.join(root, name)
             found[name] = sha256_of(DISK.read(path)) if is_below(DISK.resolve(path), root) else ""

@@ -140,6 +140,18 @@ def test_the_document_decides_after_a_change(changed: str, tmp_path: Path, monke
     assert runs(tmp_path, monkeypatch, compiles=False)[0].state == "waiting"
 
 
+def test_the_document_decides_if_it_would_include_a_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rdc.toml").touch()
+    document(tmp_path, "part.runbook.md", "# Part\n\n## 1. Look\n\n```bash\ntrue\n```\n")
+    document(
+        tmp_path, "ops/a.runbook.md", "# A\n\n## 1. Look\n\n- part.runbook.md\n\n## 2. Is it up?\n\n- YES: COMPLETE\n"
+    )
+    assert spawn("run", "ops/a.runbook.md", cwd=tmp_path).code == 75
+    assert runs(tmp_path, monkeypatch, compiles=False)[0].step == "2"
+    document(tmp_path, "ops/part.runbook.md", "# Part\n\n## 1. Look\n\n```bash\nfalse\n```\n")
+    assert runs(tmp_path, monkeypatch, compiles=True)[0].next == ("rdc run ops/a.runbook.md status",)
+
+
 def test_the_document_decides_in_a_project_that_began_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has another root then, so its run is no longer where it would be now."""
     (tmp_path / "rdc.toml").touch()
