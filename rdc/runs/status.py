@@ -138,7 +138,7 @@ class _States(Struct, frozen=True):
         place = options_for(f"{self.ours}/{name}", state.name)
         file = os.path.join(root, run.source)
         if Path(file).is_file():
-            root = open_project(file).root  # that of a folder below, if its project began after the run
+            root = open_project(file).root  # that of a folder below, if its project is newer than the run
             own = place if root == folder else options_for(f"{self.ours}/{name}", "")
             run = replace(run, document=os.path.relpath(file, os.path.abspath(self.base)), place=own)
         if str(state.begin.get("edition")).partition(" ")[0] in _TELLING and (shown := self._told(file, name, place)):

@@ -152,7 +152,7 @@ def test_the_document_decides_if_it_would_include_a_new_file(tmp_path: Path, mon
     assert runs(tmp_path, monkeypatch, compiles=True)[0].next == ("rdc run ops/a.runbook.md status",)
 
 
-def test_the_document_decides_in_a_project_that_began_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_document_decides_in_a_project_that_is_newer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has another root then, so its run is no longer where it would be now."""
     (tmp_path / "rdc.toml").touch()
     document(tmp_path, "ops/a.runbook.md", ASKS.format("true"))
