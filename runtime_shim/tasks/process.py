@@ -47,8 +47,8 @@ class Processes:
         self._signals, self._lends, self._began = signals, lends, began
         self._terminal, self._listener = -1, (0, 0)  # its pid, and the pipe that ends it
         self._ours: list[Any] | None = None  # the terminal's modes while a command has it
-        with suppress(OSError):
-            self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+        with suppress(OSError):  # without signals, this call only describes a step
+            self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY) if signals else -1
 
     def spawn(self, path: str, words: list[bytes], environment: Environment, files: Sequence[Any] = ()) -> int:
         """Start a process in its own group and return the group."""

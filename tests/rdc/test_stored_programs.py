@@ -173,6 +173,20 @@ def test_a_name_that_is_not_utf8_is_shown(name: bytes, tmp_path: Path, monkeypat
     assert found.next[0] == f"rdc run '{os.fsdecode(name)}' answer 2 yes"
 
 
+def test_no_terminal_is_opened(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing closes it, so a process that looks at runs again and again would have too many open files."""
+    opened: list[object] = []
+    original = os.open
+
+    def record(path: Any, *more: Any, **options: Any) -> int:
+        opened.append(path)
+        return original(path, *more, **options)
+
+    monkeypatch.setattr(os, "open", record)
+    assert runs(waiting, monkeypatch, compiles=False)[0].current
+    assert "/dev/tty" not in opened
+
+
 def test_an_adopted_version_is_stored(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document(waiting, "a.runbook.md", ASKS.format("true").replace("NO: STOP", "NO: GOTO 1"))
     assert runs(waiting, monkeypatch, compiles=True)[0].next == ("rdc run a.runbook.md status",)
