@@ -14,7 +14,7 @@ At = Annotated[str, Meta(description="`at` of the last result")]
 
 
 class List(Struct, frozen=True, forbid_unknown_fields=True):
-    """List the documents with their inputs and runs."""
+    """List the documents, their inputs, and each `run` with its state."""
 
 
 class Status(Struct, frozen=True, forbid_unknown_fields=True):

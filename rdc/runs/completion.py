@@ -10,11 +10,8 @@ from itertools import pairwise, takewhile
 from runtime_shim.cli.command_line import COMMANDS, OPTIONS, options_of
 from runtime_shim.editions import kinds_of
 from runtime_shim.engine.program import Table, UsageError
-from runtime_shim.engine.session import Extension
+from runtime_shim.engine.session import Kinds
 from runtime_shim.engine.state import OURS, State, Store
-
-Kinds = Sequence[type[Extension]]
-FILES = ("FILE", "DIR")
 
 
 def suggestions(program: Table, more: Kinds, words: Sequence[str], typed: str, home: str) -> list[str] | None:
@@ -29,7 +26,7 @@ def suggestions(program: Table, more: Kinds, words: Sequence[str], typed: str, h
     if "--resume" in rest:
         own |= {name: takes for _, name, takes, _ in options_of("resume", options)}
     takes = own.get(rest[-1], "") if rest else ""
-    if takes.rstrip(".") in FILES:
+    if takes.rstrip(".") in ("FILE", "DIR"):
         return None
     if rest and rest[-1][:2] == "--" and takes:
         found: Iterable[str] = _values(rest[-1], program, _state(program, kinds, rest, home), kinds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -30,18 +31,9 @@ CALLERS = frozenset({"--agent", "--agent-for", "--agent-model", "--executor", "-
 """The options that decide who acts at a step, so `status` takes them too."""
 
 
-def _processes() -> ModuleType:
-    """Return the module that starts processes. Its imports take longer than those of `rdc.api`."""
-    from rdc.runs import process  # noqa: PLC0415 (only some calls need it)
-
-    return process
-
-
-def _states() -> ModuleType:
-    """Return the module that reads states, which is slow to import too."""
-    from rdc.runs import status  # noqa: PLC0415 (only some calls need it)
-
-    return status
+def _module(name: str) -> ModuleType:
+    """Return a module here whose imports take longer than those of `rdc.api`: only some calls need it."""
+    return import_module(f"rdc.runs.{name}")
 
 
 def runs(folder: StrPath = ".") -> tuple[Run, ...]:
@@ -53,7 +45,7 @@ def runs(folder: StrPath = ".") -> tuple[Run, ...]:
     base = os.fspath(folder) or os.curdir
     if not os.path.isdir(base):
         raise Error("unreadable-folder", f"{base} is not a folder", "check the path")
-    return tuple(_states().runs_in(base))
+    return tuple(_module("status").runs_in(base))
 
 
 def start(
@@ -180,24 +172,24 @@ def start_step(run: Run, *, options: Sequence[str] = ()) -> Running:
         Error: As for `start`.
     """
     words = _step_words(run, run.at, options)
-    process: Running = _started(lambda: _processes().start_process(words, run.folder), run.folder)
+    process: Running = _started(lambda: _module("process").start_process(words, run.folder), run.folder)
     return process
 
 
 def is_running(run: Run) -> bool:
     """Return whether a process has a run now. This is fast."""
-    return _processes().holder_of(run.directory) is not None
+    return _module("process").holder_of(run.directory) is not None
 
 
 def interrupt(run: Run) -> None:
     """Interrupt the process that has a run, and the step that it runs, unless it runs at a terminal."""
-    _processes().interrupt_holder(run.directory)
+    _module("process").interrupt_holder(run.directory)
 
 
 def differences(run: Run) -> tuple[str, ...]:
     """Return which steps of the document differ from those of its run, as lines such as `steps changed: 3`."""
     file, place, base = _parts(run)
-    ended = _started(lambda: _processes().run_process([file, "status", *place], base), base)
+    ended = _started(lambda: _module("process").run_process([file, "status", *place], base), base)
     lines = (line.removeprefix("rdc: ") for line in ended.messages.splitlines())
     return tuple(line for line in lines if line.startswith("steps ")) if ended.refusal else ()
 
@@ -292,7 +284,7 @@ def _started(act: Callable[[], Result], folder: str) -> Result:
 
 def _call(words: Sequence[str], folder: str, *, given: str = "", timeout: float | None = None) -> Ended:
     """Run `rdc run` with these words. Its outcome is then in the run's state."""
-    ended: Ended = _started(lambda: _processes().run_process(words, folder, given, timeout), folder)
+    ended: Ended = _started(lambda: _module("process").run_process(words, folder, given, timeout), folder)
     check_end(ended, os.path.join(folder, words[0]))
     return ended
 
@@ -300,7 +292,7 @@ def _call(words: Sequence[str], folder: str, *, given: str = "", timeout: float 
 def _read(file: str, place: Sequence[str], folder: str, options: Sequence[str] = ()) -> Run:
     """Return the run of a document, also if the document has changed. `options` may decide who acts."""
     words = [file, "status", *place, "--json", "--adopt", *_callers(options)]
-    run: Run = _states().run_with(json.loads(_call(words, folder).output), file, place, folder)
+    run: Run = _module("status").run_with(json.loads(_call(words, folder).output), file, place, folder)
     return run
 
 

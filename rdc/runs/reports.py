@@ -89,8 +89,7 @@ def _facts(run: Run, archived: str) -> Table:
     if run.document:
         ended = run_process([run.document, "report", *filter(None, [archived]), *run.place, "--json"], run.folder)
         if ended.code == 0:
-            facts: Table = json.loads(ended.output)
-            return facts
+            return dict(json.loads(ended.output))
     state = replay(store.records(), store.path, known_modes())  # the document has changed, is missing, or needs options
     condition = condition_of(state, not archived and store.is_busy())
     program = {"title": state.name, "nodes": {}}  # the journal does not have the title

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from msgspec.json import decode
 from msgspec.structs import replace
 
 from backends.base import MARK, OutputFile, VerifyStatus
@@ -133,25 +133,25 @@ class _States(Struct, frozen=True):
         facts.update(step="" if word in ("COMPLETE", "STOP") else state.node, message=state.message)
         finished = tuple(finished_step(one, one["node"]) for one in state.finished)
         run = replace(run, **facts, holder=store.holder() if is_busy else "", finished=finished)
-        folder = os.path.abspath(self.at(self.home))
+        folder = os.path.realpath(self.at(self.home))
         root = project_around(folder).root
         place = options_for(f"{self.ours}/{name}", state.name)
         file = os.path.join(root, run.source)
         if Path(file).is_file():
-            source = os.path.relpath(file, os.path.abspath(self.base))
+            root = open_project(file).root  # that of a folder below, if its project is newer than the run
             own = place if root == folder else options_for(f"{self.ours}/{name}", "")
-            run = replace(run, document=source, place=own)
+            run = replace(run, document=os.path.relpath(file, os.path.abspath(self.base)), place=own)
         if str(state.begin.get("edition")).partition(" ")[0] in _TELLING and (shown := self._told(file, name, place)):
             return with_facts(run, shown)
         if not run.document:
             return replace(run, next=self._script(run.source, place))
-        return stored_run(run, root, shlex.join(["rdc", "run", run.document])) or self._of_document(run)
+        return stored_run(run, root) or self._of_document(run)
 
     def _of_document(self, run: Run) -> Run:
         """Compile a run's document in a separate process: modules that the program needs stay loaded."""
         ended = run_process([run.document, "status", *run.place, "--json"], self.base)
         if ended.code == 0:
-            return with_facts(run, decode(ended.output))
+            return with_facts(run, json.loads(ended.output))
         # The document has changed, or needs options. This command shows the problem.
         words = ["run", "--", run.document] if run.document.startswith("-") else ["run", run.document]
         return replace(run, next=(shlex.join(["rdc", *words, "status", *run.place]),))
@@ -175,7 +175,7 @@ class _States(Struct, frozen=True):
             if program.text and load("python").verify_output(program, "").status == VerifyStatus.SOURCE_MISSING:
                 ended = ask_program([path, "status", *own, "--json"], self.base)
                 if ended.code == 0:
-                    return decode(ended.output, type=dict[str, Any])
+                    return dict(json.loads(ended.output))
         return None
 
     def of_make(self, name: str) -> Run:

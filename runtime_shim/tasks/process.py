@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable
 
-from runtime_shim.engine.signals import FORWARDED, KEYS, Interrupted, Signals, signal_groups
+from runtime_shim.engine.signals import FORWARDED, KEYS, Interrupted, signal_groups
 
 PATIENCE = 10  # seconds from a stop signal or time limit to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and this runner
@@ -43,12 +43,12 @@ class Processes:
     said: Any
     around: Any = (list, bool)  # to call before and after a process; the first returns file actions
 
-    def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
+    def __init__(self, signals: Any, lends: bool, began: Callable[[int], None]) -> None:
         self._signals, self._lends, self._began = signals, lends, began
         self._terminal, self._listener = -1, (0, 0)  # its pid, and the pipe that ends it
         self._ours: list[Any] | None = None  # the terminal's modes while a command has it
-        with suppress(OSError):
-            self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+        with suppress(OSError):  # without signals, this call only describes a step
+            self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY) if signals else -1
 
     def spawn(self, path: str, words: list[bytes], environment: Environment, files: Sequence[Any] = ()) -> int:
         """Start a process in its own group and return the group."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
+import signal
 import threading
 import time
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,8 @@ import pytest
 
 from rdc.runs import status
 from rdc.runs.model import Run
+from runtime_shim.engine.journal import encode
+from runtime_shim.engine.state import identified, without_places
 from tests.support.cli import call, document, spawn
 
 pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_runs")]
@@ -135,6 +140,53 @@ def test_the_document_decides_after_a_change(changed: str, tmp_path: Path, monke
     assert runs(tmp_path, monkeypatch, compiles=False)[0].state == "waiting"
 
 
+def test_the_document_decides_if_it_would_include_a_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rdc.toml").touch()
+    document(tmp_path, "part.runbook.md", "# Part\n\n## 1. Look\n\n```bash\ntrue\n```\n")
+    document(
+        tmp_path, "ops/a.runbook.md", "# A\n\n## 1. Look\n\n- part.runbook.md\n\n## 2. Is it up?\n\n- YES: COMPLETE\n"
+    )
+    assert spawn("run", "ops/a.runbook.md", cwd=tmp_path).code == 75
+    assert runs(tmp_path, monkeypatch, compiles=False)[0].step == "2"
+    document(tmp_path, "ops/part.runbook.md", "# Part\n\n## 1. Look\n\n```bash\nfalse\n```\n")
+    assert runs(tmp_path, monkeypatch, compiles=True)[0].next == ("rdc run ops/a.runbook.md status",)
+
+
+def test_the_document_decides_in_a_project_that_is_newer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has another root then, so its run is no longer where it would be now."""
+    (tmp_path / "rdc.toml").touch()
+    document(tmp_path, "ops/a.runbook.md", ASKS.format("true"))
+    assert spawn("run", "ops/a.runbook.md", cwd=tmp_path).code == 75
+    (tmp_path / "ops/rdc.toml").touch()
+    (found,) = runs(tmp_path, monkeypatch, compiles=True)
+    assert found.next[0] == "rdc run ops/a.runbook.md answer 2 yes --state-dir .rdc/ops.a"
+    assert spawn(*shlex.split(found.next[0])[1:], cwd=tmp_path).code == 0
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9.runbook.md", b"caf\xe9/a.runbook.md"])
+def test_a_name_that_is_not_utf8_is_shown(name: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """JSON has its bytes as halves of surrogate pairs, which some readers refuse."""
+    (tmp_path / "rdc.toml").touch()
+    document(tmp_path, os.fsdecode(name), ASKS.format("true"))
+    assert spawn("run", os.fsdecode(name), cwd=tmp_path).code == 75
+    (found,) = runs(tmp_path, monkeypatch, compiles=True)
+    assert found.next[0] == f"rdc run '{os.fsdecode(name)}' answer 2 yes"
+
+
+def test_no_terminal_is_opened(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing closes it, so a process that looks at runs again and again would have too many open files."""
+    opened: list[object] = []
+    original = os.open
+
+    def record(path: Any, *more: Any, **options: Any) -> int:
+        opened.append(path)
+        return original(path, *more, **options)
+
+    monkeypatch.setattr(os, "open", record)
+    assert runs(waiting, monkeypatch, compiles=False)[0].current
+    assert "/dev/tty" not in opened
+
+
 def test_an_adopted_version_is_stored(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document(waiting, "a.runbook.md", ASKS.format("true").replace("NO: STOP", "NO: GOTO 1"))
     assert runs(waiting, monkeypatch, compiles=True)[0].next == ("rdc run a.runbook.md status",)
@@ -183,6 +235,10 @@ FORGED: dict[str, Callable[[dict[str, Any]], Any]] = {
     "number": lambda one: one.update(table=3),
     "more": lambda one: one.update(more=1),
     "nested": deeply_nested,
+    "source": lambda one: one["table"].update(source=5),
+    "outside": lambda one: one["sources"].update({__file__: sha256(Path(__file__).read_bytes()).hexdigest()}),
+    "many files": lambda one: one["sources"].update(dict.fromkeys(map(str, range(1000)), "")),
+    "large": lambda one: one["table"].update(title="x" * 1_000_000),
     "pattern": lambda one: one["table"]["nodes"]["2"].update(asks={"name": "X", "type": "text", "pattern": "("}),
 }
 
@@ -216,6 +272,28 @@ def test_another_run_at_the_same_path_from_here_is_not_shown(waiting: Path, monk
     monkeypatch.chdir(waiting)
     assert [run.state for run in status.runs_in("sub")] == ["waiting"]
     assert [run.state for run in status.runs_in(".")] == ["complete"]
+
+
+def test_a_forged_loop_does_not_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The step has expired, and its transitions lead to a branch that leads to itself. The journal has its hash."""
+    document(tmp_path, "a.runbook.md", SECRET.replace("9h", "1s"))
+    spawn("run", "a.runbook.md", "--input", "HOST=web-1", cwd=tmp_path, TOKEN="hunter22")
+    content, journal = json.loads(stored(tmp_path).read_text()), tmp_path / ".rdc/a/journal"
+    table = content["table"]
+    table["nodes"]["loop"] = {"title": "", "task": "branch", "edges": [{"go": "loop"}]}
+    table["nodes"]["2"]["edges"] = [{"go": "loop"}]
+    stored(tmp_path).write_text(json.dumps(content))
+    begin, *records = [json.loads(line[9:]) for line in journal.read_bytes().splitlines()]
+    begin.update(identified(table, without_places(table)))
+    journal.write_bytes(b"".join(map(encode, [begin, *records])))
+    time.sleep(1.1)
+    before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("rdc status hangs"))
+    signal.alarm(20)
+    try:
+        assert runs(tmp_path, monkeypatch, compiles=True)[0].next == ("rdc run a.runbook.md status",)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder", "empty"])
