@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 9d4f9332b9b901a02dca88fddc196ad704f34362e85aa12c65a8e6243969168e
+override RDC_SHA256 := 452e5b860cc8c3139ca2366bdd16c9241a5f8cf9f5aeb5c4bf53366c39a8dfd3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -15,7 +15,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   bbb323d288ca2aace17693cae97a8930741114828873ff51c17d11fe4727b297  -
+#   65e5b927ec71faefc504e2684ec6f6cc2cc0816adfb1e08b82666b2d466b1f38  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -177,11 +177,11 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 bbb323d288ca2aace17693cae97a8930741114828873ff51c17d11fe4727b297).
+# The runtime of rdc 0.1.0, edition agents (sha256 65e5b927ec71faefc504e2684ec6f6cc2cc0816adfb1e08b82666b2d466b1f38).
 # The playbook ends here, and you can stop reading. Up to the last END line, 6,468 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6469 lines, sha256 3bae0f2ed41dd8eb3e9a38e7ddc7f9a0a54b8729e3008dfbc4aff5958c494d71
+# --- 6469 lines, sha256 678d0951086e900703083b7b31b94d01aca0ba0275348ce56cbcce88a2f2a087

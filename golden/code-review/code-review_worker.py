@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   3de9e6216315390c48557804cae32782ae99ff31241c01f7289127dcc3812053  -
+#   28c2a9601d83d3905a3ffb12a60f8cfb0e7a79060f2631204e4fdc04ad4413c6  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   e64adebc6aaa7764c11dc59f004e13b413c6be857c273183d56e4422a9344dea  -
 #
@@ -117,7 +117,7 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 3de9e6216315390c48557804cae32782ae99ff31241c01f7289127dcc3812053).
+# The runtime of rdc 0.1.0, edition values (sha256 28c2a9601d83d3905a3ffb12a60f8cfb0e7a79060f2631204e4fdc04ad4413c6).
 # The part for workers: dbos-values (sha256 e64adebc6aaa7764c11dc59f004e13b413c6be857c273183d56e4422a9344dea).
 # The runbook ends here, and you can stop reading. Up to the last END line, 6,813 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
@@ -126,4 +126,4 @@ Look for
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6816 lines, sha256 b6f5d4a3ae73f60905631d8b9f011d9d9727c7406950d7867c1dc88c9448c548
+# --- 6816 lines, sha256 0a69e011b525b23bdc5327e2da7c73bd11c2d30f32150d01f882ceab0402349c

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   8265f5ee9f44f9b23607da17f015dedcea8dd500e91362393397cb3ce4d9bc9d  -
+#   075e238d1bb99db4e7a50def22f9a42e0eea24ee72e7fb11cdd0151c814c6879  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -119,11 +119,11 @@ After this step, the old application cannot read the database. Continue only if
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 8265f5ee9f44f9b23607da17f015dedcea8dd500e91362393397cb3ce4d9bc9d).
+# The runtime of rdc 0.1.0, edition commands (sha256 075e238d1bb99db4e7a50def22f9a42e0eea24ee72e7fb11cdd0151c814c6879).
 # The runbook ends here, and you can stop reading. Up to the last END line, 2,803 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2804 lines, sha256 2f40295b4859d87d5329cf00f462da08fd7f1dc8ba261ba119ab4656c6e1648f
+# --- 2804 lines, sha256 83e64c017cd419991b2d75a05ab6ca69158107196abe61ed0594873ea755c645

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 36f479b87db072fb4b55fdf88e1ee0401cd4e77adb3f4e92af6c76b4f7a00415
+override RDC_SHA256 := 31cbcfab5f0778358392c2fabf659e892610a23b1f4f1b60bbfd5961488cbfe0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 8e6550bfd8e47c70042548d6267b98fefe8ad345dfc85808e47a6704e3b43eef
+override RDC_SHA256 := 92b6c06c9856fb9983a10fbf5bc8cdbaaaa387b212b7f88b7e82cc393cdb1dbc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

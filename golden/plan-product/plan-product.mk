@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 8654ba2a622b77bce4412bca3f89e431c9121ba4575a2036287b267170f0b203
+override RDC_SHA256 := db13a9fcca7049558e6088b29d835130dced2e857fd62b661232ddf24174d1d0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   e91ef8e5bbc1519cbbdaf467041979b219fc41ca56e76a837f297af1ec7eb7e1  -
+#   8d223a1803b01cb083496d7e9a2304d842aff31b8535482b6f3bb8f80d91788a  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   0e37a085de7c00ea39e69bb88cd2442bb44a77b6cd00d1d81fa7beff40a7e12d  -
 #
@@ -161,7 +161,7 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 e91ef8e5bbc1519cbbdaf467041979b219fc41ca56e76a837f297af1ec7eb7e1).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 8d223a1803b01cb083496d7e9a2304d842aff31b8535482b6f3bb8f80d91788a).
 # The part for workers: dbos-stepspec (sha256 0e37a085de7c00ea39e69bb88cd2442bb44a77b6cd00d1d81fa7beff40a7e12d).
 # The specification ends here, and you can stop reading. Up to the last END line, 8,990 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
@@ -170,4 +170,4 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8993 lines, sha256 c58887097b35875d537bbd590fdfa4b15903a15e083f76b4e0199020d650c7fa
+# --- 8993 lines, sha256 5cfdf5ff0edcbea4c73ebc5e5dd371982eddd742c67c067164ab132769d59644

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := eeb3ac1287b32827ed9a83fdeff2c8f1bbb03c4ed641380adce375b251a7376e
+override RDC_SHA256 := a38983d11fc403e5b356038d050eae4af7d2fba78e11aaf7252a773df616afea
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
