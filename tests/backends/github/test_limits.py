@@ -237,7 +237,7 @@ def is_gone(folder: Path) -> bool:
     return not found.exists() or found.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("back", ["1", "2"])
 @pytest.mark.parametrize("summary", [False, True])
 def test_attempts_are_ended_with_all_they_have_begun(back: str, summary: bool, tmp_path: Path) -> None:

@@ -334,7 +334,12 @@ def gated_run(folder: Path, *decisions: str, attack: str = "") -> tuple[engine.E
 
 
 @pytest.mark.parametrize(
-    ("decisions", "wanted"), [(["approved"], ["write", "announce", "end"]), (["refused"], ["write"]), ([], [])]
+    ("decisions", "wanted"),
+    [
+        (["approved"], ["write", "announce", "end"]),
+        pytest.param(["refused"], ["write"], marks=pytest.mark.soak),
+        ([], []),
+    ],
 )
 def test_a_gate_opens_only_when_a_reviewer_of_the_environment_approves(
     decisions: list[str], wanted: list[str], tmp_path: Path
@@ -352,7 +357,12 @@ class Attacked(NamedTuple):
     outside: Path
 
 
-@pytest.fixture(scope="module", params=list(ATTACKS.values()), ids=list(ATTACKS))
+ATTACKED = [
+    pytest.param(attack, id=name, marks=[pytest.mark.soak] * ("again" in name)) for name, attack in ATTACKS.items()
+]
+
+
+@pytest.fixture(scope="module", params=ATTACKED)
 def attacked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Attacked:
     folder = tmp_path_factory.mktemp("attacked")
     return Attacked(*gated_run(folder, "rejected", attack=request.param), folder / "outside")

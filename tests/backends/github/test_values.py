@@ -66,6 +66,7 @@ def shown(folder: Path) -> list[str]:
 HOSTILE = ("$(touch owned) ${{ github.token }}\u2028\u00e9'\"", "a\n::error::b\nrdc\n", "", " x 100%0A ")
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("value", HOSTILE)
 def test_a_value_goes_on_as_a_text(value: str, tmp_path: Path) -> None:
     (tmp_path / "value").write_bytes(value.encode())
@@ -229,7 +230,11 @@ CONTENTS = (
 )
 
 
-@pytest.mark.parametrize(("code", "contents"), [(0, CONTENTS), (7, CONTENTS[:4])], ids=["passes", "fails"])
+@pytest.mark.parametrize(
+    ("code", "contents"),
+    [(0, CONTENTS[::2]), (7, CONTENTS[:4]), pytest.param(0, CONTENTS[1::2], marks=pytest.mark.soak)],
+    ids=["passes", "fails", "passes, the others"],
+)
 def test_values_are_read_as_every_target_reads_them(code: int, contents: Sequence[bytes], tmp_path: Path) -> None:
     for content in contents:
         try:

@@ -53,8 +53,8 @@ class Texts:
         self._folder = folder
         self._codes: dict[bytes, CodeType] = {}
         self._compile = builtins.compile
-        self._modules: dict[tuple[str, ...], ModuleType] = {}
-        self._filled: tuple[str, ...] = ()
+        self._modules: dict[tuple[str, ...], tuple[ModuleType, frozenset[bytes]]] = {}
+        self._done: frozenset[bytes] = frozenset()
 
     def load(self, name: str, folder: Path) -> None:
         """Compile what a program consists of, unless it is known, and run the definitions of its runtime."""
@@ -81,20 +81,19 @@ class Texts:
         with suppress(Exception):  # which the program meets itself
             for path, text in texts.items():
                 exec(self._load(text, str(path)), module.__dict__)
-            self._modules[tuple(hashes.values())] = module
+            self._modules[tuple(hashes.values())] = module, frozenset(texts.values())
         del sys.modules["rdc_runtime"]
 
     def runtime_of(self, hashes: Mapping[str, str]) -> ModuleType:
         """The module for files with these hashes; it is empty where none of them was loaded."""
-        module = self._modules.get(tuple(hashes.values()))
-        self._filled = tuple(hashes.values()) if module else ()
-        return module or ModuleType("rdc_runtime")
+        module, self._done = self._modules.get(tuple(hashes.values())) or (ModuleType("rdc_runtime"), frozenset())
+        return module
 
     def compile(self, text: object, path: str, mode: str, *more: object, **named: object) -> object:
         """Is `compile`, and knows what was loaded; only a traceback would show that its path was another."""
         if not isinstance(text, bytes) or mode != "exec":
             return self._compile(text, path, mode, *more, **named)  # type: ignore[call-overload]  # passed on
-        if self._filled and hashlib.sha256(text).hexdigest() in self._filled:
+        if text in self._done:
             return self._compile("", path, mode)
         return self._codes.get(text) or self._compile(text, path, mode, *more, **named)  # type: ignore[call-overload]
 
