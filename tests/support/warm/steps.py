@@ -178,6 +178,7 @@ def end_all(selector: selectors.BaseSelector) -> NoReturn:
 def asked(caller: str) -> tuple[list[str], dict[str, str]]:
     """The words of a call behind the name of the script, and its environment."""
     _, _, *words = os.fsdecode(Path("/proc", caller, "cmdline").read_bytes()).split("\0")[:-1]
+    words = words[words[0] == "-I" :]  # as this process was started
     pairs = os.fsdecode(Path("/proc", caller, "environ").read_bytes()).split("\0")[:-1]
     return words, dict(pair.split("=", 1) for pair in pairs)
 
@@ -219,7 +220,7 @@ def position_of(caller: str, number: int) -> int:
 
 
 def perform(words: list[str]) -> None:
-    """Run a script as `python3` does, or standard input as `python3 -I -` does, and end."""
+    """Run a script as `python3` or `python3 -I` does, or standard input as `python3 -I -` does, and end."""
     program = ModuleType("__main__")
     program.__dict__["__builtins__"] = builtins
     sys.modules["__main__"] = program
@@ -227,7 +228,9 @@ def perform(words: list[str]) -> None:
         sys.argv = words
         codes.run([compile(sys.stdin.buffer.read(), "<stdin>", "exec", dont_inherit=True)], program)
     path = os.path.join(os.getcwd(), words[0])  # noqa: PTH109, PTH118 (pathlib takes `./` away)
-    sys.argv, sys.path[0] = words, str(Path(path).resolve().parent)
+    sys.argv = words
+    if not sys.flags.isolated:
+        sys.path[0] = str(Path(path).resolve().parent)
     program.__dict__["__file__"] = path
     code = compile(Path(path).read_bytes(), path, "exec")
     codes._imp._fix_co_filename(code, path)  # type: ignore[attr-defined]  # it was loaded by another path
