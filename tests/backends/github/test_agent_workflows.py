@@ -153,6 +153,7 @@ REJECTED
 """
 
 
+@pytest.mark.soak
 def test_an_agent_that_lies_is_read_to_its_last_line_and_commands_nothing(tmp_path: Path) -> None:
     """W9: what it quotes of a report is no verdict, and what it prints is no command to the runner or the terminal."""
     answers = {**ANSWERS, "review_0": [LIES, "APPROVED"], "plan": [f"{LIES}PLAN_READY\n::endgroup::"]}

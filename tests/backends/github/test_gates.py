@@ -268,6 +268,7 @@ def test_the_approval_of_another_run_opens_no_gate(tmp_path: Path) -> None:
     refused(tmp_path, done, "GitHub has no review that approves it")
 
 
+@pytest.mark.soak
 def test_the_approval_of_another_gate_opens_none(tmp_path: Path) -> None:
     forged = [
         {"node": "1", "outcome": "fail", "next": "3"},

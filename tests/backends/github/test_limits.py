@@ -284,7 +284,10 @@ def test_a_limit_where_a_run_may_wait(tmp_path: Path) -> None:
     assert (done.conclusion, "timeout" in done.log, time.monotonic() - begun < 20) == ("success", False, True)
 
 
-@pytest.mark.parametrize(("delay", "backoff", "times"), [(5, 1, 1), (3, 2, 4), (7, 1000, 6)])
+@pytest.mark.parametrize(
+    ("delay", "backoff", "times"),
+    [pytest.param(5, 1, 1, marks=pytest.mark.soak), (3, 2, 4), pytest.param(7, 1000, 6, marks=pytest.mark.soak)],
+)
 def test_delays_grow_by_their_backoff_and_end_somewhere(delay: int, backoff: int, times: int, tmp_path: Path) -> None:
     again = Counter("tries", "", role="retries", of="1")
     for back in ("1", "2"):

@@ -231,7 +231,7 @@ def test_a_mock_run_leaves_prompts_answers_and_the_last_output(tmp_path: Path) -
     assert (left(tmp_path, "triage.json") / "triage.json").read_text() == '{"labels": ["bug"]}'
 
 
-@pytest.mark.parametrize("kind", ["BUG", "bug\n"])
+@pytest.mark.parametrize("kind", ["BUG", pytest.param("bug\n", marks=pytest.mark.soak)])
 def test_a_branch_is_taken_by_exactly_its_text(tmp_path: Path, kind: str) -> None:
     answers = {"1": json.dumps({"kind": kind}), "2a": "A", "2/else": "B", "3": "C"}
     done = run(tmp_path, workflow(tmp_path, **BY_FILES), answers=answers)

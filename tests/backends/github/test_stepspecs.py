@@ -434,6 +434,7 @@ def test_executors_and_tools_tell_the_runner_nothing_and_do_not_know_where_it_li
     assert "forged" not in str([job.annotations for job in done.jobs.values()])
 
 
+@pytest.mark.soak
 def test_an_executor_adds_no_folder_to_the_path_of_later_steps(tmp_path: Path) -> None:
     """The job's token would be in the environment of what is called by that path."""
     by_name = '{ echo "$FOLDER/bin" >> "$GITHUB_PATH"; } 2> /dev/null'
