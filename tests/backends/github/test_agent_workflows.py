@@ -97,6 +97,7 @@ def usual(folder: Path, done: EngineRun) -> None:
     assert f"Reports, in the directory `reports` of the artifact: {names}" in summary
 
 
+@pytest.mark.soak
 def test_a_rejection_ends_a_run_whose_entries_are_shown_by_index_and_publishes_nothing(tmp_path: Path) -> None:
     base = repository(tmp_path / "repository")
     workflow = compiled(program(), publish="artifact", agents={"coder": f"echo new > old.txt; {AGENT}"})
@@ -129,6 +130,7 @@ def looped() -> Program:
     return replace(made, nodes=tuple(nodes))
 
 
+@pytest.mark.soak
 def test_in_a_loop_a_gate_waits_and_reports_go_on_with_the_run(tmp_path: Path) -> None:
     workflow = compiled(looped())
     first = run(tmp_path, workflow, ANSWERS)
@@ -137,6 +139,9 @@ def test_in_a_loop_a_gate_waits_and_reports_go_on_with_the_run(tmp_path: Path) -
     assert ended(run(tmp_path, workflow, number=2, inputs=again)) == "WAITING finalize/human"
     rounds = "# Done.\n\n# Done again.\n\n# Done again.\n"
     assert (saved(tmp_path, 2)["implement.md"], saved(tmp_path, 2)["plan.md"]) == (rounds, REPORTS["plan.md"])
+
+
+def test_an_agent_is_asked_at_no_gate_in_a_loop() -> None:
     refused = GithubBackend().emit(looped(), {"agent": AGENT, "prompts": "agent"})
     assert [item.code for item in refused.diagnostics] == ["RD520"]
 

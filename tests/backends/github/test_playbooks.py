@@ -263,6 +263,7 @@ def test_secrets_are_saved_nowhere(tmp_path: Path) -> None:
     assert all(b"very-secret" not in path.read_bytes() for path in files)
 
 
+@pytest.mark.soak
 def test_an_elicit_waits_and_saves_what_was_answered_before(tmp_path: Path) -> None:
     document = (
         "# Ask\n\n## STEP 1: Draft\n\nWrite.\n\n@output(draft)\n\n## STEP 2: Check\n\n"

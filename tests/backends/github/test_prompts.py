@@ -74,7 +74,7 @@ def looking(shell: str, ending: str) -> str:
     return f"{HEAD}## 1. Look\n\n{HOSTILE}\n```{shell}\necho looking\n{command}\n```\n\n{ending}"
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("shell", "ending", "summary"),
     [("bash", RETRY, True), ("sh", RETRY, False), ("sh", "", False), ("bash", LOOP, True), ("sh", ASK, True)],

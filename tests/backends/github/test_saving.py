@@ -182,6 +182,7 @@ LEAKS = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("then", LEAKS.values(), ids=LEAKS)
 def test_nothing_is_kept_that_holds_it(tmp_path: Path, then: str) -> None:
     is_told = "v=none" in then

@@ -214,6 +214,7 @@ def test_a_run_goes_through_its_gates_fails_and_goes_on_in_another_run(tmp_path:
     assert sorted(path.name for path in outputs.iterdir()) == ["announce.md", "write.md"]
 
 
+@pytest.mark.soak
 def test_without_a_review_no_gate_opens(tmp_path: Path) -> None:
     """An administrator has let the job in, and nobody has approved."""
     place = Place(tmp_path)
@@ -336,7 +337,7 @@ def gated_run(folder: Path, *decisions: str, attack: str = "") -> tuple[engine.E
 @pytest.mark.parametrize(
     ("decisions", "wanted"),
     [
-        (["approved"], ["write", "announce", "end"]),
+        pytest.param(["approved"], ["write", "announce", "end"], marks=pytest.mark.soak),
         pytest.param(["refused"], ["write"], marks=pytest.mark.soak),
         ([], []),
     ],
@@ -420,6 +421,7 @@ def names(path: Path) -> set[str]:
 COMMANDS = ["error title=rdc::", "warning::", "notice::", "add-mask::"]
 
 
+@pytest.mark.soak
 def test_executors_and_tools_tell_the_runner_nothing_and_do_not_know_where_it_listens(tmp_path: Path) -> None:
     lines = "; ".join(f"echo '::{command}forged'" for command in COMMANDS)
     done, outside = attacked_run(tmp_path, f"{lines}; echo 'this is forged'")
