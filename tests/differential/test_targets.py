@@ -60,7 +60,7 @@ SHARES = {
 
 LATER = {
     *((driver, "program") for driver in ("python-killed", "python-waiting", "make-killed", "make-waiting", "github")),
-    ("dbos-waiting", "rundown"),
+    *((driver, "rundown") for driver in ("dbos-waiting", "github-agent", "github-reviews")),
 }
 """What the soak alone compares: another driver runs these programs on the target, and this one runs other documents."""
 

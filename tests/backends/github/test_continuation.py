@@ -83,6 +83,7 @@ def test_a_question_that_has_expired_fails_in_the_next_run(answers: str, tmp_pat
     assert ending(ran) == "STOP Too late"
 
 
+@pytest.mark.soak
 def test_a_run_that_starts_at_a_limited_step_goes_on(tmp_path: Path) -> None:
     settings = '---\nrdc: {steps: {"1": {max-visits: 1, then: STOP "enough"}}}\n---\n\n'
     run = Run(tmp_path, settings + "## 1\n\nGood?\n\n- YES: COMPLETE\n- NO: GOTO 2\n\n## 2\n\nOn?\n\n- PASS: GOTO 1\n")

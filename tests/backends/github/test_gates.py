@@ -83,6 +83,7 @@ def results(ran: EngineRun) -> dict[str, str]:
     return {name: job.result for name, job in ran.jobs.items()}
 
 
+@pytest.mark.soak
 def test_an_approval_passes(tmp_path: Path) -> None:
     ran = decided(tmp_path, compiled(gated()), "approved")
     assert headings(ran) == ["COMPLETE It is there"]

@@ -74,6 +74,7 @@ def test_a_run_that_may_not_continue_closes_nothing(tmp_path: Path) -> None:
     assert len(issues(run)) == 1
 
 
+@pytest.mark.soak
 def test_runs_with_several_jobs_open_an_issue_too(tmp_path: Path) -> None:
     document = "# A\n\n" + command("1. Build", "true") + command("2. Ship", "true")
     document += question("3. Does it work?", "", "YES: COMPLETE", "NO: STOP")

@@ -421,6 +421,7 @@ def test_jobs_that_publish_may_do_only_that(tmp_path: Path) -> None:
         assert "RDC_OPTIONS" not in json.dumps(jobs[name])
 
 
+@pytest.mark.soak
 def test_a_run_that_has_waited_behind_a_branch_goes_on_in_that_branch(tmp_path: Path) -> None:
     before, heading, after = TRIAGE.partition("### STEP 2a: Analyze the bug\n")
     book = f'{before}{heading}\n@elicit(input, "How severe is it?")\n\n```elif{after.partition("```elif")[2]}'
