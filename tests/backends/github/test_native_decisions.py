@@ -193,7 +193,7 @@ BRANCHES = (
 )
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("small", "decision", "log", "fragment"),
     [
@@ -297,7 +297,7 @@ def test_the_next_part_checks_out_nothing(tmp_path: Path) -> None:
     assert native.text.count("actions/checkout@") == 1
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     ("carry", "found"),
     [

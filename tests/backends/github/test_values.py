@@ -137,6 +137,7 @@ def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> N
     assert shown(tmp_path) == ["*** ***-more\n***\n***", "*** ***-more\n***\n***", "***"]
 
 
+@pytest.mark.soak
 def test_a_run_that_waits_twice_keeps_inputs_values_and_its_place_in_a_loop(tmp_path: Path) -> None:
     again = Counter("tries", "", role="retries", of="1")
     gives = f'{SHOW}; echo "A=$RDC_ATTEMPT $NAME $STAGE" > "$RDC_OUTPUT"; [ "$RDC_ATTEMPT" = 2 ]'
