@@ -81,7 +81,7 @@ def check_python(compiled: Program, text: str) -> None:
         ), heading
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", [*NAMES, *PROGRAMS])
 def test_every_comment_is_true(name: str) -> None:
     compiled, checked = program(name), []

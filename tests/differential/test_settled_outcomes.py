@@ -157,27 +157,29 @@ def with_jumps(own: Any, ref: StepRef, verdict: Verdict, transition: Transition 
     return settling(found, own.frame.id(own.frame.ref(ref.step)), verdict) if leaves else found
 
 
-FAULTS: dict[str, tuple[object, str, object]] = {
-    "threading drops what a branch settles": (threading, "_threaded", dropped),
-    "outer ones come first": (Arrival, "settling", outer_first),
-    "runbooks settle nothing": (Arrival, "settling", without_runbooks),
-    "the words are swapped": (Arrival, "settling", with_other_word),
-    "a RETRY settles nothing": (jumps.Outcomes, "settle", without_retries),
-    "a GOTO settles its step": (jumps.Outcomes, "_act", with_jumps),
+FAULTS: dict[str, tuple[object, str, object, int]] = {
+    "threading drops what a branch settles": (threading, "_threaded", dropped, 3),
+    "outer ones come first": (Arrival, "settling", outer_first, 2),
+    "runbooks settle nothing": (Arrival, "settling", without_runbooks, 14),
+    "the words are swapped": (Arrival, "settling", with_other_word, 3),
+    "a RETRY settles nothing": (jumps.Outcomes, "settle", without_retries, 31),
+    "a GOTO settles its step": (jumps.Outcomes, "_act", with_jumps, 1),
 }
+"""What is changed, and the seed of a runbook that shows it."""
 
 
-def try_documents(case_of: Callable[[int], Case]) -> None:
-    """Compare random documents; one of the first shows a fault."""
-    for seed in range(100):
+def try_documents(case_of: Callable[[int], Case], first: int = 0) -> None:
+    """Compare random documents from a seed on; one of the first shows a fault."""
+    for seed in range(first, first + 100):
         try_driver(SEMANTICS, case_of(seed))
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_noticed(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(*FAULTS[fault])
+    place, name, other, first = FAULTS[fault]
+    monkeypatch.setattr(place, name, other)
     with pytest.raises((DifferenceError, InvalidProgramError), match="settles"):
-        try_documents(lambda seed: rundown.case_of(random_runbook(seed)))
+        try_documents(lambda seed: rundown.case_of(random_runbook(seed)), first)
 
 
 def test_a_fault_in_specifications_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

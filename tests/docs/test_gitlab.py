@@ -47,7 +47,9 @@ def job(program: Path, folder: Path, **variables: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.soak
 def test_the_job_waits_for_a_reply_and_continues_with_it(tmp_path: Path) -> None:
+    """As a runner of GitLab runs it; its script alone does so below."""
     try:
         program = installed(ROOT / "tests/docs/gitlab_ci_local")
     except MissingError as missing:
@@ -68,20 +70,30 @@ def test_the_job_waits_for_a_reply_and_continues_with_it(tmp_path: Path) -> None
     assert "\nCOMPLETE\n" in (project / ".gitlab-ci-local" / "artifacts" / "deploy" / "status.txt").read_text()
 
 
-def test_a_value_of_the_form_is_one_word(tmp_path: Path) -> None:
-    written(tmp_path / "project")
-    file = yaml.safe_load((tmp_path / "project" / ".gitlab-ci.yml").read_text())
-    script = "\n".join(file["deploy"]["script"])
-    environment = {
-        "PATH": os.environ["PATH"],
-        "REPLY": "",
-        "FOLDER": str(tmp_path),
-        "CI_PROJECT_DIR": str(tmp_path / "project"),
-    }
-    hostile = {**environment, "VERSION": "1.5 --state-dir /x; touch there"}
-    done = subprocess.run(
-        ["bash", "-ec", script], cwd=tmp_path / "project", env=hostile, capture_output=True, check=False
+def script(project: Path, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the script of the job by bash, as the shell executor does."""
+    file = yaml.safe_load((project / ".gitlab-ci.yml").read_text())
+    given = {"PATH": os.environ["PATH"], "FOLDER": str(folder), "CI_PROJECT_DIR": str(project), "REPLY": ""}
+    return subprocess.run(
+        ["bash", "-ec", "\n".join(file["deploy"]["script"])],
+        cwd=project,
+        env={**given, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
     )
+
+
+def test_a_value_of_the_form_is_one_word_and_the_script_waits_and_continues(tmp_path: Path) -> None:
+    written(project := tmp_path / "project")
+    (shop := tmp_path / "shop").mkdir()
+    done = script(project, shop, VERSION="1.5 --state-dir /x; touch there")
     assert done.returncode == 2
-    assert b"doesn't match" in done.stderr or b"version" in done.stderr
+    assert "doesn't match" in done.stderr or "version" in done.stderr
     assert not list(tmp_path.rglob("there"))
+    first = script(project, shop, VERSION="1.5")
+    assert first.returncode == 75
+    assert "WAITING 2 Is the build good?" in first.stderr
+    assert not (shop / "live.txt").exists()
+    assert "rdc: COMPLETE" in script(project, shop, REPLY="yes").stderr
+    assert (shop / "live.txt").read_text() == "shop 1.5\n"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -61,15 +62,13 @@ DOCUMENTS = re.compile(
 HERE = Path(__file__).relative_to(ROOT).as_posix()
 
 
-def files() -> Iterator[tuple[str, str]]:
+@cache
+def files() -> Mapping[str, str]:
     """The text files of the project, but those about old names."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
-    for name in listed.splitlines():
-        if (
-            name not in {HERE, "tests/rdc/test_former_names.py", "compiler/text/suggestions.py"}
-            and (ROOT / name).is_file()
-        ):
-            yield name, (ROOT / name).read_text(encoding="utf-8", errors="replace")
+    others = {HERE, "tests/rdc/test_former_names.py", "compiler/text/suggestions.py"}
+    names = [name for name in listed.splitlines() if name not in others and (ROOT / name).is_file()]
+    return {name: (ROOT / name).read_text(encoding="utf-8", errors="replace") for name in names}
 
 
 ASSERTIONS = re.compile(r"\\b|\(\?<?![^()]*(?:\([^()]*\)[^()]*)?\)|^\(\?i\)")
@@ -87,7 +86,7 @@ def found(patterns: Mapping[str, str]) -> Iterator[str]:
         (re.compile(rough(pattern), re.MULTILINE), pattern.startswith("(?i)"), re.compile(pattern, re.MULTILINE), today)
         for pattern, today in patterns.items()
     ]
-    for name, text in files():
+    for name, text in files().items():
         if DOCUMENTS.fullmatch(name) or (patterns is INNER and DELETED.match(name)):
             continue
         lower = text.lower()

@@ -93,6 +93,7 @@ def shell(base: Path) -> Iterator[Shell]:
     identity = {f"GIT_{role}_{key}": "a@example.org" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
     environment = {"PATH": path, "HOME": str(folders["home"]), "LANG": "C.UTF-8", "USER": "alice", **identity}
     environment["STAND_INS"] = str(ROOT / "tests" / "support" / "stand_ins")
+    environment["PYTHONPATH"] = os.environ["PYTHONPATH"]  # with it, a program is compiled once for all calls
     process = subprocess.Popen(
         ["bash", "--norc"],
         cwd=folders["page"],
@@ -137,8 +138,16 @@ def check(command: Command, code: int, output: str) -> None:
         assert same, f"{place}\nthe page shows:\n{command.output}"
 
 
+LATER = {"docs/targets/dbos.md"}
+"""The page with a worker: `tests/backends/dbos` and `tests/rdc` have these commands, too."""
+
+RUNNING = [page for page in PAGES if any(isinstance(step, Command) for step in actions(page))]
+
+
 @pytest.mark.share(2)
-@pytest.mark.parametrize("page", [page for page in PAGES if any(isinstance(step, Command) for step in actions(page))])
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.soak] if page in LATER else []) for page in RUNNING]
+)
 def test_commands_print_what_the_page_shows(page: str, tmp_path: Path) -> None:
     with shell(tmp_path) as started:
         for step in actions(page):

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support import interpreters, warm
+from tests.support.makefiles import Place
 from tests.support.process import is_gone, wait_until
 from tests.support.warm.codes import LONG, RUNTIME
 
@@ -200,7 +201,7 @@ def test_a_program_that_make_calls_cannot_tell_the_difference(script: str, ends:
     path = tmp_path / script
     path.parent.mkdir()
     path.write_text(CALLED + ends, encoding="utf-8")
-    words, env = ["sh", "-c", f"python3 {script} 'b\n' 'c d'; exit $?"], {**os.environ, "RDC_A": "é"}
+    words, env = ["sh", "-c", f"python3 -I {script} 'b\n' 'c d'; exit $?"], {**os.environ, "RDC_A": "é"}
     assert warm.forking(env) != env
     expected, done = (begun(words, tmp_path, each, b"given") for each in (env, warm.forking(env)))
     assert done[:2] == expected[:2]
@@ -213,11 +214,17 @@ def test_what_decides_how_an_interpreter_starts_has_it_start(name: str) -> None:
     assert warm.forking(env) == env
 
 
+def test_the_program_of_a_makefile_is_forked(tmp_path: Path) -> None:
+    place = Place(tmp_path, "## 1\n\n```sh\ncat /proc/$PPID/cmdline > words\n```\n\n## 2. Well?\n", operator="full")
+    place.make()
+    assert "steps.main(" in (tmp_path / "words").read_text()
+
+
 def test_a_caller_that_is_killed_takes_its_program_along(tmp_path: Path) -> None:
     path = tmp_path / "rdc" / "a.py"
     path.parent.mkdir()
     path.write_text("import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(60)\n", encoding="utf-8")
-    words, env = ["sh", "-c", "exec python3 rdc/a.py"], warm.forking(dict(os.environ))
+    words, env = ["sh", "-c", "exec python3 -I rdc/a.py"], warm.forking(dict(os.environ))
     with subprocess.Popen(words, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         program = int(process.stdout.readline())

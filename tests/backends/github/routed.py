@@ -98,7 +98,7 @@ def compiled(made: Program, options: Mapping[str, object] | None = None) -> Work
     return workflow
 
 
-AGENT = 'python3 -I "$FOLDER/agent.py"'
+AGENT = 'python3 -IS "$FOLDER/agent.py"'
 OPTIONS = {"agent": AGENT, "tools": {"tracker": AGENT}}
 HOSTILE = (
     "$(touch x)", "'; touch x; '", "`touch x`", "${{ github.token }}", "a\nnext=s9", "next<<E\ns9\nE",
@@ -132,16 +132,15 @@ def run(
 
 STUB = """
 import json, os, sys
-from pathlib import Path
-folder = Path(os.environ["FOLDER"])
-step = os.environ["RDC_STEP"]
+folder, step = os.environ["FOLDER"], os.environ["RDC_STEP"]
 given = sys.stdin.buffer.read().decode()
-with (folder / "log").open("a") as log:
+with open(folder + "/log", "a") as log:
     log.write(json.dumps([step, given, dict(os.environ)]) + "\\n")
-answers = json.loads((folder / "answers.json").read_text()).get(step, ["done"])
-count = folder / ("calls_" + step)
-number = len(count.read_text()) if count.exists() else 0
-count.write_text("." * (number + 1))
+with open(folder + "/answers.json") as file:
+    answers = json.load(file).get(step, ["done"])
+with open(folder + "/calls_" + step, "a") as calls:
+    calls.write(".")
+    number = calls.tell() - 1
 said = answers[min(number, len(answers) - 1)]
 if said is None:
     sys.exit(3)

@@ -56,7 +56,7 @@ class Ship:
         return found
 
 
-BOTH = pytest.mark.parametrize("runner", ["rdc run", "program"])
+BOTH = pytest.mark.parametrize("runner", [pytest.param("rdc run", marks=pytest.mark.soak), "program"])
 
 
 @pytest.fixture
@@ -182,7 +182,9 @@ def test_a_gate_of_a_workflow_is_named_by_its_step_in_make(tmp_path: Path) -> No
     assert lines(tmp_path) == ["build", "release"]
 
 
-@pytest.mark.parametrize("approval", [("approve", "GATE=a"), ("answer", "STEP=a", "REPLY=approved")])
+@pytest.mark.parametrize(
+    "approval", [("approve", "GATE=a"), pytest.param(("answer", "STEP=a", "REPLY=approved"), marks=pytest.mark.soak)]
+)
 def test_a_gate_of_a_specification_is_named_by_its_step_in_make(tmp_path: Path, approval: tuple[str, ...]) -> None:
     makefile(tmp_path, "s.stepspec.json", json.dumps(specification({"id": "a", "human_gate": "required"})))
     assert made(tmp_path).code != 0
@@ -198,8 +200,8 @@ GATED = [{"id": step, "human_gate": "required"} for step in ("a", "b")]
     ("words", "again", "done"),
     [
         (["run", "HUMAN=yes"], "HUMAN=1", ["a", "b"]),
-        (["-j4", "-k", "HUMAN=1"], "HUMAN=1", ["a", "b"]),
-        (["HUMAN=1", "RDC_OPENS=", "RDC_ONCE=human"], "HUMAN=1", ["a", "b"]),
+        pytest.param(["-j4", "-k", "HUMAN=1"], "HUMAN=1", ["a", "b"], marks=pytest.mark.soak),
+        pytest.param(["HUMAN=1", "RDC_OPENS=", "RDC_ONCE=human"], "HUMAN=1", ["a", "b"], marks=pytest.mark.soak),
         (["HUMAN=0"], "HUMAN=", []),
     ],
 )
@@ -225,6 +227,7 @@ def test_one_call_of_make_opens_one_gate_of_a_workflow(tmp_path: Path, value: st
 EXAMPLES = sorted((ROOT / "examples" / "workflows").glob("*.workflow.yaml"))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_examples_are_right_and_in_their_normal_form(path: Path) -> None:
     found = compile_file(str(path))

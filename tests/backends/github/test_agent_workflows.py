@@ -23,6 +23,7 @@ from runtime_shim.targets.github.changes import changed_files
 from runtime_shim.tasks.recipes import RECIPES
 from tests.backends.github.routed import AGENT, ended, log, run
 from tests.conftest import ROOT
+from tests.support.actions_engine import EngineRun
 from tests.support.github import lint
 from tests.support.github.compiling import parsed
 
@@ -81,12 +82,9 @@ def prompts(folder: Path, step: str) -> list[str]:
     return [given for name, given, _ in log(folder) if name == step]
 
 
-def test_the_usual_workflow(tmp_path: Path) -> None:
-    workflow = compiled(program())
-    done = run(tmp_path, workflow, ANSWERS, inputs={"task": "Add $(touch x) ${{ x }}"}, environments=APPROVED)
-    assert ended(done) == "COMPLETE", done.log
-    assert saved(tmp_path) == REPORTS
-    first, again = prompts(tmp_path, "implement")
+def usual(folder: Path, done: EngineRun) -> None:
+    """What the agents of the usual workflow are given, and what people see."""
+    first, again = prompts(folder, "implement")
     place = re.search(r"Reports are in: (\S+)\n", first)
     assert place
     assert place[1].endswith("/rdc/reports")
@@ -95,10 +93,11 @@ def test_the_usual_workflow(tmp_path: Path) -> None:
     assert "why this step runs again:\n\nNo.\nREJECTED\n\nFine: APPROVED\n\nDo what" in again
     last = done.jobs["part_2"]
     (summary,) = [step.summary for step in last.steps if "Reports" in step.summary]
-    names = "`implement.md`, `plan.md`, `review.md`, `review_0.md`,"
+    names = "`implement.md`, `own.md`, `plan.md`, `review.md`, `review_0.md`,"
     assert f"Reports, in the directory `reports` of the artifact: {names}" in summary
 
 
+@pytest.mark.soak
 def test_a_rejection_ends_a_run_whose_entries_are_shown_by_index_and_publishes_nothing(tmp_path: Path) -> None:
     base = repository(tmp_path / "repository")
     workflow = compiled(program(), publish="artifact", agents={"coder": f"echo new > old.txt; {AGENT}"})
@@ -131,6 +130,7 @@ def looped() -> Program:
     return replace(made, nodes=tuple(nodes))
 
 
+@pytest.mark.soak
 def test_in_a_loop_a_gate_waits_and_reports_go_on_with_the_run(tmp_path: Path) -> None:
     workflow = compiled(looped())
     first = run(tmp_path, workflow, ANSWERS)
@@ -139,6 +139,9 @@ def test_in_a_loop_a_gate_waits_and_reports_go_on_with_the_run(tmp_path: Path) -
     assert ended(run(tmp_path, workflow, number=2, inputs=again)) == "WAITING finalize/human"
     rounds = "# Done.\n\n# Done again.\n\n# Done again.\n"
     assert (saved(tmp_path, 2)["implement.md"], saved(tmp_path, 2)["plan.md"]) == (rounds, REPORTS["plan.md"])
+
+
+def test_an_agent_is_asked_at_no_gate_in_a_loop() -> None:
     refused = GithubBackend().emit(looped(), {"agent": AGENT, "prompts": "agent"})
     assert [item.code for item in refused.diagnostics] == ["RD520"]
 
@@ -155,6 +158,7 @@ REJECTED
 """
 
 
+@pytest.mark.soak
 def test_an_agent_that_lies_is_read_to_its_last_line_and_commands_nothing(tmp_path: Path) -> None:
     """W9: what it quotes of a report is no verdict, and what it prints is no command to the runner or the terminal."""
     answers = {**ANSWERS, "review_0": [LIES, "APPROVED"], "plan": [f"{LIES}PLAN_READY\n::endgroup::"]}
@@ -228,7 +232,8 @@ def test_no_tool_finds_anything(tmp_path: Path) -> None:
     paths = []
     for number, options in enumerate(({"agent": RECIPES[0].name}, {"parallel": "matrix"})):
         paths.append(tmp_path / f"{number}.yml")
-        paths[-1].write_text(compiled(straight() if number else program(), **options), encoding="utf-8")
+        made = straight() if number else program()
+        paths[-1].write_text(compiled(made, runtime="shared", **options), encoding="utf-8")
     assert lint.findings(paths) == []
 
 
@@ -334,15 +339,17 @@ def test_nothing_of_the_changes_is_trusted(change: object) -> None:
     assert publisher.checked(b'[{"path": "a", "deleted": true}]')
 
 
-def test_plain_reports_and_changes_of_agents_go_on(tmp_path: Path) -> None:
+def test_the_usual_workflow_and_plain_reports_and_changes_of_agents_go_on(tmp_path: Path) -> None:
     into = 'mkdir "$RUNNER_TEMP/rdc/reports/sub"; ln -s /etc/passwd "$RUNNER_TEMP/rdc/reports/link.md"; '
     into += 'echo own > "$RUNNER_TEMP/rdc/reports/own.md"; echo x > "$RUNNER_TEMP/rdc/reports/a b.md"'
     look = 'ls "$RUNNER_TEMP/rdc/reports" > "$FOLDER/seen.$RDC_STEP"'
     agents = {"planner": f"{into}; {AGENT}", "coder": f"{look}; echo new > old.txt; {AGENT}"}
     base = repository(tmp_path / "repository")
     workflow = compiled(program(), publish="artifact", agents=agents, agent=f"{look}; {AGENT}")
-    done = run(tmp_path, workflow, ANSWERS, environments=APPROVED, github={"sha": base})
+    task = {"task": "Add $(touch x) ${{ x }}"}
+    done = run(tmp_path, workflow, ANSWERS, inputs=task, environments=APPROVED, github={"sha": base})
     assert ended(done) == "COMPLETE", done.log
+    usual(tmp_path, done)
     assert saved(tmp_path) == {**REPORTS, "own.md": "own\n"}
     seen = [set((tmp_path / f"seen.{step}").read_text().splitlines()) for step in ("implement", "finalize")]
     assert {"own.md", "link.md", "a b.md", "sub"} <= seen[0]

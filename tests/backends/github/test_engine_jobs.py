@@ -12,7 +12,7 @@ import pytest
 from tests.backends.github.walking import HEAD, MATRIX, Engine, jobs, steps
 from tests.support.actions_engine import EngineRun, RejectedError
 
-pytestmark = pytest.mark.tool
+pytestmark = [pytest.mark.tool, pytest.mark.soak]
 
 
 def results(run: EngineRun) -> dict[str, str]:

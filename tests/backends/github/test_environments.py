@@ -63,7 +63,7 @@ def walked(
     return text, run, log.read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("decision", ["approved", "rejected"])
+@pytest.mark.parametrize("decision", ["approved", pytest.param("rejected", marks=pytest.mark.soak)])
 def test_an_environment_of_a_step_is_a_job_and_each_step_gets_its_secrets(decision: str, tmp_path: Path) -> None:
     text, run, log = walked(tmp_path, THREE, SECRETS, {"production": [decision]})
     assert [job.get("environment") for job in parsed(text)["jobs"].values()] == [None, "production", None]
@@ -86,7 +86,7 @@ def test_an_end_behind_an_environment_is_no_job_of_its_own(tmp_path: Path) -> No
     assert (str(end_of(text, run)), list(run.jobs)) == ("COMPLETE Out", ["part_1", "part_2"])
 
 
-@pytest.mark.parametrize("summary", [False, True])
+@pytest.mark.parametrize("summary", [False, pytest.param(True, marks=pytest.mark.soak)])
 def test_a_job_for_an_end_that_several_jobs_lead_to_has_a_step(summary: bool, tmp_path: Path) -> None:
     options = {"steps": PRODUCTION, "summary": summary}
     text, run, _ = walked(tmp_path, step(1, "FAIL: COMPLETE") + step(2), options, {"production": ["approved"]})
@@ -183,7 +183,7 @@ def shown(folder: Path) -> list[str]:
     return (folder / "shown").read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("is_loop", [False, True])
+@pytest.mark.parametrize("is_loop", [False, pytest.param(True, marks=pytest.mark.soak)])
 def test_each_step_gets_the_secrets_that_are_named_for_it(is_loop: bool, tmp_path: Path) -> None:
     steps = {"2": {"secrets": ["A"]}, "3": {"secrets": ["A"]}, "4": {"secrets": ["A", "B"]}}
     agent = {"run": AGENT, "secrets": ["C"]}
@@ -196,7 +196,11 @@ def test_each_step_gets_the_secrets_that_are_named_for_it(is_loop: bool, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("decision", "end"), [("approved", ("success", ["1  ", "2  ", "4  "])), ("rejected", ("failure", ["1  "]))]
+    ("decision", "end"),
+    [
+        pytest.param("approved", ("success", ["1  ", "2  ", "4  "]), marks=pytest.mark.soak),
+        ("rejected", ("failure", ["1  "])),
+    ],
 )
 def test_an_environment_cuts_the_run_into_jobs(decision: str, end: tuple[str, list[str]], tmp_path: Path) -> None:
     text = compiled(row(), {"agent": AGENT, "steps": {"2": {"environment": "production"}}})
@@ -232,7 +236,7 @@ def branching() -> Program:
     )
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("is_deployed", [False, True])
 @pytest.mark.parametrize("decision", ["approved", "rejected"])
 def test_only_the_ways_through_an_environment_ask_for_it(is_deployed: bool, decision: str, tmp_path: Path) -> None:
@@ -317,6 +321,7 @@ def lines(folder: Path, document: str, first: str, second: str, **options: objec
 SHOW = 'printf "%s\\n" "$A" "${B-none}" >> "$LOG"'
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "first",
     [
@@ -378,6 +383,7 @@ def test_folders_are_added_once_however_often_a_loop_turns(tmp_path: Path) -> No
     assert lines(tmp_path / "a", LOOPED, first, second) == ["1"]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("line", ["no variable", "=value", "A<<", "A<<END\\nnever"])
 def test_a_line_that_the_runner_refuses_fails_the_step(tmp_path: Path, line: str) -> None:
     document = LOOPED.replace("- PASS: CONTINUE\n- FAIL: CONTINUE\n", "- PASS: CONTINUE\n- FAIL: STOP refused\n")

@@ -128,7 +128,7 @@ LOOP = command("1. TITLE", "true", "FAIL: GOTO 2") + command("2. Again", "true",
 
 
 @pytest.mark.parametrize("title", TITLES)
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 def test_titles_of_groups_are_data(title: str, tmp_path: Path) -> None:
     document = LOOP.replace("TITLE", title).replace("- FAIL: GOTO 2\n", "- FAIL: GOTO 2\n- PASS: COMPLETE\n")
     text = text_of(tmp_path, document, {"checkout": False})
@@ -207,7 +207,7 @@ def test_the_parser_of_github_complains_of_nothing() -> None:
     assert engine.complaints(texts[WORKFLOWS[0]].replace("runs-on:", "runs_on:")) != []
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in BY_ACT])
 def test_it_runs_to_its_end(name: str, tmp_path: Path) -> None:
     folder, workflow = tmp_path / "repository", workflows()[f"{name}/{name}.yml"]

@@ -83,6 +83,7 @@ def results(ran: EngineRun) -> dict[str, str]:
     return {name: job.result for name, job in ran.jobs.items()}
 
 
+@pytest.mark.soak
 def test_an_approval_passes(tmp_path: Path) -> None:
     ran = decided(tmp_path, compiled(gated()), "approved")
     assert headings(ran) == ["COMPLETE It is there"]
@@ -92,19 +93,18 @@ def test_an_approval_passes(tmp_path: Path) -> None:
     assert rows == [("1", "PASS"), ("2", "APPROVED"), ("3", "PASS")], "the table has all parts"
 
 
-@pytest.mark.parametrize("jobs", ["all", "part_2"])
-def test_a_rejection_fails_and_a_further_attempt_is_refused(jobs: str, tmp_path: Path) -> None:
+def test_a_rejection_fails_and_a_further_attempt_is_refused(tmp_path: Path) -> None:
     workflow = compiled(gated())
     ran = decided(tmp_path, workflow, "rejected")
     assert headings(ran) == ["STOP Not wanted"]
     assert ran.exit_code
-    again = decided(tmp_path, workflow, "approved", rerun=jobs)
-    reason = {
-        "all": "Completed steps would run again. Instead, start a new run",
-        "part_2": "An earlier attempt continued from here, and this would repeat it",
-    }
-    assert reason[jobs] in again.log
-    assert done(tmp_path) == ["build", "withdraw built"]
+    for jobs, reason in (
+        ("part_2", "An earlier attempt continued from here, and this would repeat it"),
+        ("all", "Completed steps would run again. Instead, start a new run"),
+    ):
+        again = decided(tmp_path, workflow, "approved", rerun=jobs)
+        assert reason in again.log
+        assert done(tmp_path) == ["build", "withdraw built"]
 
 
 def test_the_job_of_an_approval_is_protected_and_may_only_look() -> None:
@@ -137,11 +137,12 @@ def test_two_gates_in_a_row_hand_on_the_state_of_their_parts(tmp_path: Path) -> 
     assert taken == {"part_2": "rdc-state-part_1", "part_3": "rdc-state-part_2"}
 
 
+@pytest.mark.soak
 def test_a_gate_beside_them_is_reached_by_a_rejection(tmp_path: Path) -> None:
     assert headings(decided(tmp_path, compiled(two()), "rejected", "rejected")) == ["STOP Neither"]
 
 
-@pytest.mark.parametrize("decision", ["bypassed", "refused"])
+@pytest.mark.parametrize("decision", ["bypassed", pytest.param("refused", marks=pytest.mark.soak)])
 def test_a_job_that_nobody_has_reviewed_decides_nothing(decision: str, tmp_path: Path) -> None:
     """An administrator lets it in; after 30 days, or by a rule of the environment, it fails."""
     ran = decided(tmp_path, compiled(gated()), decision)
@@ -152,7 +153,9 @@ def test_a_job_that_nobody_has_reviewed_decides_nothing(decision: str, tmp_path:
     assert done(tmp_path) == ["build"]
 
 
-@pytest.mark.parametrize(("first", "second"), [("rejected", "refused"), ("approved", "bypassed")])
+@pytest.mark.parametrize(
+    ("first", "second"), [pytest.param("rejected", "refused", marks=pytest.mark.soak), ("approved", "bypassed")]
+)
 def test_the_review_of_an_earlier_gate_does_not_decide_the_next_one(first: str, second: str, tmp_path: Path) -> None:
     ran = decided(tmp_path, compiled(two()), first, second)
     assert headings(ran) == []
@@ -266,6 +269,7 @@ def test_the_approval_of_another_run_opens_no_gate(tmp_path: Path) -> None:
     refused(tmp_path, done, "GitHub has no review that approves it")
 
 
+@pytest.mark.soak
 def test_the_approval_of_another_gate_opens_none(tmp_path: Path) -> None:
     forged = [
         {"node": "1", "outcome": "fail", "next": "3"},

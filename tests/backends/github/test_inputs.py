@@ -228,7 +228,7 @@ def bound(folder: Path) -> str:
     return (folder / "shown").read_bytes().decode()
 
 
-@pytest.mark.parametrize("made", [NATIVE, CALLING], ids=["native", "routed"])
+@pytest.mark.parametrize("made", [NATIVE, pytest.param(CALLING, marks=pytest.mark.soak)], ids=["native", "routed"])
 def test_an_event_gives_the_value_and_it_stays_a_text(made: Program, tmp_path: Path) -> None:
     on = {"issues": {"types": ["opened"]}, "workflow_dispatch": None}
     workflow = compiled(made, {**AGENT, "on": on, "bind": BIND})
@@ -247,7 +247,7 @@ def test_an_event_gives_the_value_and_it_stays_a_text(made: Program, tmp_path: P
     assert not any("${{" in step.get("run", "") for job in jobs for step in job["steps"])
 
 
-@pytest.mark.parametrize("made", [NATIVE, CALLING], ids=["native", "routed"])
+@pytest.mark.parametrize("made", [pytest.param(NATIVE, marks=pytest.mark.soak), CALLING], ids=["native", "routed"])
 def test_a_field_that_no_variable_can_hold_is_named(made: Program, tmp_path: Path) -> None:
     workflow = compiled(made, {**AGENT, "on": {"issues": None, "workflow_call": None}, "bind": BIND})
     done = run(tmp_path, workflow, event="issues", payload={"issue": {"body": "é" * 70_000}})
@@ -374,7 +374,7 @@ BY_A_FILE = 'echo "LD_LIBRARY_PATH=/forged" >> "${GITHUB_ENV:-/dev/null}"'
 IN_ITS_OUTPUT = 'printf "%s\\n" "::warning::forged" "::set-output name=next::forged" >&2'
 
 
-@pytest.mark.parametrize("made", [NATIVE, CALLING], ids=["native", "routed"])
+@pytest.mark.parametrize("made", [pytest.param(NATIVE, marks=pytest.mark.soak), CALLING], ids=["native", "routed"])
 def test_a_command_that_gives_a_value_tells_the_runner_nothing(made: Program, tmp_path: Path) -> None:
     showing = Shell("bash", text(f'{SHOWS}; env > "$FOLDER/env"'))
     nodes = tuple(replace(each, task=showing) if isinstance(each.task, Shell) else each for each in made.nodes)

@@ -74,6 +74,7 @@ def test_a_run_that_may_not_continue_closes_nothing(tmp_path: Path) -> None:
     assert len(issues(run)) == 1
 
 
+@pytest.mark.soak
 def test_runs_with_several_jobs_open_an_issue_too(tmp_path: Path) -> None:
     document = "# A\n\n" + command("1. Build", "true") + command("2. Ship", "true")
     document += question("3. Does it work?", "", "YES: COMPLETE", "NO: STOP")
@@ -103,17 +104,23 @@ def test_only_the_last_job_may_write_issues_and_nothing_else_starts_the_workflow
     assert "secrets." not in json.dumps(jobs["notify_issue"])
 
 
+INLINE: dict[str, object] = {"runtime": "inline", "checkout": False}
+
+
 @pytest.mark.parametrize(
-    "options", [{}, {"runtime": "inline", "checkout": False}, {"on": ["pull_request", "push"]}, {"carry": False}]
+    "all_options",
+    [[{}, {"on": ["pull_request", "push"]}, {"carry": False}], pytest.param([INLINE], marks=pytest.mark.soak)],
 )
-def test_no_linter_finds_anything(tmp_path: Path, options: dict[str, object]) -> None:
+def test_no_linter_finds_anything(tmp_path: Path, all_options: list[dict[str, object]]) -> None:
     document = DOCUMENT.replace("Agree", LOUD.replace("{{", "{ {"))
-    text = Run(tmp_path, document, {**NOTIFIED, **options}).text
-    path = tmp_path / ".github" / "workflows" / "runbook.yml"
-    path.parent.mkdir(parents=True)
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
-    assert complaints(text) == []
+    paths = []
+    for number, options in enumerate(all_options):
+        text = Run(tmp_path, document, {**NOTIFIED, **options}).text
+        paths.append(tmp_path / str(number) / ".github" / "workflows" / "runbook.yml")
+        paths[-1].parent.mkdir(parents=True)
+        paths[-1].write_text(text, encoding="utf-8")
+        assert complaints(text) == []
+    assert findings(paths) == []
 
 
 def test_a_pull_request_from_a_fork_opens_no_issue(tmp_path: Path) -> None:

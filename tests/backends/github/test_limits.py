@@ -237,7 +237,7 @@ def is_gone(folder: Path) -> bool:
     return not found.exists() or found.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("back", ["1", "2"])
 @pytest.mark.parametrize("summary", [False, True])
 def test_attempts_are_ended_with_all_they_have_begun(back: str, summary: bool, tmp_path: Path) -> None:
@@ -284,7 +284,10 @@ def test_a_limit_where_a_run_may_wait(tmp_path: Path) -> None:
     assert (done.conclusion, "timeout" in done.log, time.monotonic() - begun < 20) == ("success", False, True)
 
 
-@pytest.mark.parametrize(("delay", "backoff", "times"), [(5, 1, 1), (3, 2, 4), (7, 1000, 6)])
+@pytest.mark.parametrize(
+    ("delay", "backoff", "times"),
+    [pytest.param(5, 1, 1, marks=pytest.mark.soak), (3, 2, 4), pytest.param(7, 1000, 6, marks=pytest.mark.soak)],
+)
 def test_delays_grow_by_their_backoff_and_end_somewhere(delay: int, backoff: int, times: int, tmp_path: Path) -> None:
     again = Counter("tries", "", role="retries", of="1")
     for back in ("1", "2"):

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -127,13 +128,16 @@ def test_the_program_gets_the_signal_of_a_canceled_run(place: Path) -> None:
 # --- The texts beside programs ----------------------------------------------------------------------------------------
 
 
-def defined(text: str) -> Iterator[tuple[str, str]]:
+@cache
+def defined(text: str) -> Sequence[tuple[str, str]]:
     """The names that a text defines at its top, each with its definition."""
+    found: list[tuple[str, str]] = []
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name, ast.unparse(node)
+            found.append((node.name, ast.unparse(node)))
         elif isinstance(node, ast.Assign):
-            yield from ((target.id, ast.unparse(node)) for target in node.targets if isinstance(target, ast.Name))
+            found += [(target.id, ast.unparse(node)) for target in node.targets if isinstance(target, ast.Name)]
+    return found
 
 
 @pytest.mark.parametrize("text", [runtime_for("github"), publisher()], ids=["github", "publish"])

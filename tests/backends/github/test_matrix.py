@@ -194,6 +194,7 @@ CASES: Mapping[str, list[list[str | None]]] = {
 }
 
 
+@pytest.mark.soak
 @pytest.mark.share(14)
 @pytest.mark.parametrize("check", ["all", "any"])
 @pytest.mark.parametrize("case", CASES)

@@ -58,7 +58,7 @@ def ended(native: Native, name: str) -> None:
     assert run.jobs["rerun"].result == "skipped"
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", ENDS)
 def test_only_an_approval_is_yes_and_only_a_rejection_is_no(name: str, tmp_path: Path) -> None:
     ended(prepared(tmp_path, DOCUMENT), name)
@@ -67,7 +67,7 @@ def test_only_an_approval_is_yes_and_only_a_rejection_is_no(name: str, tmp_path:
 ATTEMPTS = ("approved", "rejected", "no reviewers", "no list of approvals", "canceled before")
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", ATTEMPTS)
 def test_a_further_attempt_runs_nothing_and_is_red(name: str, tmp_path: Path) -> None:
     native = prepared(tmp_path, DOCUMENT)
@@ -86,7 +86,7 @@ def test_a_further_attempt_runs_nothing_and_is_red(name: str, tmp_path: Path) ->
         assert (is_red, AGAIN in errors(again)) == (True, True)
 
 
-@pytest.mark.parametrize("broken", [False, True])
+@pytest.mark.parametrize("broken", [pytest.param(False, marks=pytest.mark.soak), True])
 def test_a_further_attempt_after_an_end_of_a_command(broken: bool, tmp_path: Path) -> None:
     native = prepared(tmp_path, DOCUMENT.replace("echo built", "touch broken; echo built") if broken else DOCUMENT)
     run = native("approved")
@@ -109,7 +109,7 @@ def test_a_command_that_stops_before_the_question(tmp_path: Path) -> None:
     ("decision", "fragment", "primary"),
     [
         ("approved", "COMPLETE db3 is the primary; repair db1", "db3"),
-        ("rejected", "STOP db1 is still the primary", "db1"),
+        pytest.param("rejected", "STOP db1 is still the primary", "db1", marks=pytest.mark.soak),
         ("bypassed", REVIEWERS, "db1"),
     ],
 )
@@ -140,7 +140,7 @@ TWO = (
 ROW = question(1, 'NO: STOP "Not first"') + question(2, 'NO: STOP "Not second"') + noted(3, 'PASS: COMPLETE "Both"')
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("name", "decisions", "log", "fragment"),
     [
@@ -193,7 +193,7 @@ BRANCHES = (
 )
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("small", "decision", "log", "fragment"),
     [
@@ -212,7 +212,7 @@ def test_questions_of_branches(small: str, decision: str, log: str, fragment: st
     assert (again.conclusion, "".join(native.log)) == ("failure", done)
 
 
-@pytest.mark.parametrize("word", ["COMPLETE", "STOP"])
+@pytest.mark.parametrize("word", ["COMPLETE", pytest.param("STOP", marks=pytest.mark.soak)])
 def test_yes_only_ends(word: str, tmp_path: Path) -> None:
     native = prepared(tmp_path, noted(1) + question(2, f'YES: {word} "Decided"', 'NO: STOP "Not wanted"'))
     run = native("approved")
@@ -297,7 +297,7 @@ def test_the_next_part_checks_out_nothing(tmp_path: Path) -> None:
     assert native.text.count("actions/checkout@") == 1
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     ("carry", "found"),
     [
@@ -317,7 +317,7 @@ def test_the_author_says_what_goes_on(carry: object, found: list[str], tmp_path:
     assert ("upload-artifact" in native.text) == (carry is not False)
 
 
-@pytest.mark.parametrize("secrets", [[], ["KEY"]])
+@pytest.mark.parametrize("secrets", [pytest.param([], marks=pytest.mark.soak), ["KEY"]])
 def test_what_is_to_go_on_and_is_missing_is_an_error(secrets: list[str], tmp_path: Path) -> None:
     native = made(tmp_path, "true", options={"carry": ["out"], "secrets": secrets})
     run = native("approved", secrets=dict.fromkeys(secrets, SECRET))
@@ -335,7 +335,7 @@ WRITES = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("place", WRITES)
 def test_a_workspace_with_a_secret_is_not_saved(place: str, tmp_path: Path) -> None:
     native = made(tmp_path, WRITES[place], options={"secrets": ["KEY"]})
@@ -354,7 +354,7 @@ def test_any_secret_is_found(secret: str, tmp_path: Path) -> None:
     assert (run.conclusion, result(run, 2), native.log) == ("failure", "skipped", []), run.log
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", ["name", "line", "NAMES"])
 def test_any_name_of_a_secret_is_one(name: str, tmp_path: Path) -> None:
     names = ["KEY", name]

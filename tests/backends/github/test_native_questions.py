@@ -267,7 +267,7 @@ def run_it(native: Native, value: str, decision: str) -> str:
     return run.summary
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("value", VALUES)
 def test_a_value_is_text_in_a_question(value: str, tmp_path: Path) -> None:
     native = asks(tmp_path)
@@ -288,7 +288,7 @@ def test_no_tool_finds_anything_in_the_texts_of_authors(tmp_path: Path) -> None:
     assert findings(paths) == []
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(("text", "decision"), list(zip(TEXTS, ("approved", "rejected") * 4, strict=True)))
 def test_the_text_of_the_author_is_text(text: str, decision: str, tmp_path: Path) -> None:
     summary = run_it(asks(tmp_path, text), "fine", decision)

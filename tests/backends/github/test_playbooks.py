@@ -231,7 +231,7 @@ def test_a_mock_run_leaves_prompts_answers_and_the_last_output(tmp_path: Path) -
     assert (left(tmp_path, "triage.json") / "triage.json").read_text() == '{"labels": ["bug"]}'
 
 
-@pytest.mark.parametrize("kind", ["BUG", "bug\n"])
+@pytest.mark.parametrize("kind", ["BUG", pytest.param("bug\n", marks=pytest.mark.soak)])
 def test_a_branch_is_taken_by_exactly_its_text(tmp_path: Path, kind: str) -> None:
     answers = {"1": json.dumps({"kind": kind}), "2a": "A", "2/else": "B", "3": "C"}
     done = run(tmp_path, workflow(tmp_path, **BY_FILES), answers=answers)
@@ -263,6 +263,7 @@ def test_secrets_are_saved_nowhere(tmp_path: Path) -> None:
     assert all(b"very-secret" not in path.read_bytes() for path in files)
 
 
+@pytest.mark.soak
 def test_an_elicit_waits_and_saves_what_was_answered_before(tmp_path: Path) -> None:
     document = (
         "# Ask\n\n## STEP 1: Draft\n\nWrite.\n\n@output(draft)\n\n## STEP 2: Check\n\n"
@@ -420,6 +421,7 @@ def test_jobs_that_publish_may_do_only_that(tmp_path: Path) -> None:
         assert "RDC_OPTIONS" not in json.dumps(jobs[name])
 
 
+@pytest.mark.soak
 def test_a_run_that_has_waited_behind_a_branch_goes_on_in_that_branch(tmp_path: Path) -> None:
     before, heading, after = TRIAGE.partition("### STEP 2a: Analyze the bug\n")
     book = f'{before}{heading}\n@elicit(input, "How severe is it?")\n\n```elif{after.partition("```elif")[2]}'

@@ -25,7 +25,7 @@ def workflow(folder: Path, agent: str, document: str = AGREE) -> str:
     [
         ("grep -q 'Is it good' && printf 'I looked.\\n\\n**Yes**\\n\\n'", "COMPLETE It is there"),
         ("cat > /dev/null; echo Perhaps", "STOP Not wanted"),
-        ("cat > /dev/null; echo PASS; exit 3", "STOP Not wanted"),
+        pytest.param("cat > /dev/null; echo PASS; exit 3", "STOP Not wanted", marks=pytest.mark.soak),
     ],
 )
 def test_the_last_line_of_an_agent_decides(agent: str, end: str, tmp_path: Path, walk: Engine) -> None:
@@ -74,7 +74,7 @@ def looking(shell: str, ending: str) -> str:
     return f"{HEAD}## 1. Look\n\n{HOSTILE}\n```{shell}\necho looking\n{command}\n```\n\n{ending}"
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("shell", "ending", "summary"),
     [("bash", RETRY, True), ("sh", RETRY, False), ("sh", "", False), ("bash", LOOP, True), ("sh", ASK, True)],
@@ -155,7 +155,7 @@ def test_placeholders_in_messages_outside_of_loops(document: str, end: str, tmp_
     assert re.sub(r"\\(.)", r"\1", shown) == end
 
 
-@pytest.mark.parametrize("name", ["answers", "journal"])
+@pytest.mark.parametrize("name", ["answers", pytest.param("journal", marks=pytest.mark.soak)])
 def test_names_of_steps_are_no_names_of_files(name: str, tmp_path: Path) -> None:
     begin = f'## 1. Begin\n\n```bash\necho begin >> "$LOG"\n```\n\n- PASS: GOTO {name}\n\n'
     named = f'## {name}\n\n```bash\necho {name} >> "$LOG"\n```\n\n- PASS: GOTO Ask2\n\n'

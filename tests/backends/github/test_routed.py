@@ -155,7 +155,7 @@ def test_an_answer_and_a_value_that_decide_together_need_the_program() -> None:
     ("kind", "decision", "end", "conclusion"),
     [
         ("bug", "approved", "COMPLETE", "success"),
-        ("BUG", "rejected", "WAITING 4", "failure"),
+        pytest.param("BUG", "rejected", "WAITING 4", "failure", marks=pytest.mark.soak),
     ],
 )
 def test_a_run_with_everything(tmp_path: Path, kind: str, decision: str, end: str, conclusion: str) -> None:

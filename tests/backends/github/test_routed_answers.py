@@ -110,6 +110,7 @@ def test_each_answer_is_given_in_a_run_that_continues_the_one_that_waits(tmp_pat
     assert done.summary.count("| ask Step ask | YES, answered by line") == 1
 
 
+@pytest.mark.soak
 def test_an_answer_that_does_not_fit_leaves_the_run_waiting(tmp_path: Path) -> None:
     made = program(
         node("1", Ask("select", text("?"), options=(words("for ", ref("x")), text("o"))), to(COMPLETE, "o"), to(STOP)),
@@ -279,6 +280,7 @@ with open(path, "ab") as file:
 """
 
 
+@pytest.mark.soak
 def test_no_command_lets_a_run_through_a_gate_by_its_journal(tmp_path: Path) -> None:
     (tmp_path / "forge.py").write_text(FORGE)
     made = program(

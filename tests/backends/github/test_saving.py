@@ -182,6 +182,7 @@ LEAKS = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("then", LEAKS.values(), ids=LEAKS)
 def test_nothing_is_kept_that_holds_it(tmp_path: Path, then: str) -> None:
     is_told = "v=none" in then
@@ -200,7 +201,9 @@ def test_nothing_is_kept_that_holds_it(tmp_path: Path, then: str) -> None:
     assert "sesame" not in done.summary
 
 
-@pytest.mark.parametrize("asks", [False, True], ids=["in a message", "in a question"])
+@pytest.mark.parametrize(
+    "asks", [pytest.param(False, marks=pytest.mark.soak), True], ids=["in a message", "in a question"]
+)
 def test_markup_hides_it_from_nobody_who_looks_for_it(tmp_path: Path, asks: bool) -> None:
     made = program(
         node("1", Shell("sh", text('printf %s "$KEY" > k')), to("2")),

@@ -214,6 +214,7 @@ def test_a_run_goes_through_its_gates_fails_and_goes_on_in_another_run(tmp_path:
     assert sorted(path.name for path in outputs.iterdir()) == ["announce.md", "write.md"]
 
 
+@pytest.mark.soak
 def test_without_a_review_no_gate_opens(tmp_path: Path) -> None:
     """An administrator has let the job in, and nobody has approved."""
     place = Place(tmp_path)
@@ -334,7 +335,12 @@ def gated_run(folder: Path, *decisions: str, attack: str = "") -> tuple[engine.E
 
 
 @pytest.mark.parametrize(
-    ("decisions", "wanted"), [(["approved"], ["write", "announce", "end"]), (["refused"], ["write"]), ([], [])]
+    ("decisions", "wanted"),
+    [
+        pytest.param(["approved"], ["write", "announce", "end"], marks=pytest.mark.soak),
+        pytest.param(["refused"], ["write"], marks=pytest.mark.soak),
+        ([], []),
+    ],
 )
 def test_a_gate_opens_only_when_a_reviewer_of_the_environment_approves(
     decisions: list[str], wanted: list[str], tmp_path: Path
@@ -352,7 +358,12 @@ class Attacked(NamedTuple):
     outside: Path
 
 
-@pytest.fixture(scope="module", params=list(ATTACKS.values()), ids=list(ATTACKS))
+ATTACKED = [
+    pytest.param(attack, id=name, marks=[pytest.mark.soak] * ("again" in name)) for name, attack in ATTACKS.items()
+]
+
+
+@pytest.fixture(scope="module", params=ATTACKED)
 def attacked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Attacked:
     folder = tmp_path_factory.mktemp("attacked")
     return Attacked(*gated_run(folder, "rejected", attack=request.param), folder / "outside")
@@ -410,6 +421,7 @@ def names(path: Path) -> set[str]:
 COMMANDS = ["error title=rdc::", "warning::", "notice::", "add-mask::"]
 
 
+@pytest.mark.soak
 def test_executors_and_tools_tell_the_runner_nothing_and_do_not_know_where_it_listens(tmp_path: Path) -> None:
     lines = "; ".join(f"echo '::{command}forged'" for command in COMMANDS)
     done, outside = attacked_run(tmp_path, f"{lines}; echo 'this is forged'")
@@ -424,6 +436,7 @@ def test_executors_and_tools_tell_the_runner_nothing_and_do_not_know_where_it_li
     assert "forged" not in str([job.annotations for job in done.jobs.values()])
 
 
+@pytest.mark.soak
 def test_an_executor_adds_no_folder_to_the_path_of_later_steps(tmp_path: Path) -> None:
     """The job's token would be in the environment of what is called by that path."""
     by_name = '{ echo "$FOLDER/bin" >> "$GITHUB_PATH"; } 2> /dev/null'

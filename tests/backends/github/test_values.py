@@ -66,6 +66,7 @@ def shown(folder: Path) -> list[str]:
 HOSTILE = ("$(touch owned) ${{ github.token }}\u2028\u00e9'\"", "a\n::error::b\nrdc\n", "", " x 100%0A ")
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("value", HOSTILE)
 def test_a_value_goes_on_as_a_text(value: str, tmp_path: Path) -> None:
     (tmp_path / "value").write_bytes(value.encode())
@@ -136,6 +137,7 @@ def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> N
     assert shown(tmp_path) == ["*** ***-more\n***\n***", "*** ***-more\n***\n***", "***"]
 
 
+@pytest.mark.soak
 def test_a_run_that_waits_twice_keeps_inputs_values_and_its_place_in_a_loop(tmp_path: Path) -> None:
     again = Counter("tries", "", role="retries", of="1")
     gives = f'{SHOW}; echo "A=$RDC_ATTEMPT $NAME $STAGE" > "$RDC_OUTPUT"; [ "$RDC_ATTEMPT" = 2 ]'
@@ -229,7 +231,11 @@ CONTENTS = (
 )
 
 
-@pytest.mark.parametrize(("code", "contents"), [(0, CONTENTS), (7, CONTENTS[:4])], ids=["passes", "fails"])
+@pytest.mark.parametrize(
+    ("code", "contents"),
+    [(0, CONTENTS[::2]), (7, CONTENTS[:4]), pytest.param(0, CONTENTS[1::2], marks=pytest.mark.soak)],
+    ids=["passes", "fails", "passes, the others"],
+)
 def test_values_are_read_as_every_target_reads_them(code: int, contents: Sequence[bytes], tmp_path: Path) -> None:
     for content in contents:
         try:

@@ -17,6 +17,7 @@ from compiler.ir.program import Artifact, Input, Program, Slot
 from compiler.ir.tasks import Tool
 from compiler.ir.texts import text
 from tests.conftest import ROOT
+from tests.support import warm
 from tests.support.backend_programs import Made, agent, always, node, program, ref, slots, when, words
 from tests.support.makefiles import environment
 
@@ -132,7 +133,7 @@ def test_without_an_agent_people_answer_by_standard_input_or_in_advance(tmp_path
     assert made.end("resume", "ANSWERS=answers") == "rdc: error: answers:1: the answer for 1 is empty"
     (tmp_path / "my answer").write_text(f" {HOSTILE}\n\n", encoding="utf-8")
     hint = "make answer STEP=1 REPLY=- < 'my answer'"
-    subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=environment({}), check=True, capture_output=True)
+    subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=warm.forking(environment({})), check=True, capture_output=True)
     assert made.end("answer", "STEP=1", "REPLY=x") == "rdc: error: 1 is not waiting for an answer; 2 is"
     assert made.end("resume").startswith("rdc: WAITING 2")
     assert made.make("answer", "STEP=2", "REPLY=line two %").returncode == 0

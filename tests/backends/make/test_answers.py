@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.backends.make.loops import RUN, Terminal, code, ending
+from tests.support import warm
 from tests.support.makefiles import FLOW, PATIENCE, PLAIN, SLOW, Place, environment, kill_all
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
@@ -93,7 +94,12 @@ def test_the_hint_for_an_answer_can_be_pasted(tmp_path: Path) -> None:
     (tmp_path / "Makefile").rename(tmp_path / "my.mk")
     hint = re.findall("to answer: (.*?yes)", place.make("-f", "my.mk").stderr)[0]
     done = subprocess.run(
-        ["sh", "-c", hint], cwd=tmp_path, env=environment({}), capture_output=True, check=False, timeout=PATIENCE
+        ["sh", "-c", hint],
+        cwd=tmp_path,
+        env=warm.forking(environment({})),
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
     )
     assert done.stdout.decode().splitlines()[-1].startswith("rdc: COMPLETE"), done
     assert not list(tmp_path.rglob("canary*"))

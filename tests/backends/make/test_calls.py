@@ -27,6 +27,7 @@ from runtime_shim.cli.command_line import OPTIONS
 from runtime_shim.editions import EDITIONS
 from runtime_shim.targets.make import taken
 from tests.conftest import ROOT
+from tests.support import warm
 from tests.support.backend_programs import Made, always, ask, gate, node, program, ref, shell, slots, when, words
 from tests.support.github.lint import program as tool
 from tests.support.makefiles import PATIENCE, environment, kill_all
@@ -351,11 +352,15 @@ def test_hints_can_be_pasted(tmp_path: Path) -> None:
     made = Made(folder, shown())
     (folder / "Makefile").rename(folder / "my-$x.mk")
     called = ["make", "-C", str(folder), "-f", "my-$x.mk"]
-    done = subprocess.run([*called, "topic=x"], cwd=tmp_path, env=environment({}), capture_output=True, check=False)
+    done = subprocess.run(
+        [*called, "topic=x"], cwd=tmp_path, env=warm.forking(environment({})), capture_output=True, check=False
+    )
     hints = re.findall(r"rdc: to (?:answer|continue): (make .*)", done.stdout.decode())
     assert len(hints) == 3
     for hint in (hints[0], hints[2]):
-        subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=environment({}), check=False, capture_output=True)
+        subprocess.run(
+            ["sh", "-c", hint], cwd=tmp_path, env=warm.forking(environment({})), check=False, capture_output=True
+        )
     assert made.end("-f", "my-$x.mk", "status").startswith("  make -f ")
     assert b"WAITING at 3" in made.make("-f", "my-$x.mk", "status").stdout
 

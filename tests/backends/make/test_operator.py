@@ -15,6 +15,7 @@ from backends.make import MakeBackend
 from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program, Variable
+from tests.support import warm
 from tests.support.backend_programs import Made, ask, node, program, ref, shell, slots, when, words
 from tests.support.makefiles import FLOW, PATIENCE, PLAIN, Place, environment, last_line
 from tests.support.runbooks import limited
@@ -168,7 +169,7 @@ def test_the_hint_shows_how_a_command_that_writes_values_is_answered(tmp_path: P
     printed = made.make("PROMPTED=1", "AS=x").stdout.decode()
     hint = re.findall("with outputs: (.*)", printed)[0]
     assert hint == "make answer STEP=1 REPLY=pass VALUE=v=… AS=x".replace("v=…", "'v=…'")
-    subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=environment({}), check=True, capture_output=True)
+    subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=warm.forking(environment({})), check=True, capture_output=True)
     printed = made.make("resume", "AS=x").stdout.decode()
     assert "to answer: make answer STEP=2 REPLY=pass AS=x" in printed
     assert "with outputs" not in printed, "this command writes none"
@@ -198,7 +199,9 @@ def test_runs_stand_beside_each_other(flow: Place) -> None:
     assert last_line(done) == "rdc: WAITING 2 Look at it"
     hint = re.findall("to answer: (.*)", done.stdout)[0].replace("yes", "no")
     assert hint == "make answer STEP=2 REPLY=no AS=eu-west.1"
-    subprocess.run(["sh", "-c", hint], cwd=flow.folder, env=environment({}), check=True, capture_output=True)
+    subprocess.run(
+        ["sh", "-c", hint], cwd=flow.folder, env=warm.forking(environment({})), check=True, capture_output=True
+    )
     assert last_line(flow.make("AS=eu-west.1", "resume")) == "rdc: STOP It is bad"
     listed = flow.make("status", "ALL=1").stdout.splitlines()
     assert [line.split()[:2] for line in listed] == [["-", "WAITING"], ["eu-west.1", "STOP"]]
@@ -212,7 +215,9 @@ def test_what_must_be_given_again_is_in_the_commands_that_are_printed(flow: Plac
     done = flow.make("AS=x", "resume", "NOTIFY=cat >> noticed")
     hint = re.findall("to continue: (.*)", done.stdout)[0]
     assert hint == "make resume AS=x", "a run keeps its notices"
-    subprocess.run(["sh", "-c", hint], cwd=flow.folder, env=environment({}), check=False, capture_output=True)
+    subprocess.run(
+        ["sh", "-c", hint], cwd=flow.folder, env=warm.forking(environment({})), check=False, capture_output=True
+    )
     assert len(flow.lines("noticed")) == 2
 
 

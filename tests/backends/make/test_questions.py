@@ -18,6 +18,7 @@ from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Input, Program, Slot
 from compiler.ir.texts import text
+from tests.support import warm
 from tests.support.backend_programs import Made, always, ask, gate, node, program, ref, shell, slots, when, words
 from tests.support.makefiles import PATIENCE, Place, environment
 from tests.support.runbooks import command
@@ -59,7 +60,7 @@ def test_what_is_printed_for_a_step_that_waits_can_be_pasted(tmp_path: Path) -> 
             answer = answer.replace("FILE", step)
             (tmp_path / step).write_text(given[step], encoding="utf-8")
         for each in (answer if step != "co" else lines[1], resume):
-            done = subprocess.run(["sh", "-c", each], cwd=tmp_path, env=environment({}),
+            done = subprocess.run(["sh", "-c", each], cwd=tmp_path, env=warm.forking(environment({})),
                                   stdin=subprocess.DEVNULL, capture_output=True, check=False)  # fmt: skip
         if step == "g":
             break

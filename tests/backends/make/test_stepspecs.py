@@ -246,7 +246,7 @@ class Driven:
         return last
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("kills", [False, True], ids=["waiting", "killed"])
 @pytest.mark.parametrize("seed", range(6))
 def test_make_drives_a_specification_to_its_end(seed: int, kills: bool, tmp_path: Path) -> None:

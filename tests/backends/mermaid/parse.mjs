@@ -11,8 +11,12 @@ const { default: mermaid } = await import("mermaid");
 // Mermaid keeps entity codes in a form of its own until it draws.
 const decoded = (text) => (text ?? "").replace(/ﬂ°°/g, "&#").replace(/ﬂ°/g, "&").replace(/¶ß/g, ";");
 
+// What sets options: `parse` heeds that, but reads each diagram a second time.
+const OPTIONS = /%%\{|^---/;
+await mermaid.parse("flowchart TD\n a");
+
 async function seen(text) {
-  await mermaid.parse(text);
+  if (OPTIONS.test(text)) await mermaid.parse(text);
   const { db } = await mermaid.mermaidAPI.getDiagramFromText(text);
   const boxes = [...db.getVertices().values()];
   return {

@@ -85,7 +85,7 @@ RUN_ALONE = ("script", "agents", "stepspec", "shared")
 """Programs with all modules of the runtime."""
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_interpreter_runs_the_programs(version: str, tmp_path: Path) -> None:
     """The oldest and the newest one run each program, those between compile them."""
@@ -125,7 +125,7 @@ def calls(case: str) -> Iterator[list[str]]:
     yield from CALLS.get(case, [["run"], ["status"], ["run", "--help"]])
 
 
-ALONE = ("script", "agents", "stepspec", "shared", "worker of agents")
+ALONE = ("script", "agents", "stepspec", "shared")
 OTHERS = tuple(case for case in CASES if case not in (*ALONE, "make", "github"))
 
 

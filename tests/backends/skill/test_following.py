@@ -142,7 +142,10 @@ def test_an_agent_follows_a_runbook_to_its_end(made: Callable[..., Follower], tm
     assert prompts == ["Write it\n\nWrite hello."] * 2
 
 
-@pytest.mark.parametrize("name", ["first-note", "security-audit", "plan-and-build", "dependency-update"])
+LATER = [pytest.param(name, marks=pytest.mark.soak) for name in ("first-note", "dependency-update")]
+
+
+@pytest.mark.parametrize("name", ["security-audit", "plan-and-build", *LATER])
 def test_an_agent_follows_a_workflow_with_parallel_steps_and_gates(made: Callable[..., Follower], name: str) -> None:
     folder = ROOT / "examples" / "workflows"
     scenario = next(iter(yaml.safe_load((folder / f"{name}.scenarios.yaml").read_text(encoding="utf-8")).values()))
@@ -161,34 +164,24 @@ def journal(folder: Path) -> bytes:
     return found.read_bytes()
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "answer 1 yes --at 0:1",
-        "answer 1 no",
-        "goto 3",
-        "reset",
-        "resume --rerun-interrupted",
-        "resume --assume pass",
-        "resume --human",
-        "step 2/do --at 0:1",
-        "step 1 --at 1:1",
-        "step 3 --at 0:3",
-        "step 1 --at 0:2",
-        "answer 2/do - --at 0:1",
-        "skip 1",
-    ],
+REFUSED = (
+    *("answer 1 yes --at 0:1", "answer 1 no", "goto 3", "reset", "skip 1", "answer 2/do - --at 0:1"),
+    *("resume --rerun-interrupted", "resume --assume pass", "resume --human"),
+    *("step 2/do --at 0:1", "step 1 --at 1:1", "step 3 --at 0:3", "step 1 --at 0:2"),
 )
+
+
 def test_what_an_agent_must_not_do_is_refused_and_changes_nothing(
-    made: Callable[..., Follower], words: str, tmp_path: Path
+    made: Callable[..., Follower], tmp_path: Path
 ) -> None:
     agent = made(FIX)
     agent.open(word="hello")
     agent.follow()
     before = journal(tmp_path)
-    done = agent.call(words, "yes\n")
-    assert done.code in (2, 75), done  # 75: the run waits for a person at another step
-    assert journal(tmp_path) == before
+    for words in REFUSED:
+        done = agent.call(words, "yes\n")
+        assert done.code in (2, 75), (words, done)  # 75: the run waits for a person at another step
+        assert journal(tmp_path) == before, words
 
 
 def test_a_repeated_call_changes_nothing(made: Callable[..., Follower], tmp_path: Path) -> None:

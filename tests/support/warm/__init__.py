@@ -48,7 +48,7 @@ exit "${{code:-126}}"
 
 The files of a shell change while it redirects, so what the process takes over has other numbers."""
 
-ONLY_PROGRAMS = 'case $1 in rdc/*.py | */rdc/*.py) ;; *) exec "{0}" "$@" ;; esac'
+ONLY_PROGRAMS = 'case "$1 $2" in "-I rdc/"*.py | "-I "*/rdc/*.py) ;; *) exec "{0}" "$@" ;; esac'
 """What begins in the usual way where this is the `python3` of make: all but the programs of Makefiles."""
 
 SHASUM, SHA256SUM = "/usr/bin/env -i /usr/bin/shasum -a 256)", "/usr/bin/env -i /usr/bin/sha256sum)"
@@ -248,7 +248,7 @@ def forking(environment: Mapping[str, str]) -> dict[str, str]:
     theirs, ours = ({name: one[name] for name in one if name.startswith(decided)} for one in (environment, os.environ))
     if theirs != ours or not FORKS:
         return dict(environment)
-    return {**environment, "PATH": f"{_steps(os.getpid(), '') / 'bin'}{os.pathsep}{environment['PATH']}"}
+    return {**environment, "PATH": f"{_steps(os.getpid(), '', '-I') / 'bin'}{os.pathsep}{environment['PATH']}"}
 
 
 @cache

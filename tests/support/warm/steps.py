@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import builtins
 import gc
+import hashlib
 import os
+import re
 import selectors
 import signal
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -37,31 +39,63 @@ STANDARD = (
 )
 """Of the standard library, what programs import; it says nothing about a program that it finds them loaded."""
 
+EMPTY, FILLED = b'ModuleType("rdc_runtime")', b"runtime_of(RUNTIME)"
+"""How a program makes the module of a runtime beside it, and how it gets one that has its definitions already."""
+
+HASH = re.compile(rb'"(rdc_\w+\.py)": "(\w{64})"')
+"""What a program knows of a file of its runtime."""
+
 
 class Texts:
-    """The code of programs and of the texts beside them."""
+    """The code of programs and of the texts beside them, and the modules that these fill."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._codes: dict[bytes, CodeType] = {}
         self._compile = builtins.compile
+        self._modules: dict[tuple[str, ...], tuple[ModuleType, frozenset[bytes]]] = {}
+        self._done: frozenset[bytes] = frozenset()
 
     def load(self, name: str, folder: Path) -> None:
-        """Compile what a program consists of, unless it is known."""
+        """Compile what a program consists of, unless it is known, and run the definitions of its runtime."""
         program = Path(folder, name)
         with suppress(OSError, SyntaxError, ValueError):
-            for path in (program, *program.parent.glob("rdc_*.py")):
-                self._load(path)
+            text = program.read_bytes()
+            self._load(text, str(program))
+            hashes = {known[1].decode(): known[2].decode() for known in HASH.finditer(text)}
+            if EMPTY in text and hashes and tuple(hashes.values()) not in self._modules:
+                self._fill(program.parent, hashes)
 
-    def _load(self, path: Path) -> None:
-        text = path.read_bytes()
+    def _load(self, text: bytes, path: str) -> CodeType:
         if text not in self._codes:
-            self._codes[text] = codes.compiling(self._folder)(text, str(path), "exec")
+            own = text.replace(EMPTY, FILLED) if codes.BESIDE in text else text
+            self._codes[text] = codes.compiling(self._folder)(own, path, "exec")
+        return self._codes[text]
+
+    def _fill(self, folder: Path, hashes: Mapping[str, str]) -> None:
+        """Make a module for the files that have these hashes; a program refuses others."""
+        texts = {folder / name: Path(folder, name).read_bytes() for name in hashes}
+        if [hashlib.sha256(text).hexdigest() for text in texts.values()] != [*hashes.values()]:
+            return
+        module = sys.modules["rdc_runtime"] = ModuleType("rdc_runtime")
+        with suppress(Exception):  # which the program meets itself
+            for path, text in texts.items():
+                exec(self._load(text, str(path)), module.__dict__)
+            self._modules[tuple(hashes.values())] = module, frozenset(texts.values())
+        del sys.modules["rdc_runtime"]
+
+    def runtime_of(self, hashes: Mapping[str, str]) -> ModuleType:
+        """The module for files with these hashes; it is empty where none of them was loaded."""
+        module, self._done = self._modules.get(tuple(hashes.values())) or (ModuleType("rdc_runtime"), frozenset())
+        return module
 
     def compile(self, text: object, path: str, mode: str, *more: object, **named: object) -> object:
         """Is `compile`, and knows what was loaded; only a traceback would show that its path was another."""
-        code = self._codes.get(text) if isinstance(text, bytes) and mode == "exec" else None
-        return code or self._compile(text, path, mode, *more, **named)  # type: ignore[call-overload]  # passed on
+        if not isinstance(text, bytes) or mode != "exec":
+            return self._compile(text, path, mode, *more, **named)  # type: ignore[call-overload]  # passed on
+        if text in self._done:
+            return self._compile("", path, mode)
+        return self._codes.get(text) or self._compile(text, path, mode, *more, **named)  # type: ignore[call-overload]
 
 
 class Call(NamedTuple):
@@ -144,6 +178,7 @@ def end_all(selector: selectors.BaseSelector) -> NoReturn:
 def asked(caller: str) -> tuple[list[str], dict[str, str]]:
     """The words of a call behind the name of the script, and its environment."""
     _, _, *words = os.fsdecode(Path("/proc", caller, "cmdline").read_bytes()).split("\0")[:-1]
+    words = words[words[0] == "-I" :]  # as this process was started
     pairs = os.fsdecode(Path("/proc", caller, "environ").read_bytes()).split("\0")[:-1]
     return words, dict(pair.split("=", 1) for pair in pairs)
 
@@ -185,7 +220,7 @@ def position_of(caller: str, number: int) -> int:
 
 
 def perform(words: list[str]) -> None:
-    """Run a script as `python3` does, or standard input as `python3 -I -` does, and end."""
+    """Run a script as `python3` or `python3 -I` does, or standard input as `python3 -I -` does, and end."""
     program = ModuleType("__main__")
     program.__dict__["__builtins__"] = builtins
     sys.modules["__main__"] = program
@@ -193,7 +228,9 @@ def perform(words: list[str]) -> None:
         sys.argv = words
         codes.run([compile(sys.stdin.buffer.read(), "<stdin>", "exec", dont_inherit=True)], program)
     path = os.path.join(os.getcwd(), words[0])  # noqa: PTH109, PTH118 (pathlib takes `./` away)
-    sys.argv, sys.path[0] = words, str(Path(path).resolve().parent)
+    sys.argv = words
+    if not sys.flags.isolated:
+        sys.path[0] = str(Path(path).resolve().parent)
     program.__dict__["__file__"] = path
     code = compile(Path(path).read_bytes(), path, "exec")
     codes._imp._fix_co_filename(code, path)  # type: ignore[attr-defined]  # it was loaded by another path
@@ -211,6 +248,7 @@ def main(folder: str, stored: str, loads: str) -> None:
     gc.disable()  # a call ends soon
     begin(caller, environment)
     builtins.compile = texts.compile  # type: ignore[assignment]  # which has overloads
+    builtins.__dict__["runtime_of"] = texts.runtime_of
     perform(words)
 
 
