@@ -15,7 +15,7 @@ from runtime_shim.engine.journal import encode
 from tests.support.cli import call, environment, spawn
 from tests.support.collector import parsed
 
-pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_runs")]
+pytestmark = pytest.mark.process
 
 ASKING = """# Deploy
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.cli import call, environment, spawn
 
-pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_runs")]
+pytestmark = pytest.mark.process
 
 ASKING = """# Deploy
 ## 1. Build
@@ -241,6 +241,7 @@ def test_texts_of_states_do_not_reach_the_terminal(tmp_path: Path) -> None:
     assert len(out.splitlines()) == 2
 
 
+@pytest.mark.usefixtures("real_starts")
 def test_status_runs_no_module_of_the_folder(tmp_path: Path) -> None:
     spawn("run", document(tmp_path), cwd=tmp_path)
     (tmp_path / "rdc").mkdir()

@@ -180,6 +180,7 @@ def test_no_locale_is_too_small_for_a_text(tmp_path: Path) -> None:
     assert spawn(*arguments, cwd=tmp_path, **small).code == 0
 
 
+@pytest.mark.usefixtures("real_starts")
 def test_the_start_imports_nothing_heavy(tmp_path: Path) -> None:
     program = f"""
 import sys

@@ -74,7 +74,6 @@ def test_the_metadata_name_names_nothing(tmp_path: Path) -> None:
     assert states(tmp_path) == [".rdc/a"]
 
 
-@pytest.mark.usefixtures("forked_runs")
 def test_documents_of_one_name_never_meet_and_status_lists_both(tmp_path: Path) -> None:
     project(tmp_path, {"shop/deploy.runbook.md": "Shop", "billing/deploy.runbook.md": "Billing"})
     begin(tmp_path, "shop/deploy.runbook.md")
@@ -91,7 +90,6 @@ def test_documents_of_one_name_never_meet_and_status_lists_both(tmp_path: Path) 
     assert (tmp_path / "gone").read_text() == "Shop\n", "commands run where the run started"
 
 
-@pytest.mark.usefixtures("forked_runs")
 def test_outside_of_a_project_a_document_keeps_its_run_beside_it(tmp_path: Path) -> None:
     project(tmp_path, {"a/deploy.runbook.md": "A", "b/deploy.runbook.md": "B"}, root="")
     begin(tmp_path, "a/deploy.runbook.md")

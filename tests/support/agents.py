@@ -23,8 +23,8 @@ from mcp.types import (
     Implementation,
 )
 
-from tests.support import warm
 from tests.support.cli import call, environment
+from tests.support.warm.forks import forking
 
 OLD, NEW = "legacy", "2026-07-28"
 MODES = (OLD, NEW)
@@ -91,12 +91,10 @@ async def connected(
     mode: str = OLD,
     form: Callable[[ElicitRequestFormParams], FormReply] | None = None,
     fault: str = "",
-    is_forked: bool = True,
     **variables: str,
 ) -> AsyncIterator[Host]:
     """Start a server in a folder and connect to it. `fault` is Python that runs in the server first."""
     start = [sys.executable, *(["-c", f"{fault}\nfrom rdc.__main__ import start\nstart()"] if fault else ["-m", "rdc"])]
-    start = warm.rdc_for_hosts(fault) if is_forked and warm.FORKS else start
     parameters = StdioServerParameters(
         command=start[0], args=[*start[1:], "mcp", *options], env=environment(**variables), cwd=folder
     )
@@ -107,7 +105,7 @@ async def connected(
         host.forms.append(params)
         return form(params)
 
-    with Path(os.devnull).open("w") as nowhere:
+    with Path(os.devnull).open("w") as nowhere, forking():
         about, asks = Implementation(name="tester", version="1"), ask if form else None
         transport = stdio_client(parameters, errlog=nowhere)
         async with Client(transport, mode=mode, elicitation_callback=asks, client_info=about) as client:

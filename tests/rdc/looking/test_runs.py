@@ -24,7 +24,7 @@ from tests.support.looking import Client, saved, serving, until_document
 from tests.support.process import Screen
 from tests.support.runbooks import command, question
 
-pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_runs")]
+pytestmark = pytest.mark.process
 
 DEPLOY = (
     "# Deploy\n\n"

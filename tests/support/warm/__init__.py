@@ -25,7 +25,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 
@@ -53,20 +52,6 @@ ONLY_PROGRAMS = 'case $1 in rdc/*.py | */rdc/*.py) ;; *) exec "{0}" "$@" ;; esac
 
 SHASUM, SHA256SUM = "/usr/bin/env -i /usr/bin/shasum -a 256)", "/usr/bin/env -i /usr/bin/sha256sum)"
 """How a step computes a hash, and how it does that here."""
-
-RUNS_ARE_FORKED = """\
-import subprocess
-import sys
-
-
-class Forked(subprocess.Popen):
-    def __init__(self, words, **settings):
-        is_ours = words[:4] == [sys.executable, "-P", "-m", "rdc"]
-        super().__init__([*{}, *words[4:]] if is_ours else words, **settings)
-
-
-subprocess.Popen = Forked
-"""
 
 DECIDED_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ")
 """What an interpreter looks at once, when it begins: variables whose names begin so."""
@@ -217,26 +202,16 @@ def forked_steps(workflow: str, python: str = "/usr/bin/python3") -> str:
 
 def rdc_for_shells() -> str:
     """The words of a shell script that is `rdc`, and is forked. What is about signals begins as a real process."""
-    return f'exec {shlex.join(_rdc("rdc"))} "$@"'
+    return f'exec {shlex.join(_rdc())} "$@"'
 
 
-def rdc_for_hosts(fault: str) -> list[str]:
-    """The words of an `rdc` that is forked, as hosts of agents start it. The runs that it starts are forked too.
-
-    `fault` is Python that runs in the server first. What ends a server or a call of it begins as a real process.
-    """
-    return _rdc("agents", f"{RUNS_ARE_FORKED.format(_rdc('agents'))}{fault}")
-
-
-def _rdc(loads: str, first: str = "") -> list[str]:
-    """The words of an `rdc` that is forked, after some lines of Python."""
-    folder = _steps(os.getpid(), loads)
-    script = folder / "run" / f"rdc{sha256(first.encode()).hexdigest() * bool(first)}.py"
-    words = [str(folder / "call"), str(script)]
+def _rdc() -> list[str]:
+    """The words of an `rdc` that is forked."""
+    folder = _steps(os.getpid(), "rdc")
+    script = folder / "run" / "rdc.py"
     script.parent.mkdir(exist_ok=True)
-    text = f"{first}\nfrom rdc.__main__ import start\n\nstart()\n"
-    script.write_text(text, encoding="utf-8")
-    return words
+    script.write_text("from rdc.__main__ import start\n\nstart()\n", encoding="utf-8")
+    return [str(folder / "call"), str(script)]
 
 
 def forking(environment: Mapping[str, str]) -> dict[str, str]:

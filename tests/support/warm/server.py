@@ -50,7 +50,7 @@ def load_runtime() -> None:
         edition.kinds()
 
 
-def load_rdc() -> None:
+def load_commands() -> None:
     """Import what the command line imports late."""
     from tempfile import TemporaryDirectory
 
@@ -71,6 +71,11 @@ def load_rdc() -> None:
             program = compile_file(str(path)).program
             if program:
                 load("python").emit(program, {})
+
+
+def load_rdc() -> None:
+    """The same for a process that only forks, also for the runs that its children ask."""
+    load_commands()
     for name in ("status", "reports"):
         import_module(f"rdc.runs.{name}").__dict__["run_process"] = run_forked
 
@@ -80,18 +85,10 @@ def load_dbos() -> None:
     import_module("dbos")
 
 
-def load_agents() -> None:
-    """Import what the server for agents imports late."""
-    load_rdc()
-    import_module("rdc.agents.server")
-    import_module("rdc.commands.mcp")
-    import_module("anyio._backends._asyncio")
-
-
 Code = list[CodeType] | SyntaxError | None
 """What a child is to run: a program, or rdc."""
 
-LOADED = {"": lambda: None, "runtime_shim": load_runtime, "rdc": load_rdc, "agents": load_agents, "dbos": load_dbos}
+LOADED = {"": lambda: None, "runtime_shim": load_runtime, "rdc": load_rdc, "dbos": load_dbos}
 
 
 @lru_cache(maxsize=24)
