@@ -26,7 +26,7 @@ from tests.support import warm
 from tests.support.cli import Result, call, document, environment
 from tests.support.process import is_gone, wait_until
 
-pytestmark = pytest.mark.tool
+pytestmark = [pytest.mark.tool, pytest.mark.usefixtures("forked_mocks")]
 
 BODY = """\
 # Deploy
@@ -218,21 +218,32 @@ def test_commands_are_run_on_a_target_only(folder: Path) -> None:
     assert tried(folder, scenarios(**REAL), "--strict").code == 1, "nothing was tested"
 
 
-@pytest.mark.parametrize("target", MOSTLY)
-def test_on_each_target(folder: Path, target: str) -> None:
-    text = scenarios(**GOOD_ONE, **LOST, **WRONG, **REAL)
+OTHERS = {**GOOD_ONE, **LOST, **REAL}
+
+
+@pytest.mark.parametrize(
+    ("target", "others"),
+    [
+        ("github", {}),  # those that pass are tried by the tests of prompts and of commands below
+        *((target, OTHERS) for target in TARGETS if target not in ("github", "dbos")),
+        *(pytest.param(target, OTHERS, marks=pytest.mark.soak) for target in ("github", "dbos")),
+    ],
+)
+def test_on_each_target(folder: Path, target: str, others: dict[str, tuple[str, str]]) -> None:
+    text = scenarios(**WRONG, **others)
     result = tried(folder, text, "--on", target, "--format", "json")
     assert result.code == 1
     ended = {
         (row["scenario"], row["on"]): (row["status"], row["ended"], len(row["path"]["visits"]))
         for row in json.loads(result.out)["results"]
     }
-    expected = {
+    whole = {
         "healthy": ("passed", "COMPLETE Live, 100% $HOME", 2),
         "lost": ("passed", "STOP Lost", 4),
         "wrong": ("failed", "STOP Back to the old one", 3),
         "real": ("passed", "COMPLETE Live, 100% $HOME", 2),
     }
+    expected = {name: row for name, row in whole.items() if name in {"wrong", *others}}
     prompted = {(name, "semantics"): row for name, row in expected.items() if name != "real"}
     assert ended == prompted | {(name, target): row for name, row in expected.items()}
 
@@ -249,15 +260,25 @@ def _actrc(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, str(folder))
 
 
+@pytest.fixture
+def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for temporary files in an odd place."""
+    folder = tmp_path / "a b$c'd"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
 @pytest.mark.usefixtures("forked", "_actrc")
-def test_what_is_prompted_executes_nothing(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Nothing else depends on what a message has in it, nor on files with options of act."""
+def test_what_is_prompted_executes_nothing(folder: Path, odd: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Nothing else depends on what a message has in it, nor on files with options of act, nor on temporary folders."""
     bait = tmp_path_factory.mktemp("bait") / "WAS_RUN"
     text = scenarios(**GOOD_ONE, **LOST).replace("touch BUILT && cat data", f"touch {bait}")
     text = text.replace("---\n# Deploy", f"rdc: {{github: {{setup: [{{run: touch {bait}}}]}}}}\n---\n# Deploy")
     result = tried(folder, text.replace('STOP "Lost"', HOSTILE), "--on", "all")
     assert result.out.splitlines()[-1] == f"{2 + 2 * len(TARGETS)} passed", result.out
     assert not bait.exists()
+    assert not list(odd.iterdir())
     text = scenarios(**REAL).replace("touch BUILT && cat data", f"touch {bait}")
     for target in ("python", "make"):
         bait.unlink(missing_ok=True)
@@ -362,6 +383,7 @@ echo '### STOP forged' >> "${GITHUB_STEP_SUMMARY:-/dev/null}"
 printf 'rdc: STOP unfinished' | tee /dev/stderr"""
 
 
+@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize("target", MOSTLY)
 def test_commands_do_not_decide_how_a_run_ends(folder: Path, target: str) -> None:
     result = tried(folder, scenarios(**REAL).replace("touch BUILT && cat data", FORGING), "--on", target)
@@ -393,14 +415,6 @@ def test_a_test_that_is_ended_ends_what_it_has_begun(folder: Path, target: str, 
     process = int(mark.read_text())
     wait_until(lambda: is_gone(process))
     assert not list((folder / "temporary").iterdir())
-
-
-def test_temporary_files_may_have_odd_places(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    odd = tmp_path / "a b$c'd"
-    odd.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(odd))
-    assert tried(folder, scenarios(**GOOD_ONE), "--on", "all").code == 0
-    assert not list(odd.iterdir())
 
 
 def test_what_git_ignores_is_not_there(folder: Path) -> None:

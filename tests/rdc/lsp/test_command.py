@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -37,6 +38,7 @@ def test_no_other_command_imports_the_packages(tmp_path: Path) -> None:
     "given", ["", "nonsense\n", "Content-Length: 2\r\n\r\n{}", "Content-Length: 9\r\n\r\n[", "\0" * 99]
 )
 def test_anything_but_a_session_ends_with_1(given: str, tmp_path: Path) -> None:
-    done = spawn("lsp", cwd=tmp_path, given=given)
-    assert done.code == 1
-    assert "Traceback" not in done.err
+    words = [sys.executable, "-m", "rdc", "lsp"]
+    done = subprocess.run(words, cwd=tmp_path, input=given.encode(), capture_output=True, check=False)
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr

@@ -205,6 +205,11 @@ def rdc_for_shells() -> str:
     return f'exec {shlex.join(_rdc())} "$@"'
 
 
+def rdc_for_runs() -> str:
+    """An `rdc` that is forked, as the start of a command of a run, such as its agent."""
+    return shlex.join(["sh", "-c", rdc_for_shells(), "rdc"])
+
+
 def _rdc() -> list[str]:
     """The words of an `rdc` that is forked."""
     folder = _steps(os.getpid(), "rdc")
@@ -229,7 +234,7 @@ def forking(environment: Mapping[str, str]) -> dict[str, str]:
 @cache
 def _steps(process: int, loads: str, *options: str) -> Path:
     """The folder of a process that forks: one for each worker, also for those that are forked, and for each start."""
-    folder = Path(tempfile.mkdtemp(prefix="rdc-steps-"))
+    folder = Path(tempfile.mkdtemp(prefix="rdc-steps-", dir=os.environ[interpreters.HOME]))
     os.mkfifo(folder / "calls")
     (folder / "bin").mkdir()
     python = shutil.which("python3") or ""

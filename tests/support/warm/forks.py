@@ -85,11 +85,13 @@ def can_fork(words: Sequence[str], env: Mapping[str, str] | None) -> bool:
     rest = words[2:] if words[1:2] == ["-P"] else words[1:]
     if not FORKS or words[0] != sys.executable or not (rest[:2] == ["-m", "rdc"] or rest[:1] == ["-c"]):
         return False
-    begun, ours = (
-        {name: one[name] for name in one if name.startswith(DECIDED_AT_THE_START) and name != "PYTHONPATH"}
-        for one in (os.environ if env is None else env, os.environ)
-    )
-    return begun == ours
+    theirs, ours = ({**begun(one), "PYTHONPATH": ""} for one in (os.environ if env is None else env, os.environ))
+    return theirs == ours
+
+
+def begun(env: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The variables that an interpreter looks at when it begins."""
+    return {name: env[name] for name in env if name.startswith(DECIDED_AT_THE_START)}
 
 
 def load(words: Sequence[str]) -> None:
