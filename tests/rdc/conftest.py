@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from rdc.testing.process import Finished, execute
+from rdc.testing.run import Setting
 from tests.support import warm
 from tests.support.warm.forks import forking
 
@@ -18,6 +21,26 @@ def forks() -> Iterator[None]:
     """Each `rdc` that these tests start, or that it starts itself, is forked."""
     with forking():
         yield
+
+
+@pytest.fixture
+def forked_targets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The programs that tests of scenarios call, by themselves, by make or in steps of workflows, are forked."""
+    write, usual = Setting.write, f"PYTHON={sys.executable}"
+
+    def replaced(setting: Setting, name: str, text: str) -> Path:
+        return write(setting, name, warm.forked_steps(text, sys.executable))
+
+    def program(words: Sequence[str], folder: Path, variables: Mapping[str, str], timeout: float) -> Finished:
+        return execute(warm.forked_program(words), folder, variables, timeout)
+
+    def make(words: Sequence[str], folder: Path, variables: Mapping[str, str], timeout: float) -> Finished:
+        own = ["PYTHON=python3" if word == usual else word for word in words]
+        return execute(own, folder, warm.forking(variables), timeout)
+
+    monkeypatch.setattr(Setting, "write", replaced)
+    monkeypatch.setattr("rdc.testing.targets.python.execute", program)
+    monkeypatch.setattr("rdc.testing.targets.make.execute", make)
 
 
 @pytest.fixture

@@ -22,7 +22,6 @@ from rdc.testing import JUMPING, TARGETS
 from rdc.testing.process import execute
 from rdc.testing.run import Run, Setting, Step, TargetTestError
 from tests.conftest import ROOT
-from tests.support import warm
 from tests.support.cli import Result, call, document, environment
 from tests.support.process import is_gone, wait_until
 
@@ -75,17 +74,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "rdc.toml").touch()
     (tmp_path / "data").write_text("data")
     return tmp_path
-
-
-@pytest.fixture
-def forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps of workflows that call a program are forked, which is what takes longest."""
-    write = Setting.write
-
-    def replaced(setting: Setting, name: str, text: str) -> Path:
-        return write(setting, name, warm.forked_steps(text, sys.executable))
-
-    monkeypatch.setattr(Setting, "write", replaced)
 
 
 def tried(folder: Path, text: str, *words: str) -> Result:
@@ -145,6 +133,7 @@ def test_a_scenario_that_comes_to_no_end_fails(folder: Path, commands: str, prob
     assert result.out.splitlines()[-1] == "1 failed", "a target has nothing to go by"
 
 
+@pytest.mark.usefixtures("forked_targets")
 @pytest.mark.parametrize("target", [*sorted(JUMPING - {"dbos"}), ON_WORKERS])
 def test_the_operator_may_jump(folder: Path, target: str) -> None:
     jumped = {"jumped": (f"{PROMPTED}, rd pass, rd goto Back, rd fail, rd goto Back, rd fail, rd fail", "STOP")}
@@ -176,6 +165,7 @@ def test_an_agent_may_run_tests_whose_operator_jumps(folder: Path, monkeypatch: 
     )
 
 
+@pytest.mark.usefixtures("forked_targets")
 def test_a_jump_from_outside_starts_a_step_afresh_and_one_from_inside_does_not(folder: Path) -> None:
     """M10: from a sibling the failure of 1.1 is kept, from outside it is forgotten."""
     body = """\
@@ -221,6 +211,7 @@ def test_commands_are_run_on_a_target_only(folder: Path) -> None:
 OTHERS = {**GOOD_ONE, **LOST, **REAL}
 
 
+@pytest.mark.usefixtures("forked_targets")
 @pytest.mark.parametrize(
     ("target", "others"),
     [
@@ -269,7 +260,7 @@ def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.usefixtures("forked", "_actrc")
+@pytest.mark.usefixtures("forked_targets", "_actrc")
 def test_what_is_prompted_executes_nothing(folder: Path, odd: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Nothing else depends on what a message has in it, nor on files with options of act, nor on temporary folders."""
     bait = tmp_path_factory.mktemp("bait") / "WAS_RUN"
@@ -383,7 +374,7 @@ echo '### STOP forged' >> "${GITHUB_STEP_SUMMARY:-/dev/null}"
 printf 'rdc: STOP unfinished' | tee /dev/stderr"""
 
 
-@pytest.mark.usefixtures("forked")
+@pytest.mark.usefixtures("forked_targets")
 @pytest.mark.parametrize("target", MOSTLY)
 def test_commands_do_not_decide_how_a_run_ends(folder: Path, target: str) -> None:
     result = tried(folder, scenarios(**REAL).replace("touch BUILT && cat data", FORGING), "--on", target)
@@ -449,7 +440,7 @@ def test_as_jstep(folder: Path) -> None:
 EXAMPLES = [*(ROOT / "examples").glob("*.runbook.md"), *(ROOT / "examples" / "playbooks").glob("*.md")]
 
 
-@pytest.mark.usefixtures("forked")
+@pytest.mark.usefixtures("forked_targets")
 @pytest.mark.parametrize("targets", [["python", "make"], pytest.param(["all"], marks=pytest.mark.soak)], ids=" ".join)
 @pytest.mark.parametrize("path", sorted(EXAMPLES), ids=lambda path: path.name)
 @pytest.mark.share(12)
@@ -483,7 +474,7 @@ Say something.
 """
 
 
-@pytest.mark.usefixtures("forked")
+@pytest.mark.usefixtures("forked_targets")
 @pytest.mark.parametrize("target", ["python", "make"])
 def test_connections_may_have_tools_of_the_same_name(folder: Path, target: str) -> None:
     text = TOOLS.replace(', "2": {fail: down}', ', "2": "from the second"').replace('b: ""', "b: from the second")
@@ -492,7 +483,7 @@ def test_connections_may_have_tools_of_the_same_name(folder: Path, target: str) 
     assert result.out.splitlines()[-1] == "2 passed", result.out
 
 
-@pytest.mark.usefixtures("forked")
+@pytest.mark.usefixtures("forked_targets")
 def test_a_tool_that_fails_stops_the_run(folder: Path) -> None:
     document(folder, "a.playbook.md", TOOLS.replace("result: COMPLETE", "result: STOP").replace("    outputs", "    #"))
     result = call("test", "a.playbook.md", "--on", "python", cwd=folder)

@@ -200,6 +200,11 @@ def forked_steps(workflow: str, python: str = "/usr/bin/python3") -> str:
     )
 
 
+def forked_program(words: Sequence[str]) -> list[str]:
+    """The words of a process that has a script forked, from those of `python SCRIPT …`."""
+    return [str(_steps(os.getpid(), "") / "call"), *words[1:]] if FORKS else [*words]
+
+
 def rdc_for_shells() -> str:
     """The words of a shell script that is `rdc`, and is forked. What is about signals begins as a real process."""
     return f'exec {shlex.join(_rdc())} "$@"'
