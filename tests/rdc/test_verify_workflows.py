@@ -151,10 +151,12 @@ def examples() -> list[Compilation]:
     return [compile_file(str(path)) for path in paths]
 
 
-@pytest.mark.parametrize("options", MANY, ids=lambda options: " ".join(options) or "none")
-def test_all_that_rdc_writes_is_known(options: dict[str, object]) -> None:
-    backend, count = GithubBackend(), 0
-    for compilation in examples():
+@pytest.mark.parametrize("part", [range(1), pytest.param(range(1, 3), marks=pytest.mark.soak)])
+@pytest.mark.parametrize("number", range(len(MANY)), ids=lambda number: " ".join(MANY[number]) or "none")
+def test_all_that_rdc_writes_is_known(number: int, part: range) -> None:
+    """Of the examples, a third with each of the options, and each example with some of them; soak has the others."""
+    backend, options, count = GithubBackend(), MANY[number], 0
+    for compilation in (one for place, one in enumerate(examples()) if (place + number) % 3 in part):
         product = emitted(compilation, backend, options, backend.emit).products[0]
         called = verify_calls(product.data.decode()) if product else None
         count += called is not None

@@ -41,10 +41,10 @@ def checked(program: Program, seed: int, found: Counter[str], most: int = 1500) 
 def test_proofs_are_what_all_runs_show(name: str) -> None:
     """No run breaks a rule that holds; a path to a breach is a shortest one, and its event breaks the rule."""
     found: Counter[str] = Counter()
-    for seed in range(12):
+    for seed in range(6):
         assert checked(random_program(name, seed), seed, found) == [], seed
-    assert found["holds"] > 5
-    assert found["broken"] > 5
+    assert found["holds"] > 2
+    assert found["broken"] > 2
 
 
 @pytest.mark.soak
@@ -85,7 +85,7 @@ def mutations(name: str, seeds: Iterable[int], each: int, most: int = 1500) -> C
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_each_mutant_that_breaks_a_rule_is_found(name: str) -> None:
-    found = mutations(name, range(300, 306), 3)
+    found = mutations(name, range(300, 303), 3)
     assert found["holds"] > found["broken"]
 
 
