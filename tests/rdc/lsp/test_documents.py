@@ -94,7 +94,7 @@ def test_the_path_of_a_uri(tmp_path: Path) -> None:
 
 
 def test_older_versions_need_no_memory(tmp_path: Path) -> None:
-    documents, uri, text = Documents(), (tmp_path / "a.runbook.md").as_uri(), runbook(100)
+    documents, uri, text = Documents(), (tmp_path / "a.runbook.md").as_uri(), runbook(60)
 
     def size(number: int) -> int:
         documents.keep(documents.check(documents.change(uri, number, text.replace("Every", f"Every {number}", 1))))
