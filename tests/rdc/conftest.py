@@ -5,11 +5,13 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from rdc.draw import graphviz
 from rdc.testing.process import Finished, execute
 from rdc.testing.run import Setting
 from tests.support import warm
@@ -41,6 +43,18 @@ def forked_targets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Setting, "write", replaced)
     monkeypatch.setattr("rdc.testing.targets.python.execute", program)
     monkeypatch.setattr("rdc.testing.targets.make.execute", make)
+
+
+@pytest.fixture(scope="session")
+def render() -> Callable[[str, str], bytes]:
+    """Draws each picture once."""
+    return cache(graphviz.render)
+
+
+@pytest.fixture
+def drawn_once(monkeypatch: pytest.MonkeyPatch, render: Callable[[str, str], bytes]) -> None:
+    """Pictures of the same graph are drawn once for all tests that aren't about the program that draws."""
+    monkeypatch.setattr(graphviz, "render", render)
 
 
 @pytest.fixture

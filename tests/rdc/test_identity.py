@@ -254,7 +254,7 @@ def in_locale(name: str) -> dict[str, str]:
 def test_hash_seed_locale_and_time_zone(usual: Files, tmp_path: Path) -> None:
     """All at once; each alone is tried by `make soak`."""
     variables = {"PYTHONHASHSEED": "1", "TZ": "Pacific/Kiritimati", **in_locale("C")}
-    assert compiled(tmp_path / "out", **variables) == usual
+    assert compiled(tmp_path / "out", None, ROOT, **variables) == usual
 
 
 @pytest.mark.soak
