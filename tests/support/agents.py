@@ -23,6 +23,7 @@ from mcp.types import (
     Implementation,
 )
 
+from tests.support import warm
 from tests.support.cli import call, environment
 from tests.support.warm.forks import forking
 
@@ -91,10 +92,15 @@ async def connected(
     mode: str = OLD,
     form: Callable[[ElicitRequestFormParams], FormReply] | None = None,
     fault: str = "",
+    is_forked: bool = True,
     **variables: str,
 ) -> AsyncIterator[Host]:
-    """Start a server in a folder and connect to it. `fault` is Python that runs in the server first."""
+    """Start a server in a folder and connect to it. `fault` is Python that runs in the server first.
+
+    It is forked from a small process, or (`is_forked=False`) it is a child of this one, where signals matter.
+    """
     start = [sys.executable, *(["-c", f"{fault}\nfrom rdc.__main__ import start\nstart()"] if fault else ["-m", "rdc"])]
+    start = warm.rdc_for_hosts(fault) if is_forked and warm.FORKS else start
     parameters = StdioServerParameters(
         command=start[0], args=[*start[1:], "mcp", *options], env=environment(**variables), cwd=folder
     )

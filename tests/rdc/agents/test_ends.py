@@ -73,7 +73,7 @@ def test_a_step_continues_without_its_server(tmp_path: Path, mode: str, how: str
         await leave(host, tmp_path, kills=how == "killed")
 
     with suppress(Exception):  # the client complains in some way about the lost connection
-        drive(tmp_path, act, mode=mode, fault=SERVER_SAYS)
+        drive(tmp_path, act, mode=mode, fault=SERVER_SAYS, is_forked=False)
 
     async def look(host: Host) -> Table:
         assert (await host.call("status", run=PLACE["run"]))["state"] == "running"
@@ -108,7 +108,7 @@ def test_a_canceled_call_interrupts_its_step(tmp_path: Path, mode: str) -> None:
         assert "This step was interrupted" in params.message
         return accepted("again")
 
-    assert drive(tmp_path, act, "--forms", mode=mode, form=ask)["at"] == "1:2"
+    assert drive(tmp_path, act, "--forms", mode=mode, form=ask, is_forked=False)["at"] == "1:2"
     (decision,) = (one for one in records(tmp_path) if one["kind"] == "resume" and "by" in one)
     assert decision["by"].endswith(" via tester (form)")
 
@@ -134,7 +134,7 @@ def test_a_call_waits_only_for_a_while(tmp_path: Path) -> None:
             second = await host.call("next", **PLACE)
         return first, second
 
-    first, second = drive(tmp_path, act, "--wait", "2.5", mode=NEW)
+    first, second = drive(tmp_path, act, "--wait", "2.5", mode=NEW, is_forked=False)
     assert (first["state"], first["at"], first["output"]) == ("running", "0:1", "started\n")
     assert (second["state"], second["at"], second["output"]) == ("ready", "1:2", "started\nended\n")
     assert (tmp_path / "count").read_text() == "again\n"

@@ -25,6 +25,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 
@@ -52,6 +53,14 @@ ONLY_PROGRAMS = 'case $1 in rdc/*.py | */rdc/*.py) ;; *) exec "{0}" "$@" ;; esac
 
 SHASUM, SHA256SUM = "/usr/bin/env -i /usr/bin/shasum -a 256)", "/usr/bin/env -i /usr/bin/sha256sum)"
 """How a step computes a hash, and how it does that here."""
+
+RUNS_ARE_FORKED = """\
+import subprocess
+
+from tests.support.warm.forks import Forked
+
+subprocess.Popen = Forked
+"""
 
 DECIDED_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ")
 """What an interpreter looks at once, when it begins: variables whose names begin so."""
@@ -207,7 +216,16 @@ def forked_program(words: Sequence[str]) -> list[str]:
 
 def rdc_for_shells() -> str:
     """The words of a shell script that is `rdc`, and is forked. What is about signals begins as a real process."""
-    return f'exec {shlex.join(_rdc())} "$@"'
+    return f'exec {shlex.join(_rdc("rdc"))} "$@"'
+
+
+def rdc_for_hosts(fault: str) -> list[str]:
+    """The words of an `rdc` that is forked, as hosts of agents start it. The runs that it starts are forked too.
+
+    `fault` is Python that runs in the server first. What ends a server or a call of it begins by `forks`. That takes a
+    third longer, because a worker of the tests has more memory to copy.
+    """
+    return _rdc("agents", f"{RUNS_ARE_FORKED}{fault}")
 
 
 def rdc_for_runs() -> str:
@@ -215,12 +233,12 @@ def rdc_for_runs() -> str:
     return shlex.join(["sh", "-c", rdc_for_shells(), "rdc"])
 
 
-def _rdc() -> list[str]:
-    """The words of an `rdc` that is forked."""
-    folder = _steps(os.getpid(), "rdc")
-    script = folder / "run" / "rdc.py"
+def _rdc(loads: str, first: str = "") -> list[str]:
+    """The words of an `rdc` that is forked, after some lines of Python."""
+    folder = _steps(os.getpid(), loads)
+    script = folder / "run" / f"rdc{sha256(first.encode()).hexdigest() * bool(first)}.py"
     script.parent.mkdir(exist_ok=True)
-    script.write_text("from rdc.__main__ import start\n\nstart()\n", encoding="utf-8")
+    script.write_text(f"{first}\nfrom rdc.__main__ import start\n\nstart()\n", encoding="utf-8")
     return [str(folder / "call"), str(script)]
 
 

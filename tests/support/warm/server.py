@@ -85,10 +85,16 @@ def load_dbos() -> None:
     import_module("dbos")
 
 
+def load_agents() -> None:
+    """Import what the server for agents imports late, also for its runs."""
+    load_rdc()
+    import_module("tests.support.warm.forks").load(["", "-m", "rdc", "mcp"])
+
+
 Code = list[CodeType] | SyntaxError | None
 """What a child is to run: a program, or rdc."""
 
-LOADED = {"": lambda: None, "runtime_shim": load_runtime, "rdc": load_rdc, "dbos": load_dbos}
+LOADED = {"": lambda: None, "runtime_shim": load_runtime, "rdc": load_rdc, "agents": load_agents, "dbos": load_dbos}
 
 
 @lru_cache(maxsize=24)
