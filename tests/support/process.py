@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 
 from runtime_shim.engine.signals import Signals
 from tests.support import warm
-from tests.support.warm import forks
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """#!/usr/bin/env python3
@@ -238,12 +237,8 @@ class Screen:
     def __init__(self, words: list[str], cwd: Path, environment: dict[str, str]) -> None:
         self.seen = ""
         self._at = 0
-        if forks.can_fork(words, environment):
-            forks.load(words)
         self.pid, self._terminal = pty.fork()
         if not self.pid:
-            if forks.can_fork(words, environment):
-                forks.become(words, cwd, environment)
             os.chdir(cwd)
             os.execvpe(words[0], words, environment)
 
