@@ -136,7 +136,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("soak") or (mark and seen[name] % mark.args[0]):
             left[item] = None
         if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
-            limit_examples(item.obj, config.getoption("most"))
+            own = item.get_closest_marker("most")
+            limit_examples(item.obj, min(config.getoption("most"), own.args[0] if own else 1_000))
         seen[name] += 1
     config.hook.pytest_deselected(items=list(left))
     items[:] = [item for item in items if item not in left]

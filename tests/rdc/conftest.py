@@ -2,31 +2,73 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from rdc.runs.process import Ended, run_process
+from rdc.draw import graphviz
+from rdc.testing.process import Finished, execute
+from rdc.testing.run import Setting
 from tests.support import warm
-from tests.support.cli import environment
+from tests.support.warm.forks import forking
 
 
-def _forked(words: Sequence[str], folder: str, given: str = "", timeout: float | None = None) -> Ended:
-    """Do what `run_process` does, but fork; what may run on after this process ends begins as a real one."""
-    if timeout is not None:
-        return run_process(words, folder, given, timeout)
-    command = [sys.executable, "-m", "rdc", "run", "--", *words]
-    done = warm.run(command, cwd=Path(folder).absolute(), env=environment(), input=given.encode())
-    return Ended(done.returncode, done.stdout, done.stderr.decode())
+@pytest.fixture(autouse=True)
+def forks() -> Iterator[None]:
+    """Each `rdc` that these tests start, or that it starts itself, is forked."""
+    with forking():
+        yield
 
 
 @pytest.fixture
-def forked_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The calls of `rdc run` with which `rdc.api`, `rdc status` and `rdc report` ask for a run are forked.
+def forked_targets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The programs that tests of scenarios call, by themselves, by make or in steps of workflows, are forked."""
+    write, usual = Setting.write, f"PYTHON={sys.executable}"
 
-    A test does without it where a signal, a thread or the start of the process matters.
-    """
-    for module in ("process", "status", "reports"):
-        monkeypatch.setattr(f"rdc.runs.{module}.run_process", _forked)
+    def replaced(setting: Setting, name: str, text: str) -> Path:
+        return write(setting, name, warm.forked_steps(text, sys.executable))
+
+    def program(words: Sequence[str], folder: Path, variables: Mapping[str, str], timeout: float) -> Finished:
+        return execute(warm.forked_program(words), folder, variables, timeout)
+
+    def make(words: Sequence[str], folder: Path, variables: Mapping[str, str], timeout: float) -> Finished:
+        own = ["PYTHON=python3" if word == usual else word for word in words]
+        return execute(own, folder, warm.forking(variables), timeout)
+
+    monkeypatch.setattr(Setting, "write", replaced)
+    monkeypatch.setattr("rdc.testing.targets.python.execute", program)
+    monkeypatch.setattr("rdc.testing.targets.make.execute", make)
+
+
+@pytest.fixture(scope="session")
+def render() -> Callable[[str, str], bytes]:
+    """Draws each picture once."""
+    return cache(graphviz.render)
+
+
+@pytest.fixture
+def drawn_once(monkeypatch: pytest.MonkeyPatch, render: Callable[[str, str], bytes]) -> None:
+    """Pictures of the same graph are drawn once for all tests that aren't about the program that draws."""
+    monkeypatch.setattr(graphviz, "render", render)
+
+
+@pytest.fixture
+def forked_mocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands that play agents and tools in tests of scenarios are forked."""
+
+    def command(path: str | Path, *words: str) -> str:
+        return f"{warm.rdc_for_runs()} {shlex.join(['mock', str(path), *words])}"
+
+    monkeypatch.setattr("rdc.testing.tester.mock_command", command)
+
+
+@pytest.fixture
+def real_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But not where the start of the process matters."""
+    (real,) = subprocess.Popen.__bases__
+    monkeypatch.setattr(subprocess, "Popen", real)

@@ -37,6 +37,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.usefixtures("forked_mocks", "forked_targets")
 def test_scenarios_mock_the_agent_on_targets(folder: Path) -> None:
     result = call("test", "fix.runbook.md", "--on", "python", "--on", "make", cwd=folder)
     assert result.code == 0, result.out

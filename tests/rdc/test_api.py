@@ -90,6 +90,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 # --- Documents --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("real_starts")
 def test_the_import_is_cheap_and_silent(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LIGHT], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True
@@ -279,7 +280,6 @@ def test_a_folder_that_cannot_be_read_is_an_error(here: Path) -> None:
 # --- Runs -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("forked_runs")
 def test_items_of_a_checklist_are_answered_one_by_one(here: Path) -> None:
     document(here, "ready.runbook.md", "# Ready\n\n## 1. Go\n\n- [ ] one\n- [ ] two\n")
     run = api.start("ready.runbook.md")
@@ -290,7 +290,6 @@ def test_items_of_a_checklist_are_answered_one_by_one(here: Path) -> None:
     assert run.state == "complete"
 
 
-@pytest.mark.usefixtures("forked_runs")
 def test_a_run_waits_and_another_process_answers_it(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = document(here, "deploy.runbook.md", ASKING.format(command="echo building"))
     waiting = api.start("deploy.runbook.md")
@@ -350,7 +349,6 @@ def test_checks_and_compilations_work_in_threads(here: Path) -> None:
         assert list(pool.map(title, texts)) == [(f"Deploy {number}", True) for number in range(12)]
 
 
-@pytest.mark.usefixtures("forked_runs")
 def test_start_returns_a_run_that_takes_longer(here: Path) -> None:
     document(
         here,
@@ -387,7 +385,6 @@ def test_a_keyboard_interrupt_interrupts_the_run(here: Path) -> None:
     assert process.communicate(timeout=60)[0] == "['interrupted']\n"
 
 
-@pytest.mark.usefixtures("forked_runs")
 def test_a_new_run_takes_inputs_and_an_unfinished_one_keeps_them(here: Path) -> None:
     text = "---\nrdc:\n  inputs: {HOST: {}}\n---\n\n## 1. Restart {{HOST}}?\n\n- YES: COMPLETE\n- NO: STOP\n"
     document(here, "restart.runbook.md", text)
@@ -426,7 +423,6 @@ steps:
 """
 
 
-@pytest.mark.usefixtures("forked_runs")
 def test_steps_run_one_by_one_where_the_run_is(here: Path) -> None:
     document(here, "deploy.runbook.md", ASKING.format(command="echo building"))
     assert api.run_of("deploy.runbook.md").state == "none"
@@ -450,7 +446,6 @@ def test_steps_run_one_by_one_where_the_run_is(here: Path) -> None:
     assert api.run_of(ended) == ended
 
 
-@pytest.mark.usefixtures("forked_runs")
 def test_options_decide_who_acts(here: Path) -> None:
     document(here, "numbers.workflow.yaml", TOOL)
     options = ["--max-steps", "5", "--agent-for", "writer=echo done", "--logs"]
@@ -513,7 +508,6 @@ def test_a_person_at_a_terminal_is_not_interrupted(here: Path) -> None:
     process.wait(60)
 
 
-@pytest.mark.usefixtures("forked_runs")
 def test_a_run_whose_document_has_changed_shows_the_steps(here: Path) -> None:
     document(here, "deploy.runbook.md", ASKING.format(command="true"))
     run = api.start("deploy.runbook.md")
@@ -524,7 +518,6 @@ def test_a_run_whose_document_has_changed_shows_the_steps(here: Path) -> None:
     assert api.differences(run) == ("steps changed: 1",)
 
 
-@pytest.mark.usefixtures("forked_runs")
 def test_an_input_names_no_file(here: Path) -> None:
     text = "---\nrdc:\n  inputs: {HOST: {}}\n---\n\n## 1. Restart {{HOST}}?\n\n- YES: COMPLETE\n- NO: STOP\n"
     document(here, "restart.runbook.md", text)
@@ -534,7 +527,6 @@ def test_an_input_names_no_file(here: Path) -> None:
     assert error_of(lambda: api.open_run("a.runbook.md", inputs={"HOST=x": "y"})).code == "invalid-option"
 
 
-@pytest.mark.usefixtures("forked_runs")
 def test_an_agent_answers_no_question(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document(here, "deploy.runbook.md", ASKING.format(command="true"))
     run = api.start("deploy.runbook.md")

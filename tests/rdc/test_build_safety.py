@@ -51,6 +51,7 @@ def test_all_cores_give_what_one_gives(project: Project) -> None:
     assert project.files() == one.files()
 
 
+@pytest.mark.usefixtures("real_starts")
 def test_a_worker_that_is_killed_is_told_in_a_line(project: Project) -> None:
     for number in range(8):
         project.runbook(f"task-{number}")

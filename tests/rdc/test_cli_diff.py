@@ -15,7 +15,7 @@ from tests.support.cli import MISSING_TITLE, call
 from tests.support.graphviz import seen
 from tests.support.published import commit_all, git
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("drawn_once")]
 
 OLD = """\
 # Deploy

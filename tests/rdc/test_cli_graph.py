@@ -42,6 +42,7 @@ def dot(folder: Path, script: str) -> None:
     (place / "dot").chmod(0o755)
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_an_svg_stands_beside_the_source(folder: Path) -> None:
     result = call("graph", "deploy.runbook.md", "--link-base", "https://example.org/x", cwd=folder)
     assert (result.code, result.out, result.err) == (0, "", "wrote deploy.svg\n")
@@ -65,6 +66,7 @@ def test_hostile_texts_are_texts(folder: Path) -> None:
     assert [arrow.label for arrow in found.arrows if arrow.name == "1->1"] == ["↻ again, up to 2 times"]
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_an_svg_takes_the_colors_of_its_page_unless_told(folder: Path) -> None:
     pictures = [
         call("graph", "deploy.runbook.md", "-o", "-", *theme, cwd=folder).out
@@ -75,6 +77,7 @@ def test_an_svg_takes_the_colors_of_its_page_unless_told(folder: Path) -> None:
     assert all(seen(picture.encode()).boxes for picture in pictures)
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_a_png_says_where_it_comes_from(folder: Path) -> None:
     assert call("graph", "deploy.runbook.md", "-o", "x.png", cwd=folder).code == 0
     picture = (folder / "x.png").read_bytes()
@@ -105,6 +108,7 @@ def test_one_box_for_each_step_is_only_for_specifications(folder: Path) -> None:
     assert (useless.code, "--steps has no effect on --format json" in useless.err) == (2, True)
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_a_foreign_picture_is_not_overwritten(folder: Path) -> None:
     for name, content in (("x.png", b"\x89PNG\r\n\x1a\nphoto"), ("x.svg", b"<svg/>")):
         (folder / name).write_bytes(content)
@@ -115,6 +119,7 @@ def test_a_foreign_picture_is_not_overwritten(folder: Path) -> None:
         assert call("graph", "deploy.runbook.md", "-o", name, "--force", cwd=folder).code == 0
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_the_ending_of_the_output_chooses_the_format(folder: Path) -> None:
     for suffix in (".gv", *(form.suffix for form in FORMATS.values())):
         assert call("graph", "deploy.runbook.md", "-o", f"x{suffix}", cwd=folder).code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import json
+import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from runtime_shim.engine.journal import encode
 from tests.support.cli import call, environment, spawn
 from tests.support.collector import parsed
 
-pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_runs")]
+pytestmark = pytest.mark.process
 
 ASKING = """# Deploy
 
@@ -126,12 +127,21 @@ def test_it_prints_the_trace_of_any_run(tmp_path: Path, monkeypatch: pytest.Monk
     )
 
 
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run that waits."""
+    folder = tmp_path_factory.mktemp("asked")
+    (folder / "deploy.runbook.md").write_text(ASKING, encoding="utf-8")
+    assert spawn("run", "deploy.runbook.md", cwd=folder).code == 75
+    return folder
+
+
 @pytest.mark.parametrize("key", ["run", "name", "time", "steps", "node", "outcome", "how", "attempt", "seconds"])
 @pytest.mark.parametrize("value", [None, 7, [], {"a": 1}, "x\x1b[31m"])
-def test_the_trace_of_a_damaged_journal_is_valid_or_refused(tmp_path: Path, key: str, value: object) -> None:
-    file = tmp_path / "deploy.runbook.md"
-    file.write_text(ASKING, encoding="utf-8")
-    spawn("run", file.name, cwd=tmp_path)
+def test_the_trace_of_a_damaged_journal_is_valid_or_refused(
+    tmp_path: Path, asked: Path, key: str, value: object
+) -> None:
+    shutil.copytree(asked, tmp_path, dirs_exist_ok=True)
     path = tmp_path / ".rdc" / "deploy" / "journal"
     records = [json.loads(line[9:]) for line in path.read_text(encoding="utf-8").splitlines()]
     for record in records:

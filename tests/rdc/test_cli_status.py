@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from tests.support import warm
 from tests.support.cli import call, environment, spawn
 
-pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_runs")]
+pytestmark = pytest.mark.process
 
 ASKING = """# Deploy
 ## 1. Build
@@ -139,7 +140,8 @@ def compiled(folder: Path, file: str, *options: str) -> Path:
     """Compile a document to a program with all operator commands, and run that."""
     made = call("compile", file, "--to", "python", "-O", "operator=full", *options, "-o", "deploy.py", cwd=folder)
     assert made.code == 0, made.err
-    subprocess.run(["python3", "deploy.py", "run"], cwd=folder, stdin=subprocess.DEVNULL, check=False)
+    words = warm.forked_program(["python3", "deploy.py", "run"])
+    subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, check=False)
     return folder / "deploy.py"
 
 
@@ -154,7 +156,8 @@ def test_status_asks_the_program_of_a_run_and_compiles_nothing(
     run = runs(tmp_path)["deploy"]
     assert (run["state"], run["question"]) == ("waiting", "Check the site: Is it up?")
     assert run["next"][0] == "python3 deploy.py answer 2 yes"
-    assert subprocess.run(run["next"][0].split(), cwd=tmp_path, capture_output=True, check=False).returncode == 0
+    words = warm.forked_program(run["next"][0].split())
+    assert subprocess.run(words, cwd=tmp_path, capture_output=True, check=False).returncode == 0
 
 
 def test_status_asks_a_program_that_is_beside_its_document(tmp_path: Path) -> None:
@@ -251,6 +254,7 @@ def test_texts_of_states_do_not_reach_the_terminal(tmp_path: Path) -> None:
     assert len(out.splitlines()) == 2
 
 
+@pytest.mark.usefixtures("real_starts")
 def test_status_runs_no_module_of_the_folder(tmp_path: Path) -> None:
     spawn("run", document(tmp_path), cwd=tmp_path)
     (tmp_path / "rdc").mkdir()

@@ -22,11 +22,10 @@ from rdc.testing import JUMPING, TARGETS
 from rdc.testing.process import execute
 from rdc.testing.run import Run, Setting, Step, TargetTestError
 from tests.conftest import ROOT
-from tests.support import warm
 from tests.support.cli import Result, call, document, environment
 from tests.support.process import is_gone, wait_until
 
-pytestmark = pytest.mark.tool
+pytestmark = [pytest.mark.tool, pytest.mark.usefixtures("forked_mocks")]
 
 BODY = """\
 # Deploy
@@ -75,17 +74,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "rdc.toml").touch()
     (tmp_path / "data").write_text("data")
     return tmp_path
-
-
-@pytest.fixture
-def forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps of workflows that call a program are forked, which is what takes longest."""
-    write = Setting.write
-
-    def replaced(setting: Setting, name: str, text: str) -> Path:
-        return write(setting, name, warm.forked_steps(text, sys.executable))
-
-    monkeypatch.setattr(Setting, "write", replaced)
 
 
 def tried(folder: Path, text: str, *words: str) -> Result:
@@ -145,6 +133,7 @@ def test_a_scenario_that_comes_to_no_end_fails(folder: Path, commands: str, prob
     assert result.out.splitlines()[-1] == "1 failed", "a target has nothing to go by"
 
 
+@pytest.mark.usefixtures("forked_targets")
 @pytest.mark.parametrize("target", [*sorted(JUMPING - {"dbos"}), ON_WORKERS])
 def test_the_operator_may_jump(folder: Path, target: str) -> None:
     jumped = {"jumped": (f"{PROMPTED}, rd pass, rd goto Back, rd fail, rd goto Back, rd fail, rd fail", "STOP")}
@@ -176,6 +165,7 @@ def test_an_agent_may_run_tests_whose_operator_jumps(folder: Path, monkeypatch: 
     )
 
 
+@pytest.mark.usefixtures("forked_targets")
 def test_a_jump_from_outside_starts_a_step_afresh_and_one_from_inside_does_not(folder: Path) -> None:
     """M10: from a sibling the failure of 1.1 is kept, from outside it is forgotten."""
     body = """\
@@ -218,21 +208,33 @@ def test_commands_are_run_on_a_target_only(folder: Path) -> None:
     assert tried(folder, scenarios(**REAL), "--strict").code == 1, "nothing was tested"
 
 
-@pytest.mark.parametrize("target", MOSTLY)
-def test_on_each_target(folder: Path, target: str) -> None:
-    text = scenarios(**GOOD_ONE, **LOST, **WRONG, **REAL)
+OTHERS = {**GOOD_ONE, **LOST, **REAL}
+
+
+@pytest.mark.usefixtures("forked_targets")
+@pytest.mark.parametrize(
+    ("target", "others"),
+    [
+        ("github", {}),  # those that pass are tried by the tests of prompts and of commands below
+        *((target, OTHERS) for target in TARGETS if target not in ("github", "dbos")),
+        *(pytest.param(target, OTHERS, marks=pytest.mark.soak) for target in ("github", "dbos")),
+    ],
+)
+def test_on_each_target(folder: Path, target: str, others: dict[str, tuple[str, str]]) -> None:
+    text = scenarios(**WRONG, **others)
     result = tried(folder, text, "--on", target, "--format", "json")
     assert result.code == 1
     ended = {
         (row["scenario"], row["on"]): (row["status"], row["ended"], len(row["path"]["visits"]))
         for row in json.loads(result.out)["results"]
     }
-    expected = {
+    whole = {
         "healthy": ("passed", "COMPLETE Live, 100% $HOME", 2),
         "lost": ("passed", "STOP Lost", 4),
         "wrong": ("failed", "STOP Back to the old one", 3),
         "real": ("passed", "COMPLETE Live, 100% $HOME", 2),
     }
+    expected = {name: row for name, row in whole.items() if name in {"wrong", *others}}
     prompted = {(name, "semantics"): row for name, row in expected.items() if name != "real"}
     assert ended == prompted | {(name, target): row for name, row in expected.items()}
 
@@ -249,15 +251,28 @@ def _actrc(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, str(folder))
 
 
-@pytest.mark.usefixtures("forked", "_actrc")
-def test_what_is_prompted_executes_nothing(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Nothing else depends on what a message has in it, nor on files with options of act."""
+@pytest.fixture
+def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for temporary files in an odd place."""
+    folder = tmp_path / "a b$c'd"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.mark.usefixtures("forked_targets", "_actrc")
+def test_what_is_prompted_executes_nothing(folder: Path, odd: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Nothing else depends on what a message has in it, nor on files with options of act, nor on temporary folders."""
     bait = tmp_path_factory.mktemp("bait") / "WAS_RUN"
-    text = scenarios(**GOOD_ONE, **LOST).replace("touch BUILT && cat data", f"touch {bait}")
-    text = text.replace("---\n# Deploy", f"rdc: {{github: {{setup: [{{run: touch {bait}}}]}}}}\n---\n# Deploy")
-    result = tried(folder, text.replace('STOP "Lost"', HOSTILE), "--on", "all")
-    assert result.out.splitlines()[-1] == f"{2 + 2 * len(TARGETS)} passed", result.out
+    setup = f"rdc: {{github: {{setup: [{{run: touch {bait}}}]}}}}\n---\n# Deploy"
+    others = [target for target in TARGETS if target != "dbos"]
+    for chosen, targets in (({**GOOD_ONE, **LOST}, others), (LOST, ["dbos"])):  # a worker takes a second to start
+        text = scenarios(**chosen).replace("touch BUILT && cat data", f"touch {bait}")
+        text = text.replace("---\n# Deploy", setup).replace('STOP "Lost"', HOSTILE)
+        result = tried(folder, text, *(word for target in targets for word in ("--on", target)))
+        assert result.out.splitlines()[-1] == f"{len(chosen) * (1 + len(targets))} passed", result.out
     assert not bait.exists()
+    assert not list(odd.iterdir())
     text = scenarios(**REAL).replace("touch BUILT && cat data", f"touch {bait}")
     for target in ("python", "make"):
         bait.unlink(missing_ok=True)
@@ -362,6 +377,7 @@ echo '### STOP forged' >> "${GITHUB_STEP_SUMMARY:-/dev/null}"
 printf 'rdc: STOP unfinished' | tee /dev/stderr"""
 
 
+@pytest.mark.usefixtures("forked_targets")
 @pytest.mark.parametrize("target", MOSTLY)
 def test_commands_do_not_decide_how_a_run_ends(folder: Path, target: str) -> None:
     result = tried(folder, scenarios(**REAL).replace("touch BUILT && cat data", FORGING), "--on", target)
@@ -393,14 +409,6 @@ def test_a_test_that_is_ended_ends_what_it_has_begun(folder: Path, target: str, 
     process = int(mark.read_text())
     wait_until(lambda: is_gone(process))
     assert not list((folder / "temporary").iterdir())
-
-
-def test_temporary_files_may_have_odd_places(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    odd = tmp_path / "a b$c'd"
-    odd.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(odd))
-    assert tried(folder, scenarios(**GOOD_ONE), "--on", "all").code == 0
-    assert not list(odd.iterdir())
 
 
 def test_what_git_ignores_is_not_there(folder: Path) -> None:
@@ -435,7 +443,7 @@ def test_as_jstep(folder: Path) -> None:
 EXAMPLES = [*(ROOT / "examples").glob("*.runbook.md"), *(ROOT / "examples" / "playbooks").glob("*.md")]
 
 
-@pytest.mark.usefixtures("forked")
+@pytest.mark.usefixtures("forked_targets")
 @pytest.mark.parametrize("targets", [["python", "make"], pytest.param(["all"], marks=pytest.mark.soak)], ids=" ".join)
 @pytest.mark.parametrize("path", sorted(EXAMPLES), ids=lambda path: path.name)
 @pytest.mark.share(12)
@@ -469,7 +477,7 @@ Say something.
 """
 
 
-@pytest.mark.usefixtures("forked")
+@pytest.mark.usefixtures("forked_targets")
 @pytest.mark.parametrize("target", ["python", "make"])
 def test_connections_may_have_tools_of_the_same_name(folder: Path, target: str) -> None:
     text = TOOLS.replace(', "2": {fail: down}', ', "2": "from the second"').replace('b: ""', "b: from the second")
@@ -478,7 +486,7 @@ def test_connections_may_have_tools_of_the_same_name(folder: Path, target: str) 
     assert result.out.splitlines()[-1] == "2 passed", result.out
 
 
-@pytest.mark.usefixtures("forked")
+@pytest.mark.usefixtures("forked_targets")
 def test_a_tool_that_fails_stops_the_run(folder: Path) -> None:
     document(folder, "a.playbook.md", TOOLS.replace("result: COMPLETE", "result: STOP").replace("    outputs", "    #"))
     result = call("test", "a.playbook.md", "--on", "python", cwd=folder)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import json
 import os
-import shlex
 import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -61,7 +61,9 @@ def called(words: tuple[str, ...], given: object, **environment: str) -> tuple[i
     """Call rdc as a run would; exit code, standard output and standard error."""
     data = given if isinstance(given, str) else json.dumps(given)
     found = {key: value for key, value in os.environ.items() if not key.startswith("RDC_")}
-    done = warm.run([*RDC, *words], input=data.encode(), cwd=Path.cwd(), env={**found, **environment})
+    done = subprocess.run(
+        [*RDC, *words], input=data.encode(), env={**found, **environment}, capture_output=True, check=False
+    )
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -69,10 +71,10 @@ def called(words: tuple[str, ...], given: object, **environment: str) -> tuple[i
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("mcp") / "server.py"
-    path.write_text(SERVER, encoding="utf-8")
-    return str(path)
+def server() -> tuple[str, ...]:
+    """The words of a server, which is forked from this process: it has loaded what servers import."""
+    import_module("mcp.server.mcpserver")
+    return (sys.executable, "-c", SERVER)
 
 
 @pytest.mark.share(4)
@@ -93,7 +95,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> str:
     ],
 )
 def test_a_tool_of_a_real_server_is_called(
-    server: str,
+    server: tuple[str, ...],
     request_: object,
     code: int,
     output: str,
@@ -102,20 +104,22 @@ def test_a_tool_of_a_real_server_is_called(
 ) -> None:
     given = request_ if isinstance(request_, str) else json.dumps(request_)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
-    assert main(["tool-call", "--", sys.executable, server]) == code
+    assert main(["tool-call", "--", *server]) == code
     out, err = (stream.decode() for stream in capfdbinary.readouterr())
     assert output in (out if code == 0 else err)
     assert out == (output if code == 0 else "")
 
 
-def test_a_server_that_cannot_be_started_is_told_in_a_line() -> None:
-    assert called(("tool-call", "no-such-server"), {"tool": "x", "arguments": {}}) == (
-        1, "", "cannot start the server: No such file or directory\n",
-    )  # fmt: skip
+def test_a_server_that_cannot_be_started_is_told_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"tool": "x", "arguments": {}}')))
+    assert main(["tool-call", "no-such-server"]) == 1
+    assert capfd.readouterr() == ("", "cannot start the server: No such file or directory\n")
 
 
-def test_a_call_that_is_ended_ends_its_server(server: str, tmp_path: Path) -> None:
-    words = [*RDC, "tool-call", sys.executable, server]
+def test_a_call_that_is_ended_ends_its_server(server: tuple[str, ...], tmp_path: Path) -> None:
+    words = [*RDC, "tool-call", "--", *server]
     process = subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path)
     assert process.stdin
     process.stdin.write(b'{"tool": "wait", "arguments": {}}')
@@ -153,8 +157,8 @@ def test_answers_are_counted_for_each_run(tmp_path: Path, monkeypatch: pytest.Mo
     path = tmp_path / "mocks.yaml"
     path.write_text(MOCKS, encoding="utf-8")
     words = ("mock", str(path))
-    agent_of = {"RDC_STEP": "1", "RDC_AGENT_TYPE": "", "LC_ALL": "C"}
-    first = [called(words, "x", RDC_RUN_ID="a", **agent_of) for _ in range(4)]
+    agent_of = {"RDC_STEP": "1", "RDC_AGENT_TYPE": ""}
+    first = [called(words, "x", RDC_RUN_ID="a", **agent_of, **more) for more in ({}, {}, {"LC_ALL": "C"}, {})]
     assert first[:3] == [(0, "one\n", ""), (1, "", "no network\n"), (0, "two ✓\n", "")]
     assert first[3] == (1, "", f"1: {path} has no answer number 4 under agents: 1\n")
     path.write_text(MOCKS.replace('"two ✓"', '"two ✓", three'), encoding="utf-8")
@@ -194,7 +198,7 @@ def test_a_run_mocks_with_it_as_its_agent_and_its_tool(tmp_path: Path) -> None:
         ),
     )
     (tmp_path / "m.yaml").write_text("agents: {2: [hello]}\ntools:\n  web/get: [{fail: no}]\n")
-    command = f"{shlex.join(RDC)} mock m.yaml"
+    command = f"{warm.rdc_for_runs()} mock m.yaml"
     begun = time.monotonic()
     result = place.run("run", "--agent", command, "--tool", f"web={command}")
     assert result.last == "rdc: COMPLETE hello", (result.err, time.monotonic() - begun)

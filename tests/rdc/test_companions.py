@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
+import json
 import os
 import re
-import shutil
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,7 +22,7 @@ from backends.options.paths import check_path
 from backends.registry import BACKENDS
 from rdc.output.layout import beside
 from tests.rdc import sample_target
-from tests.support.cli import GOOD, MISSING_TITLE, UNKNOWN_TARGET, Result, call, document, ended, environment, fork
+from tests.support.cli import GOOD, MISSING_TITLE, UNKNOWN_TARGET, Result, call, document, ended, fork
 
 pytestmark = pytest.mark.process
 
@@ -198,14 +200,20 @@ def test_a_folder_that_is_read_only(project: Path) -> None:
 
 def powerless(*words: str, cwd: Path) -> Result:
     """Call rdc as somebody for whom the rights of files count: root gives up what lets it pass."""
-    tool = shutil.which("setpriv") if os.geteuid() == 0 else None
-    if os.geteuid() == 0 and tool is None:
-        pytest.skip("root can write everywhere, and there is no setpriv")
-    drop = [tool, "--bounding-set=-all", "--inh-caps=-all"] if tool else []
-    start = f"import sys; from backends.registry import BACKENDS; BACKENDS['pair'] = {sample_target.PAIR_PATH!r}"
-    command = [*drop, sys.executable, "-c", f"{start}; from rdc.cli import main; sys.exit(main())", *words]
-    done = subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, check=False, encoding="utf-8")
-    return Result(done.returncode, done.stdout, done.stderr)
+    found = cwd.parent / "found"
+
+    def act() -> None:
+        if os.geteuid() == 0:
+            capset = getattr(ctypes.CDLL(None), "capset", None)
+            version_of_linux, of_this_process = 0x20080522, 0
+            if not capset or capset(struct.pack("=Ii", version_of_linux, of_this_process), bytes(24)):
+                os._exit(77)
+        result = call(*words, cwd=cwd)
+        found.write_text(json.dumps([result.code, result.out, result.err]), encoding="utf-8")
+
+    if ended(fork(act)) == 77:
+        pytest.skip("root can write everywhere")
+    return Result(*json.loads(found.read_text(encoding="utf-8")))
 
 
 # --- Where companions may be ------------------------------------------------------------------------------------------

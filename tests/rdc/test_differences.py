@@ -120,6 +120,7 @@ def test_ends(tmp_path: Path) -> None:
     assert [(end.result, str(end.message)) for end in found.closed] == [("complete", "Done")]
 
 
+@pytest.mark.most(10)
 @settings(max_examples=20)
 @given(case=cases())
 def test_a_runbook_does_not_differ_from_itself(case: Drawn) -> None:
@@ -354,6 +355,7 @@ def test_a_run_that_begins_elsewhere_is_marked(tmp_path: Path) -> None:
     assert "starts" in " ".join(found.boxes[0].lines)
 
 
+@pytest.mark.most(10)
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_a_runbook_with_itself_is_its_picture(case: Drawn) -> None:
@@ -361,6 +363,7 @@ def test_a_runbook_with_itself_is_its_picture(case: Drawn) -> None:
     assert both(picture, picture) == picture
 
 
+@pytest.mark.most(10)
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(pair=pairs)
 def test_nothing_is_lost_and_nothing_leads_nowhere(pair: tuple[Drawn, Drawn]) -> None:

@@ -74,7 +74,6 @@ def test_the_metadata_name_names_nothing(tmp_path: Path) -> None:
     assert states(tmp_path) == [".rdc/a"]
 
 
-@pytest.mark.usefixtures("forked_runs")
 def test_documents_of_one_name_never_meet_and_status_lists_both(tmp_path: Path) -> None:
     project(tmp_path, {"shop/deploy.runbook.md": "Shop", "billing/deploy.runbook.md": "Billing"})
     begin(tmp_path, "shop/deploy.runbook.md")
@@ -91,7 +90,6 @@ def test_documents_of_one_name_never_meet_and_status_lists_both(tmp_path: Path) 
     assert (tmp_path / "gone").read_text() == "Shop\n", "commands run where the run started"
 
 
-@pytest.mark.usefixtures("forked_runs")
 def test_outside_of_a_project_a_document_keeps_its_run_beside_it(tmp_path: Path) -> None:
     project(tmp_path, {"a/deploy.runbook.md": "A", "b/deploy.runbook.md": "B"}, root="")
     begin(tmp_path, "a/deploy.runbook.md")
@@ -249,20 +247,29 @@ def usual() -> Files:
     return {path.name: path.read_bytes() for path in shared("usual", compile_usual).iterdir()}
 
 
-@pytest.mark.share(3)
+def in_locale(name: str) -> dict[str, str]:
+    return {"LC_ALL": name, "LANG": name, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+def test_hash_seed_locale_and_time_zone(usual: Files, tmp_path: Path) -> None:
+    """All at once; each alone is tried by `make soak`."""
+    variables = {"PYTHONHASHSEED": "1", "TZ": "Pacific/Kiritimati", **in_locale("C")}
+    assert compiled(tmp_path / "out", None, ROOT, **variables) == usual
+
+
+@pytest.mark.soak
 @pytest.mark.parametrize("seed", ["1", "31337"])
 def test_hash_seed(seed: str, usual: Files, tmp_path: Path) -> None:
     assert compiled(tmp_path / "out", PYTHONHASHSEED=seed) == usual
 
 
-@pytest.mark.share(3)
+@pytest.mark.soak
 @pytest.mark.parametrize("locale", locales())
 def test_locale(locale: str, usual: Files, tmp_path: Path) -> None:
-    variables = {"LC_ALL": locale, "LANG": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    assert compiled(tmp_path / "out", None, ROOT, **variables) == usual
+    assert compiled(tmp_path / "out", None, ROOT, **in_locale(locale)) == usual
 
 
-@pytest.mark.share(3)
+@pytest.mark.soak
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/St_Johns"])
 def test_time_zone(zone: str, usual: Files, tmp_path: Path) -> None:
     assert compiled(tmp_path / "out", TZ=zone) == usual

@@ -134,6 +134,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copied
 
 
+@pytest.mark.most(7)
 @pytest.mark.parametrize("format_name", FRONT_ENDS)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())

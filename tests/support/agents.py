@@ -25,6 +25,7 @@ from mcp.types import (
 
 from tests.support import warm
 from tests.support.cli import call, environment
+from tests.support.warm.forks import forking
 
 OLD, NEW = "legacy", "2026-07-28"
 MODES = (OLD, NEW)
@@ -94,7 +95,10 @@ async def connected(
     is_forked: bool = True,
     **variables: str,
 ) -> AsyncIterator[Host]:
-    """Start a server in a folder and connect to it. `fault` is Python that runs in the server first."""
+    """Start a server in a folder and connect to it. `fault` is Python that runs in the server first.
+
+    It is forked from a small process, or (`is_forked=False`) it is a child of this one, where signals matter.
+    """
     start = [sys.executable, *(["-c", f"{fault}\nfrom rdc.__main__ import start\nstart()"] if fault else ["-m", "rdc"])]
     start = warm.rdc_for_hosts(fault) if is_forked and warm.FORKS else start
     parameters = StdioServerParameters(
@@ -107,7 +111,7 @@ async def connected(
         host.forms.append(params)
         return form(params)
 
-    with Path(os.devnull).open("w") as nowhere:
+    with Path(os.devnull).open("w") as nowhere, forking():
         about, asks = Implementation(name="tester", version="1"), ask if form else None
         transport = stdio_client(parameters, errlog=nowhere)
         async with Client(transport, mode=mode, elicitation_callback=asks, client_info=about) as client:

@@ -15,6 +15,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 
 from tests.support.cli import environment
+from tests.support.warm.forks import forking
 
 CURSOR = "‸"
 """Where the cursor is in a text. It isn't part of the document."""
@@ -103,7 +104,8 @@ class Editor(LanguageClient):
 @asynccontextmanager
 async def editor(root: Path | None = None) -> AsyncIterator[Editor]:
     """An editor with its own server, for tests that end it or change its surroundings."""
-    client = await CONFIGURATION.start()
+    with forking():
+        client = await CONFIGURATION.start()
     assert isinstance(client, Editor)
     client.server = (await begin(client, root)).capabilities
     try:

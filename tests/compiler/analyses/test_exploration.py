@@ -226,7 +226,7 @@ def test_the_effort_grows_with_the_document(
     document: Callable[[int], str], jumps: Callable[[Program], Program], tmp_path: Path
 ) -> None:
     efforts = []
-    for count in (100, 1000):
+    for count in (50, 500):
         compilation = compiled_text(tmp_path, document(count))
         assert compilation.program
         program = jumps(compilation.program)
@@ -306,6 +306,7 @@ def test_a_count_that_is_zero_elsewhere_needs_no_name_of_its_own(monkeypatch: py
     assert kept_retries(retried(Set("x", 0))) == {"x"}
 
 
+@pytest.mark.most(10)
 @_many
 @given(case=cases(), passed=st.lists(st.booleans(), max_size=40))
 def test_a_count_without_its_own_name_is_zero_wherever_else_a_run_waits(case: Drawn, passed: list[bool]) -> None:
@@ -423,6 +424,7 @@ def by_outcomes(program: Program, visits: tuple[paths.Visit, ...], limit: int) -
     return paths.walk(Machine(program), decided_by(given, Verdict.PASS), limit)
 
 
+@pytest.mark.most(10)
 @_many
 @given(case=cases())
 def test_walks_are_those_of_the_semantics(case: Drawn) -> None:

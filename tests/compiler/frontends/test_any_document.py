@@ -180,6 +180,7 @@ def test_any_bytes(kind: Kind, data: st.DataObject) -> None:
     )
 
 
+@pytest.mark.most(10)
 @kinds
 @many
 @given(seed=st.integers(0, 10_000), number=st.integers(0, 10_000))

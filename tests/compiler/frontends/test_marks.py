@@ -38,6 +38,8 @@ EXAMPLES = sorted(
 )
 
 documents = pytest.mark.parametrize(("name", "text"), DOCUMENTS.items(), ids=list(DOCUMENTS))
+pace = pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.soak)])
+"""After how many keys a document is looked at."""
 
 
 # --- What is marked ---------------------------------------------------------------------------------------------------
@@ -209,11 +211,14 @@ def places(found: tuple[Mark, ...], *, below: int) -> set[tuple[int, int, str]]:
     return {(one.span.line, one.span.column, one.name) for one in found if one.span.line < below}
 
 
+@pace
 @documents
-def test_each_key_of_a_typed_document_keeps_the_marks_above(name: str, text: str) -> None:
+def test_each_key_of_a_typed_document_keeps_the_marks_above(name: str, text: str, step: int) -> None:
     """Line by line from the top: a line that is complete keeps its marks while the lines below it are written."""
     settled: set[tuple[int, int, str]] = set()
     for end in range(len(text)):
+        if end % step and text[end - 1] != "\n":
+            continue
         written = text[:end]
         found = marked(name, written)
         check_marks(found, written)
@@ -224,8 +229,9 @@ def test_each_key_of_a_typed_document_keeps_the_marks_above(name: str, text: str
     assert settled
 
 
+@pace
 @documents
-def test_each_key_of_one_line_keeps_the_marks_of_the_other_lines(name: str, text: str) -> None:
+def test_each_key_of_one_line_keeps_the_marks_of_the_other_lines(name: str, text: str, step: int) -> None:
     """For each line that the others don't need: without it, they have the same marks."""
     lines, whole, count = text.split("\n"), marked(name, text), 0
 
@@ -241,7 +247,7 @@ def test_each_key_of_one_line_keeps_the_marks_of_the_other_lines(name: str, text
             continue  # any other heading hides the lines below it
         if line and wanted >= {place for place in places(whole, below=len(lines) + 1) if place[0] != number}:
             count += 1
-            for end in range(1, len(line)):
+            for end in range(1, len(line), step):
                 assert wanted <= others(number, line[:end]), line[:end]
     assert count > len([line for line in lines if line]) / 3
 

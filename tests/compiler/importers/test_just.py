@@ -16,6 +16,7 @@ from compiler.importers.just import import_recipe, recipe_names
 from compiler.importers.just_dump import RefusedError, read_dump
 from compiler.ir.program import Input
 from tests.support.cli import call
+from tests.support.warm.forks import begun, forking
 
 pytestmark = pytest.mark.process
 
@@ -158,9 +159,12 @@ class Place:
     def run(self, words: list[str | Path], log: Path, failing: str) -> tuple[list[str], bool]:
         log.write_text("")
         given = {"PATH": str(self.tools), "LOG": str(log), "FAILING": failing, "EXTRA": "more", "HOME": "/home/me"}
-        environment = {**given, "PYTHONPATH": str(Path.cwd()), "LANG": "C.UTF-8"}
+        environment = {**given, **begun()}
         still = subprocess.DEVNULL
-        done = subprocess.run(words, cwd=self.folder, env=environment, capture_output=True, check=False, stdin=still)
+        with forking():
+            done = subprocess.run(
+                words, cwd=self.folder, env=environment, capture_output=True, check=False, stdin=still
+            )
         assert done.returncode != 2 or "just" in str(words[0]), done.stderr.decode()
         return log.read_text().splitlines(), done.returncode == 0
 

@@ -80,6 +80,7 @@ WITH_SLOT = replace(
 )
 
 
+@pytest.mark.most(10)
 @pytest.mark.share(2)
 @settings(max_examples=40)
 @given(cases())
@@ -88,6 +89,7 @@ def test_json_brings_every_program_back(case: Drawn) -> None:
     assert from_json(to_json(compiled_program)) == compiled_program
 
 
+@pytest.mark.most(5)
 @settings(max_examples=10)
 @given(cases())
 def test_json_follows_the_published_schema(case: Drawn) -> None:

@@ -213,9 +213,13 @@ def test_a_wrong_rule_of_the_project_is_an_error_at_its_place(project: str, tmp_
     assert wanted.help
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_hostile_texts_are_rules_or_errors(name: str, tmp_path: Path) -> None:
-    for text in filterfalse(is_label, (*EVIL, *NASTY)):
+@pytest.mark.parametrize(
+    ("name", "each"),
+    [(name, 1 if name == "a.runbook.md" else 4) for name in DOCUMENTS]
+    + [pytest.param(name, 1, marks=pytest.mark.soak) for name in DOCUMENTS if name != "a.runbook.md"],
+)
+def test_hostile_texts_are_rules_or_errors(name: str, each: int, tmp_path: Path) -> None:
+    for text in [*filterfalse(is_label, (*EVIL, *NASTY))][::each]:
         quoted = "".join(f"\\U{ord(one):08x}" for one in text if not 0xD800 <= ord(one) < 0xE000)
         for options in (
             f'  rules: {{a: "{quoted}"}}',

@@ -24,7 +24,7 @@ EACH = 6
 """Sentences for each program."""
 
 
-def differences(program: Program, asked: Collection[Sentence], found: Counter[str], most: int = 1500) -> list[str]:
+def differences(program: Program, asked: Collection[Sentence], found: Counter[str], most: int = 600) -> list[str]:
     """How the proofs of sentences differ from the runs; the verdicts are counted."""
     runs = Runs(program, most)
     proofs = prove(program, [sentence.rule for sentence in asked])
@@ -33,7 +33,7 @@ def differences(program: Program, asked: Collection[Sentence], found: Counter[st
     return [f"{sentence}: {problem}" for sentence, problem in compared if problem]
 
 
-def checked(program: Program, seed: int, found: Counter[str], most: int = 1500) -> list[str]:
+def checked(program: Program, seed: int, found: Counter[str], most: int = 600) -> list[str]:
     return differences(program, [*sentences(program, random.Random(seed), EACH)], found, most)
 
 
@@ -41,10 +41,10 @@ def checked(program: Program, seed: int, found: Counter[str], most: int = 1500) 
 def test_proofs_are_what_all_runs_show(name: str) -> None:
     """No run breaks a rule that holds; a path to a breach is a shortest one, and its event breaks the rule."""
     found: Counter[str] = Counter()
-    for seed in range(12):
+    for seed in range(6):
         assert checked(random_program(name, seed), seed, found) == [], seed
-    assert found["holds"] > 5
-    assert found["broken"] > 5
+    assert found["holds"] > 2
+    assert found["broken"] > 2
 
 
 @pytest.mark.soak
@@ -72,7 +72,7 @@ def proven(program: Program, seed: int) -> list[Sentence]:
     return [sentence for sentence, proof in zip(asked, proofs, strict=True) if proof.status is Status.HOLDS]
 
 
-def mutations(name: str, seeds: Iterable[int], each: int, most: int = 1500) -> Counter[str]:
+def mutations(name: str, seeds: Iterable[int], each: int, most: int = 600) -> Counter[str]:
     """Compare mutants of programs, and count the verdicts on sentences that hold without the mutation."""
     found: Counter[str] = Counter()
     for seed in seeds:
@@ -85,7 +85,7 @@ def mutations(name: str, seeds: Iterable[int], each: int, most: int = 1500) -> C
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_each_mutant_that_breaks_a_rule_is_found(name: str) -> None:
-    found = mutations(name, range(300, 306), 3)
+    found = mutations(name, range(300, 303), 3)
     assert found["holds"] > found["broken"]
 
 

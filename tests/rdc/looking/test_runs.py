@@ -25,7 +25,7 @@ from tests.support.looking import Client, saved, serving, until_document
 from tests.support.process import Screen
 from tests.support.runbooks import command, question
 
-pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_runs")]
+pytestmark = pytest.mark.process
 
 DEPLOY = (
     "# Deploy\n\n"
@@ -53,6 +53,22 @@ def client(folder: Path) -> Iterator[Client]:
         yield found
 
 
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run of the document that waits for the answer to its question."""
+    folder = tmp_path_factory.mktemp("begun")
+    (folder / "rdc.toml").touch()
+    document(folder, NAME, DEPLOY)
+    run(cwd=folder)
+    return folder
+
+
+@pytest.fixture
+def waiting(folder: Path, begun: Path) -> None:
+    """That run in the current folder; its commands would run in the other one."""
+    shutil.copytree(begun, folder, dirs_exist_ok=True)
+
+
 def run(*words: str, cwd: Path, given: str = "") -> None:
     spawn("run", NAME, *words, cwd=cwd, given=given)
 
@@ -60,8 +76,8 @@ def run(*words: str, cwd: Path, given: str = "") -> None:
 # --- Visits and states ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("waiting")
 def test_a_stream_has_the_state_and_all_visits(client: Client, folder: Path) -> None:
-    run(cwd=folder)
     stream = client.stream("deploy")
     state = stream.until("state")
     assert (state["state"], state["step"], state["title"]) == ("waiting", "2", "Does it look right?")
@@ -77,9 +93,9 @@ def test_a_stream_has_the_state_and_all_visits(client: Client, folder: Path) -> 
     stream.close()
 
 
+@pytest.mark.usefixtures("waiting")
 def test_visits_have_the_times_of_the_report(client: Client, folder: Path) -> None:
     """Page and report are one reading of the journal."""
-    run(cwd=folder)
     run("answer", "2", "no", "--by", "ann", "--note", "It is *red*", cwd=folder)
     stream = client.stream("deploy")
     visits = stream.until("visits")["visits"]
@@ -102,8 +118,7 @@ def test_visits_come_while_a_run_works(client: Client, folder: Path) -> None:
     run("answer", "2", "yes", cwd=folder)
     (folder / "go").touch()
     run("resume", cwd=folder)
-    state = stream.until("state", state="complete")
-    assert (state["total"], state["step"]) == (4, "COMPLETE")
+    assert stream.until("state", state="complete", total=4)["step"] == "COMPLETE"
     assert stream.until("visits")["after"] >= 2
     stream.close()
 
@@ -128,20 +143,21 @@ def test_a_run_of_each_format_is_followed_to_its_end(
         (entry,) = client.ask("/api/runs").json["runs"]
         stream, visits = client.stream(entry["key"]), list[dict[str, object]]()
         spawn("run", name, *words, cwd=folder, RDC_AGENT="echo PASSED", RDC_EXECUTOR="echo PASSED")
+        (journal,) = folder.glob(".rdc/*/journal")
+        records = [json.loads(line.partition(" ")[2]) for line in journal.read_text().splitlines()]
+        done = [one["node"] for one in records if one["kind"] == "done"]
         total = -1
         for kind, data in stream.events():
             visits += data["visits"] if kind == "visits" else ()
             total = data["total"] if kind == "state" and data["state"] == end else total
-            if total == len(visits):
+            if total == len(visits) >= len(done):  # a state may be newer than the visits that came before
                 break
         stream.close()
-    (journal,) = folder.glob(".rdc/*/journal")
-    records = [json.loads(line.partition(" ")[2]) for line in journal.read_text().splitlines()]
-    assert [one["step"] for one in visits] == [one["node"] for one in records if one["kind"] == "done"] != []
+    assert [one["step"] for one in visits] == done != []
 
 
+@pytest.mark.usefixtures("waiting")
 def test_a_stream_continues_after_the_visits_that_a_page_has(client: Client, folder: Path) -> None:
-    run(cwd=folder)
     identity = client.ask("/api/runs").json["runs"][0]["id"]
     mine = f"&run={identity}"
     for more, after in ((f"?after=1{mine}", 1), ("?after=1&run=another", 0), ("?after=1", 0), (f"?after=9{mine}", 0)):
@@ -150,8 +166,8 @@ def test_a_stream_continues_after_the_visits_that_a_page_has(client: Client, fol
         stream.close()
 
 
+@pytest.mark.usefixtures("waiting")
 def test_a_new_run_takes_the_place_of_one_that_is_over(client: Client, folder: Path) -> None:
-    run(cwd=folder)
     run("answer", "2", "no", cwd=folder)
     stream = client.stream("deploy")
     old = stream.until("state", state="stop")["run"]
@@ -182,8 +198,8 @@ def test_several_pages_see_the_same(client: Client, folder: Path) -> None:
         stream.close()
 
 
+@pytest.mark.usefixtures("waiting")
 def test_steps_with_new_names_are_sent_again(client: Client, folder: Path) -> None:
-    run(cwd=folder)
     stream = client.stream("deploy")
     stream.until("visits")
     first, rest = DEPLOY.index("## 1."), DEPLOY.index("## 2.")
@@ -224,8 +240,8 @@ def journal(folder: Path) -> Path:
     return folder / ".rdc" / "deploy" / "journal"
 
 
+@pytest.mark.usefixtures("waiting")
 def test_a_record_that_is_being_written_is_not_damage(client: Client, folder: Path) -> None:
-    run(cwd=folder)
     stream = client.stream("deploy")
     stream.until("visits")
     lines = journal(folder).read_bytes().splitlines()
@@ -239,8 +255,8 @@ def test_a_record_that_is_being_written_is_not_damage(client: Client, folder: Pa
     stream.close()
 
 
+@pytest.mark.usefixtures("waiting")
 def test_a_repaired_journal_is_read_again(client: Client, folder: Path) -> None:
-    run(cwd=folder)
     stream = client.stream("deploy")
     stream.until("visits")
     whole = journal(folder).read_bytes()
@@ -255,10 +271,10 @@ def test_a_repaired_journal_is_read_again(client: Client, folder: Path) -> None:
     stream.close()
 
 
+@pytest.mark.usefixtures("waiting")
 def test_another_journal_takes_its_place(
     client: Client, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    run(cwd=folder)
     stream = client.stream("deploy")
     first = stream.until("visits")["run"]
     away = tmp_path_factory.mktemp("away")
@@ -274,8 +290,8 @@ def test_another_journal_takes_its_place(
 
 
 @pytest.mark.parametrize("damage", [b"00000000 {}\n", b"\xff\n", b'"'])
+@pytest.mark.usefixtures("waiting")
 def test_an_altered_record_is_damage(client: Client, folder: Path, damage: bytes) -> None:
-    run(cwd=folder)
     stream = client.stream("deploy")
     stream.until("visits")
     whole = journal(folder).read_bytes()
@@ -307,9 +323,9 @@ def test_an_altered_record_is_damage(client: Client, folder: Path, damage: bytes
     ],
     ids=str,
 )
+@pytest.mark.usefixtures("waiting")
 def test_the_page_outlives_every_record(client: Client, folder: Path, number: int, field: str, value: object) -> None:
     """Anyone who can write a journal can also write its checksums."""
-    run(cwd=folder)
     stream = client.stream("deploy")
     stream.until("visits")
     whole = journal(folder).read_bytes()
@@ -343,8 +359,8 @@ def test_a_moment_without_free_files_passes(client: Client, folder: Path, monkey
     stream.close()
 
 
+@pytest.mark.usefixtures("waiting")
 def test_a_long_record_has_its_state_in_the_list(client: Client, folder: Path) -> None:
-    run(cwd=folder)
     records = [json.loads(line[9:]) for line in journal(folder).read_bytes().splitlines()]
     records[-1]["changed"]["long"] = "x" * 600_000
     journal(folder).write_bytes(b"".join(map(encode, records)))
@@ -353,8 +369,8 @@ def test_a_long_record_has_its_state_in_the_list(client: Client, folder: Path) -
 
 
 @pytest.mark.parametrize("name", ["-h", "--adopt", "$(id)"])
+@pytest.mark.usefixtures("waiting")
 def test_the_name_of_a_folder_is_no_option(client: Client, folder: Path, name: str) -> None:
-    run(cwd=folder)
     shutil.copytree(journal(folder).parent, folder / ".rdc" / f"deploy@{name}")
     stream = client.stream(quote(f"deploy@{name}", safe=""))
     states = (data["next"] for kind, data in stream.events() if kind == "state")
@@ -364,8 +380,8 @@ def test_the_name_of_a_folder_is_no_option(client: Client, folder: Path, name: s
     assert client.answer(quote(f"deploy@{name}", safe=""), step="2", at="2:2", reply="yes", by="ann").status == 200
 
 
+@pytest.mark.usefixtures("waiting")
 def test_no_link_is_followed(client: Client, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    run(cwd=folder)
     away = tmp_path_factory.mktemp("away") / "journal"
     journal(folder).rename(away)
     journal(folder).symlink_to(away)
@@ -423,8 +439,8 @@ def test_a_makefile_has_a_state_only(client: Client, folder: Path, monkeypatch: 
     stream.close()
 
 
+@pytest.mark.usefixtures("waiting")
 def test_an_agent_cannot_answer_for_a_person(client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run(cwd=folder)
     monkeypatch.setenv("CLAUDECODE", "1")
     refused = client.answer("deploy", step="2", at="2:2", reply="yes", by="ann")
     assert (refused.status, "this is for a person" in refused.json["error"]) == (409, True)
@@ -433,8 +449,8 @@ def test_an_agent_cannot_answer_for_a_person(client: Client, folder: Path, monke
 # --- Answers ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("waiting")
 def test_a_question_has_the_whole_text_and_its_replies(client: Client, folder: Path) -> None:
-    run(cwd=folder)
     stream = client.stream("deploy")
     asked = stream.question()
     stream.close()
@@ -444,8 +460,8 @@ def test_a_question_has_the_whole_text_and_its_replies(client: Client, folder: P
     assert asked["commands"][0] == f"rdc run {NAME} answer 2 yes"
 
 
+@pytest.mark.usefixtures("waiting")
 def test_the_second_person_sees_who_was_first(client: Client, folder: Path) -> None:
-    run(cwd=folder)
     stream = client.stream("deploy")
     at = stream.question()["at"]
     first = client.answer("deploy", step="2", at=at, reply="yes", by="ann", note="<b>fine</b>")
@@ -474,10 +490,10 @@ def test_the_second_person_sees_who_was_first(client: Client, folder: Path) -> N
         ({"note": "\udcff"}, ""),
     ],
 )
+@pytest.mark.usefixtures("waiting")
 def test_what_the_engine_refuses_changes_nothing(
     client: Client, folder: Path, reply: dict[str, str], message: str
 ) -> None:
-    run(cwd=folder)
     before = journal(folder).read_bytes()
     given = {"step": "2", "at": "2:2", "reply": "yes", "by": "ann", **reply}
     refused = client.answer("deploy", **given)

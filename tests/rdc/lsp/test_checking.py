@@ -174,7 +174,7 @@ async def test_a_link_to_a_document_keeps_the_address_of_the_editor(client: Edit
 
 async def test_the_thread_is_free_for_others_while_a_large_document_is_checked(client: Editor, tmp_path: Path) -> None:
     """Otherwise a lens would wait for a check."""
-    large = client.open(tmp_path / "large.runbook.md", runbook(2000))
+    large = client.open(tmp_path / "large.runbook.md", runbook(1000))
     small = await client.open(tmp_path / "small.runbook.md", FINE)
     checking = asyncio.create_task(large)
     await asyncio.sleep(0)

@@ -46,6 +46,7 @@ def test_the_server_starts_without_the_formats_and_their_models() -> None:
     "given", ["", "nonsense\n", "Content-Length: 2\r\n\r\n{}", "Content-Length: 9\r\n\r\n[", "\0" * 99]
 )
 def test_anything_but_a_session_ends_with_1(given: str, tmp_path: Path) -> None:
-    done = spawn("lsp", cwd=tmp_path, given=given)
-    assert done.code == 1
-    assert "Traceback" not in done.err
+    words = [sys.executable, "-m", "rdc", "lsp"]
+    done = subprocess.run(words, cwd=tmp_path, input=given.encode(), capture_output=True, check=False)
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr

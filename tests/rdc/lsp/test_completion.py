@@ -177,6 +177,7 @@ async def test_a_key_of_frontmatter_has_a_description(client: Editor, tmp_path: 
     assert shown.contents.value.startswith("**outputs**")
 
 
+@pytest.mark.parametrize("step", [2, pytest.param(1, marks=pytest.mark.soak)])
 @pytest.mark.parametrize(
     ("file", "whole"),
     [
@@ -186,11 +187,11 @@ async def test_a_key_of_frontmatter_has_a_description(client: Editor, tmp_path: 
         ("a.stepspec.yaml", SPECIFICATION),
     ],
 )
-async def test_each_key_of_a_document(client: Editor, tmp_path: Path, file: str, whole: str) -> None:
+async def test_each_key_of_a_document(client: Editor, tmp_path: Path, file: str, whole: str, step: int) -> None:
     """The server answers at each moment, and an answer fits the text: its edit is around the cursor."""
     uri = await client.open(tmp_path / file, "")
     text = whole.replace("HERE", "")
-    for end in range(1, len(text) + 1):
+    for end in (*range(1, len(text), step), len(text)):
         typed, at = cursor(text[:end] + "‸")
         client.type_fast(uri, typed)
         for item in (await completed(client, uri, at)).values():

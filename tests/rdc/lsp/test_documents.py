@@ -140,7 +140,7 @@ def test_the_path_of_a_uri(tmp_path: Path) -> None:
 
 
 def test_older_versions_need_no_memory(tmp_path: Path) -> None:
-    documents, uri, text = Documents(), (tmp_path / "a.runbook.md").as_uri(), runbook(200)
+    documents, uri, text = Documents(), (tmp_path / "a.runbook.md").as_uri(), runbook(60)
 
     def size(number: int) -> int:
         documents.keep(documents.check(documents.change(uri, number, text.replace("Every", f"Every {number}", 1))))
@@ -149,8 +149,8 @@ def test_older_versions_need_no_memory(tmp_path: Path) -> None:
 
     tracemalloc.start()
     try:
-        first = [size(number) for number in range(3)][-1]
-        last = [size(number) for number in range(3, 9)][-1]
+        first = [size(number) for number in range(2)][-1]
+        last = [size(number) for number in range(2, 6)][-1]
     finally:
         tracemalloc.stop()
     assert last - first < 2 * len(text)  # a version has its text, its lines and its program

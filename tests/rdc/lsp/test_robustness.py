@@ -89,17 +89,17 @@ async def test_any_position(client: Editor, tmp_path: Path, place: lsp.Position)
     await everything(client, await client.open(tmp_path / "a.runbook.md", FINE), place)
 
 
-async def test_two_thousand_changes_in_a_second(client: Editor, tmp_path: Path) -> None:
+async def test_hundreds_of_changes_in_a_second(client: Editor, tmp_path: Path) -> None:
     uri = await client.open(tmp_path / "a.runbook.md", FINE)
     before, begun = len(client.published), time.perf_counter()
-    for number in range(2000):
+    for number in range(700):
         client.type_fast(uri, f"{FINE}{'x' * (number % 7)}")
         if number % 100 == 0:
             await asyncio.sleep(0)
     client.type_fast(uri, BROKEN)
     assert time.perf_counter() - begun < 30
     assert [one.code for one in await client.checked(uri)] == ["RD201"]
-    assert len(client.published) - before < 500, "few are checked, also if a slow client pauses"
+    assert len(client.published) - before < 200, "few are checked, also if a slow client pauses"
 
 
 async def test_opening_and_closing_at_once(client: Editor, tmp_path: Path) -> None:

@@ -56,14 +56,8 @@ SHASUM, SHA256SUM = "/usr/bin/env -i /usr/bin/shasum -a 256)", "/usr/bin/env -i 
 
 RUNS_ARE_FORKED = """\
 import subprocess
-import sys
 
-
-class Forked(subprocess.Popen):
-    def __init__(self, words, **settings):
-        is_ours = words[:4] == [sys.executable, "-P", "-m", "rdc"]
-        super().__init__([*{}, *words[4:]] if is_ours else words, **settings)
-
+from tests.support.warm.forks import Forked
 
 subprocess.Popen = Forked
 """
@@ -215,6 +209,11 @@ def forked_steps(workflow: str, python: str = "/usr/bin/python3") -> str:
     )
 
 
+def forked_program(words: Sequence[str]) -> list[str]:
+    """The words of a process that has a script forked, from those of `python SCRIPT …`."""
+    return [str(_steps(os.getpid(), "") / "call"), *words[1:]] if FORKS else [*words]
+
+
 def rdc_for_shells() -> str:
     """The words of a shell script that is `rdc`, and is forked. What is about signals begins as a real process."""
     return f'exec {shlex.join(_rdc("rdc"))} "$@"'
@@ -223,20 +222,24 @@ def rdc_for_shells() -> str:
 def rdc_for_hosts(fault: str) -> list[str]:
     """The words of an `rdc` that is forked, as hosts of agents start it. The runs that it starts are forked too.
 
-    `fault` is Python that runs in the server first. What ends a server or a call of it begins as a real process.
+    `fault` is Python that runs in the server first. What ends a server or a call of it begins by `forks`. That takes a
+    third longer, because a worker of the tests has more memory to copy.
     """
-    return _rdc("agents", f"{RUNS_ARE_FORKED.format(_rdc('agents'))}{fault}")
+    return _rdc("agents", f"{RUNS_ARE_FORKED}{fault}")
+
+
+def rdc_for_runs() -> str:
+    """An `rdc` that is forked, as the start of a command of a run, such as its agent."""
+    return shlex.join(["sh", "-c", rdc_for_shells(), "rdc"])
 
 
 def _rdc(loads: str, first: str = "") -> list[str]:
     """The words of an `rdc` that is forked, after some lines of Python."""
     folder = _steps(os.getpid(), loads)
     script = folder / "run" / f"rdc{sha256(first.encode()).hexdigest() * bool(first)}.py"
-    words = [str(folder / "call"), str(script)]
     script.parent.mkdir(exist_ok=True)
-    text = f"{first}\nfrom rdc.__main__ import start\n\nstart()\n"
-    script.write_text(text, encoding="utf-8")
-    return words
+    script.write_text(f"{first}\nfrom rdc.__main__ import start\n\nstart()\n", encoding="utf-8")
+    return [str(folder / "call"), str(script)]
 
 
 def forking(environment: Mapping[str, str]) -> dict[str, str]:
@@ -254,7 +257,7 @@ def forking(environment: Mapping[str, str]) -> dict[str, str]:
 @cache
 def _steps(process: int, loads: str, *options: str) -> Path:
     """The folder of a process that forks: one for each worker, also for those that are forked, and for each start."""
-    folder = Path(tempfile.mkdtemp(prefix="rdc-steps-"))
+    folder = Path(tempfile.mkdtemp(prefix="rdc-steps-", dir=os.environ[interpreters.HOME]))
     os.mkfifo(folder / "calls")
     (folder / "bin").mkdir()
     python = shutil.which("python3") or ""

@@ -50,7 +50,7 @@ def load_runtime() -> None:
         edition.kinds()
 
 
-def load_rdc() -> None:
+def load_commands() -> None:
     """Import what the command line imports late."""
     from tempfile import TemporaryDirectory
 
@@ -71,6 +71,11 @@ def load_rdc() -> None:
             program = compile_file(str(path)).program
             if program:
                 load("python").emit(program, {})
+
+
+def load_rdc() -> None:
+    """The same for a process that only forks, also for the runs that its children ask."""
+    load_commands()
     for name in ("status", "reports"):
         import_module(f"rdc.runs.{name}").__dict__["run_process"] = run_forked
 
@@ -81,11 +86,9 @@ def load_dbos() -> None:
 
 
 def load_agents() -> None:
-    """Import what the server for agents imports late."""
+    """Import what the server for agents imports late, also for its runs."""
     load_rdc()
-    import_module("rdc.agents.server")
-    import_module("rdc.commands.mcp")
-    import_module("anyio._backends._asyncio")
+    import_module("tests.support.warm.forks").load(["", "-m", "rdc", "mcp"])
 
 
 Code = list[CodeType] | SyntaxError | None

@@ -96,6 +96,7 @@ def test_listed_sources_follow_and_origins_stay(tmp_path: Path) -> None:
     assert made.nodes[0].origin.path == "a.md"
 
 
+@pytest.mark.most(4)
 @settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_what_the_json_target_writes_is_the_same_program(case: Drawn, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -295,6 +296,7 @@ def read(value: object) -> tuple[Program | None, list[tuple[str, Issue]]]:
     return reader.program(value, {"name": "x", "title": "x", "sources": []}), reader.issues
 
 
+@pytest.mark.most(10)
 @settings(max_examples=60, suppress_health_check=SLOW)
 @given(program=programs)
 def test_json_says_everything(program: Program) -> None:
@@ -379,6 +381,7 @@ def mutants(draw: st.DrawFn) -> Any:
     return value
 
 
+@pytest.mark.most(10)
 @pytest.mark.share(2)
 @settings(max_examples=200, suppress_health_check=SLOW)
 @given(value=mutants())
@@ -388,6 +391,7 @@ def test_the_schema_and_the_front_end_refuse_the_same(value: Any) -> None:
     assert (program is None) == bool(problems)
 
 
+@pytest.mark.most(10)
 @settings(max_examples=60, suppress_health_check=SLOW)
 @given(value=mutants())
 def test_what_rdc_itself_reads_follows_the_schema(value: Any) -> None:

@@ -88,6 +88,7 @@ def check(text: str, layout: Layout | None) -> None:
         assert formatted(result.text, layout) == Formatted(result.text)
 
 
+@pytest.mark.most(10)
 @pytest.mark.share(2)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(cases(), _layouts)
@@ -97,6 +98,7 @@ def test_a_random_runbook_has_a_normal_form(case: Drawn, layout: Layout | None) 
         assert formatted(text.removeprefix("\ufeff"), layout).text is not None
 
 
+@pytest.mark.most(10)
 @pytest.mark.share(2)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(cases(most=4))

@@ -55,6 +55,7 @@ def walks_alike(program: Program, happens: list[Verdict | int]) -> None:
     assert walked(optimized, names, happens) == walked(program, names, happens)
 
 
+@pytest.mark.most(10)
 @_many
 @given(case=cases(), happens=moves)
 def test_a_runbook_goes_on_alike_wherever_its_operator_takes_it(case: Drawn, happens: list[Verdict | int]) -> None:

@@ -42,6 +42,7 @@ def parsed(text: str, layout: Layout | None = None) -> Runbook:
     return tree
 
 
+@pytest.mark.most(10)
 @settings(max_examples=40)
 @given(cases())
 def test_printing_a_random_runbook_keeps_its_tree(case: Drawn) -> None:

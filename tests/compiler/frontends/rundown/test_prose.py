@@ -233,7 +233,7 @@ def test_a_section_is_advised_once(tmp_path: Path) -> None:
 
 
 def test_many_unreachable_steps_are_advised_in_little_time(tmp_path: Path) -> None:
-    text = BUILD + "- PASS: STOP\n\n" + "".join(f"## Notes_{number}\n\nText.\n\n" for number in range(3_000))
+    text = BUILD + "- PASS: STOP\n\n" + "".join(f"## Notes_{number}\n\nText.\n\n" for number in range(1_000))
     compilation = compiled(tmp_path, text)
-    assert len(helps(compilation, "RD401")) == 3_000
+    assert len(helps(compilation, "RD401")) == 1_000
     assert compile_file(compilation.path).diagnostics == compilation.diagnostics
