@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Literal
 
 from msgspec import Struct
 
 from compiler.frontends.rundown.check.blocks import PLACEHOLDER, shell_text
 from compiler.frontends.rundown.check.shell import Command, read_commands
+from compiler.importers.placeholders import assigned
 from compiler.text.regex import Regex
 
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 SHELLS = frozenset({"bash", "sh", "shell", "zsh", "ksh", "dash", "commandline", "cmd-line"})
-SESSIONS = frozenset(
-    {"console", "terminal", "shell-session", "shellsession", "sh-session", "bash-session", "session", "term"}
-)
+SESSIONS = _set("console terminal shell-session shellsession sh-session bash-session session term")
 PLAIN = frozenset({"", "text", "txt", "plain", "plaintext", "none", "log", "output", "out"})
 
 LONGEST = 100_000  # the longest command, below the 127 KiB that a runbook accepts
@@ -34,75 +39,106 @@ _BODY = Regex(r"<<-?[ \t]*['\"\\]?(\w+)")
 _LEFT_OUT = Regex(r"(?:^|[\s\[<(])(?:\.{3}|…)(?:$|[\s\])>])|…|\s\[--?\w", re.MULTILINE)
 _OPEN = Regex(r"(?<!<)<\w[^<>\n]*>|(?<![$@\w}])\{[A-Za-z][\w -]*\}|(?<=\s)\[[^\s\]]+\](?=\s|$)")
 """Matches a placeholder that no input replaces, such as `{name}`, `[name]`, or `<org:team>` between two words."""
+_OPEN_IN_STRING = Regex(
+    r"\[[A-Za-z][\w'/-]*(?: [\w'/-]+)+\]|(?<![$%{])\{(?!print|next|exit)[A-Za-z][\w.]*(?:[ -][\w.:,—–-]+)+\}"
+    r"|(?<=[/\"=])\{[A-Za-z]\w*\}(?=[/\"?&\s]|$)|\b(?i:your)(?:[-.]\w|_(?-i:[a-z]))|\b[Yy]our[A-Z]"
+    r"|(?<![./-])\b(?:x{3,}|X{3,})\b|\.{3}\]|(?<=\w)/\.{3}[\"']|\*{4}"
+)
+_SAMPLE = Regex(r"path[-/_]to[-/_]|\bexample\.(?:com|org|net)\b")
+_CHAT = Regex(r"/[a-z][\w:-]*")
 
 _NAME = Regex(r"(?:[a-z_./~$\"{][\w./+@${}~\"-]*|\[{1,2}|R|Rscript|:)")
 _ONLY_COMMENTS = Regex(r"(?:[ \t]*(?:#[^\n]*)?\n?)*+")
 _OTHER_LANGUAGE = Regex(
     r"\{\{|\{%|(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)[ \t]", re.MULTILINE
 )
+_PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
+_OWN_COMMENT = Regex(r"^[ \t]*# (?!\d|(?:then|first|next|finally|step)\b)\S", 2 | 8)
+_HEADS = _set("[ [[ for case select set test export declare local echo")
 _SETTING = frozenset({"=", ":=", "==", "=>", "->", ":", "|"})
 
 _ARRAY = Regex(r"[A-Z_]+=\(")
 
-_PROGRAMS_WORDS = """
+_PROGRAMS = _set("""
 ansible ansible-playbook apk apt apt-get awk aws az base64 bash brew bundle cargo cat cd chmod chown composer conda cp
 crictl crontab curl date dd df dig dnf docker docker-compose du echo etcdctl export find flux gcloud gem gh git go gpg
 grep gunzip gzip helm hostname htop ifconfig ip iptables java journalctl jq kill kubeadm kubectl kustomize ls lsblk
 lsof make mkdir mongo mount mv mvn mysql netstat nginx node npm npx nslookup oc openssl passwd pg_dump ping pip pip3
 pipenv pnpm podman poetry ps psql pwd python python3 rake redis-cli rm rsync ruby scp sed service sh source ss ssh su
 sudo systemctl tail tar tee terraform top touch unzip uv vagrant vault vi vim wget which yarn yum zip zypper
-"""
-_PROGRAMS = frozenset(_PROGRAMS_WORDS.split())
+""")
 """Programs that an untagged block or a code span of a page may start with."""
 
 _WRAPPERS = frozenset({"sudo", "env", "time", "nohup", "doas", "watch", "xargs", "exec", "command", "nice"})
-_OPENS_WORDS = """
+_OPENS = _set("""
 bpython chroot cqlsh ftp ghci iex ipython irb mariadb mongo mongosh mosh mysql nsenter pry psql rlogin screen sftp
 sqlplus ssh su telnet tmux
-"""
-_OPENS = frozenset(_OPENS_WORDS.split())
-_OPENS_BARE_WORDS = "bash sh zsh fish ksh dash python python3 node ruby redis-cli sqlite3 php lua R"
-_OPENS_BARE = frozenset(_OPENS_BARE_WORDS.split())
-_OPENING_WORDS = frozenset(
-    {"rsh", "ssh", "attach", "console", "shell", "dbshell", "dbconsole", "start-session", "debug"}
-)
-_OPENING_TOOLS_WORDS = (
+""")
+_OPENS_BARE = _set("bash sh zsh fish ksh dash python python3 node ruby redis-cli sqlite3 php lua R")
+_OPENING_WORDS = _set("rsh ssh attach console shell dbshell dbconsole start-session debug")
+_OPENING_TOOLS = _set(
     "oc kubectl docker docker-compose podman vagrant gcloud az aws heroku fly flyctl rails minikube virsh"
 )
-_OPENING_TOOLS = frozenset(_OPENING_TOOLS_WORDS.split())
 _TAKE = frozenset({"-u", "-e", "-w", "-v", "-p", "-c", "-n", "--user", "--env", "--name", "--namespace", "--container"})
 _TTY = Regex(r"-(?:it|ti|i|t)[a-z]?|--(?:tty|interactive|stdin)")
-_EDITORS_WORDS = "vi vim nvim nano emacs pico ed visudo vipw vigr less more man top htop watch edit sudoedit"
-_EDITORS = frozenset(_EDITORS_WORDS.split())
-_SERVES = frozenset({"serve", "watch", "live", "port-forward", "runserver", "http.server", "livereload"})
-_RUNNERS = frozenset({"npm", "yarn", "pnpm", "foreman", "goreman", "honcho"})
-_FOLLOWS = Regex(r"-f|-F|--follow(?:=true)?|-w|--watch(?:=true)?|-Lf|-fn?\d+|-nf")
+_EDITORS = _set("vi vim nvim nano emacs pico ed visudo vipw vigr less more man top htop watch edit sudoedit")
+_SERVES_FIRST = _set("console daemon dashboard dev lab notebook proxy repl server standalone tunnel webserver worker")
+_SERVER = Regex(
+    r"(?!-)(?:\S*server(?:-start)?(?:\.\w+)?|(?:\S*/)?app\.(?:[cm]?js|py|rb|ts)|uvicorn|gunicorn|hypercorn|daphne|mongod"
+    r"|nodemon|rackup|sidekiq|streamlit|tensorboard)"
+)
+_LISTENS = Regex(r"--(?:watch|follow|serve|listen|bind|(?:[a-z]+-)?port)(?:=(?!false).*)?")
+_CALLS = Regex(r"(?:pg_|mysql|mongo|redis|kube|firewall).*|.*(?:dump|db)|psql|curl|nc|ssh|scp|helm")
+_LAUNCHERS = _set("bundle bunx hatch node npx php pipenv pnpm poetry python python3 ruby sh bash uv uvx yarn")
+_ADDS = _set("add install i remove uninstall upgrade")
+_ENDS = Regex(
+    r".*(?:build|check|clean|config|gradlew|install|lint|make|mvnw|run|set-?up|sync|test)\w*|.*\.\w+"
+    r"|bats|bootstrap|free|id|jest|mypy|ninja|nox|ruff|tox|tsc|uptime|whoami"
+)
+"""Matches a program that ends without an argument."""
+_WAITS = Regex(
+    r"crontab (?:.* )?-e |git rebase -i |\S+ (?:\S+ ){0,2}edit "
+    r"|(?:docker[ -])?compose (?:\S+ ){0,2}up (?!(?:.* )?--?d(?:etach)? )"
+    r"|(?:docker|nerdctl|podman) run (?!(?:.* )?(?:--detach(?:=true)?|-[itP]*d[itP]*) )(?!(?!.*-p )(?:.* )?--rm )"
+    r"|(?:tail|journalctl|kubectl|oc|docker|docker-compose|podman|stern) "
+    r"(?!.*\b(?:apply|create|delete|replace|filename) )(?:.* )?(?:-[fFw]|-Lf|-fn?\d+|-nf|--(?:follow|watch)(?:=true)?) "
+    r"|(?:npm|yarn|pnpm|bun|foreman|goreman|honcho) (?:.* )?(?:start|dev)[: ]"
+    r"|(?:.*[ :])?(?:serve|watch|live|port-forward|runserver|http\.server|livereload|bootRun|storybook) "
+)
 
-_HARM_WORDS = """
-apply autoremove clean cleanup comment cordon dd decommission defrag del delete demote deploy deprovision deregister
-destroy detach disable down drain drop erase evict failover fdisk flush flushall flushdb groupdel halt iptables kill
-killall mask merge migrate mkfs mongorestore parted passwd patch pkill poweroff promote prune publish purge push
-quarantine rebase reboot recreate release reload remove replace reset restart restore revoke rm rmdir rollback rollout
-scale shred shutdown stop switchover terminate truncate undo uninstall unlink unregister upgrade upload userdel
-usermod wipe wipefs
-"""
-_HARM = frozenset(_HARM_WORDS.split())
+_HARM = _set("""
+apply autoremove bump clean cleanup comment cordon dd decommission defrag del delete demote deploy deprovision
+deregister destroy detach disable down drain drop erase evict failover fdisk flush flushall flushdb groupdel halt
+iptables kill killall mask merge migrate mkfs mongorestore parted passwd patch pkill poweroff promote prune publish
+purge push quarantine rebase reboot recreate release reload remove replace rerun reset restart restore revoke rm rmdir
+rollback rollout scale shred shutdown stop switchover terminate truncate undo uninstall unlink unregister upgrade
+upload userdel usermod wipe wipefs
+""")
 _HARM_FLAG = Regex(
     r"--(?:delete|force|prune|purge|hard|remove|restart|stop)(?:-.*)?|-(?:delete|XDELETE|XPOST|XPUT|XPATCH)|mkfs.*"
     r"|DELETE|POST|PUT|PATCH|--(?:data|data-raw|data-binary|upload-file|form)|-exec"
 )
+_CHANGES = Regex(
+    r"(?:bump2version|bumpversion|bumpver|dropdb|goreleaser|lerna|mv|tbump|tee|twine) |(?!source )(?:.* )/etc/"
+    r"|(?:g?sed|perl|yq) (?:.* )?(?:-[a-zA-Z]*i\S*|--in-?place\S*) "
+    r"|(?:gh|glab) (?:\S+ )?(?:create|edit|close|reopen|review) "
+    r"|cp (?!(?:.* )?(?:\.|\S*(?:/|[.-](?:bak|backup|old|orig)|~|\))) $)"  # no copy into a folder, or one to keep
+)
+_SHOWS = _set("describe diff explain get help history info inspect list logs ls search show status view")
+_DRY = Regex(r"--dry-?run(?:=(?!none).*)?")
+_WRITES = Regex(r"(?<![<>&\d=-])1?>\|?(?![>&(])[ \t]*(?!/dev/|/tmp/)\S|>>[ \t]*(?:[~/]|\$\{?HOME)(?!dev/|tmp/)")
+"""Matches a redirection that overwrites a file, or that adds to one outside of the folder."""
 _SQL = Regex(
     r"\b(?:drop\s+\w+|truncate|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b", re.IGNORECASE
 )
-_READS_WORDS = """
+_READS = _set("""
 [ [[ awk cat cd date df diff dig du echo egrep fgrep grep head jq less ls lsb_release lsof man nslookup ping printf ps
-rg sort tail test true type uniq wc which yq
-"""
-_READS = frozenset(_READS_WORDS.split())
+rg sort tail test tree true type uniq wc which
+""")
+_FILES = _set("cd chmod chown cp make mkdir mv pushd rm touch")
 _PLAIN = Regex(r"[^/.=:@$]*|[a-z][a-z-]*(?::[a-z-]+)+")  # also a task such as `db:migrate`
 _PARTS = Regex(r"[a-z]+")
 _RUNS_TEXT = frozenset({"sh", "bash", "psql", "mysql", "mariadb", "sqlite3"})
-_PUBLISHES = frozenset({"create", "edit", "close", "reopen", "review"})
 _SENDS = frozenset({"-f", "-F", "--field", "--raw-field", "--input"})
 
 _OPENING = "it opens a shell, so the commands below are for another machine or program"
@@ -214,25 +250,49 @@ def _session(lines: Sequence[str]) -> tuple[str, str]:
 def _command(code: str, output: str, tag: str, why: str = "") -> Block:
     if _LEFT_OUT.search(code):
         return Block("sample", code, output, tag)
-    why = why or ("it has a path of an example" if "path/to/" in code else "")
+    why = why or ("it has a path or an address of an example" if _SAMPLE.search(code) else "")
     if not looks_like_command(code):
         return Block("show", code, output, tag, "it doesn't look like a whole command")
     plain = PLACEHOLDER.sub("X", code)
     commands = read_commands(plain).commands
     opens = any(map(_opens, commands))
-    if _OPEN.search(shell_text(plain, all_words=True)):
+    if _lists_uses(code):
+        why = why or "it lists several uses of one program"
+    if any(_CHAT.fullmatch(command.name) for command in commands):
+        why = why or "it has a command of a chat tool"
+    if _OPEN.search(shell_text(plain, all_words=True)) or _OPEN_IN_STRING.search(plain):
         why = why or "it has a placeholder that no input replaces"
     if opens:
         why = why or _OPENING
     elif any(map(_waits, commands)):
-        why = why or "it opens an editor, or shows lines until you stop it"
+        why = why or "it opens an editor or a server, or shows lines until you stop it"
     return Block("show" if why else "run", code, output, tag, why, opens, tuple(dict.fromkeys(_harm(code, commands))))
 
 
 def programs_of(code: str) -> list[str]:
     """Return the name of each program that a block runs, without sudo and similar wrappers."""
-    found = map(_words, read_commands(PLACEHOLDER.sub("X", code)).commands)
-    return [words[0].rpartition("/")[2] for words in found if words]
+    return [words[0].rpartition("/")[2] for words in _all_words(code)]
+
+
+def _all_words(code: str) -> list[list[str]]:
+    return list(filter(None, map(_words, read_commands(PLACEHOLDER.sub("=", code)).commands)))
+
+
+def _lists_uses(code: str) -> bool:
+    """Return whether a block has several uses of one program or script to choose from, each below a comment."""
+    found = _all_words(code)
+    uses = {tuple(word for word in words if not word.startswith("-"))[:2] for words in found}
+    is_known = found[0][0] in (_READS | _PROGRAMS) - _LAUNCHERS if found else True
+    return len(found) > 1 and len(uses) == 1 and not is_known and len(_OWN_COMMENT.findall(code)) > 1
+
+
+def summary_of(code: str) -> str:
+    """Return a short instruction for a block, such as `Run git fetch` or `Set NAME`."""
+    words = next((words for words in _all_words(code) if words[0] not in _HEADS), [])
+    words = words[:1] + words[3:] if len(words) > 3 and words[1] in _TAKE else words
+    names = [name for command in read_commands(code).commands for name in assigned(command.words)]
+    plain = " ".join(list(takewhile(_PLAIN_WORD.fullmatch, words))[:3])
+    return f"Run {plain}" if plain else f"Set {' and '.join(names[:2])}" if names else "Run the commands"
 
 
 def _words(command: Command) -> list[str]:
@@ -282,25 +342,21 @@ def _inner(rest: list[str]) -> list[str]:
 
 
 def _waits(command: Command) -> bool:
+    """Return whether a command opens an editor, or may serve or show lines until someone stops it."""
     words = _words(command)
     name = words[0].rpartition("/")[2] if words else ""
-    if name in _EDITORS and command.before != "|":
+    rest, is_piped = words[1:], command.before.startswith("|")
+    line = "".join(f"{word.replace(' ', '_')} " for word in (name, *rest))
+    if (name in _EDITORS and not is_piped) or _WAITS.match(line):
         return True
-    if (
-        "edit" in words[1:4]
-        or (name == "crontab" and "-e" in words)
-        or (name == "git" and words[1:3] == ["rebase", "-i"])
-    ):
+    if name in _READS | _FILES or _ADDS & set(rest):
+        return False
+    is_lone = len(words) == 1 and not command.inside and not is_piped and name not in _PROGRAMS
+    if is_lone and not _ENDS.fullmatch(name):
         return True
-    if _SERVES & {word.rpartition(":")[2] for word in words} or (
-        name in _RUNNERS and {"start", "dev"} & set(words[1:3])
-    ):
-        return True
-    if "up" in words[1:4] and {"compose", "docker-compose"} & set(words[:2]) and not {"-d", "--detach"} & set(words):
-        return True
-    follows = name in {"tail", "journalctl", "kubectl", "oc", "docker", "docker-compose", "podman", "stern"}
-    is_file = "apply" in words or "create" in words or "delete" in words or "replace" in words or "--filename" in words
-    return follows and not is_file and any(map(_FOLLOWS.fullmatch, words[1:]))
+    started = words[:4] if name in _LAUNCHERS else words[:1]
+    listens = not _CALLS.fullmatch(name) and name not in _OPENING_TOOLS and any(map(_LISTENS.fullmatch, rest))
+    return listens or bool(_SERVES_FIRST & set(rest[:1])) or any(map(_SERVER.fullmatch, started))
 
 
 def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
@@ -316,15 +372,24 @@ def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
         yield lines[shown.count("\n", 0, command.start)].strip()
     if _SQL.search(code) and not any(_SQL.search(" ".join(_words(one))) for one in commands):
         yield from (line.strip() for line in lines if _SQL.search(line))
+    plain = shell_text(shown, all_words=True)
+    yield from (lines[plain.count("\n", 0, found.start())].strip() for found in _WRITES.finditer(plain))
 
 
 def _does_harm(name: str, rest: Sequence[str]) -> bool:
     plain = [word for word in rest if not word.startswith("-") and (" " in word or _PLAIN.fullmatch(word))][:5]
-    parts = {part for word in (name, *plain) for part in _PARTS.findall(word)}
-    if name in {"gh", "glab"} and (
-        _PUBLISHES & set(rest[:2])
-        or (rest[:1] == ["api"] and _SENDS & set(rest) and ("graphql" not in rest or "mutation" in " ".join(rest)))
-    ):
+    if any(map(_DRY.fullmatch, rest)):
+        return False
+    line = "".join(f"{word.replace(' ', '_')} " for word in (name, *rest))
+    sends = name in {"gh", "glab"} and rest[:1] == ["api"] and bool(_SENDS & set(rest))
+    if sends and ("graphql" not in rest or "mutation" in line):
         return True
-    edits = name in {"sed", "perl"} and any(word.startswith("-i") for word in rest)
-    return bool(parts & _HARM) or edits or any(map(_HARM_FLAG.fullmatch, rest))
+    if _CHANGES.match(line) or _HARM & set(_PARTS.findall(name)):
+        return True
+    for word in plain:
+        parts = [] if word == "rollout" and _SHOWS & set(plain) else _PARTS.findall(word)
+        if _HARM & set(parts if len(parts) < 3 or " " in word else parts[:1]):
+            return True
+        if word in _SHOWS and name not in _FILES:
+            return False
+    return any(map(_HARM_FLAG.fullmatch, rest))

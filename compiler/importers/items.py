@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.importers import markup, words
-from compiler.importers.commands import Block, is_command_span, read_block
+from compiler.importers.commands import Block, is_command_span, read_block, summary_of
 from compiler.importers.draft import Item, Mark
 from compiler.importers.markdown import Piece
 from compiler.text.regex import Regex
@@ -17,7 +17,7 @@ from compiler.text.regex import Regex
 _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
 _ASKS_TO_RUN = Regex(r"\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b", 2)
 _BY_MEANS = Regex(r"\b(?:using|with|via|by):?\s+`", 2)
-_IF = Regex(r"^(?:if|when)\s+", 2)
+_IF = Regex(r"^(?:if|when)\s+(?=[^,]*$)", 2)
 _ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
 _FORBIDS = Regex(r"\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`", 2)
 _COMMENT = Regex(r"(?:^[ \t]*#+[ \t]*|(?<=[ \t])#+[ \t]+)([^\n]+)", 8)
@@ -35,9 +35,11 @@ AFTER = "After the command:"
 EXPECTED = "Expected output:"
 
 _ENDLESS = "the text is about a command that doesn't end"
+_LIMITED = "the text limits the command, or expects it to fail"
 _LONGEST_CASE, _SHORT = 80, 8
 _EXAMPLE = Regex(r"for (?:example|instance)\b", 2)
-_PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
+_BARE = Regex(r"(?:and|or|examples?|optional(?:ly)?|alternatively|otherwise|instead)\W*", 2)
+_TAB = Regex(r"^[ \t]*===[!+]? *\"([^\"\n]+)\"", 8)
 
 
 class Machine:
@@ -89,10 +91,14 @@ class Items:
         elif piece.kind == "list":
             self._list(piece)
         elif not self._span(piece):
-            last = self.items[-1] if self.items and not self.lead else None
-            if last and last.runs and words.is_endless(piece.plain) and not _RETURNS.search(last.code):
-                self.items[-1] = _shown(last)
+            self._show_above(piece.plain)
             self.lead.append(Text(piece.text, piece.plain, piece.line))
+
+    def _show_above(self, plain: str) -> None:
+        """Show the command directly above a text that limits it, or that is about a server."""
+        last = self.items[-1] if self.items and not self.lead else None
+        if last and last.runs and (why := _why_limited(plain, last.code)):
+            self.items[-1] = replace(last, tag="bash prompt", notes=(*last.notes, Mark("shown", why, last.line)))
 
     # --- Code ---------------------------------------------------------------------------------------------------------
 
@@ -134,11 +140,8 @@ class Items:
         goes_on = not case and (self.opens_section or not above_it or words.goes_on(above_it[0]))
         self.opens_section = bool(opening) or (self.opens_section and goes_on)
         question = self.open if goes_on else -1
-        title = self.hint or self._title(plain, "")
-        self.hint = ""
-        title = title or (markup.cut(self.heading) if not self.items else "") or f"Run {_summary(block.code)}"
-        above = self._taken()
-        if block.kind == "run" and (why := _why_shown(near, block.code)):
+        title, above = self._named(plain, block.code), self._taken()
+        if block.kind == "run" and (why := _why_shown(near, self.heading, block.code)):
             block = replace(block, kind="show", why=why)
         notes = (Mark("shown", block.why, line),) if block.why else ()
         tag = "bash" if block.kind == "run" else "bash prompt"
@@ -148,14 +151,12 @@ class Items:
             asked = map(words.instruction, (plain, *_COMMENT.findall(block.code)))
             harm = block.harm or (any(map(words.does_harm, asked)) and _COMMENT.sub("", block.code).split("\n"))
             is_elsewhere = any(map(words.names_machine, near))
-            questions = [guard(case, above, line)] if case else []
-            if is_elsewhere:
-                questions.append(machine_question(line, "" if case else above))
-            if harm and len(questions) == 1:
-                questions = [joined(questions[0], _harm_question(title, harm, line))]
-            elif harm:
-                questions.append(_harm_question(title, harm, line))
-            question = len(self.items) if case else question
+            questions = [guard(case, above, line, subject=title)] if case else []
+            questions += [machine_question(line, "" if case else above)] if is_elsewhere else []
+            harms = [_harm_question(title, harm, line)] if harm else []
+            questions = [joined(questions[0], harms[0])] if harms and len(questions) == 1 else questions + harms
+            holds = not _BARE.fullmatch(case) if case else harm and not block.harm
+            question = len(self.items) if holds else question
             self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
             item = replace(item, text="" if case or is_elsewhere else above)
         self._add(item)
@@ -165,10 +166,19 @@ class Items:
         if block.output:
             self._expect("", block.output, "")
 
+    def _named(self, plain: str, code: str) -> str:
+        """Return the title of a command: from its text, the heading, its only comment, or the command itself."""
+        comments = _COMMENT.findall(code) if code[:1] == "#" else []
+        own = [self.hint or self._title(plain, ""), markup.cut(self.heading) if not self.items else ""]
+        own += [self._title(comments[0], "")] if len(comments) == 1 else []
+        self.hint = ""
+        return next((one for one in own if one and not words.is_vague(one)), summary_of(code))
+
     def _case(self, texts: Sequence[str]) -> str:
         """Return the condition of the first text with one, or the case that a bold text above the command names."""
         labels = (words.case_of_label(one.plain, is_label=one.markdown.startswith("**")) for one in self.lead)
-        return next(filter(None, (*map(words.condition, texts), *labels)), "")
+        tabs = [tab for one in self.lead for tab in _TAB.findall(one.markdown)]
+        return next(filter(None, (*map(words.condition, texts), *labels, *reversed(tabs))), "")
 
     def _ask_machine(self, line: int) -> None:
         if self.machine.earlier:
@@ -179,8 +189,8 @@ class Items:
             self.machine.earlier = 0
 
     def _expect(self, above: str, output: str, tag: str) -> None:
-        item = self.items[-1]
-        block = markup.shown(output, tag)
+        self._show_above(output)
+        item, block = self.items[-1], markup.shown(output, tag)
         parts = [item.text, above, *([] if EXPECTED in item.text and not above else [EXPECTED]), block]
         self.items[-1] = replace(item, text="\n\n".join(filter(None, parts)))
 
@@ -238,6 +248,7 @@ class Items:
         is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
         is_text = not piece.has_code and (is_plain or (piece.info == "1" and self._are_facts(items)))
         if (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code):
+            self._show_above(piece.plain)
             self.lead.append(Text(piece.text, piece.plain, piece.line))
             return
         last = self.lead[-1].plain if self.lead else ""
@@ -318,7 +329,8 @@ class Items:
         added = self.items[start:]
         if any(item.runs for item in added):
             is_asked = len(added) == 2 and added[0].replies == "skip"  # one question is enough for one command
-            question = guard(case, above, line, len(added) - is_asked)
+            subject = next(item.title for item in added if item.is_command)
+            question = guard(case, above, line, len(added) - is_asked, subject)
             self.items[start:] = [joined(question, added[0]) if is_asked else question, *added[is_asked:]]
         elif added:
             first = added[0]
@@ -328,13 +340,20 @@ class Items:
             self._flush()
 
 
-def _why_shown(near: Sequence[str], code: str) -> str:
-    """Return why the text above a command, or its comments, let it not run, or ""."""
-    comments = _COMMENT.findall(code)
-    if any(map(words.is_endless, (*near, *comments))) and not _RETURNS.search(code):
+def _why_shown(near: Sequence[str], heading: str, code: str) -> str:
+    """Return why the text above a command, its heading or its comments let it not run, or ""."""
+    if words.is_endless(heading, is_heading=True) and not _RETURNS.search(code):
         return _ENDLESS
+    comments = _COMMENT.findall(code)
+    if why := next(filter(None, (_why_limited(one, code) for one in (*near, *comments))), ""):
+        return why
     names_case = not _BRANCHES.search(code) and any(map(words.names_case, comments))
     return "a comment in it names a case or an example" if names_case else ""
+
+
+def _why_limited(text: str, code: str) -> str:
+    is_endless = words.is_endless(text) and not _RETURNS.search(code)
+    return _ENDLESS if is_endless else _LIMITED if words.is_limited(text) else ""
 
 
 def _label(text: str) -> str:
@@ -349,17 +368,19 @@ def _asking(text: str) -> str:
     return next(one for one in reversed([text, *words.sentences(text)]) if words.puts(one))
 
 
-def _shown(item: Item) -> Item:
-    return replace(item, tag="bash prompt", notes=(*item.notes, Mark("shown", _ENDLESS, item.line)))
-
-
-def guard(case: str, text: str, line: int, skips: int = 1) -> Item:
+def guard(case: str, text: str, line: int, skips: int = 1, subject: str = "") -> Item:
     """Return the question whether a condition holds, which skips the items below it otherwise."""
     mark = Mark("condition", "the command has a condition", line)
     case = _IF.sub("", case)
     is_in_text = text and (len(case) > _LONGEST_CASE or _EXAMPLE.match(case))
-    title = "Does this apply?" if is_in_text else f"Does this apply: {markup.cut(case)}?"
+    case = f"{case.rstrip(' :')}: {_inner(subject)}" if subject and _BARE.fullmatch(case) else case
+    title = f"Do this now: {_inner(subject)}?" if subject and is_in_text else f"Does this apply: {markup.cut(case)}?"
     return Item(title, text, replies="skip", skips=skips, marks=(mark,), line=line)
+
+
+def _inner(title: str) -> str:
+    """Return a title for the middle of a sentence."""
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
 
 
 def machine_question(line: int, text: str) -> Item:
@@ -378,18 +399,12 @@ def _harm_question(title: str, lines: Sequence[str], line: int) -> Item:
     listed = ", ".join(map(markup.span, lines))
     note = Mark("harm", f"the command changes or deletes something: {lines[0]}", line)
     return Item(
-        f"Do this now: {title[:1].lower()}{title[1:]}?",
+        f"Do this now: {_inner(title)}?",
         f"The next command: {listed}",
         replies="skip",
         notes=(note,),
         line=line,
     )
-
-
-def _summary(code: str) -> str:
-    line = next((line for line in code.split("\n") if line.strip() and line.lstrip()[:1] != "#"), "")
-    plain = list(takewhile(_PLAIN_WORD.fullmatch, line.removeprefix("sudo ").split()))
-    return " ".join(plain[:3]) or "the command"
 
 
 def _is_command(piece: Piece) -> bool:

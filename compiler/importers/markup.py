@@ -79,9 +79,14 @@ def shown(code: str, language: str) -> str:
 
 
 def cut(text: str, most: int = 80) -> str:
-    """Return plain text on one line without its closing mark, shortened at a space."""
+    """Return plain text on one line without its closing mark, shortened before an open bracket or at a space."""
     line = " ".join(text.split()).rstrip(" .:,;")
-    return line if len(line) <= most else line[:most].rpartition(" ")[0].rstrip(" .:,;(") + "…"
+    if len(line) <= most:
+        return line
+    line = line[:most].rpartition(" ")[0]
+    opening = max(line.rfind("("), line.rfind("["))
+    line = line[:opening] if opening > most // 4 and not {")", "]"} & set(line[opening:]) else line
+    return line.rstrip(" .:,;(") + "…"
 
 
 def span(code: str) -> str:

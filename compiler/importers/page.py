@@ -156,7 +156,7 @@ class _Builder:
             is_manual = words.is_manual(section.title) and not words.is_variant(section.title)
             if is_manual or (is_unordered and words.is_manual(title)):
                 self.manual |= _commands(parts)
-            is_task = is_unordered and not words.is_ordered(section.title)
+            is_task = is_unordered and not (words.is_ordered(section.title) or words.is_stage(section.title))
             if is_task or is_way:
                 self.unordered |= _commands(parts)
             if is_task or is_way or is_manual or words.is_case(section.title):

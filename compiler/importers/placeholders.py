@@ -73,6 +73,12 @@ def assigned(words: Sequence[str]) -> list[str]:
     return [match[1] for match in matches if match] if all(matches) else []
 
 
+def only_sets(code: str) -> bool:
+    """Return whether a block has only assignments."""
+    outer = [one for one in read_commands(PLACEHOLDER.sub("X", code)).commands if "$(" not in one.inside]
+    return bool(outer) and all(assigned(one.words) and one.words[0] != "read" for one in outer)
+
+
 def in_text(text: str, names: Mapping[str, str]) -> str:
     """Return Markdown or a shown block where placeholders are references such as `{{POD_NAME}}`."""
     for written, name in sorted(names.items(), key=lambda item: -len(item[0])):

@@ -21,7 +21,7 @@ _OFFERS = Regex(
 
 def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     """Return whether sections with commands are tasks side by side, not a sequence; `title` is the heading above."""
-    if words.is_procedure(title) or any(section.is_numbered for section in sections):
+    if words.is_procedure(title) or words.is_course(title) or any(section.is_numbered for section in sections):
         return False
     verbs = [section.title.partition(" ")[0].lower() for section in sections]
     steps = sum(words.is_step(one.title) and verbs.count(verb) == 1 for one, verb in zip(sections, verbs, strict=True))

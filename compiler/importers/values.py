@@ -93,6 +93,8 @@ def _written(item: Item, names: Mapping[str, str], inputs: Sequence[str], sets: 
     notes, tag = item.notes, item.tag
     if item.runs and code is not None and placeholders.in_command(item.code, known) is None:
         tag, notes = "bash prompt", (*notes, Mark("shown", "a placeholder is in a quoted here-document", item.line))
+    if item.runs and not sets and placeholders.only_sets(item.code):
+        tag, notes = "bash prompt", (*notes, Mark("shown", "no later command reads its variables", item.line))
     text = placeholders.in_text(item.text, names)
     return replace(
         item, title=placeholders.in_text(item.title, names), text=text, code=code or "", tag=tag, notes=notes

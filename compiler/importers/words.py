@@ -47,29 +47,40 @@ def _test(method: str, pattern: str) -> Callable[[str], bool]:
 
 
 _BEFORE = Regex(
-    r"(?:(?:please|then|now|next|first|second|third|finally|lastly|afterwards|also|and|again|instead|just|simply"
-    r"|to start|manually|step \d+|\d+|let's|(?:you|we) (?:can|should|must|may|need to|have to"
-    r"|will need to|could|want to)(?: now| then| also)?)[,:.)]?\s+)+",
-    re.IGNORECASE,
+    r"(?i)(?:(?:please|then|now|next|first|second|third|finally|lastly|afterwards|also|and|again|instead|just|simply"
+    r"|actually|to start|manually|step \d+|\d+|let's|(?:you|we)['’]ll|(?:you|we) (?:can|should|must|may|need to|have to"
+    r"|will need to|will|could|want to)(?: now| then| also)?"
+    r"|(?:use|run|execute|issue|type|try) (?:the|this|these) (?:following |same )?(?:commands?|scripts?)(?: below)? to"
+    r")[,:.)]?\s+)+",
 )
 _WORD = Regex(r"[A-Za-z]+")
 _PURPOSE = Regex(
-    r"(?:in order )?to (?P<what>(?!\w+ (?:this|so|that|it)\b|(?:the|an?|th[aeio]\w+|your|our|each|all|any)\b)[a-z].*?)"
+    r"(?i)(?:in order )?to (?:(?:actually|just|simply) )?+"
+    r"(?P<what>(?!\w+ (?:this|so|that|it)\b|(?:the|an?|th[aeio]\w+|your|our|each|all|any)\b)[a-z].*?)"
     r"(?:,|:|\.|$|\s(?:(?:you|we)\b|run\b|use\b|execute\b|type\b|do\b|with\b)).*",
-    re.IGNORECASE,
 )
 _VAGUE = Regex(r"(?:in order )?to \w+ (?:this|so|that|it),\s+(?:first,?\s+)?", re.IGNORECASE)
-_TAIL = Regex(r",?\s+(?:with|using|by|as|via|like|in|the following(?: command)?|below)\W*$", re.IGNORECASE)
+_TAIL = Regex(
+    r"(?i),?\s+(?:by (?:running|executing|using|issuing)|with|using|by|as|via|like|in|below)?"
+    r"(?: ?(?:the|this) (?:following )?commands?|the following)?\W*$",
+)
+is_vague = _test(
+    "fullmatch",
+    r"\W*(?:actually|change|check|do|execute|fix|install|make sure|re-?use|run|set|start|try|type|use|write)?"
+    r"(?: (?:so|it|this|that|them|these|now|(?:the|this|these) (?:following|above|next|same)(?: \w+){0,2}"
+    r"|(?:the|this|these|following) (?:commands?|scripts?|code|lines?|snippet|below)))?"
+    r"(?: (?:again|to a new|to|in|(?:in|from) (?:the|your|an?) [\w -]+))?\W*",
+)
+"""Whether a title doesn't say what to do, such as Run this."""
 _CLAUSE = Regex(r",\s+(?:so|then|and then)\s+|;\s+|\s+[–—]\s+")
 _SYSTEMS = (
     r"(?:linux|mac ?os(?: x)?|mac|windows|wsl|ubuntu|debian|fedora|rhel|centos|red hat|suse|alpine|arch|free ?bsd|aws"
     r"|gcp|azure|eks|gke|aks|openshift|minikube|homebrew|conda|pip|docker|podman|helm)"
 )
 _VARIANT = Regex(
-    rf"(?:(?:using|with|without|via|by(?! default)|option|method|variant|approach|examples?)\b"
+    rf"(?is)(?:(?:using|with|without|via|by(?! default)|option|method|variant|approach|examples?)\b"
     rf"|(?:on|for|from) (?:non-)?{_SYSTEMS}\b|{_SYSTEMS}(?:(?:,? and|,? or|,| /) {_SYSTEMS})*\W*(?:\(.*\)\W*)?$).*"
     rf"|.*\([^)]*\b(?:{_SYSTEMS}|fallback|last resort)\b[^)]*\)",
-    re.IGNORECASE | re.DOTALL,
 )
 """Matches a heading, or a short text above a block, for one of several ways."""
 
@@ -77,9 +88,8 @@ _LABEL = Regex(r"([^:—–]*?)\s*(?::|[—–])\s")
 
 _NAMED = Regex(r"(?P<label>[^:—–.]{3,60}?)\s*(?P<mark>[—–]|[:.](?=\s|$)|$)")
 _CASE_END = Regex(
-    r".*\b(?:recovery|mode|only|failures?|errors?|mismatch|fallback|scenario|case|conflicts?|timeouts?|documents|users"
+    r"(?i).*\b(?:recovery|mode|only|failures?|errors?|mismatch|fallback|scenario|case|conflicts?|timeouts?|documents|users"
     r"|repositories|projects|accounts)",
-    re.IGNORECASE,
 )
 _STAGE_END = Regex(r".*\b(?:note|example|step|check|test|verification|backup|result|output|gate|report)s?", 2)
 _OLDER = Regex(r"\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?", 2)
@@ -88,59 +98,81 @@ _OLDER = Regex(r"\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?", 2)
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
 names_machine = _test(
     "search",
-    r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?to\b"
+    r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?to\b|\bssh \S+@"
     rf"|\b(?:on|inside|within|from) (?:the|a|each|every|all|any|both|one of the)(?: [\w-]+){{0,3}} {_PLACES}\b"
-    r"|\b(?:run|execute|enter)\b.*\bin (?:the|a|each|every|all)(?: [\w-]+){0,3} (?:containers?|pods?)\b",
+    r"|\b(?:run|execute|enter)\b.{0,200}\bin (?:the|a|each|every|all)(?: [\w-]+){0,3} (?:containers?|pods?)\b",
 )
 """Whether plain text is about commands on another machine, or in a container."""
 enters_machine = _test(
-    "search", rf"\bssh(?:ing)? (?:in)?to\b|\b(?:log ?in|log ?on|connect) ?(?:in)?to\b[^.]{{0,80}}\b(?:{_PLACES}|ssh)\b"
+    "search",
+    rf"\bssh(?:ing)? (?:(?:in)?to\b|\S+@)|\b(?:log ?in|log ?on|connect) ?(?:in)?to\b[^.]{{0,80}}\b(?:{_PLACES}|ssh)\b",
 )
 """Whether plain text asks to open a shell on another machine."""
-_EXAMPLE = Regex(r"\bexamples?\b", re.IGNORECASE)
-_FOR = Regex(r"for (?!(?:th[ai][ts]|th[eo]se|now|it|each|every|all|both|the following)\b)[^,.:]+:", re.IGNORECASE)
+_EXAMPLE = Regex(
+    r"(?i)\b(?:examples?|fall-?back|alternative)\b|^for (?!each|every|all\b)|\bonly\W*$"
+    r"|^run (?:only|specific|a single)\b|\b(?:a|with) (?:custom|specific)\b|^(?:custom|default)\b"
+)
+_KIND = (
+    r"(?:python|(?:java|type)script|node(?:\.?js)?|go|rust|java|ruby|npm|yarn|pnpm|bun|uv|poetry|bash|zsh|\w+-?repo)"
+)
+_KINDS = Regex(rf"{_KIND}(?:(?:,? (?:and|or)|,|/| /) ?{_KIND})*\b(?: \w+)?\W*(?:\(.*\)\W*)?", re.IGNORECASE)
+_FOR = Regex(
+    r"(?is)for (?!(?:th[ai][ts]|th[eo]se|now|it|each|every|all|both|the following)\b)[^,.:]+:"
+    r"|(?:for|from|in|inside) an? (?![^,:]*\b(?:terminal|shell|window|tab|browser|director\w+|folder|editor)\b)"
+    r"[^,.:]+(?::|,.+)|in (?:[\w-]+ ){1,2}mode[,:].*|for (?!each|every|all\b)[^.:]+, also .*",
+)
 """Matches a text that only names a case, such as `For a new cluster:`."""
 _OR = Regex(r"or\b", re.IGNORECASE)
-opens_with_condition = _test("match", r"(?:if|when|unless|in case)\b")
+opens_with_condition = _test("match", r"(?:if|when(?! \w+ing\b)|unless|in case)\b")
 """Whether plain text starts with a condition."""
 is_way = _test("search", r"\b(?:with|without|using|via)\s+\S")
 """Whether a heading names a way, which is one of several if another heading beside it does so, too."""
 _INDIRECT = Regex(
-    r"\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
+    r"(?i)\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
     r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b",
-    re.IGNORECASE,
 )
 """Matches words like a condition that no command depends on, such as `check if`."""
 
 _CONDITION = Regex(
-    r"\b(?:if|when|whenever|unless|otherwise|alternatively|as an alternative|optional|optionally|could try"
-    r"|(?:may|might)(?: also)? (?:try|want|need)|in case|instead|either|another (?:way|option|possibility)|you can also"
-    r"|only for|for example|for instance|in the event|as a last resort|depending on|something like|troubleshoot\w*)\b"
+    r"(?i)\b(?:if|when|whenever|unless|otherwise|alternatively|as an alternative|optionally|could try"
+    r"|optional(?! (?:\w+ )?(?:dependenc|argument|parameter|flag|field|feature|setting|extra)\w*)"
+    r"|(?:may|might)(?: also)? (?:try|want|need)|in case|instead(?! of)|either|another (?:way|option|possibility)"
+    r"|you can also|only for|(?<!, )(?<!\()for (?:example|instance)|in the event|as a last resort|depending on"
+    r"|something like|troubleshoot\w*)\b"
     r"|\b(?:prior to|before|since|until|as of|new in|(?:older|newer|earlier|later) than)(?: [\w.-]+)? versions? v?\d"
-    r"|\bto (?:\w+ )+(?:further|even more)\b",
-    re.IGNORECASE,
+    r"|\bto (?:\w+ )+(?:further|even more)\b|\bfor (?:example|instance)[^.,]*:$",
 )
+is_limited = _test(
+    "search",
+    r"\b(?:skip|ignore|omit) (?:this|the (?:above|previous|last))\b"
+    r"|\b(?:this|the (?:above|previous)) (?:step|command|part)?\s?is (?:only|optional|not (?:needed|required))\b"
+    r"|\bonly (?:necessary|needed|required|run (?:this|it)|do this|use this)\b"
+    r"|\b(?:should|will|must|expected to) (?:now )?fail\b|\bexpected\W+fail",
+)
+"""Whether plain text below a command has a condition for it, or expects it to fail."""
 _IF = Regex(
-    r"(?:.*?[.:;]\s+)?(?P<word>if|when|unless|in case|once)\s+(?P<case>[^.]+?),\s+(?:then\s+)?(?P<rest>.+)",
-    re.IGNORECASE | re.DOTALL,
+    r"(?is)(?:.*?[.:;]\s+)?(?P<word>if|when|unless|in case|once)\s+(?P<case>[^.]+?),\s+(?:then\s+)?(?P<rest>.+)",
 )
 _TRAILING = Regex(
-    r"(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*",
-    re.IGNORECASE,
+    r"(?i)(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*",
 )
 _ENDLESS = Regex(
-    r"\bctrl\W?c\b|\b(?:keep|leave)s? (?:\w+ )?(?:running|open)\b|\bruns? (?:until|in the foreground)\b"
+    r"(?i)\bctrl\W?c\b|\b(?:keep|leave)s? (?:\w+ )?(?:running|open)\b|\bruns? (?:until|in the foreground)\b"
     r"|\buntil you (?:stop|interrupt|press)\b"
     r"|\b(?:follow|stream|tail|watch)(?:ing)? (?:\w+ ){0,2}(?:logs?|output|events)\b"
-    r"|\b(?:access|available|browse|listen\w*|navigate|open|point|visit)\b[^.]*\b(?:localhost|127\.0\.0\.1)\b",
-    re.IGNORECASE,
+    r"|\b(?:access|available|browse|listen\w*|navigate|open|point|serv\w+|visit)\b[^.]*\b(?:localhost|127\.0\.0\.1)\b"
+    r"|\b(?:in|open\w*|to|point) (?:your|the|a) (?:web )?browser\b|\blisten(?:s|ing) (?:on|at)\b|\bdashboard mode\b"
+    r"|\b(?:run|running|runs|start\w*|launch\w*|serv(?:e|es|ing)|spawns?|opens?|opening|get|gives you) "
+    r"(?:the|an?|your) (?:[\w-]+ ){0,3}"
+    r"(?:servers?|daemon|console|dashboard|shell|repl|prompt|application|app|ui|service|listener|worker|proxy)\b",
 )
 _STARTS = Regex(
     r"(?<!get )(?<!getting )\b(?:start|launch)(?:ed|ing)?\b(?! (?:by|with|from|over|at|\w+ing|a new)\b)", re.IGNORECASE
 )
 _SYMPTOM = Regex(
-    r"→|➜|[-=]>|\b(?:(?:not|never) \w+|failed to|fails|failing|missing|cannot|can['’]t|unable to|won['’]t|is down)\b",
-    re.IGNORECASE,
+    r"(?i)→|➜|[-=]>|\b(?:(?:not|never) \w+|failed to|fails|failing|missing|cannot|can['’]t|won['’]t|is down)\b"
+    r"|\bunable to\b|^(?!.*\b(?:check|choose|detect|determine|select)\b).*(?:\bmode\b|\(`?--\w)|\brefused\b"
+    r"|^(?:step \w+: )?(?:issue|problem|scenario|case|error|erreur)\b[^:—–-]*[:—–-]",
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
@@ -149,18 +181,22 @@ is_manual = _test(
     r"\b(?:commands|options|flags|synopsis|reference|cheat ?sheet|how[ -]?tos|faq|examples|recipes|tips|use cases)\W*$",
 )
 """Whether a heading is above tasks to look up, which have no order, such as Commands."""
+is_course = _test("search", r"\b(?:procedure|procédure|getting started|quick ?start|tutorial)\b")
+"""Whether a heading is above sections in an order."""
+is_stage = _test("fullmatch", r"\W*(?:(?:\w+ )?workflow|dependencies|pre-?req\w*|install\w*|(?:setting |set-?)up\b.*)")
+"""Whether a heading beside tasks names a stage of the page, such as Workflow."""
 _STAGE = Regex(r"(?:quick ?start|\w+ation|set-?up|clean-?up|testing|building|before .*|pre-?requisites)", re.IGNORECASE)
 _OBJECT = Regex(r"\s(?:the|an?|your|all|each|any|that|in|from|to|into|with|and)\s", re.IGNORECASE)
 is_ordered = _test(
     "match",
-    r"(?:(?:step|phase|stage|part|day) \w+|first|second|third|then|next|now|once|finally|lastly|after|before)\b",
+    r"(?:\W*(?:\w+ )?(?:step|phase|stage|part|day|étape|schritt) \w+"
+    r"|first|second|third|then|next|now|once|finally|lastly|after|before)\b",
 )
 """Whether a heading, or a text below it, has a place in an order."""
 
 _DESCRIBES = Regex(
-    r"(?:(?P<subject>[\w.-]+) )?(?P<verb>[a-z]+s) "
+    r"(?i)(?:(?P<subject>[\w.-]+) )?(?P<verb>[a-z]+s) "
     r"(?:the|an?|each|every|all|any|its|your|this|that|whether|through|over)\b",
-    re.IGNORECASE,
 )
 _PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()/-]*)* (?P<verb>[a-z]+?)(?:es|s)\b")
 is_sequence = _test(
@@ -186,14 +222,12 @@ goes_on = _test("match", r"(?:and|then|next|after (?:that|this|which)|afterwards
 """Whether plain text continues what the text above it asks to do."""
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _HARM = Regex(
-    r"\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down|wipe"
-    r"|uninstall|terminate|revoke|failover|fail over|restore|overwrite)(?![\w./-])",
-    re.IGNORECASE,
+    r"(?i)\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down"
+    r"|wipe|uninstall|terminate|revoke|failover|fail over|restore|overwrite)(?![\w./-])",
 )
 _LOOKS = Regex(
-    r"(?:check|confirm|describe|find|get|inspect|list|look|make sure|print|read|review|see|show|test|validate|verify"
-    r"|view)\b",
-    re.IGNORECASE,
+    r"(?i)(?:check|confirm|describe|find|get|inspect|list|look|make sure|print|read|review|see|show|test|validate"
+    r"|verify|view)\b",
 )
 puts = _test(
     "search",
@@ -263,7 +297,8 @@ def condition(text: str) -> str:
     label = _LABEL.match(text)
     is_way = is_variant(text) or _OR.match(text) or _FOR.fullmatch(text)
     variant = text if is_way else label[1] if label and is_variant(label[1]) else ""
-    return case or variant
+    is_whole = case.count("(") == case.count(")") and (" " in case or len(case) == len(text))
+    return (case if is_whole else next((one for one in found if case in one), case)) or variant
 
 
 def case_of_label(text: str, *, is_label: bool) -> str:
@@ -296,14 +331,15 @@ def is_order(title: str, *, is_numbered: bool) -> bool:
     return bool(imperative(title, purposes=False)) and (is_numbered or _OBJECT.search(title) is not None)
 
 
-def is_endless(text: str) -> bool:
+def is_endless(text: str, *, is_heading: bool = False) -> bool:
     """Return whether plain text is about a command that runs until someone stops it, or that starts a server."""
-    return _ENDLESS.search(text) is not None or any(map(_STARTS.search, sentences(text)[-1:]))
+    starts = not is_heading and any(map(_STARTS.search, sentences(text)[-1:]))
+    return starts or _ENDLESS.search(text) is not None
 
 
 def names_case(comment: str) -> bool:
     """Return whether a comment in a block is about one case, or about an example."""
-    return bool(condition(comment)) or _EXAMPLE.search(comment) is not None
+    return bool(condition(comment)) or any((_EXAMPLE.search(comment), _KINDS.fullmatch(comment)))
 
 
 def is_case(title: str) -> bool:

@@ -156,7 +156,7 @@ def test_prompts_with_here_documents_and_continued_lines_are_whole() -> None:
         ("Otherwise, copy it:", "Does this apply: Otherwise, copy it?"),
         ("When it is small, use `mv a b`. Otherwise, copy it:", "Does this apply: Otherwise, copy it?"),
         ("Alternatively copy it:", "Does this apply: Alternatively copy it?"),
-        ("Optional: copy it.", "Does this apply: Optional?"),
+        ("Optional: copy it.", "Does this apply: Optional: copy it?"),
         ("You could try a copy:", "Does this apply: You could try a copy?"),
         ("Before version 2.3, copy it:", "Does this apply: Before version 2.3, copy it?"),
         ("Since shop version 4, you copy it so:", "Does this apply: Since shop version 4, you copy it so?"),

@@ -1,0 +1,346 @@
+"""Commands that must not run without a question, blocks that are only shown, and the words of titles and questions."""
+
+from __future__ import annotations
+
+import pytest
+
+from compiler.importers.commands import read_block, summary_of
+from compiler.importers.markup import cut
+from compiler.importers.page import Imported, Options, import_page
+from compiler.text.source import Source
+
+
+def page(text: str) -> str:
+    """The draft of a page with one step, which has another command first."""
+    made = import_page(Source.from_text("page.md", f"# Page\n\n## Part\n\n{text}"), "page.md", Options())
+    assert isinstance(made, Imported), made
+    return made.text
+
+
+def block(code: str) -> str:
+    return f"```bash\n{code}\n```\n\n"
+
+
+def kind(code: str) -> str:
+    return read_block("bash", f"{code}\n").kind
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "shop sync <in_file.csv> <out>",
+        "shop sync <tea|milk>",
+        "shop sync {id}",
+        'curl "https://shop/{id}"',
+        'git commit -m "[the text of the change]"',
+        'gh pr create --title "Add {tea name}"',
+        "shop add <tea>,[,<tea>...]",
+        "shop login --password ********",
+        "shop login --token your-token",
+        "forge test --contract YourShop",
+        "shop add XXXX",
+        'curl "https://shop/api/..."',
+        "curl https://shop.example.com/tea",
+        "cat <<EOF\n{For each tea in the shop:}\nEOF",
+        "/notes add tea",
+    ],
+)
+def test_a_block_with_an_open_placeholder_or_a_sample_is_shown(code: str) -> None:
+    assert kind(code) == "show"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "awk '{print NR}' a",
+        "curl -w '%{http_code}' a",
+        "go test ./...",
+        "mktemp /tmp/a.XXXXXX",
+        'echo "${a} {}"',
+        "a[0]=1",
+    ],
+)
+def test_a_block_with_marks_that_are_no_placeholder_runs(code: str) -> None:
+    assert kind(code) == "run"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "redis-server shop.conf",
+        "python server.py",
+        "node app.js",
+        "poetry run uvicorn shop:app",
+        "docker run shop",
+        "docker run --rm -p 80:80 shop",
+        "kubectl proxy",
+        "kubectl port-forward svc/shop 80",
+        "minikube dashboard",
+        "rails console",
+        "jupyter lab",
+        "npm run start:dev",
+        "shop --port=80",
+        "tsc --watch",
+        "cd /etc/shop; shopd",
+        "./shop",
+        "tail -f log",
+    ],
+)
+def test_a_server_or_a_console_is_shown(code: str) -> None:
+    assert kind(code) == "show"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "docker run -d shop",
+        "docker run --rm shop",
+        "pip install uvicorn",
+        "cd server",
+        "pg_dump --port=5432 shop",
+        "./configure",
+        "scripts/run-tests",
+        "tox",
+        "systemctl start redis-server",
+    ],
+)
+def test_a_command_that_ends_runs(code: str) -> None:
+    assert kind(code) == "run"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "echo a > shop.conf",
+        "cat <<EOF > shop.yaml\na\nEOF",
+        "echo a | sudo tee shop.conf",
+        "echo a >> ~/.bashrc",
+        "cp a shop.conf",
+        "mv a shop.conf",
+        "yq -i .a=1 a.yaml",
+        "perl -pi -e s/a/b/ a",
+        "tbump 1.2",
+        "bumpversion minor",
+        "twine check a",
+        "dropdb shop",
+        "gh run rerun 1",
+        "openssl dhparam -out /etc/ssl/a 4096",
+        "kubectl delete pod a --dry-run=none",
+        "kubectl rollout restart deploy/a",
+    ],
+)
+def test_a_command_that_writes_over_something_or_releases_does_harm(code: str) -> None:
+    assert read_block("bash", code).harm == (code.split("\n", maxsplit=1)[0],)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "oc get upgrade",
+        "kubectl -n shop describe deploy shop",
+        "kubectl rollout status deploy/a",
+        "helm upgrade a b --dry-run",
+        "kubectl apply -f a --dry-run=client",
+        "tree --prune",
+        "gh skill install public-release-verification",
+        "ls > /dev/null 2> errors.log",
+        "ls > /tmp/a",
+        "[ 2 -gt 1 ] && ls",
+        "cat /etc/hosts",
+        "cp a.conf teas/",
+        "cp a.conf a.conf.bak",
+    ],
+)
+def test_a_command_that_only_looks_does_no_harm(code: str) -> None:
+    assert read_block("bash", code).harm == ()
+
+
+@pytest.mark.parametrize(
+    "comments",
+    [
+        ("Python", "JavaScript/TypeScript"),
+        ("Single-repo", "Multi-repo (nested)"),
+        ("For one look", "For numbers of the shop:"),
+        ("Fallback", "Last"),
+        ("Run only tea", "All"),
+        ("all tea", "a custom cup"),
+    ],
+)
+def test_a_comment_that_names_a_kind_or_a_use_shows_the_block(comments: tuple[str, str]) -> None:
+    text = page(block("true") + block(f"# {comments[0]}\nls a\n\n# {comments[1]}\ndu b"))
+    assert "```bash prompt\n# " in text
+
+
+def test_a_block_with_several_uses_of_one_script_is_shown() -> None:
+    code = "# All tea\npython3 tea.py list\n\n# The milk\npython3 tea.py milk"
+    assert kind(code) == "show"
+    assert kind(code.replace("# All", "# 1. All").replace("# The", "# 2. The")) == "run"
+    assert kind(code.replace("python3 tea.py", "kubectl get")) == "run"
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "From a checkout:",
+        "From a package:",
+        "In a project, pass the folder:",
+        "For images (large, small), also look:",
+        "In local mode, look instead of asking:",
+        '=== "Debian"\n',
+    ],
+)
+def test_a_lead_that_names_a_kind_of_place_asks_first(lead: str) -> None:
+    text = page(f"{block('true')}{lead}\n\n{block('ls a')}")
+    assert "Does this apply: " in text
+    assert "- NO: COMPLETE" in text
+
+
+@pytest.mark.parametrize("lead", ["In a new terminal, look:", "On your machine, look:", "For all cups:"])
+def test_a_lead_that_names_no_case_asks_nothing(lead: str) -> None:
+    assert "- NO:" not in page(f"{block('true')}{lead}\n\n{block('ls a')}")
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Build mode (--build)",
+        "Issue 3: Slow tea",
+        "Scenario 2 — Cold tea",
+        'Error: "refused"',
+        "Connection refused",
+    ],
+)
+def test_a_heading_of_a_mode_or_a_problem_asks_first(heading: str) -> None:
+    assert f"Does this apply: {heading}?" in page(f"{block('true')}## {heading}\n\n{block('ls a')}")
+
+
+def test_a_heading_that_asks_for_a_mode_asks_nothing() -> None:
+    assert "Does this" not in page(f"{block('true')}## Choose a mode\n\n{block('ls a')}")
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        "If the cup is full, skip this step.",
+        "This step is only for large shops.",
+        "Only needed if the shop is new.",
+        "This should fail.",
+        "It opens a console.",
+        "It launches a web server.",
+        "Open the shop in your browser.",
+        "The shop is listening on port 80.",
+        "- Look\n- See it in the browser",
+        "```text\nServing on http://localhost:80\n```\n",
+    ],
+)
+def test_a_text_below_a_command_that_limits_it_shows_it(below: str) -> None:
+    assert "```bash prompt\nls a\n```" in page(f"{block('true')}Look:\n\n{block('ls a')}{below}\n\n{block('true')}")
+
+
+@pytest.mark.parametrize("heading", ["Start the server", "Run the application", "Serve the dashboard"])
+def test_a_heading_about_a_server_shows_its_command(heading: str) -> None:
+    assert "```bash prompt\nls a\n```" in page(f"{block('true')}## {heading}\n\n{block('ls a')}")
+
+
+def test_a_question_for_a_harm_in_the_text_skips_the_commands_that_go_on() -> None:
+    text = page(f"Release the shop with a tool:\n\n{block('pip install a')}{block('make a')}Look:\n\n{block('ls')}")
+    assert "- NO: GOTO 1.4\n" in text
+
+
+def test_an_item_that_names_a_machine_by_ssh_asks_first() -> None:
+    text = page(f"{block('true')}Then `ssh admin@shop` and look:\n\n{block('ls a')}")
+    assert "Does the next command run on this machine?" in text
+
+
+@pytest.mark.parametrize(
+    ("below", "shown"), [("", True), (block("ls $TEA"), False), (block("echo a"), True), ("Look.\n", True)]
+)
+def test_a_block_that_only_sets_variables_runs_if_a_later_one_reads_them(below: str, shown: bool) -> None:
+    assert ("```bash prompt\nTEA=a\n```" in page(f"{block('true')}{block('TEA=a')}{below}")) is shown
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "Install an optional dependency:",
+        "Use tea instead of milk:",
+        "Create a cup, for example small.",
+        "When using tea, you need a cup.\n\nTake a long look at all of the cups in the shop:",
+    ],
+)
+def test_words_like_a_condition_ask_nothing(lead: str) -> None:
+    assert "- NO:" not in page(f"{lead}\n\n{block('ls a')}")
+
+
+@pytest.mark.parametrize(
+    ("lead", "title"),
+    [
+        ("Or:", "Does this apply: Or: run ls?"),
+        ("If hot, pour the tea:", "Does this apply: If hot, pour the tea?"),
+        ("Pour the tea (if it is hot):", "Does this apply: Pour the tea (if it is hot)?"),
+        (f"For example, you look at the {'very ' * 20}small cup:", "Do this now: run ls?"),
+    ],
+)
+def test_a_question_has_a_subject(lead: str, title: str) -> None:
+    assert f" {title}\n" in page(f"{block('true')}{lead}\n\n{block('ls')}")
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Run this command in your terminal:", "Run ls a"),
+        ("Run:", "Run ls a"),
+        ("To do so, run:", "Run ls a"),
+        ("Create a cup by running the following command:", "Create a cup"),
+        ("Use the following command to find a cup:", "Find a cup"),
+        ("Next we'll fill a cup. Run the following command:", "Fill a cup"),
+        ("Finally, to actually look at tea, run:", "Look at tea"),
+    ],
+)
+def test_a_title_is_never_only_run(text: str, title: str) -> None:
+    assert f" {title}\n" in page(f"{block('true')}{text}\n\n{block('ls a')}")
+
+
+def test_a_comment_that_opens_a_block_is_its_title() -> None:
+    assert "1.2 Check the tea\n" in page(block("true") + block("# Check the tea\nls"))
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("if [ -z $A ]; then\n  git fetch\nfi", "Run git fetch"),
+        ("kubectl -n shop get pod <pod>", "Run kubectl get pod"),
+        ("A=1 make tea", "Run make tea"),
+        ("export A=1 B=2", "Set A and B"),
+        ("[ -f a ]", "Run the commands"),
+    ],
+)
+def test_the_summary_of_a_block_names_its_first_program(code: str, words: str) -> None:
+    assert summary_of(code) == words
+
+
+def test_a_long_text_is_cut_before_an_open_bracket() -> None:
+    assert cut(f"{'tea ' * 10}(with {'milk ' * 20})") == f"{'tea ' * 10}".strip() + "…"
+    assert cut("tea (a) " * 20).endswith("tea (a) tea (a)…")
+
+
+@pytest.mark.parametrize(
+    ("title", "first", "second"),
+    [
+        ("Getting started", "Tea", "Milk"),
+        ("The release procedure", "Tea", "Milk"),
+        ("Shop", "Local Step 1: Tea", "Local Step 2: Milk"),
+    ],
+)
+def test_the_sections_of_a_procedure_are_no_tasks_side_by_side(title: str, first: str, second: str) -> None:
+    text = f"# {title}\n\n## {first}\n\n{block('ls a')}## {second}\n\n{block('ls b')}"
+    made = import_page(Source.from_text("page.md", text), "page.md", Options())
+    assert isinstance(made, Imported)
+    assert "Does this apply" not in made.text
+
+
+def test_a_workflow_beside_tasks_asks_nothing() -> None:
+    sections = "".join(f"## {one}\n\n{block(f'ls {one[0]}')}" for one in ("Workflow", "Tea", "Milk"))
+    made = import_page(Source.from_text("page.md", f"# Shop\n\n{sections}"), "page.md", Options())
+    assert isinstance(made, Imported)
+    assert made.text.count("Does this apply") == 2
