@@ -52,10 +52,10 @@ def begun(words: list[str], cwd: Path, env: dict[str, str], text: bytes) -> tupl
 
 @pytest.mark.parametrize(("option", "ends"), [*(([], end) for end in ENDS.values()), *((["-S"], end) for end in FEW)])
 def test_a_program_cannot_tell_the_difference(option: list[str], ends: str, tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text(SCRIPT + ends, encoding="utf-8")
+    (tmp_path / "a.py").write_text(SCRIPT.replace("sys.path[0]", "sys.path") + ends, encoding="utf-8")
     (tmp_path / "in").mkdir()
     words = [sys.executable, *option, str(tmp_path / "a.py"), "b", "c d"]
-    env = {"PATH": os.environ["PATH"], "PYTHONUTF8": "1", "RDC_A": "é"}
+    env = {"PATH": os.environ["PATH"], "PYTHONUTF8": "1", "RDC_A": "é", "PYTHONPATH": str(tmp_path / "in")}
     warm.run(words, cwd=tmp_path, env=env)  # so that the limit is of this process, and not of the one that forks
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))

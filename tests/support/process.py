@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import pty
 import re
 import select
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,9 +40,6 @@ time.time_ns = lambda: int(time.time() * 1e9)
 """
 """The time of a program that does not wait: its pauses set the clock ahead, and so does a test (`later`)."""
 Table = dict[str, Any]
-BYTECODE = tempfile.mkdtemp(prefix="rdc-shim-")
-"""The runtime, compiled once for all processes of the tests: that takes longer than most of them run."""
-atexit.register(shutil.rmtree, BYTECODE, ignore_errors=True)
 
 
 def shell(command: str, good: str, bad: str = "STOP", **more: object) -> Table:
@@ -144,8 +138,7 @@ class Place:
 
     def environment(self, **more: str) -> dict[str, str]:
         inherited = {key: value for key, value in os.environ.items() if not key.startswith("RDC_")}
-        cached = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": BYTECODE}
-        return {**inherited, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **cached, **more}
+        return {**inherited, "PYTHONPATH": str(ROOT), **more}
 
     def start(self, *words: str, cwd: Path | None = None, **more: str) -> subprocess.Popen[str]:
         return subprocess.Popen(

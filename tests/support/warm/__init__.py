@@ -9,6 +9,7 @@ its environment in `/proc`) begins as a real one.
 from __future__ import annotations
 
 import atexit
+import fcntl
 import json
 import os
 import resource
@@ -23,7 +24,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -97,7 +98,11 @@ def run(
             command, cwd=cwd, env=begins, input=input, capture_output=True, timeout=timeout, check=False
         )
     options = tuple(word for word in command[1:2] if word == "-S")
-    begun = frozenset((name, value) for name, value in environment.items() if name.startswith(DECIDED_AT_THE_START))
+    begun = frozenset(
+        (name, value)
+        for name, value in environment.items()
+        if name.startswith(DECIDED_AT_THE_START) and name != "PYTHONPATH"
+    )
     words = command[1 + len(options) :]
     server = _server(threading.get_ident(), options, "rdc" if words[0] == "-m" else loads, begun)
     request = {"words": words, "cwd": str(cwd), "environment": environment, "limits": _limits(seconds)}
@@ -105,24 +110,14 @@ def run(
 
 
 class _Server:
-    """A process that forks for each call."""
+    """A process that forks for each call, itself a fork of one that has loaded what is needed for all workers."""
 
     def __init__(self, options: Sequence[str], loads: str, environment: Mapping[str, str]) -> None:
-        self._channel, theirs = socket.socketpair()
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(DECIDED_AT_THE_START)}
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, *options, str(SERVER), str(theirs.fileno()), interpreters.kept_code(), loads],
-                env={**inherited, **environment},
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,  # as programs have: an interpreter looks what it is. Nothing is written there
-            )
+        self._channel = _connected(options, loads, environment)
 
     def close(self) -> None:
         """End the process."""
         self._channel.close()
-        self._process.wait()
 
     def run(self, asked: Mapping[str, Any], given: bytes, timeout: float) -> subprocess.CompletedProcess[bytes]:
         """Call a program to its end."""
@@ -201,6 +196,43 @@ def _server(thread: int, options: tuple[str, ...], loads: str, environment: froz
     server = _Server(options, loads, dict(environment))
     atexit.register(server.close)
     return server
+
+
+def _connected(options: Sequence[str], loads: str, environment: Mapping[str, str]) -> socket.socket:
+    """A channel to a fork of the process that has loaded this, which the first worker that needs it starts."""
+    name = sha256(repr((options, loads, sorted(environment.items()))).encode()).hexdigest()[:16]
+    place = Path(os.environ[interpreters.HOME]) / name
+    channel = socket.socket(socket.AF_UNIX)
+    with place.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with suppress(OSError):
+            channel.connect(str(place))
+            return channel
+        with socket.socket(socket.AF_UNIX) as listener:
+            place.unlink(missing_ok=True)
+            listener.bind(str(place))
+            listener.listen(64)
+            _load(options, loads, environment, listener)
+        channel.connect(str(place))
+    return channel
+
+
+def _load(options: Sequence[str], loads: str, environment: Mapping[str, str], listener: socket.socket) -> None:
+    """Start a process that loads this; it lasts as long as its standard input, and so as this process."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(DECIDED_AT_THE_START)}
+    process = subprocess.Popen(
+        [sys.executable, *options, str(SERVER), str(listener.fileno()), interpreters.kept_code(), loads],
+        env={**inherited, **environment},
+        pass_fds=[listener.fileno()],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,  # as programs have: an interpreter looks what it is. Nothing is written there
+    )
+    atexit.register(_end_loaded, process, os.getpid())
+
+
+def _end_loaded(process: subprocess.Popen[bytes], owner: int) -> None:
+    if os.getpid() == owner:
+        process.communicate()
 
 
 def forked_steps(workflow: str, python: str = "/usr/bin/python3") -> str:

@@ -1,8 +1,9 @@
 """The process that forks for each call; see the package. It is run as a script and imports nothing of the tests.
 
-Its words: the number of a socket, the folder of code that is kept, and the name of what it is to load, if anything. A
-request is a length, three files (standard input, output and error), and as many bytes of JSON. The answers are the
-child's number, and how it ended.
+Its words: the number of a socket that listens, the folder of code that is kept, and the name of what it is to load, if
+anything. It forks for each connection until its standard input ends, and each fork forks for each request. A request is
+a length, three files (standard input, output and error), and as many bytes of JSON. The answers are the child's number,
+and how it ended.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ import gc
 import json
 import os
 import resource
+import select
+import signal
 import socket
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
     from tests.support.warm import codes
 else:
     import codes  # stands beside this script
+
+ROOT = Path(__file__).resolve().parents[3]
 
 STANDARD = [
     *("argparse", "hashlib", "select", "shlex", "shutil", "signal", "stat", "subprocess", "tempfile"),
@@ -103,6 +109,25 @@ def code_of(text: bytes, path: str) -> list[CodeType] | SyntaxError:
         return error.with_traceback(None)
 
 
+def connect(listener: socket.socket) -> socket.socket:
+    """Fork for each connection. It returns in each child, with the connection."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children
+    waits: list[socket.socket | int] = [listener, 0]
+    while ready := select.select(waits, [], [], None if 0 in waits else 0)[0]:
+        if listener not in ready:
+            with suppress(OSError):
+                Path(listener.getsockname()).unlink()  # so that from now on nobody connects
+            waits = [listener]
+            continue
+        channel = listener.accept()[0]
+        if not os.fork():
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            listener.close()
+            return channel
+        channel.close()
+    os._exit(0)
+
+
 def serve(channel: socket.socket) -> tuple[Mapping[str, Any], Code, list[int]]:
     """Answer requests. It returns in each child, with what that is to do and its three files."""
     while (head := socket.recv_fds(channel, 8, 3))[0]:
@@ -122,13 +147,15 @@ def serve(channel: socket.socket) -> tuple[Mapping[str, Any], Code, list[int]]:
     os._exit(0)
 
 
-def begin(request: Mapping[str, Any], files: list[int]) -> None:
-    """Be the process that was asked for."""
+def begin(request: Mapping[str, Any], files: list[int], path: Sequence[str]) -> None:
+    """Be the process that was asked for; `path` is where every interpreter looks for modules."""
     for number, file in enumerate(files):
         os.dup2(file, number)
     os.closerange(3, max(*files, 3) + 1)
     os.chdir(request["cwd"])
     codes.take_environment(request["environment"])
+    given = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
+    sys.path[1:] = dict.fromkeys([*given, *path])
     for number, limit in request["limits"].items():
         if resource.getrlimit(int(number)) != tuple(limit):
             resource.setrlimit(int(number), limit)
@@ -197,12 +224,15 @@ def perform_whole(words: list[str], code: Code) -> NoReturn:
 
 def main() -> None:
     """Load what is needed, then serve; a child goes on from there as an interpreter that has just begun."""
+    path = sys.path[1:]
+    if sys.argv[3]:
+        sys.path.insert(1, str(ROOT))
     for name in STANDARD:
         import_module(name)
     LOADED[sys.argv[3]]()
     gc.freeze()
-    request, code, files = serve(socket.socket(fileno=int(sys.argv[1])))
-    begin(request, files)
+    request, code, files = serve(connect(socket.socket(fileno=int(sys.argv[1]))))
+    begin(request, files, path)
     perform_whole(request["words"], code)
 
 
