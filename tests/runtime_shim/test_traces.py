@@ -36,11 +36,13 @@ from runtime_shim.engine.session import Extension, Performer
 from runtime_shim.engine.texts import words_of
 from runtime_shim.targets.traces import SENDS_EVERY
 from tests.runtime_shim.stepspec.stages import EXECUTE, compiled
+from tests.support import warm
 from tests.support.cli import Result, call, ended, environment, fork, spawn
 from tests.support.collector import Collector, Reply, collecting, parsed, raw_spans, values
 from tests.support.interpreters import end_of_support
 from tests.support.process import ROOT, Screen, Table, wait_until
 from tests.support.runtime_programs import Compiled, agent, edge, node, program, sh
+from tests.support.warm.started import Started
 
 pytestmark = pytest.mark.process
 
@@ -194,7 +196,7 @@ def test_each_part_of_a_long_run_is_sent_while_it_works(place: Path, collector: 
 
 
 @contextmanager
-def ending(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+def ending(process: Started) -> Iterator[Started]:
     try:
         yield process
     finally:
@@ -202,13 +204,13 @@ def ending(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]
         process.wait()
 
 
-def started(place: Path, collector: Collector, *words: str) -> subprocess.Popen[bytes]:
+def started(place: Path, collector: Collector, *words: str) -> Started:
     """Start the document in its own process, which a test can kill."""
     (place / "answers").write_text("2 yes\n")
     words = words or ("run", "--answers", "answers")
     variables = environment(OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
     command = [sys.executable, "-m", "rdc", "run", "pay.runbook.md", *words]
-    return subprocess.Popen(command, cwd=place, env=variables, stderr=subprocess.DEVNULL, start_new_session=True)
+    return warm.start(command, cwd=place, env=variables)
 
 
 def test_a_killed_run_sends_the_rest_after_it_is_resumed(place: Path, collector: Collector) -> None:

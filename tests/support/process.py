@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from runtime_shim.engine.signals import Signals
 from tests.support import warm
+from tests.support.warm.started import Started
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """#!/usr/bin/env python3
@@ -140,12 +141,11 @@ class Place:
         inherited = {key: value for key, value in os.environ.items() if not key.startswith("RDC_")}
         return {**inherited, "PYTHONPATH": str(ROOT), **more}
 
-    def start(self, *words: str, cwd: Path | None = None, **more: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-S", str(self.script), *words],
-            cwd=cwd or self.path, env=self.environment(**more), text=True, encoding="utf-8",
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+    def start(self, *words: str, cwd: Path | None = None, **more: str) -> Started:
+        environment = self.environment(**more)
+        loads = "runtime_shim" if environment["PYTHONPATH"] else ""
+        command = [sys.executable, "-S", str(self.script), *words]
+        return warm.start(command, cwd=cwd or self.path, env=environment, loads=loads)
 
     def run(self, *words: str, cwd: Path | None = None, **more: str) -> Result:
         command = [sys.executable, "-S", str(self.script), *words]
@@ -205,7 +205,7 @@ def held_back() -> Iterator[Signals]:
         signal.pthread_sigmask(signal.SIG_SETMASK, signals.before)
 
 
-def kill(process: subprocess.Popen[str]) -> None:
+def kill(process: subprocess.Popen[str] | Started) -> None:
     """End a runner at once; its command may live on, and with it the other ends of the pipes."""
     process.kill()
     process.wait(20)
@@ -230,6 +230,15 @@ class Screen:
     def __init__(self, words: list[str], cwd: Path, environment: dict[str, str]) -> None:
         self.seen = ""
         self._at = 0
+        self._forked: Started | None = None
+        if words[0] == sys.executable or words[0].endswith(".py"):
+            rest = [word for word in words if word not in {sys.executable, "-S"}]
+            command = [sys.executable, *["-S"][: rest[0] != "-m"], *rest]
+            self._terminal, theirs = pty.openpty()
+            self._forked = warm.start(command, cwd=cwd, env=environment, loads="runtime_shim", terminal=theirs)
+            os.close(theirs)
+            self.pid = self._forked.pid
+            return
         self.pid, self._terminal = pty.fork()
         if not self.pid:
             os.chdir(cwd)
@@ -256,9 +265,12 @@ class Screen:
         deadline = time.monotonic() + 15
         while self._read(deadline - time.monotonic()):
             assert time.monotonic() < deadline, f"the process does not end: {self.seen!r}"
-        _, status = os.waitpid(self.pid, 0)
+        return self.hang_up()
+
+    def hang_up(self) -> int:
+        """Close the terminal and return the exit code."""
         os.close(self._terminal)
-        return os.waitstatus_to_exitcode(status)
+        return self._forked.wait(15) if self._forked else os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
     def _read(self, seconds: float) -> bool:
         if not select.select([self._terminal], [], [], max(seconds, 0))[0]:

@@ -13,7 +13,6 @@ import fcntl
 import json
 import os
 import resource
-import selectors
 import shlex
 import shutil
 import signal
@@ -32,6 +31,7 @@ from typing import IO, Any
 
 from tests.support import interpreters
 from tests.support.starts import announce
+from tests.support.warm.started import Started, read
 
 SERVER = Path(__file__).with_name("server.py")
 STEPS = Path(__file__).with_name("steps.py")
@@ -97,16 +97,46 @@ def run(
         return subprocess.run(
             command, cwd=cwd, env=begins, input=input, capture_output=True, timeout=timeout, check=False
         )
+    options, request, begun = _asked(command, cwd, environment, seconds)
+    server = _server(threading.get_ident(), options, "rdc" if request["words"][0] == "-m" else loads, begun)
+    return server.run(request, input, timeout)
+
+
+def start(
+    words: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str], loads: str = "", terminal: int | None = None
+) -> Started:
+    """Begin a program that `run` would fork, and go on.
+
+    There is nothing to read for it. It has pipes of its own, or a terminal with this number that it controls.
+    """
+    announce(str(words[0]))
+    options, request, begun = _asked([str(word) for word in words], cwd, dict(env), 0)
+    channel = _connected(options, "rdc" if request["words"][0] == "-m" else loads, dict(begun))
+    if terminal is not None:
+        _send(channel, {**request, "controls": True}, [terminal] * 3)
+        return Started(request["words"], channel, _number(channel))
+    (out, to_out), (err, to_err) = os.pipe(), os.pipe()
+    try:
+        with _given(b"") as file:
+            _send(channel, request, [file.fileno(), to_out, to_err])
+    finally:
+        os.close(to_out)
+        os.close(to_err)
+    return Started(request["words"], channel, _number(channel), (out, err))
+
+
+def _asked(
+    command: Sequence[str], cwd: Path, environment: Mapping[str, str], seconds: int
+) -> tuple[tuple[str, ...], dict[str, Any], frozenset[tuple[str, str]]]:
+    """The options of an interpreter, what to ask its server for, and the variables that it begins with."""
     options = tuple(word for word in command[1:2] if word == "-S")
     begun = frozenset(
         (name, value)
         for name, value in environment.items()
         if name.startswith(DECIDED_AT_THE_START) and name != "PYTHONPATH"
     )
-    words = command[1 + len(options) :]
-    server = _server(threading.get_ident(), options, "rdc" if words[0] == "-m" else loads, begun)
-    request = {"words": words, "cwd": str(cwd), "environment": environment, "limits": _limits(seconds)}
-    return server.run(request, input, timeout)
+    words = [*command[1 + len(options) :]]
+    return options, {"words": words, "cwd": str(cwd), "environment": environment, "limits": _limits(seconds)}, begun
 
 
 class _Server:
@@ -122,34 +152,42 @@ class _Server:
     def run(self, asked: Mapping[str, Any], given: bytes, timeout: float) -> subprocess.CompletedProcess[bytes]:
         """Call a program to its end."""
         deadline = time.monotonic() + timeout
-        request, words = json.dumps(asked).encode(), asked["words"]
+        words, output = asked["words"], (bytearray(), bytearray())
         with _given(given) as file, ExitStack() as stack:
             (out, to_out), (err, to_err) = os.pipe(), os.pipe()
             readers = [stack.enter_context(os.fdopen(each, "rb", 0)) for each in (out, err)]
             try:
-                socket.send_fds(self._channel, [len(request).to_bytes(8, "big")], [file.fileno(), to_out, to_err])
+                _send(self._channel, asked, [file.fileno(), to_out, to_err])
             finally:
                 os.close(to_out)
                 os.close(to_err)
-            self._channel.sendall(request)
-            child = self._number()
+            child = _number(self._channel)
             try:
-                output = _read(readers, deadline)
+                read(readers, output, deadline)
                 self._channel.settimeout(max(deadline - time.monotonic(), 0.001))
-                status = self._number()
+                status = _number(self._channel)
             except TimeoutError:
                 os.kill(child, signal.SIGKILL)
                 self._channel.settimeout(None)
-                self._number()
+                _number(self._channel)
                 raise subprocess.TimeoutExpired(words, timeout) from None
             self._channel.settimeout(None)
-        return subprocess.CompletedProcess(words, os.waitstatus_to_exitcode(status), *output)
+        out_text, err_text = map(bytes, output)
+        return subprocess.CompletedProcess(words, os.waitstatus_to_exitcode(status), out_text, err_text)
 
-    def _number(self) -> int:
-        """What the process answers; it has ended where that is nothing."""
-        answer = self._channel.recv(8)
-        assert answer, "the process that forks has ended; its message is on standard error"
-        return int.from_bytes(answer, "big")
+
+def _send(channel: socket.socket, asked: Mapping[str, Any], files: Sequence[int]) -> None:
+    """Ask a process that forks for a call."""
+    request = json.dumps(asked).encode()
+    socket.send_fds(channel, [len(request).to_bytes(8, "big")], files)
+    channel.sendall(request)
+
+
+def _number(channel: socket.socket) -> int:
+    """What the process answers; it has ended where that is nothing."""
+    answer = channel.recv(8)
+    assert answer, "the process that forks has ended; its message is on standard error"
+    return int.from_bytes(answer, "big")
 
 
 def _limits(seconds: int) -> dict[int, tuple[int, int]]:
@@ -170,24 +208,6 @@ def _given(text: bytes) -> Iterator[IO[bytes]]:
         file.write(text)
         file.seek(0)
         yield file
-
-
-def _read(files: Sequence[IO[bytes]], deadline: float) -> list[bytes]:
-    """All that comes by pipes until nobody can write there any more."""
-    output = {file.fileno(): bytearray() for file in files}
-    with selectors.DefaultSelector() as selector:
-        for number in output:
-            selector.register(number, selectors.EVENT_READ)
-        while selector.get_map():
-            ready = selector.select(max(deadline - time.monotonic(), 0))
-            if not ready:
-                raise TimeoutError
-            for key, _ in ready:
-                part = os.read(key.fd, 1 << 16)
-                output[key.fd] += part
-                if not part:
-                    selector.unregister(key.fd)
-    return [bytes(text) for text in output.values()]
 
 
 @cache

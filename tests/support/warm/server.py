@@ -18,10 +18,12 @@ import socket
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from fcntl import ioctl
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
+from termios import TIOCSCTTY
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -142,8 +144,9 @@ def serve(channel: socket.socket) -> tuple[Mapping[str, Any], Code, list[int]]:
             return request, code, files
         for file in files:
             os.close(file)
-        channel.send(child.to_bytes(8, "big"))
-        channel.send(os.waitpid(child, 0)[1].to_bytes(8, "big"))
+        with suppress(OSError):  # nobody waits for it any more
+            channel.send(child.to_bytes(8, "big"))
+            channel.send(os.waitpid(child, 0)[1].to_bytes(8, "big"))
     os._exit(0)
 
 
@@ -152,6 +155,10 @@ def begin(request: Mapping[str, Any], files: list[int], path: Sequence[str]) -> 
     for number, file in enumerate(files):
         os.dup2(file, number)
     os.closerange(3, max(*files, 3) + 1)
+    if "controls" in request:
+        os.setsid()
+        ioctl(0, TIOCSCTTY, 0)
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # as an interpreter has it there
     os.chdir(request["cwd"])
     codes.take_environment(request["environment"])
     given = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
