@@ -359,6 +359,7 @@ def test_a_trace_that_is_not_sampled_sends_nothing(flags: str, place: Path, coll
     assert collector.tried == 0, "its caller has decided that at the start"
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "parent",
     [
@@ -427,6 +428,7 @@ WRONG_ADDRESSES = [
 ]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("address", WRONG_ADDRESSES)
 def test_a_wrong_address_is_one_notice(address: str, place: Path) -> None:
     done = whole(place, address)
@@ -436,6 +438,7 @@ def test_a_wrong_address_is_one_notice(address: str, place: Path) -> None:
     assert done.err.splitlines()[-2:] == ["rdc: COMPLETE", notice]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("variable", "value"),
     [
@@ -457,6 +460,7 @@ def test_a_wrong_variable_is_one_notice_without_its_value(
     assert "hunter2" not in done.err
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", ["a b", "a:b", "kö", "Host", "content-length", "Transfer-Encoding"])
 def test_a_header_that_would_change_the_request_is_one_notice(name: str, place: Path, collector: Collector) -> None:
     done = whole(place, collector, OTEL_EXPORTER_OTLP_HEADERS=f"{name}=hunter2")
@@ -485,6 +489,7 @@ def test_a_busy_collector_is_tried_three_times(place: Path, collector: Collector
     assert done.err.splitlines()[-1] == f"rdc: traces were not sent: 127.0.0.1:{collector.port}: HTTP 503"
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("status", [300, 307, 400, 401, 404, 413, 500])
 def test_other_statuses_are_one_notice(status: int, place: Path, collector: Collector) -> None:
     collector.replies = [Reply(status)]
@@ -509,6 +514,7 @@ def test_rejected_spans_are_a_notice(place: Path, collector: Collector) -> None:
     assert done.err.splitlines()[-1] == f"rdc: traces were not sent: 127.0.0.1:{collector.port} rejected 3"
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     "reply",
     [
@@ -713,6 +719,7 @@ def test_a_step_that_runs_too_long_is_a_timeout(tmp_path: Path, collector: Colle
 # --- Python programs --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("runtime", ["bundled", "shared"])
 @pytest.mark.parametrize("which", ["oldest", "newest"])
 def test_a_program_sends_its_trace_without_rdc(runtime: str, which: str, place: Path, collector: Collector) -> None:

@@ -22,7 +22,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from hashlib import sha256
@@ -313,17 +313,21 @@ def _steps(process: int, loads: str, *options: str) -> Path:
     for name, text in (("call", ""), ("bin/python3", ONLY_PROGRAMS.format(python))):
         (folder / name).write_text(CALL.format(folder, text), encoding="utf-8")
         (folder / name).chmod(0o755)
+    if loads:
+        _, request, begun = _asked([python], folder, dict(os.environ), 0)
+        channel = _connected(options, loads, dict(begun))
+        with _given(b"") as nothing:
+            _send(channel, {**request, "steps": str(folder)}, [nothing.fileno()] * 3)
+        atexit.register(_end_steps, channel.close, folder, os.getpid())
+        return folder
     start = f"import sys; sys.path.append({str(STEPS.parent)!r}); import steps; steps.main(*sys.argv[1:])"
-    interpreter = sys.executable if loads else python
-    words = [interpreter, *options, "-c", start, str(folder), interpreters.kept_code(), loads]
-    paths = {"PYTHONPATH": str(STEPS.parents[3])} if loads else {}
-    out = subprocess.PIPE if loads else None  # an interpreter looks what it is; nothing is written there
-    server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=out, env={**os.environ, **paths})
-    atexit.register(_end_steps, server, folder, os.getpid())
+    words = [python, *options, "-c", start, str(folder), interpreters.kept_code()]
+    server = subprocess.Popen(words, stdin=subprocess.PIPE)
+    atexit.register(_end_steps, server.communicate, folder, os.getpid())
     return folder
 
 
-def _end_steps(server: subprocess.Popen[bytes], folder: Path, owner: int) -> None:
+def _end_steps(end: Callable[[], object], folder: Path, owner: int) -> None:
     if os.getpid() == owner:  # a process that a test forked is not the last that needs it
-        server.communicate()
-        shutil.rmtree(folder)
+        end()
+        shutil.rmtree(folder, ignore_errors=True)

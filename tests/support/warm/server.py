@@ -131,10 +131,16 @@ def connect(listener: socket.socket) -> socket.socket:
 
 
 def serve(channel: socket.socket) -> tuple[Mapping[str, Any], Code, list[int]]:
-    """Answer requests. It returns in each child, with what that is to do and its three files."""
+    """Answer requests. It returns in each child, with what that is to do and its three files.
+
+    A request for `steps` is the only one: the process itself is to serve them until the tests end.
+    """
     while (head := socket.recv_fds(channel, 8, 3))[0]:
         length, files = int.from_bytes(head[0], "big"), head[1]
         request = json.loads(channel.recv(length, socket.MSG_WAITALL))
+        if "steps" in request:
+            os.dup2(channel.fileno(), 0)
+            return request, None, files
         script = request["words"][0]
         path = Path(request["cwd"], script)
         code = None if script == "-m" else code_of(path.read_bytes(), str(path))
@@ -239,6 +245,8 @@ def main() -> None:
     LOADED[sys.argv[3]]()
     gc.freeze()
     request, code, files = serve(connect(socket.socket(fileno=int(sys.argv[1]))))
+    if "steps" in request:
+        import_module("steps").main(request["steps"], sys.argv[2])
     begin(request, files, path)
     perform_whole(request["words"], code)
 
