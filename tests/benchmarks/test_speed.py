@@ -58,7 +58,7 @@ def agreeable(measure: Callable[[], list[Figure]]) -> None:
 
 @installed
 def test_a_page_is_ready_soon() -> None:
-    agreeable(lambda: looking(records=1_000, steps=20, rounds=1, limit=GENEROSITY))
+    agreeable(lambda: looking(records=1_000, steps=20, rounds=2, limit=GENEROSITY))
 
 
 @pytest.mark.soak
