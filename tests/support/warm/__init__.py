@@ -103,17 +103,23 @@ def run(
 
 
 def start(
-    words: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str], loads: str = "", terminal: int | None = None
-) -> Started:
+    words: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str], loads: str = "", terminal: int | None = None,
+    log: Path | None = None,
+) -> Started:  # fmt: skip
     """Begin a program that `run` would fork, and go on.
 
-    There is nothing to read for it. It has pipes of its own, or a terminal with this number that it controls.
+    There is nothing to read for it. It has pipes of its own, or a terminal with this number that it controls, or it
+    writes to the end of a file and leads a process group.
     """
     announce(str(words[0]))
     options, request, begun = _asked([str(word) for word in words], cwd, dict(env), 0)
     channel = _connected(options, "rdc" if request["words"][0] == "-m" else loads, dict(begun))
     if terminal is not None:
         _send(channel, {**request, "controls": True}, [terminal] * 3)
+        return Started(request["words"], channel, _number(channel))
+    if log:
+        with _given(b"") as file, log.open("ab") as output:
+            _send(channel, {**request, "leads": True}, [file.fileno(), output.fileno(), output.fileno()])
         return Started(request["words"], channel, _number(channel))
     (out, to_out), (err, to_err) = os.pipe(), os.pipe()
     try:

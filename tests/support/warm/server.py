@@ -85,7 +85,8 @@ def load_rdc() -> None:
 
 def load_dbos() -> None:
     """Import what a worker imports late."""
-    import_module("dbos")
+    for name in ("dbos._sys_db_sqlite", "sqlalchemy.dialects.sqlite", "sqlalchemy.dialects.postgresql.psycopg"):
+        import_module(name)
 
 
 def load_agents() -> None:
@@ -165,6 +166,8 @@ def begin(request: Mapping[str, Any], files: list[int], path: Sequence[str]) -> 
         os.setsid()
         ioctl(0, TIOCSCTTY, 0)
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # as an interpreter has it there
+    if "leads" in request:
+        os.setpgid(0, 0)
     os.chdir(request["cwd"])
     codes.take_environment(request["environment"])
     given = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
