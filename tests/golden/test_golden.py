@@ -195,7 +195,7 @@ for path in sys.argv[1:]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.share(5)
+@pytest.mark.share(4)
 def test_every_python_compiles_them(version: str) -> None:
     """DBOS needs a newer Python than the oldest one."""
     python = interpreter(version)
