@@ -34,6 +34,7 @@ def test_no_other_command_imports_the_packages(tmp_path: Path) -> None:
     assert "lsprotocol" not in done.err
 
 
+@pytest.mark.usefixtures("real_starts")
 def test_the_server_starts_without_the_formats_and_their_models() -> None:
     """They take 14 MiB and 200 ms. The first document of a format loads it."""
     names = ["pydantic", "compiler.frontends.stepspec.frontend"]

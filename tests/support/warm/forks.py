@@ -8,6 +8,7 @@ a real process: other options, a limit, or a variable that an interpreter looks 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextvars
 import gc
 import io
@@ -122,6 +123,7 @@ def become(
 ) -> NoReturn:
     """Be what the words begin, in a child of this process: with its folder, environment and files, and to its end."""
     try:
+        atexit._clear()  # what this process does at its end is not the child's
         if is_alone:
             os.setsid()
         _begin(files)
