@@ -74,8 +74,11 @@ class Items:
         self.open = -1  # the question of a condition that holds for the next commands, too
         self.opens_section = False
 
-    def read(self, pieces: Sequence[Piece]) -> None:
-        """Read the content of a heading."""
+    def read(self, pieces: Sequence[Piece], *, is_text: bool = False) -> None:
+        """Read the content of a heading, only as text for `is_text`."""
+        if is_text:
+            self.own = [_as_text(piece) for piece in pieces]
+            return
         for piece, below in zip_longest(pieces, pieces[1:]):
             if piece.kind == "text" and piece.plain.endswith(":") and below and _is_command(below):
                 self.lead.append(Text(piece.text, piece.plain, piece.line))
@@ -326,6 +329,10 @@ class Items:
         else:
             self.lead.insert(0, Text(above, case, line))
             self._flush()
+
+
+def _as_text(piece: Piece) -> str:
+    return markup.shown(piece.text, piece.info) if piece.kind == "code" else markup.safe(piece.text)
 
 
 def _why_shown(near: Sequence[str], code: str) -> str:

@@ -17,7 +17,7 @@ from compiler.importers.items import Items, Machine, guard, joined, machine_ques
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
 from compiler.importers.report import Refusal, Report, losses_of, report_of
-from compiler.importers.sections import are_samples, are_unordered, has_instructions, has_order
+from compiler.importers.sections import announces, are_samples, are_unordered, every, has_instructions, has_order, is_ordered
 from compiler.importers.values import Values, find_values
 from compiler.text.regex import Regex
 from compiler.text.source import Source, without_ending
@@ -96,6 +96,7 @@ class _Builder:
         self.title = title
         self.text: list[str] = []
         self.instructions = 0
+        self.has_items = False
         self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
         self.unordered: set[int] = set()  # and of those in tasks side by side
 
@@ -139,11 +140,17 @@ class _Builder:
             part.name = f"{part.name}_{number}"
         return parts
 
-    def _items(self, section: Section) -> Items:
+    def _items(self, section: Section, *, is_text: bool = False) -> Items:
         found = Items(section.title, self.machine)
-        found.read(section.pieces)
+        found.read(section.pieces, is_text=is_text)
         self.instructions += found.instructions
+        self.has_items |= bool(found.items)
         return found
+
+    def _is_text(self, section: Section) -> bool:
+        """Return whether a section and all below it is text to look up."""
+        is_whole = words.explains(section.title) or (self.has_items and words.is_appendix(section.title))
+        return is_whole and not is_ordered(section) and not any(map(announces, section.children))
 
     def _sections(self, sections: Sequence[Section], title: str, *, in_rollback: bool = False) -> list[list[Part]]:
         """Return the parts of sections side by side."""
@@ -167,6 +174,8 @@ class _Builder:
 
     def _section(self, section: Section, *, in_rollback: bool) -> list[Part]:
         """Return the parts of a section and its children."""
+        if self._is_text(section):
+            return [self._prose(one) for one in every(section)]
         shell = self.machine.shell
         is_rollback = words.is_rollback(section.title) and not in_rollback
         found = self._items(section)
@@ -179,6 +188,10 @@ class _Builder:
         if is_rollback:
             _as_rollback(parts)
         return parts
+
+    def _prose(self, section: Section) -> Prose:
+        links = [markup.safe("See " + ", ".join(section.links))] if section.links else []
+        return Prose(section.title, "\n\n".join([*links, *self._items(section, is_text=True).own]), section.line)
 
     def _assembled(self, section: Section, own: Step, results: Sequence[list[Part]], *, is_flat: bool) -> list[Part]:
         below: list[Part] = []

@@ -41,20 +41,31 @@ def has_instructions(section: Section) -> bool:
 
 def are_samples(root: Section) -> bool:
     """Return whether most blocks of a page are examples, and nothing joins them to a procedure."""
-    leads = [lead for section in _all(root) for lead in _leads(section.pieces)]
+    leads = [lead for section in every(root) for lead in _leads(section.pieces)]
     count = sum(_OFFERS.search(lead) is not None for lead in leads)
     return count > 1 and count * 2 > len(leads) and not has_order(root)
 
 
 def has_order(root: Section) -> bool:
     """Return whether a section of a page has an order."""
-    return any(map(_has_order, _all(root)))
+    return any(map(_has_order, every(root)))
 
 
-def _all(section: Section) -> Iterator[Section]:
+def every(section: Section) -> Iterator[Section]:
+    """Yield a section and all below it."""
     yield section
     for child in section.children:
-        yield from _all(child)
+        yield from every(child)
+
+
+def is_ordered(section: Section) -> bool:
+    """Return whether the heading of a section has a number, or a word such as `Step`."""
+    return section.is_numbered or words.is_ordered(section.title)
+
+
+def announces(section: Section) -> bool:
+    """Return whether the heading of a section has a place in an order, or is above steps."""
+    return is_ordered(section) or words.is_procedure(section.title) or words.is_sequence(section.title)
 
 
 def _leads(pieces: Sequence[Piece], above: str = "") -> Iterator[str]:
@@ -72,12 +83,12 @@ def _leads(pieces: Sequence[Piece], above: str = "") -> Iterator[str]:
 
 def _has_order(section: Section) -> bool:
     """Return whether a section is numbered, announces steps, has an ordered list, or a word such as `Then`."""
-    if section.is_numbered or words.is_procedure(section.title) or words.is_ordered(section.title):
+    if is_ordered(section) or words.is_procedure(section.title):
         return True
-    every = [inner for piece in section.pieces for inner in piece.all()]
+    pieces = [inner for piece in section.pieces for inner in piece.all()]
     is_listed = any(
         piece.kind == "list" and piece.info == "1" and not all(words.is_fact(item.plain) for item in piece.pieces)
-        for piece in every
+        for piece in pieces
     )
-    texts = (piece.plain for piece in every if piece.kind == "text")
+    texts = (piece.plain for piece in pieces if piece.kind == "text")
     return is_listed or any(_SEQUEL.match(one) for text in texts for one in words.sentences(text))

@@ -213,19 +213,22 @@ is_procedure = _test(
 )
 """Whether a heading announces instructions, such as Mitigation."""
 _EXPLAINS_WORDS = (
-    r"meaning|impact|background|purpose|scope|goals?|motivation|what (?:is|are)\b.*|why\b.*|when (?:not )?to use.*"
-    r"|examples?|change ?(?:log|history)|open questions|non-?goals?|anti-.*|output (?:shape|format)|(?:\w+ ){0,2}"
-    r"(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices|capabilities|features"
-    r"|criteria|principles|guidelines|constraints|limitations)"
+    r"meaning|impact|background|purpose|scope|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
+    r"|when (?:not )?to (?:use|activate)\b.*|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
+    r"|change ?(?:log|history)|open questions|anti-.*|output (?:shape|format)"
+    r"|(?:\w+ ){0,2}(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices"
+    r"|capabilities|features|responsibilities|criteria|principles|guidelines|constraints|limitations|tips|resources"
+    r"|references?)(?: (?:summary|(?:for|on|of|to) .*))?|see also|further reading|related\b.*|glossary|license|credits"
 )
-explains = _test("fullmatch", rf"(?:{_EXPLAINS_WORDS})")
-"""Whether a heading is above facts, even in a numbered list, such as Why or Examples."""
+_LEAD, _REST = r"\W*(?:", r")(?:\s*\(.*\))?\W*"
+_EXPLAINS = Regex(_LEAD + _EXPLAINS_WORDS + _REST, re.IGNORECASE)
+is_appendix = _test("fullmatch", rf"{_LEAD}(?:common )?(?:troubleshooting|problems|issues|errors)|faq{_REST}")
+"""Whether a heading is above text to look up, unless the page has nothing else, such as Troubleshooting."""
 is_reference = _test(
     "fullmatch",
-    rf"(?:{_EXPLAINS_WORDS}|overview|introduction|intro|description|summary|references?|see also|further reading"
-    r"|resources|related\b.*|glossary|license|credits|(?:table of )?contents|contact\w*|notes?|about\b.*"
-    r"|pre-?requisites?|requirements?|system requirements|before you .*|context|severity|symptoms?|links|additional .*"
-    r"|faq)",
+    rf"{_LEAD}{_EXPLAINS_WORDS}|overview|introduction|intro|description|summary|(?:table of )?contents|contact\w*"
+    rf"|notes?|about\b.*|pre-?requisites?|requirements?|system requirements|before you .*|context|severity|symptoms?"
+    rf"|links|additional .*|faq|how it works{_REST}",
 )
 """Whether a heading announces no instructions, such as Overview."""
 
@@ -284,6 +287,11 @@ def case_of_label(text: str, *, is_label: bool) -> str:
 def is_variant(title: str) -> bool:
     """Return whether a heading or a short text above a block is about one of several ways, such as `On macOS`."""
     return len(title.split()) <= MOST_OF_VARIANT and _VARIANT.match(title) is not None
+
+
+def explains(title: str) -> bool:
+    """Return whether a heading is above facts, even in a numbered list, such as Why or Examples."""
+    return _EXPLAINS.fullmatch(title) is not None and not is_order(title, is_numbered=" for " in title)
 
 
 def is_step(title: str) -> bool:
