@@ -17,7 +17,7 @@ from compiler.importers.items import Items, Machine, guard, joined, machine_ques
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
 from compiler.importers.report import Refusal, Report, losses_of, report_of
-from compiler.importers.sections import announces, are_samples, are_unordered, every, has_instructions, has_order, is_ordered
+from compiler.importers.sections import announces, are_samples, are_unordered, asks, every, has_instructions, has_order, lines_in_order
 from compiler.importers.values import Values, find_values
 from compiler.text.regex import Regex
 from compiler.text.source import Source, without_ending
@@ -97,6 +97,7 @@ class _Builder:
         self.text: list[str] = []
         self.instructions = 0
         self.has_items = False
+        self.ordered: set[int] = set()  # the lines of headings that have a place in an order
         self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
         self.unordered: set[int] = set()  # and of those in tasks side by side
 
@@ -150,11 +151,12 @@ class _Builder:
     def _is_text(self, section: Section) -> bool:
         """Return whether a section and all below it is text to look up."""
         is_whole = words.explains(section.title) or (self.has_items and words.is_appendix(section.title))
-        return is_whole and not is_ordered(section) and not any(map(announces, section.children))
+        return is_whole and not words.is_ordered(section.title) and not any(map(announces, section.children))
 
     def _sections(self, sections: Sequence[Section], title: str, *, in_rollback: bool = False) -> list[list[Part]]:
         """Return the parts of sections side by side."""
         are_alternatives = sum(words.is_way(section.title) for section in sections) > 1
+        self.ordered |= lines_in_order(title, sections)
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
         is_unordered = are_unordered(title, having)
@@ -214,10 +216,9 @@ class _Builder:
     def _text_part(self, section: Section, own: Step, *, has_children: bool) -> Part:
         plain = " ".join(piece.plain for piece in section.pieces[:1])
         is_step = words.is_procedure(section.title) or words.is_order(section.title, is_numbered=section.is_numbered)
+        is_step = (is_step and not has_children) or (section.line in self.ordered and asks(section))
         is_instruction = words.demands((words.sentences(plain) or [""])[0])
-        if words.is_reference(section.title) or not (
-            (is_step and not has_children) or is_instruction or has_instructions(section)
-        ):
+        if words.is_reference(section.title) or not (is_step or is_instruction or has_instructions(section)):
             return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
         self.instructions += is_step or has_instructions(section)
         own.items = [Item(section.title or "Text", "\n\n".join(own.text), line=section.line)]

@@ -32,6 +32,12 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     return count > 1 and (words.is_manual(title) or order * 2 < count)
 
 
+def asks(section: Section) -> bool:
+    """Return whether a text or an item of a section has an instruction, also behind a condition."""
+    texts = (inner.plain for piece in section.pieces for inner in piece.all() if inner.kind == "text")
+    return any(words.demands(words.without_condition(one)) for text in texts for one in words.sentences(text))
+
+
 def has_instructions(section: Section) -> bool:
     """Return whether most items of the lists of a section are instructions."""
     items = [item for piece in section.pieces if piece.kind == "list" for item in piece.pieces]
@@ -63,9 +69,17 @@ def is_ordered(section: Section) -> bool:
     return section.is_numbered or words.is_ordered(section.title)
 
 
+def lines_in_order(title: str, sections: Sequence[Section]) -> set[int]:
+    """Return the lines of the headings side by side that are steps: `Step 1`, or a number among instructions."""
+    numbered = [section for section in sections if section.is_numbered]
+    count = sum(words.is_order(section.title, is_numbered=True) for section in numbered)
+    in_order = numbered if words.is_sequence(title) or count * 2 >= len(numbered) else []
+    return {one.line for one in (*in_order, *(one for one in sections if words.is_ordered(one.title)))}
+
+
 def announces(section: Section) -> bool:
-    """Return whether the heading of a section has a place in an order, or is above steps."""
-    return is_ordered(section) or words.is_procedure(section.title) or words.is_sequence(section.title)
+    """Return whether the heading of a section has a word such as `Step`, or is above steps."""
+    return words.is_ordered(section.title) or words.is_procedure(section.title) or words.is_sequence(section.title)
 
 
 def _leads(pieces: Sequence[Piece], above: str = "") -> Iterator[str]:

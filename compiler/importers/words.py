@@ -153,7 +153,7 @@ _STAGE = Regex(r"(?:quick ?start|\w+ation|set-?up|clean-?up|testing|building|bef
 _OBJECT = Regex(r"\s(?:the|an?|your|all|each|any|that|in|from|to|into|with|and)\s", re.IGNORECASE)
 is_ordered = _test(
     "match",
-    r"(?:(?:step|phase|stage|part|day) \w+|first|second|third|then|next|now|once|finally|lastly|after|before)\b",
+    r"(?:(?:step|phase|stage|part|day) (?:\d\w*|[a-z]|[ivx]+|one|two|three|four|five)|first|second|third|then|next|now|once|finally|lastly|after|before)\b",
 )
 """Whether a heading, or a text below it, has a place in an order."""
 
@@ -331,6 +331,11 @@ def _case(sentence: str) -> tuple[str, str]:
         return "", sentence
     word = found["word"].lower()
     return (f"unless {found['case']}" if word == "unless" else found["case"]), found["rest"]
+
+
+def without_condition(sentence: str) -> str:
+    """Return the rest of a sentence behind its condition."""
+    return _case(sentence)[1]
 
 
 def does_harm(text: str) -> bool:
