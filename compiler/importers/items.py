@@ -73,6 +73,7 @@ class Items:
         self.instructions = 0
         self.open = -1  # the question of a condition that holds for the next commands, too
         self.opens_section = False
+        self.begun = 0  # the first item of the list item at hand: its text isn't about the items above
 
     def read(self, pieces: Sequence[Piece], *, is_text: bool = False) -> None:
         """Read the content of a heading, only as text for `is_text`."""
@@ -191,7 +192,7 @@ class Items:
 
     def _split_lead(self) -> None:
         """Give each text about the command above to its item, except a condition, which may be for the next command."""
-        while self.items and self.lead:
+        while len(self.items) > self.begun and self.lead:
             plain, is_last = self.lead[0].plain, len(self.lead) == 1
             is_above = not plain or (words.follows(plain) and not words.condition(plain) and not plain.endswith(":"))
             if not is_above or (is_last and not plain):
@@ -276,6 +277,7 @@ class Items:
         self._split_lead()
         case = words.condition(first.plain) or words.case_of_label(first.plain, is_label=True)
         start, above = len(self.items), ""
+        self.begun = start
         if case:
             above = "\n\n".join(filter(None, [self._taken(), markup.safe(first.text)]))
             self.hint = self._title(first.plain, "")
@@ -290,7 +292,7 @@ class Items:
     def _instruction(self, item: Piece, first: Piece) -> None:
         if len(item.pieces) == 1 and self._span(first):
             return
-        is_question = item.info != "-" and not (item.info == "1" and words.is_statement(first.plain))
+        is_question = item.info != "-" and not (item.info == "1" and words.states(first.plain))
         if is_question or (item.info == "-" and words.instruction(first.plain)):
             self._split_lead()
             body = "\n\n".join(piece.text for piece in item.pieces)

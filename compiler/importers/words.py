@@ -175,6 +175,7 @@ is_statement = _test(
 )
 """Whether plain text starts with an article or a pronoun."""
 _DEMAND = Regex(r"before [^.,]+, (?P<what>(?P<verb>state|explain|answer|summarize)?.+)", re.IGNORECASE)
+_OBLIGES = Regex(r"\b(?:must|need to|needs to|have to|has to)\b", re.IGNORECASE)
 _EACH = Regex(r"(?P<verb>[a-z]+) (?:\w+ )?each\b", re.IGNORECASE)
 follows = _test(
     "match",
@@ -341,6 +342,11 @@ def without_condition(sentence: str) -> str:
 def does_harm(text: str) -> bool:
     """Return whether plain text asks to delete, restart or publish something, not only to look at it."""
     return _HARM.search(text) is not None and _LOOKS.match(text) is None
+
+
+def states(text: str) -> bool:
+    """Return whether plain text is a statement that asks for nothing, unlike `You can open it` or `All must be done`."""
+    return is_statement(text) and not imperative(text) and _OBLIGES.search(text) is None
 
 
 def is_fact(text: str) -> bool:
