@@ -29,6 +29,7 @@ _RETURNS = Regex(
 """Matches a command that starts something and ends."""
 _LABEL = Regex(r"\*\*(?P<label>[^*\n]*\w[^*\n]*)\*\*")
 _MARKUP = Regex(r"[`\[\]]|\]\([^)]*\)")
+_LIST = Regex(r"\s*(?:[-*+]|\d+[.)])\s")
 _LEAVES = Regex(r"\s*(?:exit|logout)\s*")
 
 AFTER = "After the command:"
@@ -130,7 +131,8 @@ class Items:
             self.lead.append(Text(markup.shown(piece.text, block.tag), "", piece.line))
 
     def _command(self, block: Block, line: int) -> None:
-        above_it = [text.plain for text in self.lead if text.plain]
+        by_hand = self._by_hand()
+        above_it = [text.plain for text in self.lead if text.plain] or by_hand
         plain = above_it[-1] if above_it else ""
         near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]  # the last text may be only `Run:`
         opening = [one for one in above_it[:1] if not self.items and words.opens_with_condition(one)]
@@ -168,6 +170,19 @@ class Items:
             self.items[question] = replace(self.items[question], skips=len(self.items) - 1 - question)
         if block.output:
             self._expect("", block.output, "")
+
+    def _by_hand(self) -> list[str]:
+        """Make what a person does before a command a step of its own; return the last sentence of its text."""
+        for at, text in reversed([*enumerate(self.lead, 1)]):
+            sentences = words.sentences(text.plain)
+            before = sentences if at < len(self.lead) else sentences[:-1]
+            found = next(filter(words.is_by_hand, before), "")
+            if found and not words.condition(text.plain) and not _LIST.match(text.markdown):
+                below, self.lead = self.lead[at:], self.lead[:at]
+                self._question(found, self._taken(), text.line)
+                self.lead = below
+                return sentences[-1:]
+        return []
 
     def _case(self, texts: Sequence[str]) -> str:
         """Return the condition of the first text with one, or the case that a bold text above the command names."""
@@ -214,7 +229,10 @@ class Items:
 
     def _after(self, text: Text) -> None:
         """Add a text below a command: as a question, or to the text of the command."""
-        if text.plain and words.asks(text.plain) and (words.imperative(text.plain) or words.condition(text.plain)):
+        asks = words.asks(text.plain) and (words.imperative(text.plain) or words.condition(text.plain))
+        first = (words.sentences(text.plain) or [""])[0]
+        is_next = words.is_by_hand(first) or words.is_next(first)
+        if text.plain and (asks or (is_next and not _LIST.match(text.markdown))):
             self._question(text.plain, markup.safe(text.markdown), text.line)
             return
         item = self.items[-1]

@@ -185,6 +185,15 @@ follows = _test(
 """Whether plain text is about the command above it."""
 goes_on = _test("match", r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b")
 """Whether plain text continues what the text above it asks to do."""
+_BY_HAND = Regex(
+    r"(?:edit|open|modify|append|insert|paste|uncomment|click|go to|navigate|visit|press|choose|put|save|fill in"
+    r"|restart your|log ?in|sign in|download)\b"
+    r"|(?:add|adjust|change|create|remove|replace|set|update|write)\b.*(?:\bfile\b|\b(?:Gem|Docker|Make)file\b"
+    r"|\w\.(?:cfg|conf|env|go|ini|json|m?[jt]s|md|properties|py|rb|sh|tf|toml|txt|xml|ya?ml)\b)",
+    re.IGNORECASE,
+)
+_GOES = Regex(r"(?:see|refer|note|proceed|continue|use)\b", re.IGNORECASE)
+_MAY = Regex(r"(?:you|we) (?:can|could|may|might)\b|let's\b", re.IGNORECASE)
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _HARM = Regex(
     r"\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down|wipe"
@@ -337,6 +346,17 @@ def _case(sentence: str) -> tuple[str, str]:
 def without_condition(sentence: str) -> str:
     """Return the rest of a sentence behind its condition."""
     return _case(sentence)[1]
+
+
+def is_by_hand(sentence: str) -> bool:
+    """Return whether a sentence asks for what a person does, such as to edit a file or to open a page."""
+    return _MAY.match(sentence) is None and _BY_HAND.match(imperative(sentence, purposes=False)) is not None
+
+
+def is_next(sentence: str) -> bool:
+    """Return whether a sentence asks for what comes next, such as `Then install the hub`."""
+    found = imperative(sentence, purposes=False) if goes_on(sentence) else ""
+    return _GOES.match(found) is None and " " in found
 
 
 def does_harm(text: str) -> bool:
