@@ -125,6 +125,7 @@ class Items:
         is_note = piece.info.startswith("{") and not piece.info.startswith("{.")  # a directive of MyST
         if last and words.puts(last) and not is_note:
             self._split_lead()
+            self.instructions += words.is_edit(_asking(last))
             title, texts_above = self._title(last, markup.cut(_asking(last))), self._taken()
             self._add(Item(title, texts_above, piece.text, markup.tag(block.tag), line=piece.line))
         else:

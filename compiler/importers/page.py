@@ -187,6 +187,8 @@ class _Builder:
         if not shell:
             self.machine.leave_section()
         parts = self._assembled(section, own, results, is_flat=is_rollback)
+        if words.is_incident(section.title) and any(isinstance(part, Step) for part in parts):
+            self.instructions += 2  # Diagnosis or Mitigation is enough for a procedure
         if is_rollback:
             _as_rollback(parts)
         return parts

@@ -73,7 +73,8 @@ def lines_in_order(title: str, sections: Sequence[Section]) -> set[int]:
     """Return the lines of the headings side by side that are steps: `Step 1`, or a number among instructions."""
     numbered = [section for section in sections if section.is_numbered]
     count = sum(words.is_order(section.title, is_numbered=True) for section in numbered)
-    in_order = numbered if words.is_sequence(title) or count * 2 >= len(numbered) else []
+    is_sequence = words.is_sequence(title) or count * 2 >= len(numbered)
+    in_order = sections if words.is_incident(title) else numbered if is_sequence else []
     return {one.line for one in (*in_order, *(one for one in sections if words.is_ordered(one.title)))}
 
 

@@ -222,6 +222,8 @@ is_procedure = _test(
     r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?|(?:phase|stage) \d+)\b",
 )
 """Whether a heading announces instructions, such as Mitigation."""
+is_incident = _test("match", r"(?:diagnos\w+|mitigations?|remediation|resolution)\b")
+"""Whether a heading announces what to do about an alert."""
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
     r"|when (?:not )?to (?:use|activate)\b.*|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
@@ -351,6 +353,11 @@ def without_condition(sentence: str) -> str:
 def is_by_hand(sentence: str) -> bool:
     """Return whether a sentence asks for what a person does, such as to edit a file or to open a page."""
     return _MAY.match(sentence) is None and _BY_HAND.match(imperative(sentence, purposes=False)) is not None
+
+
+def is_edit(sentence: str) -> bool:
+    """Return whether a sentence asks to change something with the block below it, such as `Append this block`."""
+    return _MAY.match(sentence) is None and puts(imperative(without_condition(sentence), purposes=False))
 
 
 def is_next(sentence: str) -> bool:
