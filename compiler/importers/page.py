@@ -58,6 +58,8 @@ Part = Step | Prose
 
 FEW = 4
 """The fewest commands of one program that make a page without an order a reference."""
+MANY = 8
+"""The fewest sections of text that make a page with few commands and instructions a reference."""
 
 
 def import_page(source: Source, origin: str, options: Options) -> Imported | Refusal:
@@ -112,7 +114,19 @@ class _Builder:
         is_list |= is_tool and count >= FEW and len(self.unordered) * 4 >= count * 3 and not has_order(root)
         if is_list:
             return "it lists commands for reference; number the headings that are steps"
+        if self._is_mostly_text(parts):
+            return "most of its sections are text; number the headings that are steps"
         return "its commands are examples; number the headings that are steps" if are_samples(root) else ""
+
+    def _is_mostly_text(self, parts: Sequence[Part]) -> bool:
+        """Return whether a page is advice, or has few commands and instructions between its texts, in no order."""
+        steps = [part for part in parts if isinstance(part, Step)]
+        if any(step.line in self.ordered or words.names_steps(step.title) for step in steps):
+            return False
+        verbs = sum(words.is_order(step.title, is_numbered=False) for step in steps)
+        texts = len(parts) - len(steps)
+        is_few = texts >= MANY and sum(step.count for step in steps) * 2 < texts
+        return verbs < 2 and (is_few or words.is_advice(self.title))
 
     def parts_of(self, root: Section) -> list[Part]:
         """Return the steps and sections of a page, and take its title."""

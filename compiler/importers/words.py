@@ -233,6 +233,8 @@ _EXPLAINS_WORDS = (
     r"|references?)(?: (?:summary|(?:for|on|of|to) .*))?|see also|further reading|related\b.*|glossary|license|credits"
 )
 _LEAD, _REST = r"\W*(?:", r")(?:\s*\(.*\))?\W*"
+is_advice = _test("search", r"\b(?:best practices|guidelines|principles)\W*$")
+"""Whether the title of a page is about facts to keep in mind."""
 _EXPLAINS = Regex(_LEAD + _EXPLAINS_WORDS + _REST, re.IGNORECASE)
 is_appendix = _test("fullmatch", rf"{_LEAD}(?:common )?(?:troubleshooting|problems|issues|errors)|faq{_REST}")
 """Whether a heading is above text to look up, unless the page has nothing else, such as Troubleshooting."""
@@ -299,6 +301,12 @@ def case_of_label(text: str, *, is_label: bool) -> str:
 def is_variant(title: str) -> bool:
     """Return whether a heading or a short text above a block is about one of several ways, such as `On macOS`."""
     return len(title.split()) <= MOST_OF_VARIANT and _VARIANT.match(title) is not None
+
+
+def names_steps(title: str) -> bool:
+    """Return whether a heading is above steps, such as Workflow or Mitigation, not Process Settings for Servers."""
+    first, *_, last = title.split() * 2 or ["", ""]
+    return is_procedure(title) or is_sequence(first) or is_sequence(last)
 
 
 def explains(title: str) -> bool:
