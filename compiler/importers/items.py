@@ -279,7 +279,9 @@ class Items:
 
     def _are_facts(self, items: Sequence[Piece]) -> bool:
         """Return whether the items of an ordered list without code are only text."""
-        if all(words.is_fact(item.plain) for item in items) or (self.lead and words.is_explained(self.lead[-1].plain)):
+        asked = any(words.demands(words.without_condition((words.sentences(item.plain) or [""])[0])) for item in items)
+        facts = sum(words.is_fact(item.plain) for item in items)
+        if (facts * 3 >= len(items) * 2 and not asked) or (self.lead and words.is_explained(self.lead[-1].plain)):
             return True
         count = sum(words.acts(item.plain) or item.info == "[ ]" for item in items)
         return count * 3 < len(items) and not words.is_sequence(self.heading)

@@ -175,6 +175,7 @@ is_statement = _test(
 )
 """Whether plain text starts with an article or a pronoun."""
 _DEMAND = Regex(r"before [^.,]+, (?P<what>(?P<verb>state|explain|answer|summarize)?.+)", re.IGNORECASE)
+_IS = Regex(r"(?!(?:if|when|once|unless|after|before)\b)(?:[\w.'/-]+ ){1,4}(?:is|are|was|has|have|will be)\b", re.IGNORECASE)
 _OBLIGES = Regex(r"\b(?:must|need to|needs to|have to|has to)\b", re.IGNORECASE)
 _EACH = Regex(r"(?P<verb>[a-z]+) (?:\w+ )?each\b", re.IGNORECASE)
 follows = _test(
@@ -227,7 +228,7 @@ is_incident = _test("match", r"(?:diagnos\w+|mitigations?|remediation|resolution
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
     r"|when (?:not )?to (?:use|activate)\b.*|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
-    r"|change ?(?:log|history)|open questions|anti-.*|output (?:shape|format)"
+    r"|change ?(?:log|history)|open questions|anti-.*|inputs?|output (?:shape|format|description|contract|standards?)"
     r"|(?:\w+ ){0,2}(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices"
     r"|capabilities|features|responsibilities|criteria|principles|guidelines|constraints|limitations|tips|resources"
     r"|references?)(?: (?:summary|(?:for|on|of|to) .*))?|see also|further reading|related\b.*|glossary|license|credits"
@@ -385,8 +386,9 @@ def states(text: str) -> bool:
 
 
 def is_fact(text: str) -> bool:
-    """Return whether plain text starts like a fact: with an article, a pronoun, a third person or a gerund."""
-    return is_statement(text) or _describes(text)
+    """Return whether plain text starts like a fact: an article, a pronoun, a third person or a gerund, or `Tea is`."""
+    rest = without_condition(text)
+    return (is_statement(rest) and _OBLIGES.search(rest) is None) or _describes(rest)
 
 
 def _describes(text: str) -> bool:
@@ -394,6 +396,8 @@ def _describes(text: str) -> bool:
     if (gerund := _GERUND.match(text)) and gerund[0].partition(" ")[0].lower() not in _VERBS:
         stem = gerund["stem"].lower()
         return bool({stem, f"{stem}e", stem[:-1]} & _VERBS)
+    if _IS.match(text) and not imperative(text):
+        return True
     found = _DESCRIBES.match(text)
     if not found or (found["subject"] or "a")[0].isupper() or imperative(text) or found["verb"].lower().endswith("ss"):
         return False
