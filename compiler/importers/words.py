@@ -227,7 +227,8 @@ is_incident = _test("match", r"(?:diagnos\w+|mitigations?|remediation|resolution
 """Whether a heading announces what to do about an alert."""
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
-    r"|when (?:not )?to (?:use|activate)\b.*|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
+    r"|when (?:not )?to .*|what (?:it|this \w+) does|types of .*|integration with .*|(?:pairs?|works?) with"
+    r"|error (?:handling|scenarios)|failure modes|boundaries|invariants|definitions|metrics|(?:\w+ )?rule|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
     r"|change ?(?:log|history)|open questions|anti-.*|inputs?|output (?:shape|format|description|contract|standards?)"
     r"|(?:\w+ ){0,2}(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices"
     r"|capabilities|features|responsibilities|criteria|principles|guidelines|constraints|limitations|tips|resources"
