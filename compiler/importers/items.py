@@ -123,7 +123,8 @@ class Items:
 
     def _sample(self, piece: Piece, block: Block, last: str) -> None:
         is_note = piece.info.startswith("{") and not piece.info.startswith("{.")  # a directive of MyST
-        if last and words.puts(last) and not is_note:
+        is_command = last.endswith(":") and block.kind == "output" and words.is_in_series(last)
+        if last and (words.puts(last) or is_command) and not is_note:
             self._split_lead()
             self.instructions += words.is_edit(_asking(last))
             title, texts_above = self._title(last, markup.cut(_asking(last))), self._taken()
@@ -264,7 +265,9 @@ class Items:
             self.lead.append(Text(piece.text, piece.plain, piece.line))
             return
         last = self.lead[-1].plain if self.lead else ""
-        case = words.condition(last if last.endswith(":") else (words.sentences(last) or [""])[-1])
+        sentence = (words.sentences(last) or [""])[-1]
+        case = words.condition(last if last.endswith(":") else sentence)
+        is_case = sentence.endswith(":") and words.opens_case(sentence)
         above = ""
         if case:
             self._split_lead()
@@ -275,7 +278,7 @@ class Items:
         for item in items:
             self._item(item)
         self.open = -1
-        self._guard(start, case, above, piece.line)
+        self._guard(start, case, above, piece.line, is_case=is_case)
 
     def _are_facts(self, items: Sequence[Piece]) -> bool:
         """Return whether the items of an ordered list without code are only text."""
@@ -337,12 +340,12 @@ class Items:
         self._command(Block("show", f"{code}\n", why=why), piece.line)
         return True
 
-    def _guard(self, start: int, case: str, above: str, line: int) -> None:
-        """Put a question before the items from `start` on, if they have a condition and a command."""
+    def _guard(self, start: int, case: str, above: str, line: int, *, is_case: bool = False) -> None:
+        """Put a question before the items from `start` on, if they have a condition, and a command or `is_case`."""
         if not case:
             return
         added = self.items[start:]
-        if any(item.runs for item in added):
+        if any(item.runs for item in added) or (is_case and len(added) > 1):
             is_asked = len(added) == 2 and added[0].replies == "skip"  # one question is enough for one command
             question = guard(case, above, line, len(added) - is_asked)
             self.items[start:] = [joined(question, added[0]) if is_asked else question, *added[is_asked:]]
@@ -376,7 +379,7 @@ def _label(text: str) -> str:
 
 def _asking(text: str) -> str:
     """Return the last sentence that asks to use a block."""
-    return next(one for one in reversed([text, *words.sentences(text)]) if words.puts(one))
+    return next((one for one in reversed([text, *words.sentences(text)]) if words.puts(one)), text)
 
 
 def _shown(item: Item) -> Item:

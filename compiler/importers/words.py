@@ -156,6 +156,8 @@ is_ordered = _test(
     r"(?:(?:step|phase|stage|part|day) (?:\d\w*|[a-z]|[ivx]+|one|two|three|four|five)|first|second|third|then|next|now|once|finally|lastly|after|before)\b",
 )
 """Whether a heading, or a text below it, has a place in an order."""
+is_in_series = _test("search", r"(?:^|[.,:;]\s+)(?:and )?(?:first|second|third|then|next|finally|lastly)\b")
+"""Whether plain text asks for one of several things in an order."""
 
 _DESCRIBES = Regex(
     r"(?:(?P<subject>[\w.-]+) )?(?P<verb>[a-z]+s) "
@@ -329,6 +331,11 @@ def is_order(title: str, *, is_numbered: bool) -> bool:
 def is_endless(text: str) -> bool:
     """Return whether plain text is about a command that runs until someone stops it, or that starts a server."""
     return _ENDLESS.search(text) is not None or any(map(_STARTS.search, sentences(text)[-1:]))
+
+
+def opens_case(sentence: str) -> bool:
+    """Return whether a sentence above a list names the case that the list is for, such as `For a new cluster:`."""
+    return opens_with_condition(sentence) or _FOR.fullmatch(sentence) is not None
 
 
 def names_case(comment: str) -> bool:
