@@ -81,6 +81,7 @@ class Draft(Struct, frozen=True):
     sha256: str = ""
     recipe: str = ""
     marks: tuple[Mark, ...] = ()
+    notes: tuple[Mark, ...] = ()
     shell: Literal["strict", "plain"] = "strict"
 
     @property

@@ -20,6 +20,7 @@ _BY_MEANS = Regex(r"\b(?:using|with|via|by):?\s+`", 2)
 _IF = Regex(r"^(?:if|when)\s+", 2)
 _ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
 _FORBIDS = Regex(r"\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`", 2)
+_EXPLAINED = Regex(r"`[^`\n]+` (?:also )?[a-z]+s\b")
 _COMMENT = Regex(r"(?:^[ \t]*#+[ \t]*|(?<=[ \t])#+[ \t]+)([^\n]+)", 8)
 _BRANCHES = Regex(r"^[ \t]*(?:if|for|while|until|case|select)[ \t]", 8)
 _RETURNS = Regex(
@@ -126,7 +127,7 @@ class Items:
         is_command = last.endswith(":") and block.kind == "output" and words.is_in_series(last)
         if last and (words.puts(last) or is_command) and not is_note:
             self._split_lead()
-            self.instructions += words.is_edit(_asking(last))
+            self.instructions += is_command or bool(words.imperative(_asking(last), purposes=False))
             title, texts_above = self._title(last, markup.cut(_asking(last))), self._taken()
             self._add(Item(title, texts_above, piece.text, markup.tag(block.tag), line=piece.line))
         else:
@@ -233,20 +234,20 @@ class Items:
         """Add a text below a command: as a question, or to the text of the command."""
         asks = words.asks(text.plain) and (words.imperative(text.plain) or words.condition(text.plain))
         first = (words.sentences(text.plain) or [""])[0]
-        is_next = words.is_by_hand(first) or words.is_next(first)
-        if text.plain and (asks or (is_next and not _LIST.match(text.markdown))):
+        if text.plain and (asks or (words.is_by_hand(first) and not _LIST.match(text.markdown))):
             self._question(text.plain, markup.safe(text.markdown), text.line)
             return
         item = self.items[-1]
         label = [AFTER] if item.code and AFTER not in item.text else []
         self.items[-1] = replace(item, text="\n\n".join(filter(None, [item.text, *label, markup.safe(text.markdown)])))
 
-    def _question(self, plain: str, markdown: str, line: int, title: str = "") -> None:
+    def _question(self, plain: str, markdown: str, line: int, title: str = "", *, is_task: bool = False) -> None:
         self.instructions += 1
         if words.enters_machine(plain):
             self.machine.earlier = line
         title = title or self._title(plain, markup.cut(words.sentences(plain)[0] if plain else "Do this"))
-        self._add(Item(title, markdown, line=line))
+        is_sure = is_task or words.acts(plain) or words.asks(plain)
+        self._add(Item(title, markdown, notes=() if is_sure else (unsure(line),), line=line))
 
     def _title(self, plain: str, otherwise: str) -> str:
         return words.capital(markup.cut(words.instruction(plain))) or otherwise
@@ -267,7 +268,7 @@ class Items:
         last = self.lead[-1].plain if self.lead else ""
         sentence = (words.sentences(last) or [""])[-1]
         case = words.condition(last if last.endswith(":") else sentence)
-        is_case = sentence.endswith(":") and words.opens_case(sentence)
+        is_case = sentence.endswith(":") and (words.opens_with_condition(sentence) or sentence.startswith("For "))
         above = ""
         if case:
             self._split_lead()
@@ -321,7 +322,7 @@ class Items:
             self._split_lead()
             body = "\n\n".join(piece.text for piece in item.pieces)
             text = "\n\n".join(filter(None, [self._taken(), markup.safe(body)]))
-            self._question(first.plain, text, item.line, _label(first.text))
+            self._question(first.plain, text, item.line, _label(first.text), is_task=item.info == "[ ]")
         else:
             text = "\n\n".join(piece.text for piece in item.pieces) if item.info == "1" else item.text
             self.lead.append(Text(text, item.plain, item.line))
@@ -395,6 +396,11 @@ def guard(case: str, text: str, line: int, skips: int = 1) -> Item:
     return Item(title, text, replies="skip", skips=skips, marks=(mark,), line=line)
 
 
+def unsure(line: int) -> Mark:
+    """Return the note that a text may be no instruction."""
+    return Mark("fact", "it may be a fact, not an instruction", line)
+
+
 def machine_question(line: int, text: str) -> Item:
     """Return the question whether a command is for this machine, which skips it otherwise."""
     mark = Mark("machine", "the text is about another machine", line)
@@ -432,7 +438,8 @@ def _is_command(piece: Piece) -> bool:
 def _runs_span(piece: Piece) -> bool:
     if piece.kind == "item":
         return len(piece.pieces) == 1 and _runs_span(piece.pieces[0])
-    if piece.kind != "text" or piece.info != "Paragraph" or piece.text[:1] == "|" or _FORBIDS.search(piece.text):
+    is_text = piece.kind == "text" and piece.info == "Paragraph" and piece.text[:1] != "|"
+    if not is_text or _FORBIDS.search(piece.text) or _EXPLAINED.match(piece.text):
         return False
     if _ONLY.fullmatch(piece.text) and is_command_span(piece.plain.rpartition(": ")[2]):
         return True

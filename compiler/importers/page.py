@@ -13,11 +13,11 @@ from compiler.frontends.rundown import MOST_HEADINGS
 from compiler.importers import markup, words
 from compiler.importers.commands import programs_of
 from compiler.importers.draft import Draft, Item, Mark, Printed, Prose, one_line, print_draft
-from compiler.importers.items import Items, Machine, guard, joined, machine_question
+from compiler.importers.items import Items, Machine, guard, joined, machine_question, unsure
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
 from compiler.importers.report import Refusal, Report, losses_of, report_of
-from compiler.importers.sections import announces, are_samples, are_unordered, asks, every, has_instructions, has_order, lines_in_order
+from compiler.importers.sections import are_samples, are_unordered, asks, every, has_instructions, has_order, in_order
 from compiler.importers.values import Values, find_values
 from compiler.text.regex import Regex
 from compiler.text.source import Source, without_ending
@@ -99,6 +99,7 @@ class _Builder:
         self.text: list[str] = []
         self.instructions = 0
         self.has_items = False
+        self.notes: list[Mark] = []
         self.ordered: set[int] = set()  # the lines of headings that have a place in an order
         self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
         self.unordered: set[int] = set()  # and of those in tasks side by side
@@ -114,14 +115,15 @@ class _Builder:
         is_list |= is_tool and count >= FEW and len(self.unordered) * 4 >= count * 3 and not has_order(root)
         if is_list:
             return "it lists commands for reference; number the headings that are steps"
-        if self._is_mostly_text(parts):
+        if self._is_mostly_text(root, parts):
             return "most of its sections are text; number the headings that are steps"
         return "its commands are examples; number the headings that are steps" if are_samples(root) else ""
 
-    def _is_mostly_text(self, parts: Sequence[Part]) -> bool:
+    def _is_mostly_text(self, root: Section, parts: Sequence[Part]) -> bool:
         """Return whether a page is advice, or has few commands and instructions between its texts, in no order."""
         steps = [part for part in parts if isinstance(part, Step)]
-        if any(step.line in self.ordered or words.names_steps(step.title) for step in steps):
+        placed = self.ordered | {section.line for section in every(root) if section.is_numbered}
+        if any(step.line in placed or words.names_steps(step.title) for step in steps):
             return False
         verbs = sum(words.is_order(step.title, is_numbered=False) for step in steps)
         texts = len(parts) - len(steps)
@@ -165,18 +167,23 @@ class _Builder:
     def _is_text(self, section: Section) -> bool:
         """Return whether a section and all below it is text to look up."""
         is_whole = words.explains(section.title) or (self.has_items and words.is_appendix(section.title))
-        return is_whole and not words.is_ordered(section.title) and not any(map(announces, section.children))
+        return (
+            is_whole
+            and not words.is_ordered(section.title)
+            and not any(words.names_steps(one.title) for one in section.children)
+        )
 
     def _sections(self, sections: Sequence[Section], title: str, *, in_rollback: bool = False) -> list[list[Part]]:
         """Return the parts of sections side by side."""
         are_alternatives = sum(words.is_way(section.title) for section in sections) > 1
-        self.ordered |= lines_in_order(title, sections)
+        self.ordered |= in_order(title, sections)
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
         is_unordered = are_unordered(title, having)
         for section, parts in zip(sections, found, strict=True):
             is_way = are_alternatives and words.is_way(section.title)
             is_manual = words.is_manual(section.title) and not words.is_variant(section.title)
+            is_manual &= section.line not in self.ordered
             if is_manual or (is_unordered and words.is_manual(title)):
                 self.manual |= _commands(parts)
             is_task = is_unordered and not words.is_ordered(section.title)
@@ -191,6 +198,8 @@ class _Builder:
     def _section(self, section: Section, *, in_rollback: bool) -> list[Part]:
         """Return the parts of a section and its children."""
         if self._is_text(section):
+            if any(piece.has_code or piece.info == "1" for one in every(section) for piece in one.pieces):
+                self.notes.append(Mark("text", f"the section is only text: {section.title}", section.line))
             return [self._prose(one) for one in every(section)]
         shell = self.machine.shell
         is_rollback = words.is_rollback(section.title) and not in_rollback
@@ -237,7 +246,9 @@ class _Builder:
         if words.is_reference(section.title) or not (is_step or is_instruction or has_instructions(section)):
             return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
         self.instructions += is_step or has_instructions(section)
-        own.items = [Item(section.title or "Text", "\n\n".join(own.text), line=section.line)]
+        is_sure = is_step or words.demands(section.title) or is_instruction
+        notes = () if is_sure else (unsure(section.line),)
+        own.items = [Item(section.title or "Text", "\n\n".join(own.text), notes=notes, line=section.line)]
         own.text = []
         return own
 
@@ -321,6 +332,7 @@ def _draft(page: Page, builder: _Builder, parts: Sequence[Part], values: Values)
         in_text("\n\n".join(builder.text), values.names),
         values.inputs,
         values.outputs,
+        notes=tuple(builder.notes),
     )
 
 

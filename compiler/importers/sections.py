@@ -64,23 +64,13 @@ def every(section: Section) -> Iterator[Section]:
         yield from every(child)
 
 
-def is_ordered(section: Section) -> bool:
-    """Return whether the heading of a section has a number, or a word such as `Step`."""
-    return section.is_numbered or words.is_ordered(section.title)
-
-
-def lines_in_order(title: str, sections: Sequence[Section]) -> set[int]:
+def in_order(title: str, sections: Sequence[Section]) -> set[int]:
     """Return the lines of the headings side by side that are steps: `Step 1`, or a number among instructions."""
     numbered = [section for section in sections if section.is_numbered]
     count = sum(words.is_order(section.title, is_numbered=True) for section in numbered)
     is_sequence = words.is_sequence(title) or count * 2 >= len(numbered)
-    in_order = sections if words.is_incident(title) else numbered if is_sequence else []
-    return {one.line for one in (*in_order, *(one for one in sections if words.is_ordered(one.title)))}
-
-
-def announces(section: Section) -> bool:
-    """Return whether the heading of a section has a word such as `Step`, or is above steps."""
-    return words.is_ordered(section.title) or words.is_procedure(section.title) or words.is_sequence(section.title)
+    steps = sections if words.is_incident(title) else numbered if is_sequence else []
+    return {one.line for one in sections if one in steps or words.is_ordered(one.title)}
 
 
 def _leads(pieces: Sequence[Piece], above: str = "") -> Iterator[str]:
@@ -98,7 +88,7 @@ def _leads(pieces: Sequence[Piece], above: str = "") -> Iterator[str]:
 
 def _has_order(section: Section) -> bool:
     """Return whether a section is numbered, announces steps, has an ordered list, or a word such as `Then`."""
-    if is_ordered(section) or words.is_procedure(section.title):
+    if section.is_numbered or words.is_procedure(section.title) or words.is_ordered(section.title):
         return True
     pieces = [inner for piece in section.pieces for inner in piece.all()]
     is_listed = any(

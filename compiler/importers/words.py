@@ -31,7 +31,7 @@ seed select send separate set show shut sign silence simplify simulate sketch sk
 ssh stage start state stop store strip stub study submit subscribe suggest summarize supply surface suspend
 swap switch sync synthesize tag tail take talk tear tell terminate test tick tidy toggle trace track transfer trigger
 trim troubleshoot try tune turn tweak type undo uninstall unlock unmount unset untar untick update upgrade upload use
-validate verify view visit vote wait warn watch wire work wrap write
+validate verify view visit vote wait warm warn watch wire work wrap write
 """
 _VERBS = frozenset(_VERBS_WORDS.split())
 """Verbs that start an instruction."""
@@ -153,7 +153,8 @@ _STAGE = Regex(r"(?:quick ?start|\w+ation|set-?up|clean-?up|testing|building|bef
 _OBJECT = Regex(r"\s(?:the|an?|your|all|each|any|that|in|from|to|into|with|and)\s", re.IGNORECASE)
 is_ordered = _test(
     "match",
-    r"(?:(?:step|phase|stage|part|day) (?:\d\w*|[a-z]|[ivx]+|one|two|three|four|five)|first|second|third|then|next|now|once|finally|lastly|after|before)\b",
+    r"(?:(?:step|phase|stage|part|day) (?:\d\w*|[a-z]|[ivx]+|one|two|three|four|five)"
+    r"|first|second|third|then|next|now|once|finally|lastly|after|before)\b",
 )
 """Whether a heading, or a text below it, has a place in an order."""
 is_in_series = _test("search", r"(?:^|[.,:;]\s+)(?:and )?(?:first|second|third|then|next|finally|lastly)\b")
@@ -177,7 +178,7 @@ is_statement = _test(
 )
 """Whether plain text starts with an article or a pronoun."""
 _DEMAND = Regex(r"before [^.,]+, (?P<what>(?P<verb>state|explain|answer|summarize)?.+)", re.IGNORECASE)
-_IS = Regex(r"(?!(?:if|when|once|unless|after|before)\b)(?:[\w.'/-]+ ){1,4}(?:is|are|was|has|have|will be)\b", re.IGNORECASE)
+_IS = Regex(r"(?!(?:if|when|once|unless|after|before)\b)(?:[\w.'/-]+ ){1,4}(?:is|are|was|has|have|will be)\b", 2)
 _OBLIGES = Regex(r"\b(?:must|need to|needs to|have to|has to)\b", re.IGNORECASE)
 _EACH = Regex(r"(?P<verb>[a-z]+) (?:\w+ )?each\b", re.IGNORECASE)
 follows = _test(
@@ -195,7 +196,7 @@ _BY_HAND = Regex(
     r"|\w\.(?:cfg|conf|env|go|ini|json|m?[jt]s|md|properties|py|rb|sh|tf|toml|txt|xml|ya?ml)\b)",
     re.IGNORECASE,
 )
-_GOES = Regex(r"(?:see|refer|note|proceed|continue|use)\b", re.IGNORECASE)
+_NEXT = Regex(r"(?:then|next|now|finally|lastly),? (?!(?:run|proceed|continue|see|use)\b)", re.IGNORECASE)
 _MAY = Regex(r"(?:you|we) (?:can|could|may|might)\b|let's\b", re.IGNORECASE)
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _HARM = Regex(
@@ -225,12 +226,13 @@ is_procedure = _test(
     r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?|(?:phase|stage) \d+)\b",
 )
 """Whether a heading announces instructions, such as Mitigation."""
-is_incident = _test("match", r"(?:diagnos\w+|mitigations?|remediation|resolution)\b")
+is_incident = _test("fullmatch", r"\W*(?:diagnos\w+|mitigations?|remediation|resolution)(?: (?:steps|and\b).*)?\W*")
 """Whether a heading announces what to do about an alert."""
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
     r"|when (?:not )?to .*|what (?:it|this \w+) does|types of .*|integration with .*|(?:pairs?|works?) with"
-    r"|error (?:handling|scenarios)|failure modes|boundaries|invariants|definitions|metrics|(?:\w+ )?rule|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
+    r"|error (?:handling|scenarios)|failure modes|boundaries|invariants|definitions|metrics|(?:\w+ )?rule"
+    r"|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
     r"|change ?(?:log|history)|open questions|anti-.*|inputs?|output (?:shape|format|description|contract|standards?)"
     r"|(?:\w+ ){0,2}(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices"
     r"|capabilities|features|responsibilities|criteria|principles|guidelines|constraints|limitations|tips|resources"
@@ -310,7 +312,7 @@ def is_variant(title: str) -> bool:
 def names_steps(title: str) -> bool:
     """Return whether a heading is above steps, such as Workflow or Mitigation, not Process Settings for Servers."""
     first, *_, last = title.split() * 2 or ["", ""]
-    return is_procedure(title) or is_sequence(first) or is_sequence(last)
+    return is_procedure(title) or is_ordered(title) or is_sequence(first) or is_sequence(last)
 
 
 def explains(title: str) -> bool:
@@ -331,11 +333,6 @@ def is_order(title: str, *, is_numbered: bool) -> bool:
 def is_endless(text: str) -> bool:
     """Return whether plain text is about a command that runs until someone stops it, or that starts a server."""
     return _ENDLESS.search(text) is not None or any(map(_STARTS.search, sentences(text)[-1:]))
-
-
-def opens_case(sentence: str) -> bool:
-    """Return whether a sentence above a list names the case that the list is for, such as `For a new cluster:`."""
-    return opens_with_condition(sentence) or _FOR.fullmatch(sentence) is not None
 
 
 def names_case(comment: str) -> bool:
@@ -369,18 +366,9 @@ def without_condition(sentence: str) -> str:
 
 def is_by_hand(sentence: str) -> bool:
     """Return whether a sentence asks for what a person does, such as to edit a file or to open a page."""
-    return _MAY.match(sentence) is None and _BY_HAND.match(imperative(sentence, purposes=False)) is not None
-
-
-def is_edit(sentence: str) -> bool:
-    """Return whether a sentence asks to change something with the block below it, such as `Append this block`."""
-    return _MAY.match(sentence) is None and puts(imperative(without_condition(sentence), purposes=False))
-
-
-def is_next(sentence: str) -> bool:
-    """Return whether a sentence asks for what comes next, such as `Then install the hub`."""
-    found = imperative(sentence, purposes=False) if goes_on(sentence) else ""
-    return _GOES.match(found) is None and " " in found
+    found = imperative(sentence, purposes=False)
+    is_next = _NEXT.match(sentence) is not None and " " in found
+    return _MAY.match(sentence) is None and (is_next or _BY_HAND.match(found) is not None)
 
 
 def does_harm(text: str) -> bool:
@@ -389,7 +377,7 @@ def does_harm(text: str) -> bool:
 
 
 def states(text: str) -> bool:
-    """Return whether plain text is a statement that asks for nothing, unlike `You can open it` or `All must be done`."""
+    """Return whether plain text is a statement that asks for nothing, unlike `You can open it` or `It must end`."""
     return is_statement(text) and not imperative(text) and _OBLIGES.search(text) is None
 
 
