@@ -301,6 +301,7 @@ class Items:
             return
         self._split_lead()
         case = words.condition(first.plain) or words.case_of_label(first.plain, is_label=True)
+        case = case if any(map(_is_command, item.all())) else ""
         start, above = len(self.items), ""
         self.begun = start
         if case:

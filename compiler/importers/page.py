@@ -58,7 +58,7 @@ Part = Step | Prose
 
 FEW = 4
 """The fewest commands of one program that make a page without an order a reference."""
-MANY = 8
+MANY = 5
 """The fewest sections of text that make a page with few commands and instructions a reference."""
 
 

@@ -52,7 +52,7 @@ _BEFORE = Regex(
     r"|will need to|could|want to)(?: now| then| also)?)[,:.)]?\s+)+",
     re.IGNORECASE,
 )
-_WORD = Regex(r"[A-Za-z]+")
+_WORD = Regex(r"[A-Za-z]+(?![\w(])")
 _PURPOSE = Regex(
     r"(?:in order )?to (?P<what>(?!\w+ (?:this|so|that|it)\b|(?:the|an?|th[aeio]\w+|your|our|each|all|any)\b)[a-z].*?)"
     r"(?:,|:|\.|$|\s(?:(?:you|we)\b|run\b|use\b|execute\b|type\b|do\b|with\b)).*",
@@ -153,7 +153,7 @@ _STAGE = Regex(r"(?:quick ?start|\w+ation|set-?up|clean-?up|testing|building|bef
 _OBJECT = Regex(r"\s(?:the|an?|your|all|each|any|that|in|from|to|into|with|and)\s", re.IGNORECASE)
 is_ordered = _test(
     "match",
-    r"(?:(?:step|phase|stage|part|day) (?:\d\w*|[a-z]|[ivx]+|one|two|three|four|five)"
+    r"(?:(?:\w+ step|step|phase|stage|part|day) (?:\d\w*|[a-z]|[ivx]+|one|two|three|four|five)"
     r"|first|second|third|then|next|now|once|finally|lastly|after|before)\b",
 )
 """Whether a heading, or a text below it, has a place in an order."""
@@ -191,7 +191,7 @@ goes_on = _test("match", r"(?:and|then|next|after (?:that|this|which)|afterwards
 """Whether plain text continues what the text above it asks to do."""
 _BY_HAND = Regex(
     r"(?:edit|open|modify|append|insert|paste|uncomment|click|go to|navigate|visit|press|choose|put|save|fill in"
-    r"|restart your|log ?in|sign in|download)\b"
+    r"|restart|log ?in|sign in|download)\b"
     r"|(?:add|adjust|change|create|remove|replace|set|update|write)\b.*(?:\bfile\b|\b(?:Gem|Docker|Make)file\b"
     r"|\w\.(?:cfg|conf|env|go|ini|json|m?[jt]s|md|properties|py|rb|sh|tf|toml|txt|xml|ya?ml)\b)",
     re.IGNORECASE,
@@ -223,7 +223,7 @@ is_rollback = _test(
 """Whether a heading is for undoing a procedure."""
 is_procedure = _test(
     "match",
-    r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?|(?:phase|stage) \d+)\b",
+    r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?|(?:phase|stage|\w+ step) \d+)\b",
 )
 """Whether a heading announces instructions, such as Mitigation."""
 is_incident = _test("fullmatch", r"\W*(?:diagnos\w+|mitigations?|remediation|resolution)(?: (?:steps|and\b).*)?\W*")

@@ -204,3 +204,20 @@ def test_a_list_of_facts_with_conditions_and_subjects_is_text(items: str) -> Non
 def test_the_report_names_what_may_be_no_instruction() -> None:
     made = draft(f"{RUN}{block('true')}## Order\n\n1. Open the door.\n2. Cup detection.\n")
     assert [(one.kind, one.line) for one in made.report.guesses] == [("fact", 12)]
+
+
+def test_the_text_of_an_item_with_a_condition_stays_above_its_block() -> None:
+    items = "1. Set the cup. For example, on the shelf:\n\n       tea: 1\n\n   It is hot.\n2. Close the door.\n"
+    made = draft(f"{RUN}{items}")
+    assert made.text.index("Set the cup") < made.text.index("tea: 1") < made.text.index("It is hot")
+
+
+def test_a_step_with_a_word_before_its_number_is_a_step() -> None:
+    made = draft(f"# Page\n\n## Local Step 1: Look\n\nSame as above.\n\n## Local Step 2: Tidy\n\n{block('true')}")
+    assert made.titles == ["Local Step 1: Look", "Local Step 2: Tidy"]
+    assert made.report.guesses == ()
+
+
+def test_a_name_that_starts_like_a_verb_is_no_instruction() -> None:
+    items = "1. `wait_for_tea` is on now.\n2. Old cups are blue.\n"
+    assert draft(f"{RUN}{block('true')}## New\n\n{items}").titles == ["Part"]
