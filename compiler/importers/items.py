@@ -35,6 +35,7 @@ _LEAVES = Regex(r"\s*(?:exit|logout)\s*")
 
 AFTER = "After the command:"
 EXPECTED = "Expected output:"
+UNSURE = "it may be a fact, not an instruction"
 
 _ENDLESS = "the text is about a command that doesn't end"
 _LONGEST_CASE, _SHORT = 80, 8
@@ -77,11 +78,8 @@ class Items:
         self.opens_section = False
         self.begun = 0  # the first item of the list item at hand: its text isn't about the items above
 
-    def read(self, pieces: Sequence[Piece], *, is_text: bool = False) -> None:
-        """Read the content of a heading, only as text for `is_text`."""
-        if is_text:
-            self.own = [_as_text(piece) for piece in pieces]
-            return
+    def read(self, pieces: Sequence[Piece]) -> None:
+        """Read the content of a heading."""
         for piece, below in zip_longest(pieces, pieces[1:]):
             if piece.kind == "text" and piece.plain.endswith(":") and below and _is_command(below):
                 self.lead.append(Text(piece.text, piece.plain, piece.line))
@@ -247,7 +245,7 @@ class Items:
             self.machine.earlier = line
         title = title or self._title(plain, markup.cut(words.sentences(plain)[0] if plain else "Do this"))
         is_sure = is_task or words.acts(plain) or words.asks(plain)
-        self._add(Item(title, markdown, notes=() if is_sure else (unsure(line),), line=line))
+        self._add(Item(title, markdown, notes=() if is_sure else (Mark("fact", UNSURE, line),), line=line))
 
     def _title(self, plain: str, otherwise: str) -> str:
         return words.capital(markup.cut(words.instruction(plain))) or otherwise
@@ -283,7 +281,7 @@ class Items:
 
     def _are_facts(self, items: Sequence[Piece]) -> bool:
         """Return whether the items of an ordered list without code are only text."""
-        asked = any(words.demands(words.without_condition((words.sentences(item.plain) or [""])[0])) for item in items)
+        asked = any(words.demands(words.case_of((words.sentences(item.plain) or [""])[0])[1]) for item in items)
         facts = sum(words.is_fact(item.plain) for item in items)
         if (facts * 3 >= len(items) * 2 and not asked) or (self.lead and words.is_explained(self.lead[-1].plain)):
             return True
@@ -318,7 +316,8 @@ class Items:
     def _instruction(self, item: Piece, first: Piece) -> None:
         if len(item.pieces) == 1 and self._span(first):
             return
-        is_question = item.info != "-" and not (item.info == "1" and words.states(first.plain))
+        asks = not words.is_statement(first.plain) or words.imperative(first.plain) or words.obliges(first.plain)
+        is_question = item.info != "-" and (asks or item.info != "1")
         if is_question or (item.info == "-" and words.instruction(first.plain)):
             self._split_lead()
             body = "\n\n".join(piece.text for piece in item.pieces)
@@ -359,10 +358,6 @@ class Items:
             self._flush()
 
 
-def _as_text(piece: Piece) -> str:
-    return markup.shown(piece.text, piece.info) if piece.kind == "code" else markup.safe(piece.text)
-
-
 def _why_shown(near: Sequence[str], code: str) -> str:
     """Return why the text above a command, or its comments, let it not run, or ""."""
     comments = _COMMENT.findall(code)
@@ -395,11 +390,6 @@ def guard(case: str, text: str, line: int, skips: int = 1) -> Item:
     is_in_text = text and (len(case) > _LONGEST_CASE or _EXAMPLE.match(case))
     title = "Does this apply?" if is_in_text else f"Does this apply: {markup.cut(case)}?"
     return Item(title, text, replies="skip", skips=skips, marks=(mark,), line=line)
-
-
-def unsure(line: int) -> Mark:
-    """Return the note that a text may be no instruction."""
-    return Mark("fact", "it may be a fact, not an instruction", line)
 
 
 def machine_question(line: int, text: str) -> Item:

@@ -13,7 +13,7 @@ from compiler.frontends.rundown import MOST_HEADINGS
 from compiler.importers import markup, words
 from compiler.importers.commands import programs_of
 from compiler.importers.draft import Draft, Item, Mark, Printed, Prose, one_line, print_draft
-from compiler.importers.items import Items, Machine, guard, joined, machine_question, unsure
+from compiler.importers.items import UNSURE, Items, Machine, guard, joined, machine_question
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
 from compiler.importers.report import Refusal, Report, losses_of, report_of
@@ -120,15 +120,14 @@ class _Builder:
         return "its commands are examples; number the headings that are steps" if are_samples(root) else ""
 
     def _is_mostly_text(self, root: Section, parts: Sequence[Part]) -> bool:
-        """Return whether a page is advice, or has few commands and instructions between its texts, in no order."""
+        """Return whether a page has few commands and instructions between its texts, in no order."""
         steps = [part for part in parts if isinstance(part, Step)]
         placed = self.ordered | {section.line for section in every(root) if section.is_numbered}
         if any(step.line in placed or words.names_steps(step.title) for step in steps):
             return False
         verbs = sum(words.is_order(step.title, is_numbered=False) for step in steps)
         texts = len(parts) - len(steps)
-        is_few = texts >= MANY and sum(step.count for step in steps) * 2 < texts
-        return verbs < 2 and (is_few or words.is_advice(self.title))
+        return texts >= MANY and verbs < 2 and sum(step.count for step in steps) * 2 < texts
 
     def parts_of(self, root: Section) -> list[Part]:
         """Return the steps and sections of a page, and take its title."""
@@ -141,7 +140,7 @@ class _Builder:
         parts: list[Part] = []
         for section in outer:
             found = self._items(section)
-            self.text += [*([markup.safe("See " + ", ".join(section.links))] if section.links else []), *found.own]
+            self.text += [*_links(section), *found.own]
             if found.items:
                 parts.append(Step(self.title or "Start", section.line, [], found.items))
         parts += [part for result in self._sections(children, self.title) for part in result]
@@ -157,20 +156,18 @@ class _Builder:
             part.name = f"{part.name}_{number}"
         return parts
 
-    def _items(self, section: Section, *, is_text: bool = False) -> Items:
+    def _items(self, section: Section) -> Items:
         found = Items(section.title, self.machine)
-        found.read(section.pieces, is_text=is_text)
+        found.read(section.pieces)
         self.instructions += found.instructions
         self.has_items |= bool(found.items)
         return found
 
     def _is_text(self, section: Section) -> bool:
         """Return whether a section and all below it is text to look up."""
-        is_whole = words.explains(section.title) or (self.has_items and words.is_appendix(section.title))
-        return (
-            is_whole
-            and not words.is_ordered(section.title)
-            and not any(words.names_steps(one.title) for one in section.children)
+        has_steps = words.is_ordered(section.title) or any(words.names_steps(one.title) for one in section.children)
+        return not has_steps and (
+            words.explains(section.title) or (self.has_items and words.is_appendix(section.title))
         )
 
     def _sections(self, sections: Sequence[Section], title: str, *, in_rollback: bool = False) -> list[list[Part]]:
@@ -200,12 +197,11 @@ class _Builder:
         if self._is_text(section):
             if any(piece.has_code or piece.info == "1" for one in every(section) for piece in one.pieces):
                 self.notes.append(Mark("text", f"the section is only text: {section.title}", section.line))
-            return [self._prose(one) for one in every(section)]
+            return [_prose(one) for one in every(section)]
         shell = self.machine.shell
         is_rollback = words.is_rollback(section.title) and not in_rollback
         found = self._items(section)
-        links = [markup.safe("See " + ", ".join(section.links))] if section.links else []
-        own = Step(section.title, section.line, [*links, *found.own], found.items)
+        own = Step(section.title, section.line, [*_links(section), *found.own], found.items)
         results = self._sections(section.children, section.title, in_rollback=in_rollback or is_rollback)
         if not shell:
             self.machine.leave_section()
@@ -215,10 +211,6 @@ class _Builder:
         if is_rollback:
             _as_rollback(parts)
         return parts
-
-    def _prose(self, section: Section) -> Prose:
-        links = [markup.safe("See " + ", ".join(section.links))] if section.links else []
-        return Prose(section.title, "\n\n".join([*links, *self._items(section, is_text=True).own]), section.line)
 
     def _assembled(self, section: Section, own: Step, results: Sequence[list[Part]], *, is_flat: bool) -> list[Part]:
         below: list[Part] = []
@@ -247,10 +239,21 @@ class _Builder:
             return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
         self.instructions += is_step or has_instructions(section)
         is_sure = is_step or words.demands(section.title) or is_instruction
-        notes = () if is_sure else (unsure(section.line),)
+        notes = () if is_sure else (Mark("fact", UNSURE, section.line),)
         own.items = [Item(section.title or "Text", "\n\n".join(own.text), notes=notes, line=section.line)]
         own.text = []
         return own
+
+
+def _links(section: Section) -> list[str]:
+    return [markup.safe("See " + ", ".join(section.links))] if section.links else []
+
+
+def _prose(section: Section) -> Prose:
+    texts = (
+        markup.shown(one.text, one.info) if one.kind == "code" else markup.safe(one.text) for one in section.pieces
+    )
+    return Prose(section.title, "\n\n".join([*_links(section), *texts]), section.line)
 
 
 def _commands(parts: Sequence[Part]) -> set[int]:

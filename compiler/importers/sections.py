@@ -35,7 +35,7 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
 def asks(section: Section) -> bool:
     """Return whether a text or an item of a section has an instruction, also behind a condition."""
     texts = (inner.plain for piece in section.pieces for inner in piece.all() if inner.kind == "text")
-    return any(words.demands(words.without_condition(one)) for text in texts for one in words.sentences(text))
+    return any(words.demands(words.case_of(one)[1]) for text in texts for one in words.sentences(text))
 
 
 def has_instructions(section: Section) -> bool:

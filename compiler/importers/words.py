@@ -179,7 +179,8 @@ is_statement = _test(
 """Whether plain text starts with an article or a pronoun."""
 _DEMAND = Regex(r"before [^.,]+, (?P<what>(?P<verb>state|explain|answer|summarize)?.+)", re.IGNORECASE)
 _IS = Regex(r"(?!(?:if|when|once|unless|after|before)\b)(?:[\w.'/-]+ ){1,4}(?:is|are|was|has|have|will be)\b", 2)
-_OBLIGES = Regex(r"\b(?:must|need to|needs to|have to|has to)\b", re.IGNORECASE)
+obliges = _test("search", r"\b(?:must|need to|needs to|have to|has to)\b")
+"""Whether plain text is about what must be."""
 _EACH = Regex(r"(?P<verb>[a-z]+) (?:\w+ )?each\b", re.IGNORECASE)
 follows = _test(
     "match",
@@ -192,8 +193,7 @@ goes_on = _test("match", r"(?:and|then|next|after (?:that|this|which)|afterwards
 _BY_HAND = Regex(
     r"(?:edit|open|modify|append|insert|paste|uncomment|click|go to|navigate|visit|press|choose|put|save|fill in"
     r"|restart|log ?in|sign in|download)\b"
-    r"|(?:add|adjust|change|create|remove|replace|set|update|write)\b.*(?:\bfile\b|\b(?:Gem|Docker|Make)file\b"
-    r"|\w\.(?:cfg|conf|env|go|ini|json|m?[jt]s|md|properties|py|rb|sh|tf|toml|txt|xml|ya?ml)\b)",
+    r"|(?:add|adjust|change|create|remove|replace|set|update|write)\b.*(?:\b(?:Gem|Docker|Make)?file\b|\w\.[a-z]{2,5}\b)",
     re.IGNORECASE,
 )
 _NEXT = Regex(r"(?:then|next|now|finally|lastly),? (?!(?:run|proceed|continue|see|use)\b)", re.IGNORECASE)
@@ -223,7 +223,8 @@ is_rollback = _test(
 """Whether a heading is for undoing a procedure."""
 is_procedure = _test(
     "match",
-    r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?|(?:phase|stage|\w+ step) \d+)\b",
+    r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?"
+    r"|(?:phase|stage|\w+ step) \d+)\b",
 )
 """Whether a heading announces instructions, such as Mitigation."""
 is_incident = _test("fullmatch", r"\W*(?:diagnos\w+|mitigations?|remediation|resolution)(?: (?:steps|and\b).*)?\W*")
@@ -239,8 +240,6 @@ _EXPLAINS_WORDS = (
     r"|references?)(?: (?:summary|(?:for|on|of|to) .*))?|see also|further reading|related\b.*|glossary|license|credits"
 )
 _LEAD, _REST = r"\W*(?:", r")(?:\s*\(.*\))?\W*"
-is_advice = _test("search", r"\b(?:best practices|guidelines|principles)\W*$")
-"""Whether the title of a page is about facts to keep in mind."""
 _EXPLAINS = Regex(_LEAD + _EXPLAINS_WORDS + _REST, re.IGNORECASE)
 is_appendix = _test("fullmatch", rf"{_LEAD}(?:common )?(?:troubleshooting|problems|issues|errors)|faq{_REST}")
 """Whether a heading is above text to look up, unless the page has nothing else, such as Troubleshooting."""
@@ -272,7 +271,7 @@ def imperative(sentence: str, *, purposes: bool = True) -> str:
 def instruction(text: str) -> str:
     """Return the first instruction of plain text, or ""."""
     clauses = (clause for one in sentences(text) for clause in (one, *_CLAUSE.split(one)[1:]))
-    found = next((found for one in clauses if (found := imperative(_case(one)[1]))), "")
+    found = next((found for one in clauses if (found := imperative(case_of(one)[1]))), "")
     found = found.partition(" (")[0]
     shorter = _TAIL.sub("", found)
     return shorter if " " in shorter else found
@@ -282,7 +281,7 @@ def condition(text: str) -> str:
     """Return the condition of plain text, as the end of a question, or ""."""
     found = [one for one in sentences(text) if _CONDITION.search(_INDIRECT.sub(" ", one))]
     found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
-    case = next((_case(one)[0] or _trailing(one) or one for one in found), "")
+    case = next((case_of(one)[0] or _trailing(one) or one for one in found), "")
     label = _LABEL.match(text)
     is_way = is_variant(text) or _OR.match(text) or _FOR.fullmatch(text)
     variant = text if is_way else label[1] if label and is_variant(label[1]) else ""
@@ -311,8 +310,8 @@ def is_variant(title: str) -> bool:
 
 def names_steps(title: str) -> bool:
     """Return whether a heading is above steps, such as Workflow or Mitigation, not Process Settings for Servers."""
-    first, *_, last = title.split() * 2 or ["", ""]
-    return is_procedure(title) or is_ordered(title) or is_sequence(first) or is_sequence(last)
+    ends = (title.partition(" ")[0], title.rpartition(" ")[2])
+    return is_procedure(title) or is_ordered(title) or any(map(is_sequence, ends))
 
 
 def explains(title: str) -> bool:
@@ -350,18 +349,13 @@ def _trailing(sentence: str) -> str:
     return f"{'unless ' if found['word'].lower() == 'unless' else ''}{found['case']}" if found else ""
 
 
-def _case(sentence: str) -> tuple[str, str]:
+def case_of(sentence: str) -> tuple[str, str]:
     """Return the condition of a sentence and its rest."""
     found = _IF.fullmatch(sentence)
     if not found:
         return "", sentence
     word = found["word"].lower()
     return (f"unless {found['case']}" if word == "unless" else found["case"]), found["rest"]
-
-
-def without_condition(sentence: str) -> str:
-    """Return the rest of a sentence behind its condition."""
-    return _case(sentence)[1]
 
 
 def is_by_hand(sentence: str) -> bool:
@@ -376,15 +370,10 @@ def does_harm(text: str) -> bool:
     return _HARM.search(text) is not None and _LOOKS.match(text) is None
 
 
-def states(text: str) -> bool:
-    """Return whether plain text is a statement that asks for nothing, unlike `You can open it` or `It must end`."""
-    return is_statement(text) and not imperative(text) and _OBLIGES.search(text) is None
-
-
 def is_fact(text: str) -> bool:
     """Return whether plain text starts like a fact: an article, a pronoun, a third person or a gerund, or `Tea is`."""
-    rest = without_condition(text)
-    return (is_statement(rest) and _OBLIGES.search(rest) is None) or _describes(rest)
+    rest = case_of(text)[1]
+    return (is_statement(rest) and not obliges(rest)) or _describes(rest)
 
 
 def _describes(text: str) -> bool:

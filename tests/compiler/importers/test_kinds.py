@@ -96,10 +96,6 @@ def test_a_page_whose_sections_are_mostly_text_is_refused() -> None:
     assert draft(page.replace("## Cup\n", "## 9. Wash the cup\n")).run == ["true"]
 
 
-def test_a_page_of_advice_is_refused() -> None:
-    assert "most of its sections are text" in refusal(f"# Best practices\n\n## Cups\n\n{block('true')}")
-
-
 def test_a_numbered_heading_among_instructions_is_a_step() -> None:
     page = "# Page\n\n## 1. Find the cup\n\n- Look.\n\n## 2. Colors\n\nIf no name is given:\n\n- Use blue.\n- Ask.\n\n"
     made = draft(f"{page}## 3. Wash it\n\n{block('true')}")
@@ -207,15 +203,15 @@ def test_the_report_names_what_may_be_no_instruction() -> None:
 
 
 def test_the_text_of_an_item_with_a_condition_stays_above_its_block() -> None:
-    items = "1. Set the cup. For example, on the shelf:\n\n       tea: 1\n\n   It is hot.\n2. Close the door.\n"
-    made = draft(f"{RUN}{items}")
-    assert made.text.index("Set the cup") < made.text.index("tea: 1") < made.text.index("It is hot")
+    made = draft(
+        f"{RUN}{block('true')}1. Choose a cup. For example, this one:\n\n       tea: 1\n\n2. Close the door.\n"
+    )
+    assert made.text.index("Choose a cup") < made.text.index("tea: 1")
 
 
 def test_a_step_with_a_word_before_its_number_is_a_step() -> None:
     made = draft(f"# Page\n\n## Local Step 1: Look\n\nSame as above.\n\n## Local Step 2: Tidy\n\n{block('true')}")
     assert made.titles == ["Local Step 1: Look", "Local Step 2: Tidy"]
-    assert made.report.guesses == ()
 
 
 def test_a_name_that_starts_like_a_verb_is_no_instruction() -> None:
