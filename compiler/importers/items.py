@@ -50,10 +50,6 @@ class Machine:
         self.shell = 0
         self.earlier = 0
 
-    def leave_section(self) -> None:
-        """Remember an open shell for the next section."""
-        self.earlier, self.shell = self.shell or self.earlier, 0
-
 
 class Text(Struct, frozen=True):
     """A text that waits for a block: its Markdown, its words without markup, and its line."""
@@ -76,7 +72,7 @@ class Items:
         self.instructions = 0
         self.open = -1  # the question of a condition that holds for the next commands, too
         self.opens_section = False
-        self.begun = 0  # the first item of the list item at hand: its text isn't about the items above
+        self.first = 0  # the first item of the list item at hand: its text isn't about the items above
 
     def read(self, pieces: Sequence[Piece]) -> None:
         """Read the content of a heading."""
@@ -95,7 +91,8 @@ class Items:
         elif not self._span(piece):
             last = self.items[-1] if self.items and not self.lead else None
             if last and last.runs and words.is_endless(piece.plain) and not _RETURNS.search(last.code):
-                self.items[-1] = _shown(last)
+                notes = (*last.notes, Mark("shown", _ENDLESS, last.line))
+                self.items[-1] = replace(last, tag="bash prompt", notes=notes)
             self.lead.append(Text(piece.text, piece.plain, piece.line))
 
     # --- Code ---------------------------------------------------------------------------------------------------------
@@ -127,7 +124,7 @@ class Items:
             self._split_lead()
             self.instructions += is_command or bool(words.imperative(_asking(last), purposes=False))
             title, texts_above = self._title(last, markup.cut(_asking(last))), self._taken()
-            self._add(Item(title, texts_above, piece.text, markup.tag(block.tag), line=piece.line))
+            self.items.append(Item(title, texts_above, piece.text, markup.tag(block.tag), line=piece.line))
         else:
             self.lead.append(Text(markup.shown(piece.text, block.tag), "", piece.line))
 
@@ -165,7 +162,7 @@ class Items:
             question = len(self.items) if case else question
             self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
             item = replace(item, text="" if case or is_elsewhere else above)
-        self._add(item)
+        self.items.append(item)
         self.open = question
         if question >= 0:
             self.items[question] = replace(self.items[question], skips=len(self.items) - 1 - question)
@@ -173,7 +170,7 @@ class Items:
             self._expect("", block.output, "")
 
     def _by_hand(self) -> list[str]:
-        """Make what a person does before a command a step of its own; return the last sentence of its text."""
+        """Add a step for a task of a person before a command; return the last sentence of its text."""
         for at, text in reversed([*enumerate(self.lead, 1)]):
             sentences = words.sentences(text.plain)
             before = sentences if at < len(self.lead) else sentences[:-1]
@@ -195,7 +192,9 @@ class Items:
             words_of_mark = f"line {self.machine.earlier} opened a shell; this command runs on this machine"
             mark = Mark("machine", words_of_mark, line)
             text = "An earlier step opened a shell on another machine or in another program."
-            self._add(Item("Do the next commands run on this machine?", text, replies="stop", marks=(mark,), line=line))
+            self.items.append(
+                Item("Do the next commands run on this machine?", text, replies="stop", marks=(mark,), line=line)
+            )
             self.machine.earlier = 0
 
     def _expect(self, above: str, output: str, tag: str) -> None:
@@ -208,7 +207,7 @@ class Items:
 
     def _split_lead(self) -> None:
         """Give each text about the command above to its item, except a condition, which may be for the next command."""
-        while len(self.items) > self.begun and self.lead:
+        while len(self.items) > self.first and self.lead:
             plain, is_last = self.lead[0].plain, len(self.lead) == 1
             is_above = not plain or (words.follows(plain) and not words.condition(plain) and not plain.endswith(":"))
             if not is_above or (is_last and not plain):
@@ -245,13 +244,10 @@ class Items:
             self.machine.earlier = line
         title = title or self._title(plain, markup.cut(words.sentences(plain)[0] if plain else "Do this"))
         is_sure = is_task or words.acts(plain) or words.asks(plain)
-        self._add(Item(title, markdown, notes=() if is_sure else (Mark("fact", UNSURE, line),), line=line))
+        self.items.append(Item(title, markdown, notes=() if is_sure else (Mark("fact", UNSURE, line),), line=line))
 
     def _title(self, plain: str, otherwise: str) -> str:
         return words.capital(markup.cut(words.instruction(plain))) or otherwise
-
-    def _add(self, item: Item) -> None:
-        self.items.append(item)
 
     # --- Lists --------------------------------------------------------------------------------------------------------
 
@@ -301,7 +297,7 @@ class Items:
         case = words.condition(first.plain) or words.case_of_label(first.plain, is_label=True)
         case = case if any(map(_is_command, item.all())) else ""
         start, above = len(self.items), ""
-        self.begun = start
+        self.first = start
         if case:
             above = "\n\n".join(filter(None, [self._taken(), markup.safe(first.text)]))
             self.hint = self._title(first.plain, "")
@@ -377,10 +373,6 @@ def _label(text: str) -> str:
 def _asking(text: str) -> str:
     """Return the last sentence that asks to use a block."""
     return next((one for one in reversed([text, *words.sentences(text)]) if words.puts(one)), text)
-
-
-def _shown(item: Item) -> Item:
-    return replace(item, tag="bash prompt", notes=(*item.notes, Mark("shown", _ENDLESS, item.line)))
 
 
 def guard(case: str, text: str, line: int, skips: int = 1) -> Item:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from compiler.frontends.rundown import MOST_HEADINGS
 from compiler.importers import markup, words
 from compiler.importers.commands import programs_of
-from compiler.importers.draft import Draft, Item, Mark, Printed, Prose, one_line, print_draft
+from compiler.importers.draft import Draft, Item, Mark, Prose, one_line, print_draft
 from compiler.importers.items import UNSURE, Items, Machine, guard, joined, machine_question
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
@@ -56,10 +56,8 @@ class Step(Struct):
 
 Part = Step | Prose
 
-FEW = 4
-"""The fewest commands of one program that make a page without an order a reference."""
-MANY = 5
-"""The fewest sections of text that make a page with few commands and instructions a reference."""
+FEW = 4  # the fewest commands of one program that make a page without an order a reference
+MANY = 5  # the fewest sections of text that make a page with few commands and instructions a reference
 
 
 def import_page(source: Source, origin: str, options: Options) -> Imported | Refusal:
@@ -73,21 +71,16 @@ def import_page(source: Source, origin: str, options: Options) -> Imported | Ref
     parts = builder.parts_of(page.root)
     if problem := builder.problem(page.root, parts):
         return Refusal(source.path, "no-procedure", f"the page has no procedure: {problem}")
-    steps = [part for part in parts if isinstance(part, Step)]
-    values = find_values([step.items for step in steps], options.words, asks=options.inputs)
+    values = find_values([step.items for step in _steps(parts)], options.words, asks=options.inputs)
     draft = _draft(page, builder, parts, values)
     draft = replace(draft, title=draft.title or _stem(source), origin=origin, sha256=source.sha256)
     printed = print_draft(draft)
-    return Imported(printed.text, _report(source, page, draft, printed, values), draft.name)
+    losses = tuple(losses_of(page, values.names, printed.text))
+    return Imported(printed.text, report_of(source.path, draft, printed, losses), draft.name)
 
 
 def _stem(source: Source) -> str:
     return one_line(without_ending(source.name.rpartition("/")[2], (".md", ".markdown"))) or "Imported page"
-
-
-def _report(source: Source, page: Page, draft: Draft, printed: Printed, values: Values) -> Report:
-    losses = tuple(losses_of(page, values.names, printed.text))
-    return report_of(source.path, draft, printed, losses)
 
 
 class _Builder:
@@ -120,14 +113,14 @@ class _Builder:
         return "its commands are examples; number the headings that are steps" if are_samples(root) else ""
 
     def _is_mostly_text(self, root: Section, parts: Sequence[Part]) -> bool:
-        """Return whether a page has few commands and instructions between its texts, in no order."""
-        steps = [part for part in parts if isinstance(part, Step)]
+        """Return whether a page has few commands and instructions among its sections, in no order."""
+        steps = _steps(parts)
         placed = self.ordered | {section.line for section in every(root) if section.is_numbered}
         if any(step.line in placed or words.names_steps(step.title) for step in steps):
             return False
         verbs = sum(words.is_order(step.title, is_numbered=False) for step in steps)
-        texts = len(parts) - len(steps)
-        return texts >= MANY and verbs < 2 and sum(step.count for step in steps) * 2 < texts
+        prose = len(parts) - len(steps)
+        return prose >= MANY and verbs < 2 and sum(step.count for step in steps) * 2 < prose
 
     def parts_of(self, root: Section) -> list[Part]:
         """Return the steps and sections of a page, and take its title."""
@@ -147,11 +140,10 @@ class _Builder:
         return self._with_rollback(parts)
 
     def _with_rollback(self, parts: list[Part]) -> list[Part]:
-        if not any(isinstance(part, Step) and not part.name for part in parts):
-            for part in parts:
-                if isinstance(part, Step):
-                    part.name = ""
-        names = [part for part in parts if isinstance(part, Step) and part.name]
+        steps = _steps(parts)
+        for step in steps if all(step.name for step in steps) else ():
+            step.name = ""
+        names = [step for step in steps if step.name]
         for number, part in enumerate(names[1:], 2):
             part.name = f"{part.name}_{number}"
         return parts
@@ -204,12 +196,13 @@ class _Builder:
         own = Step(section.title, section.line, [*_links(section), *found.own], found.items)
         results = self._sections(section.children, section.title, in_rollback=in_rollback or is_rollback)
         if not shell:
-            self.machine.leave_section()
+            self.machine.earlier, self.machine.shell = self.machine.shell or self.machine.earlier, 0
         parts = self._assembled(section, own, results, is_flat=is_rollback)
-        if words.is_incident(section.title) and any(isinstance(part, Step) for part in parts):
+        if words.is_incident(section.title) and _steps(parts):
             self.instructions += 2  # Diagnosis or Mitigation is enough for a procedure
         if is_rollback:
-            _as_rollback(parts)
+            for step in _steps(parts):
+                step.name = "Rollback"
         return parts
 
     def _assembled(self, section: Section, own: Step, results: Sequence[list[Part]], *, is_flat: bool) -> list[Part]:
@@ -250,10 +243,10 @@ def _links(section: Section) -> list[str]:
 
 
 def _prose(section: Section) -> Prose:
-    texts = (
+    content = (
         markup.shown(one.text, one.info) if one.kind == "code" else markup.safe(one.text) for one in section.pieces
     )
-    return Prose(section.title, "\n\n".join([*_links(section), *texts]), section.line)
+    return Prose(section.title, "\n\n".join([*_links(section), *content]), section.line)
 
 
 def _commands(parts: Sequence[Part]) -> set[int]:
@@ -262,7 +255,11 @@ def _commands(parts: Sequence[Part]) -> set[int]:
 
 
 def _items(parts: Sequence[Part]) -> list[Item]:
-    return [item for part in parts if isinstance(part, Step) for item in part.items]
+    return [item for step in _steps(parts) for item in step.items]
+
+
+def _steps(parts: Sequence[Part]) -> list[Step]:
+    return [part for part in parts if isinstance(part, Step)]
 
 
 def _runs(part: Part) -> bool:
@@ -271,7 +268,7 @@ def _runs(part: Part) -> bool:
 
 def _guard(question: Item, parts: Sequence[Part]) -> None:
     """Put one question before everything below a heading, unless the first one there is enough."""
-    steps = [part for part in parts if isinstance(part, Step)]
+    steps = _steps(parts)
     count = sum(len(step.items) for step in steps)
     if not any(map(_runs, steps)):
         return
@@ -304,12 +301,6 @@ def _add_above(parts: list[Part], text: str) -> None:
 
 def _escaped(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>])", r"\\\1", text)
-
-
-def _as_rollback(parts: Sequence[Part]) -> None:
-    for part in parts:
-        if isinstance(part, Step):
-            part.name = "Rollback"
 
 
 # --- The draft --------------------------------------------------------------------------------------------------------

@@ -34,14 +34,15 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
 
 def asks(section: Section) -> bool:
     """Return whether a text or an item of a section has an instruction, also behind a condition."""
-    texts = (inner.plain for piece in section.pieces for inner in piece.all() if inner.kind == "text")
-    return any(words.demands(words.case_of(one)[1]) for text in texts for one in words.sentences(text))
+    found = (inner.plain for piece in section.pieces for inner in piece.all() if inner.kind == "text")
+    return any(words.demands(words.case_of(one)[1]) for text in found for one in words.sentences(text))
 
 
 def has_instructions(section: Section) -> bool:
     """Return whether most items of the lists of a section are instructions."""
     items = [item for piece in section.pieces if piece.kind == "list" for item in piece.pieces]
-    count = sum(bool(words.instruction((words.sentences(item.plain) or [""])[0])) for item in items)
+    opening = [(words.sentences(item.plain) or [""])[0] for item in items]
+    count = sum(bool(words.instruction(one)) and not words.is_fact(one) for one in opening)
     return count > 1 and count * 4 >= len(items) * 3
 
 

@@ -33,11 +33,9 @@ swap switch sync synthesize tag tail take talk tear tell terminate test tick tid
 trim troubleshoot try tune turn tweak type undo uninstall unlock unmount unset untar untick update upgrade upload use
 validate verify view visit vote wait warm warn watch wire work wrap write
 """
-_VERBS = frozenset(_VERBS_WORDS.split())
-"""Verbs that start an instruction."""
+_VERBS = frozenset(_VERBS_WORDS.split())  # they start an instruction
 
-MOST_OF_VARIANT = 8
-"""The most words of a text that only names a way."""
+MOST_OF_VARIANT = 8  # the most words of a text that only names a way
 
 
 def _test(method: str, pattern: str) -> Callable[[str], bool]:
@@ -180,7 +178,7 @@ is_statement = _test(
 _DEMAND = Regex(r"before [^.,]+, (?P<what>(?P<verb>state|explain|answer|summarize)?.+)", re.IGNORECASE)
 _IS = Regex(r"(?!(?:if|when|once|unless|after|before)\b)(?:[\w.'/-]+ ){1,4}(?:is|are|was|has|have|will be)\b", 2)
 obliges = _test("search", r"\b(?:must|need to|needs to|have to|has to)\b")
-"""Whether plain text is about what must be."""
+"""Whether plain text names a duty."""
 _EACH = Regex(r"(?P<verb>[a-z]+) (?:\w+ )?each\b", re.IGNORECASE)
 follows = _test(
     "match",
@@ -359,7 +357,7 @@ def case_of(sentence: str) -> tuple[str, str]:
 
 
 def is_by_hand(sentence: str) -> bool:
-    """Return whether a sentence asks for what a person does, such as to edit a file or to open a page."""
+    """Return whether a sentence asks for a task of a person, such as to edit a file or to open a page."""
     found = imperative(sentence, purposes=False)
     is_next = _NEXT.match(sentence) is not None and " " in found
     return _MAY.match(sentence) is None and (is_next or _BY_HAND.match(found) is not None)

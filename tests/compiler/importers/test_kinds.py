@@ -97,9 +97,9 @@ def test_a_page_whose_sections_are_mostly_text_is_refused() -> None:
 
 
 def test_a_numbered_heading_among_instructions_is_a_step() -> None:
-    page = "# Page\n\n## 1. Find the cup\n\n- Look.\n\n## 2. Colors\n\nIf no name is given:\n\n- Use blue.\n- Ask.\n\n"
-    made = draft(f"{page}## 3. Wash it\n\n{block('true')}")
-    assert made.titles == ["Find the cup", "Colors", "Wash it"]
+    page = "# Page\n\n## 1. Find the cup\n\n- Look.\n\n## 2. Colors\n\nIf no name is given, use blue.\n\n"
+    made = draft(f"{page}## 3. Clean it\n\n{block('true')}")
+    assert made.titles == ["Find the cup", "Colors", "Clean it"]
 
 
 def test_a_numbered_chapter_of_facts_is_no_step() -> None:
@@ -108,7 +108,7 @@ def test_a_numbered_chapter_of_facts_is_no_step() -> None:
 
 
 def test_a_step_with_text_above_its_children_is_a_step() -> None:
-    page = f"# Page\n\n## Step 1: Gather\n\n- Read the list.\n\n### Cups\n\n{block('true')}{block('ls')}"
+    page = f"# Page\n\n## Step 1: Gather\n\nThe list is long. Read it.\n\n### Cups\n\n{block('true')}{block('ls')}"
     assert draft(page).titles[:2] == ["Step 1: Gather", "Cups"]
 
 
@@ -189,8 +189,8 @@ def test_what_to_do_about_an_alert_is_enough_for_a_procedure(heading: str) -> No
 @pytest.mark.parametrize(
     "items",
     [
-        "1. When a user logs in, the cup is set.\n2. The page shows it.",
-        "1. Blue tea is for the morning.\n2. Old cups have a crack.\n3. Scans the folder.",
+        "1. When a user logs in, the cup is set; see the list.\n2. The page shows it; open it.",
+        "1. Blue tea is for the morning; see the list.\n2. Old cups have a crack; see it.",
     ],
 )
 def test_a_list_of_facts_with_conditions_and_subjects_is_text(items: str) -> None:
