@@ -173,8 +173,7 @@ class Items:
         """Add a step for a task of a person before a command; return the last sentence of its text."""
         for at, text in reversed([*enumerate(self.lead, 1)]):
             sentences = words.sentences(text.plain)
-            before = sentences if at < len(self.lead) else sentences[:-1]
-            found = next(filter(words.is_by_hand, before), "")
+            found = next(filter(words.is_by_hand, sentences[: -1 if at == len(self.lead) else None]), "")
             if found and not words.condition(text.plain) and not _LIST.match(text.markdown):
                 below, self.lead = self.lead[at:], self.lead[:at]
                 self._question(found, self._taken(), text.line)

@@ -243,10 +243,8 @@ def _links(section: Section) -> list[str]:
 
 
 def _prose(section: Section) -> Prose:
-    content = (
-        markup.shown(one.text, one.info) if one.kind == "code" else markup.safe(one.text) for one in section.pieces
-    )
-    return Prose(section.title, "\n\n".join([*_links(section), *content]), section.line)
+    own = (markup.shown(one.text, one.info) if one.kind == "code" else markup.safe(one.text) for one in section.pieces)
+    return Prose(section.title, "\n\n".join([*_links(section), *own]), section.line)
 
 
 def _commands(parts: Sequence[Part]) -> set[int]:
