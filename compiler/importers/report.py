@@ -68,7 +68,7 @@ class LostCodeError(Exception):
 def report_of(source: str, draft: Draft, printed: Printed, losses: tuple[Entry, ...]) -> Report:
     """Return the report of a printed draft."""
     items = [item for _, item in labeled(draft) if not item.items]
-    guesses = [Entry(mark.kind, mark.words, mark.line) for mark in draft.marks]
+    guesses = [Entry(mark.kind, mark.words, mark.line) for mark in (*draft.marks, *draft.notes)]
     for label, item in labeled(draft):
         line = printed.lines[label]
         guesses += [Entry(one.kind, one.words, one.line, line + 2 + at) for at, one in enumerate(item.marks)]

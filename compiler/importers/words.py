@@ -31,13 +31,11 @@ seed select send separate set show shut sign silence simplify simulate sketch sk
 ssh stage start state stop store strip stub study submit subscribe suggest summarize supply surface suspend
 swap switch sync synthesize tag tail take talk tear tell terminate test tick tidy toggle trace track transfer trigger
 trim troubleshoot try tune turn tweak type undo uninstall unlock unmount unset untar untick update upgrade upload use
-validate verify view visit vote wait warn watch wire work wrap write
+validate verify view visit vote wait warm warn watch wire work wrap write
 """
-_VERBS = frozenset(_VERBS_WORDS.split())
-"""Verbs that start an instruction."""
+_VERBS = frozenset(_VERBS_WORDS.split())  # they start an instruction
 
-MOST_OF_VARIANT = 8
-"""The most words of a text that only names a way."""
+MOST_OF_VARIANT = 8  # the most words of a text that only names a way
 
 
 def _test(method: str, pattern: str) -> Callable[[str], bool]:
@@ -53,7 +51,7 @@ _BEFORE = Regex(
     r"|(?:use|run|execute|issue|type|try) (?:the|this|these) (?:following |same )?(?:commands?|scripts?)(?: below)? to"
     r")[,:.)]?\s+)+",
 )
-_WORD = Regex(r"[A-Za-z]+")
+_WORD = Regex(r"[A-Za-z]+(?![\w(])")
 _PURPOSE = Regex(
     r"(?i)(?:in order )?to (?:(?:actually|just|simply) )?+"
     r"(?P<what>(?!\w+ (?:this|so|that|it)\b|(?:the|an?|th[aeio]\w+|your|our|each|all|any)\b)[a-z].*?)"
@@ -189,10 +187,12 @@ _STAGE = Regex(r"(?:quick ?start|\w+ation|set-?up|clean-?up|testing|building|bef
 _OBJECT = Regex(r"\s(?:the|an?|your|all|each|any|that|in|from|to|into|with|and)\s", re.IGNORECASE)
 is_ordered = _test(
     "match",
-    r"(?:\W*(?:\w+ )?(?:step|phase|stage|part|day|étape|schritt) \w+"
+    r"(?:\W*(?:\w+ )?(?:step|phase|stage|part|day|étape|schritt) (?:\d\w*|[a-z]|[ivx]+|one|two|three|four|five)"
     r"|first|second|third|then|next|now|once|finally|lastly|after|before)\b",
 )
 """Whether a heading, or a text below it, has a place in an order."""
+is_in_series = _test("search", r"(?:^|[.,:;]\s+)(?:and )?(?:first|second|third|then|next|finally|lastly)\b")
+"""Whether plain text asks for one of several things in an order."""
 
 _DESCRIBES = Regex(
     r"(?i)(?:(?P<subject>[\w.-]+) )?(?P<verb>[a-z]+s) "
@@ -211,6 +211,9 @@ is_statement = _test(
 )
 """Whether plain text starts with an article or a pronoun."""
 _DEMAND = Regex(r"before [^.,]+, (?P<what>(?P<verb>state|explain|answer|summarize)?.+)", re.IGNORECASE)
+_IS = Regex(r"(?!(?:if|when|once|unless|after|before)\b)(?:[\w.'/-]+ ){1,4}(?:is|are|was|has|have|will be)\b", 2)
+obliges = _test("search", r"\b(?:must|need to|needs to|have to|has to)\b")
+"""Whether plain text names a duty."""
 _EACH = Regex(r"(?P<verb>[a-z]+) (?:\w+ )?each\b", re.IGNORECASE)
 follows = _test(
     "match",
@@ -220,6 +223,14 @@ follows = _test(
 """Whether plain text is about the command above it."""
 goes_on = _test("match", r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b")
 """Whether plain text continues what the text above it asks to do."""
+_BY_HAND = Regex(
+    r"(?:edit|open|modify|append|insert|paste|uncomment|click|go to|navigate|visit|press|choose|put|save|fill in"
+    r"|restart|log ?in|sign in|download)\b"
+    r"|(?:add|adjust|change|create|remove|replace|set|update|write)\b.*(?:\b(?:Gem|Docker|Make)?file\b|\w\.[a-z]{2,5}\b)",
+    re.IGNORECASE,
+)
+_NEXT = Regex(r"(?:then|next|now|finally|lastly),? (?!(?:run|proceed|continue|see|use)\b)", re.IGNORECASE)
+_MAY = Regex(r"(?:you|we) (?:can|could|may|might)\b|let's\b", re.IGNORECASE)
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _HARM = Regex(
     r"(?i)\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down"
@@ -243,23 +254,31 @@ is_rollback = _test(
 """Whether a heading is for undoing a procedure."""
 is_procedure = _test(
     "match",
-    r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?|(?:phase|stage) \d+)\b",
+    r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?"
+    r"|(?:phase|stage|\w+ step) \d+)\b",
 )
 """Whether a heading announces instructions, such as Mitigation."""
+is_incident = _test("fullmatch", r"\W*(?:diagnos\w+|mitigations?|remediation|resolution)(?: (?:steps|and\b).*)?\W*")
+"""Whether a heading announces what to do about an alert."""
 _EXPLAINS_WORDS = (
-    r"meaning|impact|background|purpose|scope|goals?|motivation|what (?:is|are)\b.*|why\b.*|when (?:not )?to use.*"
-    r"|examples?|change ?(?:log|history)|open questions|non-?goals?|anti-.*|output (?:shape|format)|(?:\w+ ){0,2}"
-    r"(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices|capabilities|features"
-    r"|criteria|principles|guidelines|constraints|limitations)"
+    r"meaning|impact|background|purpose|scope|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
+    r"|when (?:not )?to .*|what (?:it|this \w+) does|types of .*|integration with .*|(?:pairs?|works?) with"
+    r"|error (?:handling|scenarios)|failure modes|boundaries|invariants|definitions|metrics|(?:\w+ )?rule"
+    r"|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
+    r"|change ?(?:log|history)|open questions|anti-.*|inputs?|output (?:shape|format|description|contract|standards?)"
+    r"|(?:\w+ ){0,2}(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices"
+    r"|capabilities|features|responsibilities|criteria|principles|guidelines|constraints|limitations|tips|resources"
+    r"|references?)(?: (?:summary|(?:for|on|of|to) .*))?|see also|further reading|related\b.*|glossary|license|credits"
 )
-explains = _test("fullmatch", rf"(?:{_EXPLAINS_WORDS})")
-"""Whether a heading is above facts, even in a numbered list, such as Why or Examples."""
+_LEAD, _REST = r"\W*(?:", r")(?:\s*\(.*\))?\W*"
+_EXPLAINS = Regex(_LEAD + _EXPLAINS_WORDS + _REST, re.IGNORECASE)
+is_appendix = _test("fullmatch", rf"{_LEAD}(?:common )?(?:troubleshooting|problems|issues|errors)|faq{_REST}")
+"""Whether a heading is above text to look up, unless the page has nothing else, such as Troubleshooting."""
 is_reference = _test(
     "fullmatch",
-    rf"(?:{_EXPLAINS_WORDS}|overview|introduction|intro|description|summary|references?|see also|further reading"
-    r"|resources|related\b.*|glossary|license|credits|(?:table of )?contents|contact\w*|notes?|about\b.*"
-    r"|pre-?requisites?|requirements?|system requirements|before you .*|context|severity|symptoms?|links|additional .*"
-    r"|faq)",
+    rf"{_LEAD}{_EXPLAINS_WORDS}|overview|introduction|intro|description|summary|(?:table of )?contents|contact\w*"
+    rf"|notes?|about\b.*|pre-?requisites?|requirements?|system requirements|before you .*|context|severity|symptoms?"
+    rf"|links|additional .*|faq|how it works{_REST}",
 )
 """Whether a heading announces no instructions, such as Overview."""
 
@@ -283,7 +302,7 @@ def imperative(sentence: str, *, purposes: bool = True) -> str:
 def instruction(text: str) -> str:
     """Return the first instruction of plain text, or ""."""
     clauses = (clause for one in sentences(text) for clause in (one, *_CLAUSE.split(one)[1:]))
-    found = next((found for one in clauses if (found := imperative(_case(one)[1]))), "")
+    found = next((found for one in clauses if (found := imperative(case_of(one)[1]))), "")
     found = found.partition(" (")[0]
     shorter = _TAIL.sub("", found)
     return shorter if " " in shorter else found
@@ -293,7 +312,7 @@ def condition(text: str) -> str:
     """Return the condition of plain text, as the end of a question, or ""."""
     found = [one for one in sentences(text) if _CONDITION.search(_INDIRECT.sub(" ", one))]
     found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
-    case = next((_case(one)[0] or _trailing(one) or one for one in found), "")
+    case = next((case_of(one)[0] or _trailing(one) or one for one in found), "")
     label = _LABEL.match(text)
     is_way = is_variant(text) or _OR.match(text) or _FOR.fullmatch(text)
     variant = text if is_way else label[1] if label and is_variant(label[1]) else ""
@@ -319,6 +338,17 @@ def case_of_label(text: str, *, is_label: bool) -> str:
 def is_variant(title: str) -> bool:
     """Return whether a heading or a short text above a block is about one of several ways, such as `On macOS`."""
     return len(title.split()) <= MOST_OF_VARIANT and _VARIANT.match(title) is not None
+
+
+def names_steps(title: str) -> bool:
+    """Return whether a heading is above steps, such as Workflow or Mitigation, not Process Settings for Servers."""
+    ends = (title.partition(" ")[0], title.rpartition(" ")[2])
+    return is_procedure(title) or is_ordered(title) or any(map(is_sequence, ends))
+
+
+def explains(title: str) -> bool:
+    """Return whether a heading is above facts, even in a numbered list, such as Why or Examples."""
+    return _EXPLAINS.fullmatch(title) is not None and not is_order(title, is_numbered=" for " in title)
 
 
 def is_step(title: str) -> bool:
@@ -352,7 +382,7 @@ def _trailing(sentence: str) -> str:
     return f"{'unless ' if found['word'].lower() == 'unless' else ''}{found['case']}" if found else ""
 
 
-def _case(sentence: str) -> tuple[str, str]:
+def case_of(sentence: str) -> tuple[str, str]:
     """Return the condition of a sentence and its rest."""
     found = _IF.fullmatch(sentence)
     if not found:
@@ -361,14 +391,22 @@ def _case(sentence: str) -> tuple[str, str]:
     return (f"unless {found['case']}" if word == "unless" else found["case"]), found["rest"]
 
 
+def is_by_hand(sentence: str) -> bool:
+    """Return whether a sentence asks for a task of a person, such as to edit a file or to open a page."""
+    found = imperative(sentence, purposes=False)
+    is_next = _NEXT.match(sentence) is not None and " " in found
+    return _MAY.match(sentence) is None and (is_next or _BY_HAND.match(found) is not None)
+
+
 def does_harm(text: str) -> bool:
     """Return whether plain text asks to delete, restart or publish something, not only to look at it."""
     return _HARM.search(text) is not None and _LOOKS.match(text) is None
 
 
 def is_fact(text: str) -> bool:
-    """Return whether plain text starts like a fact: with an article, a pronoun, a third person or a gerund."""
-    return is_statement(text) or _describes(text)
+    """Return whether plain text starts like a fact: an article, a pronoun, a third person or a gerund, or `Tea is`."""
+    rest = case_of(text)[1]
+    return (is_statement(rest) and not obliges(rest)) or _describes(rest)
 
 
 def _describes(text: str) -> bool:
@@ -376,6 +414,8 @@ def _describes(text: str) -> bool:
     if (gerund := _GERUND.match(text)) and gerund[0].partition(" ")[0].lower() not in _VERBS:
         stem = gerund["stem"].lower()
         return bool({stem, f"{stem}e", stem[:-1]} & _VERBS)
+    if _IS.match(text) and not imperative(text):
+        return True
     found = _DESCRIBES.match(text)
     if not found or (found["subject"] or "a")[0].isupper() or imperative(text) or found["verb"].lower().endswith("ss"):
         return False
