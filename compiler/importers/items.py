@@ -271,7 +271,9 @@ class Items:
         last = self.lead[-1].plain if self.lead else ""
         sentence = (words.sentences(last) or [""])[-1]
         case = words.condition(last if last.endswith(":") else sentence)
-        is_case = sentence.endswith(":") and (words.opens_with_condition(sentence) or sentence.startswith("For "))
+        is_case = sentence.endswith(":") and (
+            words.opens_with_condition(sentence) or sentence.startswith(("For ", "When "))
+        )
         above = ""
         if case:
             self._split_lead()

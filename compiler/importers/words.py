@@ -149,7 +149,7 @@ is_limited = _test(
 )
 """Whether plain text below a command has a condition for it, or expects it to fail."""
 _IF = Regex(
-    r"(?is)(?:.*?[.:;]\s+)?(?P<word>if|when|unless|in case|once)\s+(?P<case>[^.]+?),\s+(?:then\s+)?(?P<rest>.+)",
+    r"(?is)(?:.*?[.:;]\s+)?(?P<word>if|when|unless|in case|once)\s+(?P<case>(?:\([^()]*\)|[^.(])+?),\s+(?:then\s+)?(?P<rest>.+)",
 )
 _TRAILING = Regex(
     r"(?i)(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*",
@@ -229,7 +229,7 @@ _BY_HAND = Regex(
     r"|(?:add|adjust|change|create|remove|replace|set|update|write)\b.*(?:\b(?:Gem|Docker|Make)?file\b|\w\.[a-z]{2,5}\b)",
     re.IGNORECASE,
 )
-_NEXT = Regex(r"(?:then|next|now|finally|lastly),? (?!(?:run|proceed|continue|see|use)\b)", re.IGNORECASE)
+_NEXT = Regex(r"(?:then|next|now|finally|lastly),? (?!(?:run|proceed|continue|see|use|you(?:['’]ll| will))\b)", re.I)
 _MAY = Regex(r"(?:you|we) (?:can|could|may|might)\b|let's\b", re.IGNORECASE)
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _HARM = Regex(
