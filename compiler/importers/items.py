@@ -425,11 +425,7 @@ def _harm_question(title: str, lines: Sequence[str], line: int) -> Item:
     listed = ", ".join(map(markup.span, lines))
     note = Mark("harm", f"the command changes or deletes something: {lines[0]}", line)
     return Item(
-        f"Do this now: {_inner(title)}?",
-        f"The next command: {listed}",
-        replies="skip",
-        notes=(note,),
-        line=line,
+        f"Do this now: {_inner(title)}?", f"The next command: {listed}", replies="skip", notes=(note,), line=line
     )
 
 

@@ -49,18 +49,18 @@ _BEFORE = Regex(
     r"|actually|to start|manually|step \d+|\d+|let's|(?:you|we)['’]ll|(?:you|we) (?:can|should|must|may|need to|have to"
     r"|will need to|will|could|want to)(?: now| then| also)?"
     r"|(?:use|run|execute|issue|type|try) (?:the|this|these) (?:following |same )?(?:commands?|scripts?)(?: below)? to"
-    r")[,:.)]?\s+)+",
+    r")[,:.)]?\s+)+"
 )
 _WORD = Regex(r"[A-Za-z]+(?![\w(])")
 _PURPOSE = Regex(
     r"(?i)(?:in order )?to (?:(?:actually|just|simply) )?+"
     r"(?P<what>(?!\w+ (?:this|so|that|it)\b|(?:the|an?|th[aeio]\w+|your|our|each|all|any)\b)[a-z].*?)"
-    r"(?:,|:|\.|$|\s(?:(?:you|we)\b|run\b|use\b|execute\b|type\b|do\b|with\b)).*",
+    r"(?:,|:|\.|$|\s(?:(?:you|we)\b|run\b|use\b|execute\b|type\b|do\b|with\b)).*"
 )
 _VAGUE = Regex(r"(?:in order )?to \w+ (?:this|so|that|it),\s+(?:first,?\s+)?", re.IGNORECASE)
 _TAIL = Regex(
     r"(?i),?\s+(?:by (?:running|executing|using|issuing)|with|using|by|as|via|like|in|below)?"
-    r"(?: ?(?:the|this) (?:following )?commands?|the following)?\W*$",
+    r"(?: ?(?:the|this) (?:following )?commands?|the following)?\W*$"
 )
 is_vague = _test(
     "fullmatch",
@@ -78,7 +78,7 @@ _SYSTEMS = (
 _VARIANT = Regex(
     rf"(?is)(?:(?:using|with|without|via|by(?! default)|option|method|variant|approach|examples?)\b"
     rf"|(?:on|for|from) (?:non-)?{_SYSTEMS}\b|{_SYSTEMS}(?:(?:,? and|,? or|,| /) {_SYSTEMS})*\W*(?:\(.*\)\W*)?$).*"
-    rf"|.*\([^)]*\b(?:{_SYSTEMS}|fallback|last resort)\b[^)]*\)",
+    rf"|.*\([^)]*\b(?:{_SYSTEMS}|fallback|last resort)\b[^)]*\)"
 )
 """Matches a heading, or a short text above a block, for one of several ways."""
 
@@ -87,7 +87,7 @@ _LABEL = Regex(r"([^:—–]*?)\s*(?::|[—–])\s")
 _NAMED = Regex(r"(?P<label>[^:—–.]{3,60}?)\s*(?P<mark>[—–]|[:.](?=\s|$)|$)")
 _CASE_END = Regex(
     r"(?i).*\b(?:recovery|mode|only|failures?|errors?|mismatch|fallback|scenario|case|conflicts?|timeouts?|documents|users"
-    r"|repositories|projects|accounts)",
+    r"|repositories|projects|accounts)"
 )
 _STAGE_END = Regex(r".*\b(?:note|example|step|check|test|verification|backup|result|output|gate|report)s?", 2)
 _OLDER = Regex(r"\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?", 2)
@@ -117,7 +117,7 @@ _KINDS = Regex(rf"{_KIND}(?:(?:,? (?:and|or)|,|/| /) ?{_KIND})*\b(?: \w+)?\W*(?:
 _FOR = Regex(
     r"(?is)for (?!(?:th[ai][ts]|th[eo]se|now|it|each|every|all|both|the following)\b)[^,.:]+:"
     r"|(?:for|from|in|inside) an? (?![^,:]*\b(?:terminal|shell|window|tab|browser|director\w+|folder|editor)\b)"
-    r"[^,.:]+(?::|,.+)|in (?:[\w-]+ ){1,2}mode[,:].*|for (?!each|every|all\b)[^.:]+, also .*",
+    r"[^,.:]+(?::|,.+)|in (?:[\w-]+ ){1,2}mode[,:].*|for (?!each|every|all\b)[^.:]+, also .*"
 )
 """Matches a text that only names a case, such as `For a new cluster:`."""
 _OR = Regex(r"or\b", re.IGNORECASE)
@@ -127,7 +127,7 @@ is_way = _test("search", r"\b(?:with|without|using|via)\s+\S")
 """Whether a heading names a way, which is one of several if another heading beside it does so, too."""
 _INDIRECT = Regex(
     r"(?i)\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
-    r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b",
+    r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b"
 )
 """Matches words like a condition that no command depends on, such as `check if`."""
 
@@ -138,7 +138,7 @@ _CONDITION = Regex(
     r"|you can also|only for|(?<!, )(?<!\()for (?:example|instance)|in the event|as a last resort|depending on"
     r"|something like|troubleshoot\w*)\b"
     r"|\b(?:prior to|before|since|until|as of|new in|(?:older|newer|earlier|later) than)(?: [\w.-]+)? versions? v?\d"
-    r"|\bto (?:\w+ )+(?:further|even more)\b|\bfor (?:example|instance)[^.,]*:$",
+    r"|\bto (?:\w+ )+(?:further|even more)\b|\bfor (?:example|instance)[^.,]*:$"
 )
 is_limited = _test(
     "search",
@@ -149,10 +149,10 @@ is_limited = _test(
 )
 """Whether plain text below a command has a condition for it, or expects it to fail."""
 _IF = Regex(
-    r"(?is)(?:.*?[.:;]\s+)?(?P<word>if|when|unless|in case|once)\s+(?P<case>(?:\([^()]*\)|[^.(])+?),\s+(?:then\s+)?(?P<rest>.+)",
+    r"(?is)(?:.*?[.:;]\s+)?(?P<word>if|when|unless|in case|once)\s+(?P<case>(?:\([^()]*\)|[^.(])+?),\s+(?:then\s+)?(?P<rest>.+)"
 )
 _TRAILING = Regex(
-    r"(?i)(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*",
+    r"(?i)(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*"
 )
 _ENDLESS = Regex(
     r"(?i)\bctrl\W?c\b|\b(?:keep|leave)s? (?:\w+ )?(?:running|open)\b|\bruns? (?:until|in the foreground)\b"
@@ -162,7 +162,7 @@ _ENDLESS = Regex(
     r"|\b(?:in|open\w*|to|point) (?:your|the|a) (?:web )?browser\b|\blisten(?:s|ing) (?:on|at)\b|\bdashboard mode\b"
     r"|\b(?:run|running|runs|start\w*|launch\w*|serv(?:e|es|ing)|spawns?|opens?|opening|get|gives you) "
     r"(?:the|an?|your) (?:[\w-]+ ){0,3}"
-    r"(?:servers?|daemon|console|dashboard|shell|repl|prompt|application|app|ui|service|listener|worker|proxy)\b",
+    r"(?:servers?|daemon|console|dashboard|shell|repl|prompt|application|app|ui|service|listener|worker|proxy)\b"
 )
 _STARTS = Regex(
     r"(?<!get )(?<!getting )\b(?:start|launch)(?:ed|ing)?\b(?! (?:by|with|from|over|at|\w+ing|a new)\b)", re.IGNORECASE
@@ -170,7 +170,7 @@ _STARTS = Regex(
 _SYMPTOM = Regex(
     r"(?i)→|➜|[-=]>|\b(?:(?:not|never) \w+|failed to|fails|failing|missing|cannot|can['’]t|won['’]t|is down)\b"
     r"|\bunable to\b|^(?!.*\b(?:check|choose|detect|determine|select)\b).*(?:\bmode\b|\(`?--\w)|\brefused\b"
-    r"|^(?:step \w+: )?(?:issue|problem|scenario|case|error|erreur)\b[^:—–-]*[:—–-]",
+    r"|^(?:step \w+: )?(?:issue|problem|scenario|case|error|erreur)\b[^:—–-]*[:—–-]"
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
@@ -196,7 +196,7 @@ is_in_series = _test("search", r"(?:^|[.,:;]\s+)(?:and )?(?:first|second|third|t
 
 _DESCRIBES = Regex(
     r"(?i)(?:(?P<subject>[\w.-]+) )?(?P<verb>[a-z]+s) "
-    r"(?:the|an?|each|every|all|any|its|your|this|that|whether|through|over)\b",
+    r"(?:the|an?|each|every|all|any|its|your|this|that|whether|through|over)\b"
 )
 _PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()/-]*)* (?P<verb>[a-z]+?)(?:es|s)\b")
 is_sequence = _test(
@@ -234,11 +234,11 @@ _MAY = Regex(r"(?:you|we) (?:can|could|may|might)\b|let's\b", re.IGNORECASE)
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _HARM = Regex(
     r"(?i)\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down"
-    r"|wipe|uninstall|terminate|revoke|failover|fail over|restore|overwrite)(?![\w./-])",
+    r"|wipe|uninstall|terminate|revoke|failover|fail over|restore|overwrite)(?![\w./-])"
 )
 _LOOKS = Regex(
     r"(?i)(?:check|confirm|describe|find|get|inspect|list|look|make sure|print|read|review|see|show|test|validate"
-    r"|verify|view)\b",
+    r"|verify|view)\b"
 )
 puts = _test(
     "search",

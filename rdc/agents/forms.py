@@ -10,13 +10,7 @@ from typing import Any
 
 from mcp import MCPError
 from mcp.server import ServerRequestContext
-from mcp.types import (
-    CallToolRequestParams,
-    ElicitRequest,
-    ElicitRequestFormParams,
-    ElicitResult,
-    InputRequiredResult,
-)
+from mcp.types import CallToolRequestParams, ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
 from msgspec import Struct
 from pydantic import ValidationError
 

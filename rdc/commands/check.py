@@ -38,13 +38,7 @@ from rdc.terminal.output import many, put
 @language_options
 @reporting_options
 def command(
-    files: tuple[str, ...],
-    reporter: Reporter,
-    settings: Settings,
-    *,
-    no_link: bool,
-    rules: bool,
-    **fixing: bool,
+    files: tuple[str, ...], reporter: Reporter, settings: Settings, *, no_link: bool, rules: bool, **fixing: bool
 ) -> int:
     """Report all errors in documents.
 

@@ -195,14 +195,7 @@ def differences(run: Run) -> tuple[str, ...]:
 
 
 def answer(
-    run: Run,
-    reply: str,
-    *,
-    step: str = "",
-    at: str = "",
-    by: str = "",
-    note: str = "",
-    options: Sequence[str] = (),
+    run: Run, reply: str, *, step: str = "", at: str = "", by: str = "", note: str = "", options: Sequence[str] = ()
 ) -> Run:
     """Answer the question of a waiting run, and return the run. `start` or `step` continues it.
 

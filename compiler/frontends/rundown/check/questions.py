@@ -7,11 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from compiler.diagnostics.model import Diagnostic, Edit, Fix, edited
-from compiler.frontends.rundown.check.numbering import (
-    AmbiguousReferenceError,
-    Numbering,
-    renumbering,
-)
+from compiler.frontends.rundown.check.numbering import AmbiguousReferenceError, Numbering, renumbering
 from compiler.frontends.rundown.parse.checklist import TASK
 from compiler.frontends.rundown.parse.document import _MOST, question_in
 from compiler.frontends.rundown.printing import heading, section
