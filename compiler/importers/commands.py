@@ -27,9 +27,8 @@ LONGEST = 100_000  # the longest command, below the 127 KiB that a runbook accep
 
 _PROMPT = Regex(r"[ \t]*+(?:\([\w.-]+\)[ \t]*+)?+[$%❯➜][ \t]+(?=\S)")
 _OTHER = Regex(
-    r"[ \t]*(?:\[?[\w.-]+@[\w.-]+[^\n]{0,80}?[#$%>][ \t]|(?:b?a|z)?sh-[\d.]+[#$%]"
-    r"|(?:mysql|mariadb|psql|sqlite|mongo\w*|redis|irb|postgres|cqlsh|ghci|iex|\w+db)\b[^\n]{0,40}[>#](?:[ \t]|$)"
-    r"|>>>[ \t]|In \[\d+\]:|PS[ \t]|[A-Z]:\\)",
+    r"[ \t]*(?:\[?[\w.-]+@[\w.-]+[^\n]{0,80}?[#$%>][ \t]|(?:b?a|z)?sh-[\d.]+[#$%]|(?:mysql|mariadb|psql|sqlite|mongo\w*"
+    r"|redis|irb|postgres|cqlsh|ghci|iex|\w+db)\b[^\n]{0,40}[>#](?:[ \t]|$)|>>>[ \t]|In \[\d+\]:|PS[ \t]|[A-Z]:\\)",
     re.IGNORECASE,
 )
 _WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")

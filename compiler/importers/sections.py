@@ -12,8 +12,7 @@ from compiler.text.regex import Regex
 _SEQUEL = Regex(r"(?:(?:step|phase|stage) \w+|first|second|third|then|next|finally|lastly|after (?:that|this))\b", 2)
 _OFFERS = Regex(
     r"\b(?:for (?:instance|example)|e\.g\.|(?:here['’]s|here is|here are|as) (?:an? |some )?(?:\w+ )?examples?"
-    r"|you can)(?:\W|$)"
-    r"|(?:^|[.:] )or\b",
+    r"|you can)(?:\W|$)|(?:^|[.:] )or\b",
     re.IGNORECASE,
 )
 """Matches a text that announces an example, or one of several ways."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 from compiler.text.regex import Regex
 
@@ -39,10 +40,12 @@ MOST_OF_VARIANT = 8  # the most words of a text that only names a way
 
 
 def _test(method: str, pattern: str) -> Callable[[str], bool]:
-    """Return a function that returns whether plain text has a pattern, in lower or upper case."""
     regex = Regex(pattern, re.IGNORECASE)
     return lambda text: getattr(regex, method)(text) is not None
 
+
+_has, _opens, _fits = (partial(_test, method) for method in ("search", "match", "fullmatch"))
+"""Each returns a function that returns whether plain text has, starts with or is a pattern, in lower or upper case."""
 
 _BEFORE = Regex(
     r"(?i)(?:(?:please|then|now|next|first|second|third|finally|lastly|afterwards|also|and|again|instead|just|simply"
@@ -62,8 +65,7 @@ _TAIL = Regex(
     r"(?i),?\s+(?:by (?:running|executing|using|issuing)|with|using|by|as|via|like|in|below)?"
     r"(?: ?(?:the|this) (?:following )?commands?|the following)?\W*$"
 )
-is_vague = _test(
-    "fullmatch",
+is_vague = _fits(
     r"\W*(?:actually|change|check|do|execute|fix|install|make sure|re-?use|run|set|start|try|type|use|write)?"
     r"(?: (?:so|it|this|that|them|these|now|(?:the|this|these) (?:following|above|next|same)(?: \w+){0,2}"
     r"|(?:the|this|these|following) (?:commands?|scripts?|code|lines?|snippet|below)))?"
@@ -94,15 +96,13 @@ _OLDER = Regex(r"\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?", 2)
 """Matches the versions that a text is about."""
 
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
-names_machine = _test(
-    "search",
+names_machine = _has(
     r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?to\b|\bssh \S+@"
     rf"|\b(?:on|inside|within|from) (?:the|a|each|every|all|any|both|one of the)(?: [\w-]+){{0,3}} {_PLACES}\b"
     r"|\b(?:run|execute|enter)\b.{0,200}\bin (?:the|a|each|every|all)(?: [\w-]+){0,3} (?:containers?|pods?)\b",
 )
 """Whether plain text is about commands on another machine, or in a container."""
-enters_machine = _test(
-    "search",
+enters_machine = _has(
     rf"\bssh(?:ing)? (?:(?:in)?to\b|\S+@)|\b(?:log ?in|log ?on|connect) ?(?:in)?to\b[^.]{{0,80}}\b(?:{_PLACES}|ssh)\b",
 )
 """Whether plain text asks to open a shell on another machine."""
@@ -121,9 +121,9 @@ _FOR = Regex(
 )
 """Matches a text that only names a case, such as `For a new cluster:`."""
 _OR = Regex(r"or\b", re.IGNORECASE)
-opens_with_condition = _test("match", r"(?:if|when(?! \w+ing\b)|unless|in case)\b")
+opens_with_condition = _opens(r"(?:if|when(?! \w+ing\b)|unless|in case)\b")
 """Whether plain text starts with a condition."""
-is_way = _test("search", r"\b(?:with|without|using|via)\s+\S")
+is_way = _has(r"\b(?:with|without|using|via)\s+\S")
 """Whether a heading names a way, which is one of several if another heading beside it does so, too."""
 _INDIRECT = Regex(
     r"(?i)\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
@@ -140,8 +140,7 @@ _CONDITION = Regex(
     r"|\b(?:prior to|before|since|until|as of|new in|(?:older|newer|earlier|later) than)(?: [\w.-]+)? versions? v?\d"
     r"|\bto (?:\w+ )+(?:further|even more)\b|\bfor (?:example|instance)[^.,]*:$"
 )
-is_limited = _test(
-    "search",
+is_limited = _has(
     r"\b(?:skip|ignore|omit) (?:this|the (?:above|previous|last))\b"
     r"|\b(?:this|the (?:above|previous)) (?:step|command|part)?\s?is (?:only|optional|not (?:needed|required))\b"
     r"|\bonly (?:necessary|needed|required|run (?:this|it)|do this|use this)\b"
@@ -149,7 +148,8 @@ is_limited = _test(
 )
 """Whether plain text below a command has a condition for it, or expects it to fail."""
 _IF = Regex(
-    r"(?is)(?:.*?[.:;]\s+)?(?P<word>if|when|unless|in case|once)\s+(?P<case>(?:\([^()]*\)|[^.(])+?),\s+(?:then\s+)?(?P<rest>.+)"
+    r"(?is)(?:.*?[.:;]\s+)?(?P<word>if|when|unless|in case|once)\s+(?P<case>(?:\([^()]*\)|[^.(])+?),\s+(?:then\s+)?"
+    r"(?P<rest>.+)"
 )
 _TRAILING = Regex(
     r"(?i)(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*"
@@ -165,7 +165,7 @@ _ENDLESS = Regex(
     r"(?:servers?|daemon|console|dashboard|shell|repl|prompt|application|app|ui|service|listener|worker|proxy)\b"
 )
 _STARTS = Regex(
-    r"(?<!get )(?<!getting )\b(?:start|launch)(?:ed|ing)?\b(?! (?:by|with|from|over|at|\w+ing|a new)\b)", re.IGNORECASE
+    r"(?i)(?<!get )(?<!getting )\b(?:start|launch)(?:ed|ing)?\b(?! (?:by|with|from|over|at|\w+ing|a new)\b)"
 )
 _SYMPTOM = Regex(
     r"(?i)→|➜|[-=]>|\b(?:(?:not|never) \w+|failed to|fails|failing|missing|cannot|can['’]t|won['’]t|is down)\b"
@@ -174,24 +174,22 @@ _SYMPTOM = Regex(
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
-is_manual = _test(
-    "search",
+is_manual = _has(
     r"\b(?:commands|options|flags|synopsis|reference|cheat ?sheet|how[ -]?tos|faq|examples|recipes|tips|use cases)\W*$",
 )
 """Whether a heading is above tasks to look up, which have no order, such as Commands."""
-is_course = _test("search", r"\b(?:procedure|procédure|getting started|quick ?start|tutorial)\b")
+is_course = _has(r"\b(?:procedure|procédure|getting started|quick ?start|tutorial)\b")
 """Whether a heading is above sections in an order."""
-is_stage = _test("fullmatch", r"\W*(?:(?:\w+ )?workflow|dependencies|pre-?req\w*|install\w*|(?:setting |set-?)up\b.*)")
+is_stage = _fits(r"\W*(?:(?:\w+ )?workflow|dependencies|pre-?req\w*|install\w*|(?:setting |set-?)up\b.*)")
 """Whether a heading beside tasks names a stage of the page, such as Workflow."""
 _STAGE = Regex(r"(?:quick ?start|\w+ation|set-?up|clean-?up|testing|building|before .*|pre-?requisites)", re.IGNORECASE)
 _OBJECT = Regex(r"\s(?:the|an?|your|all|each|any|that|in|from|to|into|with|and)\s", re.IGNORECASE)
-is_ordered = _test(
-    "match",
+is_ordered = _opens(
     r"(?:\W*(?:\w+ )?(?:step|phase|stage|part|day|étape|schritt) (?:\d\w*|[a-z]|[ivx]+|one|two|three|four|five)"
     r"|first|second|third|then|next|now|once|finally|lastly|after|before)\b",
 )
 """Whether a heading, or a text below it, has a place in an order."""
-is_in_series = _test("search", r"(?:^|[.,:;]\s+)(?:and )?(?:first|second|third|then|next|finally|lastly)\b")
+is_in_series = _has(r"(?:^|[.,:;]\s+)(?:and )?(?:first|second|third|then|next|finally|lastly)\b")
 """Whether plain text asks for one of several things in an order."""
 
 _DESCRIBES = Regex(
@@ -199,37 +197,33 @@ _DESCRIBES = Regex(
     r"(?:the|an?|each|every|all|any|its|your|this|that|whether|through|over)\b"
 )
 _PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()/-]*)* (?P<verb>[a-z]+?)(?:es|s)\b")
-is_sequence = _test(
-    "search", r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)"
-)
+is_sequence = _has(r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)")
 """Whether a heading announces steps in an order, even if they are nouns."""
 _EXPLAINED = Regex(r"(?!.*\b(?:you|we|i)\b).*\b(?:will|does)\b[^.:]{0,30}:", re.IGNORECASE)
 _GERUND = Regex(r"(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
 
-is_statement = _test(
-    "match", r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b"
+is_statement = _opens(
+    r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b"
 )
 """Whether plain text starts with an article or a pronoun."""
 _DEMAND = Regex(r"before [^.,]+, (?P<what>(?P<verb>state|explain|answer|summarize)?.+)", re.IGNORECASE)
 _IS = Regex(r"(?!(?:if|when|once|unless|after|before)\b)(?:[\w.'/-]+ ){1,4}(?:is|are|was|has|have|will be)\b", 2)
-obliges = _test("search", r"\b(?:must|need to|needs to|have to|has to)\b")
+obliges = _has(r"\b(?:must|need to|needs to|have to|has to)\b")
 """Whether plain text names a duty."""
 _EACH = Regex(r"(?P<verb>[a-z]+) (?:\w+ )?each\b", re.IGNORECASE)
-follows = _test(
-    "match",
+follows = _opens(
     r"(?:this|that|these|it|you (?:should|will|can|may|might)|the (?:output|result|command|response|above)|expected"
     r"|output|result|in this case|example output|if (?:the output|the result|you see|this|it|successful|everything))\b",
 )
 """Whether plain text is about the command above it."""
-goes_on = _test("match", r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b")
+goes_on = _opens(r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b")
 """Whether plain text continues what the text above it asks to do."""
 _BY_HAND = Regex(
-    r"(?:edit|open|modify|append|insert|paste|uncomment|click|go to|navigate|visit|press|choose|put|save|fill in"
+    r"(?i)(?:edit|open|modify|append|insert|paste|uncomment|click|go to|navigate|visit|press|choose|put|save|fill in"
     r"|restart|log ?in|sign in|download)\b"
-    r"|(?:add|adjust|change|create|remove|replace|set|update|write)\b.*(?:\b(?:Gem|Docker|Make)?file\b|\w\.[a-z]{2,5}\b)",
-    re.IGNORECASE,
+    r"|(?:add|adjust|change|create|remove|replace|set|update|write)\b.*(?:\b(?:Gem|Docker|Make)?file\b|\w\.[a-z]{2,5}\b)"
 )
-_NEXT = Regex(r"(?:then|next|now|finally|lastly),? (?!(?:run|proceed|continue|see|use|you(?:['’]ll| will))\b)", re.I)
+_NEXT = Regex(r"(?i)(?:then|next|now|finally|lastly),? (?!(?:run|proceed|continue|see|use|you(?:['’]ll| will))\b)")
 _MAY = Regex(r"(?:you|we) (?:can|could|may|might)\b|let's\b", re.IGNORECASE)
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _HARM = Regex(
@@ -240,25 +234,23 @@ _LOOKS = Regex(
     r"(?i)(?:check|confirm|describe|find|get|inspect|list|look|make sure|print|read|review|see|show|test|validate"
     r"|verify|view)\b"
 )
-puts = _test(
-    "search",
+puts = _has(
     r"\b(?:add|adding|apply|append|change|configure|copy|create|edit|enter|execute|insert|modify|paste|put|query"
     r"|replace|run|save|set|type|update|use|write)\b",
 )
 """Whether plain text asks to use the block below it."""
 _END = Regex(r"(?<=[.!?:])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+")
 
-is_rollback = _test(
-    "match", r"(?:\d+[.)]?\s+)?(?:how to\s+)?(?:roll(?:ing)?[ -]?back|revert(?:ing)?|undo(?:ing)?|back[ -]?out)\b"
+is_rollback = _opens(
+    r"(?:\d+[.)]?\s+)?(?:how to\s+)?(?:roll(?:ing)?[ -]?back|revert(?:ing)?|undo(?:ing)?|back[ -]?out)\b"
 )
 """Whether a heading is for undoing a procedure."""
-is_procedure = _test(
-    "match",
+is_procedure = _opens(
     r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?"
     r"|(?:phase|stage|\w+ step) \d+)\b",
 )
 """Whether a heading announces instructions, such as Mitigation."""
-is_incident = _test("fullmatch", r"\W*(?:diagnos\w+|mitigations?|remediation|resolution)(?: (?:steps|and\b).*)?\W*")
+is_incident = _fits(r"\W*(?:diagnos\w+|mitigations?|remediation|resolution)(?: (?:steps|and\b).*)?\W*")
 """Whether a heading announces what to do about an alert."""
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
@@ -272,10 +264,9 @@ _EXPLAINS_WORDS = (
 )
 _LEAD, _REST = r"\W*(?:", r")(?:\s*\(.*\))?\W*"
 _EXPLAINS = Regex(_LEAD + _EXPLAINS_WORDS + _REST, re.IGNORECASE)
-is_appendix = _test("fullmatch", rf"{_LEAD}(?:common )?(?:troubleshooting|problems|issues|errors)|faq{_REST}")
+is_appendix = _fits(rf"{_LEAD}(?:common )?(?:troubleshooting|problems|issues|errors)|faq{_REST}")
 """Whether a heading is above text to look up, unless the page has nothing else, such as Troubleshooting."""
-is_reference = _test(
-    "fullmatch",
+is_reference = _fits(
     rf"{_LEAD}{_EXPLAINS_WORDS}|overview|introduction|intro|description|summary|(?:table of )?contents|contact\w*"
     rf"|notes?|about\b.*|pre-?requisites?|requirements?|system requirements|before you .*|context|severity|symptoms?"
     rf"|links|additional .*|faq|how it works{_REST}",
