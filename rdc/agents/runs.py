@@ -153,10 +153,8 @@ def _facts(step: api.Current) -> dict[str, Any]:
 
 
 def _output(path: str) -> tuple[str, int]:
-    """Return the end of a log without anything that steers a terminal, and the log's size.
-
-    Codes become spaces: without them, a secret that they cut in two would be whole again.
-    """
+    """Return the end of a log without anything that steers a terminal, and the log's size."""
+    # Codes become spaces: without them, a secret that they cut in two would be whole again.
     if not path or not Path(path).is_file():
         return "", 0
     with Path(path).open("rb") as file:

@@ -139,10 +139,8 @@ def _numbers(instances: Mapping[str, object]) -> str:
 
 
 def _passed(version: Version, state: State, record: Record) -> Iterator[str]:
-    """Yield the boxes that a run passed after a step: branches, nested ends, and boxes that only the picture has.
-
-    A move of a person passes none.
-    """
+    """Yield the boxes that a run passed after a step: branches, nested ends, and boxes that only the picture has."""
+    # A move of a person passes none.
     strings = {name: value for name, value in record["changed"].items() if not isinstance(value, int)}
     try:
         registers = ChainMap(strings, state.registers)
