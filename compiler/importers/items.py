@@ -45,12 +45,11 @@ _BARE = Regex(r"(?:and|or|examples?|optional(?:ly)?|alternatively|otherwise|inst
 _TAB = Regex(r"^[ \t]*===[!+]? *\"([^\"\n]+)\"", 8)
 
 
-class Machine:
+class Machine(Struct):
     """Where commands run: the line that opened a shell in this section, and the line of an earlier section."""
 
-    def __init__(self) -> None:
-        self.shell = 0
-        self.earlier = 0
+    shell: int = 0
+    earlier: int = 0
 
 
 class Text(Struct, frozen=True):
@@ -198,11 +197,10 @@ class Items:
     def _ask_machine(self, line: int) -> None:
         if self.machine.earlier:
             words_of_mark = f"line {self.machine.earlier} opened a shell; this command runs on this machine"
-            mark = Mark("machine", words_of_mark, line)
+            marks = (Mark("machine", words_of_mark, line),)
             text = "An earlier step opened a shell on another machine or in another program."
-            self.items.append(
-                Item("Do the next commands run on this machine?", text, replies="stop", marks=(mark,), line=line)
-            )
+            title = "Do the next commands run on this machine?"
+            self.items.append(Item(title, text, replies="stop", marks=marks, line=line))
             self.machine.earlier = 0
 
     def _expect(self, above: str, output: str, tag: str) -> None:

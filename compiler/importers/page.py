@@ -163,7 +163,6 @@ class _Builder:
         )
 
     def _sections(self, sections: Sequence[Section], title: str, *, in_rollback: bool = False) -> list[list[Part]]:
-        """Return the parts of sections side by side."""
         are_alternatives = sum(words.is_way(section.title) for section in sections) > 1
         self.ordered |= in_order(title, sections)
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
@@ -185,7 +184,6 @@ class _Builder:
         return found
 
     def _section(self, section: Section, *, in_rollback: bool) -> list[Part]:
-        """Return the parts of a section and its children."""
         if self._is_text(section):
             if any(piece.has_code or piece.info == "1" for one in every(section) for piece in one.pieces):
                 self.notes.append(Mark("text", f"the section is only text: {section.title}", section.line))
@@ -248,7 +246,6 @@ def _prose(section: Section) -> Prose:
 
 
 def _commands(parts: Sequence[Part]) -> set[int]:
-    """Return the lines of the commands in parts."""
     return {item.line for item in _items(parts) if item.is_command}
 
 

@@ -136,7 +136,6 @@ def _named(given: dict[str, Any]) -> Iterator[str]:
 
 
 def _edit(paths: Iterable[tuple[str, str]], folder: str) -> str:
-    """Return why the edit of a file is refused."""
     documents: list[str] | None = None
     for path, base in paths:
         plain = os.path.normpath(os.path.join(base, os.path.expanduser(path.removeprefix("file://"))))

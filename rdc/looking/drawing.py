@@ -187,7 +187,6 @@ def _between(table: Table, drawn: Picture) -> dict[tuple[str, str], str]:
 
 
 def _arrows(drawn: Picture) -> Iterator[Arrow]:
-    """Yield the arrows with their ids."""
     yield Arrow(START, "", drawn.entry)
     for number, arrow in enumerate(drawn.arrows):
         yield Arrow(f"arrow{number}", arrow.source, arrow.target, arrow.words)

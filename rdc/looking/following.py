@@ -148,7 +148,6 @@ class Followed(AnyRun):
         return is_new or bool(records) or before != self._problem
 
     def _show(self) -> None:
-        """Renew the view of pages."""
         reading, entry, edition = self._reading, self.entry, self._drawing.document.edition
         state, version = reading.state, self._drawing.version
         if self._problem or state is None:

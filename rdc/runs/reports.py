@@ -98,7 +98,6 @@ def _facts(run: Run, archived: str) -> Table:
 
 
 def _store_of(run: Run, archived: str) -> Store:
-    """Return the place of a run that has a journal."""
     if run.directory.endswith(".make"):
         raise UsageError(f"{run.name} is the run of a native Makefile, which keeps no journal, so it has no report")
     store = Store(run.directory, known_modes())

@@ -159,7 +159,7 @@ def _with_late(step: Section, late: Sequence[Piece]) -> Section:
 
 
 def _late(step: Section, written: Layout | None, wanted: Layout) -> Iterable[Piece]:
-    """Return the transitions of a last substep that belong to its step: in the default layout, those with ALL or ANY."""
+    """Return transitions of a last substep that belong to its step: in the default layout, those with ALL or ANY."""
     # If a document mixes both layouts, the lines below a body are in the default layout.
     if written == "after-header":
         return []
