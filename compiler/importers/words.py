@@ -117,10 +117,9 @@ _KINDS = Regex(rf"{_KIND}(?:(?:,? (?:and|or)|,|/| /) ?{_KIND})*\b(?: \w+)?\W*(?:
 _FOR = Regex(
     r"(?is)for (?!(?:th[ai][ts]|th[eo]se|now|it|each|every|all|both|the following)\b)[^,.:]+:"
     r"|(?:for|from|in|inside) an? (?![^,:]*\b(?:terminal|shell|window|tab|browser|director\w+|folder|editor)\b)"
-    r"[^,.:]+(?::|,.+)|in (?:[\w-]+ ){1,2}mode[,:].*|for (?!each|every|all\b)[^.:]+, also .*"
+    r"[^,.:]+(?::|,.+)|in (?:[\w-]+ ){1,2}mode[,:].*|for (?!each|every|all\b)[^.:]+, also .*|or\b.*"
 )
 """Matches a text that only names a case, such as `For a new cluster:`."""
-_OR = Regex(r"or\b", re.IGNORECASE)
 opens_with_condition = _opens(r"(?:if|when(?! \w+ing\b)|unless|in case)\b")
 """Whether plain text starts with a condition."""
 is_way = _has(r"\b(?:with|without|using|via)\s+\S")
@@ -305,7 +304,7 @@ def condition(text: str) -> str:
     found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
     case = next((case_of(one)[0] or _trailing(one) or one for one in found), "")
     label = _LABEL.match(text)
-    is_way = is_variant(text) or _OR.match(text) or _FOR.fullmatch(text)
+    is_way = is_variant(text) or _FOR.fullmatch(text)
     variant = text if is_way else label[1] if label and is_variant(label[1]) else ""
     is_whole = case.count("(") == case.count(")") and (" " in case or len(case) == len(text))
     return (case if is_whole else next((one for one in found if case in one), case)) or variant
