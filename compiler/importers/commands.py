@@ -1,7 +1,5 @@
 """Classify the code blocks of a page: commands to run or to show, output, and samples."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile

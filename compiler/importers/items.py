@@ -1,7 +1,5 @@
 """Turn the text, the lists and the code blocks below one heading into the items of a step."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import zip_longest
 

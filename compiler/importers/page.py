@@ -1,7 +1,5 @@
 """Import a page or a skill: sections become the steps, questions and sections of a draft."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@
 are the same for values without characters of the shell, in the places that `paste` accepts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct

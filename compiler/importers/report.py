@@ -1,7 +1,5 @@
 """The report of an import: the parts of a draft, its guesses, and the words and links of the page that it lacks."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping

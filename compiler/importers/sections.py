@@ -1,7 +1,5 @@
 """The kinds of sections of a page: steps, tasks side by side, or text around samples."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

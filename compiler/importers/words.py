@@ -1,7 +1,5 @@
 """The words of procedures in English: instructions, conditions, facts, and headings with a usual meaning."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import partial

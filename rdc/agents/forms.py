@@ -4,8 +4,6 @@ Up to 2025-11-25 the server sends the form during the call. At 2026-07-28 the ca
 client repeats it with the reply.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from mcp import MCPError

@@ -3,8 +3,6 @@
 An event that it can't read is refused, because nothing was checked. The hook helps, and nothing depends on it (A-15).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

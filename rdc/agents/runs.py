@@ -1,7 +1,5 @@
 """The runs of served documents, as the tools show and change them. Nothing is stored between two calls."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

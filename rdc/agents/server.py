@@ -1,7 +1,5 @@
 """The server: hosts call its tools over standard input and output."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 

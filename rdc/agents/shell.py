@@ -3,8 +3,6 @@
 This helps against eager agents. A shell can take a command from a variable or a script, which nothing here sees.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """`rdc check`: reports errors in documents, and fixes them on request."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The document of a page: compiled after each change, and drawn when someone looks at it."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping

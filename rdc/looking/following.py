@@ -1,7 +1,5 @@
 """A run that pages look at: its records as they come, its place, and the status that its program shows."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from threading import Lock, Thread

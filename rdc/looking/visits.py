@@ -1,7 +1,5 @@
 """The one reading of a run: each of its records becomes part of its state and of its visits, once."""
 
-from __future__ import annotations
-
 from collections import ChainMap, Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise

@@ -3,8 +3,6 @@
 A document may be hostile, so its strings are in code blocks or escaped: an editor would load images and follow links.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

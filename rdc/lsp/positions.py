@@ -1,7 +1,5 @@
 """Convert places in a document to an editor's positions, which count UTF-16 codes from 0, and back."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from itertools import zip_longest
 

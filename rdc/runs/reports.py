@@ -1,7 +1,5 @@
 """The report of a run as data, or its trace: from its own program, or from its journal. These files are untrusted."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

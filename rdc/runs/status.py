@@ -1,7 +1,5 @@
 """The runs in a folder, read from their state directories. These files are untrusted."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
