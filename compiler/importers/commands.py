@@ -104,12 +104,12 @@ _WAITS = Regex(
 )
 
 _HARM = _set("""
-apply autoremove bump clean cleanup comment cordon dd decommission defrag del delete demote deploy deprovision
-deregister destroy detach disable down drain drop erase evict failover fdisk flush flushall flushdb groupdel halt
-iptables kill killall mask merge migrate mkfs mongorestore parted passwd patch pkill poweroff promote prune publish
-purge push quarantine rebase reboot recreate release reload remove replace rerun reset restart restore revoke rm rmdir
-rollback rollout scale shred shutdown stop switchover terminate truncate undo uninstall unlink unregister upgrade
-upload userdel usermod wipe wipefs
+apply autoremove bump cherrypick clean cleanup comment cordon dd decommission defrag del delete demote deploy
+deprovision deregister destroy detach disable down drain drop erase evict failover fdisk flush flushall flushdb
+groupdel halt iptables kill killall mask merge migrate mkfs mongorestore parted passwd patch pkill poweroff promote
+prune publish purge push quarantine rebase reboot recreate release reload remove replace rerun reset restart restore
+revoke rm rmdir rollback rollout scale shred shutdown stop switchover terminate truncate undo uninstall unlink
+unregister upgrade upload userdel usermod wipe wipefs
 """)
 _HARM_FLAG = Regex(
     r"--(?:delete|force|prune|purge|hard|remove|restart|stop)(?:-.*)?|-(?:delete|XDELETE|XPOST|XPUT|XPATCH)|mkfs.*"

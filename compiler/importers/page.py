@@ -166,11 +166,12 @@ class _Builder:
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
         is_unordered = are_unordered(title, having)
+        is_list = are_unordered(title, [one for one, parts in zip(sections, found, strict=True) if _commands(parts)])
         for section, parts in zip(sections, found, strict=True):
             is_way = are_alternatives and words.is_way(section.title)
             is_manual = words.is_manual(section.title) and not words.is_variant(section.title)
             is_manual &= section.line not in self.ordered
-            if is_manual or (is_unordered and words.is_manual(title)):
+            if is_manual or (is_list and words.is_manual(title)):
                 self.manual |= _commands(parts)
             is_task = is_unordered and not (words.is_ordered(section.title) or words.is_stage(section.title))
             if is_task or is_way:

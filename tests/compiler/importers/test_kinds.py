@@ -217,3 +217,29 @@ def test_a_step_with_a_word_before_its_number_is_a_step() -> None:
 def test_a_name_that_starts_like_a_verb_is_no_instruction() -> None:
     items = "1. `wait_for_tea` is on now.\n2. Old cups are blue.\n"
     assert draft(f"{RUN}{block('true')}## New\n\n{items}").titles == ["Part"]
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("When baking for guests:", "baking for guests"),
+        ("If no cup (blue, red) is left, do this:", "no cup (blue, red) is left"),
+    ],
+)
+def test_a_list_for_a_case_asks_with_the_whole_case(text: str, question: str) -> None:
+    made = draft(f"{RUN}{text}\n\n1. Open it.\n2. Close it.\n")
+    assert [one for one in made.titles if "apply" in one] == [f"Does this apply: {question}?"]
+
+
+def test_what_a_person_will_see_is_no_task() -> None:
+    assert draft(f"{RUN}{block('true')}Now you will see that the cup is full.\n").titles == ["Part"]
+
+
+def test_a_list_of_reasons_is_text() -> None:
+    items = "1. **Start** with tea.\n2. **Use** of milk.\n"
+    assert draft(f"{RUN}{block('true')}It has two advantages:\n\n{items}").titles == ["Part"]
+
+
+def test_options_with_shown_commands_have_no_order() -> None:
+    options = "".join(f"## Cup size {n}\n\nSome text.\n\n{block(f'bake --size [{n}]')}" for n in range(3))
+    assert "for reference" in refusal(f"# Baking options\n\n{options}")
