@@ -16,6 +16,7 @@ _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
 _ASKS_TO_RUN = Regex(r"\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b", 2)
 _BY_MEANS = Regex(r"\b(?:using|with|via|by):?\s+`", 2)
 _IF = Regex(r"^(?:if|when)\s+(?=[^,]*$)", 2)
+_THEN = Regex(r"^(\S+ \S+.*?),? you (?:can|may|should)\b.*", 2)
 _ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
 _FORBIDS = Regex(r"\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`", 2)
 _EXPLAINED = Regex(r"`[^`\n]+` (?:also )?[a-z]+s\b")
@@ -153,7 +154,9 @@ class Items:
             is_elsewhere = any(map(words.names_machine, near))
             questions = [guard(case, above, line, subject=title)] if case else []
             questions += [machine_question(line, "" if case else above)] if is_elsewhere else []
-            harms = [_harm_question(title, harm, line)] if harm else []
+            start = block.code.find(block.harm[0]) if block.harm else 0
+            about = summary_of(block.code[start:]) if title == summary_of(block.code) else title
+            harms = [_harm_question(about, harm, line)] if harm else []
             questions = [joined(questions[0], harms[0])] if harms and len(questions) == 1 else questions + harms
             holds = not _BARE.fullmatch(case) if case else harm and not block.harm
             question = len(self.items) if holds else question
@@ -393,7 +396,7 @@ def _asking(text: str) -> str:
 def guard(case: str, text: str, line: int, skips: int = 1, subject: str = "") -> Item:
     """Return the question whether a condition holds, which skips the items below it otherwise."""
     mark = Mark("condition", "the command has a condition", line)
-    case = _IF.sub("", case)
+    case = _THEN.sub(r"\1", _IF.sub("", case))
     is_in_text = text and (len(case) > _LONGEST_CASE or _EXAMPLE.match(case))
     case = f"{case.rstrip(' :')}: {_inner(subject)}" if subject and _BARE.fullmatch(case) else case
     title = f"Do this now: {_inner(subject)}?" if subject and is_in_text else f"Does this apply: {markup.cut(case)}?"

@@ -243,3 +243,13 @@ def test_a_list_of_reasons_is_text() -> None:
 def test_options_with_shown_commands_have_no_order() -> None:
     options = "".join(f"## Cup size {n}\n\nSome text.\n\n{block(f'bake --size [{n}]')}" for n in range(3))
     assert "for reference" in refusal(f"# Baking options\n\n{options}")
+
+
+def test_a_question_about_harm_names_the_command_that_does_it() -> None:
+    made = draft(f"{RUN}{block('true')}{block('gh run list')}{block('gh pr list' + chr(10) + 'gh run rerun 1')}")
+    assert made.titles[2:] == ["Do this now: run gh run rerun?", "Run gh pr list"]
+
+
+def test_a_condition_without_a_comma_ends_above_what_to_do() -> None:
+    made = draft(f"{RUN}{block('true')}If you have a cup you can also run this:\n\n{block('uptime')}")
+    assert "Does this apply: you have a cup?" in made.titles
