@@ -49,6 +49,9 @@ interpreters.put_first()
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# Some containers set this; it is one more way to begin, for which each process that forks would load everything again.
+os.environ.pop("PYTHONUNBUFFERED", None)
+
 # `rdc build` approves nothing where this is set; the tests that mean that set it themselves.
 os.environ.pop("CI", None)
 

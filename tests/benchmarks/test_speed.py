@@ -58,7 +58,7 @@ def agreeable(measure: Callable[[], list[Figure]]) -> None:
 
 @installed
 def test_a_page_is_ready_soon() -> None:
-    agreeable(lambda: looking(records=1_000, steps=20, rounds=5, limit=GENEROSITY))
+    agreeable(lambda: looking(records=1_000, steps=20, rounds=2, limit=GENEROSITY))
 
 
 @pytest.mark.soak
@@ -121,6 +121,7 @@ def test_the_rules_that_are_proved_need_both_tiers(tmp_path: Path) -> None:
     assert max(len(proof.visits) for proof in proofs) > 100
 
 
+@pytest.mark.soak
 @installed
 def test_a_cold_start_stays_near_its_limit() -> None:
     agreeable(lambda: starting(rounds=1, generosity=GENEROSITY))

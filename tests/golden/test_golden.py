@@ -166,7 +166,7 @@ def test_there_are_examples_enough() -> None:
 
 def test_sources_prove_them(request: pytest.FixtureRequest) -> None:
     whole = request.config.getoption("whole")
-    files = sorted(str(path) for suffix in SUFFIXES for path in emitted().rglob(f"*{suffix}"))[:: 1 if whole else 3]
+    files = sorted(str(path) for suffix in SUFFIXES for path in emitted().rglob(f"*{suffix}"))[:: 1 if whole else 7]
     result = call("verify", *files, cwd=ROOT)
     lines = result.out.splitlines()
     assert result.code == 0, [line for line in lines if "what rdc" not in line]
@@ -195,7 +195,7 @@ for path in sys.argv[1:]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 def test_every_python_compiles_them(version: str) -> None:
     """DBOS needs a newer Python than the oldest one."""
     python = interpreter(version)

@@ -162,8 +162,8 @@ def release(folder: Path) -> tuple[int, str]:
 
 
 @pytest.fixture(scope="module")
-def released() -> Path:
-    """A repository with a version and the release that was made of it, once for all tests."""
+def tagged() -> Path:
+    """A repository with a version, once for all tests."""
 
     def make(folder: Path) -> None:
         tree = folder / "rdc"
@@ -171,6 +171,17 @@ def released() -> Path:
         (tree / "CHANGELOG.md").write_text(f"# Changelog\n\n{SECTION}", encoding="utf-8")
         commit_all(tree)
         git(tree, "tag", f"v{__version__}")
+
+    return shared("tagged", make) / "rdc"
+
+
+@pytest.fixture(scope="module")
+def released(tagged: Path) -> Path:
+    """The repository with the release that was made of it."""
+
+    def make(folder: Path) -> None:
+        tree = folder / "rdc"
+        git(folder, "clone", "--quiet", tagged, tree.name)
         code, output = release(tree)
         assert code == 0, output
         (folder / "output").write_text(output, encoding="utf-8")
@@ -179,8 +190,8 @@ def released() -> Path:
 
 
 @pytest.fixture
-def clone(released: Path, tmp_path: Path) -> Path:
-    git(tmp_path, "clone", "--quiet", released, "again")
+def clone(tagged: Path, tmp_path: Path) -> Path:
+    git(tmp_path, "clone", "--quiet", tagged, "again")
     return tmp_path / "again"
 
 

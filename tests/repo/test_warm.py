@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from tests.support import interpreters, warm
 from tests.support.makefiles import Place
-from tests.support.process import is_gone, wait_until
+from tests.support.process import Screen, is_gone, wait_until
 from tests.support.warm.codes import LONG, RUNTIME
 
 pytestmark = pytest.mark.process
@@ -53,10 +54,10 @@ def begun(words: list[str], cwd: Path, env: dict[str, str], text: bytes) -> tupl
 
 @pytest.mark.parametrize(("option", "ends"), [*(([], end) for end in ENDS.values()), *((["-S"], end) for end in FEW)])
 def test_a_program_cannot_tell_the_difference(option: list[str], ends: str, tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text(SCRIPT + ends, encoding="utf-8")
+    (tmp_path / "a.py").write_text(SCRIPT.replace("sys.path[0]", "sys.path") + ends, encoding="utf-8")
     (tmp_path / "in").mkdir()
     words = [sys.executable, *option, str(tmp_path / "a.py"), "b", "c d"]
-    env = {"PATH": os.environ["PATH"], "PYTHONUTF8": "1", "RDC_A": "é"}
+    env = {"PATH": os.environ["PATH"], "PYTHONUTF8": "1", "RDC_A": "é", "PYTHONPATH": str(tmp_path / "in")}
     warm.run(words, cwd=tmp_path, env=env)  # so that the limit is of this process, and not of the one that forks
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))
@@ -69,6 +70,7 @@ def test_a_program_cannot_tell_the_difference(option: list[str], ends: str, tmp_
     assert b"__main__" in done.stdout
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("ends", FEW)
 @pytest.mark.parametrize("text", [FILL + SCRIPT, LONGER], ids=["one part", "two parts"])
 def test_a_long_script_cannot_tell_whether_it_was_compiled_before(text: str, ends: str, tmp_path: Path) -> None:
@@ -115,6 +117,7 @@ exec(Checked().get_code())
 """
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("ends", FEW)
 @pytest.mark.parametrize("fill", ["", FILL], ids=["short", "long"])
 def test_a_program_cannot_tell_whether_its_runtime_was_compiled_before(fill: str, ends: str, tmp_path: Path) -> None:
@@ -171,6 +174,7 @@ def test_rdc_is_that_of_a_process(tmp_path: Path) -> None:
     assert done.returncode == 1
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("command", "shows"), [("status", b"Is it up?"), ("report", b"WAITING")])
 def test_a_run_that_rdc_asks_is_that_of_a_process(command: str, shows: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text("# A\n\n## 1. Is it up?\n\n- YES: COMPLETE\n- NO: STOP\n", encoding="utf-8")
@@ -231,3 +235,39 @@ def test_a_caller_that_is_killed_takes_its_program_along(tmp_path: Path) -> None
         assert program != process.pid
         process.kill()
     wait_until(lambda: is_gone(program))
+
+
+def test_a_program_that_goes_on_is_that_of_a_process(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import sys\nprint('on', flush=True)\nsys.stdin.read()\nsys.exit(3)\n")
+    ended = warm.start([sys.executable, "a.py"], cwd=tmp_path, env=at_home())
+    assert ended.communicate(timeout=30) == ("on\n", "")
+    assert (ended.returncode, ended.poll(), is_gone(ended.pid)) == (3, 3, True)
+    (tmp_path / "a.py").write_text("import time\nprint('on', flush=True)\ntime.sleep(60)\n")
+    goes_on = warm.start([sys.executable, "a.py"], cwd=tmp_path, env=at_home())
+    assert goes_on.stdout
+    assert (goes_on.stdout.readline(), goes_on.poll()) == ("on\n", None)
+    with pytest.raises(subprocess.TimeoutExpired):
+        goes_on.wait(0.05)
+    goes_on.kill()
+    assert goes_on.wait(30) == -signal.SIGKILL
+
+
+def test_a_program_at_a_terminal_is_that_of_a_process(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(
+        "import os, sys\n"
+        "print(*(os.isatty(n) for n in range(3)), sys.stdout.line_buffering, os.getsid(0) == os.getpid())\n"
+        "print(input('a? '), os.ttyname(0) == os.ttyname(2), open('/dev/tty').isatty())\n"
+    )
+    screen = Screen([sys.executable, "a.py"], tmp_path, at_home())
+    screen.expect("True True True True True\n")
+    screen.expect(r"a\? ")
+    screen.type("yes\n")
+    screen.expect("yes True True\n")
+    assert screen.close() == 0
+
+
+def test_a_program_with_a_log_leads_a_group(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import os, sys\nprint(os.getpgrp() == os.getpid(), file=sys.stderr)\n")
+    (tmp_path / "log").write_text("before\n")
+    assert warm.start([sys.executable, "a.py"], cwd=tmp_path, env=at_home(), log=tmp_path / "log").wait(30) == 0
+    assert (tmp_path / "log").read_text() == "before\nTrue\n"

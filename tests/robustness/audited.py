@@ -42,6 +42,7 @@ def watch(record: list[list[object]]) -> None:
 
 def main() -> None:
     """Run rdc in this process."""
+    sys.dont_write_bytecode = True  # what rdc imports late is no output
     audit = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     del sys.argv[1]
     sys.argv[0] = "rdc"

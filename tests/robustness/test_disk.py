@@ -13,13 +13,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.robustness.forked import CommandResult
-from tests.robustness.places import FLOW, PATIENCE, Place, end_of, environment, run_words
+from tests.robustness.places import FLOW, Place, end_of, run_words
 from tests.support.cli import GOOD, call
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
@@ -28,20 +27,13 @@ STATE = re.escape(".rdc/main")
 
 
 def limited(place: Place, size: int, *words: str) -> CommandResult:
-    """Call the program where no file can be larger; of bytecode Python would keep what fits, and fail on it later."""
-    limits = (size, resource.RLIM_INFINITY)
-    done = subprocess.run(
-        [*place.command, *words],
-        cwd=place.folder,
-        env={**environment(), "PYTHONDONTWRITEBYTECODE": "1"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=PATIENCE,
-        check=False,
-        encoding="utf-8",
-        preexec_fn=partial(resource.setrlimit, resource.RLIMIT_FSIZE, limits),
-    )
-    return CommandResult(done.returncode, done.stdout, done.stderr)
+    """Call the program where no file can be larger: it has the limits of this process."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        return place.call(*words)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def goes_on_as_told(place: Place, refused: CommandResult) -> None:

@@ -23,13 +23,14 @@ from rdc.cli import main
 from rdc.documents import git as revision
 from tests.conftest import ROOT
 from tests.robustness.hostile import MAIN, write_modules, write_project
+from tests.support import warm
 from tests.support.interpreters import ENDS, end_of_support
 
 pytestmark = pytest.mark.process
 
 LIMIT = 30.0
 STRACE = shutil.which("strace")
-RDC = [sys.executable, "-P", "-m", "rdc"]
+RDC = [sys.executable, "-m", "rdc"]
 AUDITED = [sys.executable, str(Path(__file__).with_name("audited.py"))]
 
 # The words of each command, and the file that it may write. A new command of rdc is a line here.
@@ -77,24 +78,25 @@ class Hostile(NamedTuple):
             (self.folder / name).mkdir(exist_ok=True)
         environ = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTHON", "RDC_"))}
         own = {"HOME": "home", "XDG_CACHE_HOME": "cache", "TMPDIR": "temporary"}
-        return {
-            **environ,
-            **{name: str(self.folder / path) for name, path in own.items()},
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
+        return {**environ, **{name: str(self.folder / path) for name, path in own.items()}}
+
+    def forked(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """Run rdc, or the script that records what it does, like `run`; its modules are loaded before."""
+        return self._looked_at(warm.run(command, cwd=self.root, env=self.environment, timeout=LIMIT, loads="rdc"))
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a command in the project, and see that nothing left its mark and that rdc keeps no cache."""
-        done = subprocess.run(
-            command,
-            cwd=self.root,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=LIMIT,
-            check=False,
-            encoding="utf-8",
-        )
+        environment = {**self.environment, "PYTHONDONTWRITEBYTECODE": "1"}
+        return self._looked_at(
+            subprocess.run(
+                command, cwd=self.root, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                timeout=LIMIT, check=False,
+            )
+        )  # fmt: skip
+
+    def _looked_at(self, ended: subprocess.CompletedProcess[bytes]) -> subprocess.CompletedProcess[str]:
+        texts = ended.stdout.decode(), ended.stderr.decode()
+        done = subprocess.CompletedProcess(ended.args, ended.returncode, *texts)
         assert "Traceback" not in done.stderr
         assert "internal error" not in done.stderr
         assert list(self.folder.rglob("*PWNED*.runbook.md")) == list(self.root.glob("$(touch PWNED-10).runbook.md"))
@@ -161,7 +163,7 @@ def wrong(project: Hostile, events: list[list[str]], output: str = "") -> list[l
 def audited(project: Hostile, *words: str) -> tuple[subprocess.CompletedProcess[str], list[list[str]]]:
     """What came of a command, and what Python has seen of it."""
     record = project.folder / "record"
-    done = project.run(*AUDITED, str(record), *words)
+    done = project.forked(*AUDITED, str(record), *words)
     return done, [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
 
 
@@ -177,14 +179,14 @@ def is_innocent(command: str, name: str) -> bool:
 CALL = re.compile(r'^\d+ +(execve|execveat|open|openat|openat2|creat)\((?:AT_FDCWD, |\d+, )?"([^"]*)", (.*)\) += (\d+)')
 
 
-@pytest.mark.share(5)
+@pytest.mark.share(6)
 @pytest.mark.skipif(not STRACE, reason="strace is not here")
 @pytest.mark.parametrize("name", ["check", "compile-github", "test", "trace-all", "graph-svg", "diff-svg"])
 def test_no_system_call_runs_or_reads_what_it_should_not(name: str, project: Hostile) -> None:
     words, output = COMMANDS[name]
     if name.endswith("svg"):  # fontconfig keeps beside the fonts of the system what it learns when it first sees them
-        assert_well(project.run(*RDC, *words), name)
-    done, calls = traced(project, *RDC, *words)
+        assert_well(project.forked(*RDC, *words), name)
+    done, calls = traced(project, sys.executable, "-P", "-m", "rdc", *words)
     assert_well(done, name)
     programs = set()
     for kind, path, rest in calls:
@@ -269,7 +271,7 @@ def test_a_document_that_the_user_names_may_lie_anywhere_and_what_it_includes_li
     secret = baited.folder / "outside" / "secret.runbook.md"
     secret.write_text(f"## 1. Include\n\n- ../project/{MAIN}\n", encoding="utf-8")
     (baited.root / MAIN).write_text("## 1. Do\n\n```bash\ntrue\n```\n", encoding="utf-8")
-    done = baited.run(*RDC, "check", "link.runbook.md")
+    done = baited.forked(*RDC, "check", "link.runbook.md")
     assert (done.returncode, "RD302" in done.stdout + done.stderr) == (1, True)
 
 
@@ -278,7 +280,7 @@ def test_a_document_that_the_user_names_may_lie_anywhere_and_what_it_includes_li
 def test_a_document_that_is_no_file_is_refused_at_once(name: str, baited: Hostile) -> None:
     file = f"{name}.runbook.md"
     for words in (["check", file], ["compile", file, "--to", "json", "-o", "-"], ["diff", file, file]):
-        done = baited.run(*RDC, *words)
+        done = baited.forked(*RDC, *words)
         assert done.returncode in {1, 2}
         assert re.search(f"RD001|cannot read {file}", done.stdout + done.stderr)
 
@@ -334,14 +336,17 @@ def starters() -> Iterator[tuple[str, list[str]]]:
         yield "rdc", [str(script)]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
+@pytest.mark.parametrize("names", [("graph-svg",), ("compile-github", "diff-revision")], ids=["drawing", "others"])
 @pytest.mark.parametrize("starter", [words for _, words in starters()], ids=[name for name, _ in starters()])
-def test_no_module_is_taken_from_the_folder_of_the_document(starter: list[str], tmp_path: Path) -> None:
+def test_no_module_is_taken_from_the_folder_of_the_document(
+    starter: list[str], names: tuple[str, ...], tmp_path: Path
+) -> None:
     project = Hostile(tmp_path)
     project.root.mkdir()
     write_project(project.root)
     write_modules(project.root)
-    for name in ("compile-github", "graph-svg", "diff-revision"):
+    for name in names:
         assert_well(project.run(*starter, *COMMANDS[name][0]), name)
     targets = project.run(*starter, "targets")
     assert (targets.returncode, "evil" in targets.stdout) == (0, False)
@@ -405,7 +410,10 @@ def test_a_generated_program_keeps_the_modules_of_a_python_that_looks_nowhere_el
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("starter", [words for _, words in starters()], ids=[name for name, _ in starters()])
+@pytest.mark.share(2)
+@pytest.mark.parametrize(
+    "starter", [words for _, words in starters()][::-1], ids=[name for name, _ in starters()][::-1]
+)
 def test_a_run_in_place_imports_nothing_that_lies_beside_the_document(starter: list[str], tmp_path: Path) -> None:
     (tmp_path / "deploy.runbook.md").write_text("## 1. Build\n\n```bash\ntrue\n```\n", encoding="utf-8")
     write_namesakes(tmp_path, imported_for_modules(sys.executable))

@@ -182,6 +182,7 @@ def test_hostile_items_and_replies_are_only_text(tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_of_two_answers_to_an_item_one_wins_even_if_killed(tmp_path: Path, seed: int) -> None:
     place, moments = waiting(tmp_path), random.Random(seed)

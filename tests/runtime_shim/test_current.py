@@ -296,8 +296,9 @@ def test_a_gate_is_approved_only_at_its_place(tmp_path: Path) -> None:
     assert place.run("approve", "--gate", "1", "--at", "0:1").code == 0
 
 
-def test_two_calls_with_one_place_run_a_step_once(tmp_path: Path) -> None:
-    for number in range(20):
+@pytest.mark.parametrize("rounds", [4, pytest.param(20, marks=pytest.mark.soak)])
+def test_two_calls_with_one_place_run_a_step_once(rounds: int, tmp_path: Path) -> None:
+    for number in range(rounds):
         folder = tmp_path / str(number)
         folder.mkdir()
         place = Place(folder, DEPLOY)

@@ -78,7 +78,7 @@ def test_step_that_cannot_be_recorded_is_the_last(tmp_path: Path) -> None:
     (tmp_path / "log").unlink()
     limit = len(lines[0]) + len(lines[1]) + 40  # some way into the outcome of the first step
     place.script.write_text(text.replace("LIMIT\n", size % (limit, limit)))
-    result = place.run("run", PYTHONDONTWRITEBYTECODE="1")  # of that it would keep what fits, and fail on it later
+    result = place.run("run")
     assert result.code == 2, result.err
     assert re.fullmatch(
         r"rdc: error: 1 Work ended with PASS, but this could not be recorded \(.*journal: cannot record: "
@@ -99,7 +99,7 @@ def test_answer_that_cannot_be_recorded_is_to_be_given_again(tmp_path: Path) -> 
     script = place.script.read_text()
     limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\nPROGRAM ="
     place.script.write_text(script.replace("PROGRAM =", limit, 1))
-    result = place.run("answer", "2", "no", PYTHONDONTWRITEBYTECODE="1")
+    result = place.run("answer", "2", "no")
     assert result.code == 2
     assert "2 Review ended with FAIL, but this could not be recorded" in result.last
     assert result.last.endswith("deploy.py answer 2 fail")

@@ -132,13 +132,14 @@ def test_a_pause_does_not_apply_after_goto(tmp_path: Path) -> None:
     kill(again)
 
 
-def test_goto_that_is_killed_at_any_time_has_moved_the_run_or_not(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [6, pytest.param(12, marks=pytest.mark.soak)])
+def test_goto_that_is_killed_at_any_time_has_moved_the_run_or_not(times: int, tmp_path: Path) -> None:
     place = waiting(tmp_path)
     began = time.monotonic()
     assert place.start("goto", "1").wait() == 0
     whole = time.monotonic() - began  # on a busy machine a process takes long to start
     moments, moves = random.Random(3), 1
-    for _ in range(12):
+    for _ in range(times):
         target = moments.choice("1234")
         process = place.start("goto", target)
         time.sleep(moments.uniform(0.1, 2) * whole)

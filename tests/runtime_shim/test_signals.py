@@ -169,14 +169,22 @@ def test_no_key_is_heard_where_none_came(tmp_path: Path) -> None:
         os.killpg(int(place.wait_for("pid")), 0)
 
 
+def ignoring(place: Place, number: int) -> subprocess.Popen[str]:
+    """A run in an interpreter that begins while a signal is ignored."""
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-S", str(place.script), "run"], cwd=place.path, env=place.environment(), text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+    finally:
+        signal.signal(number, before)
+
+
 def test_ignored_hangup_stays_ignored(tmp_path: Path) -> None:
     command = "echo ready > ready; until test -e go; do sleep 0.02; done; kill -HUP $$; echo survived > survived"
     place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
-    try:
-        runner = place.start("run")
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    runner = ignoring(place, signal.SIGHUP)  # as nohup does
     place.wait_for("ready")
     runner.send_signal(signal.SIGHUP)
     (tmp_path / "go").touch()
@@ -382,11 +390,7 @@ def test_signal_that_was_ignored_on_entry_ends_nothing(tmp_path: Path, name: str
     command = "echo ready > ready; until test -e go; do sleep 0.02; done"
     place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
     number = getattr(signal, f"SIG{name}")
-    before = signal.signal(number, signal.SIG_IGN)
-    try:
-        runner = place.start("run")
-    finally:
-        signal.signal(number, before)
+    runner = ignoring(place, number)
     place.wait_for("ready")
     runner.send_signal(number)
     time.sleep(0.1)

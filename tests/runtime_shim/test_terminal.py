@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import time
@@ -164,9 +163,7 @@ def test_hangup_of_the_terminal(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("echo $$ > pid; echo ready > ready; sleep 1000", "COMPLETE")}))
     terminal = screen(place, "run")
     place.wait_for("ready")
-    os.close(terminal._terminal)
-    _, status = os.waitpid(terminal.pid, 0)
-    assert os.waitstatus_to_exitcode(status) == 130
+    assert terminal.hang_up() == 130
     wait_until(lambda: is_gone(int(place.text("pid"))), 5)
 
 

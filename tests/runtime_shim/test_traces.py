@@ -36,11 +36,13 @@ from runtime_shim.engine.session import Extension, Performer
 from runtime_shim.engine.texts import words_of
 from runtime_shim.targets.traces import SENDS_EVERY
 from tests.runtime_shim.stepspec.stages import EXECUTE, compiled
+from tests.support import warm
 from tests.support.cli import Result, call, ended, environment, fork, spawn
 from tests.support.collector import Collector, Reply, collecting, parsed, raw_spans, values
 from tests.support.interpreters import end_of_support
 from tests.support.process import ROOT, Screen, Table, wait_until
 from tests.support.runtime_programs import Compiled, agent, edge, node, program, sh
+from tests.support.warm.started import Started
 
 pytestmark = pytest.mark.process
 
@@ -194,7 +196,7 @@ def test_each_part_of_a_long_run_is_sent_while_it_works(place: Path, collector: 
 
 
 @contextmanager
-def ending(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+def ending(process: Started) -> Iterator[Started]:
     try:
         yield process
     finally:
@@ -202,13 +204,13 @@ def ending(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]
         process.wait()
 
 
-def started(place: Path, collector: Collector, *words: str) -> subprocess.Popen[bytes]:
+def started(place: Path, collector: Collector, *words: str) -> Started:
     """Start the document in its own process, which a test can kill."""
     (place / "answers").write_text("2 yes\n")
     words = words or ("run", "--answers", "answers")
     variables = environment(OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
     command = [sys.executable, "-m", "rdc", "run", "pay.runbook.md", *words]
-    return subprocess.Popen(command, cwd=place, env=variables, stderr=subprocess.DEVNULL, start_new_session=True)
+    return warm.start(command, cwd=place, env=variables)
 
 
 def test_a_killed_run_sends_the_rest_after_it_is_resumed(place: Path, collector: Collector) -> None:
@@ -357,6 +359,7 @@ def test_a_trace_that_is_not_sampled_sends_nothing(flags: str, place: Path, coll
     assert collector.tried == 0, "its caller has decided that at the start"
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "parent",
     [
@@ -425,6 +428,7 @@ WRONG_ADDRESSES = [
 ]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("address", WRONG_ADDRESSES)
 def test_a_wrong_address_is_one_notice(address: str, place: Path) -> None:
     done = whole(place, address)
@@ -434,6 +438,7 @@ def test_a_wrong_address_is_one_notice(address: str, place: Path) -> None:
     assert done.err.splitlines()[-2:] == ["rdc: COMPLETE", notice]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("variable", "value"),
     [
@@ -455,6 +460,7 @@ def test_a_wrong_variable_is_one_notice_without_its_value(
     assert "hunter2" not in done.err
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", ["a b", "a:b", "kö", "Host", "content-length", "Transfer-Encoding"])
 def test_a_header_that_would_change_the_request_is_one_notice(name: str, place: Path, collector: Collector) -> None:
     done = whole(place, collector, OTEL_EXPORTER_OTLP_HEADERS=f"{name}=hunter2")
@@ -483,6 +489,7 @@ def test_a_busy_collector_is_tried_three_times(place: Path, collector: Collector
     assert done.err.splitlines()[-1] == f"rdc: traces were not sent: 127.0.0.1:{collector.port}: HTTP 503"
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("status", [300, 307, 400, 401, 404, 413, 500])
 def test_other_statuses_are_one_notice(status: int, place: Path, collector: Collector) -> None:
     collector.replies = [Reply(status)]
@@ -507,6 +514,7 @@ def test_rejected_spans_are_a_notice(place: Path, collector: Collector) -> None:
     assert done.err.splitlines()[-1] == f"rdc: traces were not sent: 127.0.0.1:{collector.port} rejected 3"
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     "reply",
     [
@@ -711,6 +719,7 @@ def test_a_step_that_runs_too_long_is_a_timeout(tmp_path: Path, collector: Colle
 # --- Python programs --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("runtime", ["bundled", "shared"])
 @pytest.mark.parametrize("which", ["oldest", "newest"])
 def test_a_program_sends_its_trace_without_rdc(runtime: str, which: str, place: Path, collector: Collector) -> None:

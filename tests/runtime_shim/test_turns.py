@@ -186,6 +186,7 @@ def test_run_survives_any_kill_of_a_process_that_answers(tmp_path: Path) -> None
     assert walk == [*["1 fail"] * (len(walk) - 1), "1 pass"]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("number", [1, 2, 3, 5, 7, 9])
 def test_run_survives_any_kill_of_a_terminal_that_lends(tmp_path: Path, number: int) -> None:
     place = Place(tmp_path, ASKING)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import pty
 import re
 import select
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +18,7 @@ from typing import Any, NamedTuple
 
 from runtime_shim.engine.signals import Signals
 from tests.support import warm
+from tests.support.warm.started import Started
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """#!/usr/bin/env python3
@@ -43,9 +41,6 @@ time.time_ns = lambda: int(time.time() * 1e9)
 """
 """The time of a program that does not wait: its pauses set the clock ahead, and so does a test (`later`)."""
 Table = dict[str, Any]
-BYTECODE = tempfile.mkdtemp(prefix="rdc-shim-")
-"""The runtime, compiled once for all processes of the tests: that takes longer than most of them run."""
-atexit.register(shutil.rmtree, BYTECODE, ignore_errors=True)
 
 
 def shell(command: str, good: str, bad: str = "STOP", **more: object) -> Table:
@@ -144,15 +139,13 @@ class Place:
 
     def environment(self, **more: str) -> dict[str, str]:
         inherited = {key: value for key, value in os.environ.items() if not key.startswith("RDC_")}
-        cached = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": BYTECODE}
-        return {**inherited, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **cached, **more}
+        return {**inherited, "PYTHONPATH": str(ROOT), **more}
 
-    def start(self, *words: str, cwd: Path | None = None, **more: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-S", str(self.script), *words],
-            cwd=cwd or self.path, env=self.environment(**more), text=True, encoding="utf-8",
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+    def start(self, *words: str, cwd: Path | None = None, **more: str) -> Started:
+        environment = self.environment(**more)
+        loads = "runtime_shim" if environment["PYTHONPATH"] else ""
+        command = [sys.executable, "-S", str(self.script), *words]
+        return warm.start(command, cwd=cwd or self.path, env=environment, loads=loads)
 
     def run(self, *words: str, cwd: Path | None = None, **more: str) -> Result:
         command = [sys.executable, "-S", str(self.script), *words]
@@ -212,7 +205,7 @@ def held_back() -> Iterator[Signals]:
         signal.pthread_sigmask(signal.SIG_SETMASK, signals.before)
 
 
-def kill(process: subprocess.Popen[str]) -> None:
+def kill(process: subprocess.Popen[str] | Started) -> None:
     """End a runner at once; its command may live on, and with it the other ends of the pipes."""
     process.kill()
     process.wait(20)
@@ -237,6 +230,15 @@ class Screen:
     def __init__(self, words: list[str], cwd: Path, environment: dict[str, str]) -> None:
         self.seen = ""
         self._at = 0
+        self._forked: Started | None = None
+        if words[0] == sys.executable or words[0].endswith(".py"):
+            rest = [word for word in words if word not in {sys.executable, "-S"}]
+            command = [sys.executable, *["-S"][: rest[0] != "-m"], *rest]
+            self._terminal, theirs = pty.openpty()
+            self._forked = warm.start(command, cwd=cwd, env=environment, loads="runtime_shim", terminal=theirs)
+            os.close(theirs)
+            self.pid = self._forked.pid
+            return
         self.pid, self._terminal = pty.fork()
         if not self.pid:
             os.chdir(cwd)
@@ -263,9 +265,12 @@ class Screen:
         deadline = time.monotonic() + 15
         while self._read(deadline - time.monotonic()):
             assert time.monotonic() < deadline, f"the process does not end: {self.seen!r}"
-        _, status = os.waitpid(self.pid, 0)
+        return self.hang_up()
+
+    def hang_up(self) -> int:
+        """Close the terminal and return the exit code."""
         os.close(self._terminal)
-        return os.waitstatus_to_exitcode(status)
+        return self._forked.wait(15) if self._forked else os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
     def _read(self, seconds: float) -> bool:
         if not select.select([self._terminal], [], [], max(seconds, 0))[0]:

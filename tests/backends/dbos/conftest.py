@@ -14,13 +14,9 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 
 from benchmarks.workers.fleet import Fleet, until
-from benchmarks.workers.nursery import Nursery
 from tests.backends.dbos.documents import ASKS, RETRIES, WORK
 from tests.backends.dbos.fleet import WarmFleet
 from tests.support import once as shared
-
-EACH = pytest.mark.parametrize("database", ["sqlite", "postgresql"], indirect=True)
-"""Marks a test that uses each database, also where PostgreSQL is left to `make soak`."""
 
 
 @pytest.fixture(scope="session")
@@ -43,30 +39,24 @@ def postgres_database(postgres: str, tmp_path: Path) -> str:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of a new database, of each kind; a test can ask for PostgreSQL each time (`EACH`)."""
+    """The address of a new database; PostgreSQL is left to `make soak`, but for the test that asks for it."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/runs.sqlite"
     found: str = request.getfixturevalue("postgres_database")
     return found
 
 
-@pytest.fixture(scope="session")
-def nursery() -> Iterator[Nursery]:
-    with Nursery() as found:
-        yield found
-
-
 @pytest.fixture
-def fleet(tmp_path: Path, database: str, nursery: Nursery) -> Iterator[Fleet]:
+def fleet(tmp_path: Path, database: str) -> Iterator[Fleet]:
     """A folder for a program and its workers, with a new database of each kind."""
-    with WarmFleet(tmp_path, database, nursery) as found:
+    with WarmFleet(tmp_path, database) as found:
         yield found
 
 
 @pytest.fixture
-def sqlite_fleet(tmp_path: Path, nursery: Nursery) -> Iterator[Fleet]:
+def sqlite_fleet(tmp_path: Path) -> Iterator[Fleet]:
     """The same with a SQLite file, for what has nothing to do with the database."""
-    with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/runs.sqlite", nursery) as found:
+    with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/runs.sqlite") as found:
         yield found
 
 
@@ -116,8 +106,8 @@ def start_a_run(folder: Path) -> None:
 
 
 @pytest.fixture
-def words(tmp_path: Path, nursery: Nursery) -> Iterator[Fleet]:
-    with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/none.sqlite", nursery) as fleet:
+def words(tmp_path: Path) -> Iterator[Fleet]:
+    with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/none.sqlite") as fleet:
         fleet.script = shared.shared("a-program", compile_questions) / "worker.py"
         yield fleet
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.workers.fleet import CommandResult, Fleet
+from benchmarks.workers.nursery import Process
 from tests.support import warm
 
 
 class WarmFleet(Fleet):
-    """A program for workers; its workers are real processes, its commands are forked from one that has loaded it."""
+    """A program for workers; they are forked from a process that has loaded DBOS, and its commands from another one."""
+
+    def _process(self, words: list[str], folder: Path, log: Path, environment: Mapping[str, str]) -> Process:
+        return warm.start([sys.executable, *words], cwd=folder, env=environment, loads="dbos", log=log)
 
     def run(
         self, command: list[str], folder: Path, environment: Mapping[str, str], given: bytes = b""

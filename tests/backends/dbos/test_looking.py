@@ -11,7 +11,6 @@ import pytest
 
 from benchmarks.workers.fleet import Fleet
 from rdc.looking.database import NOT_SERVED, Worker, WorkerRuns
-from tests.backends.dbos.conftest import EACH
 from tests.backends.dbos.documents import ASKS
 from tests.support.cli import call
 from tests.support.looking import Client, process_of, serving_runs
@@ -92,8 +91,7 @@ def test_a_run_without_a_worker_is_shown(queued: Fleet, monkeypatch: pytest.Monk
         assert client.ask("/api/runs").json["chosen"] == "r1"
 
 
-@EACH
-def test_each_database_has_the_runs(fleet: Fleet, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_database_has_the_runs(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     fleet.compile(ASKS)
     fleet.worker()
     fleet.start("r1")

@@ -44,14 +44,13 @@ def started(fleet: Fleet, *rules: Rule) -> None:
 
 def state_of(fleet: Fleet, *known: str) -> dict[str, object]:
     """The status of the run, once it is in one of these states."""
-    found: dict[str, object] = {}
 
-    def is_there() -> bool:
-        found.update(json.loads(fleet.call("status", "r1", "--json").out))
-        return found["state"] in known
+    def found() -> dict[str, object] | None:
+        until(lambda: fleet.state("r1") not in ("queued", "running"))  # which asks the database without a process
+        facts: dict[str, object] = json.loads(fleet.call("status", "r1", "--json").out)
+        return facts if facts["state"] in known else None
 
-    until(is_there)
-    return found
+    return until(found) or {}
 
 
 def test_a_jump_is_refused_and_an_override_is_kept(sqlite_fleet: Fleet) -> None:

@@ -30,7 +30,7 @@ def either(request: pytest.FixtureRequest) -> Iterator[Fleet]:
         yield request.getfixturevalue("serving")
         return
     folder = request.getfixturevalue("tmp_path")
-    with WarmFleet(folder, request.getfixturevalue("postgres_database"), request.getfixturevalue("nursery")) as fleet:
+    with WarmFleet(folder, request.getfixturevalue("postgres_database")) as fleet:
         fleet.compile(WORK)
         fleet.worker()
         yield fleet

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import warm
 from tests.support.process import CLOCK
 from tests.support.specifications import Place, compiled_to
 
@@ -57,10 +57,8 @@ class Interrupted(Place):
 
     def ended(self, number: int, is_due: Callable[[], bool], *words: str) -> int:
         """Send a signal to a call once something is so; return its exit code."""
-        process = subprocess.Popen(
-            [sys.executable, str(self._file), *words], cwd=self.folder, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        command = [sys.executable, str(self._file), *words]
+        process = warm.start(command, cwd=self.folder, env=os.environ, loads="runtime_shim")
         deadline = time.monotonic() + 20
         while not is_due():
             assert process.poll() is None

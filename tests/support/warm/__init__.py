@@ -9,10 +9,10 @@ its environment in `/proc`) begins as a real one.
 from __future__ import annotations
 
 import atexit
+import fcntl
 import json
 import os
 import resource
-import selectors
 import shlex
 import shutil
 import signal
@@ -22,8 +22,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -31,6 +31,7 @@ from typing import IO, Any
 
 from tests.support import interpreters
 from tests.support.starts import announce
+from tests.support.warm.started import Started, read
 
 SERVER = Path(__file__).with_name("server.py")
 STEPS = Path(__file__).with_name("steps.py")
@@ -90,65 +91,103 @@ def run(
         return subprocess.run(
             command, cwd=cwd, env=begins, input=input, capture_output=True, timeout=timeout, check=False
         )
-    options = tuple(word for word in command[1:2] if word == "-S")
-    begun = frozenset((name, value) for name, value in environment.items() if name.startswith(DECIDED_AT_THE_START))
-    words = command[1 + len(options) :]
-    server = _server(threading.get_ident(), options, "rdc" if words[0] == "-m" else loads, begun)
-    request = {"words": words, "cwd": str(cwd), "environment": environment, "limits": _limits(seconds)}
+    options, request, begun = _asked(command, cwd, environment, seconds)
+    server = _server(threading.get_ident(), options, "rdc" if request["words"][0] == "-m" else loads, begun)
     return server.run(request, input, timeout)
 
 
+def start(
+    words: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str], loads: str = "", terminal: int | None = None,
+    log: Path | None = None,
+) -> Started:  # fmt: skip
+    """Begin a program that `run` would fork, and go on.
+
+    There is nothing to read for it. It has pipes of its own, or a terminal with this number that it controls, or it
+    writes to the end of a file and leads a process group.
+    """
+    announce(str(words[0]))
+    options, request, begun = _asked([str(word) for word in words], cwd, dict(env), 0)
+    channel = _connected(options, "rdc" if request["words"][0] == "-m" else loads, dict(begun))
+    if terminal is not None:
+        _send(channel, {**request, "controls": True}, [terminal] * 3)
+        return Started(request["words"], channel, _number(channel))
+    if log:
+        with _given(b"") as file, log.open("ab") as output:
+            _send(channel, {**request, "leads": True}, [file.fileno(), output.fileno(), output.fileno()])
+        return Started(request["words"], channel, _number(channel))
+    (out, to_out), (err, to_err) = os.pipe(), os.pipe()
+    try:
+        with _given(b"") as file:
+            _send(channel, request, [file.fileno(), to_out, to_err])
+    finally:
+        os.close(to_out)
+        os.close(to_err)
+    return Started(request["words"], channel, _number(channel), (out, err))
+
+
+def _asked(
+    command: Sequence[str], cwd: Path, environment: Mapping[str, str], seconds: int
+) -> tuple[tuple[str, ...], dict[str, Any], frozenset[tuple[str, str]]]:
+    """The options of an interpreter, what to ask its server for, and the variables that it begins with."""
+    options = tuple(word for word in command[1:2] if word == "-S")
+    begun = frozenset(
+        (name, value)
+        for name, value in environment.items()
+        if name.startswith(DECIDED_AT_THE_START) and name != "PYTHONPATH"
+    )
+    words = [*command[1 + len(options) :]]
+    return options, {"words": words, "cwd": str(cwd), "environment": environment, "limits": _limits(seconds)}, begun
+
+
 class _Server:
-    """A process that forks for each call."""
+    """A process that forks for each call, itself a fork of one that has loaded what is needed for all workers."""
 
     def __init__(self, options: Sequence[str], loads: str, environment: Mapping[str, str]) -> None:
-        self._channel, theirs = socket.socketpair()
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(DECIDED_AT_THE_START)}
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, *options, str(SERVER), str(theirs.fileno()), interpreters.kept_code(), loads],
-                env={**inherited, **environment},
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,  # as programs have: an interpreter looks what it is. Nothing is written there
-            )
+        self._channel = _connected(options, loads, environment)
 
     def close(self) -> None:
         """End the process."""
         self._channel.close()
-        self._process.wait()
 
     def run(self, asked: Mapping[str, Any], given: bytes, timeout: float) -> subprocess.CompletedProcess[bytes]:
         """Call a program to its end."""
         deadline = time.monotonic() + timeout
-        request, words = json.dumps(asked).encode(), asked["words"]
+        words, output = asked["words"], (bytearray(), bytearray())
         with _given(given) as file, ExitStack() as stack:
             (out, to_out), (err, to_err) = os.pipe(), os.pipe()
             readers = [stack.enter_context(os.fdopen(each, "rb", 0)) for each in (out, err)]
             try:
-                socket.send_fds(self._channel, [len(request).to_bytes(8, "big")], [file.fileno(), to_out, to_err])
+                _send(self._channel, asked, [file.fileno(), to_out, to_err])
             finally:
                 os.close(to_out)
                 os.close(to_err)
-            self._channel.sendall(request)
-            child = self._number()
+            child = _number(self._channel)
             try:
-                output = _read(readers, deadline)
+                read(readers, output, deadline)
                 self._channel.settimeout(max(deadline - time.monotonic(), 0.001))
-                status = self._number()
+                status = _number(self._channel)
             except TimeoutError:
                 os.kill(child, signal.SIGKILL)
                 self._channel.settimeout(None)
-                self._number()
+                _number(self._channel)
                 raise subprocess.TimeoutExpired(words, timeout) from None
             self._channel.settimeout(None)
-        return subprocess.CompletedProcess(words, os.waitstatus_to_exitcode(status), *output)
+        out_text, err_text = map(bytes, output)
+        return subprocess.CompletedProcess(words, os.waitstatus_to_exitcode(status), out_text, err_text)
 
-    def _number(self) -> int:
-        """What the process answers; it has ended where that is nothing."""
-        answer = self._channel.recv(8)
-        assert answer, "the process that forks has ended; its message is on standard error"
-        return int.from_bytes(answer, "big")
+
+def _send(channel: socket.socket, asked: Mapping[str, Any], files: Sequence[int]) -> None:
+    """Ask a process that forks for a call."""
+    request = json.dumps(asked).encode()
+    socket.send_fds(channel, [len(request).to_bytes(8, "big")], files)
+    channel.sendall(request)
+
+
+def _number(channel: socket.socket) -> int:
+    """What the process answers; it has ended where that is nothing."""
+    answer = channel.recv(8)
+    assert answer, "the process that forks has ended; its message is on standard error"
+    return int.from_bytes(answer, "big")
 
 
 def _limits(seconds: int) -> dict[int, tuple[int, int]]:
@@ -171,30 +210,49 @@ def _given(text: bytes) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _read(files: Sequence[IO[bytes]], deadline: float) -> list[bytes]:
-    """All that comes by pipes until nobody can write there any more."""
-    output = {file.fileno(): bytearray() for file in files}
-    with selectors.DefaultSelector() as selector:
-        for number in output:
-            selector.register(number, selectors.EVENT_READ)
-        while selector.get_map():
-            ready = selector.select(max(deadline - time.monotonic(), 0))
-            if not ready:
-                raise TimeoutError
-            for key, _ in ready:
-                part = os.read(key.fd, 1 << 16)
-                output[key.fd] += part
-                if not part:
-                    selector.unregister(key.fd)
-    return [bytes(text) for text in output.values()]
-
-
 @cache
 def _server(thread: int, options: tuple[str, ...], loads: str, environment: frozenset[tuple[str, str]]) -> _Server:
     """One for each thread and for each way to begin."""
     server = _Server(options, loads, dict(environment))
     atexit.register(server.close)
     return server
+
+
+def _connected(options: Sequence[str], loads: str, environment: Mapping[str, str]) -> socket.socket:
+    """A channel to a fork of the process that has loaded this, which the first worker that needs it starts."""
+    name = sha256(repr((options, loads, sorted(environment.items()))).encode()).hexdigest()[:16]
+    place = Path(os.environ[interpreters.HOME]) / name
+    channel = socket.socket(socket.AF_UNIX)
+    with place.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with suppress(OSError):
+            channel.connect(str(place))
+            return channel
+        with socket.socket(socket.AF_UNIX) as listener:
+            place.unlink(missing_ok=True)
+            listener.bind(str(place))
+            listener.listen(64)
+            _load(options, loads, environment, listener)
+        channel.connect(str(place))
+    return channel
+
+
+def _load(options: Sequence[str], loads: str, environment: Mapping[str, str], listener: socket.socket) -> None:
+    """Start a process that loads this; it lasts as long as its standard input, and so as this process."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(DECIDED_AT_THE_START)}
+    process = subprocess.Popen(
+        [sys.executable, *options, str(SERVER), str(listener.fileno()), interpreters.kept_code(), loads],
+        env={**inherited, **environment},
+        pass_fds=[listener.fileno()],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,  # as programs have: an interpreter looks what it is. Nothing is written there
+    )
+    atexit.register(_end_loaded, process, os.getpid())
+
+
+def _end_loaded(process: subprocess.Popen[bytes], owner: int) -> None:
+    if os.getpid() == owner:
+        process.communicate()
 
 
 def forked_steps(workflow: str, python: str = "/usr/bin/python3") -> str:
@@ -264,17 +322,21 @@ def _steps(process: int, loads: str, *options: str) -> Path:
     for name, text in (("call", ""), ("bin/python3", ONLY_PROGRAMS.format(python))):
         (folder / name).write_text(CALL.format(folder, text), encoding="utf-8")
         (folder / name).chmod(0o755)
+    if loads:
+        _, request, begun = _asked([python], folder, dict(os.environ), 0)
+        channel = _connected(options, loads, dict(begun))
+        with _given(b"") as nothing:
+            _send(channel, {**request, "steps": str(folder)}, [nothing.fileno()] * 3)
+        atexit.register(_end_steps, channel.close, folder, os.getpid())
+        return folder
     start = f"import sys; sys.path.append({str(STEPS.parent)!r}); import steps; steps.main(*sys.argv[1:])"
-    interpreter = sys.executable if loads else python
-    words = [interpreter, *options, "-c", start, str(folder), interpreters.kept_code(), loads]
-    paths = {"PYTHONPATH": str(STEPS.parents[3])} if loads else {}
-    out = subprocess.PIPE if loads else None  # an interpreter looks what it is; nothing is written there
-    server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=out, env={**os.environ, **paths})
-    atexit.register(_end_steps, server, folder, os.getpid())
+    words = [python, *options, "-c", start, str(folder), interpreters.kept_code()]
+    server = subprocess.Popen(words, stdin=subprocess.PIPE)
+    atexit.register(_end_steps, server.communicate, folder, os.getpid())
     return folder
 
 
-def _end_steps(server: subprocess.Popen[bytes], folder: Path, owner: int) -> None:
+def _end_steps(end: Callable[[], object], folder: Path, owner: int) -> None:
     if os.getpid() == owner:  # a process that a test forked is not the last that needs it
-        server.communicate()
-        shutil.rmtree(folder)
+        end()
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,8 +1,9 @@
 """The process that forks for each call; see the package. It is run as a script and imports nothing of the tests.
 
-Its words: the number of a socket, the folder of code that is kept, and the name of what it is to load, if anything. A
-request is a length, three files (standard input, output and error), and as many bytes of JSON. The answers are the
-child's number, and how it ended.
+Its words: the number of a socket that listens, the folder of code that is kept, and the name of what it is to load, if
+anything. It forks for each connection until its standard input ends, and each fork forks for each request. A request is
+a length, three files (standard input, output and error), and as many bytes of JSON. The answers are the child's number,
+and how it ended.
 """
 
 from __future__ import annotations
@@ -11,13 +12,18 @@ import gc
 import json
 import os
 import resource
+import select
+import signal
 import socket
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from fcntl import ioctl
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
+from termios import TIOCSCTTY
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -26,6 +32,8 @@ if TYPE_CHECKING:
     from tests.support.warm import codes
 else:
     import codes  # stands beside this script
+
+ROOT = Path(__file__).resolve().parents[3]
 
 STANDARD = [
     *("argparse", "hashlib", "select", "shlex", "shutil", "signal", "stat", "subprocess", "tempfile"),
@@ -82,7 +90,8 @@ def load_rdc() -> None:
 
 def load_dbos() -> None:
     """Import what a worker imports late."""
-    import_module("dbos")
+    for name in ("dbos._sys_db_sqlite", "sqlalchemy.dialects.sqlite", "sqlalchemy.dialects.postgresql.psycopg"):
+        import_module(name)
 
 
 def load_agents() -> None:
@@ -106,11 +115,36 @@ def code_of(text: bytes, path: str) -> list[CodeType] | SyntaxError:
         return error.with_traceback(None)
 
 
+def connect(listener: socket.socket) -> socket.socket:
+    """Fork for each connection. It returns in each child, with the connection."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children
+    waits: list[socket.socket | int] = [listener, 0]
+    while ready := select.select(waits, [], [], None if 0 in waits else 0)[0]:
+        if listener not in ready:
+            with suppress(OSError):
+                Path(listener.getsockname()).unlink()  # so that from now on nobody connects
+            waits = [listener]
+            continue
+        channel = listener.accept()[0]
+        if not os.fork():
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            listener.close()
+            return channel
+        channel.close()
+    os._exit(0)
+
+
 def serve(channel: socket.socket) -> tuple[Mapping[str, Any], Code, list[int]]:
-    """Answer requests. It returns in each child, with what that is to do and its three files."""
+    """Answer requests. It returns in each child, with what that is to do and its three files.
+
+    A request for `steps` is the only one: the process itself is to serve them until the tests end.
+    """
     while (head := socket.recv_fds(channel, 8, 3))[0]:
         length, files = int.from_bytes(head[0], "big"), head[1]
         request = json.loads(channel.recv(length, socket.MSG_WAITALL))
+        if "steps" in request:
+            os.dup2(channel.fileno(), 0)
+            return request, None, files
         script = request["words"][0]
         path = Path(request["cwd"], script)
         code = None if script == "-m" else code_of(path.read_bytes(), str(path))
@@ -120,18 +154,27 @@ def serve(channel: socket.socket) -> tuple[Mapping[str, Any], Code, list[int]]:
             return request, code, files
         for file in files:
             os.close(file)
-        channel.send(child.to_bytes(8, "big"))
-        channel.send(os.waitpid(child, 0)[1].to_bytes(8, "big"))
+        with suppress(OSError):  # nobody waits for it any more
+            channel.send(child.to_bytes(8, "big"))
+            channel.send(os.waitpid(child, 0)[1].to_bytes(8, "big"))
     os._exit(0)
 
 
-def begin(request: Mapping[str, Any], files: list[int]) -> None:
-    """Be the process that was asked for."""
+def begin(request: Mapping[str, Any], files: list[int], path: Sequence[str]) -> None:
+    """Be the process that was asked for; `path` is where every interpreter looks for modules."""
     for number, file in enumerate(files):
         os.dup2(file, number)
     os.closerange(3, max(*files, 3) + 1)
+    if "controls" in request:
+        os.setsid()
+        ioctl(0, TIOCSCTTY, 0)
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # as an interpreter has it there
+    if "leads" in request:
+        os.setpgid(0, 0)
     os.chdir(request["cwd"])
     codes.take_environment(request["environment"])
+    given = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
+    sys.path[1:] = dict.fromkeys([*given, *path])
     for number, limit in request["limits"].items():
         if resource.getrlimit(int(number)) != tuple(limit):
             resource.setrlimit(int(number), limit)
@@ -200,12 +243,17 @@ def perform_whole(words: list[str], code: Code) -> NoReturn:
 
 def main() -> None:
     """Load what is needed, then serve; a child goes on from there as an interpreter that has just begun."""
+    path = sys.path[1:]
+    if sys.argv[3]:
+        sys.path.insert(1, str(ROOT))
     for name in STANDARD:
         import_module(name)
     LOADED[sys.argv[3]]()
     gc.freeze()
-    request, code, files = serve(socket.socket(fileno=int(sys.argv[1])))
-    begin(request, files)
+    request, code, files = serve(connect(socket.socket(fileno=int(sys.argv[1]))))
+    if "steps" in request:
+        import_module("steps").main(request["steps"], sys.argv[2])
+    begin(request, files, path)
     perform_whole(request["words"], code)
 
 

@@ -5,7 +5,7 @@ forks a child that takes over the words, the environment, the folder and the fil
 It has loaded what programs import, and compiled the texts that a program consists of. So a call takes a fourth of the
 time. What looks at the process itself, as by `/proc/$PPID/environ`, has to begin as a real one.
 
-Run as a script it is that process; its words are a folder, the one of code that is kept, and what it is to load.
+Run as a script it is that process; its words are a folder, and the one of code that is kept.
 """
 
 from __future__ import annotations
@@ -27,10 +27,9 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
-    from tests.support.warm import codes, server
+    from tests.support.warm import codes
 else:
     import codes  # stands beside this script
-    import server
 
 STANDARD = (
     *("datetime", "difflib", "encodings.ascii", "encodings.utf_8_sig", "fcntl", "getpass", "gzip", "hashlib", "json"),
@@ -237,11 +236,10 @@ def perform(words: list[str]) -> None:
     codes.run([code], program)
 
 
-def main(folder: str, stored: str, loads: str) -> None:
-    """Load what is needed, then serve; a child goes on from there as an interpreter that has just begun."""
+def main(folder: str, stored: str) -> None:
+    """Serve, if need be in a process that has loaded more; a child goes on as an interpreter that has just begun."""
     for name in STANDARD:
         import_module(name)
-    server.LOADED[loads]()
     texts = Texts(stored)
     gc.freeze()
     caller, words, environment = serve(Path(folder), texts)
