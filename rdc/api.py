@@ -5,8 +5,6 @@ called from several threads. What is wrong in a document is a diagnostic in the 
 `docs/reference/api.md` describes them with examples.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType

@@ -98,10 +98,8 @@ def _outcomes(node: Node, transition: _Transition, names: Naming, *, is_only: bo
 
 
 def _merged(node: Node, names: Naming) -> list[_Transition]:
-    """Return the edges, merged if neighbors have the same label. A RETRY between them makes no difference.
-
-    Edges that only test an outcome are merged wherever they are, because the order of such edges has no meaning.
-    """
+    """Return the edges, merged if neighbors have the same label. A RETRY between them makes no difference."""
+    # Edges that only test an outcome are merged wherever they are, because the order of such edges has no meaning.
     transitions: list[_Transition] = []
     latest: dict[object, _Transition] = {}
     plain: dict[object, _Transition] = {}
@@ -126,10 +124,8 @@ def _is_plain(edge: Edge) -> bool:
 
 
 def _when(node: Node, edges: Sequence[Edge], names: Naming) -> Phrase:
-    """Return the outcomes of edges, unless these are all outcomes, with their condition.
-
-    RETRY is nearly always for FAIL, and such a short arrow needs a short label.
-    """
+    """Return the outcomes of edges, unless these are all outcomes, with their condition."""
+    # RETRY is nearly always for FAIL, and such a short arrow needs a short label.
     words = words_of(edges)
     is_plain_retry = retry_limit(edges[0], names) is not None and words == (Verdict.FAIL.value,)
     is_all = set(words) == set(alphabet(node.task))

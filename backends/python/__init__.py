@@ -50,8 +50,7 @@ class PythonOptions(Options):
         "programs (`shared`). `script` is a short program without state, which cannot resume runs.",
     )
     operator: Literal["full", "basic"] = Field(
-        default="basic",
-        description="Whether the program has all operator commands: logs, notifications and more.",
+        default="basic", description="Whether the program has all operator commands: logs, notifications and more."
     )
 
     caller: Literal["person", "make", "github"] = Field(

@@ -217,10 +217,8 @@ class Jobs:
         self._completing.append(any(nodes[name].is_end and not _is_stop(nodes[name]) for name in left))
 
     def _unavoidable(self, part: Part) -> Iterator[str]:
-        """Yield the places of a part that are on every path.
-
-        STOP fails the job, so it needs no test. A run that reaches a separate place leaves the job.
-        """
+        """Yield the places of a part that are on every path."""
+        # STOP fails the job, so it needs no test. A run that reaches a separate place leaves the job.
         nodes = self.routes.nodes
         ahead = _ahead_of(self._arrivals[part.level], nodes)
         for place in part.places:

@@ -111,11 +111,9 @@ def _edges(program: Program) -> dict[Taken, Transition]:
 
 
 def _transition(node: Node, edge: Edge, target: Node, decided: str) -> Transition | None:
-    """Return the transition of an edge, or None for an edge that an author would not call a transition.
-
-    A default edge to a branch only passes the decision on to the branch's own edges. `decided` is the outcome of the
-    step around such a branch.
-    """
+    """Return the transition of an edge, or None for an edge that an author would not call a transition."""
+    # A default edge to a branch only passes the decision on to the branch's own edges. `decided` is the outcome of the
+    # step around such a branch.
     if not edge.written or (not edge.origins and isinstance(target.task, Branch)):
         return None
     if decided:

@@ -1,7 +1,5 @@
 """Classify the code blocks of a page: commands to run or to show, output, and samples."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
@@ -27,9 +25,8 @@ LONGEST = 100_000  # the longest command, below the 127 KiB that a runbook accep
 
 _PROMPT = Regex(r"[ \t]*+(?:\([\w.-]+\)[ \t]*+)?+[$%❯➜][ \t]+(?=\S)")
 _OTHER = Regex(
-    r"[ \t]*(?:\[?[\w.-]+@[\w.-]+[^\n]{0,80}?[#$%>][ \t]|(?:b?a|z)?sh-[\d.]+[#$%]"
-    r"|(?:mysql|mariadb|psql|sqlite|mongo\w*|redis|irb|postgres|cqlsh|ghci|iex|\w+db)\b[^\n]{0,40}[>#](?:[ \t]|$)"
-    r"|>>>[ \t]|In \[\d+\]:|PS[ \t]|[A-Z]:\\)",
+    r"[ \t]*(?:\[?[\w.-]+@[\w.-]+[^\n]{0,80}?[#$%>][ \t]|(?:b?a|z)?sh-[\d.]+[#$%]|(?:mysql|mariadb|psql|sqlite|mongo\w*"
+    r"|redis|irb|postgres|cqlsh|ghci|iex|\w+db)\b[^\n]{0,40}[>#](?:[ \t]|$)|>>>[ \t]|In \[\d+\]:|PS[ \t]|[A-Z]:\\)",
     re.IGNORECASE,
 )
 _WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")
@@ -107,12 +104,12 @@ _WAITS = Regex(
 )
 
 _HARM = _set("""
-apply autoremove bump clean cleanup comment cordon dd decommission defrag del delete demote deploy deprovision
-deregister destroy detach disable down drain drop erase evict failover fdisk flush flushall flushdb groupdel halt
-iptables kill killall mask merge migrate mkfs mongorestore parted passwd patch pkill poweroff promote prune publish
-purge push quarantine rebase reboot recreate release reload remove replace rerun reset restart restore revoke rm rmdir
-rollback rollout scale shred shutdown stop switchover terminate truncate undo uninstall unlink unregister upgrade
-upload userdel usermod wipe wipefs
+apply autoremove bump cherrypick clean cleanup comment cordon dd decommission defrag del delete demote deploy
+deprovision deregister destroy detach disable down drain drop erase evict failover fdisk flush flushall flushdb
+groupdel halt iptables kill killall mask merge migrate mkfs mongorestore parted passwd patch pkill poweroff promote
+prune publish purge push quarantine rebase reboot recreate release reload remove replace rerun reset restart restore
+revoke rm rmdir rollback rollout scale shred shutdown stop switchover terminate truncate undo uninstall unlink
+unregister upgrade upload userdel usermod wipe wipefs
 """)
 _HARM_FLAG = Regex(
     r"--(?:delete|force|prune|purge|hard|remove|restart|stop)(?:-.*)?|-(?:delete|XDELETE|XPOST|XPUT|XPATCH)|mkfs.*"

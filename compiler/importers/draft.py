@@ -81,6 +81,7 @@ class Draft(Struct, frozen=True):
     sha256: str = ""
     recipe: str = ""
     marks: tuple[Mark, ...] = ()
+    notes: tuple[Mark, ...] = ()
     shell: Literal["strict", "plain"] = "strict"
 
     @property
@@ -194,7 +195,8 @@ def _head(draft: Draft) -> Iterator[str]:
     yield "\n".join(["---", *_frontmatter(draft), "---"])
     if draft.origin:
         recipe = f", recipe {quote(draft.recipe)}" if draft.recipe else ""
-        yield f"<!-- {IMPORTED} {_path(draft.origin)}{recipe}, sha256 {draft.sha256} -->"
+        path = quote(draft.origin, safe="/._+@").replace("--", "%2D%2D")
+        yield f"<!-- {IMPORTED} {path}{recipe}, sha256 {draft.sha256} -->"
     yield marked("#", one_line(draft.title))
     if draft.marks:
         yield "\n".join(map(mark_line, draft.marks))
@@ -242,10 +244,6 @@ def origin_of(text: str) -> tuple[str, str] | None:
     """Return the source that a draft names, as a path from the draft, with the source's SHA-256; None without one."""
     found = next((match for line in text.split("\n") if (match := _ORIGIN.fullmatch(line.strip()))), None)
     return (unquote(found["path"]), found["sha256"]) if found else None
-
-
-def _path(path: str) -> str:
-    return quote(path, safe="/._+@").replace("--", "%2D%2D")
 
 
 def mark_line(mark: Mark) -> str:

@@ -1,7 +1,5 @@
 """Turn the text, the lists and the code blocks below one heading into the items of a step."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import zip_longest
 
@@ -18,8 +16,10 @@ _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
 _ASKS_TO_RUN = Regex(r"\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b", 2)
 _BY_MEANS = Regex(r"\b(?:using|with|via|by):?\s+`", 2)
 _IF = Regex(r"^(?:if|when)\s+(?=[^,]*$)", 2)
+_THEN = Regex(r"^(\S+ \S+.*?),? you (?:can|may|should)\b.*", 2)
 _ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
 _FORBIDS = Regex(r"\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`", 2)
+_EXPLAINED = Regex(r"`[^`\n]+` (?:also )?[a-z]+s\b")
 _COMMENT = Regex(r"(?:^[ \t]*#+[ \t]*|(?<=[ \t])#+[ \t]+)([^\n]+)", 8)
 _BRANCHES = Regex(r"^[ \t]*(?:if|for|while|until|case|select)[ \t]", 8)
 _RETURNS = Regex(
@@ -29,10 +29,12 @@ _RETURNS = Regex(
 """Matches a command that starts something and ends."""
 _LABEL = Regex(r"\*\*(?P<label>[^*\n]*\w[^*\n]*)\*\*")
 _MARKUP = Regex(r"[`\[\]]|\]\([^)]*\)")
+_LIST = Regex(r"\s*(?:[-*+]|\d+[.)])\s")
 _LEAVES = Regex(r"\s*(?:exit|logout)\s*")
 
 AFTER = "After the command:"
 EXPECTED = "Expected output:"
+UNSURE = "it may be a fact, not an instruction"
 
 _ENDLESS = "the text is about a command that doesn't end"
 _LIMITED = "the text limits the command, or expects it to fail"
@@ -42,16 +44,11 @@ _BARE = Regex(r"(?:and|or|examples?|optional(?:ly)?|alternatively|otherwise|inst
 _TAB = Regex(r"^[ \t]*===[!+]? *\"([^\"\n]+)\"", 8)
 
 
-class Machine:
+class Machine(Struct):
     """Where commands run: the line that opened a shell in this section, and the line of an earlier section."""
 
-    def __init__(self) -> None:
-        self.shell = 0
-        self.earlier = 0
-
-    def leave_section(self) -> None:
-        """Remember an open shell for the next section."""
-        self.earlier, self.shell = self.shell or self.earlier, 0
+    shell: int = 0
+    earlier: int = 0
 
 
 class Text(Struct, frozen=True):
@@ -75,6 +72,7 @@ class Items:
         self.instructions = 0
         self.open = -1  # the question of a condition that holds for the next commands, too
         self.opens_section = False
+        self.first = 0  # the first item of the list item at hand: its text isn't about the items above
 
     def read(self, pieces: Sequence[Piece]) -> None:
         """Read the content of a heading."""
@@ -124,15 +122,18 @@ class Items:
 
     def _sample(self, piece: Piece, block: Block, last: str) -> None:
         is_note = piece.info.startswith("{") and not piece.info.startswith("{.")  # a directive of MyST
-        if last and words.puts(last) and not is_note:
+        is_command = last.endswith(":") and block.kind == "output" and words.is_in_series(last)
+        if last and (words.puts(last) or is_command) and not is_note:
             self._split_lead()
+            self.instructions += is_command or bool(words.imperative(_asking(last), purposes=False))
             title, texts_above = self._title(last, markup.cut(_asking(last))), self._taken()
-            self._add(Item(title, texts_above, piece.text, markup.tag(block.tag), line=piece.line))
+            self.items.append(Item(title, texts_above, piece.text, markup.tag(block.tag), line=piece.line))
         else:
             self.lead.append(Text(markup.shown(piece.text, block.tag), "", piece.line))
 
     def _command(self, block: Block, line: int) -> None:
-        above_it = [text.plain for text in self.lead if text.plain]
+        by_hand = self._by_hand()
+        above_it = [text.plain for text in self.lead if text.plain] or by_hand
         plain = above_it[-1] if above_it else ""
         near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]  # the last text may be only `Run:`
         opening = [one for one in above_it[:1] if not self.items and words.opens_with_condition(one)]
@@ -153,13 +154,15 @@ class Items:
             is_elsewhere = any(map(words.names_machine, near))
             questions = [guard(case, above, line, subject=title)] if case else []
             questions += [machine_question(line, "" if case else above)] if is_elsewhere else []
-            harms = [_harm_question(title, harm, line)] if harm else []
+            start = block.code.find(block.harm[0]) if block.harm else 0
+            about = summary_of(block.code[start:]) if title == summary_of(block.code) else title
+            harms = [_harm_question(about, harm, line)] if harm else []
             questions = [joined(questions[0], harms[0])] if harms and len(questions) == 1 else questions + harms
             holds = not _BARE.fullmatch(case) if case else harm and not block.harm
             question = len(self.items) if holds else question
             self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
             item = replace(item, text="" if case or is_elsewhere else above)
-        self._add(item)
+        self.items.append(item)
         self.open = question
         if question >= 0:
             self.items[question] = replace(self.items[question], skips=len(self.items) - 1 - question)
@@ -174,6 +177,18 @@ class Items:
         self.hint = ""
         return next((one for one in own if one and not words.is_vague(one)), summary_of(code))
 
+    def _by_hand(self) -> list[str]:
+        """Add a step for a task of a person before a command; return the last sentence of its text."""
+        for at, text in reversed([*enumerate(self.lead, 1)]):
+            sentences = words.sentences(text.plain)
+            found = next(filter(words.is_by_hand, sentences[: -1 if at == len(self.lead) else None]), "")
+            if found and not words.condition(text.plain) and not _LIST.match(text.markdown):
+                below, self.lead = self.lead[at:], self.lead[:at]
+                self._question(found, self._taken(), text.line)
+                self.lead = below
+                return sentences[-1:]
+        return []
+
     def _case(self, texts: Sequence[str]) -> str:
         """Return the condition of the first text with one, or the case that a bold text above the command names."""
         labels = (words.case_of_label(one.plain, is_label=one.markdown.startswith("**")) for one in self.lead)
@@ -183,9 +198,10 @@ class Items:
     def _ask_machine(self, line: int) -> None:
         if self.machine.earlier:
             words_of_mark = f"line {self.machine.earlier} opened a shell; this command runs on this machine"
-            mark = Mark("machine", words_of_mark, line)
+            marks = (Mark("machine", words_of_mark, line),)
             text = "An earlier step opened a shell on another machine or in another program."
-            self._add(Item("Do the next commands run on this machine?", text, replies="stop", marks=(mark,), line=line))
+            title = "Do the next commands run on this machine?"
+            self.items.append(Item(title, text, replies="stop", marks=marks, line=line))
             self.machine.earlier = 0
 
     def _expect(self, above: str, output: str, tag: str) -> None:
@@ -198,7 +214,7 @@ class Items:
 
     def _split_lead(self) -> None:
         """Give each text about the command above to its item, except a condition, which may be for the next command."""
-        while self.items and self.lead:
+        while len(self.items) > self.first and self.lead:
             plain, is_last = self.lead[0].plain, len(self.lead) == 1
             is_above = not plain or (words.follows(plain) and not words.condition(plain) and not plain.endswith(":"))
             if not is_above or (is_last and not plain):
@@ -220,25 +236,25 @@ class Items:
 
     def _after(self, text: Text) -> None:
         """Add a text below a command: as a question, or to the text of the command."""
-        if text.plain and words.asks(text.plain) and (words.imperative(text.plain) or words.condition(text.plain)):
+        asks = words.asks(text.plain) and (words.imperative(text.plain) or words.condition(text.plain))
+        first = (words.sentences(text.plain) or [""])[0]
+        if text.plain and (asks or (words.is_by_hand(first) and not _LIST.match(text.markdown))):
             self._question(text.plain, markup.safe(text.markdown), text.line)
             return
         item = self.items[-1]
         label = [AFTER] if item.code and AFTER not in item.text else []
         self.items[-1] = replace(item, text="\n\n".join(filter(None, [item.text, *label, markup.safe(text.markdown)])))
 
-    def _question(self, plain: str, markdown: str, line: int, title: str = "") -> None:
+    def _question(self, plain: str, markdown: str, line: int, title: str = "", *, is_task: bool = False) -> None:
         self.instructions += 1
         if words.enters_machine(plain):
             self.machine.earlier = line
         title = title or self._title(plain, markup.cut(words.sentences(plain)[0] if plain else "Do this"))
-        self._add(Item(title, markdown, line=line))
+        is_sure = is_task or words.acts(plain) or words.asks(plain)
+        self.items.append(Item(title, markdown, notes=() if is_sure else (Mark("fact", UNSURE, line),), line=line))
 
     def _title(self, plain: str, otherwise: str) -> str:
         return words.capital(markup.cut(words.instruction(plain))) or otherwise
-
-    def _add(self, item: Item) -> None:
-        self.items.append(item)
 
     # --- Lists --------------------------------------------------------------------------------------------------------
 
@@ -252,7 +268,11 @@ class Items:
             self.lead.append(Text(piece.text, piece.plain, piece.line))
             return
         last = self.lead[-1].plain if self.lead else ""
-        case = words.condition(last if last.endswith(":") else (words.sentences(last) or [""])[-1])
+        sentence = (words.sentences(last) or [""])[-1]
+        case = words.condition(last if last.endswith(":") else sentence)
+        is_case = sentence.endswith(":") and (
+            words.opens_with_condition(sentence) or sentence.startswith(("For ", "When "))
+        )
         above = ""
         if case:
             self._split_lead()
@@ -263,11 +283,13 @@ class Items:
         for item in items:
             self._item(item)
         self.open = -1
-        self._guard(start, case, above, piece.line)
+        self._guard(start, case, above, piece.line, is_case=is_case)
 
     def _are_facts(self, items: Sequence[Piece]) -> bool:
         """Return whether the items of an ordered list without code are only text."""
-        if all(words.is_fact(item.plain) for item in items) or (self.lead and words.is_explained(self.lead[-1].plain)):
+        asked = any(words.demands(words.case_of((words.sentences(item.plain) or [""])[0])[1]) for item in items)
+        facts = sum(words.is_fact(item.plain) for item in items)
+        if (facts * 3 >= len(items) * 2 and not asked) or (self.lead and words.is_explained(self.lead[-1].plain)):
             return True
         count = sum(words.acts(item.plain) or item.info == "[ ]" for item in items)
         return count * 3 < len(items) and not words.is_sequence(self.heading)
@@ -283,7 +305,9 @@ class Items:
             return
         self._split_lead()
         case = words.condition(first.plain) or words.case_of_label(first.plain, is_label=True)
+        case = case if any(map(_is_command, item.all())) else ""
         start, above = len(self.items), ""
+        self.first = start
         if case:
             above = "\n\n".join(filter(None, [self._taken(), markup.safe(first.text)]))
             self.hint = self._title(first.plain, "")
@@ -298,12 +322,13 @@ class Items:
     def _instruction(self, item: Piece, first: Piece) -> None:
         if len(item.pieces) == 1 and self._span(first):
             return
-        is_question = item.info != "-" and not (item.info == "1" and words.is_statement(first.plain))
+        asks = not words.is_statement(first.plain) or words.imperative(first.plain) or words.obliges(first.plain)
+        is_question = item.info != "-" and (asks or item.info != "1")
         if is_question or (item.info == "-" and words.instruction(first.plain)):
             self._split_lead()
             body = "\n\n".join(piece.text for piece in item.pieces)
             text = "\n\n".join(filter(None, [self._taken(), markup.safe(body)]))
-            self._question(first.plain, text, item.line, _label(first.text))
+            self._question(first.plain, text, item.line, _label(first.text), is_task=item.info == "[ ]")
         else:
             text = "\n\n".join(piece.text for piece in item.pieces) if item.info == "1" else item.text
             self.lead.append(Text(text, item.plain, item.line))
@@ -322,14 +347,14 @@ class Items:
         self._command(Block("show", f"{code}\n", why=why), piece.line)
         return True
 
-    def _guard(self, start: int, case: str, above: str, line: int) -> None:
-        """Put a question before the items from `start` on, if they have a condition and a command."""
+    def _guard(self, start: int, case: str, above: str, line: int, *, is_case: bool = False) -> None:
+        """Put a question before the items from `start` on, if they have a condition, and a command or `is_case`."""
         if not case:
             return
         added = self.items[start:]
-        if any(item.runs for item in added):
+        if any(item.runs for item in added) or (is_case and len(added) > 1):
             is_asked = len(added) == 2 and added[0].replies == "skip"  # one question is enough for one command
-            subject = next(item.title for item in added if item.is_command)
+            subject = next((item.title for item in added if item.is_command), "")
             question = guard(case, above, line, len(added) - is_asked, subject)
             self.items[start:] = [joined(question, added[0]) if is_asked else question, *added[is_asked:]]
         elif added:
@@ -365,13 +390,13 @@ def _label(text: str) -> str:
 
 def _asking(text: str) -> str:
     """Return the last sentence that asks to use a block."""
-    return next(one for one in reversed([text, *words.sentences(text)]) if words.puts(one))
+    return next((one for one in reversed([text, *words.sentences(text)]) if words.puts(one)), text)
 
 
 def guard(case: str, text: str, line: int, skips: int = 1, subject: str = "") -> Item:
     """Return the question whether a condition holds, which skips the items below it otherwise."""
     mark = Mark("condition", "the command has a condition", line)
-    case = _IF.sub("", case)
+    case = _THEN.sub(r"\1", _IF.sub("", case))
     is_in_text = text and (len(case) > _LONGEST_CASE or _EXAMPLE.match(case))
     case = f"{case.rstrip(' :')}: {_inner(subject)}" if subject and _BARE.fullmatch(case) else case
     title = f"Do this now: {_inner(subject)}?" if subject and is_in_text else f"Does this apply: {markup.cut(case)}?"
@@ -399,11 +424,7 @@ def _harm_question(title: str, lines: Sequence[str], line: int) -> Item:
     listed = ", ".join(map(markup.span, lines))
     note = Mark("harm", f"the command changes or deletes something: {lines[0]}", line)
     return Item(
-        f"Do this now: {_inner(title)}?",
-        f"The next command: {listed}",
-        replies="skip",
-        notes=(note,),
-        line=line,
+        f"Do this now: {_inner(title)}?", f"The next command: {listed}", replies="skip", notes=(note,), line=line
     )
 
 
@@ -414,7 +435,8 @@ def _is_command(piece: Piece) -> bool:
 def _runs_span(piece: Piece) -> bool:
     if piece.kind == "item":
         return len(piece.pieces) == 1 and _runs_span(piece.pieces[0])
-    if piece.kind != "text" or piece.info != "Paragraph" or piece.text[:1] == "|" or _FORBIDS.search(piece.text):
+    is_text = piece.kind == "text" and piece.info == "Paragraph" and piece.text[:1] != "|"
+    if not is_text or _FORBIDS.search(piece.text) or _EXPLAINED.match(piece.text):
         return False
     if _ONLY.fullmatch(piece.text) and is_command_span(piece.plain.rpartition(": ")[2]):
         return True

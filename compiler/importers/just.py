@@ -4,8 +4,6 @@ The commands of a recipe and its dependencies become steps, in the order of `jus
 same commands as `just`, or it is refused.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Read the output of `just --dump --dump-format json`, and refuse constructs that no runbook has, by name."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -301,7 +301,6 @@ def _children(events: Events) -> Iterator[tuple[Any, Any, Events]]:
 
 
 def _plain(events: Events) -> str:
-    """Return text without markup."""
     parts = []
     for event, _ in events:
         if isinstance(event, dict):

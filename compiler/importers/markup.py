@@ -1,7 +1,5 @@
 """Write text of a page so that a runbook reads it only as text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any

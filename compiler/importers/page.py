@@ -1,7 +1,5 @@
 """Import a page or a skill: sections become the steps, questions and sections of a draft."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,12 +10,12 @@ from msgspec.structs import replace
 from compiler.frontends.rundown import MOST_HEADINGS
 from compiler.importers import markup, words
 from compiler.importers.commands import programs_of
-from compiler.importers.draft import Draft, Item, Mark, Printed, Prose, one_line, print_draft
-from compiler.importers.items import Items, Machine, guard, joined, machine_question
+from compiler.importers.draft import Draft, Item, Mark, Prose, one_line, print_draft
+from compiler.importers.items import UNSURE, Items, Machine, guard, joined, machine_question
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
 from compiler.importers.report import Refusal, Report, losses_of, report_of
-from compiler.importers.sections import are_samples, are_unordered, has_instructions, has_order
+from compiler.importers.sections import are_samples, are_unordered, asks, every, has_instructions, has_order, in_order
 from compiler.importers.values import Values, find_values
 from compiler.text.regex import Regex
 from compiler.text.source import Source, without_ending
@@ -56,8 +54,8 @@ class Step(Struct):
 
 Part = Step | Prose
 
-FEW = 4
-"""The fewest commands of one program that make a page without an order a reference."""
+FEW = 4  # the fewest commands of one program that make a page without an order a reference
+MANY = 5  # the fewest sections of text that make a page with few commands and instructions a reference
 
 
 def import_page(source: Source, origin: str, options: Options) -> Imported | Refusal:
@@ -71,21 +69,16 @@ def import_page(source: Source, origin: str, options: Options) -> Imported | Ref
     parts = builder.parts_of(page.root)
     if problem := builder.problem(page.root, parts):
         return Refusal(source.path, "no-procedure", f"the page has no procedure: {problem}")
-    steps = [part for part in parts if isinstance(part, Step)]
-    values = find_values([step.items for step in steps], options.words, asks=options.inputs)
+    values = find_values([step.items for step in _steps(parts)], options.words, asks=options.inputs)
     draft = _draft(page, builder, parts, values)
     draft = replace(draft, title=draft.title or _stem(source), origin=origin, sha256=source.sha256)
     printed = print_draft(draft)
-    return Imported(printed.text, _report(source, page, draft, printed, values), draft.name)
+    losses = tuple(losses_of(page, values.names, printed.text))
+    return Imported(printed.text, report_of(source.path, draft, printed, losses), draft.name)
 
 
 def _stem(source: Source) -> str:
     return one_line(without_ending(source.name.rpartition("/")[2], (".md", ".markdown"))) or "Imported page"
-
-
-def _report(source: Source, page: Page, draft: Draft, printed: Printed, values: Values) -> Report:
-    losses = tuple(losses_of(page, values.names, printed.text))
-    return report_of(source.path, draft, printed, losses)
 
 
 class _Builder:
@@ -96,6 +89,9 @@ class _Builder:
         self.title = title
         self.text: list[str] = []
         self.instructions = 0
+        self.has_items = False
+        self.notes: list[Mark] = []
+        self.ordered: set[int] = set()  # the lines of headings that have a place in an order
         self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
         self.unordered: set[int] = set()  # and of those in tasks side by side
 
@@ -110,7 +106,19 @@ class _Builder:
         is_list |= is_tool and count >= FEW and len(self.unordered) * 4 >= count * 3 and not has_order(root)
         if is_list:
             return "it lists commands for reference; number the headings that are steps"
+        if self._is_mostly_text(root, parts):
+            return "most of its sections are text; number the headings that are steps"
         return "its commands are examples; number the headings that are steps" if are_samples(root) else ""
+
+    def _is_mostly_text(self, root: Section, parts: Sequence[Part]) -> bool:
+        """Return whether a page has few commands and instructions among its sections, in no order."""
+        steps = _steps(parts)
+        placed = self.ordered | {section.line for section in every(root) if section.is_numbered}
+        if any(step.line in placed or words.names_steps(step.title) for step in steps):
+            return False
+        verbs = sum(words.is_order(step.title, is_numbered=False) for step in steps)
+        prose = len(parts) - len(steps)
+        return prose >= MANY and verbs < 2 and sum(step.count for step in steps) * 2 < prose
 
     def parts_of(self, root: Section) -> list[Part]:
         """Return the steps and sections of a page, and take its title."""
@@ -123,18 +131,17 @@ class _Builder:
         parts: list[Part] = []
         for section in outer:
             found = self._items(section)
-            self.text += [*([markup.safe("See " + ", ".join(section.links))] if section.links else []), *found.own]
+            self.text += [*_links(section), *found.own]
             if found.items:
                 parts.append(Step(self.title or "Start", section.line, [], found.items))
         parts += [part for result in self._sections(children, self.title) for part in result]
         return self._with_rollback(parts)
 
     def _with_rollback(self, parts: list[Part]) -> list[Part]:
-        if not any(isinstance(part, Step) and not part.name for part in parts):
-            for part in parts:
-                if isinstance(part, Step):
-                    part.name = ""
-        names = [part for part in parts if isinstance(part, Step) and part.name]
+        steps = _steps(parts)
+        for step in steps if all(step.name for step in steps) else ():
+            step.name = ""
+        names = [step for step in steps if step.name]
         for number, part in enumerate(names[1:], 2):
             part.name = f"{part.name}_{number}"
         return parts
@@ -143,18 +150,28 @@ class _Builder:
         found = Items(section.title, self.machine)
         found.read(section.pieces)
         self.instructions += found.instructions
+        self.has_items |= bool(found.items)
         return found
 
+    def _is_text(self, section: Section) -> bool:
+        """Return whether a section and all below it is text to look up."""
+        has_steps = words.is_ordered(section.title) or any(words.names_steps(one.title) for one in section.children)
+        return not has_steps and (
+            words.explains(section.title) or (self.has_items and words.is_appendix(section.title))
+        )
+
     def _sections(self, sections: Sequence[Section], title: str, *, in_rollback: bool = False) -> list[list[Part]]:
-        """Return the parts of sections side by side."""
         are_alternatives = sum(words.is_way(section.title) for section in sections) > 1
+        self.ordered |= in_order(title, sections)
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
         is_unordered = are_unordered(title, having)
+        is_list = are_unordered(title, [one for one, parts in zip(sections, found, strict=True) if _commands(parts)])
         for section, parts in zip(sections, found, strict=True):
             is_way = are_alternatives and words.is_way(section.title)
             is_manual = words.is_manual(section.title) and not words.is_variant(section.title)
-            if is_manual or (is_unordered and words.is_manual(title)):
+            is_manual &= section.line not in self.ordered
+            if is_manual or (is_list and words.is_manual(title)):
                 self.manual |= _commands(parts)
             is_task = is_unordered and not (words.is_ordered(section.title) or words.is_stage(section.title))
             if is_task or is_way:
@@ -166,18 +183,23 @@ class _Builder:
         return found
 
     def _section(self, section: Section, *, in_rollback: bool) -> list[Part]:
-        """Return the parts of a section and its children."""
+        if self._is_text(section):
+            if any(piece.has_code or piece.info == "1" for one in every(section) for piece in one.pieces):
+                self.notes.append(Mark("text", f"the section is only text: {section.title}", section.line))
+            return [_prose(one) for one in every(section)]
         shell = self.machine.shell
         is_rollback = words.is_rollback(section.title) and not in_rollback
         found = self._items(section)
-        links = [markup.safe("See " + ", ".join(section.links))] if section.links else []
-        own = Step(section.title, section.line, [*links, *found.own], found.items)
+        own = Step(section.title, section.line, [*_links(section), *found.own], found.items)
         results = self._sections(section.children, section.title, in_rollback=in_rollback or is_rollback)
         if not shell:
-            self.machine.leave_section()
+            self.machine.earlier, self.machine.shell = self.machine.shell or self.machine.earlier, 0
         parts = self._assembled(section, own, results, is_flat=is_rollback)
+        if words.is_incident(section.title) and _steps(parts):
+            self.instructions += 2  # Diagnosis or Mitigation is enough for a procedure
         if is_rollback:
-            _as_rollback(parts)
+            for step in _steps(parts):
+                step.name = "Rollback"
         return parts
 
     def _assembled(self, section: Section, own: Step, results: Sequence[list[Part]], *, is_flat: bool) -> list[Part]:
@@ -201,24 +223,37 @@ class _Builder:
     def _text_part(self, section: Section, own: Step, *, has_children: bool) -> Part:
         plain = " ".join(piece.plain for piece in section.pieces[:1])
         is_step = words.is_procedure(section.title) or words.is_order(section.title, is_numbered=section.is_numbered)
+        is_step = (is_step and not has_children) or (section.line in self.ordered and asks(section))
         is_instruction = words.demands((words.sentences(plain) or [""])[0])
-        if words.is_reference(section.title) or not (
-            (is_step and not has_children) or is_instruction or has_instructions(section)
-        ):
+        if words.is_reference(section.title) or not (is_step or is_instruction or has_instructions(section)):
             return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
         self.instructions += is_step or has_instructions(section)
-        own.items = [Item(section.title or "Text", "\n\n".join(own.text), line=section.line)]
+        is_sure = is_step or words.demands(section.title) or is_instruction
+        notes = () if is_sure else (Mark("fact", UNSURE, section.line),)
+        own.items = [Item(section.title or "Text", "\n\n".join(own.text), notes=notes, line=section.line)]
         own.text = []
         return own
 
 
+def _links(section: Section) -> list[str]:
+    return [markup.safe("See " + ", ".join(section.links))] if section.links else []
+
+
+def _prose(section: Section) -> Prose:
+    own = (markup.shown(one.text, one.info) if one.kind == "code" else markup.safe(one.text) for one in section.pieces)
+    return Prose(section.title, "\n\n".join([*_links(section), *own]), section.line)
+
+
 def _commands(parts: Sequence[Part]) -> set[int]:
-    """Return the lines of the commands in parts."""
     return {item.line for item in _items(parts) if item.is_command}
 
 
 def _items(parts: Sequence[Part]) -> list[Item]:
-    return [item for part in parts if isinstance(part, Step) for item in part.items]
+    return [item for step in _steps(parts) for item in step.items]
+
+
+def _steps(parts: Sequence[Part]) -> list[Step]:
+    return [part for part in parts if isinstance(part, Step)]
 
 
 def _runs(part: Part) -> bool:
@@ -227,7 +262,7 @@ def _runs(part: Part) -> bool:
 
 def _guard(question: Item, parts: Sequence[Part]) -> None:
     """Put one question before everything below a heading, unless the first one there is enough."""
-    steps = [part for part in parts if isinstance(part, Step)]
+    steps = _steps(parts)
     count = sum(len(step.items) for step in steps)
     if not any(map(_runs, steps)):
         return
@@ -262,12 +297,6 @@ def _escaped(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>])", r"\\\1", text)
 
 
-def _as_rollback(parts: Sequence[Part]) -> None:
-    for part in parts:
-        if isinstance(part, Step):
-            part.name = "Rollback"
-
-
 # --- The draft --------------------------------------------------------------------------------------------------------
 
 
@@ -291,6 +320,7 @@ def _draft(page: Page, builder: _Builder, parts: Sequence[Part], values: Values)
         in_text("\n\n".join(builder.text), values.names),
         values.inputs,
         values.outputs,
+        notes=tuple(builder.notes),
     )
 
 

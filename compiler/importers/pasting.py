@@ -4,8 +4,6 @@
 are the same for values without characters of the shell, in the places that `paste` accepts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -89,7 +87,8 @@ class _Quotes:
             if self.is_escaped:
                 self.is_escaped = False
             elif self.open[-1] == "'":
-                self._close(char, "'")
+                if char == "'":
+                    self.open.pop()
             elif self.open[-1] != "#":
                 self._read(char)
             self.last = char
@@ -110,10 +109,6 @@ class _Quotes:
             return self.is_plain and (not self.last or self.last.isspace() or self.last in ";&|(")
         return char in '"`' or (char in "({" and self.last == "$") or (char == "(" and self.is_plain)
 
-    def _close(self, char: str, end: str) -> None:
-        if char == end:
-            self.open.pop()
-
     def written(self, value: Value, line: str) -> str:
         """Return a variable for this place."""
         top = self.open[-1]
@@ -125,12 +120,8 @@ class _Quotes:
             return f"""'"{_braced(value)}"'"""
         is_number = self.open[-2:] == ["(", "("]
         if value.is_word and top in {"", "("} and not is_number:
-            return f'"{_short(value)}"'
+            return f'"${value.shown}"' if value.shown.isidentifier() else f'"{_braced(value)}"'
         return _braced(value)
-
-
-def _short(value: Value) -> str:
-    return f"${value.shown}" if value.shown.isidentifier() else _braced(value)
 
 
 def _braced(value: Value) -> str:

@@ -1,7 +1,5 @@
 """Find the values that a page leaves open, and write them as variables in commands and as references in text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The report of an import: the parts of a draft, its guesses, and the words and links of the page that it lacks."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -68,7 +66,7 @@ class LostCodeError(Exception):
 def report_of(source: str, draft: Draft, printed: Printed, losses: tuple[Entry, ...]) -> Report:
     """Return the report of a printed draft."""
     items = [item for _, item in labeled(draft) if not item.items]
-    guesses = [Entry(mark.kind, mark.words, mark.line) for mark in draft.marks]
+    guesses = [Entry(mark.kind, mark.words, mark.line) for mark in (*draft.marks, *draft.notes)]
     for label, item in labeled(draft):
         line = printed.lines[label]
         guesses += [Entry(one.kind, one.words, one.line, line + 2 + at) for at, one in enumerate(item.marks)]

@@ -1,7 +1,5 @@
 """The kinds of sections of a page: steps, tasks side by side, or text around samples."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 
@@ -12,8 +10,7 @@ from compiler.text.regex import Regex
 _SEQUEL = Regex(r"(?:(?:step|phase|stage) \w+|first|second|third|then|next|finally|lastly|after (?:that|this))\b", 2)
 _OFFERS = Regex(
     r"\b(?:for (?:instance|example)|e\.g\.|(?:here['’]s|here is|here are|as) (?:an? |some )?(?:\w+ )?examples?"
-    r"|you can)(?:\W|$)"
-    r"|(?:^|[.:] )or\b",
+    r"|you can)(?:\W|$)|(?:^|[.:] )or\b",
     re.IGNORECASE,
 )
 """Matches a text that announces an example, or one of several ways."""
@@ -32,29 +29,46 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     return count > 1 and (words.is_manual(title) or order * 2 < count)
 
 
+def asks(section: Section) -> bool:
+    """Return whether a text or an item of a section has an instruction, also behind a condition."""
+    found = (inner.plain for piece in section.pieces for inner in piece.all() if inner.kind == "text")
+    return any(words.demands(words.case_of(one)[1]) for text in found for one in words.sentences(text))
+
+
 def has_instructions(section: Section) -> bool:
     """Return whether most items of the lists of a section are instructions."""
     items = [item for piece in section.pieces if piece.kind == "list" for item in piece.pieces]
-    count = sum(bool(words.instruction((words.sentences(item.plain) or [""])[0])) for item in items)
+    opening = [(words.sentences(item.plain) or [""])[0] for item in items]
+    count = sum(bool(words.instruction(one)) and not words.is_fact(one) for one in opening)
     return count > 1 and count * 4 >= len(items) * 3
 
 
 def are_samples(root: Section) -> bool:
     """Return whether most blocks of a page are examples, and nothing joins them to a procedure."""
-    leads = [lead for section in _all(root) for lead in _leads(section.pieces)]
+    leads = [lead for section in every(root) for lead in _leads(section.pieces)]
     count = sum(_OFFERS.search(lead) is not None for lead in leads)
     return count > 1 and count * 2 > len(leads) and not has_order(root)
 
 
 def has_order(root: Section) -> bool:
     """Return whether a section of a page has an order."""
-    return any(map(_has_order, _all(root)))
+    return any(map(_has_order, every(root)))
 
 
-def _all(section: Section) -> Iterator[Section]:
+def every(section: Section) -> Iterator[Section]:
+    """Yield a section and all below it."""
     yield section
     for child in section.children:
-        yield from _all(child)
+        yield from every(child)
+
+
+def in_order(title: str, sections: Sequence[Section]) -> set[int]:
+    """Return the lines of the headings side by side that are steps: `Step 1`, or a number among instructions."""
+    numbered = [section for section in sections if section.is_numbered]
+    count = sum(words.is_order(section.title, is_numbered=True) for section in numbered)
+    is_sequence = words.is_sequence(title) or count * 2 >= len(numbered)
+    steps = sections if words.is_incident(title) else numbered if is_sequence else []
+    return {one.line for one in sections if one in steps or words.is_ordered(one.title)}
 
 
 def _leads(pieces: Sequence[Piece], above: str = "") -> Iterator[str]:
@@ -74,10 +88,10 @@ def _has_order(section: Section) -> bool:
     """Return whether a section is numbered, announces steps, has an ordered list, or a word such as `Then`."""
     if section.is_numbered or words.is_procedure(section.title) or words.is_ordered(section.title):
         return True
-    every = [inner for piece in section.pieces for inner in piece.all()]
+    pieces = [inner for piece in section.pieces for inner in piece.all()]
     is_listed = any(
         piece.kind == "list" and piece.info == "1" and not all(words.is_fact(item.plain) for item in piece.pieces)
-        for piece in every
+        for piece in pieces
     )
-    texts = (piece.plain for piece in every if piece.kind == "text")
+    texts = (piece.plain for piece in pieces if piece.kind == "text")
     return is_listed or any(_SEQUEL.match(one) for text in texts for one in words.sentences(text))

@@ -1,7 +1,5 @@
 """Give a draft its inputs and outputs: placeholders become variables, and late values are asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct

@@ -1,9 +1,8 @@
 """The words of procedures in English: instructions, conditions, facts, and headings with a usual meaning."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
+from functools import partial
 
 from compiler.text.regex import Regex
 
@@ -31,41 +30,40 @@ seed select send separate set show shut sign silence simplify simulate sketch sk
 ssh stage start state stop store strip stub study submit subscribe suggest summarize supply surface suspend
 swap switch sync synthesize tag tail take talk tear tell terminate test tick tidy toggle trace track transfer trigger
 trim troubleshoot try tune turn tweak type undo uninstall unlock unmount unset untar untick update upgrade upload use
-validate verify view visit vote wait warn watch wire work wrap write
+validate verify view visit vote wait warm warn watch wire work wrap write
 """
-_VERBS = frozenset(_VERBS_WORDS.split())
-"""Verbs that start an instruction."""
+_VERBS = frozenset(_VERBS_WORDS.split())  # they start an instruction
 
-MOST_OF_VARIANT = 8
-"""The most words of a text that only names a way."""
+MOST_OF_VARIANT = 8  # the most words of a text that only names a way
 
 
 def _test(method: str, pattern: str) -> Callable[[str], bool]:
-    """Return a function that returns whether plain text has a pattern, in lower or upper case."""
     regex = Regex(pattern, re.IGNORECASE)
     return lambda text: getattr(regex, method)(text) is not None
 
+
+_has, _opens, _fits = (partial(_test, method) for method in ("search", "match", "fullmatch"))
+"""Each returns a function that returns whether plain text has, starts with or is a pattern, in lower or upper case."""
 
 _BEFORE = Regex(
     r"(?i)(?:(?:please|then|now|next|first|second|third|finally|lastly|afterwards|also|and|again|instead|just|simply"
     r"|actually|to start|manually|step \d+|\d+|let's|(?:you|we)['’]ll|(?:you|we) (?:can|should|must|may|need to|have to"
     r"|will need to|will|could|want to)(?: now| then| also)?"
     r"|(?:use|run|execute|issue|type|try) (?:the|this|these) (?:following |same )?(?:commands?|scripts?)(?: below)? to"
-    r")[,:.)]?\s+)+",
+    r")[,:.)]?\s+)+"
 )
-_WORD = Regex(r"[A-Za-z]+")
+_WORD = Regex(r"[A-Za-z]+(?![\w(])")
 _PURPOSE = Regex(
     r"(?i)(?:in order )?to (?:(?:actually|just|simply) )?+"
     r"(?P<what>(?!\w+ (?:this|so|that|it)\b|(?:the|an?|th[aeio]\w+|your|our|each|all|any)\b)[a-z].*?)"
-    r"(?:,|:|\.|$|\s(?:(?:you|we)\b|run\b|use\b|execute\b|type\b|do\b|with\b)).*",
+    r"(?:,|:|\.|$|\s(?:(?:you|we)\b|run\b|use\b|execute\b|type\b|do\b|with\b)).*"
 )
 _VAGUE = Regex(r"(?:in order )?to \w+ (?:this|so|that|it),\s+(?:first,?\s+)?", re.IGNORECASE)
 _TAIL = Regex(
     r"(?i),?\s+(?:by (?:running|executing|using|issuing)|with|using|by|as|via|like|in|below)?"
-    r"(?: ?(?:the|this) (?:following )?commands?|the following)?\W*$",
+    r"(?: ?(?:the|this) (?:following )?commands?|the following)?\W*$"
 )
-is_vague = _test(
-    "fullmatch",
+is_vague = _fits(
     r"\W*(?:actually|change|check|do|execute|fix|install|make sure|re-?use|run|set|start|try|type|use|write)?"
     r"(?: (?:so|it|this|that|them|these|now|(?:the|this|these) (?:following|above|next|same)(?: \w+){0,2}"
     r"|(?:the|this|these|following) (?:commands?|scripts?|code|lines?|snippet|below)))?"
@@ -80,7 +78,7 @@ _SYSTEMS = (
 _VARIANT = Regex(
     rf"(?is)(?:(?:using|with|without|via|by(?! default)|option|method|variant|approach|examples?)\b"
     rf"|(?:on|for|from) (?:non-)?{_SYSTEMS}\b|{_SYSTEMS}(?:(?:,? and|,? or|,| /) {_SYSTEMS})*\W*(?:\(.*\)\W*)?$).*"
-    rf"|.*\([^)]*\b(?:{_SYSTEMS}|fallback|last resort)\b[^)]*\)",
+    rf"|.*\([^)]*\b(?:{_SYSTEMS}|fallback|last resort)\b[^)]*\)"
 )
 """Matches a heading, or a short text above a block, for one of several ways."""
 
@@ -89,22 +87,20 @@ _LABEL = Regex(r"([^:—–]*?)\s*(?::|[—–])\s")
 _NAMED = Regex(r"(?P<label>[^:—–.]{3,60}?)\s*(?P<mark>[—–]|[:.](?=\s|$)|$)")
 _CASE_END = Regex(
     r"(?i).*\b(?:recovery|mode|only|failures?|errors?|mismatch|fallback|scenario|case|conflicts?|timeouts?|documents|users"
-    r"|repositories|projects|accounts)",
+    r"|repositories|projects|accounts)"
 )
 _STAGE_END = Regex(r".*\b(?:note|example|step|check|test|verification|backup|result|output|gate|report)s?", 2)
 _OLDER = Regex(r"\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?", 2)
 """Matches the versions that a text is about."""
 
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
-names_machine = _test(
-    "search",
+names_machine = _has(
     r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?to\b|\bssh \S+@"
     rf"|\b(?:on|inside|within|from) (?:the|a|each|every|all|any|both|one of the)(?: [\w-]+){{0,3}} {_PLACES}\b"
     r"|\b(?:run|execute|enter)\b.{0,200}\bin (?:the|a|each|every|all)(?: [\w-]+){0,3} (?:containers?|pods?)\b",
 )
 """Whether plain text is about commands on another machine, or in a container."""
-enters_machine = _test(
-    "search",
+enters_machine = _has(
     rf"\bssh(?:ing)? (?:(?:in)?to\b|\S+@)|\b(?:log ?in|log ?on|connect) ?(?:in)?to\b[^.]{{0,80}}\b(?:{_PLACES}|ssh)\b",
 )
 """Whether plain text asks to open a shell on another machine."""
@@ -119,17 +115,16 @@ _KINDS = Regex(rf"{_KIND}(?:(?:,? (?:and|or)|,|/| /) ?{_KIND})*\b(?: \w+)?\W*(?:
 _FOR = Regex(
     r"(?is)for (?!(?:th[ai][ts]|th[eo]se|now|it|each|every|all|both|the following)\b)[^,.:]+:"
     r"|(?:for|from|in|inside) an? (?![^,:]*\b(?:terminal|shell|window|tab|browser|director\w+|folder|editor)\b)"
-    r"[^,.:]+(?::|,.+)|in (?:[\w-]+ ){1,2}mode[,:].*|for (?!each|every|all\b)[^.:]+, also .*",
+    r"[^,.:]+(?::|,.+)|in (?:[\w-]+ ){1,2}mode[,:].*|for (?!each|every|all\b)[^.:]+, also .*|or\b.*"
 )
 """Matches a text that only names a case, such as `For a new cluster:`."""
-_OR = Regex(r"or\b", re.IGNORECASE)
-opens_with_condition = _test("match", r"(?:if|when(?! \w+ing\b)|unless|in case)\b")
+opens_with_condition = _opens(r"(?:if|when(?! \w+ing\b)|unless|in case)\b")
 """Whether plain text starts with a condition."""
-is_way = _test("search", r"\b(?:with|without|using|via)\s+\S")
+is_way = _has(r"\b(?:with|without|using|via)\s+\S")
 """Whether a heading names a way, which is one of several if another heading beside it does so, too."""
 _INDIRECT = Regex(
     r"(?i)\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
-    r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b",
+    r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b"
 )
 """Matches words like a condition that no command depends on, such as `check if`."""
 
@@ -140,10 +135,9 @@ _CONDITION = Regex(
     r"|you can also|only for|(?<!, )(?<!\()for (?:example|instance)|in the event|as a last resort|depending on"
     r"|something like|troubleshoot\w*)\b"
     r"|\b(?:prior to|before|since|until|as of|new in|(?:older|newer|earlier|later) than)(?: [\w.-]+)? versions? v?\d"
-    r"|\bto (?:\w+ )+(?:further|even more)\b|\bfor (?:example|instance)[^.,]*:$",
+    r"|\bto (?:\w+ )+(?:further|even more)\b|\bfor (?:example|instance)[^.,]*:$"
 )
-is_limited = _test(
-    "search",
+is_limited = _has(
     r"\b(?:skip|ignore|omit) (?:this|the (?:above|previous|last))\b"
     r"|\b(?:this|the (?:above|previous)) (?:step|command|part)?\s?is (?:only|optional|not (?:needed|required))\b"
     r"|\bonly (?:necessary|needed|required|run (?:this|it)|do this|use this)\b"
@@ -151,10 +145,11 @@ is_limited = _test(
 )
 """Whether plain text below a command has a condition for it, or expects it to fail."""
 _IF = Regex(
-    r"(?is)(?:.*?[.:;]\s+)?(?P<word>if|when|unless|in case|once)\s+(?P<case>[^.]+?),\s+(?:then\s+)?(?P<rest>.+)",
+    r"(?is)(?:.*?[.:;]\s+)?(?P<word>if|when|unless|in case|once)\s+(?P<case>(?:\([^()]*\)|[^.(])+?),\s+(?:then\s+)?"
+    r"(?P<rest>.+)"
 )
 _TRAILING = Regex(
-    r"(?i)(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*",
+    r"(?i)(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*"
 )
 _ENDLESS = Regex(
     r"(?i)\bctrl\W?c\b|\b(?:keep|leave)s? (?:\w+ )?(?:running|open)\b|\bruns? (?:until|in the foreground)\b"
@@ -164,102 +159,114 @@ _ENDLESS = Regex(
     r"|\b(?:in|open\w*|to|point) (?:your|the|a) (?:web )?browser\b|\blisten(?:s|ing) (?:on|at)\b|\bdashboard mode\b"
     r"|\b(?:run|running|runs|start\w*|launch\w*|serv(?:e|es|ing)|spawns?|opens?|opening|get|gives you) "
     r"(?:the|an?|your) (?:[\w-]+ ){0,3}"
-    r"(?:servers?|daemon|console|dashboard|shell|repl|prompt|application|app|ui|service|listener|worker|proxy)\b",
+    r"(?:servers?|daemon|console|dashboard|shell|repl|prompt|application|app|ui|service|listener|worker|proxy)\b"
 )
 _STARTS = Regex(
-    r"(?<!get )(?<!getting )\b(?:start|launch)(?:ed|ing)?\b(?! (?:by|with|from|over|at|\w+ing|a new)\b)", re.IGNORECASE
+    r"(?i)(?<!get )(?<!getting )\b(?:start|launch)(?:ed|ing)?\b(?! (?:by|with|from|over|at|\w+ing|a new)\b)"
 )
 _SYMPTOM = Regex(
     r"(?i)→|➜|[-=]>|\b(?:(?:not|never) \w+|failed to|fails|failing|missing|cannot|can['’]t|won['’]t|is down)\b"
     r"|\bunable to\b|^(?!.*\b(?:check|choose|detect|determine|select)\b).*(?:\bmode\b|\(`?--\w)|\brefused\b"
-    r"|^(?:step \w+: )?(?:issue|problem|scenario|case|error|erreur)\b[^:—–-]*[:—–-]",
+    r"|^(?:step \w+: )?(?:issue|problem|scenario|case|error|erreur)\b[^:—–-]*[:—–-]"
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
-is_manual = _test(
-    "search",
+is_manual = _has(
     r"\b(?:commands|options|flags|synopsis|reference|cheat ?sheet|how[ -]?tos|faq|examples|recipes|tips|use cases)\W*$",
 )
 """Whether a heading is above tasks to look up, which have no order, such as Commands."""
-is_course = _test("search", r"\b(?:procedure|procédure|getting started|quick ?start|tutorial)\b")
+is_course = _has(r"\b(?:procedure|procédure|getting started|quick ?start|tutorial)\b")
 """Whether a heading is above sections in an order."""
-is_stage = _test("fullmatch", r"\W*(?:(?:\w+ )?workflow|dependencies|pre-?req\w*|install\w*|(?:setting |set-?)up\b.*)")
+is_stage = _fits(r"\W*(?:(?:\w+ )?workflow|dependencies|pre-?req\w*|install\w*|(?:setting |set-?)up\b.*)")
 """Whether a heading beside tasks names a stage of the page, such as Workflow."""
 _STAGE = Regex(r"(?:quick ?start|\w+ation|set-?up|clean-?up|testing|building|before .*|pre-?requisites)", re.IGNORECASE)
 _OBJECT = Regex(r"\s(?:the|an?|your|all|each|any|that|in|from|to|into|with|and)\s", re.IGNORECASE)
-is_ordered = _test(
-    "match",
-    r"(?:\W*(?:\w+ )?(?:step|phase|stage|part|day|étape|schritt) \w+"
+is_ordered = _opens(
+    r"(?:\W*(?:\w+ )?(?:step|phase|stage|part|day|étape|schritt) (?:\d\w*|[a-z]|[ivx]+|one|two|three|four|five)"
     r"|first|second|third|then|next|now|once|finally|lastly|after|before)\b",
 )
 """Whether a heading, or a text below it, has a place in an order."""
+is_in_series = _has(r"(?:^|[.,:;]\s+)(?:and )?(?:first|second|third|then|next|finally|lastly)\b")
+"""Whether plain text asks for one of several things in an order."""
 
 _DESCRIBES = Regex(
     r"(?i)(?:(?P<subject>[\w.-]+) )?(?P<verb>[a-z]+s) "
-    r"(?:the|an?|each|every|all|any|its|your|this|that|whether|through|over)\b",
+    r"(?:the|an?|each|every|all|any|its|your|this|that|whether|through|over)\b"
 )
 _PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()/-]*)* (?P<verb>[a-z]+?)(?:es|s)\b")
-is_sequence = _test(
-    "search", r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)"
-)
+is_sequence = _has(r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)")
 """Whether a heading announces steps in an order, even if they are nouns."""
-_EXPLAINED = Regex(r"(?!.*\b(?:you|we|i)\b).*\b(?:will|does)\b[^.:]{0,30}:", re.IGNORECASE)
+_EXPLAINED = Regex(r"(?i)(?!.*\b(?:you|we|i)\b).*\b(?:will|does|advantages|benefits|differences|reasons)\b[^.:]{0,30}:")
 _GERUND = Regex(r"(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
 
-is_statement = _test(
-    "match", r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b"
+is_statement = _opens(
+    r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b"
 )
 """Whether plain text starts with an article or a pronoun."""
 _DEMAND = Regex(r"before [^.,]+, (?P<what>(?P<verb>state|explain|answer|summarize)?.+)", re.IGNORECASE)
+_IS = Regex(r"(?!(?:if|when|once|unless|after|before)\b)(?:[\w.'/-]+ ){1,4}(?:is|are|was|has|have|will be)\b", 2)
+obliges = _has(r"\b(?:must|need to|needs to|have to|has to)\b")
+"""Whether plain text names a duty."""
 _EACH = Regex(r"(?P<verb>[a-z]+) (?:\w+ )?each\b", re.IGNORECASE)
-follows = _test(
-    "match",
+follows = _opens(
     r"(?:this|that|these|it|you (?:should|will|can|may|might)|the (?:output|result|command|response|above)|expected"
     r"|output|result|in this case|example output|if (?:the output|the result|you see|this|it|successful|everything))\b",
 )
 """Whether plain text is about the command above it."""
-goes_on = _test("match", r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b")
+goes_on = _opens(r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b")
 """Whether plain text continues what the text above it asks to do."""
+_BY_HAND = Regex(
+    r"(?i)(?:edit|open|modify|append|insert|paste|uncomment|click|go to|navigate|visit|press|choose|put|save|fill in"
+    r"|restart|log ?in|sign in|download)\b"
+    r"|(?:add|adjust|change|create|remove|replace|set|update|write)\b.*(?:\b(?:Gem|Docker|Make)?file\b|\w\.[a-z]{2,5}\b)"
+)
+_NEXT = Regex(r"(?i)(?:then|next|now|finally|lastly),? (?!(?:run|proceed|continue|see|use|you(?:['’]ll| will))\b)")
+_MAY = Regex(r"(?:you|we) (?:can|could|may|might)\b|let's\b", re.IGNORECASE)
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _HARM = Regex(
     r"(?i)\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down"
-    r"|wipe|uninstall|terminate|revoke|failover|fail over|restore|overwrite)(?![\w./-])",
+    r"|wipe|uninstall|terminate|revoke|failover|fail over|restore|overwrite)(?![\w./-])"
 )
 _LOOKS = Regex(
     r"(?i)(?:check|confirm|describe|find|get|inspect|list|look|make sure|print|read|review|see|show|test|validate"
-    r"|verify|view)\b",
+    r"|verify|view)\b"
 )
-puts = _test(
-    "search",
+puts = _has(
     r"\b(?:add|adding|apply|append|change|configure|copy|create|edit|enter|execute|insert|modify|paste|put|query"
     r"|replace|run|save|set|type|update|use|write)\b",
 )
 """Whether plain text asks to use the block below it."""
 _END = Regex(r"(?<=[.!?:])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+")
 
-is_rollback = _test(
-    "match", r"(?:\d+[.)]?\s+)?(?:how to\s+)?(?:roll(?:ing)?[ -]?back|revert(?:ing)?|undo(?:ing)?|back[ -]?out)\b"
+is_rollback = _opens(
+    r"(?:\d+[.)]?\s+)?(?:how to\s+)?(?:roll(?:ing)?[ -]?back|revert(?:ing)?|undo(?:ing)?|back[ -]?out)\b"
 )
 """Whether a heading is for undoing a procedure."""
-is_procedure = _test(
-    "match",
-    r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?|(?:phase|stage) \d+)\b",
+is_procedure = _opens(
+    r"(?:diagnos\w+|mitigations?|steps?|remediation|resolution|procedure|instructions?|actions?"
+    r"|(?:phase|stage|\w+ step) \d+)\b",
 )
 """Whether a heading announces instructions, such as Mitigation."""
+is_incident = _fits(r"\W*(?:diagnos\w+|mitigations?|remediation|resolution)(?: (?:steps|and\b).*)?\W*")
+"""Whether a heading announces what to do about an alert."""
 _EXPLAINS_WORDS = (
-    r"meaning|impact|background|purpose|scope|goals?|motivation|what (?:is|are)\b.*|why\b.*|when (?:not )?to use.*"
-    r"|examples?|change ?(?:log|history)|open questions|non-?goals?|anti-.*|output (?:shape|format)|(?:\w+ ){0,2}"
-    r"(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices|capabilities|features"
-    r"|criteria|principles|guidelines|constraints|limitations)"
+    r"meaning|impact|background|purpose|scope|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
+    r"|when (?:not )?to .*|what (?:it|this \w+) does|types of .*|integration with .*|(?:pairs?|works?) with"
+    r"|error (?:handling|scenarios)|failure modes|boundaries|invariants|definitions|metrics|(?:\w+ )?rule"
+    r"|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
+    r"|change ?(?:log|history)|open questions|anti-.*|inputs?|output (?:shape|format|description|contract|standards?)"
+    r"|(?:\w+ ){0,2}(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices"
+    r"|capabilities|features|responsibilities|criteria|principles|guidelines|constraints|limitations|tips|resources"
+    r"|references?)(?: (?:summary|(?:for|on|of|to) .*))?|see also|further reading|related\b.*|glossary|license|credits"
 )
-explains = _test("fullmatch", rf"(?:{_EXPLAINS_WORDS})")
-"""Whether a heading is above facts, even in a numbered list, such as Why or Examples."""
-is_reference = _test(
-    "fullmatch",
-    rf"(?:{_EXPLAINS_WORDS}|overview|introduction|intro|description|summary|references?|see also|further reading"
-    r"|resources|related\b.*|glossary|license|credits|(?:table of )?contents|contact\w*|notes?|about\b.*"
-    r"|pre-?requisites?|requirements?|system requirements|before you .*|context|severity|symptoms?|links|additional .*"
-    r"|faq)",
+_LEAD, _REST = r"\W*(?:", r")(?:\s*\(.*\))?\W*"
+_EXPLAINS = Regex(_LEAD + _EXPLAINS_WORDS + _REST, re.IGNORECASE)
+is_appendix = _fits(rf"{_LEAD}(?:common )?(?:troubleshooting|problems|issues|errors)|faq{_REST}")
+"""Whether a heading is above text to look up, unless the page has nothing else, such as Troubleshooting."""
+is_reference = _fits(
+    rf"{_LEAD}{_EXPLAINS_WORDS}|overview|introduction|intro|description|summary|(?:table of )?contents|contact\w*"
+    rf"|notes?|about\b.*|pre-?requisites?|requirements?|system requirements|before you .*|context|severity|symptoms?"
+    rf"|links|additional .*|faq|how it works{_REST}",
 )
 """Whether a heading announces no instructions, such as Overview."""
 
@@ -283,7 +290,7 @@ def imperative(sentence: str, *, purposes: bool = True) -> str:
 def instruction(text: str) -> str:
     """Return the first instruction of plain text, or ""."""
     clauses = (clause for one in sentences(text) for clause in (one, *_CLAUSE.split(one)[1:]))
-    found = next((found for one in clauses if (found := imperative(_case(one)[1]))), "")
+    found = next((found for one in clauses if (found := imperative(case_of(one)[1]))), "")
     found = found.partition(" (")[0]
     shorter = _TAIL.sub("", found)
     return shorter if " " in shorter else found
@@ -293,9 +300,9 @@ def condition(text: str) -> str:
     """Return the condition of plain text, as the end of a question, or ""."""
     found = [one for one in sentences(text) if _CONDITION.search(_INDIRECT.sub(" ", one))]
     found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
-    case = next((_case(one)[0] or _trailing(one) or one for one in found), "")
+    case = next((case_of(one)[0] or _trailing(one) or one for one in found), "")
     label = _LABEL.match(text)
-    is_way = is_variant(text) or _OR.match(text) or _FOR.fullmatch(text)
+    is_way = is_variant(text) or _FOR.fullmatch(text)
     variant = text if is_way else label[1] if label and is_variant(label[1]) else ""
     is_whole = case.count("(") == case.count(")") and (" " in case or len(case) == len(text))
     return (case if is_whole else next((one for one in found if case in one), case)) or variant
@@ -319,6 +326,17 @@ def case_of_label(text: str, *, is_label: bool) -> str:
 def is_variant(title: str) -> bool:
     """Return whether a heading or a short text above a block is about one of several ways, such as `On macOS`."""
     return len(title.split()) <= MOST_OF_VARIANT and _VARIANT.match(title) is not None
+
+
+def names_steps(title: str) -> bool:
+    """Return whether a heading is above steps, such as Workflow or Mitigation, not Process Settings for Servers."""
+    ends = (title.partition(" ")[0], title.rpartition(" ")[2])
+    return is_procedure(title) or is_ordered(title) or any(map(is_sequence, ends))
+
+
+def explains(title: str) -> bool:
+    """Return whether a heading is above facts, even in a numbered list, such as Why or Examples."""
+    return _EXPLAINS.fullmatch(title) is not None and not is_order(title, is_numbered=" for " in title)
 
 
 def is_step(title: str) -> bool:
@@ -352,7 +370,7 @@ def _trailing(sentence: str) -> str:
     return f"{'unless ' if found['word'].lower() == 'unless' else ''}{found['case']}" if found else ""
 
 
-def _case(sentence: str) -> tuple[str, str]:
+def case_of(sentence: str) -> tuple[str, str]:
     """Return the condition of a sentence and its rest."""
     found = _IF.fullmatch(sentence)
     if not found:
@@ -361,14 +379,22 @@ def _case(sentence: str) -> tuple[str, str]:
     return (f"unless {found['case']}" if word == "unless" else found["case"]), found["rest"]
 
 
+def is_by_hand(sentence: str) -> bool:
+    """Return whether a sentence asks for a task of a person, such as to edit a file or to open a page."""
+    found = imperative(sentence, purposes=False)
+    is_next = _NEXT.match(sentence) is not None and " " in found
+    return _MAY.match(sentence) is None and (is_next or _BY_HAND.match(found) is not None)
+
+
 def does_harm(text: str) -> bool:
     """Return whether plain text asks to delete, restart or publish something, not only to look at it."""
     return _HARM.search(text) is not None and _LOOKS.match(text) is None
 
 
 def is_fact(text: str) -> bool:
-    """Return whether plain text starts like a fact: with an article, a pronoun, a third person or a gerund."""
-    return is_statement(text) or _describes(text)
+    """Return whether plain text starts like a fact: an article, a pronoun, a third person or a gerund, or `Tea is`."""
+    rest = case_of(text)[1]
+    return (is_statement(rest) and not obliges(rest)) or _describes(rest)
 
 
 def _describes(text: str) -> bool:
@@ -376,6 +402,8 @@ def _describes(text: str) -> bool:
     if (gerund := _GERUND.match(text)) and gerund[0].partition(" ")[0].lower() not in _VERBS:
         stem = gerund["stem"].lower()
         return bool({stem, f"{stem}e", stem[:-1]} & _VERBS)
+    if _IS.match(text) and not imperative(text):
+        return True
     found = _DESCRIBES.match(text)
     if not found or (found["subject"] or "a")[0].isupper() or imperative(text) or found["verb"].lower().endswith("ss"):
         return False

@@ -24,10 +24,8 @@ def remove_impossible_edges(program: Program) -> Program:
 
 
 def _narrowed(node: Node, possible: Mapping[int, frozenset[Test]]) -> Node:
-    """Return the node with its possible edges, and the edges that the verifier needs to see a complete choice.
-
-    Edges that keep a value declare which names a command may set (I9), so the last edge with a name stays too.
-    """
+    """Return the node with its possible edges, and the edges that the verifier needs to see a complete choice."""
+    # Edges that keep a value declare which names a command may set (I9), so the last edge with a name stays too.
     remaining = {place: _relaxed(node.edges[place], tests) for place, tests in possible.items()}
     words: set[str | None] = {*alphabet(node.task)} or {None}
     missing = words.difference(*(_plain_words(edge, words) for edge in remaining.values()))

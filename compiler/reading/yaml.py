@@ -405,7 +405,6 @@ def explain(error: yaml.MarkedYAMLError, lines: Lines) -> UnreadableError:
 
 
 def _in_quotes(line: str) -> str:
-    """Return the remedy that quotes the value of a line."""
     key, _, value = line.strip().lstrip("- ").partition(":")
     quoted = value.strip().replace("\\", "\\\\").replace('"', '\\"')
     example = f'`{key}: "{quoted}"`' if len(line) <= 80 else f'`{key}: "…"`'

@@ -165,10 +165,9 @@ def _of_calls(node: Node, said: Sequence[ScenarioAnswer]) -> tuple[Outcome | Non
 
 
 def _next(left: Sequence[Event], node: Node) -> list[Event]:
-    """Return the next event for a step; for a parallel step, the next one for each entry.
-
-    Without an event, an optional tool has no command and fails (I13), a stage passes (I32), and an agent does its work.
-    """
+    """Return the next event for a step; for a parallel step, the next one for each entry."""
+    # Without an event, an optional tool has no command and fails (I13), a stage passes (I32), and an agent does its
+    # work.
     if isinstance(node.task, Parallel):
         return _of_entries(left, node, node.task)
     is_call = isinstance(node.task, Agent | Tool | Stage)

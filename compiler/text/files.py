@@ -107,10 +107,8 @@ def read_source(file: str | os.PathLike[str], path: str, name: str, disk: Disk =
 
 
 def _missing(file: str | os.PathLike[str], path: str, disk: Disk) -> FileIssue:
-    """Return the refusal of a missing file, with the most similar name in its folder.
-
-    Names with the same extension come first. An extension makes names alike, so others must be almost equal.
-    """
+    """Return the refusal of a missing file, with the most similar name in its folder."""
+    # Names with the same extension come first. An extension makes names alike, so others must be almost equal.
     written, names = os.path.basename(file), list(disk.names_beside(file))
     stem, dot, extension = written.partition(".")
     stems = [name.removesuffix(dot + extension) for name in names if name.endswith(dot + extension)]

@@ -4,19 +4,11 @@ Up to 2025-11-25 the server sends the form during the call. At 2026-07-28 the ca
 client repeats it with the reply.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from mcp import MCPError
 from mcp.server import ServerRequestContext
-from mcp.types import (
-    CallToolRequestParams,
-    ElicitRequest,
-    ElicitRequestFormParams,
-    ElicitResult,
-    InputRequiredResult,
-)
+from mcp.types import CallToolRequestParams, ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
 from msgspec import Struct
 from pydantic import ValidationError
 

@@ -3,8 +3,6 @@
 An event that it can't read is refused, because nothing was checked. The hook helps, and nothing depends on it (A-15).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -136,7 +134,6 @@ def _named(given: dict[str, Any]) -> Iterator[str]:
 
 
 def _edit(paths: Iterable[tuple[str, str]], folder: str) -> str:
-    """Return why the edit of a file is refused."""
     documents: list[str] | None = None
     for path, base in paths:
         plain = os.path.normpath(os.path.join(base, os.path.expanduser(path.removeprefix("file://"))))

@@ -1,7 +1,5 @@
 """The settings of Claude Code and Codex for the server, the hook and the agent's limits, to paste."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any

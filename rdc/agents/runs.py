@@ -1,7 +1,5 @@
 """The runs of served documents, as the tools show and change them. Nothing is stored between two calls."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -153,10 +151,8 @@ def _facts(step: api.Current) -> dict[str, Any]:
 
 
 def _output(path: str) -> tuple[str, int]:
-    """Return the end of a log without anything that steers a terminal, and the log's size.
-
-    Codes become spaces: without them, a secret that they cut in two would be whole again.
-    """
+    """Return the end of a log without anything that steers a terminal, and the log's size."""
+    # Codes become spaces: without them, a secret that they cut in two would be whole again.
     if not path or not Path(path).is_file():
         return "", 0
     with Path(path).open("rb") as file:

@@ -1,7 +1,5 @@
 """The server: hosts call its tools over standard input and output."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 
@@ -20,18 +18,7 @@ from rdc import api
 from rdc.agents import runs
 from rdc.agents.forms import Context, Form, ask, client_of, takes_forms
 from rdc.agents.runs import Settings
-from rdc.agents.tools import (
-    List,
-    Next,
-    RefusedError,
-    Report,
-    Result,
-    Start,
-    Status,
-    as_result,
-    read_call,
-    tool_list,
-)
+from rdc.agents.tools import List, Next, RefusedError, Report, Result, Start, Status, as_result, read_call, tool_list
 from rdc.runs.control import LOOK
 from rdc.runs.process import Running, holder_of
 from runtime_shim.engine.state import user

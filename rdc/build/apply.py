@@ -132,7 +132,6 @@ def _left(whole: _Whole, old: str | None) -> Sequence[Diagnostic]:
 
 
 def _differences(whole: _Whole, last_build: BuildRecords, lock: str | None, *, is_stale: bool) -> Iterator[Diagnostic]:
-    """Yield the files that differ from their expected contents."""
     if lock is None:
         yield Diagnostic("RD544", LOCK, None, f"{LOCK} is missing", "run: rdc build")
     elif is_stale:

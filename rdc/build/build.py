@@ -62,7 +62,6 @@ def _holds(task: Task, last_build: BuildRecords, hashes: FileHashes, options: Bu
 def _is_done(
     planned: Plan, valid: Mapping[str, Record], last_build: BuildRecords, hashes: FileHashes, options: BuildOptions
 ) -> bool:
-    """Return whether there is nothing to write or report."""
     if options.strict or options.prune or options.approved or len(valid) < len(planned.tasks):
         return False
     if set(valid) != set(last_build.records) or any(record.diagnostics for record in valid.values()):

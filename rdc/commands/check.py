@@ -1,7 +1,5 @@
 """`rdc check`: reports errors in documents, and fixes them on request."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 
@@ -38,13 +36,7 @@ from rdc.terminal.output import many, put
 @language_options
 @reporting_options
 def command(
-    files: tuple[str, ...],
-    reporter: Reporter,
-    settings: Settings,
-    *,
-    no_link: bool,
-    rules: bool,
-    **fixing: bool,
+    files: tuple[str, ...], reporter: Reporter, settings: Settings, *, no_link: bool, rules: bool, **fixing: bool
 ) -> int:
     """Report all errors in documents.
 

@@ -110,7 +110,6 @@ def _misuse_told(word: str) -> Iterator[None]:
 
 
 def _generated(compared: Comparison, compiled: Sequence[Compilation], picture: PictureChoice) -> Generation:
-    """Return the output."""
     sources = {path: source for one in compiled for path, source in one.sources.items()}
     if picture.form.prints:
         text = compared.file() if picture.form is FORMATS["text"] else compared.json()

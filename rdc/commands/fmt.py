@@ -1,7 +1,5 @@
 """`rdc fmt`: formats documents without changing their meaning."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import click

@@ -102,10 +102,8 @@ def _document(file: str | None) -> str:
 
 @contextmanager
 def _opened(server: Server) -> Iterator[None]:
-    """Open the page by a private file: other users can see the words of the browser's command, but not read this.
-
-    The file is removed when the page has loaded.
-    """
+    """Open the page by a private file: other users can see the words of the browser's command, but not read this."""
+    # The file is removed when the page has loaded.
     page = Path(tempfile.gettempdir(), f"rdc-{secrets.token_hex(8)}.html")
 
     def remove() -> None:

@@ -88,10 +88,8 @@ def _pairs(old: Picture, new: Picture, matching: Matching) -> Iterator[Change]:
 
 
 def _changed_groups(old: Picture, new: Picture, matching: Matching) -> dict[str, Change]:
-    """Return the steps with substeps and the nested runbooks with another name or description, by their new ids.
-
-    Moved steps can make a frame the successor of several frames. The one with the same description wins.
-    """
+    """Return the steps with substeps and the nested runbooks with another name or description, by their new ids."""
+    # Moved steps can make a frame the successor of several frames. The one with the same description wins.
     olds, news = _groups(old), _groups(new)
     before: dict[str, list[Group]] = {}
     for name, group in olds.items():

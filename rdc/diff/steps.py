@@ -128,11 +128,9 @@ class _Link(Struct, frozen=True):
 
 
 def _longest_common(old: Iterable[object], new: Iterable[object]) -> _Link | None:
-    """Return the end of the longest common sequence, after Hunt and Szymanski.
-
-    The time grows with the number of equal pairs, not with all pairs. If the number of equal items changed, the first
-    ones are matched.
-    """
+    """Return the end of the longest common sequence, after Hunt and Szymanski."""
+    # The time grows with the number of equal pairs, not with all pairs. If the number of equal items changed, the first
+    # ones are matched.
     places: dict[object, list[int]] = {}
     for position, item in enumerate(new):
         places.setdefault(item, []).append(position)

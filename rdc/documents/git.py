@@ -152,11 +152,9 @@ def _blob(answers: IO[bytes]) -> bytes:
 
 
 def _running(folder: str | Path, *words: str) -> subprocess.Popen[bytes]:
-    """Return a git process for a folder's repository. It speaks English, and fetches nothing.
-
-    A partial clone could run a configured program to fetch files. A hook of git sets the repository in the environment.
-    Files next to documents can look like a repository without a working tree.
-    """
+    """Return a git process for a folder's repository. It speaks English, and fetches nothing."""
+    # A partial clone could run a configured program to fetch files. A hook of git sets the repository in the
+    # environment. Files next to documents can look like a repository without a working tree.
     inherited = {name: value for name, value in os.environ.items() if name not in {"GIT_DIR", "GIT_WORK_TREE"}}
     environment = {**inherited, "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
     command = ["git", "-c", "safe.bareRepository=explicit", "-C", str(folder), *words]

@@ -1,7 +1,5 @@
 """Keys and values that fit a position in frontmatter, in YAML or in `rdc.toml`, and their descriptions."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from functools import cache

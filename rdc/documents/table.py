@@ -1,7 +1,5 @@
 """The model of a `[[build]]` table, and the JSON Schema of a project's configuration."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field

@@ -119,10 +119,8 @@ def _command(form: str) -> list[str]:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """Return the environment of Graphviz. A machine without fonts, such as a slim container, gets our font.
-
-    The font is linked from a temporary folder, because fontconfig writes files next to fonts.
-    """
+    """Return the environment of Graphviz. A machine without fonts, such as a slim container, gets our font."""
+    # The font is linked from a temporary folder, because fontconfig writes files next to fonts.
     folders = (Path(os.path.expanduser(folder)) for folder in FONT_FOLDERS)  # noqa: PTH111 (there may be no home)
     if sys.platform in ("darwin", "win32") or any(True for folder in folders for _ in folder.rglob("*.[ot]t[cf]")):
         return dict(os.environ)

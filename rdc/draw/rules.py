@@ -1,7 +1,5 @@
 """A rule on the picture of its document: the numbered path that breaks it, or the steps that it is about."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from backends.picture.captions import wrapped

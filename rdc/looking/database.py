@@ -1,7 +1,5 @@
 """The runs of workers: their list, records and answers, by the database that the workers share."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """The document of a page: compiled after each change, and drawn when someone looks at it."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -187,7 +185,6 @@ def _between(table: Table, drawn: Picture) -> dict[tuple[str, str], str]:
 
 
 def _arrows(drawn: Picture) -> Iterator[Arrow]:
-    """Yield the arrows with their ids."""
     yield Arrow(START, "", drawn.entry)
     for number, arrow in enumerate(drawn.arrows):
         yield Arrow(f"arrow{number}", arrow.source, arrow.target, arrow.words)

@@ -1,7 +1,5 @@
 """A run that pages look at: its records as they come, its place, and the status that its program shows."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from threading import Lock, Thread
@@ -148,7 +146,6 @@ class Followed(AnyRun):
         return is_new or bool(records) or before != self._problem
 
     def _show(self) -> None:
-        """Renew the view of pages."""
         reading, entry, edition = self._reading, self.entry, self._drawing.document.edition
         state, version = reading.state, self._drawing.version
         if self._problem or state is None:

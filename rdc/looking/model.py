@@ -17,8 +17,6 @@ of the log. All other failures give a `Failure`: 400 a wrong request, 401 a wron
 A time is a string such as `2026-11-29T08:40:00.123456Z`, or "" if the journal has none.
 """
 
-from __future__ import annotations
-
 import json
 from typing import TypeVar
 

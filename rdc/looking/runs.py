@@ -1,7 +1,5 @@
 """The runs of a document on this machine: their list, their records as they come, their logs, and answers."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

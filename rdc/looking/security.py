@@ -1,7 +1,5 @@
 """Access to the server of a page. The address has a token, which only its page knows."""
 
-from __future__ import annotations
-
 import hmac
 import secrets
 from collections.abc import Mapping

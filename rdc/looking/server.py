@@ -1,7 +1,5 @@
 """The server of `rdc view`: `http.server` with a thread for each connection, on the loopback address only."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

@@ -1,7 +1,5 @@
 """The one reading of a run: each of its records becomes part of its state and of its visits, once."""
 
-from __future__ import annotations
-
 from collections import ChainMap, Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
@@ -139,10 +137,8 @@ def _numbers(instances: Mapping[str, object]) -> str:
 
 
 def _passed(version: Version, state: State, record: Record) -> Iterator[str]:
-    """Yield the boxes that a run passed after a step: branches, nested ends, and boxes that only the picture has.
-
-    A move of a person passes none.
-    """
+    """Yield the boxes that a run passed after a step: branches, nested ends, and boxes that only the picture has."""
+    # A move of a person passes none.
     strings = {name: value for name, value in record["changed"].items() if not isinstance(value, int)}
     try:
         registers = ChainMap(strings, state.registers)

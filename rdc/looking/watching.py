@@ -1,7 +1,5 @@
 """Watches a document and the runs that pages look at, and turns their changes into events."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Condition, Thread

@@ -1,7 +1,5 @@
 """Check the open documents in a thread, shortly after their last change, and drop older results."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 from collections.abc import Callable

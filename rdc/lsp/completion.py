@@ -1,7 +1,5 @@
 """Complete names of parts, words of transitions, and keys and values of frontmatter, YAML and `rdc.toml`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from re import Pattern
 

@@ -1,7 +1,5 @@
 """Diagnostics for editors: those of each file, from all documents that are open."""
 
-from __future__ import annotations
-
 from lsprotocol import types as lsp
 
 from compiler.diagnostics.issues import page_of

@@ -1,7 +1,5 @@
 """The open documents of an editor: the current version of each, and the last results of checking it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Fixes of diagnostics, each proved before it is offered, and formatting."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any

@@ -3,8 +3,6 @@
 A document may be hostile, so its strings are in code blocks or escaped: an editor would load images and follow links.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
@@ -54,7 +52,6 @@ def hover(question: Question) -> lsp.Hover | None:
 
 
 def _explanations(question: Question) -> Iterator[str]:
-    """Yield the meaning of each code at the position."""
     result = question.result
     found, place = result.checked.diagnostics if result else (), Span(*question.place, *question.place)
     here = (one.code for one in found if one.path == question.version.name and one.span and one.span.has(place))

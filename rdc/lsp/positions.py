@@ -1,7 +1,5 @@
 """Convert places in a document to an editor's positions, which count UTF-16 codes from 0, and back."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from itertools import zip_longest
 
@@ -84,7 +82,6 @@ class Lines:
         return [TextEdit(self.range(Span(first + 1, 1, end, len(old[end - 1]) + 1)), text)]
 
     def _codes(self, line: int, column: int) -> tuple[int, int]:
-        """Return the numbers of a place in the protocol."""
         number = min(max(line, 1), len(self.rows)) - 1
         row = self.rows[number]
         index = min(max(column, 1) - 1, len(row))

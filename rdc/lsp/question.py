@@ -1,7 +1,5 @@
 """A question of an editor about a document, and the parts of answers that several features need."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The server: an editor starts it and calls its features over standard input and output."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import logging

@@ -1,7 +1,5 @@
 """Compile documents to files, draw them, then write these files or compare them with the present ones."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from difflib import unified_diff
 from pathlib import Path

@@ -140,10 +140,8 @@ def _calls(reason: CallReason, main: Output, beside: Sequence[PlacedFile]) -> Di
 
 
 def _root_around(folder: Path) -> Path:
-    """Return the root of a folder's project.
-
-    For GitHub workflows, it is two folders above if there is no other sign.
-    """
+    """Return the root of a folder's project."""
+    # For GitHub workflows, it is two folders above if there is no other sign.
     root = Path(project_around(str(folder)).root)
     return folder.parents[1] if root == folder and folder.parts[-2:] == OF_GITHUB else root
 

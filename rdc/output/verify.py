@@ -222,7 +222,6 @@ def _header(text: str) -> _Header | None:
 
 
 def _comments(lines: list[str], sign: str) -> Iterator[str]:
-    """Yield the comments with a sign at the start of a text."""
     end = _CLOSING.get(sign, "")
     for line in lines:
         if not (line.startswith(sign) and line.endswith(end)):

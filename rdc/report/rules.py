@@ -1,7 +1,5 @@
 """The rules of documents: which steps they guard, their verdicts for people and tools, and which of them are broken."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 

@@ -84,10 +84,8 @@ def _bold(text: str) -> str:
 
 
 def _fixable(report: Report) -> str:
-    """Return the line with the number of fixable findings, after a line break; "" without such findings.
-
-    A warning of a document with errors doesn't count, because `--fix` fixes the errors first.
-    """
+    """Return the line with the number of fixable findings, after a line break; "" without such findings."""
+    # A warning of a document with errors doesn't count, because `--fix` fixes the errors first.
     broken = {found.path for found in report.diagnostics if found.severity is Severity.ERROR}
     first = (found for found in report.diagnostics if found.severity is Severity.ERROR or found.path not in broken)
     fixes = [found.fix for found in first if found.fix]

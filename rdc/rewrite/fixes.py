@@ -61,10 +61,8 @@ def proved(opened: Opened, settings: Settings, found: Diagnostic, before: Compil
 
 
 def _candidates(compilation: Compilation, refused: Sequence[Fix], *, unsafe: bool) -> list[Fixable]:
-    """Return the fixes to try; of overlapping fixes only the first, the others get a turn in the next round.
-
-    Warnings wait until the document compiles, because a document with errors has no program to compare.
-    """
+    """Return the fixes to try; of overlapping fixes only the first, the others get a turn in the next round."""
+    # Warnings wait until the document compiles, because a document with errors has no program to compare.
     least = {Severity.ERROR} if compilation.program is None and not unsafe else set(Severity)
     own = (item for item in compilation.diagnostics if item.path == compilation.path and item.severity in least)
     fixable = [Fixable(item, item.fix) for item in own if item.fix and (unsafe or item.fix.is_safe)]

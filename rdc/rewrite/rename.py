@@ -1,7 +1,5 @@
 """Rename a step, an input or an output of a document, and prove that nothing else changes."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The words that can follow `rdc run FILE`: subcommands, options, steps, and the replies of the waiting step."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress

@@ -195,14 +195,7 @@ def differences(run: Run) -> tuple[str, ...]:
 
 
 def answer(
-    run: Run,
-    reply: str,
-    *,
-    step: str = "",
-    at: str = "",
-    by: str = "",
-    note: str = "",
-    options: Sequence[str] = (),
+    run: Run, reply: str, *, step: str = "", at: str = "", by: str = "", note: str = "", options: Sequence[str] = ()
 ) -> Run:
     """Answer the question of a waiting run, and return the run. `start` or `step` continues it.
 
@@ -267,14 +260,12 @@ def _named(name: str) -> tuple[str, ...]:
 
 
 def _step_words(run: Run, at: str, options: Sequence[str]) -> list[str]:
-    """Return the words that run the current step of a run."""
     _refuse_another(options)
     file, place, _ = _parts(run)
     return [file, "step", run.step or at.partition(":")[2], f"--at={at}", *place, *options]
 
 
 def _started(act: Callable[[], Result], folder: str) -> Result:
-    """Start a process and return the result."""
     try:
         return act()
     except (OSError, ValueError) as error:

@@ -1,7 +1,5 @@
 """A run as data, from its state directory."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """`rdc run` as a separate process, because a session takes over the signals, folder and output of its process."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The report of a run as data, or its trace: from its own program, or from its journal. These files are untrusted."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -98,7 +96,6 @@ def _facts(run: Run, archived: str) -> Table:
 
 
 def _store_of(run: Run, archived: str) -> Store:
-    """Return the place of a run that has a journal."""
     if run.directory.endswith(".make"):
         raise UsageError(f"{run.name} is the run of a native Makefile, which keeps no journal, so it has no report")
     store = Store(run.directory, known_modes())

@@ -1,7 +1,5 @@
 """The runs in a folder, read from their state directories. These files are untrusted."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -163,10 +161,8 @@ class _States(Struct, frozen=True):
         return (shlex.join(["python3", script, "status", *place]),) if is_ours else ()
 
     def _told(self, file: str, name: str, place: Sequence[str]) -> Mapping[str, Any] | None:
-        """Return the status that the program of a run prints: it is beside the document, or where the run started.
-
-        Only a program of this version is called, with nothing but the document's calls and the unchanged runtime.
-        """
+        """Return the status that the program of a run prints: it is beside the document, or where the run started."""
+        # Only a program of this version is called, with nothing but the document's calls and the unchanged runtime.
         script = f"{without_ending(os.path.basename(file), endings())}.py"
         folders = (os.path.relpath(os.path.dirname(file), os.path.abspath(self.base)), self.home)
         own = place if self.ours == OURS else options_for(f"{self.ours}/{name}", "")

@@ -1,7 +1,5 @@
 """The table of a program, which `rdc run` runs, and which its records refer to."""
 
-from __future__ import annotations
-
 from backends.python.step_calls import author_calls
 from compiler.ir.program import Program
 from compiler.passes import optimize

@@ -113,10 +113,8 @@ def _leads(machine: Machine, path: Path, inputs: Mapping[str, str]) -> bool:
 
 
 def _names(machine: Machine, path: Path, usually: Collection[str]) -> Iterator[str]:
-    """Yield names for a path, the shortest first: `stops after 3 fail ×2`, `completes via 2b`.
-
-    They contain the result, unusual outcomes, and steps off the usual path.
-    """
+    """Yield names for a path, the shortest first: `stops after 3 fail ×2`, `completes via 2b`."""
+    # They contain the result, unusual outcomes, and steps off the usual path.
     nodes, end = machine.nodes, machine.end(path.state)
     off = [
         f"{made.step} {spoken(nodes[made.step].task, made.outcome.word).lower()}"

@@ -97,13 +97,7 @@ def _begun(
     ours = {name: environment[name] for name in names}  # an agent may run tests, and no one wants their traces
     try:
         return subprocess.Popen(  # noqa: S603 (a tool that was looked up, and words of ours)
-            command,
-            cwd=folder,
-            env=ours,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            start_new_session=True,
+            command, cwd=folder, env=ours, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
         )
     except OSError as error:
         raise TargetTestError(f"cannot run {command[0]}: {error.strerror}") from None

@@ -195,10 +195,8 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         return f"{result} == 'success'" + (f" || {result} == 'failure'" if self.cut.survives(place) else "")
 
     def _asked(self, part: Part, place: Place) -> str:
-        """Return the condition of the job that decides about a place after a part.
-
-        Without a status function, GitHub would skip the job if any earlier job was skipped.
-        """
+        """Return the condition of the job that decides about a place after a part."""
+        # Without a status function, GitHub would skip the job if any earlier job was skipped.
         left = self._left_at(part, place.name)
         return all_of("!cancelled()", f"needs.{self._id_of(part)}.result == 'success'", left) if part.level else left
 
@@ -267,10 +265,8 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         return (asked if self.waits else {}) | self._opened_with
 
     def _looked_for(self, part: Part) -> dict[str, str]:
-        """Return the names of missing secrets (I26). The first job checks all secrets that it can see.
-
-        A secret that is used only in another environment may belong to it, so the jobs there check it.
-        """
+        """Return the names of missing secrets (I26). The first job checks all secrets that it can see."""
+        # A secret that is used only in another environment may belong to it, so the jobs there check it.
         first, here = self._environment_of(self.cut.parts[0]), self._environment_of(part)
         used = [(self._environment_of(each), self._secrets_in(each)) for each in self.cut.parts]
         apart = [place for each in self.cut.parts for place in each.matrices]

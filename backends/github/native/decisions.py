@@ -101,10 +101,8 @@ def rejected(program: Program, question: Node) -> Program:
 
 
 def _cut(program: Program, index: Mapping[str, Node], start: str) -> Program:
-    """Return the program from a node up to the next questions, which lead nowhere here.
-
-    Its rules are proven for the whole program, and name steps that aren't in this part.
-    """
+    """Return the program from a node up to the next questions, which lead nowhere here."""
+    # Its rules are proven for the whole program, and name steps that aren't in this part.
 
     def onward(name: str) -> list[str]:
         node = index[name]

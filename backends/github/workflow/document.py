@@ -136,10 +136,8 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
 
     @property
     def _concurrency(self) -> Concurrency:
-        """One run at a time on all branches: also one that continues another (T-28). Pull requests don't wait.
-
-        When a run joins a group, GitHub cancels the run of that group that waits to start.
-        """
+        """One run at a time on all branches: also one that continues another (T-28). Pull requests don't wait."""
+        # When a run joins a group, GitHub cancels the run of that group that waits to start.
         workflow = re.sub(r"[^A-Za-z0-9._/-]+", "-", self.program.name) + "-called" * (
             "workflow_call" in self.events
         )  # its caller may be a namesake

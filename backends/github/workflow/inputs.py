@@ -68,10 +68,8 @@ def given(
 
 
 def _source(declared: Input, name: str, events: Mapping[str, Any], options: GithubOptions) -> str:
-    """Return the expression for an input's value: what the run is given, or the event field that it is bound to.
-
-    The `false` of a form is a value too, so it becomes a string before the event is used.
-    """
+    """Return the expression for an input's value: what the run is given, or the event field that it is bound to."""
+    # The `false` of a form is a value too, so it becomes a string before the event is used.
     if not options.is_of_event(declared.name):
         return f"inputs.{name}"
     field = f"github.event.{options.event_field(declared.name)}"
@@ -168,12 +166,10 @@ def with_declared(events: Mapping[str, Any], inputs: tuple[Input, ...]) -> dict[
 
 
 def _declared(declared: Input, event: str, is_continued: bool) -> dict[str, Any]:
-    """Return an input's declaration for GitHub.
-
-    A number is a `string`, because GitHub turns 1.50 into 1.5 and 0 into an empty value. An optional boolean or choice
-    is a string for a similar reason: a form preselects the first option. A called workflow has no choices. A run that
-    continues another gets no inputs, so GitHub must not require any; the first step requires them instead.
-    """
+    """Return an input's declaration for GitHub."""
+    # A number is a `string`, because GitHub turns 1.50 into 1.5 and 0 into an empty value. An optional boolean or
+    # choice is a string for a similar reason: a form preselects the first option. A called workflow has no choices. A
+    # run that continues another gets no inputs, so GitHub must not require any; the first step requires them instead.
     declaration: dict[str, Any] = {"description": label(declared.description or declared.name), "type": "string"}
     has_value = declared.required or declared.default is not None
     if declared.type == "boolean" and has_value:

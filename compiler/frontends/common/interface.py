@@ -185,10 +185,8 @@ def formatted(job: Job, parse: Callable[[Source], Parsed]) -> Formatted:
 
 
 def _ordered(lines: tuple[str, ...], inside: frozenset[int]) -> Iterator[str]:
-    """Yield the lines without trailing whitespace or repeated blank lines; multi-line strings stay unchanged.
-
-    A blank line after a string may belong to it, so at least one is kept.
-    """
+    """Yield the lines without trailing whitespace or repeated blank lines; multi-line strings stay unchanged."""
+    # A blank line after a string may belong to it, so at least one is kept.
     last = max((number for number, line in enumerate(lines, 1) if line.strip() or number in inside), default=0)
     blank = True
     for number, line in enumerate(lines[:last], 1):

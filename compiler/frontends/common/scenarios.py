@@ -301,7 +301,6 @@ def completed(job: Job, result: Result, program: Program, stem: str, content: ob
 
 
 def _unknown_labels(program: Program, nodes: Nodes) -> Iterator[Diagnostic]:
-    """Report labels of unknown steps."""
     known = {node.id: None for node in program.nodes if type(node.task) not in IDLE} if nodes.labels else {}
     known |= {group.id: None for group in program.groups}
     for step in nodes.labels:

@@ -163,7 +163,6 @@ class Reader:
         return wanted.kind(**{wanted.fields[key].name: part for key, part in parts.items()})
 
     def _defaults(self, wanted: Shape, value: dict[str, object], path: DataPath) -> dict[str, Any]:
-        """Return the values of missing keys, except those with a default in the model."""
         missing = wanted.types.keys() - value.keys()
         found = {name: default for name, default in wanted.defaults.items() if name in missing}
         read: dict[str, Any] = {name: self._read(wanted.types[name], item, path) for name, item in found.items()}

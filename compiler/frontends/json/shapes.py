@@ -12,14 +12,7 @@ from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo, fields
 
 from compiler.ir.edges import Written
-from compiler.ir.program import (
-    Counter,
-    Entering,
-    Program,
-    Settings,
-    SourceFile,
-    SpecifiedStep,
-)
+from compiler.ir.program import Counter, Entering, Program, Settings, SourceFile, SpecifiedStep
 from compiler.ir.serialize import LARGEST_NUMBER, MAY_BE_MISSING, plain
 from compiler.ir.tasks import Agent, Task
 from compiler.ir.texts import Part, Text

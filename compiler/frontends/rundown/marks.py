@@ -4,14 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from compiler.diagnostics.issues import OptionSource
 from compiler.frontends.common.interface import Job
-from compiler.frontends.common.marking import (
-    Marker,
-    entries_of_frontmatter,
-    numbered,
-    sections,
-    unfit_name,
-    whole,
-)
+from compiler.frontends.common.marking import Marker, entries_of_frontmatter, numbered, sections, unfit_name, whole
 from compiler.frontends.common.marks import Kind, Mark, Marks
 from compiler.frontends.rundown import PROSE
 from compiler.frontends.rundown.parse.blocks import Block

@@ -36,7 +36,6 @@ def _fixed(name: str) -> str:
 
 
 def _is_filled(entry: Entry) -> bool:
-    """Return whether the placeholders in a value are replaced."""
     head, key, inner = entry.path[:1], entry.path[2:3], entry.path[4:5]
     return head == (STEPS,) and (key in _FILLED or (key == ("tools",) and inner == ("args",)))
 

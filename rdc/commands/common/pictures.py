@@ -1,7 +1,5 @@
 """Common to commands that draw: formats, their options, and the places of pictures."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

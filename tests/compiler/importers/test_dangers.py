@@ -127,6 +127,7 @@ def test_a_command_that_ends_runs(code: str) -> None:
         "openssl dhparam -out /etc/ssl/a 4096",
         "kubectl delete pod a --dry-run=none",
         "kubectl rollout restart deploy/a",
+        "./hack/cherrypick.sh main 12345",
     ],
 )
 def test_a_command_that_writes_over_something_or_releases_does_harm(code: str) -> None:

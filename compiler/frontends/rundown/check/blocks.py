@@ -12,8 +12,7 @@ from compiler.text.source import Source, Span
 _PART = Regex(
     r"(?P<comment>(?<![^\s;&|()])#[^\n]*)"
     r"|(?P<here>(?<!<)<<(?!<)-?[ \t]*(?P<quote>['\"\\]?)(?P<end>[\w.-]++)[^\n]*+(?:\n|\Z))"
-    r"(?P<body>(?:(?!\t*(?P=end)$)[^\n]*\n)*+)"
-    r"|\\.|'[^']*+'|\$'(?:\\.|[^'\\])*+'|\"(?P<double>(?:\\.|[^\"\\])*+)\"",
+    r"(?P<body>(?:(?!\t*(?P=end)$)[^\n]*\n)*+)|\\.|'[^']*+'|\$'(?:\\.|[^'\\])*+'|\"(?P<double>(?:\\.|[^\"\\])*+)\"",
     re.DOTALL | re.MULTILINE,
 )
 """Matches comments, here-documents and strings, where characters have another meaning."""

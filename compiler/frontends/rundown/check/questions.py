@@ -7,11 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from compiler.diagnostics.model import Diagnostic, Edit, Fix, edited
-from compiler.frontends.rundown.check.numbering import (
-    AmbiguousReferenceError,
-    Numbering,
-    renumbering,
-)
+from compiler.frontends.rundown.check.numbering import AmbiguousReferenceError, Numbering, renumbering
 from compiler.frontends.rundown.parse.checklist import TASK
 from compiler.frontends.rundown.parse.document import _MOST, question_in
 from compiler.frontends.rundown.printing import heading, section
@@ -137,10 +133,8 @@ def split(source: Source, runbook: Runbook, step: AnyStep, *, asks_first: bool) 
 
 
 def _renumbered(source: Source, runbook: Runbook, step: AnyStep, asks_first: bool) -> list[Edit] | None:
-    """Return the edits for the numbers after the split, or None if a reference is unclear.
-
-    Jumps to the step lead to the first of the two; its settings and rules belong to the command.
-    """
+    """Return the edits for the numbers after the split, or None if a reference is unclear."""
+    # Jumps to the step lead to the first of the two; its settings and rules belong to the command.
     from compiler.frontends.rundown.marks import step_references, steps_below  # noqa: PLC0415 (few documents need them)
 
     jumping, setting = (_numbering(runbook, step, after=after) for after in (True, not asks_first))

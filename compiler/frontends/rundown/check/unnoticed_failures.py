@@ -181,10 +181,8 @@ def check_silent(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 
 
 def _hiding(blocks: Iterable[Code]) -> dict[Code, frozenset[str]]:
-    """Return the blocks with unnoticed failures; blocks that differ only in digits are read once.
-
-    Digits don't matter to the scan, except in the word that ends a here-document.
-    """
+    """Return the blocks with unnoticed failures; blocks that differ only in digits are read once."""
+    # Digits don't matter to the scan, except in the word that ends a here-document.
     known: dict[str, frozenset[str]] = {}
     found: dict[Code, frozenset[str]] = {}
     for block in blocks:

@@ -115,7 +115,6 @@ Commands = tuple[tuple[Scenario, ...], list[Diagnostic]]
 
 
 def _scenarios(source: Source, read: Reading, declared: Declarations | None) -> Commands:
-    """Return the scenarios and the problems with their form."""
     if "scenarios" not in read.values:
         return (), []
     content = _with_inputs(read.values["scenarios"], read.as_written["scenarios"])

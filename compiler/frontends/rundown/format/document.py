@@ -10,12 +10,7 @@ from compiler.diagnostics.issues import OptionSource
 from compiler.diagnostics.model import Diagnostic, Edit, Severity, edited, sort_key
 from compiler.frontends.common.interface import Formatted, Job
 from compiler.frontends.rundown import PROSE, TRANSITIONS, Layout
-from compiler.frontends.rundown.check.numbering import (
-    Label,
-    Numbering,
-    has_doubled_names,
-    renumbering,
-)
+from compiler.frontends.rundown.check.numbering import Label, Numbering, has_doubled_names, renumbering
 from compiler.frontends.rundown.check.rules import check
 from compiler.frontends.rundown.format.sections import (
     SEPARATOR,

@@ -134,10 +134,8 @@ def arrange(sections: Sequence[Section], written: Layout | None, wanted: Layout)
 
 
 def _settled(steps: Sequence[Section], written: Layout | None, wanted: Layout) -> list[Section]:
-    """Move transitions from below the last substep to their place in the step (V8).
-
-    The layout `after-header` has no such place. There a modifier has no meaning and is removed.
-    """
+    """Move transitions from below the last substep to their place in the step (V8)."""
+    # The layout `after-header` has no such place. There a modifier has no meaning and is removed.
     settled = list(steps)
     for index, node in enumerate(steps):
         following = steps[index + 1].level if index + 1 < len(steps) else "STEP"
@@ -161,10 +159,8 @@ def _with_late(step: Section, late: Sequence[Piece]) -> Section:
 
 
 def _late(step: Section, written: Layout | None, wanted: Layout) -> Iterable[Piece]:
-    """Return the transitions of a last substep that belong to its step: in the default layout, those with ALL or ANY.
-
-    If a document mixes both layouts, the lines below a body are in the default layout.
-    """
+    """Return transitions of a last substep that belong to its step: in the default layout, those with ALL or ANY."""
+    # If a document mixes both layouts, the lines below a body are in the default layout.
     if written == "after-header":
         return []
     start = 0
@@ -183,10 +179,8 @@ def _without_modifier(piece: Piece) -> Piece:
 
 
 def _ordered(step: Section, layout: Layout) -> Section:
-    """Return the step with its parts in order; a comment stays with the part below it, and text below a body there.
-
-    Marks of an importer stay below the header.
-    """
+    """Return the step with its parts in order; a comment stays with the part below it, and text below a body there."""
+    # Marks of an importer stay below the header.
     groups: list[tuple[str, list[Piece]]] = []
     lead: list[Piece] = []
     marked = step.pieces[: step.pieces[:1] != () and step.pieces[0].is_mark]

@@ -121,11 +121,10 @@ def read_blocks(source: Source, first_line: int) -> Iterator[Block]:
 
 
 def _normalized(text: str) -> str:
-    """Return text with the same blocks, without the cases that pulldown-cmark reads differently from CommonMark.
-
-    A form feed counts as more than a space, tabs may follow a closing fence, and any of four HTML tags closes another.
-    Unpaired surrogates are not valid input at all. Only the number of lines stays the same, so report places in lines.
-    """
+    """Return text with the same blocks, without the cases that pulldown-cmark reads differently from CommonMark."""
+    # A form feed counts as more than a space, tabs may follow a closing fence, and any of four HTML tags closes
+    # another. Unpaired surrogates are not valid input at all. Only the number of lines stays the same, so report places
+    # in lines.
     if not text.isascii():
         text = UNPAIRED.sub("\ufffd", text)
     if "\t" in text:

@@ -259,10 +259,8 @@ def _step_transitions_below(children: tuple[Substep, ...]) -> tuple[tuple[Subste
 
 
 def _lost_transitions(source: Source, step: Identifier, children: Sequence[Substep]) -> Diagnostic | None:
-    """Return the warning for transitions of the last of several substeps that were probably meant for their step (V8).
-
-    Only a transition for a failure makes a difference: a failure of another substep never reaches it.
-    """
+    """Return the warning for transitions of the last of several substeps that were probably meant for the step (V8)."""
+    # Only a transition for a failure makes a difference: a failure of another substep never reaches it.
     *others, last = children
     failed = next((item for item in last.transitions if not item.word.passes), None)
     if not others or failed is None or any(child.transitions or child.runbooks for child in others):

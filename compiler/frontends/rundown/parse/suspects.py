@@ -141,9 +141,8 @@ ACTION = r"[*_`]*+(?:CONTINUE|COMPLETE|STOP|GOTO|RETRY)\b"
 BULLET = r"(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?"
 TRANSITIONS = {
     "list": Regex(
-        rf"\s*{BULLET}[*_`]*+"
-        rf"(?P<found>(?:PASS|FAIL|YES|NO)[*_`]*+(?:\s++\w++)?[*_`]*+\s*+(?:[:：–—→-]|->|=>)?\s*+{ACTION})"
-        rf"|\s*{BULLET}(?P<lower>(?i:pass|fail|yes|no)(?:\s+\w+)?\s*:\s*(?i:{ACTION}))"
+        rf"\s*{BULLET}[*_`]*+(?P<found>(?:PASS|FAIL|YES|NO)[*_`]*+(?:\s++\w++)?[*_`]*+\s*+(?:[:：–—→-]|->"
+        rf"|=>)?\s*+{ACTION})|\s*{BULLET}(?P<lower>(?i:pass|fail|yes|no)(?:\s+\w+)?\s*:\s*(?i:{ACTION}))"
     ),
     "paragraph": Regex(rf"\s*(?P<found>(?:PASS|FAIL|YES|NO)(?:\s+(?:ALL|ANY))?\s*:\s*{ACTION})"),
 }
