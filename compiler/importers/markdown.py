@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from contextlib import suppress
+from itertools import accumulate, pairwise
 from typing import Any, Literal
 
 import pyromark
 from msgspec import Struct
 from msgspec.structs import replace
 
+from compiler.reading.yaml import UnreadableError, load_texts
 from compiler.text.regex import Regex
 from compiler.text.source import Source
 
@@ -55,23 +57,26 @@ class Section(Struct, frozen=True):
 
 
 class Content(Struct, frozen=True):
-    """The words, links and code lines of a page, each with its line."""
+    """The words, links and code lines of a page, each with its line, and the keys and texts of its frontmatter."""
 
     words: tuple[tuple[int, str], ...]
     links: tuple[tuple[int, str], ...]
     code: tuple[tuple[int, str], ...]
+    head: tuple[tuple[int, str, str], ...]
 
 
 class Page(Struct, frozen=True):
-    """A page: its sections, its content, and the keys of its frontmatter with their lines."""
+    """A page: its sections, its content, and the values of its frontmatter, each on one line."""
 
     root: Section
     content: Content
-    metadata: Mapping[str, tuple[int, str]]
+    metadata: Mapping[str, str]
 
 
 _FENCE = Regex(r"---[ \t]*|\+\+\+[ \t]*")
 _KEY = Regex(r"(?P<key>[\w-]+)[ \t]*[:=][ \t]*(?P<value>.*)")
+_QUOTED = Regex(r"\A([\"'])(?P<inner>[\s\S]*)\1\Z")
+_OUTER = Regex(r"\n(?![ \t])")
 _TASK = Regex(r"\[[ xX]\]\s+")
 _WORD = Regex(r"[^\W_]+")
 _DEFINITION = Regex(r"[ \t>*+-]*+(?:\d+[.)])?+[ \t]*+\[[^\]]+\]:\s*<?(?P<url>[^\s>]+)")
@@ -100,7 +105,8 @@ class _Reader:
 
     def __init__(self, source: Source) -> None:
         lines = source.lines
-        self.metadata, self.first = _frontmatter(lines)
+        self.head, self.first = _frontmatter(lines)
+        self.metadata = _metadata(self.head, "\n".join(lines[1 : self.first - 2]))
         self.data = "\n".join(lines[self.first - 1 :]).encode()
         self.starts = [0, *accumulate(len(line) + 1 for line in self.data.split(b"\n"))]
         self.words: list[tuple[int, str]] = []
@@ -129,7 +135,7 @@ class _Reader:
             else:
                 pieces[-1] += self._piece(kind, event, where, inner)
         self._definitions()
-        content = Content(tuple(self.words), tuple(self.links), tuple(self.code))
+        content = Content(tuple(self.words), tuple(self.links), tuple(self.code), self.head)
         flat = [replace(one, pieces=_joined(own)) for one, own in zip(flat, pieces, strict=True)]
         return Page(_nested(flat), content, self.metadata)
 
@@ -343,14 +349,29 @@ def _nested(flat: Sequence[Section]) -> Section:
     return replace(root, children=tuple(children))
 
 
-def _frontmatter(lines: Sequence[str]) -> tuple[dict[str, tuple[int, str]], int]:
-    """Return the keys of a frontmatter with their lines and values, and the first line below it."""
+def _frontmatter(lines: Sequence[str]) -> tuple[tuple[tuple[int, str, str], ...], int]:
+    """Return each key of a frontmatter with its line and its text as written, and the first line below it."""
     if not _FENCE.fullmatch(lines[0]):
-        return {}, 1
+        return (), 1
     mark = lines[0].rstrip()
     end = next((number for number, line in enumerate(lines[1:], 2) if line.rstrip() == mark), 0)
     inside = lines[1 : end - 1]
     if not end or not any(map(_KEY.match, inside)):
-        return {}, 1
-    found = {match["key"]: (at, match["value"]) for at, line in enumerate(inside, 2) if (match := _KEY.match(line))}
-    return found, end + 1
+        return (), 1
+    starts = {0, *(at for at, line in enumerate(inside) if _KEY.match(line)), len(inside)}
+    found: list[tuple[int, str, str]] = []
+    for at, to in pairwise(sorted(starts)):
+        key = _KEY.match(inside[at])
+        first = key["value"] if key else inside[at]
+        found.append((at + 2, key["key"] if key else "", "\n".join([first, *inside[at + 1 : to]])))
+    return tuple(found), end + 1
+
+
+def _metadata(head: Sequence[tuple[int, str, str]], text: str) -> dict[str, str]:
+    """Return the values of a frontmatter, each on one line: those of its YAML, otherwise its texts without quotes."""
+    found = {key: _QUOTED.sub(r"\g<inner>", _OUTER.split(value)[0].strip(" \n>|")) for _, key, value in head}
+    with suppress(UnreadableError):
+        values = load_texts(text)
+        pairs = values.items() if isinstance(values, dict) else ()
+        found |= {key: value for key, value in pairs if isinstance(value, str)}
+    return {key: " ".join(value.split()) for key, value in found.items()}

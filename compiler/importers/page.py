@@ -65,7 +65,7 @@ def import_page(source: Source, origin: str, options: Options) -> Imported | Ref
         LostCodeError: The draft would lack a code line: a defect.
     """
     page = read_page(source)
-    builder = _Builder(one_line(_unquoted(page.metadata.get("title", (0, ""))[1])))
+    builder = _Builder(one_line(page.metadata.get("title", "")))
     parts = builder.parts_of(page.root)
     if problem := builder.problem(page.root, parts):
         return Refusal(source.path, "no-procedure", f"the page has no procedure: {problem}")
@@ -310,23 +310,18 @@ def _draft(page: Page, builder: _Builder, parts: Sequence[Part], values: Values)
             final.append(Prose(part.title, in_text(part.text, values.names), part.line))
         else:
             final.append(_final(part, next(items), values, named))
-    metadata = {key: _unquoted(value) for key, (_, value) in page.metadata.items()}
-    is_skill = {"name", "description"} <= metadata.keys()
+    description = page.metadata.get("description", "")
+    name = page.metadata.get("name", "") if "description" in page.metadata else ""
     return Draft(
-        one_line(builder.title) or (metadata["name"] if is_skill else ""),
+        one_line(builder.title) or name,
         tuple(final),
-        metadata["name"] if is_skill else "",
-        metadata["description"] if is_skill else "",
+        name,
+        description,
         in_text("\n\n".join(builder.text), values.names),
         values.inputs,
         values.outputs,
         notes=tuple(builder.notes),
     )
-
-
-def _unquoted(value: str) -> str:
-    value = value.strip()
-    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
 
 
 def _few_sections(parts: Sequence[Part]) -> Iterator[Part]:

@@ -101,10 +101,13 @@ def losses_of(page: Page, names: Mapping[str, str], text: str) -> Iterator[Entry
     """
     _find_code(page, names, text)
     body = _COMMENT.sub("", text.split("\n---\n", 1)[-1])
-    for key, (line, value) in page.metadata.items():
-        if value.strip() and not {*words_of(value)} <= {*words_of(text)}:
-            yield Entry("frontmatter", f"{key}: {value}", line)
+    draft = read_page(Source.from_text("", text))
     after = read_page(Source.from_text("", body)).content
+    kept = {key: {*words_of(draft.metadata.get(key, ""))} for key in ("name", "description")}
+    kept["title"] = {word for line, word in after.words if line == after.words[0][0]}
+    for line, key, written in page.content.head:
+        if written.strip() and (key not in kept or not {*words_of(written)} <= kept[key]):
+            yield Entry("frontmatter", " ".join(f"{key}: {written}".split()).removeprefix(": "), line)
     left = Counter(word for _, word in after.words)
     left.update(word for _, line in after.code for word in words_of(line))
     left.subtract(word for _, line in page.content.code for word in words_of(line))

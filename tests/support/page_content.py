@@ -14,6 +14,7 @@ _VALUES = re.compile(r"'\"\$\w+\"'|\"\$\w+\"|\$\{\w+\}|\$\w+|\{\{\w+\}\}|<[^<>\n
 _WORD = re.compile(r"[^\W_]+")
 _PROMPT = re.compile(r"^(?:\s*[$%❯➜>]\s+)+")
 _FRONTMATTER = re.compile(r"\A(---|\+\+\+)\n.*?\n\1\n", re.DOTALL)
+_SHOWN = re.compile(r"^(?:name|description):(.*)", re.MULTILINE)
 _KEY = re.compile(r"^[\w-]+[ \t]*[:=]", re.MULTILINE)
 
 
@@ -28,12 +29,13 @@ class Content(Struct):
 def content(text: str, *, is_draft: bool = False) -> Content:
     """Read a document; of a draft, without the comments of rdc."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    found = Content()
     head = _FRONTMATTER.match(text)
     if head and _KEY.search(head[0]):
         text = text[head.end() :]
+        found.words.update(words(" ".join(_SHOWN.findall(head[0]) if is_draft else _KEY.split(head[0]))))
     if is_draft:
         text = re.sub(r"(?m)^<!-- rdc: .*-->$", "", text)
-    found = Content()
     environment: dict[str, dict[str, dict[str, str]]] = {}
     for token in _all(MarkdownIt("commonmark").parse(text, environment)):
         if token.type in {"fence", "code_block"}:

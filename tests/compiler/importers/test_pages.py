@@ -357,6 +357,29 @@ def test_a_skill_keeps_its_name_and_description() -> None:
     assert [(loss.kind, loss.message, loss.line) for loss in made.report.losses] == [("frontmatter", "license: MIT", 4)]
 
 
+@pytest.mark.parametrize(
+    "written", [">\n  Tidy\n\n  the: disk", "|-\n  Tidy\n  the: disk", "Tidy\n  the: disk", '"Tidy\n  the: disk"']
+)
+def test_a_description_of_several_lines_is_whole(written: str) -> None:
+    made = draft(f"---\nname: tidy-up\ndescription: {written}\n---\n\n# Tidy\n\n{block('ls')}")
+    assert made.text.startswith('---\nname: tidy-up\ndescription: "Tidy the: disk"\nrdc:\n')
+    assert made.report.losses == ()
+
+
+def test_the_report_has_each_key_that_the_draft_lacks() -> None:
+    head = "# Note\ndescription: Tidy\nversion: 1.0\ntriggers:\n- Tidy\n- 'disk'\ntitle: Tidy 1"
+    made = draft(f"---\n{head}\n---\n\n# Tidy 1.0 disk\n\n{block('ls')}")
+    assert made.text.startswith("---\ndescription: Tidy\nrdc:\n")
+    lost = [("# Note", 2), ("version: 1.0", 4), ("triggers: - Tidy - 'disk'", 5)]
+    assert [(loss.message, loss.line) for loss in made.report.losses] == lost
+
+
+def test_a_frontmatter_in_toml_is_in_the_draft_or_the_report() -> None:
+    made = draft(f'+++\ntitle = "Tidy"\n[extra]\nweight = 2\n+++\n\n{block("ls")}')
+    assert "\n# Tidy\n" in made.text
+    assert [loss.message for loss in made.report.losses] == ['title: "Tidy" [extra]', "weight: 2"]
+
+
 # --- Values -----------------------------------------------------------------------------------------------------------
 
 
