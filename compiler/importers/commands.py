@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from compiler.frontends.rundown.check.blocks import PLACEHOLDER, shell_text
 from compiler.frontends.rundown.check.shell import Command, read_commands
-from compiler.importers.placeholders import assigned
+from compiler.importers.placeholders import EMPTY, assigned
 from compiler.text.regex import Regex
 
 
@@ -147,7 +147,8 @@ class Block(Struct, frozen=True):
     """A code block: its kind, its code without prompts, and the output below the commands.
 
     `why` is the reason why a command is only shown, as words for a report. `opens` means that it opens a shell on
-    another machine or in another program. `harm` has the lines that delete or change something.
+    another machine or in another program, and `reaches` that a command runs in a container. `harm` has the lines that
+    delete or change something.
     """
 
     kind: Kind
@@ -156,6 +157,7 @@ class Block(Struct, frozen=True):
     tag: str = ""
     why: str = ""
     opens: bool = False
+    reaches: bool = False
     harm: tuple[str, ...] = ()
 
 
@@ -164,7 +166,7 @@ def read_block(info: str, text: str) -> Block:
     tag = tag_of(info)
     is_shell, is_plain = tag in SHELLS or tag in SESSIONS, tag in PLAIN
     lines = text.rstrip("\n").split("\n")
-    if not (is_shell or is_plain) or not text.strip():
+    if not (is_shell or is_plain) or not text.strip() or text.lstrip().startswith(("```", "~~~")):
         return Block("sample", text, tag=tag)
     code, output = _session(lines)
     if code:
@@ -245,25 +247,27 @@ def _session(lines: Sequence[str]) -> tuple[str, str]:
 
 
 def _command(code: str, output: str, tag: str, why: str = "") -> Block:
-    if _LEFT_OUT.search(code):
-        return Block("sample", code, output, tag)
-    why = why or ("it has a path or an address of an example" if _SAMPLE.search(code) else "")
-    if not looks_like_command(code):
-        return Block("show", code, output, tag, "it doesn't look like a whole command")
     plain = PLACEHOLDER.sub("X", code)
     commands = read_commands(plain).commands
-    opens = any(map(_opens, commands))
+    opens, reaches = any(map(_opens, commands)), any(map(_reaches, commands))
+    if _LEFT_OUT.search(code):
+        return Block("sample", code, output, tag, opens=opens, reaches=reaches)
+    why = why or ("it has a path or an address of an example" if _SAMPLE.search(code) else "")
+    if not looks_like_command(code):
+        return Block("show", code, output, tag, "it doesn't look like a whole command", opens, reaches)
     if _lists_uses(code):
         why = why or "it lists several uses of one program"
     if any(_CHAT.fullmatch(command.name) for command in commands):
         why = why or "it has a command of a chat tool"
-    if _OPEN.search(shell_text(plain, all_words=True)) or _OPEN_IN_STRING.search(plain):
+    shown = shell_text(code, all_words=True)
+    if _OPEN.search(shell_text(plain, all_words=True)) or EMPTY.search(shown) or _OPEN_IN_STRING.search(plain):
         why = why or "it has a placeholder that no input replaces"
     if opens:
         why = why or _OPENING
     elif any(map(_waits, commands)):
         why = why or "it opens an editor or a server, or shows lines until you stop it"
-    return Block("show" if why else "run", code, output, tag, why, opens, tuple(dict.fromkeys(_harm(code, commands))))
+    harm = tuple(dict.fromkeys(_harm(code, commands)))
+    return Block("show" if why else "run", code, output, tag, why, opens, reaches, harm)
 
 
 def programs_of(code: str) -> list[str]:
@@ -324,8 +328,14 @@ def _opens_shell(words: list[str], before: str = "") -> bool:
             return True
         if {"exec", "run"} & set(rest):
             inner = _inner(rest)
-            return _opens_shell(inner) if inner else any(map(_TTY.fullmatch, rest))
+            is_whole = not inner or inner[0].startswith("-")
+            return "exec" in rest or any(map(_TTY.fullmatch, rest)) if is_whole else _opens_shell(inner)
     return False
+
+
+def _reaches(command: Command) -> bool:
+    words = _words(command)
+    return bool(words) and words[0].rpartition("/")[2] in _OPENING_TOOLS and "exec" in words
 
 
 def _inner(rest: list[str]) -> list[str]:

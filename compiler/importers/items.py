@@ -45,10 +45,14 @@ _TAB = Regex(r"^[ \t]*===[!+]? *\"([^\"\n]+)\"", 8)
 
 
 class Machine(Struct):
-    """Where commands run: the line that opened a shell in this section, and the line of an earlier section."""
+    """Where commands run: the line that opened a shell in this section, and the line of an earlier section.
+
+    `reached` is the line of a command of this section that ran in a container.
+    """
 
     shell: int = 0
     earlier: int = 0
+    reached: int = 0
 
 
 class Text(Struct, frozen=True):
@@ -104,19 +108,28 @@ class Items:
         block = read_block(piece.info, piece.text)
         is_below = bool(self.items) and bool(self.items[-1].code)
         last = self.lead[-1].plain if self.lead else ""
-        if block.kind == "output" and is_below and (not last or words.follows(last) or "output" in last.lower()):
+        sentence = (words.sentences(last or ("" if self.items else self.heading)) or [""])[-1]
+        is_output = words.announces_output(sentence) and block.code == piece.text
+        block = Block("output", block.code, tag=block.tag) if is_output else block
+        if words.is_automatic(sentence):
+            self.lead.append(Text(markup.shown(piece.text, block.tag), "", piece.line))
+            return
+        if block.kind == "output" and is_below and (is_output or not last or words.follows(last)):
             self._expect(self._taken(), block.code, block.tag)
             return
+        shell = self.machine.shell
+        self.machine.reached = piece.line if block.reaches else self.machine.reached
+        is_there = any(map(words.names_machine, (last, *_COMMENT.findall(block.code))))
+        if block.opens or (not shell and self.machine.reached and is_there):
+            self.machine.shell = piece.line if block.opens or block.reaches else self.machine.reached
         if block.kind in {"output", "sample"}:
             self._sample(piece, block, last)
             return
         self._split_lead()
-        shell = self.machine.shell
-        if shell and not block.why:
-            block = replace(block, kind="show", why=f"the command in line {shell} opened a shell")
-        if block.opens:
-            self.machine.shell = piece.line
-        elif shell and _LEAVES.fullmatch(block.code):
+        if (shell or self.machine.shell) and not block.why:
+            why = f"the command in line {shell or self.machine.shell} opened a shell or a container"
+            block = replace(block, kind="show", why=why)
+        if shell and not block.opens and _LEAVES.fullmatch(block.code):
             self.machine.shell = 0
         self._command(block, piece.line)
 
@@ -162,6 +175,8 @@ class Items:
             question = len(self.items) if holds else question
             self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
             item = replace(item, text="" if case or is_elsewhere else above)
+            if any(map(words.enters_machine, near)) and "login" not in block.code:
+                self.machine.shell = line
         self.items.append(item)
         self.open = question
         if question >= 0:
@@ -262,8 +277,14 @@ class Items:
         items = piece.pieces
         self.open, self.opens_section = -1, False
         is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
+        above = (words.sentences(self.lead[-1].plain if self.lead else self.heading) or [""])[-1]
+        is_automatic = words.is_automatic(above) and not piece.has_code
         is_text = not piece.has_code and (is_plain or (piece.info == "1" and self._are_facts(items)))
-        if (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code):
+        if (
+            is_automatic
+            or (is_text and not any(map(_runs_span, items)))
+            or (words.explains(self.heading) and not piece.has_code)
+        ):
             self._show_above(piece.plain)
             self.lead.append(Text(piece.text, piece.plain, piece.line))
             return
@@ -436,7 +457,7 @@ def _runs_span(piece: Piece) -> bool:
     if piece.kind == "item":
         return len(piece.pieces) == 1 and _runs_span(piece.pieces[0])
     is_text = piece.kind == "text" and piece.info == "Paragraph" and piece.text[:1] != "|"
-    if not is_text or _FORBIDS.search(piece.text) or _EXPLAINED.match(piece.text):
+    if not is_text or _FORBIDS.search(piece.text) or words.is_automatic(piece.plain) or _EXPLAINED.match(piece.text):
         return False
     if _ONLY.fullmatch(piece.text) and is_command_span(piece.plain.rpartition(": ")[2]):
         return True

@@ -194,6 +194,7 @@ class _Builder:
         results = self._sections(section.children, section.title, in_rollback=in_rollback or is_rollback)
         if not shell:
             self.machine.earlier, self.machine.shell = self.machine.shell or self.machine.earlier, 0
+        self.machine.reached = 0
         parts = self._assembled(section, own, results, is_flat=is_rollback)
         if words.is_incident(section.title) and _steps(parts):
             self.instructions += 2  # Diagnosis or Mitigation is enough for a procedure

@@ -10,6 +10,8 @@ from compiler.frontends.rundown.check.shell import read_commands
 from compiler.ir.texts import is_identifier, reserved_because
 from compiler.text.regex import Regex
 
+EMPTY = Regex(r"<\s*(?:none|nil|null|unset|unknown|pending)\s*>", re.IGNORECASE)
+"""Matches what programs print for no value, which is no placeholder."""
 _YOUR = Regex(r"\bYOUR_[A-Z][A-Z0-9_]*\b")
 _COMMENT = Regex(r"(?<!\S)#[^\n]*")
 _OPEN = Regex(r"<<-?[ \t]*(?P<quote>['\"\\]?)(?P<end>\w+)")
@@ -33,7 +35,7 @@ class Found(Struct, frozen=True):
 
 def name_of(written: str) -> str:
     """Return the variable for a placeholder, or "" if it has no letters that a name can have."""
-    name = re.sub(r"[^A-Za-z0-9]+", "_", written.strip("<>")).strip("_").upper()
+    name = "" if EMPTY.fullmatch(written) else re.sub(r"[^A-Za-z0-9]+", "_", written.strip("<>")).strip("_").upper()
     name = f"VALUE_{name}" if name[:1].isdigit() else name
     name = f"{name}_VALUE" if name and reserved_because(name) else name
     return name if is_identifier(name) and not reserved_because(name) else ""

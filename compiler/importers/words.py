@@ -96,12 +96,13 @@ _OLDER = Regex(r"\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?", 2)
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
 names_machine = _has(
     r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?to\b|\bssh \S+@"
-    rf"|\b(?:on|inside|within|from) (?:the|a|each|every|all|any|both|one of the)(?: [\w-]+){{0,3}} {_PLACES}\b"
+    rf"|\b(?:on|inside|within|from) (?:the|a|each|every|all|any|both|one of the)(?: [\w-]+){{0,3}} (?:{_PLACES}|pod)\b"
     r"|\b(?:run|execute|enter)\b.{0,200}\bin (?:the|a|each|every|all)(?: [\w-]+){0,3} (?:containers?|pods?)\b",
 )
 """Whether plain text is about commands on another machine, or in a container."""
 enters_machine = _has(
-    rf"\bssh(?:ing)? (?:(?:in)?to\b|\S+@)|\b(?:log ?in|log ?on|connect) ?(?:in)?to\b[^.]{{0,80}}\b(?:{_PLACES}|ssh)\b",
+    rf"\bssh(?:ing)? (?:(?:in)?to\b|\S+@)|\bexec ?into\b"
+    rf"|\b(?:log ?in|log ?on|connect) ?(?:in)?to\b[^.]{{0,80}}\b(?:{_PLACES}|pods?|ssh)\b",
 )
 """Whether plain text asks to open a shell on another machine."""
 _EXAMPLE = Regex(
@@ -213,6 +214,18 @@ follows = _opens(
     r"|output|result|in this case|example output|if (?:the output|the result|you see|this|it|successful|everything))\b",
 )
 """Whether plain text is about the command above it."""
+announces_output = _fits(
+    r"(?!.*\b(?:run|execute|type|enter|use|using)\b)\W*(?:(?:the|an?|your|and) )*(?:(?:expected|sample|example|typical)\b.?"
+    r"(?:\w+ ){0,2})?(?:output|results?|logs?|response)(?: (?:is|are|of|from|for|looks?|should|will|may|might)\b.*)?\W*"
+    r"|you (?:should|will|['’]ll|may|might)(?: \w+)? see\b.*",
+)
+"""Whether a sentence is only about what a command prints, such as `Expected output:` or `You should see`."""
+is_automatic = _has(
+    r"\b(?:happens?|runs?|done|executed|performed) automatically\b|\b(?:tell|ask|instruct) .{0,40} to (?:run|execute)\b"
+    r"|\b(?:tool|script|hook|agent|pipeline|job|workflow|service|bot|program|plugin|it) (?:\w+ly |then |will )?"
+    r"(?:runs?|executes?|calls|invokes)(?: (?:these|this|the following)(?: \w+)?)?\W*$",
+)
+"""Whether a sentence is about commands that a program or someone else runs."""
 goes_on = _opens(r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b")
 """Whether plain text continues what the text above it asks to do."""
 _BY_HAND = Regex(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from compiler.importers.commands import read_block, summary_of
@@ -345,3 +347,102 @@ def test_a_workflow_beside_tasks_asks_nothing() -> None:
     made = import_page(Source.from_text("page.md", f"# Shop\n\n{sections}"), "page.md", Options())
     assert isinstance(made, Imported)
     assert made.text.count("Does this apply") == 2
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "The expected output is:",
+        "The expected output:",
+        "Expected logs",
+        "**Output:**",
+        "Run it again. You should see",
+        "Sample output",
+        "Example output of the kettle:",
+        "The output should look like this:",
+        "### Expected output",
+    ],
+)
+@pytest.mark.parametrize("tag", ["bash", "sh", "console"])
+def test_a_block_below_a_lead_for_output_never_runs(lead: str, tag: str) -> None:
+    made = page(f"{block('make cups')}{lead}\n\n```{tag}\nls kettle\n```\n\nMore.\n\n{block('ls')}")
+    assert "> ls kettle\n" in made
+    assert "\n```bash\nls\n```" in made
+
+
+@pytest.mark.parametrize(
+    "lead",
+    ["Print the output:", "Use the output:", "If you see the output, go on:", "Run this for the result:"],
+)
+def test_a_command_below_a_lead_about_output_runs(lead: str) -> None:
+    assert "\n```bash\nls kettle\n```" in page(f"{block('make cups')}{lead}\n\n{block('ls kettle')}")
+
+
+def test_a_block_with_a_prompt_below_a_lead_for_output_is_a_command() -> None:
+    made = page(f"{block('make cups')}You should see:\n\n```console\n$ ls kettle\nkettle\n```\n")
+    assert "\n```bash\nls kettle\n```" in made
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        block("kubectl exec shop-0"),
+        block("kubectl exec shop-0 -c web"),
+        block("kubectl exec ... shop-0 -- sh"),
+        f"Exec into the pod:\n\n{block('kubectl exec shop-0 -- ls /data')}",
+        f"Connect to the database pod:\n\n{block('docker exec shop ls /data')}",
+        f"{block('docker exec shop ls /data')}Inside the container, look:\n\n{block('ls /data')}",
+        block("docker exec shop ls /data\n# in the pod:\ncd /data\n# inside the pod"),
+        f"Log in to the server:\n\n{block('make connection')}",
+    ],
+)
+def test_commands_below_an_entry_into_a_container_are_shown(entry: str) -> None:
+    made = page(f"{entry}Then:\n\n{block('df -h')}{block('rm cups')}")
+    assert "```bash prompt\ndf -h\n```" in made
+    assert "```bash prompt\nrm cups\n```" in made
+
+
+@pytest.mark.parametrize(
+    "entry", [block("docker exec shop ls"), f"Log in to the server of images:\n\n{block('docker login shop')}"]
+)
+def test_a_command_that_enters_nothing_is_followed_by_commands(entry: str) -> None:
+    assert "```bash\ndf -h\n```" in page(f"{entry}Then:\n\n{block('df -h')}")
+
+
+def test_what_a_program_prints_for_no_value_is_no_placeholder() -> None:
+    quoted = 'docker images | grep "<none>"'
+    made = page(block(quoted) + block("docker rmi <none>") + block("echo <tea>"))
+    assert '```bash\ndocker images | grep "<none>"\n```' in made
+    assert "```bash prompt\ndocker rmi <none>\n```" in made
+    assert "NONE" not in made
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "These happen automatically:\n\n- Run `git fetch origin`\n- `git push origin`\n",
+        f"These happen automatically:\n\n{block('git fetch origin')}",
+        f"Behind the scenes, the tool runs:\n\n{block('git fetch origin')}",
+        f"Tell the next session to run:\n\n{block('git fetch origin')}",
+        "Tell the next session to run `git fetch origin`.\n",
+        f"### These happen automatically\n\n{block('git fetch origin')}",
+        "### These happen automatically\n\n- Run `git fetch origin`\n",
+    ],
+)
+def test_commands_that_someone_else_runs_are_text(text: str) -> None:
+    made = page(f"{block('make cups')}{text}")
+    assert "git fetch origin" in made
+    assert "```bash prompt\ngit" not in re.sub("(?m)^> .*", "", made)
+    assert "```bash\ngit" not in made
+    assert "Run git" not in made
+
+
+@pytest.mark.parametrize("lead", ["The script runs the tests:", "Ask Anna for tea, then run it:"])
+def test_a_text_about_what_a_command_does_is_above_a_command(lead: str) -> None:
+    assert "```bash\nmake tea\n```" in page(f"{block('make cups')}{lead}\n\n{block('make tea')}")
+
+
+def test_a_fence_below_a_tab_is_no_output() -> None:
+    made = page(f'{block("make cups")}=== "Linux"\n\n    ``` bash\n    ls\n    ```\n\n{block("df -h")}')
+    assert "Expected output" not in made
+    assert "> ``` bash\n" in made
