@@ -147,8 +147,7 @@ class Block(Struct, frozen=True):
     """A code block: its kind, its code without prompts, and the output below the commands.
 
     `why` is the reason why a command is only shown, as words for a report. `opens` means that it opens a shell on
-    another machine or in another program, and `reaches` that a command runs in a container. `harm` has the lines that
-    delete or change something.
+    another machine or in another program. `harm` has the lines that delete or change something.
     """
 
     kind: Kind
@@ -157,7 +156,6 @@ class Block(Struct, frozen=True):
     tag: str = ""
     why: str = ""
     opens: bool = False
-    reaches: bool = False
     harm: tuple[str, ...] = ()
 
 
@@ -249,12 +247,12 @@ def _session(lines: Sequence[str]) -> tuple[str, str]:
 def _command(code: str, output: str, tag: str, why: str = "") -> Block:
     plain = PLACEHOLDER.sub("X", code)
     commands = read_commands(plain).commands
-    opens, reaches = any(map(_opens, commands)), any(map(_reaches, commands))
+    opens = any(map(_opens, commands))
     if _LEFT_OUT.search(code):
-        return Block("sample", code, output, tag, opens=opens, reaches=reaches)
+        return Block("sample", code, output, tag, opens=opens)
     why = why or ("it has a path or an address of an example" if _SAMPLE.search(code) else "")
     if not looks_like_command(code):
-        return Block("show", code, output, tag, "it doesn't look like a whole command", opens, reaches)
+        return Block("show", code, output, tag, "it doesn't look like a whole command", opens)
     if _lists_uses(code):
         why = why or "it lists several uses of one program"
     if any(_CHAT.fullmatch(command.name) for command in commands):
@@ -266,8 +264,7 @@ def _command(code: str, output: str, tag: str, why: str = "") -> Block:
         why = why or _OPENING
     elif any(map(_waits, commands)):
         why = why or "it opens an editor or a server, or shows lines until you stop it"
-    harm = tuple(dict.fromkeys(_harm(code, commands)))
-    return Block("show" if why else "run", code, output, tag, why, opens, reaches, harm)
+    return Block("show" if why else "run", code, output, tag, why, opens, tuple(dict.fromkeys(_harm(code, commands))))
 
 
 def programs_of(code: str) -> list[str]:
@@ -331,11 +328,6 @@ def _opens_shell(words: list[str], before: str = "") -> bool:
             is_whole = not inner or inner[0].startswith("-")
             return "exec" in rest or any(map(_TTY.fullmatch, rest)) if is_whole else _opens_shell(inner)
     return False
-
-
-def _reaches(command: Command) -> bool:
-    words = _words(command)
-    return bool(words) and words[0].rpartition("/")[2] in _OPENING_TOOLS and "exec" in words
 
 
 def _inner(rest: list[str]) -> list[str]:

@@ -30,6 +30,7 @@ _RETURNS = Regex(
 _LABEL = Regex(r"\*\*(?P<label>[^*\n]*\w[^*\n]*)\*\*")
 _MARKUP = Regex(r"[`\[\]]|\]\([^)]*\)")
 _LIST = Regex(r"\s*(?:[-*+]|\d+[.)])\s")
+_REACHES = Regex(r"\b(?:kubectl|oc|podman|nerdctl|docker(?:[ -]compose)?)\b(?:[^\n]* exec )+")
 _LEAVES = Regex(r"\s*(?:exit|logout)\s*")
 
 AFTER = "After the command:"
@@ -45,14 +46,11 @@ _TAB = Regex(r"^[ \t]*===[!+]? *\"([^\"\n]+)\"", 8)
 
 
 class Machine(Struct):
-    """Where commands run: the line that opened a shell in this section, and the line of an earlier section.
-
-    `reached` is the line of a command of this section that ran in a container.
-    """
+    """Where commands run: the line that opened a shell in this section, and the line of an earlier section."""
 
     shell: int = 0
     earlier: int = 0
-    reached: int = 0
+    reached: int = 0  # the line of a command of this section that ran in a container
 
 
 class Text(Struct, frozen=True):
@@ -114,24 +112,34 @@ class Items:
         if words.is_automatic(sentence):
             self.lead.append(Text(markup.shown(piece.text, block.tag), "", piece.line))
             return
-        if block.kind == "output" and is_below and (is_output or not last or words.follows(last)):
+        if (
+            block.kind == "output"
+            and is_below
+            and (is_output or not last or words.follows(last) or "output" in last.lower())
+        ):
             self._expect(self._taken(), block.code, block.tag)
             return
-        shell = self.machine.shell
-        self.machine.reached = piece.line if block.reaches else self.machine.reached
-        is_there = any(map(words.names_machine, (last, *_COMMENT.findall(block.code))))
-        if block.opens or (not shell and self.machine.reached and is_there):
-            self.machine.shell = piece.line if block.opens or block.reaches else self.machine.reached
+        block = self._placed(block, last, piece.line)
         if block.kind in {"output", "sample"}:
             self._sample(piece, block, last)
             return
         self._split_lead()
-        if (shell or self.machine.shell) and not block.why:
-            why = f"the command in line {shell or self.machine.shell} opened a shell or a container"
-            block = replace(block, kind="show", why=why)
-        if shell and not block.opens and _LEAVES.fullmatch(block.code):
-            self.machine.shell = 0
         self._command(block, piece.line)
+
+    def _placed(self, block: Block, last: str, line: int) -> Block:
+        """Return a block, only shown if a shell or a container is open; `last` is the text above it."""
+        shell, reaches = self.machine.shell, _REACHES.search(block.code)
+        self.machine.reached = line if reaches else self.machine.reached
+        comments = _COMMENT.findall(block.code[reaches.end() if reaches else 0 :])
+        is_there = any(map(words.names_machine, comments if reaches else (last, *comments)))
+        if block.opens or (self.machine.reached and not shell and (is_there or words.enters_machine(last))):
+            self.machine.shell = line if block.opens else self.machine.reached
+        elif shell and _LEAVES.fullmatch(block.code):
+            self.machine.shell = 0
+        opened = shell or self.machine.shell
+        if not opened or block.why or block.kind != "run":
+            return block
+        return replace(block, kind="show", why=f"the command in line {opened} opened a shell or a container")
 
     def _sample(self, piece: Piece, block: Block, last: str) -> None:
         is_note = piece.info.startswith("{") and not piece.info.startswith("{.")  # a directive of MyST
