@@ -257,8 +257,8 @@ def _command(code: str, output: str, tag: str, why: str = "") -> Block:
         why = why or "it lists several uses of one program"
     if any(_CHAT.fullmatch(command.name) for command in commands):
         why = why or "it has a command of a chat tool"
-    shown = shell_text(code, all_words=True)
-    if _OPEN.search(shell_text(plain, all_words=True)) or EMPTY.search(shown) or _OPEN_IN_STRING.search(plain):
+    empty = EMPTY.search(shell_text(code, all_words=True))
+    if empty or _OPEN.search(shell_text(plain, all_words=True)) or _OPEN_IN_STRING.search(plain):
         why = why or "it has a placeholder that no input replaces"
     if opens:
         why = why or _OPENING
@@ -325,8 +325,8 @@ def _opens_shell(words: list[str], before: str = "") -> bool:
             return True
         if {"exec", "run"} & set(rest):
             inner = _inner(rest)
-            is_whole = not inner or inner[0].startswith("-")
-            return "exec" in rest or any(map(_TTY.fullmatch, rest)) if is_whole else _opens_shell(inner)
+            waits = "exec" in rest or any(map(_TTY.fullmatch, rest))
+            return _opens_shell(inner) if inner and inner[0][:1] != "-" else waits
     return False
 
 

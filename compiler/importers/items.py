@@ -30,7 +30,7 @@ _RETURNS = Regex(
 _LABEL = Regex(r"\*\*(?P<label>[^*\n]*\w[^*\n]*)\*\*")
 _MARKUP = Regex(r"[`\[\]]|\]\([^)]*\)")
 _LIST = Regex(r"\s*(?:[-*+]|\d+[.)])\s")
-_REACHES = Regex(r"\b(?:kubectl|oc|podman|nerdctl|docker(?:[ -]compose)?)\b(?:[^\n]* exec )+")
+_REACHES = Regex(r"\b(?:kubectl|oc|podman|nerdctl|docker(?:[ -]compose)?)\b[^\n]{0,200} exec ")
 _LEAVES = Regex(r"\s*(?:exit|logout)\s*")
 
 AFTER = "After the command:"
@@ -50,7 +50,6 @@ class Machine(Struct):
 
     shell: int = 0
     earlier: int = 0
-    reached: int = 0  # the line of a command of this section that ran in a container
 
 
 class Text(Struct, frozen=True):
@@ -74,6 +73,7 @@ class Items:
         self.instructions = 0
         self.open = -1  # the question of a condition that holds for the next commands, too
         self.opens_section = False
+        self.reached = 0  # the line of a command that ran in a container
         self.first = 0  # the first item of the list item at hand: its text isn't about the items above
 
     def read(self, pieces: Sequence[Piece]) -> None:
@@ -104,19 +104,13 @@ class Items:
 
     def _code(self, piece: Piece) -> None:
         block = read_block(piece.info, piece.text)
-        is_below = bool(self.items) and bool(self.items[-1].code)
         last = self.lead[-1].plain if self.lead else ""
         sentence = (words.sentences(last or ("" if self.items else self.heading)) or [""])[-1]
-        is_output = words.announces_output(sentence) and block.code == piece.text
-        block = Block("output", block.code, tag=block.tag) if is_output else block
-        if words.is_automatic(sentence):
-            self.lead.append(Text(markup.shown(piece.text, block.tag), "", piece.line))
-            return
-        if (
-            block.kind == "output"
-            and is_below
-            and (is_output or not last or words.follows(last) or "output" in last.lower())
-        ):
+        is_sample = words.is_automatic(sentence)
+        if is_sample or (words.announces_output(sentence) and block.code == piece.text):
+            block, last = Block("sample" if is_sample else "output", block.code, tag=block.tag), ""
+        is_about = not last or words.follows(last) or "output" in last.lower()
+        if block.kind == "output" and is_about and self.items and self.items[-1].code:
             self._expect(self._taken(), block.code, block.tag)
             return
         block = self._placed(block, last, piece.line)
@@ -128,18 +122,17 @@ class Items:
 
     def _placed(self, block: Block, last: str, line: int) -> Block:
         """Return a block, only shown if a shell or a container is open; `last` is the text above it."""
-        shell, reaches = self.machine.shell, _REACHES.search(block.code)
-        self.machine.reached = line if reaches else self.machine.reached
-        comments = _COMMENT.findall(block.code[reaches.end() if reaches else 0 :])
-        is_there = any(map(words.names_machine, comments if reaches else (last, *comments)))
-        if block.opens or (self.machine.reached and not shell and (is_there or words.enters_machine(last))):
-            self.machine.shell = line if block.opens else self.machine.reached
+        shell, rest = self.machine.shell, _REACHES.split(block.code)[-1]
+        self.reached = line if rest != block.code else self.reached
+        texts = (*_COMMENT.findall(rest), last * (rest == block.code))
+        is_there = any(map(words.names_machine, texts)) or words.enters_machine(last)
+        if block.opens or (self.reached and not shell and is_there):
+            self.machine.shell = line if block.opens else self.reached
         elif shell and _LEAVES.fullmatch(block.code):
             self.machine.shell = 0
         opened = shell or self.machine.shell
-        if not opened or block.why or block.kind != "run":
-            return block
-        return replace(block, kind="show", why=f"the command in line {opened} opened a shell or a container")
+        why = f"the command in line {opened} opened a shell or a container"
+        return replace(block, kind="show", why=why) if opened and block.kind == "run" else block
 
     def _sample(self, piece: Piece, block: Block, last: str) -> None:
         is_note = piece.info.startswith("{") and not piece.info.startswith("{.")  # a directive of MyST
@@ -166,8 +159,7 @@ class Items:
         if block.kind == "run" and (why := _why_shown(near, self.heading, block.code)):
             block = replace(block, kind="show", why=why)
         notes = (Mark("shown", block.why, line),) if block.why else ()
-        tag = "bash" if block.kind == "run" else "bash prompt"
-        item = Item(title, above, block.code, tag, notes=notes, line=line)
+        item = Item(title, above, block.code, "bash prompt", notes=notes, line=line)
         if block.kind == "run":
             self._ask_machine(line)
             asked = map(words.instruction, (plain, *_COMMENT.findall(block.code)))
@@ -182,7 +174,7 @@ class Items:
             holds = not _BARE.fullmatch(case) if case else harm and not block.harm
             question = len(self.items) if holds else question
             self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
-            item = replace(item, text="" if case or is_elsewhere else above)
+            item = replace(item, text="" if case or is_elsewhere else above, tag="bash")
             if any(map(words.enters_machine, near)) and "login" not in block.code:
                 self.machine.shell = line
         self.items.append(item)
@@ -285,19 +277,14 @@ class Items:
         items = piece.pieces
         self.open, self.opens_section = -1, False
         is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
-        above = (words.sentences(self.lead[-1].plain if self.lead else self.heading) or [""])[-1]
-        is_automatic = words.is_automatic(above) and not piece.has_code
+        last = self.lead[-1].plain if self.lead else ""
+        sentence = (words.sentences(last) or [""])[-1]
         is_text = not piece.has_code and (is_plain or (piece.info == "1" and self._are_facts(items)))
-        if (
-            is_automatic
-            or (is_text and not any(map(_runs_span, items)))
-            or (words.explains(self.heading) and not piece.has_code)
-        ):
+        is_text = (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code)
+        if is_text or words.is_automatic(sentence):
             self._show_above(piece.plain)
             self.lead.append(Text(piece.text, piece.plain, piece.line))
             return
-        last = self.lead[-1].plain if self.lead else ""
-        sentence = (words.sentences(last) or [""])[-1]
         case = words.condition(last if last.endswith(":") else sentence)
         is_case = sentence.endswith(":") and (
             words.opens_with_condition(sentence) or sentence.startswith(("For ", "When "))
@@ -369,11 +356,9 @@ class Items:
         self._split_lead()
         [code] = [code for code in _CODE_SPAN.findall(piece.text) if is_command_span(code)]
         self.lead.append(Text(piece.text, piece.plain, piece.line))
-        why = "the command is in a sentence"
-        block = read_block("", code)
-        if block.opens:
+        if read_block("", code).opens:
             self.machine.shell = piece.line
-        self._command(Block("show", f"{code}\n", why=why), piece.line)
+        self._command(Block("show", f"{code}\n", why="the command is in a sentence"), piece.line)
         return True
 
     def _guard(self, start: int, case: str, above: str, line: int, *, is_case: bool = False) -> None:

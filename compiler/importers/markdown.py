@@ -12,7 +12,7 @@ import pyromark
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.reading.yaml import UnreadableError, load_texts
+from compiler.reading.yaml import UnreadableError, read_mapping
 from compiler.text.regex import Regex
 from compiler.text.source import Source
 
@@ -57,12 +57,12 @@ class Section(Struct, frozen=True):
 
 
 class Content(Struct, frozen=True):
-    """The words, links and code lines of a page, each with its line, and the keys and texts of its frontmatter."""
+    """The words, links and code lines of a page, each with its line; `head` has the keys of its frontmatter."""
 
     words: tuple[tuple[int, str], ...]
     links: tuple[tuple[int, str], ...]
     code: tuple[tuple[int, str], ...]
-    head: tuple[tuple[int, str, str], ...]
+    head: tuple[tuple[int, str], ...]
 
 
 class Page(Struct, frozen=True):
@@ -74,9 +74,7 @@ class Page(Struct, frozen=True):
 
 
 _FENCE = Regex(r"---[ \t]*|\+\+\+[ \t]*")
-_KEY = Regex(r"(?P<key>[\w-]+)[ \t]*[:=][ \t]*(?P<value>.*)")
-_QUOTED = Regex(r"\A([\"'])(?P<inner>[\s\S]*)\1\Z")
-_OUTER = Regex(r"\n(?![ \t])")
+_KEY = Regex(r"(?P<key>[\w-]+)[ \t]*[:=][ \t]*(?P<value>.*(?:\n[ \t].*)*)")
 _TASK = Regex(r"\[[ xX]\]\s+")
 _WORD = Regex(r"[^\W_]+")
 _DEFINITION = Regex(r"[ \t>*+-]*+(?:\d+[.)])?+[ \t]*+\[[^\]]+\]:\s*<?(?P<url>[^\s>]+)")
@@ -349,29 +347,20 @@ def _nested(flat: Sequence[Section]) -> Section:
     return replace(root, children=tuple(children))
 
 
-def _frontmatter(lines: Sequence[str]) -> tuple[tuple[tuple[int, str, str], ...], int]:
-    """Return each key of a frontmatter with its line and its text as written, and the first line below it."""
-    if not _FENCE.fullmatch(lines[0]):
-        return (), 1
+def _frontmatter(lines: Sequence[str]) -> tuple[tuple[tuple[int, str], ...], int]:
+    """Return each key of a frontmatter as written with its line, and the first line below it."""
     mark = lines[0].rstrip()
     end = next((number for number, line in enumerate(lines[1:], 2) if line.rstrip() == mark), 0)
     inside = lines[1 : end - 1]
-    if not end or not any(map(_KEY.match, inside)):
+    if not _FENCE.fullmatch(mark) or not end or not any(map(_KEY.match, inside)):
         return (), 1
     starts = {0, *(at for at, line in enumerate(inside) if _KEY.match(line)), len(inside)}
-    found: list[tuple[int, str, str]] = []
-    for at, to in pairwise(sorted(starts)):
-        key = _KEY.match(inside[at])
-        first = key["value"] if key else inside[at]
-        found.append((at + 2, key["key"] if key else "", "\n".join([first, *inside[at + 1 : to]])))
-    return tuple(found), end + 1
+    return tuple((at + 2, "\n".join(inside[at:to])) for at, to in pairwise(sorted(starts))), end + 1
 
 
-def _metadata(head: Sequence[tuple[int, str, str]], text: str) -> dict[str, str]:
+def _metadata(head: Sequence[tuple[int, str]], text: str) -> dict[str, str]:
     """Return the values of a frontmatter, each on one line: those of its YAML, otherwise its texts without quotes."""
-    found = {key: _QUOTED.sub(r"\g<inner>", _OUTER.split(value)[0].strip(" \n>|")) for _, key, value in head}
+    found = {key["key"]: key["value"].strip(" \n>|\"'") for _, one in head if (key := _KEY.match(one))}
     with suppress(UnreadableError):
-        values = load_texts(text)
-        pairs = values.items() if isinstance(values, dict) else ()
-        found |= {key: value for key, value in pairs if isinstance(value, str)}
+        found |= {key: value for key, value in read_mapping(text).as_written.items() if isinstance(value, str)}
     return {key: " ".join(value.split()) for key, value in found.items()}

@@ -194,7 +194,6 @@ class _Builder:
         results = self._sections(section.children, section.title, in_rollback=in_rollback or is_rollback)
         if not shell:
             self.machine.earlier, self.machine.shell = self.machine.shell or self.machine.earlier, 0
-        self.machine.reached = 0
         parts = self._assembled(section, own, results, is_flat=is_rollback)
         if words.is_incident(section.title) and _steps(parts):
             self.instructions += 2  # Diagnosis or Mitigation is enough for a procedure
@@ -311,13 +310,12 @@ def _draft(page: Page, builder: _Builder, parts: Sequence[Part], values: Values)
             final.append(Prose(part.title, in_text(part.text, values.names), part.line))
         else:
             final.append(_final(part, next(items), values, named))
-    description = page.metadata.get("description", "")
     name = page.metadata.get("name", "") if "description" in page.metadata else ""
     return Draft(
         one_line(builder.title) or name,
         tuple(final),
         name,
-        description,
+        page.metadata.get("description", ""),
         in_text("\n\n".join(builder.text), values.names),
         values.inputs,
         values.outputs,

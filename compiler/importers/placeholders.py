@@ -10,8 +10,7 @@ from compiler.frontends.rundown.check.shell import read_commands
 from compiler.ir.texts import is_identifier, reserved_because
 from compiler.text.regex import Regex
 
-EMPTY = Regex(r"<\s*(?:none|nil|null|unset|unknown|pending)\s*>", re.IGNORECASE)
-"""Matches what programs print for no value, which is no placeholder."""
+EMPTY = Regex(r"<\s*(?:none|nil|null|unset|unknown|pending)\s*>", re.IGNORECASE)  # as programs print no value
 _YOUR = Regex(r"\bYOUR_[A-Z][A-Z0-9_]*\b")
 _COMMENT = Regex(r"(?<!\S)#[^\n]*")
 _OPEN = Regex(r"<<-?[ \t]*(?P<quote>['\"\\]?)(?P<end>\w+)")

@@ -100,14 +100,14 @@ def losses_of(page: Page, names: Mapping[str, str], text: str) -> Iterator[Entry
         LostCodeError: The draft lacks a code line.
     """
     _find_code(page, names, text)
-    body = _COMMENT.sub("", text.split("\n---\n", 1)[-1])
-    draft = read_page(Source.from_text("", text))
-    after = read_page(Source.from_text("", body)).content
+    draft = read_page(Source.from_text("", _COMMENT.sub("", text)))
+    after = draft.content
     kept = {key: {*words_of(draft.metadata.get(key, ""))} for key in ("name", "description")}
     kept["title"] = {word for line, word in after.words if line == after.words[0][0]}
-    for line, key, written in page.content.head:
-        if written.strip() and (key not in kept or not {*words_of(written)} <= kept[key]):
-            yield Entry("frontmatter", " ".join(f"{key}: {written}".split()).removeprefix(": "), line)
+    for line, written in page.content.head:
+        key, *value = words_of(written) or [""]
+        if key and (key not in kept or not {*value} <= kept[key]):
+            yield Entry("frontmatter", " ".join(written.split()), line)
     left = Counter(word for _, word in after.words)
     left.update(word for _, line in after.code for word in words_of(line))
     left.subtract(word for _, line in page.content.code for word in words_of(line))
@@ -117,7 +117,7 @@ def losses_of(page: Page, names: Mapping[str, str], text: str) -> Iterator[Entry
         if left[word] < 0:
             missing.setdefault(line, []).append(word)
     yield from (Entry("words", " ".join(lost), line) for line, lost in missing.items())
-    yield from (Entry("link", url, line) for line, url in page.content.links if url and url not in body)
+    yield from (Entry("link", url, line) for line, url in page.content.links if url and url not in text)
 
 
 def _find_code(page: Page, names: Mapping[str, str], body: str) -> None:

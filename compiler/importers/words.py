@@ -215,17 +215,18 @@ follows = _opens(
 )
 """Whether plain text is about the command above it."""
 announces_output = _fits(
-    r"(?!.*\b(?:run|execute|type|enter|use|using)\b)\W*(?:(?:the|an?|your|and) )*(?:(?:expected|sample|example|typical)\b.?"
-    r"(?:\w+ ){0,2})?(?:output|results?|logs?|response)(?: (?:is|are|of|from|for|looks?|should|will|may|might)\b.*)?\W*"
-    r"|you (?:should|will|['’]ll|may|might)(?: \w+)? see\b.*",
+    r"(?!.*\b(?:run|execute|type|enter|use|using)\b)\W*(?:(?:the|an?|your|and) )*"
+    r"(?:(?:expected|sample|example|typical)\b.?(?:\w+ ){0,2})?(?:output|results?|logs?|response)"
+    r"(?: (?:is|are|of|from|for|looks?|should|will|may|might)\b.*)?\W*|you (?:should|will|['’]ll|may|might)(?: \w+)? see\b.*",
 )
 """Whether a sentence is only about what a command prints, such as `Expected output:` or `You should see`."""
 is_automatic = _has(
-    r"\b(?:happens?|runs?|done|executed|performed) automatically\b|\b(?:tell|ask|instruct) .{0,40} to (?:run|execute)\b"
-    r"|\b(?:tool|script|hook|agent|pipeline|job|workflow|service|bot|program|plugin|it) (?:\w+ly |then |will )?"
+    r"(?<!not )(?<!n['’]t )\b(?:happens?|runs?|done|executed) automatically(?: (?:when|after|on|at|in)\b[^,]*)?\W*$"
+    r"|\b(?:tell|ask|instruct) .{0,40} to (?:run|execute)\b"
+    r"|\b(?:tool|script|hook|agent|pipeline|job|workflow|service|bot|program|plugin) (?:\w+ly |then |will )?"
     r"(?:runs?|executes?|calls|invokes)(?: (?:these|this|the following)(?: \w+)?)?\W*$",
 )
-"""Whether a sentence is about commands that a program or someone else runs."""
+"""Whether plain text ends with commands that a program or someone else runs."""
 goes_on = _opens(r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b")
 """Whether plain text continues what the text above it asks to do."""
 _BY_HAND = Regex(
@@ -273,7 +274,7 @@ _EXPLAINS_WORDS = (
     r"|references?)(?: (?:summary|(?:for|on|of|to) .*))?|see also|further reading|related\b.*|glossary|license|credits"
 )
 _LEAD, _REST = r"\W*(?:", r")(?:\s*\(.*\))?\W*"
-_EXPLAINS = Regex(_LEAD + _EXPLAINS_WORDS + _REST, re.IGNORECASE)
+_explains = _fits(_LEAD + _EXPLAINS_WORDS + _REST)
 is_appendix = _fits(rf"{_LEAD}(?:common )?(?:troubleshooting|problems|issues|errors)|faq{_REST}")
 """Whether a heading is above text to look up, unless the page has nothing else, such as Troubleshooting."""
 is_reference = _fits(
@@ -349,7 +350,7 @@ def names_steps(title: str) -> bool:
 
 def explains(title: str) -> bool:
     """Return whether a heading is above facts, even in a numbered list, such as Why or Examples."""
-    return _EXPLAINS.fullmatch(title) is not None and not is_order(title, is_numbered=" for " in title)
+    return is_automatic(title) or (_explains(title) and not is_order(title, is_numbered=" for " in title))
 
 
 def is_step(title: str) -> bool:

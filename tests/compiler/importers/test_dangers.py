@@ -437,7 +437,15 @@ def test_commands_that_someone_else_runs_are_text(text: str) -> None:
     assert "Run git" not in made
 
 
-@pytest.mark.parametrize("lead", ["The script runs the tests:", "Ask Anna for tea, then run it:"])
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "The script runs the tests:",
+        "Ask Anna for tea, then run it:",
+        "It is not done automatically:",
+        "It runs automatically, but you can run it:",
+    ],
+)
 def test_a_text_about_what_a_command_does_is_above_a_command(lead: str) -> None:
     assert "```bash\nmake tea\n```" in page(f"{block('make cups')}{lead}\n\n{block('make tea')}")
 

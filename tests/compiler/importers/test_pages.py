@@ -377,7 +377,7 @@ def test_the_report_has_each_key_that_the_draft_lacks() -> None:
 def test_a_frontmatter_in_toml_is_in_the_draft_or_the_report() -> None:
     made = draft(f'+++\ntitle = "Tidy"\n[extra]\nweight = 2\n+++\n\n{block("ls")}')
     assert "\n# Tidy\n" in made.text
-    assert [loss.message for loss in made.report.losses] == ['title: "Tidy" [extra]', "weight: 2"]
+    assert [loss.message for loss in made.report.losses] == ['title = "Tidy" [extra]', "weight = 2"]
 
 
 # --- Values -----------------------------------------------------------------------------------------------------------
