@@ -20,7 +20,6 @@ def _set(words: str) -> frozenset[str]:
 SHELLS = frozenset({"bash", "sh", "shell", "zsh", "ksh", "dash", "commandline", "cmd-line"})
 SESSIONS = _set("console terminal shell-session shellsession sh-session bash-session session term")
 PLAIN = frozenset({"", "text", "txt", "plain", "plaintext", "none", "log", "output", "out"})
-
 LONGEST = 100_000  # the longest command, below the 127 KiB that a runbook accepts
 
 _PROMPT = Regex(r"[ \t]*+(?:\([\w.-]+\)[ \t]*+)?+[$%❯➜][ \t]+(?=\S)")
@@ -43,7 +42,6 @@ _OPEN_IN_STRING = Regex(
 )
 _SAMPLE = Regex(r"path[-/_]to[-/_]|\bexample\.(?:com|org|net)\b")
 _CHAT = Regex(r"/[a-z][\w:-]*")
-
 _NAME = Regex(r"(?:[a-z_./~$\"{][\w./+@${}~\"-]*|\[{1,2}|R|Rscript|:)")
 _ONLY_COMMENTS = Regex(r"(?:[ \t]*(?:#[^\n]*)?\n?)*+")
 _OTHER_LANGUAGE = Regex(
@@ -53,9 +51,7 @@ _PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
 _OWN_COMMENT = Regex(r"^[ \t]*# (?!\d|(?:then|first|next|finally|step)\b)\S", 2 | 8)
 _HEADS = _set("[ [[ for case select set test export declare local echo")
 _SETTING = frozenset({"=", ":=", "==", "=>", "->", ":", "|"})
-
 _ARRAY = Regex(r"[A-Z_]+=\(")
-
 _PROGRAMS = _set("""
 ansible ansible-playbook apk apt apt-get awk aws az base64 bash brew bundle cargo cat cd chmod chown composer conda cp
 crictl crontab curl date dd df dig dnf docker docker-compose du echo etcdctl export find flux gcloud gem gh git go gpg

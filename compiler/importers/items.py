@@ -321,7 +321,7 @@ class Items:
             return
         self._split_lead()
         case = words.condition(first.plain) or words.case_of_label(first.plain, is_label=True)
-        case = case if any(map(_is_command, item.all())) else ""
+        case = case if any(map(_is_command, item.all())) and not words.announces_output(first.plain) else ""
         start, above = len(self.items), ""
         self.first = start
         if case:

@@ -82,8 +82,7 @@ _DEFINITIONS = Regex(r"\n[ \t]*+(?:\n {0,3}\[[^\]\n]+\]:[^\n]*)+\Z")
 _COMMENT = Regex(r"\s*<!--(?:(?!-->)[\s\S])*-->\s*")
 _NUMBER = Regex(r"^\d+(?:\.\d+)*[.:)]?\s+(?=\S)")
 
-DEEPEST = 20
-"""The most lists inside each other whose items are read; deeper ones are text."""
+DEEPEST = 20  # the most lists inside each other whose items are read; deeper ones are text
 
 Events = list[tuple[Any, Any]]
 

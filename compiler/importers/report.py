@@ -14,7 +14,6 @@ from compiler.text.regex import Regex
 from compiler.text.source import Source
 
 VERSION = 1
-
 MOST_LISTED = 20  # the most guesses or losses of a kind in text
 
 

@@ -33,7 +33,6 @@ trim troubleshoot try tune turn tweak type undo uninstall unlock unmount unset u
 validate verify view visit vote wait warm warn watch wire work wrap write
 """
 _VERBS = frozenset(_VERBS_WORDS.split())  # they start an instruction
-
 MOST_OF_VARIANT = 8  # the most words of a text that only names a way
 
 
@@ -90,8 +89,7 @@ _CASE_END = Regex(
     r"|repositories|projects|accounts)"
 )
 _STAGE_END = Regex(r".*\b(?:note|example|step|check|test|verification|backup|result|output|gate|report)s?", 2)
-_OLDER = Regex(r"\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?", 2)
-"""Matches the versions that a text is about."""
+_OLDER = Regex(r"\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?", 2)  # the versions that a text is about
 
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
 names_machine = _has(
@@ -217,7 +215,8 @@ follows = _opens(
 announces_output = _fits(
     r"(?!.*\b(?:run|execute|type|enter|use|using)\b)\W*(?:(?:the|an?|your|and) )*"
     r"(?:(?:expected|sample|example|typical)\b.?(?:\w+ ){0,2})?(?:output|results?|logs?|response)"
-    r"(?: (?:is|are|of|from|for|looks?|should|will|may|might)\b.*)?\W*|you (?:should|will|['’]ll|may|might)(?: \w+)? see\b.*",
+    r"(?: (?:is|are|of|from|for|looks?|should|will|may|might)\b.*)?\W*"
+    r"|(?:.*\W)?you (?:should|will|['’]ll|may|might)(?: \w+)? see\b(?!.*\b(?:run|execute|type|use|using)\b).*",
 )
 """Whether a sentence is only about what a command prints, such as `Expected output:` or `You should see`."""
 is_automatic = _has(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from textwrap import indent
 
 import pytest
 
@@ -358,6 +359,8 @@ def test_a_workflow_beside_tasks_asks_nothing() -> None:
         "**Output:**",
         "Run it again. You should see",
         "Sample output",
+        "If it works, you should see:",
+        "1. If you run it now, you should now see:",
         "Example output of the kettle:",
         "The output should look like this:",
         "### Expected output",
@@ -365,7 +368,8 @@ def test_a_workflow_beside_tasks_asks_nothing() -> None:
 )
 @pytest.mark.parametrize("tag", ["bash", "sh", "console"])
 def test_a_block_below_a_lead_for_output_never_runs(lead: str, tag: str) -> None:
-    made = page(f"{block('make cups')}{lead}\n\n```{tag}\nls kettle\n```\n\nMore.\n\n{block('ls')}")
+    fence = indent(f"```{tag}\nls kettle\n```", "   " * lead.startswith("1."))
+    made = page(f"{block('make cups')}{lead}\n\n{fence}\n\nMore.\n\n{block('ls')}")
     assert "> ls kettle\n" in made
     assert "\n```bash\nls\n```" in made
 
