@@ -107,7 +107,7 @@ class Items:
         last = self.lead[-1].plain if self.lead else ""
         sentence = (words.sentences(last or ("" if self.items else self.heading)) or [""])[-1]
         is_sample = words.is_automatic(sentence)
-        if is_sample or (words.announces_output(sentence) and block.code == piece.text):
+        if is_sample or (words.announces_output(sentence) and block.code == piece.text and "```" not in block.code):
             block, last = Block("sample" if is_sample else "output", block.code, tag=block.tag), ""
         is_about = not last or words.follows(last) or "output" in last.lower()
         if block.kind == "output" and is_about and self.items and self.items[-1].code:

@@ -392,7 +392,7 @@ def test_a_block_with_a_prompt_below_a_lead_for_output_is_a_command() -> None:
     [
         block("kubectl exec shop-0"),
         block("kubectl exec shop-0 -c web"),
-        block("kubectl exec ... shop-0 -- sh"),
+        "```console\n$ kubectl exec ... shop-0 -- sh\n```\n\n",
         f"Exec into the pod:\n\n{block('kubectl exec shop-0 -- ls /data')}",
         f"Connect to the database pod:\n\n{block('docker exec shop ls /data')}",
         f"{block('docker exec shop ls /data')}Inside the container, look:\n\n{block('ls /data')}",
@@ -455,6 +455,6 @@ def test_a_text_about_what_a_command_does_is_above_a_command(lead: str) -> None:
 
 
 def test_a_fence_below_a_tab_is_no_output() -> None:
-    made = page(f'{block("make cups")}=== "Linux"\n\n    ``` bash\n    ls\n    ```\n\n{block("df -h")}')
+    made = page(f'{block("make cups")}=== "Output"\n\n    ``` bash\n    ls\n    ```\n\n{block("df -h")}')
     assert "Expected output" not in made
     assert "> ``` bash\n" in made
