@@ -124,8 +124,8 @@ class Items:
         """Return a block, only shown if a shell or a container is open; `last` is the text above it."""
         shell, rest = self.machine.shell, _REACHES.split(block.code)[-1]
         self.reached = line if rest != block.code else self.reached
-        texts = (*_COMMENT.findall(rest), last * (rest == block.code))
-        is_there = any(map(words.names_machine, texts)) or words.enters_machine(last)
+        above = (*_COMMENT.findall(rest), last * (rest == block.code))
+        is_there = any(map(words.names_machine, above)) or words.enters_machine(last)
         if block.opens or (self.reached and not shell and is_there):
             self.machine.shell = line if block.opens else self.reached
         elif shell and _LEAVES.fullmatch(block.code):

@@ -358,7 +358,7 @@ def _frontmatter(lines: Sequence[str]) -> tuple[tuple[tuple[int, str], ...], int
 
 
 def _metadata(head: Sequence[tuple[int, str]], text: str) -> dict[str, str]:
-    """Return the values of a frontmatter, each on one line: those of its YAML, otherwise its texts without quotes."""
+    """Return the values of a frontmatter, each on one line: from its YAML, otherwise as written without quotes."""
     found = {key["key"]: key["value"].strip(" \n>|\"'") for _, one in head if (key := _KEY.match(one))}
     with suppress(UnreadableError):
         found |= {key: value for key, value in read_mapping(text).as_written.items() if isinstance(value, str)}

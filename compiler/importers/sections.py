@@ -93,5 +93,5 @@ def _has_order(section: Section) -> bool:
         piece.kind == "list" and piece.info == "1" and not all(words.is_fact(item.plain) for item in piece.pieces)
         for piece in pieces
     )
-    texts = (piece.plain for piece in pieces if piece.kind == "text")
-    return is_listed or any(_SEQUEL.match(one) for text in texts for one in words.sentences(text))
+    plain = (piece.plain for piece in pieces if piece.kind == "text")
+    return is_listed or any(_SEQUEL.match(one) for text in plain for one in words.sentences(text))

@@ -218,7 +218,7 @@ announces_output = _fits(
     r"(?: (?:is|are|of|from|for|looks?|should|will|may|might)\b.*)?\W*"
     r"|(?:.*\W)?you (?:should|will|['’]ll|may|might)(?: \w+)? see\b(?!.*\b(?:run|execute|type|use|using)\b).*",
 )
-"""Whether a sentence is only about what a command prints, such as `Expected output:` or `You should see`."""
+"""Whether a sentence is only about the output of a command, such as `Expected output:` or `You should see`."""
 is_automatic = _has(
     r"(?<!not )(?<!n['’]t )\b(?:happens?|runs?|done|executed) automatically(?: (?:when|after|on|at|in)\b[^,]*)?\W*$"
     r"|\b(?:tell|ask|instruct) .{0,40} to (?:run|execute)\b"
