@@ -24,7 +24,7 @@ print(0, flush=True)
 for line in sys.stdin:
     words, folder, log, environment = json.loads(line)
     text = open(words[0], encoding="utf-8").read()
-    own = text.find("\\n# The runtime of rdc ")  # what follows is the same in most programs
+    own = text.find("\\n# The runtime of rdc ")  # the rest is the same in most programs
     parts = [text[:own], text[own:]] if own > 0 else [text]
     for part in parts:
         if part not in kept:

@@ -22,7 +22,7 @@ from runtime_shim.engine.journal import encode
 from runtime_shim.engine.state import identified, without_places
 from tests.support.cli import call, document, spawn
 
-pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_runs")]
+pytestmark = pytest.mark.process
 
 ASKS = (
     "# Deploy\n\n## 1. Build\n\n```bash\n{}\n```\n\n## 2. Check the site\n\nIs it up?\n\n- YES: COMPLETE\n- NO: STOP\n"

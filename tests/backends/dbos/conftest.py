@@ -39,7 +39,7 @@ def postgres_database(postgres: str, tmp_path: Path) -> str:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of a new database; PostgreSQL is left to `make soak`, but for the test that asks for it."""
+    """The address of a new database; PostgreSQL is left to `make soak`, except in the test that asks for it."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/runs.sqlite"
     found: str = request.getfixturevalue("postgres_database")

@@ -251,8 +251,9 @@ def _load(options: Sequence[str], loads: str, environment: Mapping[str, str], li
 
 
 def _end_loaded(process: subprocess.Popen[bytes], owner: int) -> None:
-    if os.getpid() == owner:
-        process.communicate()
+    if os.getpid() == owner and process.stdin:
+        process.stdin.close()  # what it has forked may live on after a test that failed
+        process.wait()
 
 
 def forked_steps(workflow: str, python: str = "/usr/bin/python3") -> str:
