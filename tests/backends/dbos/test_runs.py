@@ -287,7 +287,7 @@ def test_a_worker_whose_server_of_helpers_was_killed_ends(sqlite_fleet: Fleet) -
     assert worker.process.wait(10) == 2
     assert "the process that starts helpers ended" in worker.text
     assert group_is_gone(group)
-    assert sqlite_fleet.left() == []
+    until(lambda: not sqlite_fleet.left(), 3)
 
 
 @pytest.mark.soak
@@ -325,7 +325,7 @@ def test_a_worker_that_stops_lets_its_step_end_and_hands_the_run_over(sqlite_fle
     assert sqlite_fleet.state("r1") == "queued"
     assert sqlite_fleet.lines("steps") == ["before", "waits"]
     assert "PASS  2 Waits" in sqlite_fleet.call("status", "r1").out
-    assert sqlite_fleet.left() == []
+    until(lambda: not sqlite_fleet.left(), 3)
     sqlite_fleet.worker()
     sqlite_fleet.until("r1", "complete")
     assert sqlite_fleet.lines("steps") == ["before", "waits", "after"]
@@ -344,7 +344,7 @@ def test_a_second_signal_ends_the_command(sqlite_fleet: Fleet, number: signal.Si
     worker.send(number)
     until(lambda: group_is_gone(group), 15)  # ten seconds to clean up
     assert worker.process.wait(10) == 0
-    assert sqlite_fleet.left() == []
+    until(lambda: not sqlite_fleet.left(), 3)
     assert sqlite_fleet.state("r1") == "interrupted"
     assert sqlite_fleet.lines("steps") == ["before", "waits"]
     with suppress(ProcessLookupError):
