@@ -56,11 +56,9 @@ class Version:
         return self.path or STANDARD_INPUT
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return an answer about the text, and make it the first time."""
+        """Return an answer about the text, and make it the first time; of two threads, both return the first one."""
         answers = self._answers
-        if key not in answers:
-            answers[key] = make()
-        return cast("Made", answers[key])
+        return cast("Made", answers[key] if key in answers else answers.setdefault(key, make()))
 
     def forget(self) -> None:
         """Forget the answers, because another file that they depend on has changed, or because this one has."""

@@ -8,6 +8,7 @@ import os
 import threading
 import tracemalloc
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,19 @@ def test_an_answer_is_made_once_for_each_version(tmp_path: Path) -> None:
     one, other = (Version((tmp_path / "a.runbook.md").as_uri(), number, FINE) for number in (1, 2))
     assert [one.once("key", make), one.once("key", make), other.once("key", make)] == ["answer"] * 3
     assert len(made) == 2
+
+
+def test_two_threads_that_make_an_answer_get_the_same_one(tmp_path: Path) -> None:
+    """The check releases what it shares, so the answer in another thread must not stay behind."""
+    version, both = Version((tmp_path / "a.runbook.md").as_uri(), 1, FINE), threading.Barrier(2, timeout=10)
+
+    def make() -> object:
+        both.wait()
+        return object()
+
+    with ThreadPoolExecutor(2) as threads:
+        one, other = threads.map(lambda _: version.once("key", make), range(2))
+    assert one is other
 
 
 PARSERS = {
