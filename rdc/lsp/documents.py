@@ -131,8 +131,9 @@ class Documents:
         return found if found and found.version is version else None
 
     def readers(self, path: str) -> Iterator[str]:
-        """Yield the documents whose results may change with a file, except the file itself."""
-        return (uri for uri, one in [*self.results.items()] if one.version.path != path and one.reads(path))
+        """Yield the documents whose results may change with a file, or are not there yet, except the file itself."""
+        results = [(uri, self.result(one)) for uri, one in self.versions.items() if one.path != path]
+        return (uri for uri, one in results if one is None or one.reads(path))
 
     def is_open(self, path: str) -> bool:
         """Return whether the text of a file comes from the editor."""

@@ -42,6 +42,17 @@ def test_a_result_of_an_older_version_is_dropped(tmp_path: Path) -> None:
     assert (documents.results, documents.good) == ({}, {})
 
 
+def test_a_document_whose_check_is_not_done_may_read_any_file(tmp_path: Path) -> None:
+    """Its check may have read the file before it changed."""
+    documents, uri, other = Documents(), (tmp_path / "a.runbook.md").as_uri(), str(tmp_path / "b.runbook.md")
+    old = documents.check(documents.change(uri, 1, FINE))
+    assert [*documents.readers(other)] == [uri]
+    documents.keep(old)
+    assert not [*documents.readers(other)]
+    documents.change(uri, 2, FINE)
+    assert [*documents.readers(other)] == [uri]
+
+
 def test_an_answer_is_made_once_for_each_version(tmp_path: Path) -> None:
     made: list[str] = []
 
