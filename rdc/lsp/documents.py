@@ -111,8 +111,8 @@ class Documents:
         path = path_of(uri)
         for known in (self.versions, self.results, self.good):
             known.pop(uri, None)
-        if all(one.path != path for one in self.versions.values()):  # a link may have another URI
-            self._texts = {name: text for name, text in self._texts.items() if name != path}
+        linked = {one.path: one.text for one in self.versions.values() if path and one.path == path}  # a link
+        self._texts = {name: text for name, text in self._texts.items() if name != path} | linked
         return path
 
     def keep(self, result: Result) -> bool:

@@ -134,6 +134,16 @@ def test_two_uris_of_one_file_have_their_own_texts(tmp_path: Path) -> None:
     assert not documents.is_open(one.path)
 
 
+def test_other_documents_read_the_text_that_is_left_of_two(tmp_path: Path) -> None:
+    documents, file, link = Documents(), tmp_path / "a.runbook.md", tmp_path / "b.runbook.md"
+    link.symlink_to(file)
+    other = documents.change((tmp_path / "c.runbook.md").as_uri(), 1, FINE)
+    documents.change(file.as_uri(), 1, BROKEN)
+    documents.change(link.as_uri(), 1, FINE)
+    documents.close(link.as_uri())
+    assert documents.opened(other).project.disk.read(file).decode() == BROKEN
+
+
 def test_a_buffer_without_a_file_reads_no_files(tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text(FINE, encoding="utf-8")
     documents, named = Documents(), str(tmp_path / "a.runbook.md").removeprefix("/")
