@@ -56,11 +56,9 @@ class Version:
         return self.path or STANDARD_INPUT
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return an answer about the text, and make it the first time."""
+        """Return an answer about the text, and make it the first time; of two threads, both return the first one."""
         answers = self._answers
-        if key not in answers:
-            answers[key] = make()
-        return cast("Made", answers[key])
+        return cast("Made", answers[key] if key in answers else answers.setdefault(key, make()))
 
     def forget(self) -> None:
         """Forget the answers, because another file that they depend on has changed, or because this one has."""
@@ -113,8 +111,8 @@ class Documents:
         path = path_of(uri)
         for known in (self.versions, self.results, self.good):
             known.pop(uri, None)
-        if all(one.path != path for one in self.versions.values()):  # a link may have another URI
-            self._texts = {name: text for name, text in self._texts.items() if name != path}
+        linked = {one.path: one.text for one in self.versions.values() if path and one.path == path}  # a link
+        self._texts = {name: text for name, text in self._texts.items() if name != path} | linked
         return path
 
     def keep(self, result: Result) -> bool:
@@ -133,8 +131,9 @@ class Documents:
         return found if found and found.version is version else None
 
     def readers(self, path: str) -> Iterator[str]:
-        """Yield the documents whose results may change with a file, except the file itself."""
-        return (uri for uri, one in [*self.results.items()] if one.version.path != path and one.reads(path))
+        """Yield the documents whose results may change with a file, or are not there yet, except the file itself."""
+        results = [(uri, self.result(one)) for uri, one in self.versions.items() if one.path != path]
+        return (uri for uri, one in results if one is None or one.reads(path))
 
     def is_open(self, path: str) -> bool:
         """Return whether the text of a file comes from the editor."""

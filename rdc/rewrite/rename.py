@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -142,9 +143,7 @@ def _prove_others(opened: Opened, renamed: Opened, settings: Settings, meant: Re
     """Refuse a rename that changes another document, because that includes this one."""
     own, source = opened.project.locate(opened.path), renamed.source
     assert isinstance(source, Source)  # noqa: S101 (it was edited)
-    for path in _beside(opened, own.file):
-        if not _has(opened.project.disk, path, os.fsencode(own.name.rpartition("/")[2])):
-            continue
+    for path in _readers(opened.project.disk, _beside(opened, own.file), own.file):
         other = opened.project.locate(path)
         text = other.read()
         if other.file == own.file or not isinstance(text, Source):
@@ -156,10 +155,23 @@ def _prove_others(opened: Opened, renamed: Opened, settings: Settings, meant: Re
             raise RefusedError(f"{path} includes this document, and would do something else ({place})")
 
 
-def _has(disk: Disk, path: str, name: bytes) -> bool:
+def _readers(disk: Disk, paths: list[str], file: str) -> list[str]:
+    """Return the paths of documents that may include a file, also under the name of a link or through others."""
+    folders = {path.rpartition("/")[0]: path for path in (file, *paths)}
+    beside = (Path(path).with_name(name) for path in folders.values() for name in disk.names_beside(path))
+    links = (one.name for one in beside if one.is_symlink() and disk.resolve(str(one)) == file)
+    names, found = {file.rpartition("/")[2], *links}, list[str]()
+    while more := [path for path in paths if path not in found and _has(disk, path, names)]:
+        found += more
+        names.update(path.rpartition("/")[2] for path in more)
+    return found
+
+
+def _has(disk: Disk, path: str, names: set[str]) -> bool:
     """Return whether a file has a name in it. A project has thousands of files, so they are only read, not decoded."""
     try:
-        return name in disk.read(path)
+        text = disk.read(path)
+        return any(os.fsencode(name) in text for name in names)
     except (OSError, ValueError):
         return False
 

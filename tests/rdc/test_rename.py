@@ -294,6 +294,25 @@ def test_another_document_that_includes_this_one_stays_the_same(tmp_path: Path) 
     assert made(tmp_path, "lint.runbook.md", S, "Help", "Aid").edits
 
 
+@pytest.mark.parametrize(
+    ("label", "child"),
+    [
+        ('"1/mid.runbook.md/1/\\u006cint.runbook.md/Help"', "mid.runbook.md"),  # its text has no `lint.runbook.md`
+        ("1/alias.runbook.md/Help", "alias.runbook.md"),  # a link to it
+    ],
+)
+def test_a_document_that_includes_this_one_under_another_name_stays_the_same(
+    tmp_path: Path, label: str, child: str
+) -> None:
+    named = LINT + "\n- FAIL: GOTO Help\n\n## Help\n\nx\n"
+    outer = f"---\nrdc:\n  steps:\n    {label}: {{labels: [x]}}\n---\n\n## 1. A\n\n- {child}\n"
+    middle = "## 1. B\n\n- lint.runbook.md\n"
+    written(tmp_path, {"lint.runbook.md": named, "mid.runbook.md": middle, "outer.runbook.md": outer})
+    (tmp_path / "alias.runbook.md").symlink_to("lint.runbook.md")
+    with pytest.raises(RefusedError, match=r"outer\.runbook\.md includes this document, and would do something else"):
+        made(tmp_path, "lint.runbook.md", S, "Help", "Aid")
+
+
 def test_a_rule_of_the_project_that_names_the_step_is_not_left_behind(tmp_path: Path) -> None:
     written(tmp_path, FILES)
     rule = '[[rule]]\nname = "few"\nrule = "Restore at most 5 times"\nfor = "*.runbook.md"\n'

@@ -8,6 +8,7 @@ import os
 import threading
 import tracemalloc
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,17 @@ def test_a_result_of_an_older_version_is_dropped(tmp_path: Path) -> None:
     assert (documents.results, documents.good) == ({}, {})
 
 
+def test_a_document_whose_check_is_not_done_may_read_any_file(tmp_path: Path) -> None:
+    """Its check may have read the file before it changed."""
+    documents, uri, other = Documents(), (tmp_path / "a.runbook.md").as_uri(), str(tmp_path / "b.runbook.md")
+    old = documents.check(documents.change(uri, 1, FINE))
+    assert [*documents.readers(other)] == [uri]
+    documents.keep(old)
+    assert not [*documents.readers(other)]
+    documents.change(uri, 2, FINE)
+    assert [*documents.readers(other)] == [uri]
+
+
 def test_an_answer_is_made_once_for_each_version(tmp_path: Path) -> None:
     made: list[str] = []
 
@@ -51,6 +63,19 @@ def test_an_answer_is_made_once_for_each_version(tmp_path: Path) -> None:
     one, other = (Version((tmp_path / "a.runbook.md").as_uri(), number, FINE) for number in (1, 2))
     assert [one.once("key", make), one.once("key", make), other.once("key", make)] == ["answer"] * 3
     assert len(made) == 2
+
+
+def test_two_threads_that_make_an_answer_get_the_same_one(tmp_path: Path) -> None:
+    """The check releases what it shares, so the answer in another thread must not stay behind."""
+    version, both = Version((tmp_path / "a.runbook.md").as_uri(), 1, FINE), threading.Barrier(2, timeout=10)
+
+    def make() -> object:
+        both.wait()
+        return object()
+
+    with ThreadPoolExecutor(2) as threads:
+        one, other = threads.map(lambda _: version.once("key", make), range(2))
+    assert one is other
 
 
 PARSERS = {
@@ -107,6 +132,16 @@ def test_two_uris_of_one_file_have_their_own_texts(tmp_path: Path) -> None:
     assert [found.code for found in documents.check(one).checked.diagnostics] == ["RD201"]
     documents.close(file.as_uri())
     assert not documents.is_open(one.path)
+
+
+def test_other_documents_read_the_text_that_is_left_of_two(tmp_path: Path) -> None:
+    documents, file, link = Documents(), tmp_path / "a.runbook.md", tmp_path / "b.runbook.md"
+    link.symlink_to(file)
+    other = documents.change((tmp_path / "c.runbook.md").as_uri(), 1, FINE)
+    documents.change(file.as_uri(), 1, BROKEN)
+    documents.change(link.as_uri(), 1, FINE)
+    documents.close(link.as_uri())
+    assert documents.opened(other).project.disk.read(file).decode() == BROKEN
 
 
 def test_a_buffer_without_a_file_reads_no_files(tmp_path: Path) -> None:
