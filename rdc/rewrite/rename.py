@@ -145,8 +145,7 @@ def _prove_others(opened: Opened, renamed: Opened, settings: Settings, meant: Re
     assert isinstance(source, Source)  # noqa: S101 (it was edited)
     for path in _readers(opened.project.disk, _beside(opened, own.file), own.file):
         other = opened.project.locate(path)
-        text = other.read()
-        if other.file == own.file or not isinstance(text, Source):
+        if other.file == own.file or not isinstance(text := other.read(), Source):
             continue
         first = Opened(path, opened.project, text)
         second = replace(_with(renamed, {own.file: source.data.decode()}), path=path, source=text)

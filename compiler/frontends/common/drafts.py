@@ -85,8 +85,7 @@ def scalar(text: str) -> str:
         return text
     if text.isprintable() and ('"' in text or "\\" in text):
         return "'" + text.replace("'", "''") + "'"
-    quoted = json.dumps(text, ensure_ascii=False)
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
 def comment(text: str) -> str:
