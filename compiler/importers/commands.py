@@ -48,7 +48,7 @@ _OTHER_LANGUAGE = Regex(
     r"\{\{|\{%|(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)[ \t]", re.MULTILINE
 )
 _PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
-_OWN_COMMENT = Regex(r"^[ \t]*# (?!\d|(?:then|first|next|finally|step)\b)\S", 2 | 8)
+_OWN_COMMENT = Regex(r"(?im)^[ \t]*# (?!\d|(?:then|first|next|finally|step)\b)\S")
 _HEADS = _set("[ [[ for case select set test export declare local echo")
 _SETTING = frozenset({"=", ":=", "==", "=>", "->", ":", "|"})
 _ARRAY = Regex(r"[A-Z_]+=\(")

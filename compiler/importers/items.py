@@ -13,15 +13,15 @@ from compiler.importers.markdown import Piece
 from compiler.text.regex import Regex
 
 _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
-_ASKS_TO_RUN = Regex(r"\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b", 2)
-_BY_MEANS = Regex(r"\b(?:using|with|via|by):?\s+`", 2)
-_IF = Regex(r"^(?:if|when)\s+(?=[^,]*$)", 2)
-_THEN = Regex(r"^(\S+ \S+.*?),? you (?:can|may|should)\b.*", 2)
+_ASKS_TO_RUN = Regex(r"(?i)\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b")
+_BY_MEANS = Regex(r"(?i)\b(?:using|with|via|by):?\s+`")
+_IF = Regex(r"(?i)^(?:if|when)\s+(?=[^,]*$)")
+_THEN = Regex(r"(?i)^(\S+ \S+.*?),? you (?:can|may|should)\b.*")
 _ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
-_FORBIDS = Regex(r"\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`", 2)
+_FORBIDS = Regex(r"(?i)\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`")
 _EXPLAINED = Regex(r"`[^`\n]+` (?:also )?[a-z]+s\b")
-_COMMENT = Regex(r"(?:^[ \t]*#+[ \t]*|(?<=[ \t])#+[ \t]+)([^\n]+)", 8)
-_BRANCHES = Regex(r"^[ \t]*(?:if|for|while|until|case|select)[ \t]", 8)
+_COMMENT = Regex(r"(?m)(?:^[ \t]*#+[ \t]*|(?<=[ \t])#+[ \t]+)([^\n]+)")
+_BRANCHES = Regex(r"(?m)^[ \t]*(?:if|for|while|until|case|select)[ \t]")
 _RETURNS = Regex(
     r"&\s*$|\b(?:systemctl|service|launchctl|brew|kubectl|oc|helm|minikube|kind|vagrant|pm2|nohup)\b"
     r"|(?<!\S)(?:-d|--detach|--daemon\w*|--background)(?!\S)"
@@ -40,9 +40,9 @@ UNSURE = "it may be a fact, not an instruction"
 _ENDLESS = "the text is about a command that doesn't end"
 _LIMITED = "the text limits the command, or expects it to fail"
 _LONGEST_CASE, _SHORT = 80, 8
-_EXAMPLE = Regex(r"for (?:example|instance)\b", 2)
-_BARE = Regex(r"(?:and|or|examples?|optional(?:ly)?|alternatively|otherwise|instead)\W*", 2)
-_TAB = Regex(r"^[ \t]*===[!+]? *\"([^\"\n]+)\"", 8)
+_EXAMPLE = Regex(r"(?i)for (?:example|instance)\b")
+_BARE = Regex(r"(?i)(?:and|or|examples?|optional(?:ly)?|alternatively|otherwise|instead)\W*")
+_TAB = Regex(r"(?m)^[ \t]*===[!+]? *\"([^\"\n]+)\"")
 
 
 class Machine(Struct):

@@ -7,7 +7,7 @@ from compiler.importers import words
 from compiler.importers.markdown import Piece, Section
 from compiler.text.regex import Regex
 
-_SEQUEL = Regex(r"(?:(?:step|phase|stage) \w+|first|second|third|then|next|finally|lastly|after (?:that|this))\b", 2)
+_SEQUEL = Regex(r"(?i)(?:(?:step|phase|stage) \w+|first|second|third|then|next|finally|lastly|after (?:that|this))\b")
 _OFFERS = Regex(
     r"\b(?:for (?:instance|example)|e\.g\.|(?:here['’]s|here is|here are|as) (?:an? |some )?(?:\w+ )?examples?"
     r"|you can)(?:\W|$)|(?:^|[.:] )or\b",

@@ -16,8 +16,8 @@ MOST = 100  # the most inputs and outputs of a runbook
 
 _REFERENCE = Regex(r"\{\{([A-Za-z_]\w*)\}\}")
 _OWNER = Regex(r"^(?:my|your|the|some)_")
-_MOVES = Regex(r"^[ \t]*(?:cd|pushd)[ \t]+\S", 8)
-_KEEPS = Regex(r"^[ \t]*(?:source|\.|alias|export|conda activate|nvm use)[ \t]+\S", 8)
+_MOVES = Regex(r"(?m)^[ \t]*(?:cd|pushd)[ \t]+\S")
+_KEEPS = Regex(r"(?m)^[ \t]*(?:source|\.|alias|export|conda activate|nvm use)[ \t]+\S")
 
 
 class Values(Struct, frozen=True):
