@@ -9,19 +9,12 @@ import pytest
 
 from compiler.importers.commands import read_block, summary_of
 from compiler.importers.markup import cut
-from compiler.importers.page import Imported, Options, import_page
-from compiler.text.source import Source
+from tests.support.imported import RUN, block, draft
 
 
 def page(text: str) -> str:
     """The draft of a page with one step, which has another command first."""
-    made = import_page(Source.from_text("page.md", f"# Page\n\n## Part\n\n{text}"), "page.md", Options())
-    assert isinstance(made, Imported), made
-    return made.text
-
-
-def block(code: str) -> str:
-    return f"```bash\n{code}\n```\n\n"
+    return draft(RUN + text).text
 
 
 def kind(code: str) -> str:
@@ -338,15 +331,13 @@ def test_a_long_text_is_cut_before_an_open_bracket() -> None:
 )
 def test_the_sections_of_a_procedure_are_no_tasks_side_by_side(title: str, first: str, second: str) -> None:
     text = f"# {title}\n\n## {first}\n\n{block('ls a')}## {second}\n\n{block('ls b')}"
-    made = import_page(Source.from_text("page.md", text), "page.md", Options())
-    assert isinstance(made, Imported)
+    made = draft(text)
     assert "Does this apply" not in made.text
 
 
 def test_a_workflow_beside_tasks_asks_nothing() -> None:
     sections = "".join(f"## {one}\n\n{block(f'ls {one[0]}')}" for one in ("Workflow", "Tea", "Milk"))
-    made = import_page(Source.from_text("page.md", f"# Shop\n\n{sections}"), "page.md", Options())
-    assert isinstance(made, Imported)
+    made = draft(f"# Shop\n\n{sections}")
     assert made.text.count("Does this apply") == 2
 
 

@@ -3,61 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from msgspec import Struct
 
-from compiler.frontends.rundown.parse.document import parse
-from compiler.frontends.rundown.syntax import AnyStep, Runbook, all_steps
-from compiler.importers.page import Imported, Options, import_page
-from compiler.importers.report import Refusal, Report
-from compiler.text.source import Source
-
-RUN = "# Page\n\n## Part\n\n"
-
-
-class Draft(Struct):
-    """A draft, read back."""
-
-    text: str
-    runbook: Runbook
-    report: Report
-
-    @property
-    def steps(self) -> list[AnyStep]:
-        """All steps without groups."""
-        return [step for step in all_steps(self.runbook) if not getattr(step, "substeps", ())]
-
-    @property
-    def run(self) -> list[str]:
-        """The commands that rdc runs."""
-        return [step.code.text.rstrip("\n") for step in self.steps if step.code and step.code.interpreter]
-
-    @property
-    def shown(self) -> list[str]:
-        """The blocks that rdc shows."""
-        return [step.code.text.rstrip("\n") for step in self.steps if step.code and not step.code.interpreter]
-
-    @property
-    def titles(self) -> list[str]:
-        """The titles of these steps, without questions about harm."""
-        return [step.title.removesuffix(": done?") for step in self.steps]
-
-
-def draft(page: str) -> Draft:
-    made = import_page(Source.from_text("page.md", page), "page.md", Options())
-    assert isinstance(made, Imported), made
-    parsed = parse(Source.from_text("page.runbook.md", made.text))
-    assert parsed.runbook
-    return Draft(made.text, parsed.runbook, made.report)
-
-
-def refusal(page: str) -> str:
-    made = import_page(Source.from_text("page.md", page), "page.md", Options())
-    assert isinstance(made, Refusal), made
-    return made.message
-
-
-def block(code: str) -> str:
-    return f"```bash\n{code}\n```\n\n"
+from tests.support.imported import RUN, block, draft, refusal
 
 
 @pytest.mark.parametrize(
@@ -66,7 +13,7 @@ def block(code: str) -> str:
 def test_a_section_of_facts_and_all_below_it_is_text(title: str) -> None:
     page = f"# Page\n\n## Bake\n\n{block('true')}## {title}\n\n1. Warm the pot.\n\n### Cups\n\n{block('rm -r cups')}"
     made = draft(page)
-    assert (made.titles, made.run) == (["Bake"], ["true"])
+    assert (made.plain_titles, made.run) == (["Bake"], ["true"])
     assert list(made.runbook.prose) == [title.removeprefix("8. "), "Cups"]
     assert [one.message for one in made.report.guesses] == [f"the section is only text: {title.removeprefix('8. ')}"]
 
@@ -75,7 +22,7 @@ def test_troubleshooting_below_a_procedure_is_text() -> None:
     below = f"## Troubleshooting\n\n{block('df -h')}"
     made = draft(f"# Page\n\n## Bake\n\n{block('true')}{below}## Last\n\n{block('uptime')}")
     assert made.run == ["true", "uptime"]
-    assert draft(f"# Page\n\n{below}").titles == ["Does this apply: Troubleshooting?", "Troubleshooting"]
+    assert draft(f"# Page\n\n{below}").plain_titles == ["Does this apply: Troubleshooting?", "Troubleshooting"]
 
 
 @pytest.mark.parametrize("title", ["Add rules for the cups", "Step 3: Examples", "Review the guidelines"])
@@ -91,7 +38,7 @@ def test_steps_below_a_heading_of_facts_stay_steps() -> None:
 def test_a_page_whose_sections_are_mostly_text_is_refused() -> None:
     texts = "".join(f"## Part {n}\n\nCups are blue.\n\n" for n in range(8))
     page = f"# Cups\n\n{texts}## Cup\n\n{block('true')}"
-    assert "most of its sections are text" in refusal(page)
+    assert "most of its sections are text" in refusal(page).message
     assert draft(page.replace("## Cup\n", "## Workflow\n")).run == ["true"]
     assert draft(page.replace("## Cup\n", "## 9. Wash the cup\n")).run == ["true"]
 
@@ -99,17 +46,17 @@ def test_a_page_whose_sections_are_mostly_text_is_refused() -> None:
 def test_a_numbered_heading_among_instructions_is_a_step() -> None:
     page = "# Page\n\n## 1. Find the cup\n\n- Look.\n\n## 2. Colors\n\nIf no name is given, use blue.\n\n"
     made = draft(f"{page}## 3. Clean it\n\n{block('true')}")
-    assert made.titles == ["Find the cup", "Colors", "Clean it"]
+    assert made.plain_titles == ["Find the cup", "Colors", "Clean it"]
 
 
 def test_a_numbered_chapter_of_facts_is_no_step() -> None:
     page = "# Page\n\n## 1. Colors\n\nCups are blue. See the list.\n\n## 2. Sizes\n\nCups are big.\n\n"
-    assert draft(f"{page}## 3. Washing\n\n{block('true')}").titles == ["Washing"]
+    assert draft(f"{page}## 3. Washing\n\n{block('true')}").plain_titles == ["Washing"]
 
 
 def test_a_step_with_text_above_its_children_is_a_step() -> None:
     page = f"# Page\n\n## Step 1: Gather\n\nThe list is long. Read it.\n\n### Cups\n\n{block('true')}{block('ls')}"
-    assert draft(page).titles[:2] == ["Step 1: Gather", "Cups"]
+    assert draft(page).plain_titles[:2] == ["Step 1: Gather", "Cups"]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +65,7 @@ def test_a_step_with_text_above_its_children_is_a_step() -> None:
 )
 def test_an_item_that_asks_for_something_is_a_step(item: str, *, is_step: bool) -> None:
     made = draft(f"{RUN}1. Wash the cups.\n2. Run it:\n\n   ```bash\n   ls\n   ```\n\n3. {item}\n4. Close the door.\n")
-    assert len(made.titles) == 3 + is_step
+    assert len(made.plain_titles) == 3 + is_step
 
 
 def test_an_item_is_not_about_the_command_of_the_item_above_it() -> None:
@@ -133,21 +80,21 @@ def test_an_item_is_not_about_the_command_of_the_item_above_it() -> None:
 def test_what_a_person_does_before_a_command_is_a_step(text: str) -> None:
     for between in ("\n\n", " "):
         made = draft(f"{RUN}{block('true')}{text}{between}Then run the oven:\n\n{block('ls')}")
-        assert made.titles == ["Part", text.replace("`", "").rstrip("."), "Run the oven"]
+        assert made.plain_titles == ["Part", text.replace("`", "").rstrip("."), "Run the oven"]
         assert made.run == ["true", "ls"]
 
 
 @pytest.mark.parametrize("text", ["You can edit `cup.yaml`.", "Then see the list.", "Cups are blue.", "- Open it."])
 def test_other_text_before_and_after_a_command_is_no_step(text: str) -> None:
-    assert len(draft(f"{RUN}{block('true')}{text}\n\nThen run the oven:\n\n{block('ls')}").titles) == 2
-    assert len(draft(f"{RUN}{block('true')}{text}\n").titles) == 1
+    assert len(draft(f"{RUN}{block('true')}{text}\n\nThen run the oven:\n\n{block('ls')}").plain_titles) == 2
+    assert len(draft(f"{RUN}{block('true')}{text}\n").plain_titles) == 1
 
 
 @pytest.mark.parametrize("text", ["Visit the page at localhost.", "Now restart the oven.", "Next, install the hub."])
 def test_what_a_person_does_after_a_command_is_a_step(text: str) -> None:
     made = draft(f"{RUN}{block('true')}{text}\n")
-    assert made.titles[0] == "Part"
-    assert made.titles[1].lower() in text.lower()
+    assert made.plain_titles[0] == "Part"
+    assert made.plain_titles[1].lower() in text.lower()
 
 
 def test_a_series_of_blocks_without_a_tag_is_a_series_of_steps() -> None:
@@ -159,7 +106,7 @@ def test_a_series_of_blocks_without_a_tag_is_a_series_of_steps() -> None:
 def test_a_list_for_one_case_asks_first() -> None:
     lists = "For blue cups:\n\n1. Open it.\n2. Close it.\n\nIf a cup is red:\n\n1. Take it.\n2. Move it.\n"
     made = draft(f"{RUN}{lists}")
-    assert [one for one in made.titles if "apply" in one] == [
+    assert [one for one in made.plain_titles if "apply" in one] == [
         "Does this apply: For blue cups?",
         "Does this apply: a cup is red?",
     ]
@@ -168,12 +115,12 @@ def test_a_list_for_one_case_asks_first() -> None:
 
 def test_an_item_that_explains_a_command_is_text() -> None:
     made = draft(f"{RUN}{block('true')}- `rm -f cup` removes the old cup, so that you can run it again.\n")
-    assert (made.titles, made.shown) == (["Part"], [])
+    assert (made.plain_titles, made.shown) == (["Part"], [])
 
 
 def test_edits_of_files_are_a_procedure() -> None:
     first = "Append this block to the Dockerfile:\n\n```dockerfile\nRUN x\n```\n\n"
-    assert draft(f"# Page\n\n{first}Change the cup as follows:\n\n```yaml\na: 1\n```\n").titles == [
+    assert draft(f"# Page\n\n{first}Change the cup as follows:\n\n```yaml\na: 1\n```\n").plain_titles == [
         "Append this block to the Dockerfile",
         "Change the cup as follows",
     ]
@@ -182,7 +129,7 @@ def test_edits_of_files_are_a_procedure() -> None:
 @pytest.mark.parametrize("heading", ["Mitigation", "Diagnosis"])
 def test_what_to_do_about_an_alert_is_enough_for_a_procedure(heading: str) -> None:
     page = f"# Page\n\n## Meaning\n\nCups.\n\n## {heading}\n\n### Cups\n\nIf a cup is broken, check the door.\n"
-    assert draft(page).titles == ["Cups"]
+    assert draft(page).plain_titles == ["Cups"]
     refusal(page.replace(heading, "Other"))
 
 
@@ -194,7 +141,7 @@ def test_what_to_do_about_an_alert_is_enough_for_a_procedure(heading: str) -> No
     ],
 )
 def test_a_list_of_facts_with_conditions_and_subjects_is_text(items: str) -> None:
-    assert draft(f"{RUN}{block('true')}## Flow\n\n{items}\n").titles == ["Part"]
+    assert draft(f"{RUN}{block('true')}## Flow\n\n{items}\n").plain_titles == ["Part"]
 
 
 def test_the_report_names_what_may_be_no_instruction() -> None:
@@ -211,12 +158,12 @@ def test_the_text_of_an_item_with_a_condition_stays_above_its_block() -> None:
 
 def test_a_step_with_a_word_before_its_number_is_a_step() -> None:
     made = draft(f"# Page\n\n## Local Step 1: Look\n\nSame as above.\n\n## Local Step 2: Tidy\n\n{block('true')}")
-    assert made.titles == ["Local Step 1: Look", "Local Step 2: Tidy"]
+    assert made.plain_titles == ["Local Step 1: Look", "Local Step 2: Tidy"]
 
 
 def test_a_name_that_starts_like_a_verb_is_no_instruction() -> None:
     items = "1. `wait_for_tea` is on now.\n2. Old cups are blue.\n"
-    assert draft(f"{RUN}{block('true')}## New\n\n{items}").titles == ["Part"]
+    assert draft(f"{RUN}{block('true')}## New\n\n{items}").plain_titles == ["Part"]
 
 
 @pytest.mark.parametrize(
@@ -228,28 +175,28 @@ def test_a_name_that_starts_like_a_verb_is_no_instruction() -> None:
 )
 def test_a_list_for_a_case_asks_with_the_whole_case(text: str, question: str) -> None:
     made = draft(f"{RUN}{text}\n\n1. Open it.\n2. Close it.\n")
-    assert [one for one in made.titles if "apply" in one] == [f"Does this apply: {question}?"]
+    assert [one for one in made.plain_titles if "apply" in one] == [f"Does this apply: {question}?"]
 
 
 def test_what_a_person_will_see_is_no_task() -> None:
-    assert draft(f"{RUN}{block('true')}Now you will see that the cup is full.\n").titles == ["Part"]
+    assert draft(f"{RUN}{block('true')}Now you will see that the cup is full.\n").plain_titles == ["Part"]
 
 
 def test_a_list_of_reasons_is_text() -> None:
     items = "1. **Start** with tea.\n2. **Use** of milk.\n"
-    assert draft(f"{RUN}{block('true')}It has two advantages:\n\n{items}").titles == ["Part"]
+    assert draft(f"{RUN}{block('true')}It has two advantages:\n\n{items}").plain_titles == ["Part"]
 
 
 def test_options_with_shown_commands_have_no_order() -> None:
     options = "".join(f"## Cup size {n}\n\nSome text.\n\n{block(f'bake --size [{n}]')}" for n in range(3))
-    assert "for reference" in refusal(f"# Baking options\n\n{options}")
+    assert "for reference" in refusal(f"# Baking options\n\n{options}").message
 
 
 def test_a_question_about_harm_names_the_command_that_does_it() -> None:
     made = draft(f"{RUN}{block('true')}{block('gh run list')}{block('gh pr list' + chr(10) + 'gh run rerun 1')}")
-    assert made.titles[2:] == ["Do this now: run gh run rerun?", "Run gh pr list"]
+    assert made.plain_titles[2:] == ["Do this now: run gh run rerun?", "Run gh pr list"]
 
 
 def test_a_condition_without_a_comma_ends_above_what_to_do() -> None:
     made = draft(f"{RUN}{block('true')}If you have a cup you can also run this:\n\n{block('uptime')}")
-    assert "Does this apply: you have a cup?" in made.titles
+    assert "Does this apply: you have a cup?" in made.plain_titles

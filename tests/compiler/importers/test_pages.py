@@ -3,84 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from msgspec import Struct
 
-from compiler.frontends.rundown.parse.document import parse
-from compiler.frontends.rundown.syntax import AnyStep, Goto, Runbook, all_steps
-from compiler.importers.page import Imported, Options, import_page
-from compiler.importers.report import Refusal, Report
-from compiler.text.source import Source
-
-
-class Draft(Struct):
-    """A draft, read back."""
-
-    text: str
-    runbook: Runbook
-    report: Report
-
-    @property
-    def run(self) -> list[str]:
-        """The commands that rdc runs."""
-        return [step.code.text.rstrip("\n") for step in self.steps if step.code and step.code.interpreter]
-
-    @property
-    def shown(self) -> list[str]:
-        """The blocks that rdc shows."""
-        return [step.code.text.rstrip("\n") for step in self.steps if step.code and not step.code.interpreter]
-
-    @property
-    def steps(self) -> list[AnyStep]:
-        """All steps without groups."""
-        return [step for step in all_steps(self.runbook) if not getattr(step, "substeps", ())]
-
-    @property
-    def titles(self) -> list[str]:
-        """The titles of these steps."""
-        return [step.title for step in self.steps]
-
-    def guards(self, command: str) -> list[str]:
-        """The titles of the questions that skip a command."""
-        number = next(at for at, step in enumerate(self.steps) if step.code and command in step.code.text)
-        every = list(all_steps(self.runbook))
-        lines = {step.span.line: at for at, step in enumerate(self.steps)}
-        found = []
-        for at, step in enumerate(self.steps[:number]):
-            goto = next((one.action for one in step.transitions if one.word == "NO"), None)
-            if goto is None:
-                continue
-            end = len(self.steps)
-            if isinstance(goto, Goto):
-                label = str(goto.target)
-                target = next(one for one in every if self._label(one) == label)
-                end = next(place for line, place in lines.items() if line >= target.span.line)
-            found += [step.title] if at < number < end else []
-        return found
-
-    def _label(self, step: AnyStep) -> str:
-        parent = getattr(step, "parent", None)
-        return f"{step.id}" if parent is None else f"{parent}.{step.id}"
-
-
-def draft(page: str, **options: object) -> Draft:
-    made = import_page(Source.from_text("page.md", page), "page.md", Options(**options))  # type: ignore[arg-type]
-    assert isinstance(made, Imported), made
-    parsed = parse(Source.from_text("page.runbook.md", made.text))
-    assert parsed.runbook
-    return Draft(made.text, parsed.runbook, made.report)
-
-
-def refused(page: str) -> str:
-    made = import_page(Source.from_text("page.md", page), "page.md", Options())
-    assert isinstance(made, Refusal), made
-    return made.kind
-
-
-def block(code: str, tag: str = "bash") -> str:
-    return f"```{tag}\n{code}\n```\n\n"
-
-
-RUN = "# Page\n\n## Part\n\n"
+from tests.support.imported import RUN, block, draft, refusal
 
 # --- Commands ---------------------------------------------------------------------------------------------------------
 
@@ -348,7 +272,7 @@ def test_check_and_wait_below_a_command_are_questions() -> None:
     ],
 )
 def test_a_page_without_a_procedure_is_refused(page: str) -> None:
-    assert refused(page) == "no-procedure"
+    assert refusal(page).kind == "no-procedure"
 
 
 def test_a_skill_keeps_its_name_and_description() -> None:
@@ -719,7 +643,7 @@ def test_a_section_with_its_own_condition_asks_once() -> None:
 
 @pytest.mark.parametrize("title", ["Commands", "Cheat sheet", "Shop reference", "Useful commands", "Tips"])
 def test_a_page_that_lists_commands_is_refused(title: str) -> None:
-    assert refused(sections("List orders", "Read a price", "Stock", above=title)) == "no-procedure"
+    assert refusal(sections("List orders", "Read a price", "Stock", above=title)).kind == "no-procedure"
     assert draft(sections("1. Orders", "2. Prices", above=title)).run == ["echo 0", "echo 1"]
 
 
@@ -771,7 +695,7 @@ def offered(*texts: str) -> str:
     ],
 )
 def test_a_page_of_samples_is_refused(texts: tuple[str, ...]) -> None:
-    assert refused(offered(*texts)) == "no-procedure"
+    assert refusal(offered(*texts)).kind == "no-procedure"
 
 
 @pytest.mark.parametrize(
@@ -984,7 +908,7 @@ def test_commands_below_a_heading_for_reference_ask_first() -> None:
 
 @pytest.mark.parametrize("title", ["Commands", "Synopsis"])
 def test_a_page_with_only_such_a_heading_is_refused(title: str) -> None:
-    assert refused(f"# Shop\n\n## {title}\n\n{block('shop list')}") == "no-procedure"
+    assert refusal(f"# Shop\n\n## {title}\n\n{block('shop list')}").kind == "no-procedure"
 
 
 def tasks(*commands: str) -> str:
@@ -994,7 +918,7 @@ def tasks(*commands: str) -> str:
 
 def test_a_page_with_tasks_of_one_program_is_refused() -> None:
     commands = ("shop list", "shop add a", "sudo shop rename a b", "shop tidy")
-    assert refused(tasks(*commands)) == "no-procedure"
+    assert refusal(tasks(*commands)).kind == "no-procedure"
     assert len(draft(tasks(*commands[:3])).run) == 3
     assert len(draft(tasks("ls a", "cat b", *commands[:2])).run) == 4
     assert len(draft(f"{tasks(*commands)}## Use\n\n1. Warm the pot.\n2. Fill it.\n").run) == 4
