@@ -275,8 +275,7 @@ _BLOCKS = frozenset({"Paragraph", "List", "CodeBlock", "Fenced", "BlockQuote", "
 
 
 def _outdented(line: str, width: int) -> str:
-    indent = len(line) - len(line.lstrip(" "))
-    return line[min(indent, width) :]
+    return line[min(len(line) - len(line.lstrip(" ")), width) :]
 
 
 def _name(tag: str | Mapping[str, Any]) -> str:

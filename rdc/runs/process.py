@@ -25,7 +25,8 @@ class Ended(Struct, frozen=True):
     @property
     def error(self) -> str:
         """The last error in its messages, or ""."""
-        return next((line[12:] for line in self.messages.splitlines()[::-1] if line.startswith("rdc: error: ")), "")
+        start, lines = "rdc: error: ", self.messages.splitlines()[::-1]
+        return next((line.removeprefix(start) for line in lines if line.startswith(start)), "")
 
     @property
     def reason(self) -> str:
