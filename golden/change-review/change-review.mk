@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 452e5b860cc8c3139ca2366bdd16c9241a5f8cf9f5aeb5c4bf53366c39a8dfd3
+override RDC_SHA256 := f452a681822134f4ba5d6323ec144449b2b02c7d4f739f8d75181049aeccc843
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

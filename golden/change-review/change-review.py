@@ -15,7 +15,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   65e5b927ec71faefc504e2684ec6f6cc2cc0816adfb1e08b82666b2d466b1f38  -
+#   5fc7b10d27b16d278cf3824303c3bc404e5e1c19a9a416cff35cb0ecf120c893  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -177,11 +177,11 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 65e5b927ec71faefc504e2684ec6f6cc2cc0816adfb1e08b82666b2d466b1f38).
+# The runtime of rdc 0.1.0, edition agents (sha256 5fc7b10d27b16d278cf3824303c3bc404e5e1c19a9a416cff35cb0ecf120c893).
 # The playbook ends here, and you can stop reading. Up to the last END line, 6,468 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6469 lines, sha256 678d0951086e900703083b7b31b94d01aca0ba0275348ce56cbcce88a2f2a087
+# --- 6469 lines, sha256 5a0b46764cf402ef03f7fe174831c10b697f841979760238108d6aae368e81df

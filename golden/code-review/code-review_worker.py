@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   28c2a9601d83d3905a3ffb12a60f8cfb0e7a79060f2631204e4fdc04ad4413c6  -
+#   8f7e3dc7e9fe6cb40fd3f59b9b3240f7964ad910c6930fe7f9908a4b864d6091  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   e64adebc6aaa7764c11dc59f004e13b413c6be857c273183d56e4422a9344dea  -
 #
@@ -117,7 +117,7 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 28c2a9601d83d3905a3ffb12a60f8cfb0e7a79060f2631204e4fdc04ad4413c6).
+# The runtime of rdc 0.1.0, edition values (sha256 8f7e3dc7e9fe6cb40fd3f59b9b3240f7964ad910c6930fe7f9908a4b864d6091).
 # The part for workers: dbos-values (sha256 e64adebc6aaa7764c11dc59f004e13b413c6be857c273183d56e4422a9344dea).
 # The runbook ends here, and you can stop reading. Up to the last END line, 6,813 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
@@ -126,4 +126,4 @@ Look for
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6816 lines, sha256 0a69e011b525b23bdc5327e2da7c73bd11c2d30f32150d01f882ceab0402349c
+# --- 6816 lines, sha256 27ed7034402f457bd530960e85781af03ca18a559d9d61cff53c6a2d9aa76559

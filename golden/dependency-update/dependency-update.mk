@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 31cbcfab5f0778358392c2fabf659e892610a23b1f4f1b60bbfd5961488cbfe0
+override RDC_SHA256 := a3aa5a0e73246f365bc852cf13b42535628397ba2e1d5981cc08aab3a78c3019
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

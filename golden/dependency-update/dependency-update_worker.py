@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   65e5b927ec71faefc504e2684ec6f6cc2cc0816adfb1e08b82666b2d466b1f38  -
+#   5fc7b10d27b16d278cf3824303c3bc404e5e1c19a9a416cff35cb0ecf120c893  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   d34b784a2a5e144b127c7c9994adf3efc51eda0138a7ac73ba51922bba3409be  -
 #
@@ -300,7 +300,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 65e5b927ec71faefc504e2684ec6f6cc2cc0816adfb1e08b82666b2d466b1f38).
+# The runtime of rdc 0.1.0, edition agents (sha256 5fc7b10d27b16d278cf3824303c3bc404e5e1c19a9a416cff35cb0ecf120c893).
 # The part for workers: dbos-agents (sha256 d34b784a2a5e144b127c7c9994adf3efc51eda0138a7ac73ba51922bba3409be).
 # The workflow ends here, and you can stop reading. Up to the last END line, 8,586 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
@@ -309,4 +309,4 @@ Task:
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8589 lines, sha256 ba6d3df4850000ef793b84f2c1d0b5493ee0df0540f0116f65f8ed7d7c55049e
+# --- 8589 lines, sha256 945b1a76e40262d34d2d9b9836c1503b6bc2f5caf90c253a2848d02c15653728

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 92b6c06c9856fb9983a10fbf5bc8cdbaaaa387b212b7f88b7e82cc393cdb1dbc
+override RDC_SHA256 := c53892465c26a23c407acacb9c417a79573a104dda0fe76977743876a2ebc6d2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   8d223a1803b01cb083496d7e9a2304d842aff31b8535482b6f3bb8f80d91788a  -
+#   e5c36e51d8236a59e5745f3da3e7a895e0b6181b25a30442c894777f28856679  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -105,11 +105,11 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 8d223a1803b01cb083496d7e9a2304d842aff31b8535482b6f3bb8f80d91788a).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 e5c36e51d8236a59e5745f3da3e7a895e0b6181b25a30442c894777f28856679).
 # The specification ends here, and you can stop reading. Up to the last END line, 6,804 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6805 lines, sha256 c9abcbe9fc11c5a29b365caa9cdd9091679a666becc30c5eb1778725cc825e5c
+# --- 6805 lines, sha256 442e929648e349dc240c2c736bf91e30f098e8d71fdb3338e12a33ff8dbf3324

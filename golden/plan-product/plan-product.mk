@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := db13a9fcca7049558e6088b29d835130dced2e857fd62b661232ddf24174d1d0
+override RDC_SHA256 := 45394d2f78f25bb8e1b81297390b1443754731a093f1b9a9d1a9132180f9e38b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

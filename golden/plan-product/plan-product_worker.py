@@ -12,7 +12,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   8d223a1803b01cb083496d7e9a2304d842aff31b8535482b6f3bb8f80d91788a  -
+#   e5c36e51d8236a59e5745f3da3e7a895e0b6181b25a30442c894777f28856679  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   0e37a085de7c00ea39e69bb88cd2442bb44a77b6cd00d1d81fa7beff40a7e12d  -
 #
@@ -161,7 +161,7 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 8d223a1803b01cb083496d7e9a2304d842aff31b8535482b6f3bb8f80d91788a).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 e5c36e51d8236a59e5745f3da3e7a895e0b6181b25a30442c894777f28856679).
 # The part for workers: dbos-stepspec (sha256 0e37a085de7c00ea39e69bb88cd2442bb44a77b6cd00d1d81fa7beff40a7e12d).
 # The specification ends here, and you can stop reading. Up to the last END line, 8,990 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
@@ -170,4 +170,4 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8993 lines, sha256 5cfdf5ff0edcbea4c73ebc5e5dd371982eddd742c67c067164ab132769d59644
+# --- 8993 lines, sha256 f9e6a0a887a713c552da78e229f81530cc1268ce8d79e4266b9ecea47ed3be10

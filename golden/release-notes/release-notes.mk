@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := a38983d11fc403e5b356038d050eae4af7d2fba78e11aaf7252a773df616afea
+override RDC_SHA256 := 22dbe950de8ece17f1ef15c0ebe5f335f7810ca075c0294ddcb49c6ac9166a76
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

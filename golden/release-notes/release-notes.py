@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   65e5b927ec71faefc504e2684ec6f6cc2cc0816adfb1e08b82666b2d466b1f38  -
+#   5fc7b10d27b16d278cf3824303c3bc404e5e1c19a9a416cff35cb0ecf120c893  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -161,11 +161,11 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 65e5b927ec71faefc504e2684ec6f6cc2cc0816adfb1e08b82666b2d466b1f38).
+# The runtime of rdc 0.1.0, edition agents (sha256 5fc7b10d27b16d278cf3824303c3bc404e5e1c19a9a416cff35cb0ecf120c893).
 # The program ends here, and you can stop reading. Up to the last END line, 6,468 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6469 lines, sha256 3ca6f628b38fb5d711d0055b4ef4baace73f5914eef01b32b0c78ce46d19c7dc
+# --- 6469 lines, sha256 4a0b65de100fbd682a4115a635865550eabc9f14f2ac0a11b87ea9ee49feb998

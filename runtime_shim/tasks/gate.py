@@ -71,7 +71,7 @@ class GateTasks(Extension):
         path, scope, mark = self.session.options.answers, "".join(self.session.each("scope")), self.session.answers[0]
         if mark and os.path.isfile(path):  # it has been read
             found = {os.path.realpath(path), os.path.abspath(path)}
-            files = {f"{scope}{each}": mark for each in found if not each.startswith("/dev/")}
+            files = {f"{scope}{each}": mark for each in found if not each.startswith(("/dev/fd/", "/dev/std"))}
         return files
 
     def record(self, record: Record) -> Record:

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from msgspec.structs import replace
@@ -288,6 +289,17 @@ def test_a_link_leads_to_no_other_file_of_answers(tmp_path: Path) -> None:
     (tmp_path / "answers").unlink()
     (tmp_path / "answers").symlink_to("other")
     assert CHANGED in place.run("resume", "--answers", "answers").err
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no folder in memory")
+def test_a_file_of_answers_that_changed_below_dev_approves_nothing(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, GATES)
+    with TemporaryDirectory(dir="/dev/shm") as folder:
+        answers = Path(folder, "answers")
+        answers.write_text("a approved\n")
+        assert place.run("run", "--answers", str(answers)).code == 75
+        answers.write_text("b approved\n")
+        assert CHANGED in place.run("resume", "--answers", str(answers)).err
 
 
 # --- The task and the limit -------------------------------------------------------------------------------------------
