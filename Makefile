@@ -61,8 +61,12 @@ quick: $(READY) ## Run the unit tests, which start no process, in less than a mi
 test: $(READY) ## Run lint, types and all tests
 	@$(MAKE) --no-print-directory -j 2 lint cases
 
+# Tests write in memory where there is enough of it: most of what they wait for is a disk.
+SPACE = $$(df -Pk /dev/shm 2> /dev/null | awk '$$4 + 0 > 4000000 { print $$6 }')
+
 cases: $(READY)
-	@shared=$$(mktemp -d) && trap 'rm -rf "$$shared"' EXIT && export TESTS_SHARED_FOLDER="$$shared" && set -x && \
+	@space=$(SPACE) && shared=$$(mktemp -d -p "$${space:-$${TMPDIR:-/tmp}}") && trap 'rm -rf "$$shared"' EXIT && \
+		export TESTS_SHARED_FOLDER="$$shared" TMPDIR="$$shared" && set -x && \
 		$(PYTEST) -n 2 --kind quick --snapshot-warn-unused --basetemp "$$shared/quick" && \
 		$(PYTEST) -n $(WORKERS) --kind other --basetemp "$$shared/other"
 

@@ -246,10 +246,12 @@ def main() -> None:
     path = sys.path[1:]
     if sys.argv[3]:
         sys.path.insert(1, str(ROOT))
+    gc.disable()
     for name in STANDARD:
         import_module(name)
     LOADED[sys.argv[3]]()
     gc.freeze()
+    gc.enable()
     request, code, files = serve(connect(socket.socket(fileno=int(sys.argv[1]))))
     if "steps" in request:
         import_module("steps").main(request["steps"], sys.argv[2])
