@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from operator import eq
 
 from compiler.importers import words
 from compiler.importers.markdown import Piece, Section
@@ -27,6 +29,26 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     cases = sum(words.is_case(section.title) for section in sections)  # a case may be part of a sequence
     count = len(sections) - (cases + 1) // 2
     return count > 1 and (words.is_manual(title) or order * 2 < count)
+
+
+def alternatives(sections: Sequence[Section]) -> set[int]:
+    """Return the lines of headings side by side that differ in one part, such as `Local mode` and `Remote mode`."""
+    titles = [(one.line, one.title) for one in sections if not (one.is_numbered or words.is_ordered(one.title))]
+    return {line for line, title in titles if any(_are_parallel(title, other) for _, other in titles)}
+
+
+def _are_parallel(title: str, other: str) -> bool:
+    """Return whether two headings name two ways: `Set up with pip` beside `Set up from source`, or `Cause: full disk`."""
+    one, two = title.lower().split(), other.lower().split()
+    shared = sum(takewhile(bool, map(eq, one, two)))
+    if not one or not two or shared in (len(one), len(two)):
+        return False
+    if one[-1] == two[-1] and words.is_way(title) and not any(map(words.acts, (title, other))):
+        return True
+    if shared and one[shared - 1][-1] in ":—–":
+        return not any(words.acts(" ".join(rest[shared:])) for rest in (title.split(), other.split()))
+    starts = {shared, shared if words.is_step(title) else max(shared - 1, 0), max(shared - 1, 1)}
+    return any(all(words.is_variant(" ".join(rest[at:])) for rest in (one, two)) for at in starts)
 
 
 def asks(section: Section) -> bool:

@@ -75,8 +75,9 @@ _SYSTEMS = (
     r"|gcp|azure|eks|gke|aks|openshift|minikube|homebrew|conda|pip|docker|podman|helm)"
 )
 _VARIANT = Regex(
-    rf"(?is)(?:(?:using|with|without|via|by(?! default)|option|method|variant|approach|examples?)\b"
-    rf"|(?:on|for|from) (?:non-)?{_SYSTEMS}\b|{_SYSTEMS}(?:(?:,? and|,? or|,| /) {_SYSTEMS})*\W*(?:\(.*\)\W*)?$).*"
+    rf"(?is)(?:(?:(?:using|with|without|via|by)(?! default)|examples?|(?:option|method|variant|approach) (?:\w\b|\d))\b"
+    rf"|(?:on|for|from) (?:non-)?(?:sources?\b|{_SYSTEMS}\b)|\("
+    rf"|{_SYSTEMS}(?:(?:,? and|,? or|,| /) {_SYSTEMS})*\W*(?:\(.*\)\W*)?$).*"
     rf"|.*\([^)]*\b(?:{_SYSTEMS}|fallback|last resort)\b[^)]*\)"
 )
 """Matches a heading, or a short text above a block, for one of several ways."""
@@ -119,8 +120,11 @@ _FOR = Regex(
 """Matches a text that only names a case, such as `For a new cluster:`."""
 opens_with_condition = _opens(r"(?:if|when(?! \w+ing\b)|unless|in case)\b")
 """Whether plain text starts with a condition."""
-is_way = _has(r"\b(?:with|without|using|via)\s+\S")
-"""Whether a heading names a way, which is one of several if another heading beside it does so, too."""
+is_way = _fits(
+    r"[^:]*\b(?:ways?|modes?|procedures?|work ?flows?|approach|methods?|paths?|install|builds?|restart|roll ?backs?"
+    r"|restores?|recovery|backups?|deployments?)\W*"
+)
+"""Whether a heading ends with a word for a way, which is one of several if another heading beside it does so, too."""
 _INDIRECT = Regex(
     r"(?i)\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
     r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b"
@@ -164,9 +168,13 @@ _STARTS = Regex(
     r"(?i)(?<!get )(?<!getting )\b(?:start|launch)(?:ed|ing)?\b(?! (?:by|with|from|over|at|\w+ing|a new)\b)"
 )
 _SYMPTOM = Regex(
-    r"(?i)→|➜|[-=]>|\b(?:(?:not|never) \w+|failed to|fails|failing|missing|cannot|can['’]t|won['’]t|is down)\b"
-    r"|\bunable to\b|^(?!.*\b(?:check|choose|detect|determine|select)\b).*(?:\bmode\b|\(`?--\w)|\brefused\b"
-    r"|^(?:step \w+: )?(?:issue|problem|scenario|case|error|erreur)\b[^:—–-]*[:—–-]"
+    r"(?i)\b(?:not \w+|failed to|fails|failing(?= to\b|\W*$)|missing|cannot|can['’]t|won['’]t|is down"
+    r"|unable to|refused)\b"
+)
+_CASE = Regex(
+    r"(?i)^[^→]*(?:→|➜|[-=]>)[^→]*$|\(`?--\w|\bmode\b(?: workflow)?\s*[(:—–]"
+    r"|^step \w+: (?!(?:check|choose|detect|determine|select)\b).*\bmode\b"
+    r"|^(?:step \w+: )?(?:issue|problem|scenario|(?:use )?case|(?:root )?cause|error|erreur|symptom)\b[^:—–-]*[:—–-]"
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
@@ -347,6 +355,12 @@ def names_steps(title: str) -> bool:
     return is_procedure(title) or is_ordered(title) or any(map(is_sequence, ends))
 
 
+def names_procedure(title: str) -> bool:
+    """Return whether the title of a page names a procedure, such as Rollback Runbook or Deploy the Shop."""
+    is_named = names_steps(title) or is_course(title) or title.lower().endswith("checklist")
+    return is_named or bool(imperative(title, purposes=False))
+
+
 def explains(title: str) -> bool:
     """Return whether a heading is above facts, even in a numbered list, such as Why or Examples."""
     return is_automatic(title) or (_explains(title) and not is_order(title, is_numbered=" for " in title))
@@ -375,7 +389,10 @@ def names_case(comment: str) -> bool:
 
 def is_case(title: str) -> bool:
     """Return whether a heading is for one case, such as `If the disk is full` or `Config not found`."""
-    return bool(condition(title)) or _SYMPTOM.search(title) is not None
+    if is_manual(title) or title.lower().startswith("troubleshoot"):
+        return False
+    is_symptom = _SYMPTOM.search(title) is not None and not acts(title.rpartition(": ")[2]) and " you " not in title
+    return is_symptom or bool(condition(title)) or _CASE.search(title) is not None
 
 
 def _trailing(sentence: str) -> str:

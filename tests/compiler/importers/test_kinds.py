@@ -22,7 +22,7 @@ def test_troubleshooting_below_a_procedure_is_text() -> None:
     below = f"## Troubleshooting\n\n{block('df -h')}"
     made = draft(f"# Page\n\n## Bake\n\n{block('true')}{below}## Last\n\n{block('uptime')}")
     assert made.run == ["true", "uptime"]
-    assert draft(f"# Page\n\n{below}").plain_titles == ["Does this apply: Troubleshooting?", "Troubleshooting"]
+    assert draft(f"# Page\n\n{below}").plain_titles == ["Troubleshooting"]
 
 
 @pytest.mark.parametrize("title", ["Add rules for the cups", "Step 3: Examples", "Review the guidelines"])

@@ -916,12 +916,72 @@ def tasks(*commands: str) -> str:
     return "# Tea\n\n" + "".join(f"## Kind {at}\n\n{block(one)}" for at, one in enumerate(commands))
 
 
-def test_a_page_with_tasks_of_one_program_is_refused() -> None:
+def test_a_page_with_tasks_side_by_side_is_refused() -> None:
     commands = ("shop list", "shop add a", "sudo shop rename a b", "shop tidy")
     assert refusal(tasks(*commands)).kind == "no-procedure"
+    assert refusal(tasks("ls a", "cat b", *commands[:2])).kind == "no-procedure"
     assert len(draft(tasks(*commands[:3])).run) == 3
-    assert len(draft(tasks("ls a", "cat b", *commands[:2])).run) == 4
     assert len(draft(f"{tasks(*commands)}## Use\n\n1. Warm the pot.\n2. Fill it.\n").run) == 4
+
+
+@pytest.mark.parametrize("title", ["Rollback runbook", "Deploy the shop", "Release checklist"])
+def test_the_parts_of_a_page_that_names_a_procedure_ask_nothing(title: str) -> None:
+    made = draft(tasks("ls a", "cat b", "ls c", "ls d").replace("# Tea", f"# {title}", 1))
+    assert (len(made.run), made.report.questions) == (4, 0)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Local mode", "Remote mode"),
+        ("Local order procedure", "Central order procedure"),
+        ("Install with pip", "Install with conda"),
+        ("Install with pip", "Install from source"),
+        ("Building with tea", "Building without tea"),
+        ("Group (Linux)", "Group (FreeBSD)"),
+        ("Fehler: Platte voll", "Fehler: Netz weg"),
+        ("Option A: Local stock", "Option B: Central stock"),
+        ("Manual rollback", "Canary rollback"),
+    ],
+)
+def test_headings_that_differ_in_one_part_ask_first(one: str, other: str) -> None:
+    made = draft(f"# Shop\n\n## {one}\n\n1. Read the orders.\n2. Copy them.\n\n## {other}\n\n{block('ls a')}")
+    assert [title for title in made.titles if title.startswith("Does")] == [
+        f"Does this apply: {one}?",
+        f"Does this apply: {other}?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Check the disk", "Check the network"),
+        ("Stop the service", "Start the service"),
+        ("Step 1: Local orders", "Step 2: Remote orders"),
+        ("Before the backup", "Check the backup"),
+        ("Restore from backup", "Manual backup"),
+        ("Note: Read this", "Note: Copy that"),
+        ("Deploy to staging", "Deploy to production"),
+        ("Unit tests", "Smoke tests"),
+    ],
+)
+def test_headings_of_a_sequence_ask_nothing(one: str, other: str) -> None:
+    steps = "1. Read the orders.\n2. Copy them.\n\n"
+    made = draft(f"# Shop\n\n## {one}\n\n{steps}## {other}\n\n{steps}")
+    assert [title for title in made.titles if title.startswith("Does")] == []
+
+
+@pytest.mark.parametrize("title", ["If the disk is full", "Cause: full disk", "Disk not ready", "Use case A: New cups"])
+def test_instructions_below_a_case_ask_first(title: str) -> None:
+    made = draft(f"# Shop\n\n## {title}\n\n1. Read the orders.\n2. Copy them.\n\n## Last\n\n{block('ls a')}")
+    assert made.titles[0].startswith("Does this apply: ")
+    assert "- NO: GOTO 2" in made.text
+
+
+@pytest.mark.parametrize("title", ["Severity model", "Step 1: Detect the mode", "Troubleshooting", "Fix failing tests"])
+def test_instructions_below_a_heading_that_is_no_case_ask_nothing(title: str) -> None:
+    made = draft(f"# Shop\n\n## {title}\n\n1. Read the orders.\n2. Copy them.\n\n")
+    assert made.plain_titles == ["Read the orders", "Copy them"]
 
 
 def test_a_task_with_a_place_in_an_order_asks_nothing() -> None:
