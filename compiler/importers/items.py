@@ -1,6 +1,6 @@
 """Turn the text, the lists and the code blocks below one heading into the items of a step."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from msgspec import Struct
@@ -10,6 +10,7 @@ from compiler.importers import markup, words
 from compiler.importers.commands import Block, is_command_span, read_block, summary_of
 from compiler.importers.draft import Item, Mark
 from compiler.importers.markdown import Piece
+from compiler.importers.sections import alternatives
 from compiler.text.regex import Regex
 
 _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
@@ -74,10 +75,12 @@ class Items:
         self.open = -1  # the question of a condition that holds for the next commands, too
         self.opens_section = False
         self.reached = 0  # the line of a command that ran in a container
+        self.ways: set[str] = set()  # the texts above commands that name one of several ways
         self.first = 0  # the first item of the list item at hand: its text isn't about the items above
 
     def read(self, pieces: Sequence[Piece]) -> None:
         """Read the content of a heading."""
+        self.ways = alternatives([*_leads(pieces)])
         for piece, below in zip_longest(pieces, pieces[1:]):
             if piece.kind == "text" and piece.plain.endswith(":") and below and _is_command(below):
                 self.lead.append(Text(piece.text, piece.plain, piece.line))
@@ -208,7 +211,8 @@ class Items:
         """Return the condition of the first text with one, or the case that a bold text above the command names."""
         labels = (words.case_of_label(one.plain, is_label=one.markdown.startswith("**")) for one in self.lead)
         tabs = [tab for one in self.lead for tab in _TAB.findall(one.markdown)]
-        return next(filter(None, (*map(words.condition, texts), *labels, *reversed(tabs))), "")
+        ways = (text for text in texts if text in self.ways)
+        return next(filter(None, (*map(words.condition, texts), *ways, *labels, *reversed(tabs))), "")
 
     def _ask_machine(self, line: int) -> None:
         if self.machine.earlier:
@@ -320,7 +324,8 @@ class Items:
             self._instruction(item, first)
             return
         self._split_lead()
-        case = words.condition(first.plain) or words.case_of_label(first.plain, is_label=True)
+        way = first.plain if first.plain in self.ways else ""
+        case = words.condition(first.plain) or way or words.case_of_label(first.plain, is_label=True)
         case = case if any(map(_is_command, item.all())) and not words.announces_output(first.plain) else ""
         start, above = len(self.items), ""
         self.first = start
@@ -377,6 +382,14 @@ class Items:
         else:
             self.lead.insert(0, Text(above, case, line))
             self._flush()
+
+
+def _leads(pieces: Sequence[Piece]) -> Iterator[str]:
+    """Yield the short texts directly above commands, also in list items."""
+    for piece, below in zip_longest(pieces, pieces[1:]):
+        if piece.kind == "text" and below and _is_command(below) and len(piece.plain.split()) <= words.MOST_OF_VARIANT:
+            yield piece.plain
+        yield from _leads(piece.pieces)
 
 
 def _why_shown(near: Sequence[str], heading: str, code: str) -> str:

@@ -16,7 +16,6 @@ from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
 from compiler.importers.report import Refusal, Report, losses_of, report_of
 from compiler.importers.sections import (
-    alternatives,
     are_samples,
     are_unordered,
     asks,
@@ -24,6 +23,7 @@ from compiler.importers.sections import (
     has_instructions,
     has_order,
     in_order,
+    ways,
 )
 from compiler.importers.values import Values, find_values
 from compiler.text.regex import Regex
@@ -174,7 +174,7 @@ class _Builder:
     def _sections(
         self, sections: Sequence[Section], title: str, *, in_rollback: bool = False, is_page: bool = False
     ) -> list[list[Part]]:
-        ways = alternatives(sections)
+        one_of = ways(title, sections)
         self.ordered |= in_order(title, sections)
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
@@ -187,12 +187,12 @@ class _Builder:
             if is_manual or (is_list and words.is_manual(title)):
                 self.manual |= _commands(parts)
             is_task = is_unordered and not (words.is_ordered(section.title) or words.is_stage(section.title))
-            if is_task or section.line in ways:
+            if is_task or section.line in one_of:
                 self.unordered |= _commands(parts)
             if is_task and not is_case:
                 self.tasks |= _commands(parts)
             is_asked = is_case or is_manual or (is_task and not (is_page and words.names_procedure(title)))
-            is_sure = section.line in ways or (is_case and not words.is_variant(section.title))
+            is_sure = section.line in one_of or (is_case and not words.is_variant(section.title))
             runs = any(map(_runs, parts))
             if _steps(parts) if is_sure else (is_asked and runs):
                 _guard(guard(section.title, "", section.line), parts)

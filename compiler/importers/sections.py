@@ -31,14 +31,23 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     return count > 1 and (words.is_manual(title) or order * 2 < count)
 
 
-def alternatives(sections: Sequence[Section]) -> set[int]:
-    """Return the lines of headings side by side that differ in one part, such as `Local mode` and `Remote mode`."""
-    titles = [(one.line, one.title) for one in sections if not (one.is_numbered or words.is_ordered(one.title))]
-    return {line for line, title in titles if any(_are_parallel(title, other) for _, other in titles)}
+def ways(title: str, sections: Sequence[Section]) -> set[int]:
+    """Return the lines of headings for one of several ways or causes; `title` is the heading above."""
+    free = [one for one in sections if not (one.is_numbered or words.is_ordered(one.title))]
+    causes = [one for one in free if not words.acts(one.title)]
+    if len(free) > 1 and len(causes) * 2 > len(free) and words.is_remedy(title):
+        return {one.line for one in free}
+    parallel = alternatives([one.title for one in free])
+    return {one.line for one in free if one.title in parallel}
+
+
+def alternatives(titles: Sequence[str]) -> set[str]:
+    """Return the titles side by side that differ in one part, such as `Local mode` and `Remote mode`."""
+    return {title for title in titles if any(_are_parallel(title, other) for other in titles)}
 
 
 def _are_parallel(title: str, other: str) -> bool:
-    """Return whether two headings name two ways: `Set up with pip` beside `Set up from source`, or `Cause: full disk`."""
+    """Return whether two titles name two ways, such as `With pip` beside `From source`, or `Cause: full disk`."""
     one, two = title.lower().split(), other.lower().split()
     shared = sum(takewhile(bool, map(eq, one, two)))
     if not one or not two or shared in (len(one), len(two)):

@@ -174,7 +174,7 @@ _SYMPTOM = Regex(
 _CASE = Regex(
     r"(?i)^[^→]*(?:→|➜|[-=]>)[^→]*$|\(`?--\w|\bmode\b(?: workflow)?\s*[(:—–]"
     r"|^step \w+: (?!(?:check|choose|detect|determine|select)\b).*\bmode\b"
-    r"|^(?:step \w+: )?(?:issue|problem|scenario|(?:use )?case|(?:root )?cause|error|erreur|symptom)\b[^:—–-]*[:—–-]"
+    r"|^(?:step \w+: )?(?:issue|problem|scenario|(?:use )?case|(?:root )?cause|error|erreur|symptom|procedure(?= \d))\b[^:—–-]*[:—–-]"
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
@@ -270,6 +270,10 @@ is_procedure = _opens(
 """Whether a heading announces instructions, such as Mitigation."""
 is_incident = _fits(r"\W*(?:diagnos\w+|mitigations?|remediation|resolution)(?: (?:steps|and\b).*)?\W*")
 """Whether a heading announces what to do about an alert."""
+is_remedy = _fits(
+    r"\W*(?:mitigations?|remediation|resolution|fix(?:es)?|solutions?|(?:possible |common |root )*causes)\W*"
+)
+"""Whether headings below this one are the causes of an alert, and not its steps, if they aren't instructions."""
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
     r"|when (?:not )?to .*|what (?:it|this \w+) does|types of .*|integration with .*|(?:pairs?|works?) with"

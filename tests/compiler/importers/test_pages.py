@@ -978,6 +978,30 @@ def test_instructions_below_a_case_ask_first(title: str) -> None:
     assert "- NO: GOTO 2" in made.text
 
 
+@pytest.mark.parametrize("place", ["1. ", ""])
+def test_texts_above_commands_that_differ_in_one_part_ask_first(place: str) -> None:
+    fenced = block("NAME").replace("\n", "\n   ") if place else block("NAME")
+    page = "".join(
+        f"{place}Install with {one}:\n\n   {fenced}\n\n".replace("NAME", f"{one} a") for one in ("pip", "conda")
+    )
+    made = draft(RUN + page)
+    assert made.guards("pip a") == ["Does this apply: Install with pip?"]
+    assert made.guards("conda a") == ["Does this apply: Install with conda?"]
+
+
+@pytest.mark.parametrize("title", ["Mitigation", "Resolution", "Possible causes"])
+def test_causes_below_a_mitigation_ask_first(title: str) -> None:
+    made = draft(f"# Late\n\n## {title}\n\n### Slow disk\n\n{block('ls a')}### Wrong address\n\n{block('ls b')}")
+    assert made.guards("ls a") == ["Does this apply: Slow disk?"]
+    assert made.guards("ls b") == ["Does this apply: Wrong address?"]
+
+
+@pytest.mark.parametrize("title", ["Mitigation", "Diagnosis"])
+def test_instructions_below_a_mitigation_ask_nothing(title: str) -> None:
+    made = draft(f"# Late\n\n## {title}\n\n### Look around\n\n{block('ls a')}### Read the log\n\n{block('ls b')}")
+    assert made.titles == ["Look around", "Read the log"]
+
+
 @pytest.mark.parametrize("title", ["Severity model", "Step 1: Detect the mode", "Troubleshooting", "Fix failing tests"])
 def test_instructions_below_a_heading_that_is_no_case_ask_nothing(title: str) -> None:
     made = draft(f"# Shop\n\n## {title}\n\n1. Read the orders.\n2. Copy them.\n\n")
