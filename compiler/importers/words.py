@@ -174,7 +174,8 @@ _SYMPTOM = Regex(
 _CASE = Regex(
     r"(?i)^[^→]*(?:→|➜|[-=]>)[^→]*$|\(`?--\w|\bmode\b(?: workflow)?\s*[(:—–]"
     r"|^step \w+: (?!(?:check|choose|detect|determine|select)\b).*\bmode\b"
-    r"|^(?:step \w+: )?(?:issue|problem|scenario|(?:use )?case|(?:root )?cause|error|erreur|symptom|procedure(?= \d))\b[^:—–-]*[:—–-]"
+    r"|^(?:step \w+: )?(?:issue|problem|scenario|(?:use )?case|(?:root )?cause|error|erreur|symptom|procedure(?= \d))\b"
+    r"[^:—–-]*[:—–-]"
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
