@@ -23,6 +23,7 @@ from compiler.importers.sections import (
     has_instructions,
     has_order,
     in_order,
+    is_by_hand,
     ways,
 )
 from compiler.importers.values import Values, find_values
@@ -167,6 +168,7 @@ class _Builder:
     def _is_text(self, section: Section) -> bool:
         """Return whether a section and all below it is text to look up."""
         has_steps = words.is_ordered(section.title) or any(words.names_steps(one.title) for one in section.children)
+        has_steps |= bool(words.imperative(section.title)) and any(one.info == "1" for one in section.pieces)
         return not has_steps and (
             words.explains(section.title) or (self.has_items and words.is_appendix(section.title))
         )
@@ -241,8 +243,10 @@ class _Builder:
     def _text_part(self, section: Section, own: Step, *, has_children: bool) -> Part:
         plain = " ".join(piece.plain for piece in section.pieces[:1])
         is_step = words.is_procedure(section.title) or words.is_order(section.title, is_numbered=section.is_numbered)
-        is_step = (is_step and not has_children) or (section.line in self.ordered and asks(section))
-        is_instruction = words.demands((words.sentences(plain) or [""])[0])
+        is_step = ((is_step or words.is_check(section.title)) and not has_children) or (
+            section.line in self.ordered and asks(section)
+        )
+        is_instruction = words.demands((words.sentences(plain) or [""])[0]) or is_by_hand(section)
         if words.is_reference(section.title) or not (is_step or is_instruction or has_instructions(section)):
             return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
         self.instructions += is_step or has_instructions(section)

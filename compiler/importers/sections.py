@@ -38,7 +38,19 @@ def ways(title: str, sections: Sequence[Section]) -> set[int]:
     if len(free) > 1 and len(causes) * 2 > len(free) and words.is_remedy(title):
         return {one.line for one in free}
     parallel = alternatives([one.title for one in free])
+    procedures = [one for one in causes if not (words.names_steps(one.title) or words.is_reference(one.title))]
+    procedures = [one for one in procedures if not (words.is_step(one.title) or words.is_stage(one.title))]
+    listed = sum(map(_has_steps, procedures))
+    others = sum(not (words.is_reference(one.title) or words.names_steps(one.title)) for one in sections)
+    if listed > 1 and listed * 2 > others:
+        return {one.line for one in procedures}
     return {one.line for one in free if one.title in parallel}
+
+
+def _has_steps(section: Section) -> bool:
+    """Return whether a section has steps of its own, as a numbered list."""
+    lists = (piece.pieces for piece in section.pieces if piece.kind == "list" and piece.info == "1")
+    return sum(words.acts(item.plain) for items in lists for item in items) > 1
 
 
 def alternatives(titles: Sequence[str]) -> set[str]:
@@ -64,6 +76,11 @@ def asks(section: Section) -> bool:
     """Return whether a text or an item of a section has an instruction, also behind a condition."""
     found = (inner.plain for piece in section.pieces for inner in piece.all() if inner.kind == "text")
     return any(words.demands(words.case_of(one)[1]) for text in found for one in words.sentences(text))
+
+
+def is_by_hand(section: Section) -> bool:
+    """Return whether the text of a section asks for several tasks of a person, such as to click something."""
+    return sum(map(words.is_by_hand, (one for piece in section.pieces for one in words.sentences(piece.plain)))) > 1
 
 
 def has_instructions(section: Section) -> bool:

@@ -169,7 +169,7 @@ _STARTS = Regex(
 )
 _SYMPTOM = Regex(
     r"(?i)\b(?:not \w+|failed to|fails|failing(?= to\b|\W*$)|missing|cannot|can['’]t|won['’]t|is down"
-    r"|unable to|refused)\b"
+    r"|unable to|refused|^(?:corrupt\w*|lost|failed|broken|expired|stuck|wrong|unavailable))\b"
 )
 _CASE = Regex(
     r"(?i)^[^→]*(?:→|➜|[-=]>)[^→]*$|\(`?--\w|\bmode\b(?: workflow)?\s*[(:—–]"
@@ -269,6 +269,10 @@ is_procedure = _opens(
     r"|(?:phase|stage|\w+ step) \d+)\b",
 )
 """Whether a heading announces instructions, such as Mitigation."""
+is_check = _fits(
+    r"\W*(?:(?:post-\w+ )?(?:verification|validation|(?:re-)?verify)|(?:[\w-]+ )*checklist)(?:\s*\(.*\))?\W*"
+)
+"""Whether a heading is above things to check, even if they are facts, such as Verification."""
 is_incident = _fits(r"\W*(?:diagnos\w+|mitigations?|remediation|resolution)(?: (?:steps|and\b).*)?\W*")
 """Whether a heading announces what to do about an alert."""
 is_remedy = _fits(
@@ -278,7 +282,7 @@ is_remedy = _fits(
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
     r"|when (?:not )?to .*|what (?:it|this \w+) does|types of .*|integration with .*|(?:pairs?|works?) with"
-    r"|error (?:handling|scenarios)|failure modes|boundaries|invariants|definitions|metrics|(?:\w+ )?rule"
+    r"|error (?:handling|scenarios)|(?:\w+ )?failure modes|boundaries|invariants|definitions|metrics|(?:\w+ )?rule"
     r"|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
     r"|change ?(?:log|history)|open questions|anti-.*|inputs?|output (?:shape|format|description|contract|standards?)"
     r"|(?:\w+ ){0,2}(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices"
@@ -291,8 +295,8 @@ is_appendix = _fits(rf"{_LEAD}(?:common )?(?:troubleshooting|problems|issues|err
 """Whether a heading is above text to look up, unless the page has nothing else, such as Troubleshooting."""
 is_reference = _fits(
     rf"{_LEAD}{_EXPLAINS_WORDS}|overview|introduction|intro|description|summary|(?:table of )?contents|contact\w*"
-    rf"|notes?|about\b.*|pre-?requisites?|requirements?|system requirements|before you .*|context|severity|symptoms?"
-    rf"|links|additional .*|faq|how it works{_REST}",
+    rf"|notes?|about\b.*|pre-?(?:requisites?|conditions?)|(?:\w+ )?requirements?|before you .*|context|severity"
+    rf"|symptoms?|links|additional .*|faq|how it works{_REST}",
 )
 """Whether a heading announces no instructions, such as Overview."""
 

@@ -996,6 +996,14 @@ def test_causes_below_a_mitigation_ask_first(title: str) -> None:
     assert made.guards("ls b") == ["Does this apply: Wrong address?"]
 
 
+def test_sections_with_numbered_steps_of_their_own_ask_first() -> None:
+    steps = "1. Read the orders.\n2. Copy them.\n\n"
+    titles = ("New cups", "Old cups", "Preparation", "Post-order checks")
+    made = draft("# Cups\n\n" + "".join(f"## {title}\n\n{steps}" for title in titles))
+    asked = [title for title in made.titles if title.startswith("Does")]
+    assert asked == ["Does this apply: New cups?", "Does this apply: Old cups?"]
+
+
 @pytest.mark.parametrize("title", ["Mitigation", "Diagnosis"])
 def test_instructions_below_a_mitigation_ask_nothing(title: str) -> None:
     made = draft(f"# Late\n\n## {title}\n\n### Look around\n\n{block('ls a')}### Read the log\n\n{block('ls b')}")
