@@ -10,7 +10,7 @@ from compiler.importers import markup, words
 from compiler.importers.commands import Block, is_command_span, read_block, summary_of
 from compiler.importers.draft import Item, Mark
 from compiler.importers.markdown import Piece
-from compiler.importers.sections import alternatives
+from compiler.importers.sections import alternatives, is_overview
 from compiler.text.regex import Regex
 
 _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
@@ -62,10 +62,11 @@ class Text(Struct, frozen=True):
 
 
 class Items:
-    """Collects the items of one heading; `own` is its text above the first item."""
+    """Collects the items of one heading; `own` is its text above the first item, and `later` are the next headings."""
 
-    def __init__(self, heading: str, machine: Machine) -> None:
+    def __init__(self, heading: str, machine: Machine, later: Sequence[str] = ()) -> None:
         self.heading = heading
+        self.later = later
         self.machine = machine
         self.items: list[Item] = []
         self.own: list[str] = []
@@ -285,6 +286,7 @@ class Items:
         sentence = (words.sentences(last) or [""])[-1]
         is_text = not piece.has_code and (is_plain or (piece.info == "1" and self._are_facts(items)))
         is_text = (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code)
+        is_text |= not piece.has_code and is_overview(items, self.later)
         if is_text or words.is_automatic(sentence):
             self._show_above(piece.plain)
             self.lead.append(Text(piece.text, piece.plain, piece.line))

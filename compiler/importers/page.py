@@ -100,6 +100,7 @@ class _Builder:
         self.text: list[str] = []
         self.instructions = 0
         self.has_items = False
+        self.headings: list[tuple[int, str]] = []
         self.notes: list[Mark] = []
         self.ordered: set[int] = set()  # the lines of headings that have a place in an order
         self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
@@ -134,6 +135,7 @@ class _Builder:
 
     def parts_of(self, root: Section) -> list[Part]:
         """Return the steps and sections of a page, and take its title."""
+        self.headings = [(section.line, section.title) for section in every(root)]
         first, *rest = root.children or (Section(0, "", root.line),)
         outer = [root]
         children = root.children
@@ -159,7 +161,8 @@ class _Builder:
         return parts
 
     def _items(self, section: Section) -> Items:
-        found = Items(section.title, self.machine)
+        later = [title for line, title in self.headings if line > section.line]
+        found = Items(section.title, self.machine, later)
         found.read(section.pieces)
         self.instructions += found.instructions
         self.has_items |= bool(found.items)

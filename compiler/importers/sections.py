@@ -10,6 +10,7 @@ from compiler.importers.markdown import Piece, Section
 from compiler.text.regex import Regex
 
 _SEQUEL = Regex(r"(?i)(?:(?:step|phase|stage) \w+|first|second|third|then|next|finally|lastly|after (?:that|this))\b")
+_MEANING = Regex(r"(?!(?:the|and|for|with|from|your)\b)\b[a-z]{3,}")
 _OFFERS = Regex(
     r"\b(?:for (?:instance|example)|e\.g\.|(?:here['’]s|here is|here are|as) (?:an? |some )?(?:\w+ )?examples?"
     r"|you can)(?:\W|$)|(?:^|[.:] )or\b",
@@ -81,6 +82,23 @@ def asks(section: Section) -> bool:
 def is_by_hand(section: Section) -> bool:
     """Return whether the text of a section asks for several tasks of a person, such as to click something."""
     return sum(map(words.is_by_hand, (one for piece in section.pieces for one in words.sentences(piece.plain)))) > 1
+
+
+def is_overview(items: Sequence[Piece], later: Sequence[str]) -> bool:
+    """Return whether half of the items of a list are the next headings of the page, in their order."""
+    headings = [found for title in later if (found := _stems(title))]
+    count = 0
+    for item in items:
+        stems = _stems((words.sentences(item.plain) or [""])[0])
+        same = (at for at, one in enumerate(headings) if len(one & stems) * 3 >= max(len(one) * 2, min(len(stems), 6)))
+        if (at := next(same, None)) is not None:
+            count, headings = count + 1, headings[at + 1 :]
+    return count > 2 and count * 2 >= len(items)
+
+
+def _stems(title: str) -> frozenset[str]:
+    """Return the starts of the words of a title that have a meaning."""
+    return frozenset(word[:5] for word in _MEANING.findall(_SEQUEL.sub("", title).lower()))
 
 
 def has_instructions(section: Section) -> bool:

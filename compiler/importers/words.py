@@ -284,7 +284,8 @@ _EXPLAINS_WORDS = (
     r"|when (?:not )?to .*|what (?:it|this \w+) does|types of .*|integration with .*|(?:pairs?|works?) with"
     r"|error (?:handling|scenarios)|(?:\w+ )?failure modes|boundaries|invariants|definitions|metrics|(?:\w+ )?rule"
     r"|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
-    r"|change ?(?:log|history)|open questions|anti-.*|inputs?|output (?:shape|format|description|contract|standards?)"
+    r"|change ?(?:log|history)|(?:\w+ )?overview|at a glance|mental model"
+    r"|open questions|anti-.*|inputs?|output (?:shape|format|description|contract|standards?)"
     r"|(?:\w+ ){0,2}(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices"
     r"|capabilities|features|responsibilities|criteria|principles|guidelines|constraints|limitations|tips|resources"
     r"|references?)(?: (?:summary|(?:for|on|of|to) .*))?|see also|further reading|related\b.*|glossary|license|credits"
@@ -294,7 +295,7 @@ _explains = _fits(_LEAD + _EXPLAINS_WORDS + _REST)
 is_appendix = _fits(rf"{_LEAD}(?:common )?(?:troubleshooting|problems|issues|errors)|faq{_REST}")
 """Whether a heading is above text to look up, unless the page has nothing else, such as Troubleshooting."""
 is_reference = _fits(
-    rf"{_LEAD}{_EXPLAINS_WORDS}|overview|introduction|intro|description|summary|(?:table of )?contents|contact\w*"
+    rf"{_LEAD}{_EXPLAINS_WORDS}|introduction|intro|description|summary|(?:table of )?contents|contact\w*"
     rf"|notes?|about\b.*|pre-?(?:requisites?|conditions?)|(?:\w+ )?requirements?|before you .*|context|severity"
     rf"|symptoms?|links|additional .*|faq|how it works{_REST}",
 )

@@ -1087,3 +1087,26 @@ def test_the_purpose_of_a_command_is_its_title() -> None:
         "Brew a pot"
         in draft(f"{RUN}To brew a pot, use the following command:\n\n{block('ls a')}{block('ls b')}").titles
     )
+
+
+def test_a_list_of_the_next_headings_is_text() -> None:
+    steps = "1. Warm the pot\n2. Brew the tea slowly\n3. Serve the guests\n\n"
+    titles = ("Step 1: Warm the pot", "Step 2: Brew the tea", "Step 3: Serve")
+    page = "# Tea\n\n## The day\n\nThe day is:\n\n" + steps + "".join(f"## {one}\n\nDo it.\n\n" for one in titles)
+    made = draft(page)
+    assert (made.titles, made.runbook.prose) == ([*titles], ("The day",))
+    swapped = draft(page.replace(titles[0], "X").replace(titles[2], titles[0]).replace("X", titles[2]))
+    assert swapped.plain_titles[:3] == ["Warm the pot", "Brew the tea slowly", "Serve the guests"]
+
+
+@pytest.mark.parametrize("title", ["Overview", "Process overview", "Mental model"])
+def test_a_list_below_an_overview_is_text(title: str) -> None:
+    made = draft(f"# Tea\n\n## {title}\n\n1. Warm the pot.\n2. Brew it.\n\n## Part\n\n{block('true')}")
+    assert (made.titles, made.runbook.prose) == (["Part"], (title,))
+
+
+def test_a_block_between_two_parts_of_a_numbered_list_belongs_to_the_item_above() -> None:
+    page = f"1. Read the orders.\n\n{block('ls a')}2. Copy the orders.\n\n{block('ls b')}It is quick.\n\n3. Wait.\n"
+    made = draft(RUN + page)
+    assert made.titles == ["Read the orders", "Copy the orders", "Wait: done?"]
+    assert made.run == ["ls a", "ls b"]
