@@ -291,6 +291,10 @@ class Items:
             self._show_above(piece.plain)
             self.lead.append(Text(piece.text, piece.plain, piece.line))
             return
+        if words.offers_ways(sentence) and not piece.has_code:
+            text = "\n\n".join([self._taken(), markup.safe(piece.text)])
+            self._question(sentence, text, piece.line, markup.cut(sentence.rstrip(":. ")))
+            return
         case = words.condition(last if last.endswith(":") else sentence)
         is_case = sentence.endswith(":") and (
             words.opens_with_condition(sentence) or sentence.startswith(("For ", "When "))
@@ -345,7 +349,8 @@ class Items:
     def _instruction(self, item: Piece, first: Piece) -> None:
         if len(item.pieces) == 1 and self._span(first):
             return
-        asks = not words.is_statement(first.plain) or words.imperative(first.plain) or words.obliges(first.plain)
+        asks = not words.is_statement(first.plain) or words.obliges(first.plain)
+        asks = asks or any(map(words.imperative, (first.plain, first.plain.partition(": ")[2])))
         is_question = item.info != "-" and (asks or item.info != "1")
         if is_question or (item.info == "-" and words.instruction(first.plain)):
             self._split_lead()

@@ -148,7 +148,7 @@ class _Builder:
             self.text += [*_links(section), *found.own]
             if found.items:
                 parts.append(Step(self.title or "Start", section.line, [], found.items))
-        parts += [part for result in self._sections(children, self.title, is_page=True) for part in result]
+        parts += [part for result in self._sections(children, outer[-1], is_page=True) for part in result]
         return self._with_rollback(parts)
 
     def _with_rollback(self, parts: list[Part]) -> list[Part]:
@@ -177,9 +177,10 @@ class _Builder:
         )
 
     def _sections(
-        self, sections: Sequence[Section], title: str, *, in_rollback: bool = False, is_page: bool = False
+        self, sections: Sequence[Section], above: Section, *, in_rollback: bool = False, is_page: bool = False
     ) -> list[list[Part]]:
-        one_of = ways(title, sections)
+        title = self.title if is_page else above.title
+        one_of = ways(above, sections)
         self.ordered |= in_order(title, sections)
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
@@ -214,7 +215,7 @@ class _Builder:
         is_rollback = words.is_rollback(section.title) and not in_rollback
         found = self._items(section)
         own = Step(section.title, section.line, [*_links(section), *found.own], found.items)
-        results = self._sections(section.children, section.title, in_rollback=in_rollback or is_rollback)
+        results = self._sections(section.children, section, in_rollback=in_rollback or is_rollback)
         if not shell:
             self.machine.earlier, self.machine.shell = self.machine.shell or self.machine.earlier, 0
         parts = self._assembled(section, own, results, is_flat=is_rollback)

@@ -32,12 +32,14 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     return count > 1 and (words.is_manual(title) or order * 2 < count)
 
 
-def ways(title: str, sections: Sequence[Section]) -> set[int]:
-    """Return the lines of headings for one of several ways or causes; `title` is the heading above."""
+def ways(above: Section, sections: Sequence[Section]) -> set[int]:
+    """Return the lines of headings for one of several ways or causes, below the heading `above`."""
     free = [one for one in sections if not (one.is_numbered or words.is_ordered(one.title))]
     causes = [one for one in free if not words.acts(one.title)]
-    if len(free) > 1 and len(causes) * 2 > len(free) and words.is_remedy(title):
-        return {one.line for one in free}
+    is_choice = any(words.offers_ways(piece.plain) for piece in above.pieces[-1:] if piece.kind == "text")
+    is_choice |= len(causes) * 2 > len(free) and words.is_remedy(above.title)
+    if len(free) > 1 and is_choice:
+        return {one.line for one in free if not words.names_steps(one.title)}
     parallel = alternatives([one.title for one in free])
     procedures = [one for one in causes if not (words.names_steps(one.title) or words.is_reference(one.title))]
     procedures = [one for one in procedures if not (words.is_step(one.title) or words.is_stage(one.title))]

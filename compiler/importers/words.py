@@ -237,6 +237,11 @@ is_automatic = _has(
 """Whether plain text ends with commands that a program or someone else runs."""
 goes_on = _opens(r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b")
 """Whether plain text continues what the text above it asks to do."""
+offers_ways = _has(
+    r"\b(?:two|three|four|several|different|multiple|following|many)(?: \w+)? (?:approaches|ways|options|methods)\b"
+    r"|\b(?:choose|pick|select|use|do) (?:one|either)\b|\bone of the (?:following|below)\b"
+)
+"""Whether plain text is above several ways, of which a person takes one."""
 _BY_HAND = Regex(
     r"(?i)(?:edit|open|modify|append|insert|paste|uncomment|click|go to|navigate|visit|press|choose|put|save|fill in"
     r"|restart|log ?in|sign in|download)\b"

@@ -1110,3 +1110,27 @@ def test_a_block_between_two_parts_of_a_numbered_list_belongs_to_the_item_above(
     made = draft(RUN + page)
     assert made.titles == ["Read the orders", "Copy the orders", "Wait: done?"]
     assert made.run == ["ls a", "ls b"]
+
+
+LEADS = ["There are two ways to brew it.", "Brew it in one of the following pots:", "Choose one pot:"]
+
+
+@pytest.mark.parametrize("lead", LEADS)
+def test_headings_below_a_text_that_offers_ways_ask_first(lead: str) -> None:
+    made = draft(f"# Tea\n\n## Brew\n\n{lead}\n\n### Glass\n\n{block('ls a')}### Clay\n\n{block('ls b')}")
+    assert made.guards("ls a") == ["Does this apply: Glass?"]
+    assert made.guards("ls b") == ["Does this apply: Clay?"]
+
+
+@pytest.mark.parametrize("lead", LEADS)
+def test_items_below_a_text_that_offers_ways_are_one_question(lead: str) -> None:
+    made = draft(f"{RUN}{lead}\n\n1. Use the glass.\n2. Use the clay.\n\n## Last\n\n{block('ls a')}")
+    assert len(made.titles) == 2
+    assert "2. Use the clay." in made.text
+
+
+def test_an_instruction_behind_a_label_is_a_step() -> None:
+    made = draft(
+        f"{RUN}1. **Our tea**: warm the pot.\n2. **The other tea** is ready.\n3. Serve it.\n4. Wash the pot.\n"
+    )
+    assert made.plain_titles == ["Our tea", "Serve it", "Wash the pot"]
