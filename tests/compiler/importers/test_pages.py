@@ -894,7 +894,10 @@ def test_a_lead_that_is_only_a_case_asks_first(lead: str) -> None:
     assert len(draft(f"{RUN}{block('true')}{lead}\n\n{block('ls a')}").guards("ls a")) == 1
 
 
-@pytest.mark.parametrize("lead", ["For each pot:", "For that:", "For this, look:", "Look for the pot:"])
+@pytest.mark.parametrize(
+    "lead",
+    ["Check the cups if one is cold or not:", "For each pot:", "For that:", "For this, look:", "Look for the pot:"],
+)
 def test_a_lead_that_starts_like_a_case_asks_nothing(lead: str) -> None:
     assert draft(f"{RUN}{block('true')}{lead}\n\n{block('ls a')}").guards("ls a") == []
 
