@@ -1133,7 +1133,5 @@ def test_items_below_a_text_that_offers_ways_are_one_question(lead: str) -> None
 
 
 def test_an_instruction_behind_a_label_is_a_step() -> None:
-    made = draft(
-        f"{RUN}1. **Our tea**: warm the pot.\n2. **The other tea** is ready.\n3. Serve it.\n4. Wash the pot.\n"
-    )
-    assert made.plain_titles == ["Our tea", "Serve it", "Wash the pot"]
+    made = draft(f"{RUN}1. **Our tea**: warm the pot.\n2. **The other tea** is ready.\n3. Read it.\n4. Copy it.\n")
+    assert made.plain_titles == ["Our tea", "Read it", "Copy it"]
