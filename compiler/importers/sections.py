@@ -18,6 +18,8 @@ _OFFERS = Regex(
 )
 """Matches a text that announces an example, or one of several ways."""
 
+_NEAR = 3  # the most places between titles for two ways
+
 
 def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     """Return whether sections with commands are tasks side by side, not a sequence; `title` is the heading above."""
@@ -58,7 +60,8 @@ def _has_steps(section: Section) -> bool:
 
 def alternatives(titles: Sequence[str]) -> set[str]:
     """Return the titles side by side that differ in one part, such as `Local mode` and `Remote mode`."""
-    return {title for title in titles if any(_are_parallel(title, other) for other in titles)}
+    near = ((title, titles[max(at - _NEAR, 0) : at + _NEAR + 1]) for at, title in enumerate(titles))
+    return {title for title, others in near if any(_are_parallel(title, other) for other in others)}
 
 
 def _are_parallel(title: str, other: str) -> bool:

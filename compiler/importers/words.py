@@ -127,7 +127,7 @@ is_way = _fits(
 """Whether a heading ends with a word for a way, which is one of several if another heading beside it does so, too."""
 _INDIRECT = Regex(
     r"(?i)\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
-    r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b|\bif\b[^.]*\bor not\b"
+    r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b|\bif\b[^.]*\bor not\W*$"
 )
 """Matches words like a condition that no command depends on, such as `check if`."""
 
