@@ -172,9 +172,9 @@ class _Builder:
         """Return whether a section and all below it is text to look up."""
         has_steps = words.is_ordered(section.title) or any(words.names_steps(one.title) for one in section.children)
         has_steps |= bool(words.imperative(section.title)) and any(one.info == "1" for one in section.pieces)
-        return not has_steps and (
-            words.explains(section.title) or (self.has_items and words.is_appendix(section.title))
-        )
+        if has_steps or words.is_of_program(section.title):
+            return words.is_of_program(section.title)
+        return words.explains(section.title) or (self.has_items and words.is_appendix(section.title))
 
     def _sections(
         self, sections: Sequence[Section], above: Section, *, in_rollback: bool = False, is_page: bool = False

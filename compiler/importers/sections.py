@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from itertools import combinations, takewhile
 from operator import eq
 
 from compiler.importers import words
@@ -23,7 +23,11 @@ _NEAR = 3  # the most places between titles for two ways
 
 def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     """Return whether sections with commands are tasks side by side, not a sequence; `title` is the heading above."""
-    if words.is_procedure(title) or words.is_course(title) or any(section.is_numbered for section in sections):
+    if any(section.is_numbered for section in sections):
+        return False
+    if any(words.are_opposites(one.title, other.title) for one, other in combinations(sections, 2)):
+        return len(sections) > 2
+    if words.is_procedure(title) or words.is_course(title):
         return False
     verbs = [section.title.partition(" ")[0].lower() for section in sections]
     steps = sum(words.is_step(one.title) and verbs.count(verb) == 1 for one, verb in zip(sections, verbs, strict=True))

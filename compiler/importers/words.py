@@ -127,7 +127,8 @@ is_way = _fits(
 """Whether a heading ends with a word for a way, which is one of several if another heading beside it does so, too."""
 _INDIRECT = Regex(
     r"(?i)\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
-    r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b|\bif\b[^.]*\bor not\W*$"
+    r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b"
+    r"|\bif\b[^.]*\bor not\W*$"
 )
 """Matches words like a condition that no command depends on, such as `check if`."""
 
@@ -205,6 +206,7 @@ _PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()
 is_sequence = _has(r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)")
 """Whether a heading announces steps in an order, even if they are nouns."""
 _EXPLAINED = Regex(r"(?i)(?!.*\b(?:you|we|i)\b).*\b(?:will|does|advantages|benefits|differences|reasons)\b[^.:]{0,30}:")
+_MAKES, _DELETES = frozenset({"create", "add", "set", "enable"}), frozenset({"delete", "remove", "unset", "disable"})
 _GERUND = Regex(r"(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
 
 is_statement = _opens(
@@ -286,7 +288,8 @@ is_remedy = _fits(
 """Whether headings below this one are the causes of an alert, and not its steps, if they aren't instructions."""
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
-    r"|when (?:not )?to .*|what (?:it|this \w+) does|types of .*|integration with .*|(?:pairs?|works?) with"
+    r"|when (?:not )?to .*|what .*\b(?:does|can(?:not)? do)\b.*|.* explained|problem statement"
+    r"|types of .*|integration with .*|(?:pairs?|works?) with"
     r"|error (?:handling|scenarios)|(?:\w+ )?failure modes|boundaries|invariants|definitions|metrics|(?:\w+ )?rule"
     r"|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
     r"|change ?(?:log|history)|(?:\w+ )?overview|at a glance|mental model"
@@ -296,6 +299,8 @@ _EXPLAINS_WORDS = (
     r"|references?)(?: (?:summary|(?:for|on|of|to) .*))?|see also|further reading|related\b.*|glossary|license|credits"
 )
 _LEAD, _REST = r"\W*(?:", r")(?:\s*\(.*\))?\W*"
+is_of_program = _opens(r"\W*what (?:it|(?:this|the) \w+) does\b")
+"""Whether a heading is above what a program does, even if that is in steps."""
 _explains = _fits(_LEAD + _EXPLAINS_WORDS + _REST)
 is_appendix = _fits(rf"{_LEAD}(?:common )?(?:troubleshooting|problems|issues|errors)|faq{_REST}")
 """Whether a heading is above text to look up, unless the page has nothing else, such as Troubleshooting."""
@@ -384,6 +389,12 @@ def explains(title: str) -> bool:
 def is_step(title: str) -> bool:
     """Return whether a heading may be one of a sequence: an instruction, or one that announces instructions."""
     return bool(imperative(title, purposes=False)) or is_procedure(title) or _STAGE.fullmatch(title) is not None
+
+
+def are_opposites(title: str, other: str) -> bool:
+    """Return whether two headings make and delete the same thing, such as `Create an alias` and `Remove an alias`."""
+    one, two = title.lower().split(), other.lower().split()
+    return one[-1:] == two[-1:] and not _MAKES.isdisjoint(one[:1]) and not _DELETES.isdisjoint(two[:1])
 
 
 def is_order(title: str, *, is_numbered: bool) -> bool:

@@ -225,3 +225,15 @@ def test_numbered_steps_below_an_instruction_that_ends_like_facts_are_steps() ->
     made = draft("# Page\n\n## Check oven constraints\n\n1. Read the label:\n\n   ```bash\n   ls a\n   ```\n")
     assert made.run == ["ls a"]
     assert draft(f"# Page\n\n## Bake\n\n{block('true')}## Check rules\n\n{block('ls a')}").run == ["true"]
+
+
+def test_what_a_program_does_is_text_even_in_steps() -> None:
+    below = "### Step 1: Read the orders\n\nIt reads.\n\n### Step 2: Copy them\n\nIt copies.\n\n"
+    made = draft(f"# Page\n\n## Bake\n\n{block('true')}## What it does\n\n{below}")
+    assert made.titles == ["Bake"]
+
+
+@pytest.mark.parametrize("title", ["What the model can do", "Modes explained", "Problem statement"])
+def test_a_section_that_explains_is_text(title: str) -> None:
+    made = draft(f"# Page\n\n## Bake\n\n{block('true')}## {title}\n\n- Read the orders\n- Copy them\n")
+    assert made.titles == ["Bake"]

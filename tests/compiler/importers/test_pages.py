@@ -1135,3 +1135,10 @@ def test_items_below_a_text_that_offers_ways_are_one_question(lead: str) -> None
 def test_an_instruction_behind_a_label_is_a_step() -> None:
     made = draft(f"{RUN}1. **Our tea**: warm the pot.\n2. **The other tea** is ready.\n3. Read it.\n4. Copy it.\n")
     assert made.plain_titles == ["Our tea", "Read it", "Copy it"]
+
+
+def test_a_page_that_makes_and_deletes_one_thing_is_refused() -> None:
+    verbs = ("Create", "List", "Rename", "Delete")
+    page = "".join(f"## {verb} an order\n\n{block(f'shop {verb.lower()} a')}" for verb in verbs)
+    assert refusal(f"# Shop\n\n{page}").kind == "no-procedure"
+    assert draft(f"# Shop\n\n{page}".replace("Delete", "Copy")).report.steps == 4
