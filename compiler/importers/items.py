@@ -76,12 +76,12 @@ class Items:
         self.open = -1  # the question of a condition that holds for the next commands, too
         self.opens_section = False
         self.reached = 0  # the line of a command that ran in a container
-        self.ways: set[str] = set()  # the texts above commands that name one of several ways
+        self.choices: set[str] = set()  # the leads that name one choice of several
         self.first = 0  # the first item of the list item at hand: its text isn't about the items above
 
     def read(self, pieces: Sequence[Piece]) -> None:
         """Read the content of a heading."""
-        self.ways = alternatives([*_leads(pieces)])
+        self.choices = alternatives([*_leads(pieces)])
         for piece, below in zip_longest(pieces, pieces[1:]):
             if piece.kind == "text" and piece.plain.endswith(":") and below and _is_command(below):
                 self.lead.append(Text(piece.text, piece.plain, piece.line))
@@ -210,10 +210,10 @@ class Items:
 
     def _case(self, texts: Sequence[str]) -> str:
         """Return the condition of the first text with one, or the case that a bold text above the command names."""
+        found = (words.condition(one) or (one if one in self.choices else "") for one in texts)
         labels = (words.case_of_label(one.plain, is_label=one.markdown.startswith("**")) for one in self.lead)
         tabs = [tab for one in self.lead for tab in _TAB.findall(one.markdown)]
-        ways = (text for text in texts if text in self.ways)
-        return next(filter(None, (*map(words.condition, texts), *ways, *labels, *reversed(tabs))), "")
+        return next(filter(None, (*found, *labels, *reversed(tabs))), "")
 
     def _ask_machine(self, line: int) -> None:
         if self.machine.earlier:
@@ -330,8 +330,8 @@ class Items:
             self._instruction(item, first)
             return
         self._split_lead()
-        way = first.plain if first.plain in self.ways else ""
-        case = words.condition(first.plain) or way or words.case_of_label(first.plain, is_label=True)
+        choice = first.plain if first.plain in self.choices else ""
+        case = words.condition(first.plain) or choice or words.case_of_label(first.plain, is_label=True)
         case = case if any(map(_is_command, item.all())) and not words.announces_output(first.plain) else ""
         start, above = len(self.items), ""
         self.first = start
@@ -392,7 +392,7 @@ class Items:
 
 
 def _leads(pieces: Sequence[Piece]) -> Iterator[str]:
-    """Yield the short texts directly above commands, also in list items."""
+    """Yield each short text directly above a command, also in list items."""
     for piece, below in zip_longest(pieces, pieces[1:]):
         if piece.kind == "text" and below and _is_command(below) and len(piece.plain.split()) <= words.MOST_OF_VARIANT:
             yield piece.plain

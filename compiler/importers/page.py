@@ -19,12 +19,12 @@ from compiler.importers.sections import (
     are_samples,
     are_unordered,
     asks,
+    choices,
     every,
     has_instructions,
     has_order,
     in_order,
     is_by_hand,
-    ways,
 )
 from compiler.importers.values import Values, find_values
 from compiler.text.regex import Regex
@@ -104,7 +104,7 @@ class _Builder:
         self.notes: list[Mark] = []
         self.ordered: set[int] = set()  # the lines of headings that have a place in an order
         self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
-        self.unordered: set[int] = set()  # and of those in tasks or ways side by side
+        self.unordered: set[int] = set()  # and of those in tasks side by side, or choices
         self.tasks: set[int] = set()  # and of those in tasks
 
     def problem(self, root: Section, parts: Sequence[Part]) -> str:
@@ -180,7 +180,7 @@ class _Builder:
         self, sections: Sequence[Section], above: Section, *, in_rollback: bool = False, is_page: bool = False
     ) -> list[list[Part]]:
         title = self.title if is_page else above.title
-        one_of = ways(above, sections)
+        one_of = choices(above, sections)
         self.ordered |= in_order(title, sections)
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]

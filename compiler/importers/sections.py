@@ -18,7 +18,7 @@ _OFFERS = Regex(
 )
 """Matches a text that announces an example, or one of several ways."""
 
-_NEAR = 3  # the most places between titles for two ways
+_NEAR = 3  # the most places between the titles of two choices
 
 
 def are_unordered(title: str, sections: Sequence[Section]) -> bool:
@@ -38,8 +38,8 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     return count > 1 and (words.is_manual(title) or order * 2 < count)
 
 
-def ways(above: Section, sections: Sequence[Section]) -> set[int]:
-    """Return the lines of headings for one of several ways or causes, below the heading `above`."""
+def choices(above: Section, sections: Sequence[Section]) -> set[int]:
+    """Return the lines of headings for one of several choices or causes, below the heading `above`."""
     free = [one for one in sections if not (one.is_numbered or words.is_ordered(one.title))]
     causes = [one for one in free if not words.acts(one.title)]
     is_choice = any(words.offers_ways(piece.plain) for piece in above.pieces[-1:] if piece.kind == "text")
@@ -69,7 +69,7 @@ def alternatives(titles: Sequence[str]) -> set[str]:
 
 
 def _are_parallel(title: str, other: str) -> bool:
-    """Return whether two titles name two ways, such as `With pip` beside `From source`, or `Cause: full disk`."""
+    """Return whether two titles name two choices, such as `With pip` beside `From source`, or `Cause: full disk`."""
     one, two = title.lower().split(), other.lower().split()
     shared = sum(takewhile(bool, map(eq, one, two)))
     if not one or not two or shared in (len(one), len(two)):
