@@ -57,7 +57,7 @@ def choices(above: Section, sections: Sequence[Section]) -> set[int]:
 
 
 def _has_steps(section: Section) -> bool:
-    """Return whether a section has steps of its own, as a numbered list."""
+    """Return whether a section has a numbered list of instructions."""
     lists = (piece.pieces for piece in section.pieces if piece.kind == "list" and piece.info == "1")
     return sum(words.acts(item.plain) for items in lists for item in items) > 1
 

@@ -243,7 +243,7 @@ offers_ways = _has(
     r"\b(?:two|three|four|several|different|multiple|following|many)(?: \w+)? (?:approaches|ways|options|methods)\b"
     r"|\b(?:choose|pick|select|use|do) (?:one|either)\b|\bone of the (?:following|below)\b"
 )
-"""Whether plain text is above several ways, of which a person takes one."""
+"""Whether plain text is above several ways, and a person takes one."""
 _BY_HAND = Regex(
     r"(?i)(?:edit|open|modify|append|insert|paste|uncomment|click|go to|navigate|visit|press|choose|put|save|fill in"
     r"|restart|log ?in|sign in|download)\b"
@@ -300,7 +300,7 @@ _EXPLAINS_WORDS = (
 )
 _LEAD, _REST = r"\W*(?:", r")(?:\s*\(.*\))?\W*"
 is_of_program = _opens(r"\W*what (?:it|(?:this|the) \w+) does\b")
-"""Whether a heading is above what a program does, even if that is in steps."""
+"""Whether a heading is above the actions of a program, even if they are steps."""
 _explains = _fits(_LEAD + _EXPLAINS_WORDS + _REST)
 is_appendix = _fits(rf"{_LEAD}(?:common )?(?:troubleshooting|problems|issues|errors)|faq{_REST}")
 """Whether a heading is above text to look up, unless the page has nothing else, such as Troubleshooting."""
