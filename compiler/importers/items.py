@@ -1,6 +1,6 @@
 """Turn the text, the lists and the code blocks below one heading into the items of a step."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from msgspec import Struct
@@ -10,6 +10,7 @@ from compiler.importers import markup, words
 from compiler.importers.commands import Block, is_command_span, read_block, summary_of
 from compiler.importers.draft import Item, Mark
 from compiler.importers.markdown import Piece
+from compiler.importers.sections import alternatives, is_overview
 from compiler.text.regex import Regex
 
 _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
@@ -61,10 +62,11 @@ class Text(Struct, frozen=True):
 
 
 class Items:
-    """Collects the items of one heading; `own` is its text above the first item."""
+    """Collects the items of one heading; `own` is its text above the first item, and `later` are the next headings."""
 
-    def __init__(self, heading: str, machine: Machine) -> None:
+    def __init__(self, heading: str, machine: Machine, later: Sequence[str] = ()) -> None:
         self.heading = heading
+        self.later = later
         self.machine = machine
         self.items: list[Item] = []
         self.own: list[str] = []
@@ -74,10 +76,12 @@ class Items:
         self.open = -1  # the question of a condition that holds for the next commands, too
         self.opens_section = False
         self.reached = 0  # the line of a command that ran in a container
+        self.choices: set[str] = set()  # the leads that name one choice of several
         self.first = 0  # the first item of the list item at hand: its text isn't about the items above
 
     def read(self, pieces: Sequence[Piece]) -> None:
         """Read the content of a heading."""
+        self.choices = alternatives([*_leads(pieces)])
         for piece, below in zip_longest(pieces, pieces[1:]):
             if piece.kind == "text" and piece.plain.endswith(":") and below and _is_command(below):
                 self.lead.append(Text(piece.text, piece.plain, piece.line))
@@ -206,9 +210,10 @@ class Items:
 
     def _case(self, texts: Sequence[str]) -> str:
         """Return the condition of the first text with one, or the case that a bold text above the command names."""
+        found = (words.condition(one) or (one if one in self.choices else "") for one in texts)
         labels = (words.case_of_label(one.plain, is_label=one.markdown.startswith("**")) for one in self.lead)
         tabs = [tab for one in self.lead for tab in _TAB.findall(one.markdown)]
-        return next(filter(None, (*map(words.condition, texts), *labels, *reversed(tabs))), "")
+        return next(filter(None, (*found, *labels, *reversed(tabs))), "")
 
     def _ask_machine(self, line: int) -> None:
         if self.machine.earlier:
@@ -281,9 +286,14 @@ class Items:
         sentence = (words.sentences(last) or [""])[-1]
         is_text = not piece.has_code and (is_plain or (piece.info == "1" and self._are_facts(items)))
         is_text = (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code)
+        is_text |= not piece.has_code and is_overview(items, self.later)
         if is_text or words.is_automatic(sentence):
             self._show_above(piece.plain)
             self.lead.append(Text(piece.text, piece.plain, piece.line))
+            return
+        if words.offers_ways(sentence) and not piece.has_code:
+            text = "\n\n".join([self._taken(), markup.safe(piece.text)])
+            self._question(sentence, text, piece.line, markup.cut(sentence.rstrip(":. ")))
             return
         case = words.condition(last if last.endswith(":") else sentence)
         is_case = sentence.endswith(":") and (
@@ -320,7 +330,8 @@ class Items:
             self._instruction(item, first)
             return
         self._split_lead()
-        case = words.condition(first.plain) or words.case_of_label(first.plain, is_label=True)
+        choice = first.plain if first.plain in self.choices else ""
+        case = words.condition(first.plain) or choice or words.case_of_label(first.plain, is_label=True)
         case = case if any(map(_is_command, item.all())) and not words.announces_output(first.plain) else ""
         start, above = len(self.items), ""
         self.first = start
@@ -338,7 +349,8 @@ class Items:
     def _instruction(self, item: Piece, first: Piece) -> None:
         if len(item.pieces) == 1 and self._span(first):
             return
-        asks = not words.is_statement(first.plain) or words.imperative(first.plain) or words.obliges(first.plain)
+        asks = not words.is_statement(first.plain) or words.obliges(first.plain)
+        asks = asks or any(map(words.imperative, (first.plain, first.plain.partition(": ")[2])))
         is_question = item.info != "-" and (asks or item.info != "1")
         if is_question or (item.info == "-" and words.instruction(first.plain)):
             self._split_lead()
@@ -377,6 +389,14 @@ class Items:
         else:
             self.lead.insert(0, Text(above, case, line))
             self._flush()
+
+
+def _leads(pieces: Sequence[Piece]) -> Iterator[str]:
+    """Yield each short text directly above a command, also in list items."""
+    for piece, below in zip_longest(pieces, pieces[1:]):
+        if piece.kind == "text" and below and _is_command(below) and len(piece.plain.split()) <= words.MOST_OF_VARIANT:
+            yield piece.plain
+        yield from _leads(piece.pieces)
 
 
 def _why_shown(near: Sequence[str], heading: str, code: str) -> str:

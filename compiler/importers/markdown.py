@@ -314,13 +314,15 @@ def _plain(events: Events) -> str:
 
 
 def _joined(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Give the last item of a list the code block directly below the list."""
+    """Give the last item of a list the code block directly below the list, or between two parts of the list."""
     found: list[Piece] = []
+    is_split = sum(piece.kind == "list" and piece.info == "1" for piece in pieces) > 1
     for piece in pieces:
         above = found[-1] if found else None
         if piece.kind == "code" and above and above.kind == "list" and above.pieces:
             last = above.pieces[-1]
-            if piece.line == above.end + 1 or last.plain.endswith(":"):
+            is_part = is_split and above.info == "1"
+            if is_part or piece.line == above.end + 1 or last.plain.endswith(":"):
                 last = replace(last, end=piece.end, pieces=(*last.pieces, piece))
                 found[-1] = replace(above, end=piece.end, pieces=(*above.pieces[:-1], last))
                 continue

@@ -15,7 +15,17 @@ from compiler.importers.items import UNSURE, Items, Machine, guard, joined, mach
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
 from compiler.importers.report import Refusal, Report, losses_of, report_of
-from compiler.importers.sections import are_samples, are_unordered, asks, every, has_instructions, has_order, in_order
+from compiler.importers.sections import (
+    are_samples,
+    are_unordered,
+    asks,
+    choices,
+    every,
+    has_instructions,
+    has_order,
+    in_order,
+    is_by_hand,
+)
 from compiler.importers.values import Values, find_values
 from compiler.text.regex import Regex
 from compiler.text.source import Source, without_ending
@@ -90,10 +100,12 @@ class _Builder:
         self.text: list[str] = []
         self.instructions = 0
         self.has_items = False
+        self.headings: list[tuple[int, str]] = []
         self.notes: list[Mark] = []
         self.ordered: set[int] = set()  # the lines of headings that have a place in an order
         self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
-        self.unordered: set[int] = set()  # and of those in tasks side by side
+        self.unordered: set[int] = set()  # and of those in tasks side by side, or choices
+        self.tasks: set[int] = set()  # and of those in tasks
 
     def problem(self, root: Section, parts: Sequence[Part]) -> str:
         """Return why a page is no procedure, or ""."""
@@ -104,7 +116,8 @@ class _Builder:
         is_list = len(self.manual) * 2 > count
         is_tool = max(programs.values(), default=0) * 4 > programs.total() * 3
         is_list |= is_tool and count >= FEW and len(self.unordered) * 4 >= count * 3 and not has_order(root)
-        if is_list:
+        is_list |= count >= FEW and len(self.tasks) * 4 >= count * 3 and self.instructions < 2 and not self.ordered
+        if is_list and not (words.names_procedure(self.title) and not self.manual):
             return "it lists commands for reference; number the headings that are steps"
         if self._is_mostly_text(root, parts):
             return "most of its sections are text; number the headings that are steps"
@@ -122,6 +135,7 @@ class _Builder:
 
     def parts_of(self, root: Section) -> list[Part]:
         """Return the steps and sections of a page, and take its title."""
+        self.headings = [(section.line, section.title) for section in every(root)]
         first, *rest = root.children or (Section(0, "", root.line),)
         outer = [root]
         children = root.children
@@ -134,7 +148,7 @@ class _Builder:
             self.text += [*_links(section), *found.own]
             if found.items:
                 parts.append(Step(self.title or "Start", section.line, [], found.items))
-        parts += [part for result in self._sections(children, self.title) for part in result]
+        parts += [part for result in self._sections(children, outer[-1], is_page=True) for part in result]
         return self._with_rollback(parts)
 
     def _with_rollback(self, parts: list[Part]) -> list[Part]:
@@ -147,7 +161,8 @@ class _Builder:
         return parts
 
     def _items(self, section: Section) -> Items:
-        found = Items(section.title, self.machine)
+        later = [title for line, title in self.headings if line > section.line]
+        found = Items(section.title, self.machine, later)
         found.read(section.pieces)
         self.instructions += found.instructions
         self.has_items |= bool(found.items)
@@ -156,29 +171,38 @@ class _Builder:
     def _is_text(self, section: Section) -> bool:
         """Return whether a section and all below it is text to look up."""
         has_steps = words.is_ordered(section.title) or any(words.names_steps(one.title) for one in section.children)
-        return not has_steps and (
-            words.explains(section.title) or (self.has_items and words.is_appendix(section.title))
-        )
+        has_steps |= bool(words.imperative(section.title)) and any(one.info == "1" for one in section.pieces)
+        if has_steps or words.is_of_program(section.title):
+            return words.is_of_program(section.title)
+        return words.explains(section.title) or (self.has_items and words.is_appendix(section.title))
 
-    def _sections(self, sections: Sequence[Section], title: str, *, in_rollback: bool = False) -> list[list[Part]]:
-        are_alternatives = sum(words.is_way(section.title) for section in sections) > 1
+    def _sections(
+        self, sections: Sequence[Section], above: Section, *, in_rollback: bool = False, is_page: bool = False
+    ) -> list[list[Part]]:
+        title = self.title if is_page else above.title
+        one_of = choices(above, sections)
         self.ordered |= in_order(title, sections)
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
         is_unordered = are_unordered(title, having)
         is_list = are_unordered(title, [one for one, parts in zip(sections, found, strict=True) if _commands(parts)])
         for section, parts in zip(sections, found, strict=True):
-            is_way = are_alternatives and words.is_way(section.title)
+            is_case = words.is_case(section.title)
             is_manual = words.is_manual(section.title) and not words.is_variant(section.title)
             is_manual &= section.line not in self.ordered
             if is_manual or (is_list and words.is_manual(title)):
                 self.manual |= _commands(parts)
             is_task = is_unordered and not (words.is_ordered(section.title) or words.is_stage(section.title))
-            if is_task or is_way:
+            if is_task or section.line in one_of:
                 self.unordered |= _commands(parts)
-            if is_task or is_way or is_manual or words.is_case(section.title):
+            if is_task and not is_case:
+                self.tasks |= _commands(parts)
+            is_asked = is_case or is_manual or (is_task and not (is_page and words.names_procedure(title)))
+            is_sure = section.line in one_of or (is_case and not words.is_variant(section.title))
+            runs = any(map(_runs, parts))
+            if _steps(parts) if is_sure else (is_asked and runs):
                 _guard(guard(section.title, "", section.line), parts)
-            if words.names_machine(section.title):
+            if runs and words.names_machine(section.title):
                 _guard(machine_question(section.line, f"The section: {section.title}"), parts)
         return found
 
@@ -191,7 +215,7 @@ class _Builder:
         is_rollback = words.is_rollback(section.title) and not in_rollback
         found = self._items(section)
         own = Step(section.title, section.line, [*_links(section), *found.own], found.items)
-        results = self._sections(section.children, section.title, in_rollback=in_rollback or is_rollback)
+        results = self._sections(section.children, section, in_rollback=in_rollback or is_rollback)
         if not shell:
             self.machine.earlier, self.machine.shell = self.machine.shell or self.machine.earlier, 0
         parts = self._assembled(section, own, results, is_flat=is_rollback)
@@ -223,8 +247,10 @@ class _Builder:
     def _text_part(self, section: Section, own: Step, *, has_children: bool) -> Part:
         plain = " ".join(piece.plain for piece in section.pieces[:1])
         is_step = words.is_procedure(section.title) or words.is_order(section.title, is_numbered=section.is_numbered)
-        is_step = (is_step and not has_children) or (section.line in self.ordered and asks(section))
-        is_instruction = words.demands((words.sentences(plain) or [""])[0])
+        is_step = ((is_step or words.is_check(section.title)) and not has_children) or (
+            section.line in self.ordered and asks(section)
+        )
+        is_instruction = words.demands((words.sentences(plain) or [""])[0]) or is_by_hand(section)
         if words.is_reference(section.title) or not (is_step or is_instruction or has_instructions(section)):
             return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
         self.instructions += is_step or has_instructions(section)
@@ -264,8 +290,6 @@ def _guard(question: Item, parts: Sequence[Part]) -> None:
     """Put one question before everything below a heading, unless the first one there is enough."""
     steps = _steps(parts)
     count = sum(len(step.items) for step in steps)
-    if not any(map(_runs, steps)):
-        return
     items = steps[0].items
     is_whole = items[0].replies == "skip" and items[0].skips >= count - 1
     if is_whole and not items[0].marks:

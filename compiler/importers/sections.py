@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import combinations, takewhile
+from operator import eq
 
 from compiler.importers import words
 from compiler.importers.markdown import Piece, Section
 from compiler.text.regex import Regex
 
 _SEQUEL = Regex(r"(?i)(?:(?:step|phase|stage) \w+|first|second|third|then|next|finally|lastly|after (?:that|this))\b")
+_MEANING = Regex(r"(?!(?:the|and|for|with|from|your)\b)\b[a-z]{3,}")
 _OFFERS = Regex(
     r"\b(?:for (?:instance|example)|e\.g\.|(?:here['’]s|here is|here are|as) (?:an? |some )?(?:\w+ )?examples?"
     r"|you can)(?:\W|$)|(?:^|[.:] )or\b",
@@ -15,10 +18,16 @@ _OFFERS = Regex(
 )
 """Matches a text that announces an example, or one of several ways."""
 
+_NEAR = 3  # the most places between the titles of two choices
+
 
 def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     """Return whether sections with commands are tasks side by side, not a sequence; `title` is the heading above."""
-    if words.is_procedure(title) or words.is_course(title) or any(section.is_numbered for section in sections):
+    if any(section.is_numbered for section in sections):
+        return False
+    if any(words.are_opposites(one.title, other.title) for one, other in combinations(sections, 2)):
+        return len(sections) > 2
+    if words.is_procedure(title) or words.is_course(title):
         return False
     verbs = [section.title.partition(" ")[0].lower() for section in sections]
     steps = sum(words.is_step(one.title) and verbs.count(verb) == 1 for one, verb in zip(sections, verbs, strict=True))
@@ -29,10 +38,76 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     return count > 1 and (words.is_manual(title) or order * 2 < count)
 
 
+def choices(above: Section, sections: Sequence[Section]) -> set[int]:
+    """Return the lines of headings for one of several choices or causes, below the heading `above`."""
+    free = [one for one in sections if not (one.is_numbered or words.is_ordered(one.title))]
+    causes = [one for one in free if not words.acts(one.title)]
+    is_choice = any(words.offers_ways(piece.plain) for piece in above.pieces[-1:] if piece.kind == "text")
+    is_choice |= len(causes) * 2 > len(free) and words.is_remedy(above.title)
+    if len(free) > 1 and is_choice:
+        return {one.line for one in free if not words.names_steps(one.title)}
+    parallel = alternatives([one.title for one in free])
+    procedures = [one for one in causes if not (words.names_steps(one.title) or words.is_reference(one.title))]
+    procedures = [one for one in procedures if not (words.is_step(one.title) or words.is_stage(one.title))]
+    listed = sum(map(_has_steps, procedures))
+    others = sum(not (words.is_reference(one.title) or words.names_steps(one.title)) for one in sections)
+    if listed > 1 and listed * 2 > others:
+        return {one.line for one in procedures}
+    return {one.line for one in free if one.title in parallel}
+
+
+def _has_steps(section: Section) -> bool:
+    """Return whether a section has a numbered list of instructions."""
+    lists = (piece.pieces for piece in section.pieces if piece.kind == "list" and piece.info == "1")
+    return sum(words.acts(item.plain) for items in lists for item in items) > 1
+
+
+def alternatives(titles: Sequence[str]) -> set[str]:
+    """Return the titles side by side that differ in one part, such as `Local mode` and `Remote mode`."""
+    near = ((title, titles[max(at - _NEAR, 0) : at + _NEAR + 1]) for at, title in enumerate(titles))
+    return {title for title, others in near if any(_are_parallel(title, other) for other in others)}
+
+
+def _are_parallel(title: str, other: str) -> bool:
+    """Return whether two titles name two choices, such as `With pip` beside `From source`, or `Cause: full disk`."""
+    one, two = title.lower().split(), other.lower().split()
+    shared = sum(takewhile(bool, map(eq, one, two)))
+    if not one or not two or shared in (len(one), len(two)):
+        return False
+    if one[-1] == two[-1] and words.is_way(title) and not any(map(words.acts, (title, other))):
+        return True
+    if shared and one[shared - 1][-1] in ":—–":
+        return not any(words.acts(" ".join(rest[shared:])) for rest in (title.split(), other.split()))
+    starts = {shared, shared if words.is_step(title) else max(shared - 1, 0), max(shared - 1, 1)}
+    return any(all(words.is_variant(" ".join(rest[at:])) for rest in (one, two)) for at in starts)
+
+
 def asks(section: Section) -> bool:
     """Return whether a text or an item of a section has an instruction, also behind a condition."""
     found = (inner.plain for piece in section.pieces for inner in piece.all() if inner.kind == "text")
     return any(words.demands(words.case_of(one)[1]) for text in found for one in words.sentences(text))
+
+
+def is_by_hand(section: Section) -> bool:
+    """Return whether the text of a section asks for several tasks of a person, such as to click something."""
+    return sum(map(words.is_by_hand, (one for piece in section.pieces for one in words.sentences(piece.plain)))) > 1
+
+
+def is_overview(items: Sequence[Piece], later: Sequence[str]) -> bool:
+    """Return whether half of the items of a list are the next headings of the page, in their order."""
+    headings = [found for title in later if (found := _stems(title))]
+    count = 0
+    for item in items:
+        stems = _stems((words.sentences(item.plain) or [""])[0])
+        same = (at for at, one in enumerate(headings) if len(one & stems) * 3 >= max(len(one) * 2, min(len(stems), 6)))
+        if (at := next(same, None)) is not None:
+            count, headings = count + 1, headings[at + 1 :]
+    return count > 2 and count * 2 >= len(items)
+
+
+def _stems(title: str) -> frozenset[str]:
+    """Return the starts of the words of a title that have a meaning."""
+    return frozenset(word[:5] for word in _MEANING.findall(_SEQUEL.sub("", title).lower()))
 
 
 def has_instructions(section: Section) -> bool:

@@ -75,8 +75,9 @@ _SYSTEMS = (
     r"|gcp|azure|eks|gke|aks|openshift|minikube|homebrew|conda|pip|docker|podman|helm)"
 )
 _VARIANT = Regex(
-    rf"(?is)(?:(?:using|with|without|via|by(?! default)|option|method|variant|approach|examples?)\b"
-    rf"|(?:on|for|from) (?:non-)?{_SYSTEMS}\b|{_SYSTEMS}(?:(?:,? and|,? or|,| /) {_SYSTEMS})*\W*(?:\(.*\)\W*)?$).*"
+    rf"(?is)(?:(?:(?:using|with|without|via|by)(?! default)|examples?|(?:option|method|variant|approach) (?:\w\b|\d))\b"
+    rf"|(?:on|for|from) (?:non-)?(?:sources?\b|{_SYSTEMS}\b)|\("
+    rf"|{_SYSTEMS}(?:(?:,? and|,? or|,| /) {_SYSTEMS})*\W*(?:\(.*\)\W*)?$).*"
     rf"|.*\([^)]*\b(?:{_SYSTEMS}|fallback|last resort)\b[^)]*\)"
 )
 """Matches a heading, or a short text above a block, for one of several ways."""
@@ -119,11 +120,15 @@ _FOR = Regex(
 """Matches a text that only names a case, such as `For a new cluster:`."""
 opens_with_condition = _opens(r"(?:if|when(?! \w+ing\b)|unless|in case)\b")
 """Whether plain text starts with a condition."""
-is_way = _has(r"\b(?:with|without|using|via)\s+\S")
-"""Whether a heading names a way, which is one of several if another heading beside it does so, too."""
+is_way = _fits(
+    r"[^:]*\b(?:ways?|modes?|procedures?|work ?flows?|approach|methods?|paths?|install|builds?|restart|roll ?backs?"
+    r"|restores?|recovery|backups?|deployments?)\W*"
+)
+"""Whether a heading ends with a word for a way, which is one of several if another heading beside it does so, too."""
 _INDIRECT = Regex(
     r"(?i)\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
     r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b"
+    r"|\bif\b[^.]*\bor not\W*$"
 )
 """Matches words like a condition that no command depends on, such as `check if`."""
 
@@ -164,9 +169,14 @@ _STARTS = Regex(
     r"(?i)(?<!get )(?<!getting )\b(?:start|launch)(?:ed|ing)?\b(?! (?:by|with|from|over|at|\w+ing|a new)\b)"
 )
 _SYMPTOM = Regex(
-    r"(?i)→|➜|[-=]>|\b(?:(?:not|never) \w+|failed to|fails|failing|missing|cannot|can['’]t|won['’]t|is down)\b"
-    r"|\bunable to\b|^(?!.*\b(?:check|choose|detect|determine|select)\b).*(?:\bmode\b|\(`?--\w)|\brefused\b"
-    r"|^(?:step \w+: )?(?:issue|problem|scenario|case|error|erreur)\b[^:—–-]*[:—–-]"
+    r"(?i)\b(?:not \w+|failed to|fails|failing(?= to\b|\W*$)|missing|cannot|can['’]t|won['’]t|is down"
+    r"|unable to|refused|^(?:corrupt\w*|lost|failed|broken|expired|stuck|wrong|unavailable))\b"
+)
+_CASE = Regex(
+    r"(?i)^[^→]*(?:→|➜|[-=]>)[^→]*$|\(`?--\w|\bmode\b(?: workflow)?\s*[(:—–]"
+    r"|^step \w+: (?!(?:check|choose|detect|determine|select)\b).*\bmode\b"
+    r"|^(?:step \w+: )?(?:issue|problem|scenario|(?:use )?case|(?:root )?cause|error|erreur|symptom|procedure(?= \d))\b"
+    r"[^:—–-]*[:—–-]"
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
@@ -196,6 +206,7 @@ _PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()
 is_sequence = _has(r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)")
 """Whether a heading announces steps in an order, even if they are nouns."""
 _EXPLAINED = Regex(r"(?i)(?!.*\b(?:you|we|i)\b).*\b(?:will|does|advantages|benefits|differences|reasons)\b[^.:]{0,30}:")
+_MAKES, _DELETES = frozenset({"create", "add", "set", "enable"}), frozenset({"delete", "remove", "unset", "disable"})
 _GERUND = Regex(r"(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
 
 is_statement = _opens(
@@ -228,6 +239,11 @@ is_automatic = _has(
 """Whether plain text ends with commands that a program or someone else runs."""
 goes_on = _opens(r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b")
 """Whether plain text continues what the text above it asks to do."""
+offers_ways = _has(
+    r"\b(?:two|three|four|several|different|multiple|following|many)(?: \w+)? (?:approaches|ways|options|methods)\b"
+    r"|\b(?:choose|pick|select|use|do) (?:one|either)\b|\bone of the (?:following|below)\b"
+)
+"""Whether plain text is above several ways, and a person takes one."""
 _BY_HAND = Regex(
     r"(?i)(?:edit|open|modify|append|insert|paste|uncomment|click|go to|navigate|visit|press|choose|put|save|fill in"
     r"|restart|log ?in|sign in|download)\b"
@@ -260,26 +276,38 @@ is_procedure = _opens(
     r"|(?:phase|stage|\w+ step) \d+)\b",
 )
 """Whether a heading announces instructions, such as Mitigation."""
+is_check = _fits(
+    r"\W*(?:(?:post-\w+ )?(?:verification|validation|(?:re-)?verify)|(?:[\w-]+ )*checklist)(?:\s*\(.*\))?\W*"
+)
+"""Whether a heading is above things to check, even if they are facts, such as Verification."""
 is_incident = _fits(r"\W*(?:diagnos\w+|mitigations?|remediation|resolution)(?: (?:steps|and\b).*)?\W*")
 """Whether a heading announces what to do about an alert."""
+is_remedy = _fits(
+    r"\W*(?:mitigations?|remediation|resolution|fix(?:es)?|solutions?|(?:possible |common |root )*causes)\W*"
+)
+"""Whether headings below this one are the causes of an alert, and not its steps, if they aren't instructions."""
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
-    r"|when (?:not )?to .*|what (?:it|this \w+) does|types of .*|integration with .*|(?:pairs?|works?) with"
-    r"|error (?:handling|scenarios)|failure modes|boundaries|invariants|definitions|metrics|(?:\w+ )?rule"
+    r"|when (?:not )?to .*|what .*\b(?:does|can(?:not)? do)\b.*|.* explained|problem statement"
+    r"|types of .*|integration with .*|(?:pairs?|works?) with"
+    r"|error (?:handling|scenarios)|(?:\w+ )?failure modes|boundaries|invariants|definitions|metrics|(?:\w+ )?rule"
     r"|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
-    r"|change ?(?:log|history)|open questions|anti-.*|inputs?|output (?:shape|format|description|contract|standards?)"
+    r"|change ?(?:log|history)|(?:\w+ )?overview|at a glance|mental model"
+    r"|open questions|anti-.*|inputs?|output (?:shape|format|description|contract|standards?)"
     r"|(?:\w+ ){0,2}(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices"
     r"|capabilities|features|responsibilities|criteria|principles|guidelines|constraints|limitations|tips|resources"
     r"|references?)(?: (?:summary|(?:for|on|of|to) .*))?|see also|further reading|related\b.*|glossary|license|credits"
 )
 _LEAD, _REST = r"\W*(?:", r")(?:\s*\(.*\))?\W*"
+is_of_program = _opens(r"\W*what (?:it|(?:this|the) \w+) does\b")
+"""Whether a heading is above the actions of a program, even if they are steps."""
 _explains = _fits(_LEAD + _EXPLAINS_WORDS + _REST)
 is_appendix = _fits(rf"{_LEAD}(?:common )?(?:troubleshooting|problems|issues|errors)|faq{_REST}")
 """Whether a heading is above text to look up, unless the page has nothing else, such as Troubleshooting."""
 is_reference = _fits(
-    rf"{_LEAD}{_EXPLAINS_WORDS}|overview|introduction|intro|description|summary|(?:table of )?contents|contact\w*"
-    rf"|notes?|about\b.*|pre-?requisites?|requirements?|system requirements|before you .*|context|severity|symptoms?"
-    rf"|links|additional .*|faq|how it works{_REST}",
+    rf"{_LEAD}{_EXPLAINS_WORDS}|introduction|intro|description|summary|(?:table of )?contents|contact\w*"
+    rf"|notes?|about\b.*|pre-?(?:requisites?|conditions?)|(?:\w+ )?requirements?|before you .*|context|severity"
+    rf"|symptoms?|links|additional .*|faq|how it works{_REST}",
 )
 """Whether a heading announces no instructions, such as Overview."""
 
@@ -347,6 +375,12 @@ def names_steps(title: str) -> bool:
     return is_procedure(title) or is_ordered(title) or any(map(is_sequence, ends))
 
 
+def names_procedure(title: str) -> bool:
+    """Return whether the title of a page names a procedure, such as Rollback Runbook or Deploy the Shop."""
+    is_named = names_steps(title) or is_course(title) or title.lower().endswith("checklist")
+    return is_named or bool(imperative(title, purposes=False))
+
+
 def explains(title: str) -> bool:
     """Return whether a heading is above facts, even in a numbered list, such as Why or Examples."""
     return is_automatic(title) or (_explains(title) and not is_order(title, is_numbered=" for " in title))
@@ -355,6 +389,12 @@ def explains(title: str) -> bool:
 def is_step(title: str) -> bool:
     """Return whether a heading may be one of a sequence: an instruction, or one that announces instructions."""
     return bool(imperative(title, purposes=False)) or is_procedure(title) or _STAGE.fullmatch(title) is not None
+
+
+def are_opposites(title: str, other: str) -> bool:
+    """Return whether two headings make and delete the same thing, such as `Create an alias` and `Remove an alias`."""
+    one, two = title.lower().split(), other.lower().split()
+    return one[-1:] == two[-1:] and not _MAKES.isdisjoint(one[:1]) and not _DELETES.isdisjoint(two[:1])
 
 
 def is_order(title: str, *, is_numbered: bool) -> bool:
@@ -375,7 +415,10 @@ def names_case(comment: str) -> bool:
 
 def is_case(title: str) -> bool:
     """Return whether a heading is for one case, such as `If the disk is full` or `Config not found`."""
-    return bool(condition(title)) or _SYMPTOM.search(title) is not None
+    if is_manual(title) or title.lower().startswith("troubleshoot"):
+        return False
+    is_symptom = _SYMPTOM.search(title) is not None and not acts(title.rpartition(": ")[2]) and " you " not in title
+    return is_symptom or bool(condition(title)) or _CASE.search(title) is not None
 
 
 def _trailing(sentence: str) -> str:

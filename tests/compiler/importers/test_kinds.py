@@ -22,7 +22,7 @@ def test_troubleshooting_below_a_procedure_is_text() -> None:
     below = f"## Troubleshooting\n\n{block('df -h')}"
     made = draft(f"# Page\n\n## Bake\n\n{block('true')}{below}## Last\n\n{block('uptime')}")
     assert made.run == ["true", "uptime"]
-    assert draft(f"# Page\n\n{below}").plain_titles == ["Does this apply: Troubleshooting?", "Troubleshooting"]
+    assert draft(f"# Page\n\n{below}").plain_titles == ["Troubleshooting"]
 
 
 @pytest.mark.parametrize("title", ["Add rules for the cups", "Step 3: Examples", "Review the guidelines"])
@@ -200,3 +200,40 @@ def test_a_question_about_harm_names_the_command_that_does_it() -> None:
 def test_a_condition_without_a_comma_ends_above_what_to_do() -> None:
     made = draft(f"{RUN}{block('true')}If you have a cup you can also run this:\n\n{block('uptime')}")
     assert "Does this apply: you have a cup?" in made.plain_titles
+
+
+@pytest.mark.parametrize("title", ["Verification", "Post-order validation", "Opening checklist (each shop)"])
+def test_facts_to_check_are_one_question(title: str) -> None:
+    made = draft(f"# Page\n\n## Bake\n\n{block('true')}## {title}\n\n- The door is open.\n- Tea is there.\n")
+    assert made.titles == ["Bake", title]
+    assert made.report.questions == 1
+
+
+@pytest.mark.parametrize("title", ["Preconditions", "Evidence requirements", "Common failure modes"])
+def test_facts_around_a_procedure_are_text(title: str) -> None:
+    made = draft(f"# Page\n\n## Bake\n\n{block('true')}## {title}\n\n- Read access.\n- Review of the log.\n")
+    assert (made.titles, made.runbook.prose) == (["Bake"], (title,))
+
+
+def test_text_that_asks_to_click_twice_is_a_step() -> None:
+    text = "The console has a list. Navigate to the orders. Then, click on New order."
+    made = draft(f"# Page\n\n## Bake\n\n{block('true')}## The order\n\n{text}\n")
+    assert made.titles == ["Bake", "The order"]
+
+
+def test_numbered_steps_below_an_instruction_that_ends_like_facts_are_steps() -> None:
+    made = draft("# Page\n\n## Check oven constraints\n\n1. Read the label:\n\n   ```bash\n   ls a\n   ```\n")
+    assert made.run == ["ls a"]
+    assert draft(f"# Page\n\n## Bake\n\n{block('true')}## Check rules\n\n{block('ls a')}").run == ["true"]
+
+
+def test_what_a_program_does_is_text_even_in_steps() -> None:
+    below = "### Step 1: Read the orders\n\nIt reads.\n\n### Step 2: Copy them\n\nIt copies.\n\n"
+    made = draft(f"# Page\n\n## Bake\n\n{block('true')}## What it does\n\n{below}")
+    assert made.titles == ["Bake"]
+
+
+@pytest.mark.parametrize("title", ["What the model can do", "Modes explained", "Problem statement"])
+def test_a_section_that_explains_is_text(title: str) -> None:
+    made = draft(f"# Page\n\n## Bake\n\n{block('true')}## {title}\n\n- Read the orders\n- Copy them\n")
+    assert made.titles == ["Bake"]

@@ -894,7 +894,10 @@ def test_a_lead_that_is_only_a_case_asks_first(lead: str) -> None:
     assert len(draft(f"{RUN}{block('true')}{lead}\n\n{block('ls a')}").guards("ls a")) == 1
 
 
-@pytest.mark.parametrize("lead", ["For each pot:", "For that:", "For this, look:", "Look for the pot:"])
+@pytest.mark.parametrize(
+    "lead",
+    ["Check the cups if one is cold or not:", "For each pot:", "For that:", "For this, look:", "Look for the pot:"],
+)
 def test_a_lead_that_starts_like_a_case_asks_nothing(lead: str) -> None:
     assert draft(f"{RUN}{block('true')}{lead}\n\n{block('ls a')}").guards("ls a") == []
 
@@ -916,12 +919,104 @@ def tasks(*commands: str) -> str:
     return "# Tea\n\n" + "".join(f"## Kind {at}\n\n{block(one)}" for at, one in enumerate(commands))
 
 
-def test_a_page_with_tasks_of_one_program_is_refused() -> None:
+def test_a_page_with_tasks_side_by_side_is_refused() -> None:
     commands = ("shop list", "shop add a", "sudo shop rename a b", "shop tidy")
     assert refusal(tasks(*commands)).kind == "no-procedure"
+    assert refusal(tasks("ls a", "cat b", *commands[:2])).kind == "no-procedure"
     assert len(draft(tasks(*commands[:3])).run) == 3
-    assert len(draft(tasks("ls a", "cat b", *commands[:2])).run) == 4
     assert len(draft(f"{tasks(*commands)}## Use\n\n1. Warm the pot.\n2. Fill it.\n").run) == 4
+
+
+@pytest.mark.parametrize("title", ["Rollback runbook", "Deploy the shop", "Release checklist"])
+def test_the_parts_of_a_page_that_names_a_procedure_ask_nothing(title: str) -> None:
+    made = draft(tasks("ls a", "cat b", "ls c", "ls d").replace("# Tea", f"# {title}", 1))
+    assert (len(made.run), made.report.questions) == (4, 0)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Local mode", "Remote mode"),
+        ("Local order procedure", "Central order procedure"),
+        ("Install with pip", "Install with conda"),
+        ("Install with pip", "Install from source"),
+        ("Building with tea", "Building without tea"),
+        ("Group (Linux)", "Group (FreeBSD)"),
+        ("Fehler: Platte voll", "Fehler: Netz weg"),
+        ("Option A: Local stock", "Option B: Central stock"),
+        ("Manual rollback", "Canary rollback"),
+    ],
+)
+def test_headings_that_differ_in_one_part_ask_first(one: str, other: str) -> None:
+    made = draft(f"# Shop\n\n## {one}\n\n1. Read the orders.\n2. Copy them.\n\n## {other}\n\n{block('ls a')}")
+    assert [title for title in made.titles if title.startswith("Does")] == [
+        f"Does this apply: {one}?",
+        f"Does this apply: {other}?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Check the disk", "Check the network"),
+        ("Stop the service", "Start the service"),
+        ("Step 1: Local orders", "Step 2: Remote orders"),
+        ("Before the backup", "Check the backup"),
+        ("Restore from backup", "Manual backup"),
+        ("Note: Read this", "Note: Copy that"),
+        ("Deploy to staging", "Deploy to production"),
+        ("Unit tests", "Smoke tests"),
+    ],
+)
+def test_headings_of_a_sequence_ask_nothing(one: str, other: str) -> None:
+    steps = "1. Read the orders.\n2. Copy them.\n\n"
+    made = draft(f"# Shop\n\n## {one}\n\n{steps}## {other}\n\n{steps}")
+    assert [title for title in made.titles if title.startswith("Does")] == []
+
+
+@pytest.mark.parametrize("title", ["If the disk is full", "Cause: full disk", "Disk not ready", "Use case A: New cups"])
+def test_instructions_below_a_case_ask_first(title: str) -> None:
+    made = draft(f"# Shop\n\n## {title}\n\n1. Read the orders.\n2. Copy them.\n\n## Last\n\n{block('ls a')}")
+    assert made.titles[0].startswith("Does this apply: ")
+    assert "- NO: GOTO 2" in made.text
+
+
+@pytest.mark.parametrize("place", ["1. ", ""])
+def test_texts_above_commands_that_differ_in_one_part_ask_first(place: str) -> None:
+    fenced = block("NAME").replace("\n", "\n   ") if place else block("NAME")
+    page = "".join(
+        f"{place}Install with {one}:\n\n   {fenced}\n\n".replace("NAME", f"{one} a") for one in ("pip", "conda")
+    )
+    made = draft(RUN + page)
+    assert made.guards("pip a") == ["Does this apply: Install with pip?"]
+    assert made.guards("conda a") == ["Does this apply: Install with conda?"]
+
+
+@pytest.mark.parametrize("title", ["Mitigation", "Resolution", "Possible causes"])
+def test_causes_below_a_mitigation_ask_first(title: str) -> None:
+    made = draft(f"# Late\n\n## {title}\n\n### Slow disk\n\n{block('ls a')}### Wrong address\n\n{block('ls b')}")
+    assert made.guards("ls a") == ["Does this apply: Slow disk?"]
+    assert made.guards("ls b") == ["Does this apply: Wrong address?"]
+
+
+def test_sections_with_numbered_steps_of_their_own_ask_first() -> None:
+    steps = "1. Read the orders.\n2. Copy them.\n\n"
+    titles = ("New cups", "Old cups", "Preparation", "Post-order checks")
+    made = draft("# Cups\n\n" + "".join(f"## {title}\n\n{steps}" for title in titles))
+    asked = [title for title in made.titles if title.startswith("Does")]
+    assert asked == ["Does this apply: New cups?", "Does this apply: Old cups?"]
+
+
+@pytest.mark.parametrize("title", ["Mitigation", "Diagnosis"])
+def test_instructions_below_a_mitigation_ask_nothing(title: str) -> None:
+    made = draft(f"# Late\n\n## {title}\n\n### Look around\n\n{block('ls a')}### Read the log\n\n{block('ls b')}")
+    assert made.titles == ["Look around", "Read the log"]
+
+
+@pytest.mark.parametrize("title", ["Severity model", "Step 1: Detect the mode", "Troubleshooting", "Fix failing tests"])
+def test_instructions_below_a_heading_that_is_no_case_ask_nothing(title: str) -> None:
+    made = draft(f"# Shop\n\n## {title}\n\n1. Read the orders.\n2. Copy them.\n\n")
+    assert made.plain_titles == ["Read the orders", "Copy them"]
 
 
 def test_a_task_with_a_place_in_an_order_asks_nothing() -> None:
@@ -995,3 +1090,55 @@ def test_the_purpose_of_a_command_is_its_title() -> None:
         "Brew a pot"
         in draft(f"{RUN}To brew a pot, use the following command:\n\n{block('ls a')}{block('ls b')}").titles
     )
+
+
+def test_a_list_of_the_next_headings_is_text() -> None:
+    steps = "1. Warm the pot\n2. Brew the tea slowly\n3. Serve the guests\n\n"
+    titles = ("Step 1: Warm the pot", "Step 2: Brew the tea", "Step 3: Serve")
+    page = "# Tea\n\n## The day\n\nThe day is:\n\n" + steps + "".join(f"## {one}\n\nDo it.\n\n" for one in titles)
+    made = draft(page)
+    assert (made.titles, made.runbook.prose) == ([*titles], ("The day",))
+    swapped = draft(page.replace(titles[0], "X").replace(titles[2], titles[0]).replace("X", titles[2]))
+    assert swapped.plain_titles[:3] == ["Warm the pot", "Brew the tea slowly", "Serve the guests"]
+
+
+@pytest.mark.parametrize("title", ["Overview", "Process overview", "Mental model"])
+def test_a_list_below_an_overview_is_text(title: str) -> None:
+    made = draft(f"# Tea\n\n## {title}\n\n1. Warm the pot.\n2. Brew it.\n\n## Part\n\n{block('true')}")
+    assert (made.titles, made.runbook.prose) == (["Part"], (title,))
+
+
+def test_a_block_between_two_parts_of_a_numbered_list_belongs_to_the_item_above() -> None:
+    page = f"1. Read the orders.\n\n{block('ls a')}2. Copy the orders.\n\n{block('ls b')}It is quick.\n\n3. Wait.\n"
+    made = draft(RUN + page)
+    assert made.titles == ["Read the orders", "Copy the orders", "Wait: done?"]
+    assert made.run == ["ls a", "ls b"]
+
+
+LEADS = ["There are two ways to brew it.", "Brew it in one of the following pots:", "Choose one pot:"]
+
+
+@pytest.mark.parametrize("lead", LEADS)
+def test_headings_below_a_text_that_offers_ways_ask_first(lead: str) -> None:
+    made = draft(f"# Tea\n\n## Brew\n\n{lead}\n\n### Glass\n\n{block('ls a')}### Clay\n\n{block('ls b')}")
+    assert made.guards("ls a") == ["Does this apply: Glass?"]
+    assert made.guards("ls b") == ["Does this apply: Clay?"]
+
+
+@pytest.mark.parametrize("lead", LEADS)
+def test_items_below_a_text_that_offers_ways_are_one_question(lead: str) -> None:
+    made = draft(f"{RUN}{lead}\n\n1. Use the glass.\n2. Use the clay.\n\n## Last\n\n{block('ls a')}")
+    assert len(made.titles) == 2
+    assert "2. Use the clay." in made.text
+
+
+def test_an_instruction_behind_a_label_is_a_step() -> None:
+    made = draft(f"{RUN}1. **Our tea**: warm the pot.\n2. **The other tea** is ready.\n3. Read it.\n4. Copy it.\n")
+    assert made.plain_titles == ["Our tea", "Read it", "Copy it"]
+
+
+def test_a_page_that_makes_and_deletes_one_thing_is_refused() -> None:
+    verbs = ("Create", "List", "Rename", "Delete")
+    page = "".join(f"## {verb} an order\n\n{block(f'shop {verb.lower()} a')}" for verb in verbs)
+    assert refusal(f"# Shop\n\n{page}").kind == "no-procedure"
+    assert draft(f"# Shop\n\n{page}".replace("Delete", "Copy")).report.steps == 4
