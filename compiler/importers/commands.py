@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Literal
 
 from msgspec import Struct
@@ -32,20 +32,32 @@ _WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")
 """Both match the prompt of another machine, user or program; the second one needs a known command behind it."""
 
 _BODY = Regex(r"<<-?[ \t]*['\"\\]?(\w+)")
-_LEFT_OUT = Regex(r"(?:^|[\s\[<(])(?:\.{3}|…)(?:$|[\s\])>])|…|\s\[--?\w", re.MULTILINE)
-_OPEN = Regex(r"(?<!<)<\w[^<>\n]*>|(?<![$@\w}])\{[A-Za-z][\w -]*\}|(?<=\s)\[[^\s\]]+\](?=\s|$)")
-"""Matches a placeholder that no input replaces, such as `{name}`, `[name]`, or `<org:team>` between two words."""
+_LEFT_OUT = Regex(r"(?:^|[\s\[<(=])(?:\.{3}|…)(?:$|[\s\])>])|…|\s\[--?\w", re.MULTILINE)
+_OPEN = Regex(r"(?<!<)<\w[^<>\n]*>|(?<![$@}])\{[A-Za-z][\w -]*\}|(?<=\s)\[[^\s\]]+\](?=\s|$)"
+    r"|(?<![\w-])[A-Z]{2,}(?:-[A-Z]{2,})+(?![\w-])|://[A-Z][A-Z0-9_]+\b")
+"""Matches a placeholder that no input replaces, such as `{name}`, `BRANCH-NAME`, or `<org:team>` between two words."""
 _OPEN_IN_STRING = Regex(
     r"\[[A-Za-z][\w'/-]*(?: [\w'/-]+)+\]|(?<![$%{])\{(?!print|next|exit)[A-Za-z][\w.]*(?:[ -][\w.:,—–-]+)+\}"
     r"|(?<=[/\"=])\{[A-Za-z]\w*\}(?=[/\"?&\s]|$)|\b(?i:your)(?:[-.]\w|_(?-i:[a-z]))|\b[Yy]our[A-Z]"
     r"|(?<![./-])\b(?:x{3,}|X{3,})\b|\.{3}\]|(?<=\w)/\.{3}[\"']|\*{4}"
 )
-_SAMPLE = Regex(r"path[-/_]to[-/_]|\bexample\.(?:com|org|net)\b")
+_SAMPLE = Regex(
+    r"path[-/_]to[-/_]|\bexample\.(?:com|org|net)\b|(?<![\w.-])foo(?:bar)?(?![\w.-])"
+    r"|-[0-9a-f]{8,10}-[a-z0-9]{5}\b|(?<=\s)(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}(?=\s|$)"
+)
+"""Matches a path, an address, a pod or an identifier that only an example has."""
+_OUTPUT = Regex(
+    r"(?m)^[ \t]*(?![^\n]*(?:[#|;&=\"'$]|[ \t]-))(?:\S+(?: \S+)*[ \t]{2,}){2}\S"
+    r"|^[ \t]*[\w./-]+(?: \"[^\"\n]+\")? (?:configured|created|deleted|patched|restarted|scaled|unchanged|labell?ed)$"
+    r"|^[ \t]*(?:debug|error|fatal|info|level|msg|time|trace|ts|warn(?:ing)?)(?:=|:[ \t]|\t|[ \t]{2,})"
+)
+"""Matches a row of a table, a message such as `pod/shop created`, or a line of a log."""
 _CHAT = Regex(r"/[a-z][\w:-]*")
 _NAME = Regex(r"(?:[a-z_./~$\"{][\w./+@${}~\"-]*|\[{1,2}|R|Rscript|:)")
 _ONLY_COMMENTS = Regex(r"(?:[ \t]*(?:#[^\n]*)?\n?)*+")
 _OTHER_LANGUAGE = Regex(
-    r"\{\{|\{%|(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)[ \t]", re.MULTILINE
+    r"\{\{|\{%|(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)[ \t]|^[ \t]*\w+(?: [\w-]+)+ \{$",
+    re.MULTILINE,
 )
 _PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
 _OWN_COMMENT = Regex(r"(?im)^[ \t]*# (?!\d|(?:then|first|next|finally|step)\b)\S")
@@ -77,22 +89,23 @@ _TTY = Regex(r"-(?:it|ti|i|t)[a-z]?|--(?:tty|interactive|stdin)")
 _EDITORS = _set("vi vim nvim nano emacs pico ed visudo vipw vigr less more man top htop watch edit sudoedit")
 _SERVES_FIRST = _set("console daemon dashboard dev lab notebook proxy repl server standalone tunnel webserver worker")
 _SERVER = Regex(
-    r"(?!-)(?:\S*server(?:-start)?(?:\.\w+)?|(?:\S*/)?app\.(?:[cm]?js|py|rb|ts)|uvicorn|gunicorn|hypercorn|daphne|mongod"
+    r"(?!-)(?:\S*(?:dashboard|server(?:-start)?)(?:\.\w+)?|(?:\S*/)?app\.(?:[cm]?js|py|rb|ts)|uvicorn|gunicorn|hypercorn|daphne|mongod"
     r"|nodemon|rackup|sidekiq|streamlit|tensorboard)"
 )
 _LISTENS = Regex(r"--(?:watch|follow|serve|listen|bind|(?:[a-z]+-)?port)(?:=(?!false).*)?")
 _CALLS = Regex(r"(?:pg_|mysql|mongo|redis|kube|firewall).*|.*(?:dump|db)|psql|curl|nc|ssh|scp|helm")
 _LAUNCHERS = _set("bundle bunx hatch node npx php pipenv pnpm poetry python python3 ruby sh bash uv uvx yarn")
 _ADDS = _set("add install i remove uninstall upgrade")
+_ASKS_ABOUT = _set("-h --help -v -V --version --check --dry-run --fix --list --once --write")
 _ENDS = Regex(
     r".*(?:build|check|clean|config|gradlew|install|lint|make|mvnw|run|set-?up|sync|test)\w*|.*\.\w+"
     r"|bats|bootstrap|free|id|jest|mypy|ninja|nox|ruff|tox|tsc|uptime|whoami"
 )
 """Matches a program that ends without an argument."""
 _WAITS = Regex(
-    r"crontab (?:.* )?-e |git rebase -i |\S+ (?:\S+ ){0,2}edit "
+    r"(?:\w+erd|etcd) -|crontab (?:.* )?-e |git rebase -i |\S+ (?:\S+ ){0,2}edit "
     r"|(?:docker[ -])?compose (?:\S+ ){0,2}up (?!(?:.* )?--?d(?:etach)? )"
-    r"|(?:docker|nerdctl|podman) run (?!(?:.* )?(?:--detach(?:=true)?|-[itP]*d[itP]*) )(?!(?!.*-p )(?:.* )?--rm )"
+    r"|(?:ctr|docker|nerdctl|podman) run (?!(?:.* )?(?:--detach(?:=true)?|-[itP]*d[itP]*) )(?!(?!.*-p )(?:.* )?--rm )"
     r"|(?:tail|journalctl|kubectl|oc|docker|docker-compose|podman|stern) "
     r"(?!.*\b(?:apply|create|delete|replace|filename) )(?:.* )?(?:-[fFw]|-Lf|-fn?\d+|-nf|--(?:follow|watch)(?:=true)?) "
     r"|(?:npm|yarn|pnpm|bun|foreman|goreman|honcho) (?:.* )?(?:start|dev)[: ]"
@@ -108,13 +121,17 @@ revoke rm rmdir rollback rollout scale shred shutdown stop switchover terminate 
 unregister upgrade upload userdel usermod wipe wipefs
 """)
 _HARM_FLAG = Regex(
-    r"--(?:delete|force|prune|purge|hard|remove|restart|stop)(?:-.*)?|-(?:delete|XDELETE|XPOST|XPUT|XPATCH)|mkfs.*"
+    r"--(?:delete|force|overwrite|prune|purge|hard|remove|restart|stop|write)(?:-.*)?|-(?:delete|XDELETE|XPOST|XPUT|XPATCH)|mkfs.*"
     r"|DELETE|POST|PUT|PATCH|--(?:data|data-raw|data-binary|upload-file|form)|-exec"
 )
 _CHANGES = Regex(
-    r"(?:bump2version|bumpversion|bumpver|dropdb|goreleaser|lerna|mv|tbump|tee|twine) |(?!source )(?:.* )/etc/"
+    r"(?:adduser|bump2version|bumpversion|bumpver|dropdb|goreleaser|lerna|mv|setsebool|tbump|tee|twine|useradd) "
+    r"|ansible-playbook (?!(?:.* )?(?:--check|-C|--list-\S+|--syntax-check) )|(?!source )(?:.* )/etc/"
+    r"|aws (?:\S+ )*?(?:authorize|modify|put|register|update)-|git checkout (?:.* )?(?:--|\.) "
+    r"|(?:ceph|etcdctl|kubectl|oc) (?:\S+ ){0,3}?(?:annotate|label|put|set|taint|unset|untaint) "
+    r"|(?:rsync|scp) .*:\S* $"
     r"|(?:g?sed|perl|yq) (?:.* )?(?:-[a-zA-Z]*i\S*|--in-?place\S*) "
-    r"|(?:gh|glab) (?:\S+ )?(?:create|edit|close|reopen|review) "
+    r"|(?:gh|glab) (?:\S+ )?(?:create|edit|close|reopen|review|run(?! (?:list|view|watch|download) )) "
     r"|cp (?!(?:.* )?(?:\.|\S*(?:/|[.-](?:bak|backup|old|orig)|~|\))) $)"  # no copy into a folder, or one to keep
 )
 _SHOWS = _set("describe diff explain get help history info inspect list logs ls search show status view")
@@ -191,6 +208,8 @@ def looks_like_command(code: str) -> bool:
     """Return whether code is certainly meant for a shell, whole and readable."""
     if len(code) > LONGEST or _ONLY_COMMENTS.fullmatch(code) or _LEFT_OUT.search(code):
         return False
+    if any(row[0].split()[0] not in _PROGRAMS for row in _OUTPUT.finditer(shell_text(code))):
+        return False
     if not all(char.isprintable() or char in "\n\t" for char in code):
         return False  # an invisible character can hide a command
     plain = PLACEHOLDER.sub("X", code)
@@ -246,7 +265,7 @@ def _command(code: str, output: str, tag: str, why: str = "") -> Block:
     opens = any(map(_opens, commands))
     if _LEFT_OUT.search(code):
         return Block("sample", code, output, tag, opens=opens)
-    why = why or ("it has a path or an address of an example" if _SAMPLE.search(code) else "")
+    why = why or ("it has a path or an address of an example" if _SAMPLE.search(shell_text(code)) else "")
     if not looks_like_command(code):
         return Block("show", code, output, tag, "it doesn't look like a whole command", opens)
     if _lists_uses(code):
@@ -277,7 +296,8 @@ def _lists_uses(code: str) -> bool:
     found = _all_words(code)
     uses = {tuple(word for word in words if not word.startswith("-"))[:2] for words in found}
     is_known = found[0][0] in (_READS | _PROGRAMS) - _LAUNCHERS if found else True
-    return len(found) > 1 and len(uses) == 1 and not is_known and len(_OWN_COMMENT.findall(code)) > 1
+    goes_on = any(one != other and other[: len(one)] == one for one, other in pairwise(found))
+    return len(found) > 1 and len(uses) == 1 and not is_known and (goes_on or len(_OWN_COMMENT.findall(code)) > 1)
 
 
 def summary_of(code: str) -> str:
@@ -344,9 +364,9 @@ def _waits(command: Command) -> bool:
     line = "".join(f"{word.replace(' ', '_')} " for word in (name, *rest))
     if (name in _EDITORS and not is_piped) or _WAITS.match(line):
         return True
-    if name in _READS | _FILES or _ADDS & set(rest):
+    if name in _READS | _FILES or (_ADDS | _ASKS_ABOUT) & set(rest):
         return False
-    is_lone = len(words) == 1 and not command.inside and not is_piped and name not in _PROGRAMS
+    is_lone = name and all(word.startswith("-") for word in rest) and not command.inside and not is_piped and name not in _PROGRAMS
     if is_lone and not _ENDS.fullmatch(name):
         return True
     started = words[:4] if name in _LAUNCHERS else words[:1]
