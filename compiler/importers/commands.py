@@ -33,8 +33,10 @@ _WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")
 
 _BODY = Regex(r"<<-?[ \t]*['\"\\]?(\w+)")
 _LEFT_OUT = Regex(r"(?:^|[\s\[<(=])(?:\.{3}|…)(?:$|[\s\])>])|…|\s\[--?\w", re.MULTILINE)
-_OPEN = Regex(r"(?<!<)<\w[^<>\n]*>|(?<![$@}])\{[A-Za-z][\w -]*\}|(?<=\s)\[[^\s\]]+\](?=\s|$)"
-    r"|(?<![\w-])[A-Z]{2,}(?:-[A-Z]{2,})+(?![\w-])|://[A-Z][A-Z0-9_]+\b")
+_OPEN = Regex(
+    r"(?<!<)<\w[^<>\n]*>|(?<![$@}])\{[A-Za-z][\w -]*\}|(?<=\s)\[[^\s\]]+\](?=\s|$)"
+    r"|(?<![\w-])[A-Z]{2,}(?:-[A-Z]{2,})+(?![\w-])|://[A-Z][A-Z0-9_]+\b"
+)
 """Matches a placeholder that no input replaces, such as `{name}`, `BRANCH-NAME`, or `<org:team>` between two words."""
 _OPEN_IN_STRING = Regex(
     r"\[[A-Za-z][\w'/-]*(?: [\w'/-]+)+\]|(?<![$%{])\{(?!print|next|exit)[A-Za-z][\w.]*(?:[ -][\w.:,—–-]+)+\}"
@@ -103,7 +105,7 @@ _ENDS = Regex(
 )
 """Matches a program that ends without an argument."""
 _WAITS = Regex(
-    r"(?:\w+erd|etcd) -|crontab (?:.* )?-e |git rebase -i |\S+ (?:\S+ ){0,2}edit "
+    r"(?:\w+erd|etcd) -(?!-version |-help |[hvV] )|crontab (?:.* )?-e |git rebase -i |\S+ (?:\S+ ){0,2}edit "
     r"|(?:docker[ -])?compose (?:\S+ ){0,2}up (?!(?:.* )?--?d(?:etach)? )"
     r"|(?:ctr|docker|nerdctl|podman) run (?!(?:.* )?(?:--detach(?:=true)?|-[itP]*d[itP]*) )(?!(?!.*-p )(?:.* )?--rm )"
     r"|(?:tail|journalctl|kubectl|oc|docker|docker-compose|podman|stern) "
@@ -278,7 +280,7 @@ def _command(code: str, output: str, tag: str, why: str = "") -> Block:
     if opens:
         why = why or _OPENING
     elif any(map(_waits, commands)):
-        why = why or "it opens an editor or a server, or shows lines until you stop it"
+        why = why or "it may open an editor or a server, or show lines until you stop it"
     return Block("show" if why else "run", code, output, tag, why, opens, tuple(dict.fromkeys(_harm(code, commands))))
 
 
@@ -366,7 +368,13 @@ def _waits(command: Command) -> bool:
         return True
     if name in _READS | _FILES or (_ADDS | _ASKS_ABOUT) & set(rest):
         return False
-    is_lone = name and all(word.startswith("-") for word in rest) and not command.inside and not is_piped and name not in _PROGRAMS
+    is_lone = (
+        name
+        and all(word.startswith("-") for word in rest)
+        and not command.inside
+        and not is_piped
+        and name not in _PROGRAMS
+    )
     if is_lone and not _ENDS.fullmatch(name):
         return True
     started = words[:4] if name in _LAUNCHERS else words[:1]

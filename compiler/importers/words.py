@@ -105,14 +105,14 @@ enters_machine = _has(
 """Whether plain text asks to open a shell on another machine."""
 _EXAMPLE = Regex(
     r"(?i)\b(?:examples?|fall-?back|alternative)\b|^for (?!each|every|all\b)|\bonly\W*$"
-    r"|^run (?:only|specific|a single)\b|\b(?:a|with) (?:custom|specific)\b|^(?:custom|default)\b"
+    r"|\bin (?:another|the (?:other|source|target)) \w|^run (?:only|specific|a single)\b|\b(?:a|with) (?:custom|specific)\b|^(?:custom|default)\b"
 )
 _KIND = (
     r"(?:python|(?:java|type)script|node(?:\.?js)?|go|rust|java|ruby|npm|yarn|pnpm|bun|uv|poetry|bash|zsh|\w+-?repo)"
 )
 _KINDS = Regex(rf"{_KIND}(?:(?:,? (?:and|or)|,|/| /) ?{_KIND})*\b(?: \w+)?\W*(?:\(.*\)\W*)?", re.IGNORECASE)
 _FOR = Regex(
-    r"(?is)for (?!(?:th[ai][ts]|th[eo]se|now|it|each|every|all|both|the following)\b)[^,.:]+:"
+    r"(?is)for (?!(?:th[ai][ts]|th[eo]se|now|it|each|every|all|both|the following|more|further)\b)(?:[^,.:]+:|[^,.:]+, (?:use|run|try)\b.*:)"
     r"|(?:for|from|in|inside) an? (?![^,:]*\b(?:terminal|shell|window|tab|browser|director\w+|folder|editor)\b)"
     r"[^,.:]+(?::|,.+)|in (?:[\w-]+ ){1,2}mode[,:].*|for (?!each|every|all\b)[^.:]+, also .*|or\b.*"
 )
@@ -135,12 +135,14 @@ _CONDITION = Regex(
     r"|something like|troubleshoot\w*)\b"
     r"|\b(?:prior to|before|since|until|as of|new in|(?:older|newer|earlier|later) than)(?: [\w.-]+)? versions? v?\d"
     r"|\bto (?:\w+ )+(?:further|even more)\b|\bfor (?:example|instance)[^.,]*:$"
+    rf"|\bon {_SYSTEMS}\W*$"
 )
 is_limited = _has(
     r"\b(?:skip|ignore|omit) (?:this|the (?:above|previous|last))\b"
     r"|\b(?:this|the (?:above|previous)) (?:step|command|part)?\s?is (?:only|optional|not (?:needed|required))\b"
     r"|\bonly (?:necessary|needed|required|run (?:this|it)|do this|use this)\b"
-    r"|\b(?:should|will|must|expected to) (?:now )?fail\b|\bexpected\W+fail",
+    r"|\b(?:should|will|must|expected to) (?:now )?fail\b|\bexpected\W+fail"
+    r"|\bif (?!not\b)[\w-]+(?: [\w-]+){0,2} already exists?\b",
 )
 """Whether plain text below a command has a condition for it, or expects it to fail."""
 _IF = Regex(
@@ -165,7 +167,7 @@ _STARTS = Regex(
 )
 _SYMPTOM = Regex(
     r"(?i)→|➜|[-=]>|\b(?:(?:not|never) \w+|failed to|fails|failing|missing|cannot|can['’]t|won['’]t|is down)\b"
-    r"|\bunable to\b|^(?!.*\b(?:check|choose|detect|determine|select)\b).*(?:\bmode\b|\(`?--\w)|\brefused\b"
+    r"|^(?:corrupt\w*|expired|invalid|stale|stuck|wrong)\b|\bunable to\b|^(?!.*\b(?:check|choose|detect|determine|select)\b).*(?:\bmode\b|\(`?--\w)|\brefused\b"
     r"|^(?:step \w+: )?(?:issue|problem|scenario|case|error|erreur)\b[^:—–-]*[:—–-]"
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""
@@ -215,7 +217,7 @@ follows = _opens(
 announces_output = _fits(
     r"(?!.*\b(?:run|execute|type|enter|use|using)\b)\W*(?:(?:the|an?|your|and) )*"
     r"(?:(?:expected|sample|example|typical)\b.?(?:\w+ ){0,2})?(?:output|results?|logs?|response)"
-    r"(?: (?:is|are|of|from|for|looks?|should|will|may|might)\b.*)?\W*"
+    r"(?: (?:is|are|(?<=s )in|of|from|for|looks?|should|will|may|might)\b.*)?\W*"
     r"|(?:.*\W)?you (?:should|will|['’]ll|may|might)(?: \w+)? see\b(?!.*\b(?:run|execute|type|use|using)\b).*",
 )
 """Whether a sentence is only about the output of a command, such as `Expected output:` or `You should see`."""
@@ -315,8 +317,16 @@ def condition(text: str) -> str:
     found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
     case = next((case_of(one)[0] or _trailing(one) or one for one in found), "")
     label = _LABEL.match(text)
-    is_way = is_variant(text) or _FOR.fullmatch(text)
-    variant = text if is_way else label[1] if label and is_variant(label[1]) else ""
+    last = next(reversed(sentences(text)), text)
+    variant = (
+        text
+        if is_variant(text)
+        else last
+        if _FOR.fullmatch(last)
+        else label[1]
+        if label and is_variant(label[1])
+        else ""
+    )
     is_whole = case.count("(") == case.count(")") and (" " in case or len(case) == len(text))
     return (case if is_whole else next((one for one in found if case in one), case)) or variant
 

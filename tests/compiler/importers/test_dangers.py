@@ -39,6 +39,13 @@ def kind(code: str) -> str:
         "curl https://shop.example.com/tea",
         "cat <<EOF\n{For each tea in the shop:}\nEOF",
         "/notes add tea",
+        "git log v{old}..v{new}",
+        "git checkout -b BRANCH-NAME",
+        "curl http://PUBLIC_ADDRESS/tea",
+        "kubectl logs shop-67cff44cd6-s47n6",
+        "crictl inspecti 221177c6082a8",
+        "/home/foo/tea",
+        "python3 tea.py add a\npython3 tea.py add a --milk b",
     ],
 )
 def test_a_block_with_an_open_placeholder_or_a_sample_is_shown(code: str) -> None:
@@ -54,6 +61,14 @@ def test_a_block_with_an_open_placeholder_or_a_sample_is_shown(code: str) -> Non
         "mktemp /tmp/a.XXXXXX",
         'echo "${a} {}"',
         "a[0]=1",
+        "git rev-list @{u}..HEAD",
+        'curl -H "SHOP-KEY: a" shop',
+        "ls   a  b",
+        "git log   a  b",
+        "ls a   # look at  all  cups",
+        "ls a  # such as shop-67cff44cd6-s47n6",
+        "tea list a\ntea list a --all | wc",
+        "A=$(date)",
     ],
 )
 def test_a_block_with_marks_that_are_no_placeholder_runs(code: str) -> None:
@@ -80,6 +95,11 @@ def test_a_block_with_marks_that_are_no_placeholder_runs(code: str) -> None:
         "cd /etc/shop; shopd",
         "./shop",
         "tail -f log",
+        "python dashboard.py tea 8050",
+        "ctr run shop tea",
+        "containerd -l debug",
+        "./shop -config=shop.conf -milk",
+        "sudo shop --debug",
     ],
 )
 def test_a_server_or_a_console_is_shown(code: str) -> None:
@@ -98,10 +118,32 @@ def test_a_server_or_a_console_is_shown(code: str) -> None:
         "scripts/run-tests",
         "tox",
         "systemctl start redis-server",
+        "containerd --version",
+        "containerd config default",
+        "shop --help",
+        "black --check",
+        "ctr run -d shop tea",
     ],
 )
 def test_a_command_that_ends_runs(code: str) -> None:
     assert kind(code) == "run"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "NAME  READY   STATUS",
+        "shop-0    ClusterIP   10.0.0.1   <none>   80/TCP",
+        "pod/shop-0 created",
+        'pod "shop-0" deleted',
+        "info    shop/tea.go:12    tea is ready",
+        "level=error msg=full",
+        'resource "shop" "tea" {\n}',
+        "export TEA=...",
+    ],
+)
+def test_output_and_other_languages_with_a_shell_tag_are_samples(code: str) -> None:
+    assert kind(code) == "sample"
 
 
 @pytest.mark.parametrize(
@@ -124,6 +166,15 @@ def test_a_command_that_ends_runs(code: str) -> None:
         "kubectl delete pod a --dry-run=none",
         "kubectl rollout restart deploy/a",
         "./hack/cherrypick.sh main 12345",
+        "python3 tea.py --write",
+        "ansible-playbook shop.yml",
+        "aws ecs update-service --service shop",
+        "kubectl label node a tea=hot",
+        "ceph osd unset noup",
+        "git checkout -- tea",
+        "scp tea shop:/tea",
+        "gh workflow run shop.yml",
+        "sudo useradd anna",
     ],
 )
 def test_a_command_that_writes_over_something_or_releases_does_harm(code: str) -> None:
@@ -146,6 +197,12 @@ def test_a_command_that_writes_over_something_or_releases_does_harm(code: str) -
         "cat /etc/hosts",
         "cp a.conf teas/",
         "cp a.conf a.conf.bak",
+        "ansible-playbook shop.yml --check",
+        "kubectl config set-context tea",
+        "kubectl get pods -l set=tea",
+        "git checkout main",
+        "scp shop:/tea tea",
+        "gh run list",
     ],
 )
 def test_a_command_that_only_looks_does_no_harm(code: str) -> None:
@@ -160,6 +217,7 @@ def test_a_command_that_only_looks_does_no_harm(code: str) -> None:
         ("For one look", "For numbers of the shop:"),
         ("Fallback", "Last"),
         ("Run only tea", "All"),
+        ("in the source project", "All"),
         ("all tea", "a custom cup"),
     ],
 )
@@ -179,6 +237,8 @@ def test_a_block_with_several_uses_of_one_script_is_shown() -> None:
     "lead",
     [
         "From a checkout:",
+        "There are two kinds. For cups, use the following command:",
+        "Make tea on macOS:",
         "From a package:",
         "In a project, pass the folder:",
         "For images (large, small), also look:",
@@ -192,7 +252,9 @@ def test_a_lead_that_names_a_kind_of_place_asks_first(lead: str) -> None:
     assert "- NO: COMPLETE" in text
 
 
-@pytest.mark.parametrize("lead", ["In a new terminal, look:", "On your machine, look:", "For all cups:"])
+@pytest.mark.parametrize(
+    "lead", ["In a new terminal, look:", "On your machine, look:", "For all cups:", "For more tea, use this:"]
+)
 def test_a_lead_that_names_no_case_asks_nothing(lead: str) -> None:
     assert "- NO:" not in page(f"{block('true')}{lead}\n\n{block('ls a')}")
 
@@ -205,6 +267,7 @@ def test_a_lead_that_names_no_case_asks_nothing(lead: str) -> None:
         "Scenario 2 — Cold tea",
         'Error: "refused"',
         "Connection refused",
+        "Wrong cup configured",
     ],
 )
 def test_a_heading_of_a_mode_or_a_problem_asks_first(heading: str) -> None:
@@ -221,6 +284,7 @@ def test_a_heading_that_asks_for_a_mode_asks_nothing() -> None:
         "If the cup is full, skip this step.",
         "This step is only for large shops.",
         "Only needed if the shop is new.",
+        "Guard: If the cup already exists, take another one.",
         "This should fail.",
         "It opens a console.",
         "It launches a web server.",
@@ -273,6 +337,7 @@ def test_words_like_a_condition_ask_nothing(lead: str) -> None:
     ("lead", "title"),
     [
         ("Or:", "Does this apply: Or: run ls?"),
+        ("For cups, use the following command:", "Does this apply: For cups?"),
         ("If hot, pour the tea:", "Does this apply: If hot, pour the tea?"),
         ("Pour the tea (if it is hot):", "Does this apply: Pour the tea (if it is hot)?"),
         (f"For example, you look at the {'very ' * 20}small cup:", "Do this now: run ls?"),
@@ -347,6 +412,7 @@ def test_a_workflow_beside_tasks_asks_nothing() -> None:
         "The expected output is:",
         "The expected output:",
         "Expected logs",
+        "Expected logs in the shop:",
         "**Output:**",
         "Run it again. You should see",
         "Sample output",
