@@ -105,14 +105,16 @@ enters_machine = _has(
 """Whether plain text asks to open a shell on another machine."""
 _EXAMPLE = Regex(
     r"(?i)\b(?:examples?|fall-?back|alternative)\b|^for (?!each|every|all\b)|\bonly\W*$"
-    r"|\bin (?:another|the (?:other|source|target)) \w|^run (?:only|specific|a single)\b|\b(?:a|with) (?:custom|specific)\b|^(?:custom|default)\b"
+    r"|\bin (?:another|the (?:other|source|target)) \w"
+    r"|^run (?:only|specific|a single)\b|\b(?:a|with) (?:custom|specific)\b|^(?:custom|default)\b"
 )
 _KIND = (
     r"(?:python|(?:java|type)script|node(?:\.?js)?|go|rust|java|ruby|npm|yarn|pnpm|bun|uv|poetry|bash|zsh|\w+-?repo)"
 )
 _KINDS = Regex(rf"{_KIND}(?:(?:,? (?:and|or)|,|/| /) ?{_KIND})*\b(?: \w+)?\W*(?:\(.*\)\W*)?", re.IGNORECASE)
 _FOR = Regex(
-    r"(?is)for (?!(?:th[ai][ts]|th[eo]se|now|it|each|every|all|both|the following|more|further)\b)(?:[^,.:]+:|[^,.:]+, (?:use|run|try)\b.*:)"
+    r"(?is)for (?!(?:th[ai][ts]|th[eo]se|now|it|each|every|all|both|the following|more|further)\b)"
+    r"[^,.:]+(?:, (?:use|run|try)\b.*)?:"
     r"|(?:for|from|in|inside) an? (?![^,:]*\b(?:terminal|shell|window|tab|browser|director\w+|folder|editor)\b)"
     r"[^,.:]+(?::|,.+)|in (?:[\w-]+ ){1,2}mode[,:].*|for (?!each|every|all\b)[^.:]+, also .*|or\b.*"
 )
@@ -167,7 +169,8 @@ _STARTS = Regex(
 )
 _SYMPTOM = Regex(
     r"(?i)→|➜|[-=]>|\b(?:(?:not|never) \w+|failed to|fails|failing|missing|cannot|can['’]t|won['’]t|is down)\b"
-    r"|^(?:corrupt\w*|expired|invalid|stale|stuck|wrong)\b|\bunable to\b|^(?!.*\b(?:check|choose|detect|determine|select)\b).*(?:\bmode\b|\(`?--\w)|\brefused\b"
+    r"|^(?:corrupt\w*|expired|invalid|stale|stuck|wrong)\b|\bunable to\b"
+    r"|^(?!.*\b(?:check|choose|detect|determine|select)\b).*(?:\bmode\b|\(`?--\w)|\brefused\b"
     r"|^(?:step \w+: )?(?:issue|problem|scenario|case|error|erreur)\b[^:—–-]*[:—–-]"
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""
