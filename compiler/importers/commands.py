@@ -63,6 +63,10 @@ _OTHER_LANGUAGE = Regex(
 )
 _PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
 _OWN_COMMENT = Regex(r"(?im)^[ \t]*# (?!\d|(?:then|first|next|finally|step)\b)\S")
+_FILE = Regex(
+    r"(?!-)(?=.{1,60}$)(?:https?://[^\s=]+|\S+\.(?:conf|csv|js|json|jsonnet|md|py|rb|sh|sql|tf|toml|ts|ya?ml))"
+)
+_PREPARES = _set("cd mkdir pushd source set .")
 _HEADS = _set("[ [[ for case select set test export declare local echo")
 _SETTING = frozenset({"=", ":=", "==", "=>", "->", ":", "|"})
 _ARRAY = Regex(r"[A-Z_]+=\(")
@@ -304,10 +308,12 @@ def _lists_uses(code: str) -> bool:
 
 def summary_of(code: str) -> str:
     """Return a short instruction for a block, such as `Run git fetch` or `Set NAME`."""
-    words = next((words for words in _all_words(code) if words[0] not in _HEADS), [])
+    found = [words for words in _all_words(code) if words[0] not in _HEADS]
+    words = next((words for words in found if words[0] not in _PREPARES), found[0] if found else [])
     words = words[:1] + words[3:] if len(words) > 3 and words[1] in _TAKE else words
     names = [name for command in read_commands(code).commands for name in assigned(command.words)]
-    plain = " ".join(list(takewhile(_PLAIN_WORD.fullmatch, words))[:3])
+    plain = list(takewhile(_PLAIN_WORD.fullmatch, words))[:3]
+    plain = " ".join(plain if len(plain) > 1 else [*plain, *filter(_FILE.fullmatch, words[1:])][:2])
     return f"Run {plain}" if plain else f"Set {' and '.join(names[:2])}" if names else "Run the commands"
 
 

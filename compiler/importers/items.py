@@ -155,7 +155,7 @@ class Items:
         goes_on = not case and (self.opens_section or not above_it or words.goes_on(above_it[0]))
         self.opens_section = bool(opening) or (self.opens_section and goes_on)
         question = self.open if goes_on else -1
-        title, above = self._named(plain, block.code), self._taken()
+        title, above = self._named(above_it[:-3:-1], block.code), self._taken()
         if block.kind == "run" and (why := _why_shown(near, self.heading, block.code)):
             block = replace(block, kind="show", why=why)
         notes = (Mark("shown", block.why, line),) if block.why else ()
@@ -184,10 +184,12 @@ class Items:
         if block.output:
             self._expect("", block.output, "")
 
-    def _named(self, plain: str, code: str) -> str:
+    def _named(self, texts: Sequence[str], code: str) -> str:
         """Return the title of a command: from its text, the heading, its only comment, or the command itself."""
         comments = _COMMENT.findall(code) if code[:1] == "#" else []
-        own = [self.hint or self._title(plain, ""), markup.cut(self.heading) if not self.items else ""]
+        own = [self.hint or self._title(texts[0] if texts else "", "")]
+        own += [self._title(one, "") for one in texts[1:] if words.is_vague(texts[0]) and not words.condition(one)]
+        own += [markup.cut(self.heading) if not self.items else ""]
         own += [self._title(comments[0], "")] if len(comments) == 1 else []
         self.hint = ""
         return next((one for one in own if one and not words.is_vague(one)), summary_of(code))

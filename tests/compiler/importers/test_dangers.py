@@ -352,6 +352,8 @@ def test_a_question_has_a_subject(lead: str, title: str) -> None:
     [
         ("Run this command in your terminal:", "Run ls a"),
         ("Run:", "Run ls a"),
+        ("Fill the cup.\n\nRun:", "Fill the cup"),
+        ("If it is hot, fill the cup.\n\nRun:", "Run ls a"),
         ("To do so, run:", "Run ls a"),
         ("Create a cup by running the following command:", "Create a cup"),
         ("Use the following command to find a cup:", "Find a cup"),
@@ -375,15 +377,27 @@ def test_a_comment_that_opens_a_block_is_its_title() -> None:
         ("A=1 make tea", "Run make tea"),
         ("export A=1 B=2", "Set A and B"),
         ("[ -f a ]", "Run the commands"),
+        ("cd shop\ngit fetch", "Run git fetch"),
+        ("cd shop", "Run cd shop"),
+        ("curl -s 'https://shop/tea'", "Run curl https://shop/tea"),
+        ("curl -s https://<shop>/tea", "Run curl"),
+        ("jsonnet -m cups.jsonnet", "Run jsonnet cups.jsonnet"),
     ],
 )
 def test_the_summary_of_a_block_names_its_first_program(code: str, words: str) -> None:
     assert summary_of(code) == words
 
 
-def test_a_long_text_is_cut_before_an_open_bracket() -> None:
-    assert cut(f"{'tea ' * 10}(with {'milk ' * 20})") == f"{'tea ' * 10}".strip() + "…"
-    assert cut("tea (a) " * 20).endswith("tea (a) tea (a)…")
+@pytest.mark.parametrize("rest", ["(with milk", "— with milk", "by adding milk", ", which has milk", "so that", ". It"])
+def test_a_long_text_is_cut_before_what_explains_it(rest: str) -> None:
+    assert (
+        cut(f"{'tea ' * 9}tea {rest} {'milk ' * 20}".replace(" ,", ",").replace(" .", ".")) == f"{'tea ' * 10}".strip()
+    )
+
+
+def test_a_long_text_is_cut_before_an_open_bracket_or_a_word() -> None:
+    assert cut(f"{'tea ' * 10}[with {'milk ' * 20}]") == f"{'tea ' * 10}".strip() + "…"
+    assert cut("Go by using tea " + "milk " * 20).endswith(" milk…")
 
 
 @pytest.mark.parametrize(
