@@ -312,8 +312,8 @@ def summary_of(code: str) -> str:
     words = next((words for words in found if words[0] not in _PREPARES), found[0] if found else [])
     words = words[:1] + words[3:] if len(words) > 3 and words[1] in _TAKE else words
     names = [name for command in read_commands(code).commands for name in assigned(command.words)]
-    plain = list(takewhile(_PLAIN_WORD.fullmatch, words))[:3]
-    plain = " ".join(plain if len(plain) > 1 else [*plain, *filter(_FILE.fullmatch, words[1:])][:2])
+    named = list(takewhile(_PLAIN_WORD.fullmatch, words))[:3]
+    plain = " ".join(named if len(named) > 1 else [*named, *filter(_FILE.fullmatch, words[1:])][:2])
     return f"Run {plain}" if plain else f"Set {' and '.join(names[:2])}" if names else "Run the commands"
 
 
