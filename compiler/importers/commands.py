@@ -416,7 +416,7 @@ def _does_harm(name: str, rest: Sequence[str]) -> bool:
     if _CHANGES.match(line) or _HARM & set(_PARTS.findall(name)):
         return True
     for word in plain:
-        parts = [] if word == "rollout" and _SHOWS & set(plain) else _PARTS.findall(word)
+        parts = [] if word in {"release", "rollout"} and _SHOWS & set(plain) else _PARTS.findall(word)
         if _HARM & set(parts if len(parts) < 3 or " " in word else parts[:1]):
             return True
         if word in _SHOWS and name not in _FILES:

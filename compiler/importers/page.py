@@ -14,7 +14,7 @@ from compiler.importers.draft import Draft, Item, Mark, Prose, one_line, print_d
 from compiler.importers.items import UNSURE, Items, Machine, guard, joined, machine_question
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
-from compiler.importers.report import Refusal, Report, losses_of, report_of
+from compiler.importers.report import Refusal, Report, losses_of, report_of, texts_of
 from compiler.importers.sections import are_samples, are_unordered, asks, every, has_instructions, has_order, in_order
 from compiler.importers.values import Values, find_values
 from compiler.text.regex import Regex
@@ -74,7 +74,8 @@ def import_page(source: Source, origin: str, options: Options) -> Imported | Ref
     draft = replace(draft, title=draft.title or _stem(source), origin=origin, sha256=source.sha256)
     printed = print_draft(draft)
     losses = tuple(losses_of(page, values.names, printed.text))
-    return Imported(printed.text, report_of(source.path, draft, printed, losses), draft.name)
+    texts = tuple(texts_of(page, draft, printed))
+    return Imported(printed.text, report_of(source.path, draft, printed, losses, texts), draft.name)
 
 
 def _stem(source: Source) -> str:
@@ -90,7 +91,6 @@ class _Builder:
         self.text: list[str] = []
         self.instructions = 0
         self.has_items = False
-        self.notes: list[Mark] = []
         self.ordered: set[int] = set()  # the lines of headings that have a place in an order
         self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
         self.unordered: set[int] = set()  # and of those in tasks side by side
@@ -184,8 +184,6 @@ class _Builder:
 
     def _section(self, section: Section, *, in_rollback: bool) -> list[Part]:
         if self._is_text(section):
-            if any(piece.has_code or piece.info == "1" for one in every(section) for piece in one.pieces):
-                self.notes.append(Mark("text", f"the section is only text: {section.title}", section.line))
             return [_prose(one) for one in every(section)]
         shell = self.machine.shell
         is_rollback = words.is_rollback(section.title) and not in_rollback
@@ -319,7 +317,6 @@ def _draft(page: Page, builder: _Builder, parts: Sequence[Part], values: Values)
         in_text("\n\n".join(builder.text), values.names),
         values.inputs,
         values.outputs,
-        notes=tuple(builder.notes),
     )
 
 
@@ -354,9 +351,7 @@ def _final(step: Step, items: Sequence[Item], values: Values, named: frozenset[s
         item = items[0]
         lead = "" if item.title in (title, step.title) or _has(item.text, item.title) else f"{item.title}."
         whole = "\n\n".join(filter(None, [text, lead, item.text]))
-        return _asking(
-            replace(item, title=title, text=whole, name=step.name, marks=(*marks, *item.marks), line=step.line)
-        )
+        return _asking(replace(item, title=title, text=whole, name=step.name, marks=(*marks, *item.marks)))
     return Item(title, text, name=step.name, marks=marks, line=step.line, items=tuple(map(_asking, items)))
 
 
