@@ -184,11 +184,11 @@ class Items:
         if block.output:
             self._expect("", block.output, "")
 
-    def _named(self, texts: Sequence[str], code: str) -> str:
+    def _named(self, above: Sequence[str], code: str) -> str:
         """Return the title of a command: from its text, the heading, its only comment, or the command itself."""
         comments = _COMMENT.findall(code) if code[:1] == "#" else []
-        own = [self.hint or self._title(texts[0] if texts else "", "")]
-        own += [self._title(one, "") for one in texts[1:] if words.is_vague(texts[0]) and not words.condition(one)]
+        own = [self.hint or self._title(above[0] if above else "", "")]
+        own += [self._title(one, "") for one in above[1:] if words.is_vague(above[0]) and not words.condition(one)]
         own += [markup.cut(self.heading) if not self.items else ""]
         own += [self._title(comments[0], "")] if len(comments) == 1 else []
         self.hint = ""

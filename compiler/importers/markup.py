@@ -25,7 +25,7 @@ _CLAUSE = Regex(
     r" [—–-] | \(|(?<=\w)[.:;] "
     r"|,? (?:and then|because|by(?= \w+ing\b)|in order to|so that|using|via|whereas|which|while) "
 )
-"""Matches what only explains the words before it."""
+"""Matches words that only explain those before them."""
 
 _LANGUAGE = Regex(r"[^\w+#-]+")
 

@@ -66,11 +66,11 @@ class LostCodeError(Exception):
 
 
 def report_of(
-    source: str, draft: Draft, printed: Printed, losses: tuple[Entry, ...], texts: tuple[Entry, ...] = ()
+    source: str, draft: Draft, printed: Printed, losses: tuple[Entry, ...], became_text: tuple[Entry, ...] = ()
 ) -> Report:
-    """Return the report of a printed draft; `texts` are the guesses of `texts_of`."""
+    """Return the report of a printed draft; `became_text` has the guesses of `only_text`."""
     items = [item for _, item in labeled(draft) if not item.items]
-    guesses = [*texts, *(Entry(mark.kind, mark.words, mark.line) for mark in draft.marks)]
+    guesses = [*became_text, *(Entry(mark.kind, mark.words, mark.line) for mark in draft.marks)]
     for label, item in labeled(draft):
         line = printed.lines[label]
         guesses += [Entry(one.kind, one.words, one.line, line + 2 + at) for at, one in enumerate(item.marks)]
@@ -89,11 +89,11 @@ def report_of(
     )
 
 
-# --- Texts ------------------------------------------------------------------------------------------------------------
+# --- Parts that are only text -----------------------------------------------------------------------------------------
 
 
-def texts_of(page: Page, draft: Draft, printed: Printed) -> Iterator[Entry]:
-    """Yield what may be steps, but is only text in a draft: sections, blocks, and items of lists, by their heading."""
+def only_text(page: Page, draft: Draft, printed: Printed) -> Iterator[Entry]:
+    """Yield parts that may be steps, but are only text in a draft: sections, blocks, and items of lists, by heading."""
     items = [(item.line, label) for label, item in labeled(draft)]
     steps, blocks = {line for line, _ in items}, {item.line for _, item in labeled(draft) if item.code}
     inside: set[int] = set()

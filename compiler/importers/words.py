@@ -320,8 +320,8 @@ def condition(text: str) -> str:
     found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
     case = next((case_of(one)[0] or _trailing(one) or one for one in found), "")
     label = _LABEL.match(text)
-    ways = [one for one in (text, label[1] if label else "") if is_variant(one)]
-    variant = next(iter(ways + [one for one in sentences(text)[-1:] if _FOR.fullmatch(one)]), "")
+    named = [one for one in (text, label[1] if label else "") if is_variant(one)]
+    variant = next(iter(named + [one for one in sentences(text)[-1:] if _FOR.fullmatch(one)]), "")
     is_whole = case.count("(") == case.count(")") and (" " in case or len(case) == len(text))
     return (case if is_whole else next((one for one in found if case in one), case)) or variant
 
