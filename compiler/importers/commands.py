@@ -33,11 +33,8 @@ _WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")
 
 _BODY = Regex(r"<<-?[ \t]*['\"\\]?(\w+)")
 _LEFT_OUT = Regex(r"(?:^|[\s\[<(=])(?:\.{3}|…)(?:$|[\s\])>])|…|\s\[--?\w", re.MULTILINE)
-_OPEN = Regex(
-    r"(?<!<)<\w[^<>\n]*>|(?<![$@}])\{[A-Za-z][\w -]*\}|(?<=\s)\[[^\s\]]+\](?=\s|$)"
-    r"|(?<![\w-])[A-Z]{2,}(?:-[A-Z]{2,})+(?![\w-])|://[A-Z][A-Z0-9_]+\b"
-)
-"""Matches a placeholder that no input replaces, such as `{name}`, `BRANCH-NAME`, or `<org:team>` between two words."""
+_OPEN = Regex(r"(?<!<)<\w[^<>\n]*>|(?<![$@}])\{[A-Za-z][\w -]*\}|(?<=\s)\[[^\s\]]+\](?=\s|$)|://[A-Z][A-Z0-9_]+\b")
+"""Matches a placeholder that no input replaces, such as `{name}`, `[name]`, or `<org:team>` between two words."""
 _OPEN_IN_STRING = Regex(
     r"\[[A-Za-z][\w'/-]*(?: [\w'/-]+)+\]|(?<![$%{])\{(?!print|next|exit)[A-Za-z][\w.]*(?:[ -][\w.:,—–-]+)+\}"
     r"|(?<=[/\"=])\{[A-Za-z]\w*\}(?=[/\"?&\s]|$)|\b(?i:your)(?:[-.]\w|_(?-i:[a-z]))|\b[Yy]our[A-Z]"
@@ -114,7 +111,9 @@ _WAITS = Regex(
     r"|(?:ctr|docker|nerdctl|podman) run (?!(?:.* )?(?:--detach(?:=true)?|-[itP]*d[itP]*) )(?!(?!.*-p )(?:.* )?--rm )"
     r"|(?:tail|journalctl|kubectl|oc|docker|docker-compose|podman|stern) "
     r"(?!.*\b(?:apply|create|delete|replace|filename) )(?:.* )?(?:-[fFw]|-Lf|-fn?\d+|-nf|--(?:follow|watch)(?:=true)?) "
-    r"|(?:npm|yarn|pnpm|bun|foreman|goreman|honcho) (?:.* )?(?:start|dev)[: ]"
+    r"|(?:npm|yarn|pnpm|bun|foreman|goreman|honcho) (?:.* )?(?:start|dev)[: ]|yes |stern "
+    r"|(?:docker|podman) (?:events |stats (?!(?:.* )?--no-stream ))|(?:ping|tcpdump) (?!(?:.* )?-c)"
+    r"|redis-cli (?:.* )?monitor |(?:iostat|vmstat) (?:.* )?\d+ $|(?:consul|nomad|vault) (?:agent|server) "
     r"|(?:.*[ :])?(?:serve|watch|live|port-forward|runserver|http\.server|livereload|bootRun|storybook) "
 )
 
@@ -131,7 +130,9 @@ _HARM_FLAG = Regex(
     r"|DELETE|POST|PUT|PATCH|--(?:data|data-raw|data-binary|upload-file|form)|-exec"
 )
 _CHANGES = Regex(
-    r"(?:adduser|bump2version|bumpversion|bumpver|dropdb|goreleaser|lerna|mv|setsebool|tbump|tee|twine|useradd) "
+    r"(?:adduser|bump2version|bumpversion|bumpver|dropdb|goreleaser|groupadd|lerna|mv|semanage|semodule|setcap|setsebool"
+    r"|tbump|tee|twine|useradd) "
+    r"|(?:fly|flyctl|gh|heroku|railway|vercel) (?:config|env|secrets?|variables?)[: ](?!get |l)."
     r"|ansible-playbook (?!(?:.* )?(?:--check|-C|--list-\S+|--syntax-check) )|(?!source )(?:.* )/etc/"
     r"|aws (?:\S+ )*?(?:authorize|modify|put|register|update)-|git checkout (?:.* )?(?:--|\.) "
     r"|(?:ceph|etcdctl|kubectl|oc) (?:\S+ ){0,3}?(?:annotate|label|put|set|taint|unset|untaint) "
@@ -370,7 +371,8 @@ def _waits(command: Command) -> bool:
     name = words[0].rpartition("/")[2] if words else ""
     rest, is_piped = words[1:], command.before.startswith("|")
     line = "".join(f"{word.replace(' ', '_')} " for word in (name, *rest))
-    if (name in _EDITORS and not is_piped) or _WAITS.match(line):
+    is_endless = command.inside[-1:] == ("while",) and name in {":", "true"}
+    if is_endless or (name in _EDITORS and not is_piped) or _WAITS.match(line):
         return True
     if name in _READS | _FILES or (_ADDS | _ASKS_ABOUT) & set(rest):
         return False

@@ -40,7 +40,6 @@ def kind(code: str) -> str:
         "cat <<EOF\n{For each tea in the shop:}\nEOF",
         "/notes add tea",
         "git log v{old}..v{new}",
-        "git checkout -b BRANCH-NAME",
         "curl http://PUBLIC_ADDRESS/tea",
         "kubectl logs shop-67cff44cd6-s47n6",
         "crictl inspecti 221177c6082a8",
@@ -100,6 +99,12 @@ def test_a_block_with_marks_that_are_no_placeholder_runs(code: str) -> None:
         "containerd -l debug",
         "./shop -config=shop.conf -milk",
         "sudo shop --debug",
+        "while true; do ls; sleep 1; done",
+        "ping shop",
+        "docker stats",
+        "vmstat 1",
+        "stern shop",
+        "vault server -dev",
     ],
 )
 def test_a_server_or_a_console_is_shown(code: str) -> None:
@@ -123,6 +128,9 @@ def test_a_server_or_a_console_is_shown(code: str) -> None:
         "shop --help",
         "black --check",
         "ctr run -d shop tea",
+        "ping -c 3 shop",
+        "docker stats --no-stream",
+        "while read -r tea; do ls $tea; done",
     ],
 )
 def test_a_command_that_ends_runs(code: str) -> None:
@@ -175,6 +183,9 @@ def test_output_and_other_languages_with_a_shell_tag_are_samples(code: str) -> N
         "scp tea shop:/tea",
         "gh workflow run shop.yml",
         "sudo useradd anna",
+        "heroku config:set TEA=hot",
+        'railway variables --set "TEA=hot"',
+        "gh secret set TEA",
     ],
 )
 def test_a_command_that_writes_over_something_or_releases_does_harm(code: str) -> None:
@@ -203,6 +214,8 @@ def test_a_command_that_writes_over_something_or_releases_does_harm(code: str) -
         "git checkout main",
         "scp shop:/tea tea",
         "gh run list",
+        "gh secret list",
+        "heroku config",
     ],
 )
 def test_a_command_that_only_looks_does_no_harm(code: str) -> None:
@@ -529,3 +542,8 @@ def test_a_fence_below_a_tab_is_no_output() -> None:
     made = page(f'{block("make cups")}=== "Output"\n\n    ``` bash\n    ls\n    ```\n\n{block("df -h")}')
     assert "Expected output" not in made
     assert "> ``` bash\n" in made
+
+
+def test_a_name_in_capitals_with_hyphens_is_a_placeholder() -> None:
+    made = draft(RUN + block("git checkout -b BRANCH-NAME") + block('curl -H "SHOP-KEY: a" shop'))
+    assert made.run == ['git checkout -b "$BRANCH_NAME"', 'curl -H "SHOP-KEY: a" shop']
