@@ -105,22 +105,25 @@ def only_text(page: Page, draft: Draft, printed: Printed) -> Iterator[Entry]:
                 yield Entry("text", message, section.line, printed.sections[section.line])
             inside |= {one.line for one in below}
             continue
-        quoted = [one.line for one in _blocks(section) if one.line not in blocks]
+        found: dict[str, list[int]] = {"command": [], "code block": [], "list item": []}
+        for name, line in _blocks(section):
+            found[name] += [line] * (line not in blocks)
         lists = [one for piece in section.pieces for one in piece.pieces if piece.kind == "list" and _asks(one)]
-        merged = [one.line for one in lists if not steps & {*range(one.line, one.end + 1)}]
-        for kind, what, lines in (("quoted", "code block", quoted), ("merged", "list item", merged)):
-            if lines:
-                step = max(((line, label) for line, label in items if line <= lines[0]), default=(0, ""))[1]
-                message = f"a {what} is only in the text of the step"
-                if len(lines) > 1:
-                    message = f"{len(lines)} {what}s are only in the text of steps, lines {lines[0]} to {lines[-1]}"
-                yield Entry(kind, message, lines[0], printed.lines.get(step, 0))
+        found["list item"] += [one.line for one in lists if not steps & {*range(one.line, one.end + 1)}]
+        for name, lines in ((name, lines) for name, lines in found.items() if lines):
+            step = max(((line, label) for line, label in items if line <= lines[0]), default=(0, ""))[1]
+            message = f"a {name} is only in the text of the step"
+            if len(lines) > 1:
+                message = f"{len(lines)} {name}s are only in the text of steps, lines {lines[0]} to {lines[-1]}"
+            yield Entry("merged" if name == "list item" else "quoted", message, lines[0], printed.lines.get(step, 0))
 
 
-def _blocks(section: Section) -> list[Piece]:
-    """Return the blocks of a section that aren't output."""
-    found = [one for piece in section.pieces for one in piece.all() if one.kind == "code"]
-    return [one for one in found if read_block(one.info, one.text).kind != "output"]
+def _blocks(section: Section) -> Iterator[tuple[str, int]]:
+    """Yield the line of each block of a section that is no output and no note of MyST, with what it is."""
+    for one in (one for piece in section.pieces for one in piece.all() if one.kind == "code"):
+        kind = read_block(one.info, one.text).kind
+        if kind != "output" and not re.match(r"\{[^.]", one.info):
+            yield "command" if kind in {"run", "show"} else "code block", one.line
 
 
 def _asks(item: Piece) -> bool:
@@ -129,7 +132,7 @@ def _asks(item: Piece) -> bool:
 
 def _may_have_steps(section: Section) -> bool:
     is_ordered = any(piece.info == "1" for piece in section.pieces)
-    return is_ordered or bool(_blocks(section)) or (asks(section) and not words.is_reference(section.title))
+    return is_ordered or any(_blocks(section)) or (asks(section) and not words.is_reference(section.title))
 
 
 # --- Losses -----------------------------------------------------------------------------------------------------------

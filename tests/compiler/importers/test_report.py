@@ -72,10 +72,12 @@ def test_blocks_and_items_that_are_only_text_of_a_step_are_guesses_with_the_line
     page = (
         f"# Page\n\n## Tea\n\n{block('make tea')}Look:\n\n- Open the lid.\n- The cup is hot.\n- Close the lid.\n\n"
         f"The cup:\n\n```yaml\ncup: 1\n```\n\nThen look:\n\n{block('ls')}"
+        f"You should see:\n\n{block('ls cup')}```{{note}}\nTea is hot.\n```\n"
     )
     assert guesses(page) == [
         ("merged", "2 list items are only in the text of steps, lines 11 to 13", 11, "### 1.1 Tea"),
         ("quoted", "a code block is only in the text of the step", 17, "### 1.1 Tea"),
+        ("quoted", "a command is only in the text of the step", 29, "### 1.2 Look"),
     ]
 
 
