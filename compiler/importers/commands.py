@@ -32,8 +32,10 @@ _WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")
 """Both match the prompt of another machine, user or program; the second one needs a known command behind it."""
 
 _BODY = Regex(r"<<-?[ \t]*['\"\\]?(\w+)")
-_LEFT_OUT = Regex(r"(?:^|[\s\[<(=])(?:\.{3}|…)(?:$|[\s\])>])|…|\s\[--?\w", re.MULTILINE)
-_OPEN = Regex(r"(?<!<)<\w[^<>\n]*>|(?<![$@}])\{[A-Za-z][\w -]*\}|(?<=\s)\[[^\s\]]+\](?=\s|$)|://[A-Z][A-Z0-9_]+\b")
+_LEFT_OUT = Regex(r"(?:^|[\s\[<(])(?:\.{3}|…)(?:$|[\s\])>])|…|\s\[--?\w", re.MULTILINE)
+_OPEN = Regex(
+    r"(?<!<)<\w[^<>\n]*>|(?<![$@}])\{[A-Za-z][\w -]*\}|(?<=\s)\[[^\s\]]+\](?=\s|$)|://[A-Z][A-Z0-9_]+\b|=\.{3}(?=\s|$)"
+)
 """Matches a placeholder that no input replaces, such as `{name}`, `[name]`, or `<org:team>` between two words."""
 _OPEN_IN_STRING = Regex(
     r"\[[A-Za-z][\w'/-]*(?: [\w'/-]+)+\]|(?<![$%{])\{(?!print|next|exit)[A-Za-z][\w.]*(?:[ -][\w.:,—–-]+)+\}"

@@ -308,8 +308,8 @@ def imperative(sentence: str, *, purposes: bool = True) -> str:
 def instruction(text: str) -> str:
     """Return the first instruction of plain text, or ""."""
     clauses = (clause for one in sentences(text) for clause in (one, *_CLAUSE.split(one)[1:]))
-    found = next((found for one in clauses if (found := imperative(case_of(one)[1]))), "")
-    found = found.partition(" (")[0]
+    found = next((found for one in clauses if (found := imperative(case_of(one)[1]))), "").partition(" (")[0]
+    found = found if ")" not in found or "(" in found else ""  # a clause inside brackets
     shorter = _TAIL.sub("", found)
     return shorter if " " in shorter else found
 

@@ -40,6 +40,7 @@ def kind(code: str) -> str:
         "cat <<EOF\n{For each tea in the shop:}\nEOF",
         "/notes add tea",
         "git log v{old}..v{new}",
+        "export TEA=...\nls $TEA",
         "curl http://PUBLIC_ADDRESS/tea",
         "kubectl logs shop-67cff44cd6-s47n6",
         "crictl inspecti 221177c6082a8",
@@ -147,7 +148,6 @@ def test_a_command_that_ends_runs(code: str) -> None:
         "info    shop/tea.go:12    tea is ready",
         "level=error msg=full",
         'resource "shop" "tea" {\n}',
-        "export TEA=...",
     ],
 )
 def test_output_and_other_languages_with_a_shell_tag_are_samples(code: str) -> None:
@@ -365,6 +365,7 @@ def test_a_question_has_a_subject(lead: str, title: str) -> None:
     [
         ("Run this command in your terminal:", "Run ls a"),
         ("Run:", "Run ls a"),
+        ("The cup (large; fill it):", "Run ls a"),
         ("Fill the cup.\n\nRun:", "Fill the cup"),
         ("If it is hot, fill the cup.\n\nRun:", "Run ls a"),
         ("To do so, run:", "Run ls a"),
