@@ -14,7 +14,7 @@ from compiler.importers.draft import Draft, Item, Mark, Prose, one_line, print_d
 from compiler.importers.items import UNSURE, Items, Machine, guard, joined, machine_question
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
-from compiler.importers.report import Refusal, Report, losses_of, only_text, report_of
+from compiler.importers.report import Refusal, Report, losses_of, report_of
 from compiler.importers.sections import are_samples, are_unordered, asks, every, has_instructions, has_order, in_order
 from compiler.importers.values import Values, find_values
 from compiler.text.regex import Regex
@@ -74,8 +74,7 @@ def import_page(source: Source, origin: str, options: Options) -> Imported | Ref
     draft = replace(draft, title=draft.title or _stem(source), origin=origin, sha256=source.sha256)
     printed = print_draft(draft)
     losses = tuple(losses_of(page, values.names, printed.text))
-    became_text = tuple(only_text(page, draft, printed))
-    return Imported(printed.text, report_of(source.path, draft, printed, losses, became_text), draft.name)
+    return Imported(printed.text, report_of(source.path, draft, printed, losses, page), draft.name)
 
 
 def _stem(source: Source) -> str:

@@ -66,11 +66,12 @@ class LostCodeError(Exception):
 
 
 def report_of(
-    source: str, draft: Draft, printed: Printed, losses: tuple[Entry, ...], became_text: tuple[Entry, ...] = ()
+    source: str, draft: Draft, printed: Printed, losses: tuple[Entry, ...], page: Page | None = None
 ) -> Report:
-    """Return the report of a printed draft; `became_text` has the guesses of `only_text`."""
+    """Return the report of a printed draft, with the parts of a page that are only text."""
     items = [item for _, item in labeled(draft) if not item.items]
-    guesses = [*became_text, *(Entry(mark.kind, mark.words, mark.line) for mark in draft.marks)]
+    guesses = [*_only_text(page, draft, printed)] if page else []
+    guesses += [Entry(mark.kind, mark.words, mark.line) for mark in draft.marks]
     for label, item in labeled(draft):
         line = printed.lines[label]
         guesses += [Entry(one.kind, one.words, one.line, line + 2 + at) for at, one in enumerate(item.marks)]
@@ -92,7 +93,7 @@ def report_of(
 # --- Parts that are only text -----------------------------------------------------------------------------------------
 
 
-def only_text(page: Page, draft: Draft, printed: Printed) -> Iterator[Entry]:
+def _only_text(page: Page, draft: Draft, printed: Printed) -> Iterator[Entry]:
     """Yield parts that may be steps, but are only text in a draft: sections, blocks, and items of lists, by heading."""
     items = [(item.line, label) for label, item in labeled(draft)]
     steps, blocks = {line for line, _ in items}, {item.line for _, item in labeled(draft) if item.code}

@@ -169,8 +169,7 @@ _STARTS = Regex(
 )
 _SYMPTOM = Regex(
     r"(?i)→|➜|[-=]>|\b(?:(?:not|never) \w+|failed to|fails|failing|missing|cannot|can['’]t|won['’]t|is down)\b"
-    r"|^(?:corrupt\w*|expired|invalid|stale|stuck|wrong)\b|\bunable to\b"
-    r"|^(?!.*\b(?:check|choose|detect|determine|select)\b).*(?:\bmode\b|\(`?--\w)|\brefused\b"
+    r"|\bunable to\b|^(?!.*\b(?:check|choose|detect|determine|select)\b).*(?:\bmode\b|\(`?--\w)|\brefused\b"
     r"|^(?:step \w+: )?(?:issue|problem|scenario|case|error|erreur)\b[^:—–-]*[:—–-]"
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""

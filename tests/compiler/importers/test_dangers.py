@@ -280,7 +280,6 @@ def test_a_lead_that_names_no_case_asks_nothing(lead: str) -> None:
         "Scenario 2 — Cold tea",
         'Error: "refused"',
         "Connection refused",
-        "Wrong cup configured",
     ],
 )
 def test_a_heading_of_a_mode_or_a_problem_asks_first(heading: str) -> None:
