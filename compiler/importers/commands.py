@@ -55,7 +55,6 @@ _OUTPUT = Regex(
 """Matches a row of a table, a message such as `pod/shop created`, or a line of a log."""
 _CHAT = Regex(r"/[a-z][\w:-]*")
 _NAME = Regex(r"(?:[a-z_./~$\"{][\w./+@${}~\"-]*|\[{1,2}|R|Rscript|:)")
-_ONLY_COMMENTS = Regex(r"(?:[ \t]*(?:#[^\n]*)?\n?)*+")
 _OTHER_LANGUAGE = Regex(
     r"\{\{|\{%|(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)[ \t]|^[ \t]*\w+(?: [\w-]+)+ \{$",
     re.MULTILINE,
@@ -215,7 +214,7 @@ def tag_of(info: str) -> str:
 
 def looks_like_command(code: str) -> bool:
     """Return whether code is certainly meant for a shell, whole and readable."""
-    if len(code) > LONGEST or _ONLY_COMMENTS.fullmatch(code) or _LEFT_OUT.search(code):
+    if len(code) > LONGEST or _LEFT_OUT.search(code):
         return False
     if any(row[0].split()[0] not in _PROGRAMS for row in _OUTPUT.finditer(shell_text(code))):
         return False

@@ -31,7 +31,6 @@ _LABEL = Regex(r"\*\*(?P<label>[^*\n]*\w[^*\n]*)\*\*")
 _MARKUP = Regex(r"[`\[\]]|\]\([^)]*\)")
 _LIST = Regex(r"\s*(?:[-*+]|\d+[.)])\s")
 _REACHES = Regex(r"\b(?:kubectl|oc|podman|nerdctl|docker(?:[ -]compose)?)\b[^\n]{0,200} exec ")
-_LEAVES = Regex(r"\s*(?:exit|logout)\s*")
 
 AFTER = "After the command:"
 EXPECTED = "Expected output:"
@@ -128,8 +127,6 @@ class Items:
         is_there = any(map(words.names_machine, above)) or words.enters_machine(last)
         if block.opens or (self.reached and not shell and is_there):
             self.machine.shell = line if block.opens else self.reached
-        elif shell and _LEAVES.fullmatch(block.code):
-            self.machine.shell = 0
         opened = shell or self.machine.shell
         why = f"the command in line {opened} opened a shell or a container"
         return replace(block, kind="show", why=why) if opened and block.kind == "run" else block

@@ -11,7 +11,7 @@ from msgspec import Struct
 from compiler.importers import words
 from compiler.importers.commands import read_block
 from compiler.importers.draft import Draft, Printed, labeled
-from compiler.importers.markdown import Page, Piece, Section, read_page, words_of
+from compiler.importers.markdown import Page, Section, read_page, words_of
 from compiler.importers.sections import asks, every
 from compiler.text.regex import Regex
 from compiler.text.source import Source
@@ -109,8 +109,10 @@ def _only_text(page: Page, draft: Draft, printed: Printed) -> Iterator[Entry]:
         found: dict[str, list[int]] = {"command": [], "code block": [], "list item": []}
         for name, line in _blocks(section):
             found[name] += [line] * (line not in blocks)
-        lists = [one for piece in section.pieces for one in piece.pieces if piece.kind == "list" and _asks(one)]
-        found["list item"] += [one.line for one in lists if not steps & {*range(one.line, one.end + 1)}]
+        for item in (one for piece in section.pieces for one in piece.pieces if not words.is_fact(one.plain)):
+            is_kept = steps & {*range(item.line, item.end + 1)}
+            first = (words.sentences(item.plain) or [""])[0]
+            found["list item"] += [item.line] * bool(not is_kept and words.instruction(first))
         for name, lines in ((name, lines) for name, lines in found.items() if lines):
             step = max(((line, label) for line, label in items if line <= lines[0]), default=(0, ""))[1]
             message = f"a {name} is only in the text of the step"
@@ -125,10 +127,6 @@ def _blocks(section: Section) -> Iterator[tuple[str, int]]:
         kind = read_block(one.info, one.text).kind
         if kind != "output" and not re.match(r"\{[^.]", one.info):
             yield "command" if kind in {"run", "show"} else "code block", one.line
-
-
-def _asks(item: Piece) -> bool:
-    return bool(words.instruction((words.sentences(item.plain) or [""])[0])) and not words.is_fact(item.plain)
 
 
 def _may_have_steps(section: Section) -> bool:
