@@ -40,7 +40,7 @@ _OPEN = Regex(
 _OPEN_IN_STRING = Regex(
     r"\[[A-Za-z][\w'/-]*(?: [\w'/-]+)+\]|(?<![$%{])\{(?!print|next|exit)[A-Za-z][\w.]*(?:[ -][\w.:,—–-]+)+\}"
     r"|(?<=[/\"=])\{[A-Za-z]\w*\}(?=[/\"?&\s]|$)|\b(?i:your)(?:[-.]\w|_(?-i:[a-z]))|\b[Yy]our[A-Z]"
-    r"|(?<![./-])\b(?:x{3,}|X{3,})\b|\.{3}\]|(?<=\w)/\.{3}[\"']|\*{4}"
+    r"|\bv?X\.?Y\.?Z\b|(?<![./-])\b(?:x{3,}|X{3,})\b|\.{3}\]|(?<=\w)/\.{3}[\"']|\*{4}"
 )
 _SAMPLE = Regex(
     r"path[-/_]to[-/_]|\bexample\.(?:com|org|net)\b|(?<![\w.-])foo(?:bar)?(?![\w.-])"
@@ -143,6 +143,7 @@ _CHANGES = Regex(
     r"|cp (?!(?:.* )?(?:\.|\S*(?:/|[.-](?:bak|backup|old|orig)|~|\))) $)"  # no copy into a folder, or one to keep
 )
 _SHOWS = _set("describe diff explain get help history info inspect list logs ls search show status view")
+_LOOKS = _SHOWS | {"audit", "check", "preflight", "test", "verify"}  # in the name of a script
 _DRY = Regex(r"--dry-?run(?:=(?!none).*)?")
 _WRITES = Regex(r"(?<![<>&\d=-])1?>\|?(?![>&(])[ \t]*(?!/dev/|/tmp/)\S|>>[ \t]*(?:[~/]|\$\{?HOME)(?!dev/|tmp/)")
 """Matches a redirection that overwrites a file, or that adds to one outside of the folder."""
@@ -416,7 +417,9 @@ def _does_harm(name: str, rest: Sequence[str]) -> bool:
     sends = name in {"gh", "glab"} and rest[:1] == ["api"] and bool(_SENDS & set(rest))
     if sends and ("graphql" not in rest or "mutation" in line):
         return True
-    if _CHANGES.match(line) or _HARM & set(_PARTS.findall(name)):
+    script = rest[0].rpartition("/")[2].partition(".")[0] if name in _LAUNCHERS and rest else name
+    named = {*_PARTS.findall(name), *_PARTS.findall(script)}
+    if _CHANGES.match(line) or (_HARM & named and not named & _LOOKS):
         return True
     for word in plain:
         parts = [] if word in {"release", "rollout"} and _SHOWS & set(plain) else _PARTS.findall(word)

@@ -122,7 +122,7 @@ def _only_text(page: Page, draft: Draft, printed: Printed) -> Iterator[Entry]:
 
 
 def _blocks(section: Section) -> Iterator[tuple[str, int]]:
-    """Yield the line of each block of a section that is no output and no note of MyST, with what it is."""
+    """Yield a noun and the line for each block of a section, except output and notes of MyST."""
     for one in (one for piece in section.pieces for one in piece.all() if one.kind == "code"):
         kind = read_block(one.info, one.text).kind
         if kind != "output" and not re.match(r"\{[^.]", one.info):

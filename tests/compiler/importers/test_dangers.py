@@ -35,6 +35,8 @@ def kind(code: str) -> str:
         "shop login --token your-token",
         "forge test --contract YourShop",
         "shop add XXXX",
+        "git checkout -b shop-vXYZ",
+        'git tag -m "Shop vX.Y.Z"',
         'curl "https://shop/api/..."',
         "curl https://shop.example.com/tea",
         "cat <<EOF\n{For each tea in the shop:}\nEOF",
@@ -186,6 +188,9 @@ def test_output_and_other_languages_with_a_shell_tag_are_samples(code: str) -> N
         "heroku config:set TEA=hot",
         'railway variables --set "TEA=hot"',
         "gh secret set TEA",
+        "bash scripts/rollback.sh shop",
+        "make check deploy",
+        "python3 tools/restore_shop.py",
     ],
 )
 def test_a_command_that_writes_over_something_or_releases_does_harm(code: str) -> None:
@@ -215,6 +220,7 @@ def test_a_command_that_writes_over_something_or_releases_does_harm(code: str) -
         "scp shop:/tea tea",
         "gh run list",
         "gh secret list",
+        "python3 tools/release-audit.py",
         "heroku config",
     ],
 )
