@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Literal
 
 from msgspec import Struct
@@ -33,22 +33,38 @@ _WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")
 
 _BODY = Regex(r"<<-?[ \t]*['\"\\]?(\w+)")
 _LEFT_OUT = Regex(r"(?:^|[\s\[<(])(?:\.{3}|…)(?:$|[\s\])>])|…|\s\[--?\w", re.MULTILINE)
-_OPEN = Regex(r"(?<!<)<\w[^<>\n]*>|(?<![$@\w}])\{[A-Za-z][\w -]*\}|(?<=\s)\[[^\s\]]+\](?=\s|$)")
+_OPEN = Regex(
+    r"(?<!<)<\w[^<>\n]*>|(?<![$@}])\{[A-Za-z][\w -]*\}|(?<=\s)\[[^\s\]]+\](?=\s|$)|://[A-Z][A-Z0-9_]+\b|=\.{3}(?=\s|$)"
+)
 """Matches a placeholder that no input replaces, such as `{name}`, `[name]`, or `<org:team>` between two words."""
 _OPEN_IN_STRING = Regex(
     r"\[[A-Za-z][\w'/-]*(?: [\w'/-]+)+\]|(?<![$%{])\{(?!print|next|exit)[A-Za-z][\w.]*(?:[ -][\w.:,—–-]+)+\}"
     r"|(?<=[/\"=])\{[A-Za-z]\w*\}(?=[/\"?&\s]|$)|\b(?i:your)(?:[-.]\w|_(?-i:[a-z]))|\b[Yy]our[A-Z]"
-    r"|(?<![./-])\b(?:x{3,}|X{3,})\b|\.{3}\]|(?<=\w)/\.{3}[\"']|\*{4}"
+    r"|\bv?X\.?Y\.?Z\b|(?<![./-])\b(?:x{3,}|X{3,})\b|\.{3}\]|(?<=\w)/\.{3}[\"']|\*{4}"
 )
-_SAMPLE = Regex(r"path[-/_]to[-/_]|\bexample\.(?:com|org|net)\b")
+_SAMPLE = Regex(
+    r"path[-/_]to[-/_]|\bexample\.(?:com|org|net)\b|(?<![\w.-])foo(?:bar)?(?![\w.-])"
+    r"|-[0-9a-f]{8,10}-[a-z0-9]{5}\b|(?<=\s)(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}(?=\s|$)"
+)
+"""Matches a path, an address, a pod or an identifier that only an example has."""
+_OUTPUT = Regex(
+    r"(?m)^[ \t]*(?![^\n]*(?:[#|;&=\"'$]|[ \t]-))(?:\S+(?: \S+)*[ \t]{2,}){2}\S"
+    r"|^[ \t]*[\w./-]+(?: \"[^\"\n]+\")? (?:configured|created|deleted|patched|restarted|scaled|unchanged|labell?ed)$"
+    r"|^[ \t]*(?:debug|error|fatal|info|level|msg|time|trace|ts|warn(?:ing)?)(?:=|:[ \t]|\t|[ \t]{2,})"
+)
+"""Matches a row of a table, a message such as `pod/shop created`, or a line of a log."""
 _CHAT = Regex(r"/[a-z][\w:-]*")
 _NAME = Regex(r"(?:[a-z_./~$\"{][\w./+@${}~\"-]*|\[{1,2}|R|Rscript|:)")
-_ONLY_COMMENTS = Regex(r"(?:[ \t]*(?:#[^\n]*)?\n?)*+")
 _OTHER_LANGUAGE = Regex(
-    r"\{\{|\{%|(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)[ \t]", re.MULTILINE
+    r"\{\{|\{%|(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)[ \t]|^[ \t]*\w+(?: [\w-]+)+ \{$",
+    re.MULTILINE,
 )
 _PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
 _OWN_COMMENT = Regex(r"(?im)^[ \t]*# (?!\d|(?:then|first|next|finally|step)\b)\S")
+_FILE = Regex(
+    r"(?!-)(?=.{1,60}$)(?:https?://[^\s=]+|\S+\.(?:conf|csv|js|json|jsonnet|md|py|rb|sh|sql|tf|toml|ts|ya?ml))"
+)
+_PREPARES = _set("cd mkdir pushd source set .")
 _HEADS = _set("[ [[ for case select set test export declare local echo")
 _SETTING = frozenset({"=", ":=", "==", "=>", "->", ":", "|"})
 _ARRAY = Regex(r"[A-Z_]+=\(")
@@ -77,25 +93,28 @@ _TTY = Regex(r"-(?:it|ti|i|t)[a-z]?|--(?:tty|interactive|stdin)")
 _EDITORS = _set("vi vim nvim nano emacs pico ed visudo vipw vigr less more man top htop watch edit sudoedit")
 _SERVES_FIRST = _set("console daemon dashboard dev lab notebook proxy repl server standalone tunnel webserver worker")
 _SERVER = Regex(
-    r"(?!-)(?:\S*server(?:-start)?(?:\.\w+)?|(?:\S*/)?app\.(?:[cm]?js|py|rb|ts)|uvicorn|gunicorn|hypercorn|daphne|mongod"
+    r"(?!-)(?:\S*(?:dashboard|server(?:-start)?)(?:\.\w+)?|(?:\S*/)?app\.(?:[cm]?js|py|rb|ts)|uvicorn|gunicorn|hypercorn|daphne|mongod"
     r"|nodemon|rackup|sidekiq|streamlit|tensorboard)"
 )
 _LISTENS = Regex(r"--(?:watch|follow|serve|listen|bind|(?:[a-z]+-)?port)(?:=(?!false).*)?")
 _CALLS = Regex(r"(?:pg_|mysql|mongo|redis|kube|firewall).*|.*(?:dump|db)|psql|curl|nc|ssh|scp|helm")
 _LAUNCHERS = _set("bundle bunx hatch node npx php pipenv pnpm poetry python python3 ruby sh bash uv uvx yarn")
 _ADDS = _set("add install i remove uninstall upgrade")
+_ASKS_ABOUT = _set("-h --help -v -V --version --check --dry-run --fix --list --once --write")
 _ENDS = Regex(
     r".*(?:build|check|clean|config|gradlew|install|lint|make|mvnw|run|set-?up|sync|test)\w*|.*\.\w+"
     r"|bats|bootstrap|free|id|jest|mypy|ninja|nox|ruff|tox|tsc|uptime|whoami"
 )
 """Matches a program that ends without an argument."""
 _WAITS = Regex(
-    r"crontab (?:.* )?-e |git rebase -i |\S+ (?:\S+ ){0,2}edit "
+    r"(?:\w+erd|etcd) -(?!-version |-help |[hvV] )|crontab (?:.* )?-e |git rebase -i |\S+ (?:\S+ ){0,2}edit "
     r"|(?:docker[ -])?compose (?:\S+ ){0,2}up (?!(?:.* )?--?d(?:etach)? )"
-    r"|(?:docker|nerdctl|podman) run (?!(?:.* )?(?:--detach(?:=true)?|-[itP]*d[itP]*) )(?!(?!.*-p )(?:.* )?--rm )"
+    r"|(?:ctr|docker|nerdctl|podman) run (?!(?:.* )?(?:--detach(?:=true)?|-[itP]*d[itP]*) )(?!(?!.*-p )(?:.* )?--rm )"
     r"|(?:tail|journalctl|kubectl|oc|docker|docker-compose|podman|stern) "
     r"(?!.*\b(?:apply|create|delete|replace|filename) )(?:.* )?(?:-[fFw]|-Lf|-fn?\d+|-nf|--(?:follow|watch)(?:=true)?) "
-    r"|(?:npm|yarn|pnpm|bun|foreman|goreman|honcho) (?:.* )?(?:start|dev)[: ]"
+    r"|(?:npm|yarn|pnpm|bun|foreman|goreman|honcho) (?:.* )?(?:start|dev)[: ]|yes |stern "
+    r"|(?:docker|podman) (?:events |stats (?!(?:.* )?--no-stream ))|(?:ping|tcpdump) (?!(?:.* )?-c)"
+    r"|redis-cli (?:.* )?monitor |(?:iostat|vmstat) (?:.* )?\d+ $|(?:consul|nomad|vault) (?:agent|server) "
     r"|(?:.*[ :])?(?:serve|watch|live|port-forward|runserver|http\.server|livereload|bootRun|storybook) "
 )
 
@@ -108,16 +127,23 @@ revoke rm rmdir rollback rollout scale shred shutdown stop switchover terminate 
 unregister upgrade upload userdel usermod wipe wipefs
 """)
 _HARM_FLAG = Regex(
-    r"--(?:delete|force|prune|purge|hard|remove|restart|stop)(?:-.*)?|-(?:delete|XDELETE|XPOST|XPUT|XPATCH)|mkfs.*"
+    r"--(?:delete|force|overwrite|prune|purge|hard|remove|restart|stop|write)(?:-.*)?|-(?:delete|XDELETE|XPOST|XPUT|XPATCH)|mkfs.*"
     r"|DELETE|POST|PUT|PATCH|--(?:data|data-raw|data-binary|upload-file|form)|-exec"
 )
 _CHANGES = Regex(
-    r"(?:bump2version|bumpversion|bumpver|dropdb|goreleaser|lerna|mv|tbump|tee|twine) |(?!source )(?:.* )/etc/"
+    r"(?:adduser|bump2version|bumpversion|bumpver|dropdb|goreleaser|groupadd|lerna|mv|semanage|semodule|setcap|setsebool"
+    r"|tbump|tee|twine|useradd) "
+    r"|(?:fly|flyctl|gh|heroku|railway|vercel) (?:config|env|secrets?|variables?)[: ](?!get |l)."
+    r"|ansible-playbook (?!(?:.* )?(?:--check|-C|--list-\S+|--syntax-check) )|(?!source )(?:.* )/etc/"
+    r"|aws (?:\S+ )*?(?:authorize|modify|put|register|update)-|git checkout (?:.* )?(?:--|\.) "
+    r"|(?:ceph|etcdctl|kubectl|oc) (?:\S+ ){0,3}?(?:annotate|label|put|set|taint|unset|untaint) "
+    r"|(?:rsync|scp) .*:\S* $"
     r"|(?:g?sed|perl|yq) (?:.* )?(?:-[a-zA-Z]*i\S*|--in-?place\S*) "
-    r"|(?:gh|glab) (?:\S+ )?(?:create|edit|close|reopen|review) "
+    r"|(?:gh|glab) (?:\S+ )?(?:create|edit|close|reopen|review|run(?! (?:list|view|watch|download) )) "
     r"|cp (?!(?:.* )?(?:\.|\S*(?:/|[.-](?:bak|backup|old|orig)|~|\))) $)"  # no copy into a folder, or one to keep
 )
 _SHOWS = _set("describe diff explain get help history info inspect list logs ls search show status view")
+_LOOKS = _SHOWS | {"audit", "check", "preflight", "test", "verify"}  # in the name of a script
 _DRY = Regex(r"--dry-?run(?:=(?!none).*)?")
 _WRITES = Regex(r"(?<![<>&\d=-])1?>\|?(?![>&(])[ \t]*(?!/dev/|/tmp/)\S|>>[ \t]*(?:[~/]|\$\{?HOME)(?!dev/|tmp/)")
 """Matches a redirection that overwrites a file, or that adds to one outside of the folder."""
@@ -189,7 +215,9 @@ def tag_of(info: str) -> str:
 
 def looks_like_command(code: str) -> bool:
     """Return whether code is certainly meant for a shell, whole and readable."""
-    if len(code) > LONGEST or _ONLY_COMMENTS.fullmatch(code) or _LEFT_OUT.search(code):
+    if len(code) > LONGEST or _LEFT_OUT.search(code):
+        return False
+    if any(row[0].split()[0] not in _PROGRAMS for row in _OUTPUT.finditer(shell_text(code))):
         return False
     if not all(char.isprintable() or char in "\n\t" for char in code):
         return False  # an invisible character can hide a command
@@ -246,7 +274,7 @@ def _command(code: str, output: str, tag: str, why: str = "") -> Block:
     opens = any(map(_opens, commands))
     if _LEFT_OUT.search(code):
         return Block("sample", code, output, tag, opens=opens)
-    why = why or ("it has a path or an address of an example" if _SAMPLE.search(code) else "")
+    why = why or ("it has a path or an address of an example" if _SAMPLE.search(shell_text(code)) else "")
     if not looks_like_command(code):
         return Block("show", code, output, tag, "it doesn't look like a whole command", opens)
     if _lists_uses(code):
@@ -259,7 +287,7 @@ def _command(code: str, output: str, tag: str, why: str = "") -> Block:
     if opens:
         why = why or _OPENING
     elif any(map(_waits, commands)):
-        why = why or "it opens an editor or a server, or shows lines until you stop it"
+        why = why or "it may open an editor or a server, or show lines until you stop it"
     return Block("show" if why else "run", code, output, tag, why, opens, tuple(dict.fromkeys(_harm(code, commands))))
 
 
@@ -277,15 +305,18 @@ def _lists_uses(code: str) -> bool:
     found = _all_words(code)
     uses = {tuple(word for word in words if not word.startswith("-"))[:2] for words in found}
     is_known = found[0][0] in (_READS | _PROGRAMS) - _LAUNCHERS if found else True
-    return len(found) > 1 and len(uses) == 1 and not is_known and len(_OWN_COMMENT.findall(code)) > 1
+    goes_on = any(one != other and other[: len(one)] == one for one, other in pairwise(found))
+    return len(found) > 1 and len(uses) == 1 and not is_known and (goes_on or len(_OWN_COMMENT.findall(code)) > 1)
 
 
 def summary_of(code: str) -> str:
     """Return a short instruction for a block, such as `Run git fetch` or `Set NAME`."""
-    words = next((words for words in _all_words(code) if words[0] not in _HEADS), [])
+    found = [words for words in _all_words(code) if words[0] not in _HEADS]
+    words = next((words for words in found if words[0] not in _PREPARES), found[0] if found else [])
     words = words[:1] + words[3:] if len(words) > 3 and words[1] in _TAKE else words
     names = [name for command in read_commands(code).commands for name in assigned(command.words)]
-    plain = " ".join(list(takewhile(_PLAIN_WORD.fullmatch, words))[:3])
+    named = list(takewhile(_PLAIN_WORD.fullmatch, words))[:3]
+    plain = " ".join(named if len(named) > 1 else [*named, *filter(_FILE.fullmatch, words[1:])][:2])
     return f"Run {plain}" if plain else f"Set {' and '.join(names[:2])}" if names else "Run the commands"
 
 
@@ -342,11 +373,18 @@ def _waits(command: Command) -> bool:
     name = words[0].rpartition("/")[2] if words else ""
     rest, is_piped = words[1:], command.before.startswith("|")
     line = "".join(f"{word.replace(' ', '_')} " for word in (name, *rest))
-    if (name in _EDITORS and not is_piped) or _WAITS.match(line):
+    is_endless = command.inside[-1:] == ("while",) and name in {":", "true"}
+    if is_endless or (name in _EDITORS and not is_piped) or _WAITS.match(line):
         return True
-    if name in _READS | _FILES or _ADDS & set(rest):
+    if name in _READS | _FILES or (_ADDS | _ASKS_ABOUT) & set(rest):
         return False
-    is_lone = len(words) == 1 and not command.inside and not is_piped and name not in _PROGRAMS
+    is_lone = (
+        name
+        and all(word.startswith("-") for word in rest)
+        and not command.inside
+        and not is_piped
+        and name not in _PROGRAMS
+    )
     if is_lone and not _ENDS.fullmatch(name):
         return True
     started = words[:4] if name in _LAUNCHERS else words[:1]
@@ -379,10 +417,12 @@ def _does_harm(name: str, rest: Sequence[str]) -> bool:
     sends = name in {"gh", "glab"} and rest[:1] == ["api"] and bool(_SENDS & set(rest))
     if sends and ("graphql" not in rest or "mutation" in line):
         return True
-    if _CHANGES.match(line) or _HARM & set(_PARTS.findall(name)):
+    script = rest[0].rpartition("/")[2].partition(".")[0] if name in _LAUNCHERS and rest else name
+    named = {*_PARTS.findall(name), *_PARTS.findall(script)}
+    if _CHANGES.match(line) or (_HARM & named and not named & _LOOKS):
         return True
     for word in plain:
-        parts = [] if word == "rollout" and _SHOWS & set(plain) else _PARTS.findall(word)
+        parts = [] if word in {"release", "rollout"} and _SHOWS & set(plain) else _PARTS.findall(word)
         if _HARM & set(parts if len(parts) < 3 or " " in word else parts[:1]):
             return True
         if word in _SHOWS and name not in _FILES:

@@ -81,7 +81,6 @@ class Draft(Struct, frozen=True):
     sha256: str = ""
     recipe: str = ""
     marks: tuple[Mark, ...] = ()
-    notes: tuple[Mark, ...] = ()
     shell: Literal["strict", "plain"] = "strict"
 
     @property
@@ -91,10 +90,14 @@ class Draft(Struct, frozen=True):
 
 
 class Printed(Struct, frozen=True):
-    """The text of a draft, and the lines of its headings: by the label of a step, such as `1.2`."""
+    """The text of a draft, and the lines of its headings: by the label of a step, such as `1.2`.
+
+    `sections` has the lines of the other headings, by the line of the page.
+    """
 
     text: str
     lines: dict[str, int] = field(default_factory=dict)
+    sections: dict[int, int] = field(default_factory=dict)
 
 
 def labeled(draft: Draft) -> Iterator[tuple[str, Item]]:
@@ -112,10 +115,12 @@ def print_draft(draft: Draft) -> Printed:
     draft = _with_own_titles(draft)
     blocks = [*_head(draft)]
     lines: dict[str, int] = {}
+    sections: dict[int, int] = {}
     labels, after = labeled(draft), _targets(draft)
     line = 1 + sum(block.count("\n") + 2 for block in blocks)
     for part in draft.parts:
         if isinstance(part, Prose):
+            sections[part.line] = line
             blocks.append(section(marked("##", one_line(part.title)), part.text, "", ()))
             line += blocks[-1].count("\n") + 2
             continue
@@ -124,7 +129,7 @@ def print_draft(draft: Draft) -> Printed:
             lines[label] = line
             blocks.append(_item(label, item, after.get(label, "")))
             line += blocks[-1].count("\n") + 2
-    return Printed("\n\n".join(blocks) + "\n", lines)
+    return Printed("\n\n".join(blocks) + "\n", lines, sections)
 
 
 def _with_own_titles(draft: Draft) -> Draft:

@@ -17,7 +17,7 @@ _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
 _ASKS_TO_RUN = Regex(r"(?i)\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b")
 _BY_MEANS = Regex(r"(?i)\b(?:using|with|via|by):?\s+`")
 _IF = Regex(r"(?i)^(?:if|when)\s+(?=[^,]*$)")
-_THEN = Regex(r"(?i)^(\S+ \S+.*?),? you (?:can|may|should)\b.*")
+_THEN = Regex(r"(?i)^(\S+ \S+.*?)(?:,? you (?:can|may|should)|, (?:run|try|use) th(?:e|is|ese))\b.*")
 _ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
 _FORBIDS = Regex(r"(?i)\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`")
 _EXPLAINED = Regex(r"`[^`\n]+` (?:also )?[a-z]+s\b")
@@ -32,7 +32,6 @@ _LABEL = Regex(r"\*\*(?P<label>[^*\n]*\w[^*\n]*)\*\*")
 _MARKUP = Regex(r"[`\[\]]|\]\([^)]*\)")
 _LIST = Regex(r"\s*(?:[-*+]|\d+[.)])\s")
 _REACHES = Regex(r"\b(?:kubectl|oc|podman|nerdctl|docker(?:[ -]compose)?)\b[^\n]{0,200} exec ")
-_LEAVES = Regex(r"\s*(?:exit|logout)\s*")
 
 AFTER = "After the command:"
 EXPECTED = "Expected output:"
@@ -132,8 +131,6 @@ class Items:
         is_there = any(map(words.names_machine, above)) or words.enters_machine(last)
         if block.opens or (self.reached and not shell and is_there):
             self.machine.shell = line if block.opens else self.reached
-        elif shell and _LEAVES.fullmatch(block.code):
-            self.machine.shell = 0
         opened = shell or self.machine.shell
         why = f"the command in line {opened} opened a shell or a container"
         return replace(block, kind="show", why=why) if opened and block.kind == "run" else block
@@ -159,7 +156,7 @@ class Items:
         goes_on = not case and (self.opens_section or not above_it or words.goes_on(above_it[0]))
         self.opens_section = bool(opening) or (self.opens_section and goes_on)
         question = self.open if goes_on else -1
-        title, above = self._named(plain, block.code), self._taken()
+        title, above = self._named(above_it[:-3:-1], block.code), self._taken()
         if block.kind == "run" and (why := _why_shown(near, self.heading, block.code)):
             block = replace(block, kind="show", why=why)
         notes = (Mark("shown", block.why, line),) if block.why else ()
@@ -188,10 +185,12 @@ class Items:
         if block.output:
             self._expect("", block.output, "")
 
-    def _named(self, plain: str, code: str) -> str:
+    def _named(self, above: Sequence[str], code: str) -> str:
         """Return the title of a command: from its text, the heading, its only comment, or the command itself."""
         comments = _COMMENT.findall(code) if code[:1] == "#" else []
-        own = [self.hint or self._title(plain, ""), markup.cut(self.heading) if not self.items else ""]
+        own = [self.hint or self._title(above[0] if above else "", "")]
+        own += [self._title(one, "") for one in above[1:] if words.is_vague(above[0]) and not words.condition(one)]
+        own += [markup.cut(self.heading) if not self.items else ""]
         own += [self._title(comments[0], "")] if len(comments) == 1 else []
         self.hint = ""
         return next((one for one in own if one and not words.is_vague(one)), summary_of(code))

@@ -21,6 +21,12 @@ _SUSPECT = Regex(
 _ABOUT_VALUES = frozenset({"RD016", "RD140"})
 """Codes of references without a value, which stay as written."""
 
+_CLAUSE = Regex(
+    r" [—–-] | \(|(?<=\w)[.:;] "
+    r"|,? (?:and then|because|by(?= \w+ing\b)|in order to|so that|using|via|whereas|which|while) "
+)
+"""Matches words that only explain those before them."""
+
 _LANGUAGE = Regex(r"[^\w+#-]+")
 
 
@@ -77,10 +83,12 @@ def shown(code: str, language: str) -> str:
 
 
 def cut(text: str, most: int = 80) -> str:
-    """Return plain text on one line without its closing mark, shortened before an open bracket or at a space."""
+    """Return plain text on one line without its closing mark, shortened before a clause, an open bracket or a word."""
     line = " ".join(text.split()).rstrip(" .:,;")
     if len(line) <= most:
         return line
+    if clauses := [found.start() for found in _CLAUSE.finditer(line, 0, most) if found.start() > most // 4]:
+        return line[: clauses[-1]]
     line = line[:most].rpartition(" ")[0]
     opening = max(line.rfind("("), line.rfind("["))
     line = line[:opening] if opening > most // 4 and not {")", "]"} & set(line[opening:]) else line

@@ -84,7 +84,7 @@ def import_page(source: Source, origin: str, options: Options) -> Imported | Ref
     draft = replace(draft, title=draft.title or _stem(source), origin=origin, sha256=source.sha256)
     printed = print_draft(draft)
     losses = tuple(losses_of(page, values.names, printed.text))
-    return Imported(printed.text, report_of(source.path, draft, printed, losses), draft.name)
+    return Imported(printed.text, report_of(source.path, draft, printed, losses, page), draft.name)
 
 
 def _stem(source: Source) -> str:
@@ -101,7 +101,6 @@ class _Builder:
         self.instructions = 0
         self.has_items = False
         self.headings: list[tuple[int, str]] = []
-        self.notes: list[Mark] = []
         self.ordered: set[int] = set()  # the lines of headings that have a place in an order
         self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
         self.unordered: set[int] = set()  # and of those in tasks side by side, or choices
@@ -208,8 +207,6 @@ class _Builder:
 
     def _section(self, section: Section, *, in_rollback: bool) -> list[Part]:
         if self._is_text(section):
-            if any(piece.has_code or piece.info == "1" for one in every(section) for piece in one.pieces):
-                self.notes.append(Mark("text", f"the section is only text: {section.title}", section.line))
             return [_prose(one) for one in every(section)]
         shell = self.machine.shell
         is_rollback = words.is_rollback(section.title) and not in_rollback
@@ -343,7 +340,6 @@ def _draft(page: Page, builder: _Builder, parts: Sequence[Part], values: Values)
         in_text("\n\n".join(builder.text), values.names),
         values.inputs,
         values.outputs,
-        notes=tuple(builder.notes),
     )
 
 
@@ -378,9 +374,7 @@ def _final(step: Step, items: Sequence[Item], values: Values, named: frozenset[s
         item = items[0]
         lead = "" if item.title in (title, step.title) or _has(item.text, item.title) else f"{item.title}."
         whole = "\n\n".join(filter(None, [text, lead, item.text]))
-        return _asking(
-            replace(item, title=title, text=whole, name=step.name, marks=(*marks, *item.marks), line=step.line)
-        )
+        return _asking(replace(item, title=title, text=whole, name=step.name, marks=(*marks, *item.marks)))
     return Item(title, text, name=step.name, marks=marks, line=step.line, items=tuple(map(_asking, items)))
 
 

@@ -5,13 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from compiler.frontends.rundown.check.blocks import PLACEHOLDER
+from compiler.frontends.rundown.check.blocks import PLACEHOLDER, shell_text
 from compiler.frontends.rundown.check.shell import read_commands
 from compiler.ir.texts import is_identifier, reserved_because
 from compiler.text.regex import Regex
 
 EMPTY = Regex(r"<\s*(?:none|nil|null|unset|unknown|pending)\s*>", re.IGNORECASE)  # as programs print no value
 _YOUR = Regex(r"\bYOUR_[A-Z][A-Z0-9_]*\b")
+_CAPITALS = Regex(r"(?<![\w<$./-])[A-Z]{2,}(?:-[A-Z]{2,})+(?![\w>-])")
 _COMMENT = Regex(r"(?<!\S)#[^\n]*")
 _OPEN = Regex(r"<<-?[ \t]*(?P<quote>['\"\\]?)(?P<end>\w+)")
 _READ = Regex(r"\$(?:\{(?P<braced>[A-Za-z_]\w*)\}|(?P<name>[A-Za-z_]\w*))")
@@ -43,7 +44,7 @@ def find(code: str, words: Iterable[str]) -> Found:
     """Return the placeholders of a block; `words` are bare words that are placeholders too."""
     plain = _COMMENT.sub("", code)
     written = dict.fromkeys([found[0] for found in PLACEHOLDER.finditer(plain)])
-    written |= dict.fromkeys(_YOUR.findall(plain))
+    written |= dict.fromkeys(_YOUR.findall(plain) + _CAPITALS.findall(shell_text(code, all_words=True)))
     written |= {word: None for word in words if re.search(_alone(word), plain)}
     block = read_commands(PLACEHOLDER.sub("X", code))
     reads = dict.fromkeys(name for name, _ in block.reads if name not in _SHELL_SETS and not reserved_because(name))

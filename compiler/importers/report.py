@@ -8,8 +8,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from compiler.importers import words
+from compiler.importers.commands import read_block
 from compiler.importers.draft import Draft, Printed, labeled
-from compiler.importers.markdown import Page, read_page, words_of
+from compiler.importers.markdown import Page, Section, read_page, words_of
+from compiler.importers.sections import asks, every
 from compiler.text.regex import Regex
 from compiler.text.source import Source
 
@@ -62,10 +65,13 @@ class LostCodeError(Exception):
     """A code line of the page is in no part of the draft: a defect of the importer. The argument is its line."""
 
 
-def report_of(source: str, draft: Draft, printed: Printed, losses: tuple[Entry, ...]) -> Report:
-    """Return the report of a printed draft."""
+def report_of(
+    source: str, draft: Draft, printed: Printed, losses: tuple[Entry, ...], page: Page | None = None
+) -> Report:
+    """Return the report of a printed draft, with the parts of a page that are only text."""
     items = [item for _, item in labeled(draft) if not item.items]
-    guesses = [Entry(mark.kind, mark.words, mark.line) for mark in (*draft.marks, *draft.notes)]
+    guesses = [*_only_text(page, draft, printed)] if page else []
+    guesses += [Entry(mark.kind, mark.words, mark.line) for mark in draft.marks]
     for label, item in labeled(draft):
         line = printed.lines[label]
         guesses += [Entry(one.kind, one.words, one.line, line + 2 + at) for at, one in enumerate(item.marks)]
@@ -82,6 +88,50 @@ def report_of(source: str, draft: Draft, printed: Printed, losses: tuple[Entry, 
         tuple(sorted(guesses, key=lambda one: (one.line, one.draft_line))),
         losses,
     )
+
+
+# --- Parts that are only text -----------------------------------------------------------------------------------------
+
+
+def _only_text(page: Page, draft: Draft, printed: Printed) -> Iterator[Entry]:
+    """Yield parts that may be steps, but are only text in a draft: sections, blocks, and items of lists, by heading."""
+    items = [(item.line, label) for label, item in labeled(draft)]
+    steps, blocks = {line for line, _ in items}, {item.line for _, item in labeled(draft) if item.code}
+    inside: set[int] = set()
+    for section in every(page.root):
+        if section.line in printed.sections:
+            below = [one for one in every(section) if one.line in printed.sections]
+            if section.line not in inside and any(map(_may_have_steps, below)):
+                message = f"the section is only text: {section.title or 'the part without a heading'}"
+                yield Entry("text", message, section.line, printed.sections[section.line])
+            inside |= {one.line for one in below}
+            continue
+        found: dict[str, list[int]] = {"command": [], "code block": [], "list item": []}
+        for name, line in _blocks(section):
+            found[name] += [line] * (line not in blocks)
+        for item in (one for piece in section.pieces for one in piece.pieces if not words.is_fact(one.plain)):
+            is_kept = steps & {*range(item.line, item.end + 1)}
+            first = (words.sentences(item.plain) or [""])[0]
+            found["list item"] += [item.line] * bool(not is_kept and words.instruction(first))
+        for name, lines in ((name, lines) for name, lines in found.items() if lines):
+            step = max(((line, label) for line, label in items if line <= lines[0]), default=(0, ""))[1]
+            message = f"a {name} is only in the text of the step"
+            if len(lines) > 1:
+                message = f"{len(lines)} {name}s are only in the text of steps, lines {lines[0]} to {lines[-1]}"
+            yield Entry("merged" if name == "list item" else "quoted", message, lines[0], printed.lines.get(step, 0))
+
+
+def _blocks(section: Section) -> Iterator[tuple[str, int]]:
+    """Yield a noun and the line for each block of a section, except output and notes of MyST."""
+    for one in (one for piece in section.pieces for one in piece.all() if one.kind == "code"):
+        kind = read_block(one.info, one.text).kind
+        if kind != "output" and not re.match(r"\{[^.]", one.info):
+            yield "command" if kind in {"run", "show"} else "code block", one.line
+
+
+def _may_have_steps(section: Section) -> bool:
+    is_ordered = any(piece.info == "1" for piece in section.pieces)
+    return is_ordered or any(_blocks(section)) or (asks(section) and not words.is_reference(section.title))
 
 
 # --- Losses -----------------------------------------------------------------------------------------------------------
@@ -152,12 +202,16 @@ def as_text(report: Report) -> Iterator[str]:
     for title, entries in (("guess", report.guesses), ("lost", report.losses)):
         kinds = dict.fromkeys(entry.kind for entry in entries)
         for kind in kinds:
-            of_kind = [entry for entry in entries if entry.kind == kind]
-            for entry in of_kind[:MOST_LISTED]:
-                place = f"line {entry.line}" + (f", draft line {entry.draft_line}" if entry.draft_line else "")
-                yield f"  {title}[{kind}] {entry.message} ({place})"
-            if len(of_kind) > MOST_LISTED:
-                yield f"  {title}[{kind}] and {len(of_kind) - MOST_LISTED} more"
+            places: dict[str, list[str]] = {}
+            for entry in entries:
+                if entry.kind == kind:
+                    draft = f", draft line {entry.draft_line}" if entry.draft_line else ""
+                    places.setdefault(entry.message, []).append(f"line {entry.line}{draft}")
+            for message, found in list(places.items())[:MOST_LISTED]:
+                more = [f"and {len(found) - MOST_LISTED} more"] if len(found) > MOST_LISTED else []
+                yield f"  {title}[{kind}] {message} ({'; '.join([*found[:MOST_LISTED], *more])})"
+            if len(places) > MOST_LISTED:
+                yield f"  {title}[{kind}] and {len(places) - MOST_LISTED} more"
 
 
 def _many(count: int, noun: str) -> str:

@@ -106,6 +106,7 @@ enters_machine = _has(
 """Whether plain text asks to open a shell on another machine."""
 _EXAMPLE = Regex(
     r"(?i)\b(?:examples?|fall-?back|alternative)\b|^for (?!each|every|all\b)|\bonly\W*$"
+    r"|\bin (?:another|the (?:other|source|target)) \w"
     r"|^run (?:only|specific|a single)\b|\b(?:a|with) (?:custom|specific)\b|^(?:custom|default)\b"
 )
 _KIND = (
@@ -113,7 +114,8 @@ _KIND = (
 )
 _KINDS = Regex(rf"{_KIND}(?:(?:,? (?:and|or)|,|/| /) ?{_KIND})*\b(?: \w+)?\W*(?:\(.*\)\W*)?", re.IGNORECASE)
 _FOR = Regex(
-    r"(?is)for (?!(?:th[ai][ts]|th[eo]se|now|it|each|every|all|both|the following)\b)[^,.:]+:"
+    r"(?is)for (?!(?:th[ai][ts]|th[eo]se|now|it|each|every|all|both|the following|more|further)\b)"
+    r"[^,.:]+(?:, (?:use|run|try)\b.*)?:"
     r"|(?:for|from|in|inside) an? (?![^,:]*\b(?:terminal|shell|window|tab|browser|director\w+|folder|editor)\b)"
     r"[^,.:]+(?::|,.+)|in (?:[\w-]+ ){1,2}mode[,:].*|for (?!each|every|all\b)[^.:]+, also .*|or\b.*"
 )
@@ -140,12 +142,14 @@ _CONDITION = Regex(
     r"|something like|troubleshoot\w*)\b"
     r"|\b(?:prior to|before|since|until|as of|new in|(?:older|newer|earlier|later) than)(?: [\w.-]+)? versions? v?\d"
     r"|\bto (?:\w+ )+(?:further|even more)\b|\bfor (?:example|instance)[^.,]*:$"
+    rf"|\bon {_SYSTEMS}\W*$"
 )
 is_limited = _has(
     r"\b(?:skip|ignore|omit) (?:this|the (?:above|previous|last))\b"
     r"|\b(?:this|the (?:above|previous)) (?:step|command|part)?\s?is (?:only|optional|not (?:needed|required))\b"
     r"|\bonly (?:necessary|needed|required|run (?:this|it)|do this|use this)\b"
-    r"|\b(?:should|will|must|expected to) (?:now )?fail\b|\bexpected\W+fail",
+    r"|\b(?:should|will|must|expected to) (?:now )?fail\b|\bexpected\W+fail"
+    r"|\bif (?!not\b)[\w-]+(?: [\w-]+){0,2} already exists?\b",
 )
 """Whether plain text below a command has a condition for it, or expects it to fail."""
 _IF = Regex(
@@ -226,7 +230,7 @@ follows = _opens(
 announces_output = _fits(
     r"(?!.*\b(?:run|execute|type|enter|use|using)\b)\W*(?:(?:the|an?|your|and) )*"
     r"(?:(?:expected|sample|example|typical)\b.?(?:\w+ ){0,2})?(?:output|results?|logs?|response)"
-    r"(?: (?:is|are|of|from|for|looks?|should|will|may|might)\b.*)?\W*"
+    r"(?: (?:is|are|(?<=s )in|of|from|for|looks?|should|will|may|might)\b.*)?\W*"
     r"|(?:.*\W)?you (?:should|will|['’]ll|may|might)(?: \w+)? see\b(?!.*\b(?:run|execute|type|use|using)\b).*",
 )
 """Whether a sentence is only about the output of a command, such as `Expected output:` or `You should see`."""
@@ -331,8 +335,8 @@ def imperative(sentence: str, *, purposes: bool = True) -> str:
 def instruction(text: str) -> str:
     """Return the first instruction of plain text, or ""."""
     clauses = (clause for one in sentences(text) for clause in (one, *_CLAUSE.split(one)[1:]))
-    found = next((found for one in clauses if (found := imperative(case_of(one)[1]))), "")
-    found = found.partition(" (")[0]
+    found = next((found for one in clauses if (found := imperative(case_of(one)[1]))), "").partition(" (")[0]
+    found = found if ")" not in found or "(" in found else ""  # a clause inside brackets
     shorter = _TAIL.sub("", found)
     return shorter if " " in shorter else found
 
@@ -343,8 +347,8 @@ def condition(text: str) -> str:
     found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
     case = next((case_of(one)[0] or _trailing(one) or one for one in found), "")
     label = _LABEL.match(text)
-    is_way = is_variant(text) or _FOR.fullmatch(text)
-    variant = text if is_way else label[1] if label and is_variant(label[1]) else ""
+    named = [one for one in (text, label[1] if label else "") if is_variant(one)]
+    variant = next(iter(named + [one for one in sentences(text)[-1:] if _FOR.fullmatch(one)]), "")
     is_whole = case.count("(") == case.count(")") and (" " in case or len(case) == len(text))
     return (case if is_whole else next((one for one in found if case in one), case)) or variant
 

@@ -258,9 +258,9 @@ def test_options_that_exclude_each_other(words: tuple[str, ...], message: str, p
 
 
 def test_inputs_are_words_of_the_page(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("# A\n\n```bash\nping node-a\n```\n", encoding="utf-8")
+    (tmp_path / "a.md").write_text("# A\n\n```bash\nping -c 1 node-a\n```\n", encoding="utf-8")
     done = run(tmp_path, "a.md", "-o", "-", "--inputs", "node-a, other")
-    assert 'ping "$NODE_A"' in done.out
+    assert 'ping -c 1 "$NODE_A"' in done.out
     assert "NODE_A:\n      description: node-a\n" in done.out
 
 

@@ -35,10 +35,19 @@ def kind(code: str) -> str:
         "shop login --token your-token",
         "forge test --contract YourShop",
         "shop add XXXX",
+        "git checkout -b shop-vXYZ",
+        'git tag -m "Shop vX.Y.Z"',
         'curl "https://shop/api/..."',
         "curl https://shop.example.com/tea",
         "cat <<EOF\n{For each tea in the shop:}\nEOF",
         "/notes add tea",
+        "git log v{old}..v{new}",
+        "export TEA=...\nls $TEA",
+        "curl http://PUBLIC_ADDRESS/tea",
+        "kubectl logs shop-67cff44cd6-s47n6",
+        "crictl inspecti 221177c6082a8",
+        "/home/foo/tea",
+        "python3 tea.py add a\npython3 tea.py add a --milk b",
     ],
 )
 def test_a_block_with_an_open_placeholder_or_a_sample_is_shown(code: str) -> None:
@@ -54,6 +63,14 @@ def test_a_block_with_an_open_placeholder_or_a_sample_is_shown(code: str) -> Non
         "mktemp /tmp/a.XXXXXX",
         'echo "${a} {}"',
         "a[0]=1",
+        "git rev-list @{u}..HEAD",
+        'curl -H "SHOP-KEY: a" shop',
+        "ls   a  b",
+        "git log   a  b",
+        "ls a   # look at  all  cups",
+        "ls a  # such as shop-67cff44cd6-s47n6",
+        "tea list a\ntea list a --all | wc",
+        "A=$(date)",
     ],
 )
 def test_a_block_with_marks_that_are_no_placeholder_runs(code: str) -> None:
@@ -80,6 +97,17 @@ def test_a_block_with_marks_that_are_no_placeholder_runs(code: str) -> None:
         "cd /etc/shop; shopd",
         "./shop",
         "tail -f log",
+        "python dashboard.py tea 8050",
+        "ctr run shop tea",
+        "containerd -l debug",
+        "./shop -config=shop.conf -milk",
+        "sudo shop --debug",
+        "while true; do ls; sleep 1; done",
+        "ping shop",
+        "docker stats",
+        "vmstat 1",
+        "stern shop",
+        "vault server -dev",
     ],
 )
 def test_a_server_or_a_console_is_shown(code: str) -> None:
@@ -98,10 +126,34 @@ def test_a_server_or_a_console_is_shown(code: str) -> None:
         "scripts/run-tests",
         "tox",
         "systemctl start redis-server",
+        "containerd --version",
+        "containerd config default",
+        "shop --help",
+        "black --check",
+        "ctr run -d shop tea",
+        "ping -c 3 shop",
+        "docker stats --no-stream",
+        "while read -r tea; do ls $tea; done",
     ],
 )
 def test_a_command_that_ends_runs(code: str) -> None:
     assert kind(code) == "run"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "NAME  READY   STATUS",
+        "shop-0    ClusterIP   10.0.0.1   <none>   80/TCP",
+        "pod/shop-0 created",
+        'pod "shop-0" deleted',
+        "info    shop/tea.go:12    tea is ready",
+        "level=error msg=full",
+        'resource "shop" "tea" {\n}',
+    ],
+)
+def test_output_and_other_languages_with_a_shell_tag_are_samples(code: str) -> None:
+    assert kind(code) == "sample"
 
 
 @pytest.mark.parametrize(
@@ -124,6 +176,21 @@ def test_a_command_that_ends_runs(code: str) -> None:
         "kubectl delete pod a --dry-run=none",
         "kubectl rollout restart deploy/a",
         "./hack/cherrypick.sh main 12345",
+        "python3 tea.py --write",
+        "ansible-playbook shop.yml",
+        "aws ecs update-service --service shop",
+        "kubectl label node a tea=hot",
+        "ceph osd unset noup",
+        "git checkout -- tea",
+        "scp tea shop:/tea",
+        "gh workflow run shop.yml",
+        "sudo useradd anna",
+        "heroku config:set TEA=hot",
+        'railway variables --set "TEA=hot"',
+        "gh secret set TEA",
+        "bash scripts/rollback.sh shop",
+        "make check deploy",
+        "python3 tools/restore_shop.py",
     ],
 )
 def test_a_command_that_writes_over_something_or_releases_does_harm(code: str) -> None:
@@ -146,6 +213,15 @@ def test_a_command_that_writes_over_something_or_releases_does_harm(code: str) -
         "cat /etc/hosts",
         "cp a.conf teas/",
         "cp a.conf a.conf.bak",
+        "ansible-playbook shop.yml --check",
+        "kubectl config set-context tea",
+        "kubectl get pods -l set=tea",
+        "git checkout main",
+        "scp shop:/tea tea",
+        "gh run list",
+        "gh secret list",
+        "python3 tools/release-audit.py",
+        "heroku config",
     ],
 )
 def test_a_command_that_only_looks_does_no_harm(code: str) -> None:
@@ -160,6 +236,7 @@ def test_a_command_that_only_looks_does_no_harm(code: str) -> None:
         ("For one look", "For numbers of the shop:"),
         ("Fallback", "Last"),
         ("Run only tea", "All"),
+        ("in the source project", "All"),
         ("all tea", "a custom cup"),
     ],
 )
@@ -179,6 +256,8 @@ def test_a_block_with_several_uses_of_one_script_is_shown() -> None:
     "lead",
     [
         "From a checkout:",
+        "There are two kinds. For cups, use the following command:",
+        "Make tea on macOS:",
         "From a package:",
         "In a project, pass the folder:",
         "For images (large, small), also look:",
@@ -192,7 +271,9 @@ def test_a_lead_that_names_a_kind_of_place_asks_first(lead: str) -> None:
     assert "- NO: COMPLETE" in text
 
 
-@pytest.mark.parametrize("lead", ["In a new terminal, look:", "On your machine, look:", "For all cups:"])
+@pytest.mark.parametrize(
+    "lead", ["In a new terminal, look:", "On your machine, look:", "For all cups:", "For more tea, use this:"]
+)
 def test_a_lead_that_names_no_case_asks_nothing(lead: str) -> None:
     assert "- NO:" not in page(f"{block('true')}{lead}\n\n{block('ls a')}")
 
@@ -221,6 +302,7 @@ def test_a_heading_that_asks_for_a_mode_asks_nothing() -> None:
         "If the cup is full, skip this step.",
         "This step is only for large shops.",
         "Only needed if the shop is new.",
+        "Guard: If the cup already exists, take another one.",
         "This should fail.",
         "It opens a console.",
         "It launches a web server.",
@@ -273,6 +355,7 @@ def test_words_like_a_condition_ask_nothing(lead: str) -> None:
     ("lead", "title"),
     [
         ("Or:", "Does this apply: Or: run ls?"),
+        ("For cups, use the following command:", "Does this apply: For cups?"),
         ("If hot, pour the tea:", "Does this apply: If hot, pour the tea?"),
         ("Pour the tea (if it is hot):", "Does this apply: Pour the tea (if it is hot)?"),
         (f"For example, you look at the {'very ' * 20}small cup:", "Do this now: run ls?"),
@@ -287,6 +370,9 @@ def test_a_question_has_a_subject(lead: str, title: str) -> None:
     [
         ("Run this command in your terminal:", "Run ls a"),
         ("Run:", "Run ls a"),
+        ("The cup (large; fill it):", "Run ls a"),
+        ("Fill the cup.\n\nRun:", "Fill the cup"),
+        ("If it is hot, fill the cup.\n\nRun:", "Run ls a"),
         ("To do so, run:", "Run ls a"),
         ("Create a cup by running the following command:", "Create a cup"),
         ("Use the following command to find a cup:", "Find a cup"),
@@ -310,15 +396,27 @@ def test_a_comment_that_opens_a_block_is_its_title() -> None:
         ("A=1 make tea", "Run make tea"),
         ("export A=1 B=2", "Set A and B"),
         ("[ -f a ]", "Run the commands"),
+        ("cd shop\ngit fetch", "Run git fetch"),
+        ("cd shop", "Run cd shop"),
+        ("curl -s 'https://shop/tea'", "Run curl https://shop/tea"),
+        ("curl -s https://<shop>/tea", "Run curl"),
+        ("jsonnet -m cups.jsonnet", "Run jsonnet cups.jsonnet"),
     ],
 )
 def test_the_summary_of_a_block_names_its_first_program(code: str, words: str) -> None:
     assert summary_of(code) == words
 
 
-def test_a_long_text_is_cut_before_an_open_bracket() -> None:
-    assert cut(f"{'tea ' * 10}(with {'milk ' * 20})") == f"{'tea ' * 10}".strip() + "…"
-    assert cut("tea (a) " * 20).endswith("tea (a) tea (a)…")
+@pytest.mark.parametrize("rest", ["(with milk", "— with milk", "by adding milk", ", which has milk", "so that", ". It"])
+def test_a_long_text_is_cut_before_what_explains_it(rest: str) -> None:
+    assert (
+        cut(f"{'tea ' * 9}tea {rest} {'milk ' * 20}".replace(" ,", ",").replace(" .", ".")) == f"{'tea ' * 10}".strip()
+    )
+
+
+def test_a_long_text_is_cut_before_an_open_bracket_or_a_word() -> None:
+    assert cut(f"{'tea ' * 10}[with {'milk ' * 20}]") == f"{'tea ' * 10}".strip() + "…"
+    assert cut("Go by using tea " + "milk " * 20).endswith(" milk…")
 
 
 @pytest.mark.parametrize(
@@ -347,6 +445,7 @@ def test_a_workflow_beside_tasks_asks_nothing() -> None:
         "The expected output is:",
         "The expected output:",
         "Expected logs",
+        "Expected logs in the shop:",
         "**Output:**",
         "Run it again. You should see",
         "Sample output",
@@ -449,3 +548,8 @@ def test_a_fence_below_a_tab_is_no_output() -> None:
     made = page(f'{block("make cups")}=== "Output"\n\n    ``` bash\n    ls\n    ```\n\n{block("df -h")}')
     assert "Expected output" not in made
     assert "> ``` bash\n" in made
+
+
+def test_a_name_in_capitals_with_hyphens_is_a_placeholder() -> None:
+    made = draft(RUN + block("git checkout -b BRANCH-NAME") + block('curl -H "SHOP-KEY: a" shop'))
+    assert made.run == ['git checkout -b "$BRANCH_NAME"', 'curl -H "SHOP-KEY: a" shop']

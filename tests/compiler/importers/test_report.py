@@ -7,6 +7,7 @@ import pytest
 from compiler.importers.markdown import read_page
 from compiler.importers.report import Entry, LostCodeError, Report, as_text, losses_of
 from compiler.text.source import Source
+from tests.support.imported import block, draft
 
 PAGE = read_page(
     Source.from_text("page.md", "# Page\n\nSee [this](https://a.example).\n\n```bash\nls <pod>\n\ndf\n```\n")
@@ -41,3 +42,48 @@ def test_the_text_shows_counts_and_the_first_entries_of_each_kind() -> None:
     assert lines[0] == "a.md: 1 step, 2 commands to run, 0 shown, 1 question, 1 input, asks for 1"
     assert lines[1] == "  guess[harm] guess 1 (line 1, draft line 2)"
     assert lines[-2:] == ["  guess[harm] and 4 more", "  lost[words] x (line 3)"]
+
+
+def guesses(page: str) -> list[tuple[str, str, int, str]]:
+    """Return the guesses of a page: the kind, the words, the page's line, and the draft's line as text."""
+    made = draft(page)
+    lines = made.text.split("\n")
+    return [(one.kind, one.message, one.line, lines[one.draft_line - 1]) for one in made.report.guesses]
+
+
+SECOND = f"## Boil\n\n{block('make tea')}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [block("pour tea"), "1. The cup.\n2. The milk.\n", f"### More\n\n{block('pour tea')}"],
+)
+def test_a_section_that_may_have_steps_and_is_only_text_is_one_guess(text: str) -> None:
+    page = f"# Page\n\n## Principles\n\nTea is hot.\n\n{text}\n{SECOND}"
+    assert guesses(page) == [("text", "the section is only text: Principles", 3, "## Principles")]
+
+
+@pytest.mark.parametrize("text", ["Tea is hot.\n", "See the shop.\n", "```text\nhot\n```\n"])
+def test_a_section_of_facts_is_no_guess(text: str) -> None:
+    assert guesses(f"# Page\n\n## Overview\n\n{text}\n{SECOND}") == []
+
+
+def test_blocks_and_items_that_are_only_text_of_a_step_are_guesses_with_the_lines_of_both() -> None:
+    page = (
+        f"# Page\n\n## Tea\n\n{block('make tea')}Look:\n\n- Open the lid.\n- The cup is hot.\n- Close the lid.\n\n"
+        f"The cup:\n\n```yaml\ncup: 1\n```\n\nThen look:\n\n{block('ls')}"
+        f"You should see:\n\n{block('ls cup')}```{{note}}\nTea is hot.\n```\n"
+    )
+    assert guesses(page) == [
+        ("merged", "2 list items are only in the text of steps, lines 11 to 13", 11, "### 1.1 Tea"),
+        ("quoted", "a code block is only in the text of the step", 17, "### 1.1 Tea"),
+        ("quoted", "a command is only in the text of the step", 29, "### 1.2 Look"),
+    ]
+
+
+def test_guesses_with_the_same_words_are_one_line_of_text() -> None:
+    found = tuple(Entry("fact", "maybe", number, number + 1) for number in range(1, 25))
+    lines = list(as_text(Report("a.md", "a.runbook.md", 1, 2, 0, 1, (), (), found, ())))
+    assert len(lines) == 2
+    assert lines[1].startswith("  guess[fact] maybe (line 1, draft line 2; line 2, draft line 3; ")
+    assert lines[1].endswith("; line 20, draft line 21; and 4 more)")
