@@ -22,7 +22,7 @@ SESSIONS = _set("console terminal shell-session shellsession sh-session bash-ses
 PLAIN = frozenset({"", "text", "txt", "plain", "plaintext", "none", "log", "output", "out"})
 LONGEST = 100_000  # the longest command, below the 127 KiB that a runbook accepts
 
-_PROMPT = Regex(r"[ \t]*+(?:\([\w.-]+\)[ \t]*+)?+[$%❯➜][ \t]+(?=\S)")
+_PROMPT = Regex(r"[ \t]*+(?>(?:\([\w.-]+\)[ \t]*+)?)[$%❯➜][ \t]+(?=\S)")
 _OTHER = Regex(
     r"[ \t]*(?:\[?[\w.-]+@[\w.-]+[^\n]{0,80}?[#$%>][ \t]|(?:b?a|z)?sh-[\d.]+[#$%]|(?:mysql|mariadb|psql|sqlite|mongo\w*"
     r"|redis|irb|postgres|cqlsh|ghci|iex|\w+db)\b[^\n]{0,40}[>#](?:[ \t]|$)|>>>[ \t]|In \[\d+\]:|PS[ \t]|[A-Z]:\\)",

@@ -138,7 +138,7 @@ def _may_have_steps(section: Section) -> bool:
 
 _COMMENT = Regex(r"^<!-- rdc: .*-->$", re.MULTILINE)
 _MARKS = Regex(r"[\s\"'${}<>_-]+")
-_PROMPT = Regex(r"^\s*+(?:\([\w.-]+\)\s*+)?+[$%❯➜>]\s+")
+_PROMPT = Regex(r"^\s*+(?>(?:\([\w.-]+\)\s*+)?)[$%❯➜>]\s+")
 _QUOTE = Regex(r"^(?:>\s?)+")
 
 

@@ -53,7 +53,7 @@ _BEFORE = Regex(
 )
 _WORD = Regex(r"[A-Za-z]+(?![\w(])")
 _PURPOSE = Regex(
-    r"(?i)(?:in order )?to (?:(?:actually|just|simply) )?+"
+    r"(?i)(?:in order )?to (?>(?:(?:actually|just|simply) )?)"
     r"(?P<what>(?!\w+ (?:this|so|that|it)\b|(?:the|an?|th[aeio]\w+|your|our|each|all|any)\b)[a-z].*?)"
     r"(?:,|:|\.|$|\s(?:(?:you|we)\b|run\b|use\b|execute\b|type\b|do\b|with\b)).*"
 )

@@ -11,7 +11,7 @@ from compiler.text.source import KeyPath, Source, Span
 _NAME = r"""(?:[\w-]+|"[^"\\]*"|'[^']*')"""
 _NAMES = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
 _HEADER = Regex(rf"\s*(?:\[\s*(?P<table>{_NAMES})\s*\]|\[\[\s*(?P<item>{_NAMES})\s*\]\])\s*(?:#.*)?")
-_CHAIN = Regex(rf"(?>{_NAME})(?>[ \t]*\.[ \t]*{_NAME})*+")
+_CHAIN = Regex(rf"(?>{_NAME})(?>(?:[ \t]*\.[ \t]*{_NAME})*)")
 _MOST_PARTS = 32
 _BITS = 64
 _KEY = Regex(rf"\s*({_NAMES})\s*=")

@@ -17,7 +17,7 @@ FOLDERS = ("output_folder", "bmb_creations_output_folder")
 _TO_JSON = json.JSONEncoder(ensure_ascii=False).encode
 """Like `json.dumps`, which would make an encoder for each value."""
 
-_BRACE_IN_KEY = Regex(r'\{(?:[^"\\{]|\\.)*+":')
+_BRACE_IN_KEY = Regex(r'\{(?>(?:[^"\\{]|\\.)*)":')
 """In JSON. It finds every key with a brace, and sometimes other braces."""
 
 TEMPLATE = "template:"

@@ -12,12 +12,12 @@ from compiler.text.source import Source, Span
 _PART = Regex(
     r"(?P<comment>(?<![^\s;&|()])#[^\n]*)"
     r"|(?P<here>(?<!<)<<(?!<)-?[ \t]*(?P<quote>['\"\\]?)(?P<end>[\w.-]++)[^\n]*+(?:\n|\Z))"
-    r"(?P<body>(?:(?!\t*(?P=end)$)[^\n]*\n)*+)|\\.|'[^']*+'|\$'(?:\\.|[^'\\])*+'|\"(?P<double>(?:\\.|[^\"\\])*+)\"",
+    r"(?P<body>(?>(?:(?!\t*(?P=end)$)[^\n]*\n)*))|\\.|'[^']*+'|\$'(?>(?:\\.|[^'\\])*)'|\"(?P<double>(?>(?:\\.|[^\"\\])*))\"",
     re.DOTALL | re.MULTILINE,
 )
 """Matches comments, here-documents and strings, where characters have another meaning."""
 
-_COMMENTS = Regex(r"(?:[ \t]*(?:#[^\n]*)?\n?)*+")
+_COMMENTS = Regex(r"(?>(?:[ \t]*(?:#[^\n]*)?\n?)*)")
 
 _PROMPT = Regex(
     r"^[ \t]*(?P<prompt>(?:[$%❯➜]|\w[\w.-]*@[\w.-]+(?:[: ]\S{0,80})?[$#%]|\[\w[\w.-]*@[^\]\n]{1,80}\][$#]"
@@ -32,7 +32,7 @@ PLACEHOLDER = Regex(
 )
 """Matches `<POD_NAME>`, which a shell reads as two redirections; `<in.txt>out.txt` isn't a placeholder."""
 
-_EXPRESSION = Regex(r"(?<!\\)\$\{\{[ \t]*(?P<kind>[\w-]++)(?:\.(?P<name>[\w-]++))?+[^{}\n]{0,200}\}\}")
+_EXPRESSION = Regex(r"(?<!\\)\$\{\{[ \t]*(?P<kind>[\w-]++)(?>(?:\.(?P<name>[\w-]++))?)[^{}\n]{0,200}\}\}")
 _COMMENT = Regex(r"(?<!\S)#[^\n]*")
 _FILE = Regex(r"(?:\$\{?|[\[(][\"']|[.:])(GITHUB_(?:OUTPUT|ENV|PATH|STATE)|RDC_OUTPUT)\b")
 _WRITES = Regex(r"\bcat\b[^|\n]*(?<!<)>|\btee\b")

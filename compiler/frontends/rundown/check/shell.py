@@ -31,7 +31,7 @@ _EXPANDED = Regex(r"\\.|" + NAME.pattern, re.DOTALL)
 _ASSIGNMENT = Regex(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=")
 _OPERATOR = Regex(r";;&?|;&|&&|\|\||\|&?|.", re.DOTALL)
 _REDIRECTION = Regex(r"&?[<>]+[&|]?")
-_NEXT_PATTERN = Regex(r"(?:\s|#[^\n]*)*+(?P<esac>esac\b)?")
+_NEXT_PATTERN = Regex(r"(?>(?:\s|#[^\n]*)*)(?P<esac>esac\b)?")
 _COMMENT = Regex(r"#[^\n]*")
 
 

@@ -215,7 +215,7 @@ def _misplaced(source: Source, step: Sequence[Block], block: Block, layout: Layo
 
 _QUESTION = Regex(
     r"(?:\A|\n|[.!?:][*_)\"']*\s)\s*(?:(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?)?"
-    r"(?P<asked>(?:[^.!?:\n]|[.:](?=\w)|\n(?!\s*(?:[-*+]|\d+[.)])\s))*+\?)[*_)\"']*\Z"
+    r"(?P<asked>(?>(?:[^.!?:\n]|[.:](?=\w)|\n(?!\s*(?:[-*+]|\d+[.)])\s))*)\?)[*_)\"']*\Z"
 )
 """Matches a question at the end of a paragraph."""
 

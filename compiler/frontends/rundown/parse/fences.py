@@ -135,7 +135,7 @@ def _warning(source: Source, block: Block, match: re.Match[str]) -> Diagnostic:
 
 
 _FENCE = Regex(
-    r"[ \t]*+(?:(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))[ \t]*+)*+"
+    r"[ \t]*+(?>(?:(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))[ \t]*+)*)"
     r"(?P<mark>`{3,}+(?=[^`]*+$)|~{3,}+)[ \t]*+(?P<info>.*)"
 )
 """Matches a line with a fence after any bullets and quote marks."""

@@ -30,7 +30,7 @@ _ACTIONS = Regex(r"[*_`]*(?i:CONTINUE|COMPLETE|STOP|GOTO|GO TO|RETRY|NEXT)\b")
 # An item is one line: marks of emphasis and a number or bullet come before its words.
 _ITEM = Regex(
     r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]{1,4}+(?:\[[ xX]\][ \t]{1,4}+)?"
-    r"(?P<found>[*_`]{0,3}+(?P<word>[A-Za-z]\w{0,19}+(?:[ \t]\w{1,20}+){0,2}+)[*_`]{0,3}+)"
+    r"(?P<found>[*_`]{0,3}+(?P<word>[A-Za-z]\w{0,19}+(?>(?:[ \t]\w{1,20}+){0,2}))[*_`]{0,3}+)"
     r"[ \t]?[:：][*_`]{0,3}+(?P<rest>.*)"
 )
 _LEADS_ON = Regex(
