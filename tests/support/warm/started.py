@@ -60,7 +60,8 @@ class Started:
     def send_signal(self, number: int) -> None:
         """Send a signal, unless it has ended."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it ended just now
+                os.kill(self.pid, number)
 
     def terminate(self) -> None:
         """Ask it to end."""
