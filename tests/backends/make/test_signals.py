@@ -45,9 +45,9 @@ def hurried(folder: Path, document: str = DOCUMENT) -> Place:
     return place
 
 
-def was_interrupted(place: Place) -> None:
-    """The run has stopped in step 2, whose command got one signal, and goes on as somebody decides."""
-    assert place.lines("got") == ["got"]
+def was_interrupted(place: Place, most: int = 1) -> None:
+    """The run has stopped in step 2, whose command got one signal, or a few, and goes on as somebody decides."""
+    assert 1 <= len(place.lines("got")) <= most
     assert place.lines("log") == ["build"]
     (command,) = place.lines("began")
     wait_until(lambda: not is_alive(int(command)))
@@ -157,7 +157,7 @@ def test_a_signal_to_the_group_at_a_terminal(name: str, tmp_path: Path) -> None:
     os.killpg(terminal.process.pid, ALONE[name])
     assert terminal.end() == "rdc: INTERRUPTED 2"
     wait_until(lambda: not locks(place))
-    was_interrupted(place)
+    was_interrupted(place, most=2 if name == "TERM" else 1)  # make sends its commands the TERM that it gets
 
 
 def test_a_window_that_is_closed_interrupts_the_run(tmp_path: Path) -> None:
