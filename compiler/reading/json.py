@@ -69,10 +69,11 @@ def _broken(text: str, error: json.JSONDecodeError) -> BrokenJsonError:
     message, remedy = next((words for start, words in _MESSAGES.items() if error.msg.startswith(start)), _ESCAPE)
     position, here = error.pos, text[error.pos : error.pos + 2]
     before = _TRAILING_COMMA.search(text, max(0, position - 1000), position)
-    if here[:1] in ("]", "}") and before:
-        return BrokenJsonError(
-            "there is a comma before the closing bracket", "remove it", before.start(), is_surplus=True
-        )
+    comma = before.start() if before and here[:1] in ("]", "}") else None
+    if error.msg.startswith("Illegal trailing comma"):  # which Python 3.13 knows
+        comma = position
+    if comma is not None:
+        return BrokenJsonError("there is a comma before the closing bracket", "remove it", comma, is_surplus=True)
     if here in ("//", "/*") or here[:1] == "#":
         message, remedy = "JSON has no comments", "remove the comment; you can use titles and prompts instead"
     elif here[:1] == "'":
