@@ -12,7 +12,7 @@
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
 #   8f7e3dc7e9fe6cb40fd3f59b9b3240f7964ad910c6930fe7f9908a4b864d6091  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   e64adebc6aaa7764c11dc59f004e13b413c6be857c273183d56e4422a9344dea  -
+#   51b66b35dfbda839753c872f7978eeadbd5441c7025f73570a1d59a4cc9a30ad  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -118,12 +118,12 @@ Look for
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The runtime of rdc 0.1.0, edition values (sha256 8f7e3dc7e9fe6cb40fd3f59b9b3240f7964ad910c6930fe7f9908a4b864d6091).
-# The part for workers: dbos-values (sha256 e64adebc6aaa7764c11dc59f004e13b413c6be857c273183d56e4422a9344dea).
-# The runbook ends here, and you can stop reading. Up to the last END line, 6,813 lines are the same in every worker
+# The part for workers: dbos-values (sha256 51b66b35dfbda839753c872f7978eeadbd5441c7025f73570a1d59a4cc9a30ad).
+# The runbook ends here, and you can stop reading. Up to the last END line, 6,814 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6816 lines, sha256 27ed7034402f457bd530960e85781af03ca18a559d9d61cff53c6a2d9aa76559
+# --- 6817 lines, sha256 14b04df3c5990853c7c8008fff4d95e887f22c663c5bd173b71699bb630a9832

@@ -12,7 +12,7 @@
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
 #   5fc7b10d27b16d278cf3824303c3bc404e5e1c19a9a416cff35cb0ecf120c893  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   d34b784a2a5e144b127c7c9994adf3efc51eda0138a7ac73ba51922bba3409be  -
+#   5b93808f3663f98fba5ee204c89666a6ff38d7f9afa8a6d18d58675c137ed6c7  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -301,12 +301,12 @@ Task:
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The runtime of rdc 0.1.0, edition agents (sha256 5fc7b10d27b16d278cf3824303c3bc404e5e1c19a9a416cff35cb0ecf120c893).
-# The part for workers: dbos-agents (sha256 d34b784a2a5e144b127c7c9994adf3efc51eda0138a7ac73ba51922bba3409be).
-# The workflow ends here, and you can stop reading. Up to the last END line, 8,586 lines are the same in every worker
+# The part for workers: dbos-agents (sha256 5b93808f3663f98fba5ee204c89666a6ff38d7f9afa8a6d18d58675c137ed6c7).
+# The workflow ends here, and you can stop reading. Up to the last END line, 8,587 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8589 lines, sha256 945b1a76e40262d34d2d9b9836c1503b6bc2f5caf90c253a2848d02c15653728
+# --- 8590 lines, sha256 b50017a80236b716c37b87a9abcc962e9a38e9edd9f1361e469e8f053801d109

@@ -14,7 +14,7 @@
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
 #   e5c36e51d8236a59e5745f3da3e7a895e0b6181b25a30442c894777f28856679  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   0e37a085de7c00ea39e69bb88cd2442bb44a77b6cd00d1d81fa7beff40a7e12d  -
+#   fc8e7431f7e15c273728c50d0b511b3f8ec55152b6b0a96621c03385607f4634  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -162,12 +162,12 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The runtime of rdc 0.1.0, edition stepspec (sha256 e5c36e51d8236a59e5745f3da3e7a895e0b6181b25a30442c894777f28856679).
-# The part for workers: dbos-stepspec (sha256 0e37a085de7c00ea39e69bb88cd2442bb44a77b6cd00d1d81fa7beff40a7e12d).
-# The specification ends here, and you can stop reading. Up to the last END line, 8,990 lines are the same in every
+# The part for workers: dbos-stepspec (sha256 fc8e7431f7e15c273728c50d0b511b3f8ec55152b6b0a96621c03385607f4634).
+# The specification ends here, and you can stop reading. Up to the last END line, 8,991 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8993 lines, sha256 f9e6a0a887a713c552da78e229f81530cc1268ce8d79e4266b9ecea47ed3be10
+# --- 8994 lines, sha256 5828996027dc90ce3efc0f63f19c107eecf7173d4c7f8711ef23e3f2e8e73cc5

@@ -171,6 +171,7 @@ def worded_error(error: Exception, shown: str) -> str:
         (("42P01", "3F000"), "no such table", "it has no runs yet; start a worker or a run"),
         (("42501",), "permission denied", "the user has no access; grant all rights on the schema dbos"),
         (("53300",), "too many", "it takes no more connections; raise its limit, or start fewer workers"),
+        ((), "version_timestamp", "DBOS needs SQLite 3.42 on Python 3.12 and newer; use Python 3.11 or PostgreSQL"),
         ((), "refused", "nothing answers there; check the address, and whether the server runs"),
         ((), "resolve", "the name of the host is unknown; check the address"),
         ((), "timeout", "it does not answer; check the address and the network"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import sqlite3
 import struct
 import threading
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ import pytest
 from benchmarks.workers.fleet import CommandResult, Fleet
 from runtime_shim.engine.program import UsageError
 from runtime_shim.targets.dbos.command_line import DbosCaller
-from runtime_shim.targets.dbos.legs import Legs, network_of
+from runtime_shim.targets.dbos.legs import Legs, network_of, worded_error
 
 pytestmark = pytest.mark.tool
 
@@ -59,6 +60,11 @@ def test_an_unknown_address(words: Fleet) -> None:
             Legs(url, "")
     url = f"mysql://a:{PASSWORD}@b/c"
     refused(words, url, "unknown database; use sqlite:///FILE or postgresql://", with_worker=False)
+
+
+def test_a_sqlite_that_is_too_old_for_dbos_on_this_python() -> None:
+    error = sqlite3.IntegrityError("NOT NULL constraint failed: application_versions.version_timestamp")
+    assert "DBOS needs SQLite 3.42 on Python 3.12 and newer; use Python 3.11" in worded_error(error, "runs.sqlite")
 
 
 BETWEEN = ("/", "?", "#", "/?", "/#", "/x?y=", "@/", ":/", "[", "/[", "%zz/", " /", "//")
