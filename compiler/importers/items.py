@@ -18,6 +18,7 @@ _ASKS_TO_RUN = Regex(r"(?i)\b(?:run|running|execute|type|enter|use|issue|invoke|
 _BY_MEANS = Regex(r"(?i)\b(?:using|with|via|by):?\s+`")
 _IF = Regex(r"(?i)^(?:if|when)\s+(?=[^,]*$)")
 _THEN = Regex(r"(?i)^(\S+ \S+.*?)(?:,? you (?:can|may|should)|, (?:run|try|use) th(?:e|is|ese))\b.*")
+_LAST = Regex(r":\s+`[^`\n]+`\.?(?=\s*(?:\n|$))")
 _ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
 _FORBIDS = Regex(r"(?i)\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`")
 _EXPLAINED = Regex(r"`[^`\n]+` (?:also )?[a-z]+s\b")
@@ -113,7 +114,7 @@ class Items:
         if is_sample or (words.announces_output(sentence) and block.code == piece.text and "```" not in block.code):
             block, last = Block("sample" if is_sample else "output", block.code, tag=block.tag), ""
         is_about = not last or words.follows(last) or "output" in last.lower()
-        if block.kind == "output" and is_about and self.items and self.items[-1].code:
+        if block.kind == "output" and is_about and self.items and self.items[-1].is_command:
             self._expect(self._taken(), block.code, block.tag)
             return
         block = self._placed(block, last, piece.line)
@@ -137,11 +138,14 @@ class Items:
 
     def _sample(self, piece: Piece, block: Block, last: str) -> None:
         is_note = piece.info.startswith("{") and not piece.info.startswith("{.")  # a directive of MyST
-        is_command = last.endswith(":") and block.kind == "output" and words.is_in_series(last)
+        is_typed = words.is_in_series(last) or (self.machine.shell and words.instruction(last))
+        is_command = bool(last.endswith(":") and block.kind == "output" and is_typed)
         if last and (words.puts(last) or is_command) and not is_note:
             self._split_lead()
             self.instructions += is_command or bool(words.imperative(_asking(last), purposes=False))
-            title, texts_above = self._title(last, markup.cut(_asking(last))), self._taken()
+            near = words.sentences(last)[-1] if is_command else last
+            title = self._title(near, "") or self._title(last, markup.cut(_asking(last)))
+            texts_above = self._taken()
             self.items.append(Item(title, texts_above, piece.text, markup.tag(block.tag), line=piece.line))
         else:
             self.lead.append(Text(markup.shown(piece.text, block.tag), "", piece.line))
@@ -165,7 +169,7 @@ class Items:
             self._ask_machine(line)
             asked = map(words.instruction, (plain, *_COMMENT.findall(block.code)))
             harm = block.harm or (any(map(words.does_harm, asked)) and _COMMENT.sub("", block.code).split("\n"))
-            is_elsewhere = any(map(words.names_machine, near))
+            is_elsewhere = any(map(words.names_machine, (*near, *_COMMENT.findall(block.code))))
             questions = [guard(case, above, line, subject=title)] if case else []
             questions += [machine_question(line, "" if case else above)] if is_elsewhere else []
             start = block.code.find(block.harm[0]) if block.harm else 0
@@ -176,8 +180,8 @@ class Items:
             question = len(self.items) if holds else question
             self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
             item = replace(item, text="" if case or is_elsewhere else above, tag="bash")
-            if any(map(words.enters_machine, near)) and "login" not in block.code:
-                self.machine.shell = line
+        if any(map(words.enters_machine, near)) and "login" not in block.code:
+            self.machine.shell = line
         self.items.append(item)
         self.open = question
         if question >= 0:
@@ -233,6 +237,10 @@ class Items:
 
     def _split_lead(self) -> None:
         """Give each text about the command above to its item, except a condition, which may be for the next command."""
+        labels = [at for at, text in enumerate(self.lead) if words.is_ordered(text.plain) and text.markdown[:2] == "**"]
+        while len(self.items) > self.first and labels and labels[-1] > 0:
+            self._after(self.lead.pop(0))
+            labels[-1] -= 1
         while len(self.items) > self.first and self.lead:
             plain, is_last = self.lead[0].plain, len(self.lead) == 1
             is_above = not plain or (words.follows(plain) and not words.condition(plain) and not plain.endswith(":"))
@@ -341,6 +349,8 @@ class Items:
             self.lead.append(Text(first.text, first.plain, first.line))
         for piece in rest:
             self._piece(piece)
+        if len(self.items) == start and self.lead and item.info != "-":
+            self._question(first.plain, self._taken(), item.line, is_task=item.info == "[ ]")
         self._flush()
         self.hint = ""
         self._guard(start, case, above, item.line)
@@ -367,6 +377,10 @@ class Items:
         self._split_lead()
         [code] = [code for code in _CODE_SPAN.findall(piece.text) if is_command_span(code)]
         self.lead.append(Text(piece.text, piece.plain, piece.line))
+        first = words.sentences(piece.plain)[0]
+        is_named = first.endswith(":") and len(first.split()) > 2 and not words.condition(first)
+        is_named &= not (words.instruction(piece.plain) or words.is_statement(first) or "output" in first.lower())
+        self.hint = markup.cut(first.rstrip(":")) if is_named else ""
         if read_block("", code).opens:
             self.machine.shell = piece.line
         self._command(Block("show", f"{code}\n", why="the command is in a sentence"), piece.line)
@@ -473,6 +487,9 @@ def _runs_span(piece: Piece) -> bool:
         return False
     if _ONLY.fullmatch(piece.text) and is_command_span(piece.plain.rpartition(": ")[2]):
         return True
-    if not (_ASKS_TO_RUN.search(piece.plain) or (words.imperative(piece.plain) and _BY_MEANS.search(piece.text))):
+    around = _CODE_SPAN.sub("", piece.text)
+    is_end = _LAST.search(piece.text) is not None and not words.is_fact(piece.plain)
+    is_means = words.imperative(piece.plain) and _BY_MEANS.search(piece.text)
+    if not (_ASKS_TO_RUN.search(around) or is_end or is_means):
         return False
     return len([code for code in _CODE_SPAN.findall(piece.text) if is_command_span(code)]) == 1

@@ -15,6 +15,7 @@ from compiler.importers.items import UNSURE, Items, Machine, guard, joined, mach
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
 from compiler.importers.report import Refusal, Report, losses_of, report_of
+from compiler.importers.sessions import with_sessions
 from compiler.importers.sections import (
     are_samples,
     are_unordered,
@@ -162,7 +163,7 @@ class _Builder:
     def _items(self, section: Section) -> Items:
         later = [title for line, title in self.headings if line > section.line]
         found = Items(section.title, self.machine, later)
-        found.read(section.pieces)
+        found.read(with_sessions(section.pieces))
         self.instructions += found.instructions
         self.has_items |= bool(found.items)
         return found

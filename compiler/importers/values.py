@@ -91,6 +91,9 @@ def _written(item: Item, names: Mapping[str, str], inputs: Sequence[str], sets: 
     notes, tag = item.notes, item.tag
     if item.runs and code is not None and placeholders.in_command(item.code, known) is None:
         tag, notes = "bash prompt", (*notes, Mark("shown", "a placeholder is in a quoted here-document", item.line))
+    if item.runs and found.kept:
+        words = f"{found.kept[0]} is no input, because it is a secret or meant as written"
+        tag, notes = "bash prompt", (*notes, Mark("shown", words, item.line))
     if item.runs and not sets and placeholders.only_sets(item.code):
         tag, notes = "bash prompt", (*notes, Mark("shown", "no later command reads its variables", item.line))
     text = placeholders.in_text(item.text, names)

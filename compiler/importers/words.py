@@ -21,7 +21,7 @@ keep kill label launch leave let limit link lint list load locate lock log login
 mention merge migrate mirror mock modify monitor mount move name navigate normalize notify observe obtain offer
 omit open organize outline override page parse paste patch pause perform persist pick pin ping place plan point
 populate post prefer prepare present preserve press prevent print prioritize probe proceed produce promote prompt
-propose provide provision prune publish pull purge push put query raise rank rate reach read rebase reboot rebuild
+propose provide provision prune publish pull purge push put query quit raise rank rate reach read rebase reboot rebuild
 recommend reconcile reconnect record recover recreate redeploy redirect redo reduce refactor refer refine refresh
 register reinstall reject release reload remove rename render renew repair repeat replace replay reply report
 reproduce request rerun resend reset resize resolve respond restart restore resume retrieve retry return reuse revert
@@ -95,6 +95,7 @@ _OLDER = Regex(r"(?i)\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?") 
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
 names_machine = _has(
     r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?to\b|\bssh \S+@"
+    r"|\blog(?:ging)? ?in as\b|\bruns? (?:\w+ )?on (?:the )?(?:receiver|sender|other|source|target|client|remote)\b"
     rf"|\b(?:on|inside|within|from) (?:the|a|each|every|all|any|both|one of the)(?: [\w-]+){{0,3}} (?:{_PLACES}|pod)\b"
     r"|\b(?:run|execute|enter)\b.{0,200}\bin (?:the|a|each|every|all)(?: [\w-]+){0,3} (?:containers?|pods?)\b",
 )
@@ -231,7 +232,7 @@ announces_output = _fits(
     r"(?!.*\b(?:run|execute|type|enter|use|using)\b)\W*(?:(?:the|an?|your|and) )*"
     r"(?:(?:expected|sample|example|typical)\b.?(?:\w+ ){0,2})?(?:output|results?|logs?|response)"
     r"(?: (?:is|are|(?<=s )in|of|from|for|looks?|should|will|may|might)\b.*)?\W*"
-    r"|(?:.*\W)?you (?:should|will|['’]ll|may|might)(?: \w+)? see\b(?!.*\b(?:run|execute|type|use|using)\b).*",
+    r"|(?:.*\W)?(?:you|we) (?:should|will|['’]ll|may|might)(?: \w+)? (?:see|get)\b(?!.*\b(?:run|execute|type|use|using)\b).*",
 )
 """Whether a sentence is only about the output of a command, such as `Expected output:` or `You should see`."""
 is_automatic = _has(
