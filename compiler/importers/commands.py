@@ -40,7 +40,8 @@ _OPEN = Regex(
 """Matches a placeholder that no input replaces, such as `{name}`, `[name]`, or `<org:team>` between two words."""
 _OPEN_IN_STRING = Regex(
     r"\[[A-Za-z][\w'/-]*(?: [\w'/-]+)+\]|(?<![$%{])\{(?!print|next|exit)[A-Za-z][\w.]*(?:[ -][\w.:,—–-]+)+\}"
-    r"|(?<=[\w/\"=.:-])\{(?!print|next|exit)[A-Za-z]\w*\}(?=[\w/\"?&\s.:-]|$)|\b(?i:your)(?:[-.]\w|_(?-i:[a-z]))|\b[Yy]our[A-Z]"
+    r"|(?<=[\w/\"=.:-])"
+    r"\{(?!print|next|exit)[A-Za-z]\w*\}(?=[\w/\"?&\s.:-]|$)|\b(?i:your)(?:[-.]\w|_(?-i:[a-z]))|\b[Yy]our[A-Z]"
     r"|\bv?X\.?Y\.?Z\b|(?<![./-])\b(?:x{3,}|X{3,})\b|\.{3}\]|(?<=\w)/\.{3}[\"']|\*{4}"
 )
 _SAMPLE = Regex(
@@ -71,11 +72,12 @@ _SETTING = frozenset({"=", ":=", "==", "=>", "->", ":", "|"})
 _ARRAY = Regex(r"[A-Z_]+=\(")
 _PROGRAMS = _set("""
 ansible ansible-playbook apk apt apt-get awk aws az base64 bash brew bundle cargo cat cd chmod chown composer conda cp
-crictl crontab curl date dd df dig dnf docker docker-compose du echo etcdctl export find flux gcloud gem gh git go gpg
-grep fsck gunzip gzip helm hostname htop ifconfig ip iptables java journalctl jq kill kubeadm kubectl kustomize ls lsblk
-lsof make mdadm mkdir mongo mount mv mvn mysql netstat nginx node npm npx nslookup oc openssl passwd pg_dump ping pip pip3
-pipenv pnpm podman poetry ps psql pwd python python3 rake redis-cli rm rsync ruby scp sed service sh source ss ssh su
-sudo systemctl tail tar tee terraform top touch umount unzip uv vagrant vault vi vim wget which yarn yum zfs zip zpool zypper
+crictl crontab curl date dd df dig dnf docker docker-compose du echo etcdctl export find flux fsck gcloud gem gh git go
+gpg grep gunzip gzip helm hostname htop ifconfig ip iptables java journalctl jq kill kubeadm kubectl kustomize ls lsblk
+lsof make mdadm mkdir mongo mount mv mvn mysql netstat nginx node npm npx nslookup oc openssl passwd pg_dump ping pip
+pip3 pipenv pnpm podman poetry ps psql pwd python python3 rake redis-cli rm rsync ruby scp sed service sh source ss ssh
+su sudo systemctl tail tar tee terraform top touch umount unzip uv vagrant vault vi vim wget which yarn yum zfs zip
+zpool zypper
 """)
 """Programs that an untagged block or a code span of a page may start with."""
 
@@ -133,7 +135,8 @@ _HARM_FLAG = Regex(
     r"|DELETE|POST|PUT|PATCH|--(?:data|data-raw|data-binary|upload-file|form)|-exec"
 )
 _CHANGES = Regex(
-    r"mdadm (?!(?:.* )?(?:--detail|--examine|--query|--monitor|-[DEQ])\S* )|(?:cryptsetup|sgdisk|sfdisk|resize2fs|mkswap) "
+    r"mdadm (?!(?:.* )?(?:--detail|--examine|--query|--monitor|-[DEQ])\S* )"
+    r"|(?:cryptsetup|sgdisk|sfdisk|resize2fs|mkswap) "
     r"|(?:btrfs|ceph|lv|lxc|pv|vg|zfs|zpool)\w* (?:\S+ )?(?:add|attach|create|extend|import|replace|resize|set) "
     r"|(?:lv|pv|vg)(?:change|convert|create|extend|reduce|resize) "
     r"|(?:adduser|bump2version|bumpversion|bumpver|dropdb|goreleaser|groupadd|lerna|mv|semanage|semodule|setcap|setsebool"
@@ -213,7 +216,7 @@ def read_block(info: str, text: str) -> Block:
 
 
 def _is_other(line: str, *, is_weak: bool) -> bool:
-    """Return whether a line has the prompt of another machine, user or program; a weak one needs a command behind it."""
+    """Return whether a line has the prompt of another machine, user or program, or a weak one and a command."""
     if _OTHER.match(line):
         return True
     return is_weak and _WEAK.match(line) is not None and _starts_like_command(_WEAK.sub("", line, count=1))

@@ -40,7 +40,7 @@ UNSURE = "it may be a fact, not an instruction"
 
 _ENDLESS = "the text is about a command that doesn't end"
 _LIMITED = "the text limits the command, or expects it to fail"
-_LONGEST_CASE, _SHORT = 80, 8
+_LONGEST_CASE, _SHORT, _FEW = 80, 8, 3
 _EXAMPLE = Regex(r"(?i)for (?:example|instance)\b")
 _BARE = Regex(r"(?i)(?:and|or|examples?|optional(?:ly)?|alternatively|otherwise|instead)\W*")
 _TAB = Regex(r"(?m)^[ \t]*===[!+]? *\"([^\"\n]+)\"")
@@ -167,7 +167,7 @@ class Items:
         item = Item(title, above, block.code, "bash prompt", notes=notes, line=line)
         if block.kind == "run":
             self._ask_machine(line)
-            asked = map(words.instruction, (plain, *_COMMENT.findall(block.code)))
+            asked = map(words.instruction, (plain or self.heading * (not self.items), *_COMMENT.findall(block.code)))
             harm = block.harm or (any(map(words.does_harm, asked)) and _COMMENT.sub("", block.code).split("\n"))
             is_elsewhere = any(map(words.names_machine, (*near, *_COMMENT.findall(block.code))))
             questions = [guard(case, above, line, subject=title)] if case else []
@@ -180,6 +180,9 @@ class Items:
             question = len(self.items) if holds else question
             self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
             item = replace(item, text="" if case or is_elsewhere else above, tag="bash")
+        elif case and not _BARE.fullmatch(case) and words.opens_with_condition(plain):
+            self.items.append(guard(case, above, line, subject=title))
+            item, question = replace(item, text=""), len(self.items) - 1
         if any(map(words.enters_machine, near)) and "login" not in block.code:
             self.machine.shell = line
         self.items.append(item)
@@ -259,6 +262,10 @@ class Items:
                 self._after(text)
             else:
                 self.own.append(markup.safe(text.markdown))
+                is_there = any(
+                    words.imperative(one) for one in words.sentences(text.plain) if words.enters_machine(one)
+                )
+                self.machine.shell = self.machine.shell or text.line * is_there
         self.lead = []
 
     def _after(self, text: Text) -> None:
@@ -276,7 +283,12 @@ class Items:
         self.instructions += 1
         if words.enters_machine(plain):
             self.machine.earlier = line
-        title = title or self._title(plain, markup.cut(words.sentences(plain)[0] if plain else "Do this"))
+        sentence, *more = words.sentences(plain) or ["Do this"]
+        first, whole = markup.cut(sentence), markup.cut(" ".join([sentence, *more[: sentence[-1] == ":"]]))
+        is_case = words.opens_with_condition(plain) and len(whole.split()) > _FEW
+        is_case &= sentence[-1] != ":" or markdown[:2] != "**"
+        title = title or (whole if is_case else self._title(plain, first))
+        title = title if " " in title else first
         is_sure = is_task or words.acts(plain) or words.asks(plain)
         self.items.append(Item(title, markdown, notes=() if is_sure else (Mark("fact", UNSURE, line),), line=line))
 

@@ -15,7 +15,6 @@ from compiler.importers.items import UNSURE, Items, Machine, guard, joined, mach
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
 from compiler.importers.report import Refusal, Report, losses_of, report_of
-from compiler.importers.sessions import with_sessions
 from compiler.importers.sections import (
     are_samples,
     are_unordered,
@@ -27,6 +26,7 @@ from compiler.importers.sections import (
     in_order,
     is_by_hand,
 )
+from compiler.importers.sessions import with_sessions
 from compiler.importers.values import Values, find_values
 from compiler.text.regex import Regex
 from compiler.text.source import Source, without_ending

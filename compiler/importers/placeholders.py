@@ -25,7 +25,8 @@ _SHELL_SETS = frozenset(_SHELL_SETS_WORDS.split())  # variables that the shell o
 
 
 _LITERAL = Regex(
-    r"\bs(?P<mark>[/|#,])(?P<token><[^<>\n]+>|YOUR_\w+)(?P=mark)|--(?:\w+-)?name[= ](?P<name>[A-Z]{2,}(?:-[A-Z]{2,})+)(?![\w>-])"
+    r"\bs(?P<mark>[/|#,])(?P<token><[^<>\n]+>|YOUR_\w+)(?P=mark)"
+    r"|--(?:\w+-)?name[= ](?P<name>[A-Z]{2,}(?:-[A-Z]{2,})+)(?![\w>-])"
 )
 """Matches a word that a command looks for in a file, or that may be the name of a thing."""
 _SECRET = Regex(r"(?:.*_)?(?:PASSWORD|PASSWD|PASSPHRASE|(?:PRIVATE|API|ACCESS|SECRET)_?KEY|SECRET|TOKEN|PAT)")

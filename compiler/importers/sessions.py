@@ -1,6 +1,8 @@
 """Find terminal sessions and commands that a page has in its text, without a block around them."""
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from msgspec.structs import replace
 
@@ -8,7 +10,9 @@ from compiler.importers.commands import is_command_span
 from compiler.importers.markdown import Piece
 from compiler.text.regex import Regex
 
-_PROMPT = Regex(r"[ \t]*(?:[\w.-]+@[\w.-]+[ :~/\w.-]{0,60}[#$%]|\$|[\w-]{2,20}(?:=[#>]|>))[ \t]+[a-z./\\](?!\w+@)", 2)
+_PROMPT = Regex(
+    r"[ \t]*(?:[\w.-]+@[\w.-]+[ :~/\w.-]{0,60}[#$%]|\$|[\w-]{2,20}(?:=[#>]|>))[ \t]+[a-z./\\](?!\w+@)", re.IGNORECASE
+)
 _PROSE = Regex(r"(?i)[.:;,!?]$|\b(?:a|an|is|it|of|or|so|that|the|this|with|you|your|sure)\b")
 _MARKUP = Regex(r"[`*]")
 
@@ -31,20 +35,15 @@ def _parts(piece: Piece, above: str) -> Iterator[Piece]:
     is_code = [at >= start for at in range(len(lines))]
     for at, line in enumerate(lines[:start]):
         before = lines[at - 1] if at else above
-        goes_on = at > 0 and is_code[at - 1]
-        is_code[at] = (goes_on or before.rstrip().endswith(":") or (at > 0 and line.startswith("sudo "))) and (
-            is_command_span(line) and not _PROSE.search(line.rstrip())
-        )
+        is_below = before.rstrip().endswith(":") or (at > 0 and (is_code[at - 1] or line.startswith("sudo ")))
+        is_code[at] = is_below and is_command_span(line) and not _PROSE.search(line.rstrip())
     if not any(is_code):
         yield piece
         return
-    place = 0
-    while place < len(lines):
-        end = next((at for at in range(place, len(lines)) if is_code[at] != is_code[place]), len(lines))
-        text, line = "\n".join(lines[place:end]), piece.line + place
+    for is_block, group in groupby(range(len(lines)), is_code.__getitem__):
+        first, *rest = group
+        last = rest[-1] if rest else first
+        text, top, end = "\n".join(lines[first : last + 1]), piece.line + first, piece.line + last
         plain = " ".join(_MARKUP.sub("", text).split())
-        if is_code[place]:
-            yield Piece("code", line, piece.line + end - 1, f"{text}\n")
-        else:
-            yield replace(piece, line=line, end=piece.line + end - 1, text=text, plain=plain)
-        place = end
+        block = Piece("code", top, end, f"{text}\n")
+        yield block if is_block else replace(piece, line=top, end=end, text=text, plain=plain)

@@ -95,13 +95,14 @@ _OLDER = Regex(r"(?i)\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?") 
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
 names_machine = _has(
     r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?to\b|\bssh \S+@"
-    r"|\blog(?:ging)? ?in as\b|\bruns? (?:\w+ )?on (?:the )?(?:receiver|sender|other|source|target|client|remote)\b"
+    r"|\blog(?:ging)? ?in as\b|(?:^|[.:;] )on (?!http|ipv|port|python)[a-z]+\d+\b"
+    r"|\bruns? (?:\w+ )?on (?:the )?(?:receiver|sender|other|source|target|client|remote)\b"
     rf"|\b(?:on|inside|within|from) (?:the|a|each|every|all|any|both|one of the)(?: [\w-]+){{0,3}} (?:{_PLACES}|pod)\b"
     r"|\b(?:run|execute|enter)\b.{0,200}\bin (?:the|a|each|every|all)(?: [\w-]+){0,3} (?:containers?|pods?)\b",
 )
 """Whether plain text is about commands on another machine, or in a container."""
 enters_machine = _has(
-    rf"\bssh(?:ing)? (?:(?:in)?to\b|\S+@)|\bexec ?into\b"
+    rf"\bssh(?:ing)? (?:(?:in)?to\b|\S+@)|\bexec ?into\b|\blog ?in as\b"
     rf"|\b(?:log ?in|log ?on|connect) ?(?:in)?to\b[^.]{{0,80}}\b(?:{_PLACES}|pods?|ssh)\b",
 )
 """Whether plain text asks to open a shell on another machine."""
@@ -232,7 +233,8 @@ announces_output = _fits(
     r"(?!.*\b(?:run|execute|type|enter|use|using)\b)\W*(?:(?:the|an?|your|and) )*"
     r"(?:(?:expected|sample|example|typical)\b.?(?:\w+ ){0,2})?(?:output|results?|logs?|response)"
     r"(?: (?:is|are|(?<=s )in|of|from|for|looks?|should|will|may|might)\b.*)?\W*"
-    r"|(?:.*\W)?(?:you|we) (?:should|will|['’]ll|may|might)(?: \w+)? (?:see|get)\b(?!.*\b(?:run|execute|type|use|using)\b).*",
+    r"|(?:.*\W)?(?:you|we) (?:should|will|['’]ll|may|might)(?: \w+)? (?:see|get)\b"
+    r"(?!.*\b(?:run|execute|type|use|using)\b).*",
 )
 """Whether a sentence is only about the output of a command, such as `Expected output:` or `You should see`."""
 is_automatic = _has(
@@ -259,7 +261,7 @@ _MAY = Regex(r"(?:you|we) (?:can|could|may|might)\b|let's\b", re.IGNORECASE)
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _HARM = Regex(
     r"(?i)\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down"
-    r"|wipe|uninstall|terminate|revoke|failover|fail over|restore|overwrite)(?![\w./-])"
+    r"|wipe|uninstall|upload|rotate|renew|terminate|revoke|failover|fail over|restore|overwrite)(?![\w./-])"
 )
 _LOOKS = Regex(
     r"(?i)(?:check|confirm|describe|find|get|inspect|list|look|make sure|print|read|review|see|show|test|validate"

@@ -1142,3 +1142,42 @@ def test_a_page_that_makes_and_deletes_one_thing_is_refused() -> None:
     page = "".join(f"## {verb} an order\n\n{block(f'shop {verb.lower()} a')}" for verb in verbs)
     assert refusal(f"# Shop\n\n{page}").kind == "no-procedure"
     assert draft(f"# Shop\n\n{page}".replace("Delete", "Copy")).report.steps == 4
+
+
+def test_a_numbered_item_with_a_sample_is_a_step() -> None:
+    made = draft(f"{RUN}1. Read a.\n2. Read b.\n3. The pot is **not** hot. If it is, stop:\n   ```\n   hot\n   ```\n")
+    assert len(made.titles) == 3
+    assert made.titles[2] == "The pot is not hot"
+
+
+def test_a_text_above_a_bold_step_belongs_to_the_command_above() -> None:
+    page = f"{block('true')}If this fails, stop.\n\n**Step 2 — Push.**\n\n{block('git push')}"
+    steps = draft(RUN + page).steps
+    assert "fails" in steps[1].title
+    assert "fails" not in (steps[-1].prompt or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Re-open the pot: `make open POT=a`", ["make open POT=a"]),
+        ("Keep the hash: `git rev-parse HEAD`.", ["git rev-parse HEAD"]),
+        ("The name of `git run list`", []),
+        ("`pot.name`: the name for `gh run list`", []),
+    ],
+)
+def test_a_command_at_the_end_of_a_sentence_is_shown(text: str, shown: list[str]) -> None:
+    assert draft(f"{RUN}{block('true')}{text}\n").shown == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("If it fails for a reason, stop and report it", "If it fails for a reason, stop and report it"),
+        ("If the pot is empty: fill it", "If the pot is empty: fill it"),
+        ("If empty: fill it", "If empty: fill it"),
+        ("Print.", "Print"),
+    ],
+)
+def test_the_title_of_an_item_keeps_its_condition(text: str, title: str) -> None:
+    assert draft(f"{RUN}{block('true')}1. {text}\n2. Copy it.\n").plain_titles[1] == title
