@@ -187,7 +187,7 @@ _CASE = Regex(
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
 is_manual = _has(
-    r"\b(?:commands|options|flags|synopsis|reference|cheat ?sheet|how[ -]?tos|faq|examples|recipes|tips|use cases)\W*$",
+    r"\b(?:commands|options|flags|synopsis|invocations|reference|cheat ?sheet|how[ -]?tos|faq|examples|recipes|tips|use cases)\W*$",
 )
 """Whether a heading is above tasks to look up, which have no order, such as Commands."""
 is_course = _has(r"\b(?:procedure|procédure|getting started|quick ?start|tutorial)\b")
