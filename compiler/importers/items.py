@@ -163,6 +163,9 @@ class Items:
         title, above = self._named(above_it[:-3:-1], block.code), self._taken()
         if block.kind == "run" and (why := _why_shown(near, self.heading, block.code)):
             block = replace(block, kind="show", why=why)
+        if any(map(words.enters_machine, near)) and "login" not in block.code:
+            self.machine.shell = line
+            block = replace(block, kind="show", why=block.why or "the text above it enters another machine")
         notes = (Mark("shown", block.why, line),) if block.why else ()
         item = Item(title, above, block.code, "bash prompt", notes=notes, line=line)
         if block.kind == "run":
@@ -183,8 +186,6 @@ class Items:
         elif case and not _BARE.fullmatch(case) and words.opens_with_condition(plain):
             self.items.append(guard(case, above, line, subject=title))
             item, question = replace(item, text=""), len(self.items) - 1
-        if any(map(words.enters_machine, near)) and "login" not in block.code:
-            self.machine.shell = line
         self.items.append(item)
         self.open = question
         if question >= 0:

@@ -326,9 +326,9 @@ def test_a_question_for_a_harm_in_the_text_skips_the_commands_that_go_on() -> No
     assert "- NO: GOTO 1.4\n" in text
 
 
-def test_an_item_that_names_a_machine_by_ssh_asks_first() -> None:
+def test_a_command_below_an_ssh_in_a_sentence_is_shown() -> None:
     text = page(f"{block('true')}Then `ssh admin@shop` and look:\n\n{block('ls a')}")
-    assert "Does the next command run on this machine?" in text
+    assert "```bash prompt\nls a\n```" in text
 
 
 @pytest.mark.parametrize(
@@ -600,7 +600,9 @@ def test_dots_in_a_comment_leave_nothing_out() -> None:
     assert kind("# …or another one:\ntrue") == "run"
 
 
-@pytest.mark.parametrize("text", ["SSH to the alerting host, then:", "Log in as the build user:"])
+@pytest.mark.parametrize(
+    "text", ["SSH to the alerting host, then:", "Log into the bastion:", "Log in as the build user:"]
+)
 def test_below_a_text_that_enters_a_host_the_section_is_shown(text: str) -> None:
     first = block("# If it is the log\nls /var/log")
     assert not draft(f"{RUN}{block('true')}## Act\n\n{text}\n\n{first}Then:\n\n{block('truncate -s 0 tea.log')}").run[

@@ -429,7 +429,6 @@ def test_one_of_two_commands_asks_first(text: str) -> None:
     [
         "On the server, look at the disk:",
         "Run this on each node:",
-        "Log into the bastion and look:",
         "Run the following command in all etcd pods.",
         "Inside the container:",
     ],
@@ -445,7 +444,7 @@ def test_a_text_about_this_machine_asks_nothing() -> None:
 
 
 def test_several_questions_before_a_command_skip_it_together() -> None:
-    text = "If it hangs, log into the node and stop it:"
+    text = "If it hangs, stop it on each node:"
     page = f"{RUN}{block('true')}{text}\n\n{block('systemctl stop shop')}Look:\n\n{block('ls')}"
     made = draft(page)
     assert len(made.guards("systemctl stop shop")) == 3
