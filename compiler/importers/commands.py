@@ -145,7 +145,7 @@ _CHANGES = Regex(
     r"|ansible-playbook (?!(?:.* )?(?:--check|-C|--list-\S+|--syntax-check) )|(?!source )(?:.* )/etc/"
     r"|aws (?:\S+ )*?(?:authorize|modify|put|register|update)-|git checkout (?:.* )?(?:--|\.) "
     r"|(?:ceph|etcdctl|kubectl|oc) (?:\S+ ){0,3}?(?:annotate|label|put|set|taint|unset|untaint) "
-    r"|(?:rsync|scp) .*:\S* $|(?:helm|istioctl|tanzu|velero) (?:\S+ )?install "
+    r"|(?:rsync|scp) .*:\S* $|(?:helm|istioctl|tanzu|velero) (?:\S+ ){0,3}?install |pw (?:group|user)"
     r"|(?:g?sed|perl|yq) (?:.* )?(?:-[a-zA-Z]*i\S*|--in-?place\S*) "
     r"|(?:gh|glab) (?:\S+ )?(?:create|edit|close|reopen|review|run(?! (?:list|view|watch|download) )) "
     r"|cp (?!(?:.* )?(?:\.|\S*(?:/|[.-](?:bak|backup|old|orig)|~|\))) $)"  # no copy into a folder, or one to keep

@@ -145,6 +145,10 @@ class Items:
             self.instructions += is_command or bool(words.imperative(_asking(last), purposes=False))
             near = words.sentences(last)[-1] if is_command else last
             title = self._title(near, "") or self._title(last, markup.cut(_asking(last)))
+            if not words.puts(last) and last.endswith(("next:", "then:", "now:")):  # a dialogue, in its order
+                self.lead.append(Text(markup.shown(piece.text, block.tag), "", piece.line))
+                self.items.append(Item(title, self._taken(), line=piece.line))
+                return
             texts_above = self._taken()
             self.items.append(Item(title, texts_above, piece.text, markup.tag(block.tag), line=piece.line))
         else:

@@ -680,3 +680,11 @@ def test_an_output_belongs_to_a_command() -> None:
 def test_a_secret_and_a_name_as_written_are_no_inputs(code: str, inputs: tuple[str, ...]) -> None:
     made = draft(f"# Page\n\n## Part\n\n{block(code)}")
     assert (made.report.inputs, bool(made.run)) == (inputs, bool(inputs))
+
+
+def test_a_dialogue_stays_in_the_order_of_its_texts() -> None:
+    made = draft(
+        f"{RUN}{block('gpg --gen-key', '')}The default is ok, next:\n\n    Which size?\n\nTake it.\n\n    Done?\n"
+    )
+    text = made.text
+    assert text.index("default is ok, next") < text.index("Which size?") < text.index("Take it.") < text.index("Done?")
