@@ -111,10 +111,11 @@ class Items:
         last = self.lead[-1].plain if self.lead else ""
         sentence = (words.sentences(last or ("" if self.items else self.heading)) or [""])[-1]
         is_sample = words.is_automatic(sentence)
-        if is_sample or (words.announces_output(sentence) and block.code == piece.text and "```" not in block.code):
+        is_output = words.announces_output(sentence) and block.code == piece.text and "```" not in block.code
+        if is_sample or is_output:
             block, last = Block("sample" if is_sample else "output", block.code, tag=block.tag), ""
         is_about = not last or words.follows(last) or "output" in last.lower()
-        if block.kind == "output" and is_about and self.items and self.items[-1].is_command:
+        if block.kind == "output" and is_about and self.items and (is_output or self.items[-1].is_command):
             self._expect(self._taken(), block.code, block.tag)
             return
         block = self._placed(block, last, piece.line)
@@ -130,10 +131,13 @@ class Items:
         self.reached = line if rest != block.code else self.reached
         above = (*_COMMENT.findall(rest), last * (rest == block.code))
         is_there = any(map(words.names_machine, above)) or words.enters_machine(last)
-        if block.opens or (self.reached and not shell and is_there):
-            self.machine.shell = line if block.opens else self.reached
+        enters = block.kind in {"run", "show"} and "login" not in block.code
+        enters &= any(words.enters_machine(text.plain) for text in self.lead[-2:])
+        if block.opens or enters or (self.reached and not shell and is_there):
+            self.machine.shell = line if block.opens or enters else self.reached
         opened = shell or self.machine.shell
         why = f"the command in line {opened} opened a shell or a container"
+        why = "the text above it enters another machine" if opened == line else why
         return replace(block, kind="show", why=why) if opened and block.kind == "run" else block
 
     def _sample(self, piece: Piece, block: Block, last: str) -> None:
@@ -167,9 +171,6 @@ class Items:
         title, above = self._named(above_it[:-3:-1], block.code), self._taken()
         if block.kind == "run" and (why := _why_shown(near, self.heading, block.code)):
             block = replace(block, kind="show", why=why)
-        if any(map(words.enters_machine, near)) and "login" not in block.code:
-            self.machine.shell = line
-            block = replace(block, kind="show", why=block.why or "the text above it enters another machine")
         notes = (Mark("shown", block.why, line),) if block.why else ()
         item = Item(title, above, block.code, "bash prompt", notes=notes, line=line)
         if block.kind == "run":

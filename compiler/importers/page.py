@@ -26,7 +26,6 @@ from compiler.importers.sections import (
     in_order,
     is_by_hand,
 )
-from compiler.importers.sessions import with_sessions
 from compiler.importers.values import Values, find_values
 from compiler.text.regex import Regex
 from compiler.text.source import Source, without_ending
@@ -163,7 +162,7 @@ class _Builder:
     def _items(self, section: Section) -> Items:
         later = [title for line, title in self.headings if line > section.line]
         found = Items(section.title, self.machine, later)
-        found.read(with_sessions(section.pieces))
+        found.read(section.pieces)
         self.instructions += found.instructions
         self.has_items |= bool(found.items)
         return found

@@ -7,30 +7,30 @@ from functools import partial
 from compiler.text.regex import Regex
 
 _VERBS_WORDS = """
-access acknowledge activate add adjust allow analyze annotate answer append apply approve archive ask
-assign attach audit authenticate avoid await back backup batch block bootstrap bring browse build bump call cancel
-capture change check checkout choose classify clean clear click clone close collect commit compare compile complete
-compose compute configure confirm connect consider consult contact continue convert copy cordon correlate count create
-crop cut decide decommission decrease decrypt deduplicate define delegate delete demote deploy derive describe design
-destroy detach detect determine diagnose disable disconnect discover dispatch display do document download draft drain
-drop dump edit embed enable encode encrypt engage ensure enter escalate establish estimate evaluate examine execute
-expand explain export extend extract fail fetch fill filter finalize find finish fix flag flash flush focus follow
-force fork format free gather generate get give go grant grep group handle highlight identify implement import
-increase infer inform initialize inject insert inspect install investigate invite invoke isolate issue iterate join
-keep kill label launch leave let limit link lint list load locate lock log login look loop lower make mark measure
-mention merge migrate mirror mock modify monitor mount move name navigate normalize notify observe obtain offer
-omit open organize outline override page parse paste patch pause perform persist pick pin ping place plan point
-populate post prefer prepare present preserve press prevent print prioritize probe proceed produce promote prompt
-propose provide provision prune publish pull purge push put query quit raise rank rate reach read rebase reboot rebuild
-recommend reconcile reconnect record recover recreate redeploy redirect redo reduce refactor refer refine refresh
-register reinstall reject release reload remove rename render renew repair repeat replace replay reply report
-reproduce request rerun resend reset resize resolve respond restart restore resume retrieve retry return reuse revert
-review revoke roll rollback rotate route run sanitize save scaffold scale scan schedule scope score search secure see
-seed select send separate set show shut sign silence simplify simulate sketch skip snapshot spawn specify spin split
-ssh stage start state stop store strip stub study submit subscribe suggest summarize supply surface suspend
-swap switch sync synthesize tag tail take talk tear tell terminate test tick tidy toggle trace track transfer trigger
-trim troubleshoot try tune turn tweak type undo uninstall unlock unmount unset untar untick update upgrade upload use
-validate verify view visit vote wait warm warn watch wire work wrap write
+access acknowledge activate add adjust allow analyze annotate answer append apply approve archive ask assign attach
+audit authenticate avoid await back backup batch block bootstrap bring browse build bump call cancel capture change
+check checkout choose classify clean clear click clone close collect commit compare compile complete compose compute
+configure confirm connect consider consult contact continue convert copy cordon correlate count create crop cut decide
+decommission decrease decrypt deduplicate define delegate delete demote deploy derive describe design destroy detach
+detect determine diagnose disable disconnect discover dispatch display do document download draft drain drop dump edit
+embed enable encode encrypt engage ensure enter escalate establish estimate evaluate examine execute expand explain
+export extend extract fail fetch fill filter finalize find finish fix flag flash flush focus follow force fork format
+free gather generate get give go grant grep group handle highlight identify implement import increase infer inform
+initialize inject insert inspect install investigate invite invoke isolate issue iterate join keep kill label launch
+leave let limit link lint list load locate lock log login look loop lower make mark measure mention merge migrate mirror
+mock modify monitor mount move name navigate normalize notify observe obtain offer omit open organize outline override
+page parse paste patch pause perform persist pick pin ping place plan point populate post prefer prepare present
+preserve press prevent print prioritize probe proceed produce promote prompt propose provide provision prune publish
+pull purge push put query quit raise rank rate reach read rebase reboot rebuild recommend reconcile reconnect record
+recover recreate redeploy redirect redo reduce refactor refer refine refresh register reinstall reject release reload
+remove rename render renew repair repeat replace replay reply report reproduce request rerun resend reset resize resolve
+respond restart restore resume retrieve retry return reuse revert review revoke roll rollback rotate route run sanitize
+save scaffold scale scan schedule scope score search secure see seed select send separate set show shut sign silence
+simplify simulate sketch skip snapshot spawn specify spin split ssh stage start state stop store strip stub study submit
+subscribe suggest summarize supply surface suspend swap switch sync synthesize tag tail take talk tear tell terminate
+test tick tidy toggle trace track transfer trigger trim troubleshoot try tune turn tweak type undo uninstall unlock
+unmount unset untar untick update upgrade upload use validate verify view visit vote wait warm warn watch wire work wrap
+write
 """
 _VERBS = frozenset(_VERBS_WORDS.split())  # they start an instruction
 MOST_OF_VARIANT = 8  # the most words of a text that only names a way
@@ -94,9 +94,8 @@ _OLDER = Regex(r"(?i)\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?") 
 
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
 names_machine = _has(
-    r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?to\b|\bssh \S+@"
-    r"|\blog(?:ging)? ?in as\b|(?:^|[.:;] )on (?!http|ipv|port|python)[a-z]+\d+\b"
-    r"|\bruns? (?:\w+ )?on (?:the )?(?:receiver|sender|other|source|target|client|remote)\b"
+    r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?(?:to|as)\b|\bssh \S+@"
+    r"|\bruns? (?:\w+ )?on (?:the )?(?:receiver|sender|other|source|target|remote)\b|(?:^|[.:;] )on [a-z]{3,}\d+\b"
     rf"|\b(?:on|inside|within|from) (?:the|a|each|every|all|any|both|one of the)(?: [\w-]+){{0,3}} (?:{_PLACES}|pod)\b"
     r"|\b(?:run|execute|enter)\b.{0,200}\bin (?:the|a|each|every|all)(?: [\w-]+){0,3} (?:containers?|pods?)\b",
 )
@@ -186,9 +185,8 @@ _CASE = Regex(
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
-is_manual = _has(
-    r"\b(?:commands|options|flags|synopsis|invocations|reference|cheat ?sheet|how[ -]?tos|faq|examples|recipes|tips|use cases)\W*$",
-)
+_LISTS = r"(?:command|option|flag|invocation|example|recipe|tip|use case|how[ -]?to)s|synopsis|reference|cheat ?sheet"
+is_manual = _has(rf"\b(?:{_LISTS}|faq)\W*$")
 """Whether a heading is above tasks to look up, which have no order, such as Commands."""
 is_course = _has(r"\b(?:procedure|procédure|getting started|quick ?start|tutorial)\b")
 """Whether a heading is above sections in an order."""
@@ -233,8 +231,7 @@ announces_output = _fits(
     r"(?!.*\b(?:run|execute|type|enter|use|using)\b)\W*(?:(?:the|an?|your|and) )*"
     r"(?:(?:expected|sample|example|typical)\b.?(?:\w+ ){0,2})?(?:output|results?|logs?|response)"
     r"(?: (?:is|are|(?<=s )in|of|from|for|looks?|should|will|may|might)\b.*)?\W*"
-    r"|(?:.*\W)?(?:you|we) (?:should|will|['’]ll|may|might)(?: \w+)? (?:see|get)\b"
-    r"(?!.*\b(?:run|execute|type|use|using)\b).*",
+    r"|(?:.*\W)?(?:you|we) (?:should|will|['’]ll|may|might)(?: \w+)? (?:see|get)\b(?!.*\b(?:run|type|use|using)\b).*",
 )
 """Whether a sentence is only about the output of a command, such as `Expected output:` or `You should see`."""
 is_automatic = _has(
