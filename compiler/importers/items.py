@@ -188,7 +188,7 @@ class Items:
             question = len(self.items) if holds else question
             self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
             item = replace(item, text="" if case or is_elsewhere else above, tag="bash")
-        elif case and not _BARE.fullmatch(case) and words.opens_with_condition(plain):
+        elif case and not _BARE.fullmatch(case) and any(map(words.opens_with_condition, near)):
             self.items.append(guard(case, above, line, subject=title))
             item, question = replace(item, text=""), len(self.items) - 1
         self.items.append(item)
@@ -307,7 +307,7 @@ class Items:
         items = piece.pieces
         self.open, self.opens_section = -1, False
         is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
-        last = self.lead[-1].plain if self.lead else ""
+        last = next((text.plain for text in reversed(self.lead) if text.markdown[:1] != ">"), "")
         sentence = (words.sentences(last) or [""])[-1]
         is_text = not piece.has_code and (is_plain or (piece.info == "1" and self._are_facts(items)))
         is_text = (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code)

@@ -36,6 +36,7 @@ def find_values(steps: Sequence[Sequence[Item]], words: Sequence[str], *, asks: 
     """
     flat = [(number, item) for number, items in enumerate(steps) for item in items]
     found = [placeholders.find(item.code, words) if item.is_command else Found({}, (), ()) for _, item in flat]
+    flat = [(number, _with_kept(item, one)) for (number, item), one in zip(flat, found, strict=True)]
     set_by = _set_by(flat, found)
     if not asks:
         shown = [(number, _only_shown(item, one, set_by)) for (number, item), one in zip(flat, found, strict=True)]
@@ -72,6 +73,13 @@ def _handed_on(found: Sequence[Found], set_by: Mapping[str, int]) -> dict[tuple[
     }
 
 
+def _with_kept(item: Item, found: Found) -> Item:
+    if not item.runs or not found.kept:
+        return item
+    note = Mark("shown", f"{found.kept[0]} is no input: it is a secret, or meant as written", item.line)
+    return replace(item, tag="bash prompt", notes=(*item.notes, note))
+
+
 def _only_shown(item: Item, found: Found, set_by: Mapping[str, int]) -> Item:
     is_open = bool(found.names) or any(name not in set_by for name in found.reads)
     if not item.runs or not is_open:
@@ -91,9 +99,6 @@ def _written(item: Item, names: Mapping[str, str], inputs: Sequence[str], sets: 
     notes, tag = item.notes, item.tag
     if item.runs and code is not None and placeholders.in_command(item.code, known) is None:
         tag, notes = "bash prompt", (*notes, Mark("shown", "a placeholder is in a quoted here-document", item.line))
-    if item.runs and found.kept:
-        words = f"{found.kept[0]} is no input, because it is a secret or meant as written"
-        tag, notes = "bash prompt", (*notes, Mark("shown", words, item.line))
     if item.runs and not sets and placeholders.only_sets(item.code):
         tag, notes = "bash prompt", (*notes, Mark("shown", "no later command reads its variables", item.line))
     text = placeholders.in_text(item.text, names)

@@ -688,3 +688,19 @@ def test_a_dialogue_stays_in_the_order_of_its_texts() -> None:
     )
     text = made.text
     assert text.index("default is ok, next") < text.index("Which size?") < text.index("Take it.") < text.index("Done?")
+
+
+def test_a_block_with_a_secret_shows_its_other_values_by_reference() -> None:
+    made = draft(f"# Page\n\n## Part\n\n{block('shop login <api-key> --pot <pot> --milk $MILK')}")
+    assert made.shown == ["shop login <api-key> --pot {{POT}} --milk {{MILK}}"]
+
+
+def test_a_quote_does_not_hide_the_condition_of_a_list() -> None:
+    made = draft(f"{RUN}{block('true')}If it fails, go on by hand:\n\n> You are in a.\n\n1. Stop it.\n2. Start it.\n")
+    assert made.titles[1] == "Does this apply: it fails?"
+
+
+def test_a_shown_block_with_a_secret_hands_nothing_on() -> None:
+    made = draft(f"# Page\n\n## Part\n\n{block('POT=$(shop get --key $API_KEY)')}{block('ls $POT')}")
+    assert made.report.inputs + made.report.asked == ("POT",)
+    assert made.run == ["ls $POT"]
