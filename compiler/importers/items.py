@@ -449,7 +449,9 @@ def machine_question(line: int, text: str) -> Item:
 
 def joined(question: Item, harm: Item) -> Item:
     """Return one question for a condition and for the harm of a command."""
-    return replace(question, text="\n\n".join(filter(None, [question.text, harm.text])), notes=harm.notes)
+    return replace(
+        question, text="\n\n".join(filter(None, [question.text, harm.text])), notes=question.notes + harm.notes
+    )
 
 
 def _harm_question(title: str, lines: Sequence[str], line: int) -> Item:

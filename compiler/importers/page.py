@@ -25,6 +25,7 @@ from compiler.importers.sections import (
     has_order,
     in_order,
     is_by_hand,
+    tasks_apart,
 )
 from compiler.importers.values import Values, find_values
 from compiler.text.regex import Regex
@@ -185,6 +186,8 @@ class _Builder:
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
         is_unordered = are_unordered(title, having)
         is_list = are_unordered(title, [one for one, parts in zip(sections, found, strict=True) if _commands(parts)])
+        tasks = [one for one, parts in zip(sections, found, strict=True) if _steps(parts) or asks(one)]
+        apart = tasks_apart(title, tasks, is_page=is_page)
         for section, parts in zip(sections, found, strict=True):
             is_case = words.is_case(section.title)
             is_manual = words.is_manual(section.title) and not words.is_variant(section.title)
@@ -196,11 +199,12 @@ class _Builder:
                 self.unordered |= _commands(parts)
             if is_task and not is_case:
                 self.tasks |= _commands(parts)
-            is_asked = is_case or is_manual or (is_task and not (is_page and words.names_procedure(title)))
-            is_sure = section.line in one_of or (is_case and not words.is_variant(section.title))
             runs = any(map(_runs, parts))
-            if _steps(parts) if is_sure else (is_asked and runs):
+            is_sure = section.line in one_of or (is_case and not words.is_variant(section.title))
+            if _steps(parts) if is_sure else ((is_case or is_manual) and runs):
                 _guard(guard(section.title, "", section.line), parts)
+            elif section.line in apart and _steps(parts):
+                _guard(_task_question(section), parts)
             if runs and words.names_machine(section.title):
                 _guard(machine_question(section.line, f"The section: {section.title}"), parts)
         return found
@@ -283,16 +287,30 @@ def _runs(part: Part) -> bool:
     return isinstance(part, Step) and any(item.runs for item in part.items)
 
 
+def _task_question(section: Section) -> Item:
+    """Return the question whether to do a task beside others, which asks for a report but needs no edit."""
+    title = markup.cut(section.title)
+    note = Mark("order", "the headings show no order, so this section asks first", section.line)
+    return Item(f"Do this: {title}?", replies="skip", notes=(note,), line=section.line)
+
+
 def _guard(question: Item, parts: Sequence[Part]) -> None:
     """Put one question before everything below a heading, unless the first one there is enough."""
-    steps = _steps(parts)
-    count = sum(len(step.items) for step in steps)
-    items = steps[0].items
+    first = _steps(parts)[0]
+    steps = [step for step in _steps(parts) if step.name == first.name]
+    count, items = sum(len(step.items) for step in steps), first.items
     is_whole = items[0].replies == "skip" and items[0].skips >= count - 1
     if is_whole and not items[0].marks:
         items[0] = joined(replace(question, skips=items[0].skips), items[0])
+    elif not question.marks:
+        items[:0] = [] if all(map(_asks_first, steps)) else [replace(question, skips=count)]
     elif not is_whole or [mark.kind for mark in items[0].marks] != [mark.kind for mark in question.marks]:
         items.insert(0, replace(question, skips=count))
+
+
+def _asks_first(step: Step) -> bool:
+    """Return whether a step has one question before everything else."""
+    return step.items[0].replies == "skip" and step.items[0].skips >= len(step.items) - 1
 
 
 def _lifted(step: Step) -> Iterator[Item]:

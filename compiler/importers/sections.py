@@ -1,6 +1,7 @@
 """The kinds of sections of a page: steps, tasks side by side, or text around samples."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations, takewhile
 from operator import eq
@@ -17,6 +18,25 @@ _OFFERS = Regex(
     re.IGNORECASE,
 )
 """Matches a text that announces an example, or one of several ways."""
+
+_SERIES = r"(?:steps?|work ?flow|process|procedure|protocol|phases|sequence|plan)"
+_STEPS = Regex(rf"(?i)^\W*(?:diagnos\w+|investigat\w+|instructions?|{_SERIES})\b|\b{_SERIES}\W*$")
+_SEVERAL = Regex(r"(?i)^(?:manag|us|troubleshoot|work|handl|maintain|access|administ|operat)\w*\b|\band\b|[&/]")
+_LOOKS = Regex(r"(?i)\W*(?:check|verif|test|confirm|validat|pre\b|post\b|monitor|step|diagnos|investigat|review)")
+_PART = Regex(
+    r"(?i)\W*(?:(?:pre|post|before|after|initial|immediate|final|set(?:ting)?[ -]?up|setup|quick|root cause|smoke)\b"
+    r"|(?:prereq|precond|preflight|prepar|install|configur|build|test|deploy|releas|publish|validat|verif|confirm|check|diagnos"
+    r"|investigat|triage|assess|detect|identif|mitigat|contain|remediat|resol|recover|escalat|communicat|notif|announc"
+    r"|clean|tear|monitor|tag|commit|push|merge|follow|wrap|clos|report|document|summar|output|deliver|plan|implement"
+    r"|review|analy[sz]|gather|collect|research|understand)\w*\b)"
+)
+_LAST_PART = Regex(
+    rf"(?i)\b(?:{_SERIES}|set-?up|preparation|installation|configuration|deployment|validation|verification|checks?|checklist|test(?:s|ing)?"
+    r"|clean-?up|escalation|investigation|diagnosis|mitigation|resolution|review|analysis|communication|monitoring"
+    r"|actions?|response|triage|assessment)\W*$"
+)
+"""Match a heading for a usual part of a procedure or of a page about an incident, by its first or last word."""
+_WORDS = Regex(r"[a-z]+")
 
 _NEAR = 3  # the most places between the titles of two choices
 
@@ -36,6 +56,45 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     cases = sum(words.is_case(section.title) for section in sections)  # a case may be part of a sequence
     count = len(sections) - (cases + 1) // 2
     return count > 1 and (words.is_manual(title) or order * 2 < count)
+
+
+def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool) -> set[int]:
+    """Return the lines of headings side by side that show no order: no number, and no usual part of a procedure.
+
+    `title` is the heading above them, which may announce steps, unless it is the title of a page.
+    """
+    announces = _STEPS.fullmatch(title) or (_is_one_task(title) if is_page else _STEPS.search(title))
+    if announces or title.lower().endswith("checklist"):
+        return set()
+    ends = Counter(end for one in sections for end in {*_ends(one.title)})
+    free = [one.line for one in sections if not _has_place(one, ends)]
+    return {*free} if len(free) > 1 else set()
+
+
+def _is_one_task(title: str) -> bool:
+    """Return whether the title of a page is one instruction, such as `Deploy the Shop`, not `Back up and Restore`."""
+    return bool(words.imperative(title, purposes=False)) and _SEVERAL.search(title) is None
+
+
+def _has_place(section: Section, ends: Counter[str]) -> bool:
+    """Return whether a heading has a number or a condition, or is a part of a procedure and no other one is the same."""
+    title, below = section.title, section.pieces[0].plain if section.pieces else ""
+    if section.is_numbered or words.is_ordered(title) or words.is_reference(title) or words.is_rollback(title):
+        return True
+    if (_SEQUEL.match(below) and not below.lower().startswith("first")) or _asks_itself(title):
+        return True
+    is_part = _PART.match(title) or _LAST_PART.search(title) or words.is_procedure(title) or words.is_check(title)
+    return bool(is_part) and (bool(_LOOKS.match(title)) or max(ends[one] for one in _ends(title)) < 2)
+
+
+def _asks_itself(title: str) -> bool:
+    return words.is_case(title) and not words.is_variant(title)
+
+
+def _ends(title: str) -> tuple[str, str]:
+    """Return the starts of the first and last word of a title."""
+    found = _WORDS.findall(title.lower()) or [""]
+    return found[0][:5], found[-1][:6]
 
 
 def choices(above: Section, sections: Sequence[Section]) -> set[int]:
