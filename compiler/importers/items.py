@@ -10,7 +10,7 @@ from compiler.importers import markup, words
 from compiler.importers.commands import Block, is_command_span, read_block, summary_of
 from compiler.importers.draft import Item, Mark
 from compiler.importers.markdown import Piece
-from compiler.importers.sections import alternatives, is_overview
+from compiler.importers.sections import alternatives, is_overview, labels_of_cases
 from compiler.text.regex import Regex
 
 _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
@@ -81,12 +81,28 @@ class Items:
     def read(self, pieces: Sequence[Piece]) -> None:
         """Read the content of a heading."""
         self.choices = alternatives([*_leads(pieces)])
+        labels = labels_of_cases(pieces)
+        start, case = 0, Text("", "", 0)
         for piece, below in zip_longest(pieces, pieces[1:]):
+            if piece.line in labels:
+                self._end_case(start, case)
+                start, case = len(self.items), Text(piece.text, labels[piece.line], piece.line)
             if piece.kind == "text" and piece.plain.endswith(":") and below and _is_command(below):
                 self.lead.append(Text(piece.text, piece.plain, piece.line))
             else:
                 self._piece(piece)
+        self._end_case(start, case)
+
+    def _end_case(self, start: int, case: Text) -> None:
+        """Put a question before the items from `start` on, which are below the label of a case, if there is one."""
+        if case.plain and len(self.items) == start and any(words.instruction(one.plain) for one in self.lead):
+            self._question(self.lead[-1].plain, self._taken(), case.line, markup.cut(case.plain))
+            return
         self._flush()
+        added = self.items[start:]
+        if case.plain and added and not (added[0].replies and added[0].skips >= len(added) - 1):
+            self.items.insert(start, guard(case.plain, "", case.line, len(added)))
+            self.open = -1
 
     def _piece(self, piece: Piece) -> None:
         if piece.kind == "code":
@@ -138,6 +154,7 @@ class Items:
     def _sample(self, piece: Piece, block: Block, last: str) -> None:
         is_note = piece.info.startswith("{") and not piece.info.startswith("{.")  # a directive of MyST
         is_command = last.endswith(":") and block.kind == "output" and words.is_in_series(last)
+        is_note |= last.lower().startswith("example")
         if last and (words.puts(last) or is_command) and not is_note:
             self._split_lead()
             self.instructions += is_command or bool(words.imperative(_asking(last), purposes=False))
@@ -294,9 +311,12 @@ class Items:
             text = "\n\n".join([self._taken(), markup.safe(piece.text)])
             self._question(sentence, text, piece.line, markup.cut(sentence.rstrip(":. ")))
             return
-        case = words.condition(last if last.endswith(":") else sentence)
-        is_case = sentence.endswith(":") and (
-            words.opens_with_condition(sentence) or sentence.startswith(("For ", "When "))
+        opening = next((one.plain for one in self.lead if words.opens_with_condition(one.plain)), "")
+        case = words.condition(last if last.endswith(":") else sentence) or words.condition(
+            (words.sentences(opening) or [""])[0]
+        )
+        is_case = bool(opening) or (
+            sentence.endswith(":") and (words.opens_with_condition(sentence) or sentence.startswith(("For ", "When ")))
         )
         above = ""
         if case:

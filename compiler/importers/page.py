@@ -25,6 +25,8 @@ from compiler.importers.sections import (
     has_order,
     in_order,
     is_by_hand,
+    number_of,
+    routes,
     tasks_apart,
 )
 from compiler.importers.values import Values, find_values
@@ -102,6 +104,7 @@ class _Builder:
         self.instructions = 0
         self.has_items = False
         self.headings: list[tuple[int, str]] = []
+        self.routes: frozenset[str] = frozenset()  # the numbers of steps to which a result leads
         self.ordered: set[int] = set()  # the lines of headings that have a place in an order
         self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
         self.unordered: set[int] = set()  # and of those in tasks side by side, or choices
@@ -136,6 +139,7 @@ class _Builder:
     def parts_of(self, root: Section) -> list[Part]:
         """Return the steps and sections of a page, and take its title."""
         self.headings = [(section.line, section.title) for section in every(root)]
+        self.routes = routes(root)
         first, *rest = root.children or (Section(0, "", root.line),)
         outer = [root]
         children = root.children
@@ -203,7 +207,7 @@ class _Builder:
             is_sure = section.line in one_of or (is_case and not words.is_variant(section.title))
             if _steps(parts) if is_sure else ((is_case or is_manual) and runs):
                 _guard(guard(section.title, "", section.line), parts)
-            elif section.line in apart and _steps(parts):
+            elif _steps(parts) and (section.line in apart or number_of(section.title) in self.routes):
                 _guard(_task_question(section), parts)
             if runs and words.names_machine(section.title):
                 _guard(machine_question(section.line, f"The section: {section.title}"), parts)

@@ -21,6 +21,17 @@ _OFFERS = Regex(
 
 _SERIES = r"(?:steps?|work ?flow|process|procedure|protocol|phases|sequence|plan)"
 _STEPS = Regex(rf"(?i)^\W*(?:diagnos\w+|investigat\w+|instructions?|{_SERIES})\b|\b{_SERIES}\W*$")
+_ROUTE = Regex(
+    r"(?i)\b(?:(?:go|skip|jump|straight) to|see) (?:steps?|section|phase|part)? ?(\d+[a-z]?)\b"
+    r"|(?:→|[-=]>|\|)\s*(?:go to )?(?:step|section|phase|part) (\d+[a-z]?)\b"
+)
+_OWN_NUMBER = Regex(r"(?i)(?:step|section|phase|part)? ?(\d+[a-z]?)(?:[.:)]| [—–-]|$)")
+_ASIDE = Regex(
+    r"(?i)\W*(?:abort|cancel(?:l?ing)?|emergency|fall-?back|failure|hot-?fix|break-?glass"
+    r"|(?:on|after|in case of) (?:failure|error|a failed)s?)\b(?!.*\b(?:contacts?|numbers)\b)"
+)
+_BOLD = Regex(r"\*\*([^*\n]+)\*\*:?[ \t]*(?:\n|$)")
+_DIGIT = Regex(r"\W*(?:\d|[A-Za-z][.)])")
 _SEVERAL = Regex(r"(?i)^(?:manag|us|troubleshoot|work|handl|maintain|access|administ|operat)\w*\b|\band\b|[&/]")
 _LOOKS = Regex(r"(?i)\W*(?:check|verif|test|confirm|validat|pre\b|post\b|monitor|step|diagnos|investigat|review)")
 _PART = Regex(
@@ -64,11 +75,12 @@ def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool) -> se
     `title` is the heading above them, which may announce steps, unless it is the title of a page.
     """
     announces = _STEPS.fullmatch(title) or (_is_one_task(title) if is_page else _STEPS.search(title))
+    aside = {one.line for one in sections if _ASIDE.match(one.title)}
     if announces or title.lower().endswith("checklist"):
-        return set()
+        return aside
     ends = Counter(end for one in sections for end in {*_ends(one.title)})
-    free = [one.line for one in sections if not _has_place(one, ends)]
-    return {*free} if len(free) > 1 else set()
+    free = {one.line for one in sections if not _has_place(one, ends)}
+    return aside | free if len(free) > 1 else aside
 
 
 def _is_one_task(title: str) -> bool:
@@ -77,14 +89,52 @@ def _is_one_task(title: str) -> bool:
 
 
 def _has_place(section: Section, ends: Counter[str]) -> bool:
-    """Return whether a heading has a number or a condition, or is a part of a procedure and no other one is the same."""
+    """Return whether a heading has a number or a condition, or is the only part of a procedure with its name."""
     title, below = section.title, section.pieces[0].plain if section.pieces else ""
     if section.is_numbered or words.is_ordered(title) or words.is_reference(title) or words.is_rollback(title):
         return True
     if (_SEQUEL.match(below) and not below.lower().startswith("first")) or _asks_itself(title):
         return True
-    is_part = _PART.match(title) or _LAST_PART.search(title) or words.is_procedure(title) or words.is_check(title)
-    return bool(is_part) and (bool(_LOOKS.match(title)) or max(ends[one] for one in _ends(title)) < 2)
+    return is_part(title) and (bool(_LOOKS.match(title)) or max(ends[one] for one in _ends(title)) < 2)
+
+
+def is_part(title: str) -> bool:
+    """Return whether a heading is a usual part of a procedure, such as Verification."""
+    named = _PART.match(title) or _LAST_PART.search(title)
+    return named is not None or words.is_procedure(title) or words.is_check(title)
+
+
+def routes(root: Section) -> frozenset[str]:
+    """Return the numbers of steps to which a result leads, such as `2b`: from a table or a list with several of them.
+
+    A number with a letter is enough in a text with a condition, such as `If it is gone, see Step 2d`.
+    """
+    pieces = [piece for section in every(root) for piece in section.pieces]
+    named = [
+        (one, {number.lower() for pair in _ROUTE.findall(one.plain) for number in pair if number}) for one in pieces
+    ]
+    listed = (found for one, found in named if len(found) > 1 and (one.kind == "list" or one.text[:1] == "|"))
+    lettered = ({one for one in found if not one.isdecimal()} for one, found in named if words.condition(one.plain))
+    return frozenset().union(*listed, *lettered)
+
+
+def number_of(title: str) -> str:
+    """Return the number in a heading, such as `2b` or `3` of `Step 3: Look`, or ""."""
+    found = _OWN_NUMBER.match(title)
+    return found[1].lower() if found else ""
+
+
+def labels_of_cases(pieces: Sequence[Piece]) -> dict[int, str]:
+    """Return the bold texts of cases side by side, such as `**For blue cups:**`, by their line."""
+    found = {one.line: match[1] for one in pieces if one.kind == "text" and (match := _BOLD.match(one.text))}
+    cases = {line: label.rstrip(":. ") for line, label in found.items() if _is_case_label(label.rstrip(":. "))}
+    return cases if len(cases) > 1 and len(cases) * 2 > len(found) else {}
+
+
+def _is_case_label(label: str) -> bool:
+    if words.is_ordered(label) or is_part(label) or words.is_reference(label) or _DIGIT.match(label):
+        return False
+    return not (words.acts(label) or words.announces_output(label) or words.is_fact(label) or "Note" in label)
 
 
 def _asks_itself(title: str) -> bool:
