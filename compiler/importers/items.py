@@ -10,14 +10,13 @@ from compiler.importers import markup, words
 from compiler.importers.commands import Block, is_command_span, read_block, summary_of
 from compiler.importers.draft import Item, Mark
 from compiler.importers.markdown import Piece
+from compiler.importers.questions import BARE, guard, harm_question, joined, machine_question
 from compiler.importers.sections import alternatives, is_overview, labels_of_cases
 from compiler.text.regex import Regex
 
 _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
 _ASKS_TO_RUN = Regex(r"(?i)\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b")
 _BY_MEANS = Regex(r"(?i)\b(?:using|with|via|by):?\s+`")
-_IF = Regex(r"(?i)^(?:if|when)\s+(?=[^,]*$)")
-_THEN = Regex(r"(?i)^(\S+ \S+.*?)(?:,? you (?:can|may|should)|, (?:run|try|use) th(?:e|is|ese))\b.*")
 _ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
 _FORBIDS = Regex(r"(?i)\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`")
 _EXPLAINED = Regex(r"`[^`\n]+` (?:also )?[a-z]+s\b")
@@ -39,9 +38,7 @@ UNSURE = "it may be a fact, not an instruction"
 
 _ENDLESS = "the text is about a command that doesn't end"
 _LIMITED = "the text limits the command, or expects it to fail"
-_LONGEST_CASE, _SHORT = 80, 8
-_EXAMPLE = Regex(r"(?i)for (?:example|instance)\b")
-_BARE = Regex(r"(?i)(?:and|or|examples?|optional(?:ly)?|alternatively|otherwise|instead)\W*")
+_SHORT = 8
 _TAB = Regex(r"(?m)^[ \t]*===[!+]? *\"([^\"\n]+)\"")
 
 
@@ -187,9 +184,9 @@ class Items:
             questions += [machine_question(line, "" if case else above)] if is_elsewhere else []
             start = block.code.find(block.harm[0]) if block.harm else 0
             about = summary_of(block.code[start:]) if title == summary_of(block.code) else title
-            harms = [_harm_question(about, harm, line)] if harm else []
+            harms = [harm_question(about, harm, line)] if harm else []
             questions = [joined(questions[0], harms[0])] if harms and len(questions) == 1 else questions + harms
-            holds = not _BARE.fullmatch(case) if case else harm and not block.harm
+            holds = not BARE.fullmatch(case) if case else harm and not block.harm
             question = len(self.items) if holds else question
             self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
             item = replace(item, text="" if case or is_elsewhere else above, tag="bash")
@@ -444,43 +441,6 @@ def _label(text: str) -> str:
 def _asking(text: str) -> str:
     """Return the last sentence that asks to use a block."""
     return next((one for one in reversed([text, *words.sentences(text)]) if words.puts(one)), text)
-
-
-def guard(case: str, text: str, line: int, skips: int = 1, subject: str = "") -> Item:
-    """Return the question whether a condition holds, which skips the items below it otherwise."""
-    mark = Mark("condition", "the command has a condition", line)
-    case = _THEN.sub(r"\1", _IF.sub("", case))
-    is_in_text = text and (len(case) > _LONGEST_CASE or _EXAMPLE.match(case))
-    case = f"{case.rstrip(' :')}: {_inner(subject)}" if subject and _BARE.fullmatch(case) else case
-    title = f"Do this now: {_inner(subject)}?" if subject and is_in_text else f"Does this apply: {markup.cut(case)}?"
-    return Item(title, text, replies="skip", skips=skips, marks=(mark,), line=line)
-
-
-def _inner(title: str) -> str:
-    """Return a title for the middle of a sentence."""
-    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
-
-
-def machine_question(line: int, text: str) -> Item:
-    """Return the question whether a command is for this machine, which skips it otherwise."""
-    mark = Mark("machine", "the text is about another machine", line)
-    return Item("Does the next command run on this machine?", text, replies="skip", marks=(mark,), line=line)
-
-
-def joined(question: Item, harm: Item) -> Item:
-    """Return one question for a condition and for the harm of a command."""
-    return replace(
-        question, text="\n\n".join(filter(None, [question.text, harm.text])), notes=question.notes + harm.notes
-    )
-
-
-def _harm_question(title: str, lines: Sequence[str], line: int) -> Item:
-    lines = [one for one in lines if one.strip()]
-    listed = ", ".join(map(markup.span, lines))
-    note = Mark("harm", f"the command changes or deletes something: {lines[0]}", line)
-    return Item(
-        f"Do this now: {_inner(title)}?", f"The next command: {listed}", replies="skip", notes=(note,), line=line
-    )
 
 
 def _is_command(piece: Piece) -> bool:

@@ -11,9 +11,10 @@ from compiler.frontends.rundown import MOST_HEADINGS
 from compiler.importers import markup, words
 from compiler.importers.commands import programs_of
 from compiler.importers.draft import Draft, Item, Mark, Prose, one_line, print_draft
-from compiler.importers.items import UNSURE, Items, Machine, guard, joined, machine_question
+from compiler.importers.items import UNSURE, Items, Machine
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
+from compiler.importers.questions import guard, joined, machine_question, task_question
 from compiler.importers.report import Refusal, Report, losses_of, report_of
 from compiler.importers.sections import (
     are_samples,
@@ -208,7 +209,7 @@ class _Builder:
             if _steps(parts) if is_sure else ((is_case or is_manual) and runs):
                 _guard(guard(section.title, "", section.line), parts)
             elif _steps(parts) and (section.line in apart or number_of(section.title) in self.routes):
-                _guard(_task_question(section), parts)
+                _guard(task_question(section.title, section.line), parts)
             if runs and words.names_machine(section.title):
                 _guard(machine_question(section.line, f"The section: {section.title}"), parts)
         return found
@@ -289,13 +290,6 @@ def _steps(parts: Sequence[Part]) -> list[Step]:
 
 def _runs(part: Part) -> bool:
     return isinstance(part, Step) and any(item.runs for item in part.items)
-
-
-def _task_question(section: Section) -> Item:
-    """Return the question whether to do a task beside others, which asks for a report but needs no edit."""
-    title = markup.cut(section.title)
-    note = Mark("order", "the headings show no order, so this section asks first", section.line)
-    return Item(f"Do this: {title}?", replies="skip", notes=(note,), line=section.line)
 
 
 def _guard(question: Item, parts: Sequence[Part]) -> None:
