@@ -39,6 +39,7 @@ UNSURE = "it may be a fact, not an instruction"
 _ENDLESS = "the text is about a command that doesn't end"
 _LIMITED = "the text limits the command, or expects it to fail"
 _SHORT = 8
+_CONDITIONAL = Regex(r"(?i)\W*(?:if|when(?! \w+ing\b)|unless|in case|alternatively|otherwise|optional(?:ly)?)\b")
 _TAB = Regex(r"(?m)^[ \t]*===[!+]? *\"([^\"\n]+)\"")
 
 
@@ -192,6 +193,10 @@ class Items:
             item = replace(item, text="" if case or is_elsewhere else above, tag="bash")
             if any(map(words.enters_machine, near)) and "login" not in block.code:
                 self.machine.shell = line
+        elif case and any(map(_CONDITIONAL.match, near)):
+            question = len(self.items)
+            self.items.append(guard(case, above, line, subject=title))
+            item = replace(item, text="")
         self.items.append(item)
         self.open = question
         if question >= 0:
