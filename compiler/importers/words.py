@@ -26,7 +26,7 @@ recommend reconcile reconnect record recover recreate redeploy redirect redo red
 register reinstall reject release reload remove rename render renew repair repeat replace replay reply report
 reproduce request rerun resend reset resize resolve respond restart restore resume retrieve retry return reuse revert
 review revoke roll rollback rotate route run sanitize save scaffold scale scan schedule scope score search secure see
-seed select send separate set show shut sign silence simplify simulate sketch skip snapshot spawn specify spin split
+seed select send separate set ship show shut sign silence simplify simulate sketch skip snapshot spawn specify spin split
 ssh stage start state stop store strip stub study submit subscribe suggest summarize supply surface suspend
 swap switch sync synthesize tag tail take talk tear tell terminate test tick tidy toggle trace track transfer trigger
 trim troubleshoot try tune turn tweak type undo uninstall unlock unmount unset untar untick update upgrade upload use
@@ -281,7 +281,7 @@ is_procedure = _opens(
 )
 """Whether a heading announces instructions, such as Mitigation."""
 is_check = _fits(
-    r"\W*(?:(?:post-\w+ )?(?:verification|validation|(?:re-)?verify)|(?:[\w-]+ )*checklist)(?:\s*\(.*\))?\W*"
+    r"\W*(?:(?:post-\w+ )?(?:verification|validation|(?:re-)?verify(?: [\w-]+){0,3})|(?:[\w-]+ )*checklist)(?:\s*\(.*\))?\W*"
 )
 """Whether a heading is above things to check, even if they are facts, such as Verification."""
 is_incident = _fits(r"\W*(?:diagnos\w+|mitigations?|remediation|resolution)(?: (?:steps|and\b).*)?\W*")
