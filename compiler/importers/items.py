@@ -40,6 +40,7 @@ _ENDLESS = "the text is about a command that doesn't end"
 _LIMITED = "the text limits the command, or expects it to fail"
 _SHORT = 8
 _CONDITIONAL = Regex(r"(?i)\W*(?:if|when(?! \w+ing\b)|unless|in case|alternatively|otherwise|optional(?:ly)?)\b")
+_CAUSES = Regex(r"(?i)\W*(?:common|possible|known|typical|potential|likely) (?:\w+ ){0,2}\w*(?:s|fixes)\b")
 _TAB = Regex(r"(?m)^[ \t]*===[!+]? *\"([^\"\n]+)\"")
 
 
@@ -174,8 +175,7 @@ class Items:
         title, above = self._named(above_it[:-3:-1], block.code), self._taken()
         if block.kind == "run" and (why := _why_shown(near, self.heading, block.code)):
             block = replace(block, kind="show", why=why)
-        notes = (Mark("shown", block.why, line),) if block.why else ()
-        item = Item(title, above, block.code, "bash prompt", notes=notes, line=line)
+        item = Item(title, above, block.code, "bash prompt", notes=_shown(block, line), line=line)
         if block.kind == "run":
             self._ask_machine(line)
             asked = map(words.instruction, (plain, *_COMMENT.findall(block.code)))
@@ -309,9 +309,10 @@ class Items:
             self._show_above(piece.plain)
             self.lead.append(Text(piece.text, piece.plain, piece.line))
             return
-        if words.offers_ways(sentence) and not piece.has_code:
+        is_choice = words.offers_ways(sentence) or _CAUSES.match(sentence or self.heading)
+        if is_choice and not piece.has_code:
             text = "\n\n".join([self._taken(), markup.safe(piece.text)])
-            self._question(sentence, text, piece.line, markup.cut(sentence.rstrip(":. ")))
+            self._question(sentence, text, piece.line, markup.cut((sentence or self.heading).rstrip(":. ")))
             return
         opening = next((one.plain for one in self.lead if words.opens_with_condition(one.plain)), "")
         case = words.condition(last if last.endswith(":") else sentence) or words.condition(
@@ -418,6 +419,10 @@ def _leads(pieces: Sequence[Piece]) -> Iterator[str]:
         if piece.kind == "text" and below and _is_command(below) and len(piece.plain.split()) <= words.MOST_OF_VARIANT:
             yield piece.plain
         yield from _leads(piece.pieces)
+
+
+def _shown(block: Block, line: int) -> tuple[Mark, ...]:
+    return (Mark("shown", block.why, line),) if block.why else ()
 
 
 def _why_shown(near: Sequence[str], heading: str, code: str) -> str:

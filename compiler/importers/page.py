@@ -26,6 +26,7 @@ from compiler.importers.sections import (
     has_order,
     in_order,
     is_by_hand,
+    is_diary,
     number_of,
     routes,
     tasks_apart,
@@ -123,9 +124,20 @@ class _Builder:
         is_list |= count >= FEW and len(self.tasks) * 4 >= count * 3 and self.instructions < 2 and not self.ordered
         if is_list and not (words.names_procedure(self.title) and not self.manual):
             return "it lists commands for reference; number the headings that are steps"
+        if is_diary(self.title, root):
+            return "it reports what happened"
+        if not count and self._are_facts(parts):
+            return "its lists are facts, not instructions"
         if self._is_mostly_text(root, parts):
             return "most of its sections are text; number the headings that are steps"
         return "its commands are examples; number the headings that are steps" if are_samples(root) else ""
+
+    def _are_facts(self, parts: Sequence[Part]) -> bool:
+        """Return whether half of the instructions may be facts, and no heading announces or asks for something."""
+        unsure = sum(note.kind == "fact" for one in _items(parts) for note in one.notes)
+        titles = [step.title for step in _steps(parts)]
+        asked = any(words.names_steps(one) or words.imperative(one, purposes=False) for one in titles)
+        return unsure * 2 >= self.instructions and not asked
 
     def _is_mostly_text(self, root: Section, parts: Sequence[Part]) -> bool:
         """Return whether a page has few commands and instructions among its sections, in no order."""

@@ -32,6 +32,11 @@ _ASIDE = Regex(
 )
 _BOLD = Regex(r"\*\*([^*\n]+)\*\*:?[ \t]*(?:\n|$)")
 _DIGIT = Regex(r"\W*(?:\d|[A-Za-z][.)])")
+_DATED = Regex(r"\W*\d{4}-\d\d-\d\d\b")
+_PAST = Regex(
+    r"(?:\W*(?:so|then|and|finally|after that|at \d[\d:.]*\w*),? )?(?:I|[Ww]e|@\w+)(?: \w+ly| then| also)? "
+    r"(?:\w+ed|was|were|had|did|saw|found|got|went|ran|took|began|lost|made|put)\b"
+)
 _SEVERAL = Regex(r"(?i)^(?:manag|us|troubleshoot|work|handl|maintain|access|administ|operat)\w*\b|\band\b|[&/]")
 _LOOKS = Regex(r"(?i)\W*(?:check|verif|test|confirm|validat|pre\b|post\b|monitor|step|diagnos|investigat|review)")
 _PART = Regex(
@@ -49,6 +54,8 @@ _LAST_PART = Regex(
 """Match a heading for a usual part of a procedure or of a page about an incident, by its first or last word."""
 _WORDS = Regex(r"[a-z]+")
 
+_MAKES, _DELETES = frozenset({"create", "add", "set", "enable"}), frozenset({"delete", "remove", "unset", "disable"})
+
 _NEAR = 3  # the most places between the titles of two choices
 
 
@@ -56,7 +63,7 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     """Return whether sections with commands are tasks side by side, not a sequence; `title` is the heading above."""
     if any(section.is_numbered for section in sections):
         return False
-    if any(words.are_opposites(one.title, other.title) for one, other in combinations(sections, 2)):
+    if any(_are_opposites(one.title, other.title) for one, other in combinations(sections, 2)):
         return len(sections) > 2
     if words.is_procedure(title) or words.is_course(title):
         return False
@@ -147,6 +154,12 @@ def _ends(title: str) -> tuple[str, str]:
     return found[0][:5], found[-1][:6]
 
 
+def _are_opposites(title: str, other: str) -> bool:
+    """Return whether two headings make and delete the same thing, such as `Create an alias` and `Remove an alias`."""
+    one, two = title.lower().split(), other.lower().split()
+    return one[-1:] == two[-1:] and not _MAKES.isdisjoint(one[:1]) and not _DELETES.isdisjoint(two[:1])
+
+
 def choices(above: Section, sections: Sequence[Section]) -> set[int]:
     """Return the lines of headings for one of several choices or causes, below the heading `above`."""
     free = [one for one in sections if not (one.is_numbered or words.is_ordered(one.title))]
@@ -232,6 +245,16 @@ def are_samples(root: Section) -> bool:
     leads = [lead for section in every(root) for lead in _leads(section.pieces)]
     count = sum(_OFFERS.search(lead) is not None for lead in leads)
     return count > 1 and count * 2 > len(leads) and not has_order(root)
+
+
+def is_diary(title: str, root: Section) -> bool:
+    """Return whether a page is a report of what happened: a date in the title, or mostly what someone did."""
+    if _DATED.match(title):
+        return True
+    texts = (inner.plain for section in every(root) for piece in section.pieces for inner in piece.all())
+    found = [one for text in texts for one in words.sentences(text)]
+    count = sum(_PAST.match(one) is not None for one in found)
+    return count > 3 and count > sum(words.demands(one) for one in found)
 
 
 def has_order(root: Section) -> bool:
