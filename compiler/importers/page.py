@@ -142,11 +142,15 @@ class _Builder:
     def _is_mostly_text(self, root: Section, parts: Sequence[Part]) -> bool:
         """Return whether a page has few commands and instructions among its sections, in no order."""
         steps = _steps(parts)
+        if words.is_appendix(self.title) and not any(_runs(one) or words.is_check(one.title) for one in parts):
+            return True
         placed = self.ordered | {section.line for section in every(root) if section.is_numbered}
         if any(step.line in placed or words.names_steps(step.title) for step in steps):
             return False
         verbs = sum(words.is_order(step.title, is_numbered=False) for step in steps)
         prose = len(parts) - len(steps)
+        if sum(step.count for step in steps) < 2 and not verbs and not words.names_procedure(self.title):
+            return prose > 1
         return prose >= MANY and verbs < 2 and sum(step.count for step in steps) * 2 < prose
 
     def parts_of(self, root: Section) -> list[Part]:

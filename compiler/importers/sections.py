@@ -34,7 +34,7 @@ _BOLD = Regex(r"\*\*([^*\n]+)\*\*:?[ \t]*(?:\n|$)")
 _DIGIT = Regex(r"\W*(?:\d|[A-Za-z][.)])")
 _DATED = Regex(r"\W*\d{4}-\d\d-\d\d\b")
 _PAST = Regex(
-    r"(?:\W*(?:so|then|and|finally|after that|at \d[\d:.]*\w*),? )?(?:I|[Ww]e|@\w+)(?: \w+ly| then| also)? "
+    r"(?:\W*(?i:so|then|and|finally|after that|at \d[\d:.]*\w*),? )?(?:I|[Ww]e|@\w+)(?: \w+ly| then| also)? "
     r"(?:\w+ed|was|were|had|did|saw|found|got|went|ran|took|began|lost|made|put)\b"
 )
 _SEVERAL = Regex(r"(?i)^(?:manag|us|troubleshoot|work|handl|maintain|access|administ|operat)\w*\b|\band\b|[&/]")
@@ -250,7 +250,7 @@ def are_samples(root: Section) -> bool:
 def is_diary(title: str, root: Section) -> bool:
     """Return whether a page is a report of what happened: a date in the title, or mostly what someone did."""
     if _DATED.match(title):
-        return True
+        return not any(map(_has_steps, every(root)))
     texts = (inner.plain for section in every(root) for piece in section.pieces for inner in piece.all())
     found = [one for text in texts for one in words.sentences(text)]
     count = sum(_PAST.match(one) is not None for one in found)
