@@ -130,8 +130,8 @@ def test_a_list_of_common_cases_is_one_question() -> None:
 
 
 def test_blocks_below_examples_are_text() -> None:
-    sample = "```yaml\ncup: 1\n```\n\n"
-    page = f"# Shop\n\n## Edit the list\n\nAdd the cup.\n\n**Example — add a cup:**\n\n{sample}**Example — add a pot:**\n\n{sample}## Then\n\n{block('ls')}"
+    samples = "".join(f"**Example — add a {one}:**\n\n```yaml\nlist: {one}\n```\n\n" for one in ("cup", "pot"))
+    page = f"# Shop\n\n## Edit the list\n\nAdd the cup.\n\n{samples}## Then\n\n{block('ls')}"
     assert draft(page).plain_titles == ["Edit the list", "Then"]
 
 
