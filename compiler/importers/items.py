@@ -8,9 +8,8 @@ from msgspec.structs import replace
 
 from compiler.importers import markup, words
 from compiler.importers.commands import Block, is_command_span, read_block, summary_of
-from compiler.importers.draft import Item, Mark
+from compiler.importers.draft import BARE, Item, Mark, guard, harm_question, joined, machine_question
 from compiler.importers.markdown import Piece
-from compiler.importers.questions import BARE, guard, harm_question, joined, machine_question
 from compiler.importers.sections import alternatives, is_overview, labels_of_cases
 from compiler.text.regex import Regex
 
@@ -41,6 +40,7 @@ _LIMITED = "the text limits the command, or expects it to fail"
 _SHORT = 8
 _CONDITIONAL = Regex(r"(?i)\W*(?:if|when(?! \w+ing\b)|unless|in case|alternatively|otherwise|optional(?:ly)?)\b")
 _CAUSES = Regex(r"(?i)\W*(?:common|possible|known|typical|potential|likely) (?:\w+ ){0,2}\w*(?:s|fixes)\b")
+_STEP = Regex(r"(?i)\*\*(?:(?:step|phase|stage|part) \w+\b|\d+[.)])")
 _TAB = Regex(r"(?m)^[ \t]*===[!+]? *\"([^\"\n]+)\"")
 
 
@@ -86,6 +86,8 @@ class Items:
             if piece.line in labels:
                 self._end_case(start, case)
                 start, case = len(self.items), Text(piece.text, labels[piece.line], piece.line)
+            if piece.kind == "text" and self.items and _STEP.match(piece.text):
+                self._flush()  # the lead so far is about the step above
             if piece.kind == "text" and piece.plain.endswith(":") and below and _is_command(below):
                 self.lead.append(Text(piece.text, piece.plain, piece.line))
             else:
@@ -173,9 +175,9 @@ class Items:
         self.opens_section = bool(opening) or (self.opens_section and goes_on)
         question = self.open if goes_on else -1
         title, above = self._named(above_it[:-3:-1], block.code), self._taken()
-        if block.kind == "run" and (why := _why_shown(near, self.heading, block.code)):
-            block = replace(block, kind="show", why=why)
-        item = Item(title, above, block.code, "bash prompt", notes=_shown(block, line), line=line)
+        block = _limited(block, near, self.heading)
+        notes = (Mark("shown", block.why, line),) if block.why else ()
+        item = Item(title, above, block.code, "bash prompt", notes=notes, line=line)
         if block.kind == "run":
             self._ask_machine(line)
             asked = map(words.instruction, (plain, *_COMMENT.findall(block.code)))
@@ -421,8 +423,10 @@ def _leads(pieces: Sequence[Piece]) -> Iterator[str]:
         yield from _leads(piece.pieces)
 
 
-def _shown(block: Block, line: int) -> tuple[Mark, ...]:
-    return (Mark("shown", block.why, line),) if block.why else ()
+def _limited(block: Block, near: Sequence[str], heading: str) -> Block:
+    """Return a block, only shown if the text above it, its heading or its comments let it not run."""
+    why = _why_shown(near, heading, block.code) if block.kind == "run" else ""
+    return replace(block, kind="show", why=why) if why else block
 
 
 def _why_shown(near: Sequence[str], heading: str, code: str) -> str:

@@ -10,11 +10,21 @@ from msgspec.structs import replace
 from compiler.frontends.rundown import MOST_HEADINGS
 from compiler.importers import markup, words
 from compiler.importers.commands import programs_of
-from compiler.importers.draft import Draft, Item, Mark, Prose, one_line, print_draft
+from compiler.importers.draft import (
+    Draft,
+    Item,
+    Mark,
+    Prose,
+    guard,
+    joined,
+    machine_question,
+    one_line,
+    print_draft,
+    task_question,
+)
 from compiler.importers.items import UNSURE, Items, Machine
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
-from compiler.importers.questions import guard, joined, machine_question, task_question
 from compiler.importers.report import Refusal, Report, losses_of, report_of
 from compiler.importers.sections import (
     are_samples,
@@ -125,7 +135,7 @@ class _Builder:
         if is_list and not (words.names_procedure(self.title) and not self.manual):
             return "it lists commands for reference; number the headings that are steps"
         if is_diary(self.title, root):
-            return "it reports what happened"
+            return "it is a report of the past"
         if not count and self._are_facts(parts):
             return "its lists are facts, not instructions"
         if self._is_mostly_text(root, parts):
@@ -208,7 +218,7 @@ class _Builder:
         is_unordered = are_unordered(title, having)
         is_list = are_unordered(title, [one for one, parts in zip(sections, found, strict=True) if _commands(parts)])
         tasks = [one for one, parts in zip(sections, found, strict=True) if _steps(parts) or asks(one)]
-        apart = tasks_apart(title, tasks, is_page=is_page)
+        apart = tasks_apart(title, tasks, is_page=is_page, is_choice=len(one_of) > 1)
         for section, parts in zip(sections, found, strict=True):
             is_case = words.is_case(section.title)
             is_manual = words.is_manual(section.title) and not words.is_variant(section.title)

@@ -35,7 +35,7 @@ _DIGIT = Regex(r"\W*(?:\d|[A-Za-z][.)])")
 _DATED = Regex(r"\W*\d{4}-\d\d-\d\d\b")
 _PAST = Regex(
     r"(?:\W*(?i:so|then|and|finally|after that|at \d[\d:.]*\w*),? )?(?:I|[Ww]e|@\w+)(?: \w+ly| then| also)? "
-    r"(?:\w+ed|was|were|had|did|saw|found|got|went|ran|took|began|lost|made|put)\b"
+    r"(?:\w+ed|was|were|had|did|saw|found|got|went|ran|took|lost|made|put)\b"
 )
 _SEVERAL = Regex(r"(?i)^(?:manag|us|troubleshoot|work|handl|maintain|access|administ|operat)\w*\b|\band\b|[&/]")
 _LOOKS = Regex(r"(?i)\W*(?:check|verif|test|confirm|validat|pre\b|post\b|monitor|step|diagnos|investigat|review)")
@@ -76,14 +76,14 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     return count > 1 and (words.is_manual(title) or order * 2 < count)
 
 
-def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool) -> set[int]:
+def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool, is_choice: bool) -> set[int]:
     """Return the lines of headings side by side that show no order: no number, and no usual part of a procedure.
 
-    `title` is the heading above them, which may announce steps, unless it is the title of a page.
+    `title` is the heading above them, which may announce steps, unless it is the title of a page, or some are choices.
     """
     announces = _STEPS.fullmatch(title) or (_is_one_task(title) if is_page else _STEPS.search(title))
     aside = {one.line for one in sections if _ASIDE.match(one.title)}
-    if announces or title.lower().endswith("checklist"):
+    if not is_choice and (announces or title.lower().endswith("checklist")):
         return aside
     ends = Counter(end for one in sections for end in {*_ends(one.title)})
     free = {one.line for one in sections if not _has_place(one, ends)}
@@ -132,7 +132,7 @@ def number_of(title: str) -> str:
 
 
 def labels_of_cases(pieces: Sequence[Piece]) -> dict[int, str]:
-    """Return the bold texts of cases side by side, such as `**For blue cups:**`, by their line."""
+    """Return the bold labels of cases side by side, such as `**For blue cups:**`, by their line."""
     found = {one.line: match[1] for one in pieces if one.kind == "text" and (match := _BOLD.match(one.text))}
     cases = {line: label.rstrip(":. ") for line, label in found.items() if _is_case_label(label.rstrip(":. "))}
     return cases if len(cases) > 1 and len(cases) * 2 > len(found) else {}
@@ -248,11 +248,11 @@ def are_samples(root: Section) -> bool:
 
 
 def is_diary(title: str, root: Section) -> bool:
-    """Return whether a page is a report of what happened: a date in the title, or mostly what someone did."""
+    """Return whether a page is a report of the past: a date in the title, or mostly sentences such as `We tried it`."""
     if _DATED.match(title):
         return not any(map(_has_steps, every(root)))
-    texts = (inner.plain for section in every(root) for piece in section.pieces for inner in piece.all())
-    found = [one for text in texts for one in words.sentences(text)]
+    pieces = (inner for section in every(root) for piece in section.pieces for inner in piece.all())
+    found = [one for piece in pieces for one in words.sentences(piece.plain)]
     count = sum(_PAST.match(one) is not None for one in found)
     return count > 3 and count > sum(words.demands(one) for one in found)
 

@@ -53,6 +53,13 @@ def test_the_parts_of_one_task_ask_nothing(above: str) -> None:
     assert asked(tasks("Cups", "Milk", above=above)) == []
 
 
+def test_a_task_beside_choices_asks_first() -> None:
+    steps = "\n\n1. Warm the pot.\n2. Fill it.\n\n"
+    titles = ("Hot tea", "Copy a cup", "Cold tea")
+    page = "# Shop\n\n## Procedure\n\n" + "".join(f"### {one}{steps}" for one in titles)
+    assert asked(page) == [*titles]
+
+
 @pytest.mark.parametrize("above", ["Use the shop", "Open and close the shop"])
 def test_the_parts_of_several_tasks_ask_first(above: str) -> None:
     assert asked(tasks("Cups", "Milk", above=above)) == ["Cups", "Milk"]
@@ -124,6 +131,12 @@ def test_a_shown_command_with_a_condition_asks_first(lead: str) -> None:
     assert len(made.guards("cat")) == 1
 
 
+def test_a_text_above_a_bold_step_is_about_the_step_above_it() -> None:
+    page = f"{RUN}**Step 1 — Pour**\n\n{block('ls')}If it fails, stop.\n\n**Step 2 — Warm**\n\n{block('df')}"
+    made = draft(page)
+    assert (made.guards("df"), made.plain_titles[1]) == ([], "Stop")
+
+
 def test_a_list_of_common_cases_is_one_question() -> None:
     page = f"{RUN}{block('ls')}Common problems:\n\n1. **Cold tea**: warm it.\n2. **Sour milk**: buy milk.\n"
     assert draft(page).plain_titles[-1] == "Common problems"
@@ -138,8 +151,8 @@ def test_blocks_below_examples_are_text() -> None:
 @pytest.mark.parametrize(
     ("page", "reason"),
     [
-        (f"# 2026-01-02 Cold tea\n\n## What\n\nIt was cold.\n\n{block('ls')}{block('df')}", "what happened"),
-        (f"# Tea\n\nI looked. We tried it. Then I asked Anna. We found it.\n\n{block('ls')}", "what happened"),
+        (f"# 2026-01-02 Cold tea\n\n## What\n\nIt was cold.\n\n{block('ls')}{block('df')}", "a report of the past"),
+        (f"# Tea\n\nI looked. We tried it. Then I asked Anna. We found it.\n\n{block('ls')}", "a report of the past"),
         ("# Tea\n\n## Kinds\n\n1. Open tea.\n2. Herbal tea.\n3. Black tea.\n", "facts"),
         (f"# Tea\n\n## Kinds\n\nHot.\n\n## Cups\n\nBlue.\n\n## Shop\n\n{block('ls')}", "most of its sections are text"),
         (
