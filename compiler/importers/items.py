@@ -139,6 +139,8 @@ class Items:
             return
         self._split_lead()
         self._command(block, piece.line)
+        if block.output:
+            self._expect("", block.output, "")
 
     def _placed(self, block: Block, last: str, line: int) -> Block:
         """Return a block, only shown if a shell or a container is open; `last` is the text above it."""
@@ -203,8 +205,6 @@ class Items:
         self.open = question
         if question >= 0:
             self.items[question] = replace(self.items[question], skips=len(self.items) - 1 - question)
-        if block.output:
-            self._expect("", block.output, "")
 
     def _named(self, above: Sequence[str], code: str) -> str:
         """Return the title of a command: from its text, the heading, its only comment, or the command itself."""

@@ -38,18 +38,21 @@ _PAST = Regex(
     r"(?:\w+ed|was|were|had|did|saw|found|got|went|ran|took|lost|made|put)\b"
 )
 _SEVERAL = Regex(r"(?i)^(?:manag|us|troubleshoot|work|handl|maintain|access|administ|operat)\w*\b|\band\b|[&/]")
-_LOOKS = Regex(r"(?i)\W*(?:check|verif|test|confirm|validat|pre\b|post\b|monitor|step|diagnos|investigat|review)")
+_LOOKS = Regex(
+    r"(?i)\W*(?:check|verif|test|confirm|validation|validate|pre\b|post\b|monitor|step|diagnos|investigat|review)"
+)
 _PART = Regex(
     r"(?i)\W*(?:(?:pre|post|before|after|initial|immediate|final|set(?:ting)?[ -]?up|setup|quick|root cause|smoke)\b"
-    r"|(?:prereq|precond|preflight|prepar|install|configur|build|test|deploy|releas|publish|validat|verif|confirm|check|diagnos"
-    r"|investigat|triage|assess|detect|identif|mitigat|contain|remediat|resol|recover|escalat|communicat|notif|announc"
-    r"|clean|tear|monitor|tag|commit|push|merge|follow|wrap|clos|report|document|summar|output|deliver|plan|implement"
-    r"|review|analy[sz]|gather|collect|research|understand)\w*\b)"
+    r"|(?:prereq|precond|preflight|prepare|preparation|install|configure|configuration|build|test|deploy|release|publish"
+    r"|validate|validation|verif|confirm|check|diagnos|investigat|triage|assess|detect|identif|mitigat|contain|remediat"
+    r"|resol|recover|escalat|communicat|notif|announc|clean|tear|monitor|tag|commit|push|merge|follow|wrap|close"
+    r"|closing|report|document|summary|output|deliver|plan|implement|review|analy[sz]|gather|collect|research"
+    r"|understand)\w*\b)"
 )
 _LAST_PART = Regex(
-    rf"(?i)\b(?:{_SERIES}|set-?up|preparation|installation|configuration|deployment|validation|verification|checks?|checklist|test(?:s|ing)?"
-    r"|clean-?up|escalation|investigation|diagnosis|mitigation|resolution|review|analysis|communication|monitoring"
-    r"|actions?|response|triage|assessment)\W*$"
+    rf"(?i)\b(?:{_SERIES}|set-?up|preparation|installation|configuration|deployment|validation|verification|checks?"
+    r"|checklist|test(?:s|ing)?|clean-?up|escalation|investigation|diagnosis|mitigation|resolution|review|analysis"
+    r"|communication|monitoring|actions?|response|triage|assessment)\W*$"
 )
 """Match a heading for a usual part of a procedure or of a page about an incident, by its first or last word."""
 _WORDS = Regex(r"[a-z]+")
