@@ -8,16 +8,14 @@ from msgspec.structs import replace
 
 from compiler.importers import markup, words
 from compiler.importers.commands import Block, is_command_span, read_block, summary_of
-from compiler.importers.draft import Item, Mark
+from compiler.importers.draft import BARE, Item, Mark, guard, harm_question, joined, machine_question
 from compiler.importers.markdown import Piece
-from compiler.importers.sections import alternatives, is_overview
+from compiler.importers.sections import alternatives, is_overview, labels_of_cases
 from compiler.text.regex import Regex
 
 _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
 _ASKS_TO_RUN = Regex(r"(?i)\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b")
 _BY_MEANS = Regex(r"(?i)\b(?:using|with|via|by):?\s+`")
-_IF = Regex(r"(?i)^(?:if|when)\s+(?=[^,]*$)")
-_THEN = Regex(r"(?i)^(\S+ \S+.*?)(?:,? you (?:can|may|should)|, (?:run|try|use) th(?:e|is|ese))\b.*")
 _LAST = Regex(r":\s+`[^`\n]+`\.?(?=\s*(?:\n|$))")
 _ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
 _FORBIDS = Regex(r"(?i)\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`")
@@ -40,9 +38,10 @@ UNSURE = "it may be a fact, not an instruction"
 
 _ENDLESS = "the text is about a command that doesn't end"
 _LIMITED = "the text limits the command, or expects it to fail"
-_LONGEST_CASE, _SHORT, _FEW = 80, 8, 3
-_EXAMPLE = Regex(r"(?i)for (?:example|instance)\b")
-_BARE = Regex(r"(?i)(?:and|or|examples?|optional(?:ly)?|alternatively|otherwise|instead)\W*")
+_SHORT, _FEW = 8, 3
+_CONDITIONAL = Regex(r"(?i)\W*(?:if|when(?! \w+ing\b)|unless|in case|alternatively|otherwise|optional(?:ly)?)\b")
+_CAUSES = Regex(r"(?i)\W*(?:common|possible|known|typical|potential|likely) (?:\w+ ){0,2}\w*(?:s|fixes)\b")
+_STEP = Regex(r"(?i)\*\*(?:(?:step|phase|stage|part) \w+\b|\d+[.)])")
 _TAB = Regex(r"(?m)^[ \t]*===[!+]? *\"([^\"\n]+)\"")
 
 
@@ -82,12 +81,30 @@ class Items:
     def read(self, pieces: Sequence[Piece]) -> None:
         """Read the content of a heading."""
         self.choices = alternatives([*_leads(pieces)])
+        labels = labels_of_cases(pieces)
+        start, case = 0, Text("", "", 0)
         for piece, below in zip_longest(pieces, pieces[1:]):
+            if piece.line in labels:
+                self._end_case(start, case)
+                start, case = len(self.items), Text(piece.text, labels[piece.line], piece.line)
+            if piece.kind == "text" and self.items and _STEP.match(piece.text):
+                self._flush()  # the lead so far is about the step above
             if piece.kind == "text" and piece.plain.endswith(":") and below and _is_command(below):
                 self.lead.append(Text(piece.text, piece.plain, piece.line))
             else:
                 self._piece(piece)
+        self._end_case(start, case)
+
+    def _end_case(self, start: int, case: Text) -> None:
+        """Put a question before the items from `start` on, which are below the label of a case, if there is one."""
+        if case.plain and len(self.items) == start and any(words.instruction(one.plain) for one in self.lead):
+            self._question(self.lead[-1].plain, self._taken(), case.line, markup.cut(case.plain))
+            return
         self._flush()
+        added = self.items[start:]
+        if case.plain and added and not (added[0].replies and added[0].skips >= len(added) - 1):
+            self.items.insert(start, guard(case.plain, "", case.line, len(added)))
+            self.open = -1
 
     def _piece(self, piece: Piece) -> None:
         if piece.kind == "code":
@@ -124,6 +141,8 @@ class Items:
             return
         self._split_lead()
         self._command(block, piece.line)
+        if block.output:
+            self._expect("", block.output, "")
 
     def _placed(self, block: Block, last: str, line: int) -> Block:
         """Return a block, only shown if a shell or a container is open; `last` is the text above it."""
@@ -144,6 +163,7 @@ class Items:
         is_note = piece.info.startswith("{") and not piece.info.startswith("{.")  # a directive of MyST
         is_typed = words.is_in_series(last) or (self.machine.shell and words.instruction(last))
         is_command = bool(last.endswith(":") and block.kind == "output" and is_typed)
+        is_note |= last.lower().startswith("example")
         if last and (words.puts(last) or is_command) and not is_note:
             self._split_lead()
             self.instructions += is_command or bool(words.imperative(_asking(last), purposes=False))
@@ -169,8 +189,7 @@ class Items:
         self.opens_section = bool(opening) or (self.opens_section and goes_on)
         question = self.open if goes_on else -1
         title, above = self._named(above_it[:-3:-1], block.code), self._taken()
-        if block.kind == "run" and (why := _why_shown(near, self.heading, block.code)):
-            block = replace(block, kind="show", why=why)
+        block = _limited(block, near, self.heading)
         notes = (Mark("shown", block.why, line),) if block.why else ()
         item = Item(title, above, block.code, "bash prompt", notes=notes, line=line)
         if block.kind == "run":
@@ -182,21 +201,19 @@ class Items:
             questions += [machine_question(line, "" if case else above)] if is_elsewhere else []
             start = block.code.find(block.harm[0]) if block.harm else 0
             about = summary_of(block.code[start:]) if title == summary_of(block.code) else title
-            harms = [_harm_question(about, harm, line)] if harm else []
+            harms = [harm_question(about, harm, line)] if harm else []
             questions = [joined(questions[0], harms[0])] if harms and len(questions) == 1 else questions + harms
-            holds = not _BARE.fullmatch(case) if case else harm and not block.harm
+            holds = not BARE.fullmatch(case) if case else harm and not block.harm
             question = len(self.items) if holds else question
             self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
             item = replace(item, text="" if case or is_elsewhere else above, tag="bash")
-        elif case and not _BARE.fullmatch(case) and any(map(words.opens_with_condition, near)):
+        elif case and any(map(_CONDITIONAL.match, near)):
             self.items.append(guard(case, above, line, subject=title))
             item, question = replace(item, text=""), len(self.items) - 1
         self.items.append(item)
         self.open = question
         if question >= 0:
             self.items[question] = replace(self.items[question], skips=len(self.items) - 1 - question)
-        if block.output:
-            self._expect("", block.output, "")
 
     def _named(self, above: Sequence[str], code: str) -> str:
         """Return the title of a command: from its text, the heading, its only comment, or the command itself."""
@@ -246,10 +263,6 @@ class Items:
 
     def _split_lead(self) -> None:
         """Give each text about the command above to its item, except a condition, which may be for the next command."""
-        labels = [at for at, text in enumerate(self.lead) if words.is_ordered(text.plain) and text.markdown[:2] == "**"]
-        while len(self.items) > self.first and labels and labels[-1] > 0:
-            self._after(self.lead.pop(0))
-            labels[-1] -= 1
         while len(self.items) > self.first and self.lead:
             plain, is_last = self.lead[0].plain, len(self.lead) == 1
             is_above = not plain or (words.follows(plain) and not words.condition(plain) and not plain.endswith(":"))
@@ -268,10 +281,8 @@ class Items:
                 self._after(text)
             else:
                 self.own.append(markup.safe(text.markdown))
-                is_there = any(
-                    words.imperative(one) for one in words.sentences(text.plain) if words.enters_machine(one)
-                )
-                self.machine.shell = self.machine.shell or text.line * is_there
+                if any(words.imperative(one) and words.enters_machine(one) for one in words.sentences(text.plain)):
+                    self.machine.shell = self.machine.shell or text.line
         self.lead = []
 
     def _after(self, text: Text) -> None:
@@ -316,13 +327,17 @@ class Items:
             self._show_above(piece.plain)
             self.lead.append(Text(piece.text, piece.plain, piece.line))
             return
-        if words.offers_ways(sentence) and not piece.has_code:
+        is_choice = words.offers_ways(sentence) or _CAUSES.match(sentence or self.heading)
+        if is_choice and not piece.has_code:
             text = "\n\n".join([self._taken(), markup.safe(piece.text)])
-            self._question(sentence, text, piece.line, markup.cut(sentence.rstrip(":. ")))
+            self._question(sentence, text, piece.line, markup.cut((sentence or self.heading).rstrip(":. ")))
             return
-        case = words.condition(last if last.endswith(":") else sentence)
-        is_case = sentence.endswith(":") and (
-            words.opens_with_condition(sentence) or sentence.startswith(("For ", "When "))
+        opening = next((one.plain for one in self.lead if words.opens_with_condition(one.plain)), "")
+        case = words.condition(last if last.endswith(":") else sentence) or words.condition(
+            (words.sentences(opening) or [""])[0]
+        )
+        is_case = bool(opening) or (
+            sentence.endswith(":") and (words.opens_with_condition(sentence) or sentence.startswith(("For ", "When ")))
         )
         above = ""
         if case:
@@ -430,6 +445,12 @@ def _leads(pieces: Sequence[Piece]) -> Iterator[str]:
         yield from _leads(piece.pieces)
 
 
+def _limited(block: Block, near: Sequence[str], heading: str) -> Block:
+    """Return a block, only shown if the text above it, its heading or its comments let it not run."""
+    why = _why_shown(near, heading, block.code) if block.kind == "run" else ""
+    return replace(block, kind="show", why=why) if why else block
+
+
 def _why_shown(near: Sequence[str], heading: str, code: str) -> str:
     """Return why the text above a command, its heading or its comments let it not run, or ""."""
     if words.is_endless(heading, is_heading=True) and not _RETURNS.search(code):
@@ -456,41 +477,6 @@ def _label(text: str) -> str:
 def _asking(text: str) -> str:
     """Return the last sentence that asks to use a block."""
     return next((one for one in reversed([text, *words.sentences(text)]) if words.puts(one)), text)
-
-
-def guard(case: str, text: str, line: int, skips: int = 1, subject: str = "") -> Item:
-    """Return the question whether a condition holds, which skips the items below it otherwise."""
-    mark = Mark("condition", "the command has a condition", line)
-    case = _THEN.sub(r"\1", _IF.sub("", case))
-    is_in_text = text and (len(case) > _LONGEST_CASE or _EXAMPLE.match(case))
-    case = f"{case.rstrip(' :')}: {_inner(subject)}" if subject and _BARE.fullmatch(case) else case
-    title = f"Do this now: {_inner(subject)}?" if subject and is_in_text else f"Does this apply: {markup.cut(case)}?"
-    return Item(title, text, replies="skip", skips=skips, marks=(mark,), line=line)
-
-
-def _inner(title: str) -> str:
-    """Return a title for the middle of a sentence."""
-    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
-
-
-def machine_question(line: int, text: str) -> Item:
-    """Return the question whether a command is for this machine, which skips it otherwise."""
-    mark = Mark("machine", "the text is about another machine", line)
-    return Item("Does the next command run on this machine?", text, replies="skip", marks=(mark,), line=line)
-
-
-def joined(question: Item, harm: Item) -> Item:
-    """Return one question for a condition and for the harm of a command."""
-    return replace(question, text="\n\n".join(filter(None, [question.text, harm.text])), notes=harm.notes)
-
-
-def _harm_question(title: str, lines: Sequence[str], line: int) -> Item:
-    lines = [one for one in lines if one.strip()]
-    listed = ", ".join(map(markup.span, lines))
-    note = Mark("harm", f"the command changes or deletes something: {lines[0]}", line)
-    return Item(
-        f"Do this now: {_inner(title)}?", f"The next command: {listed}", replies="skip", notes=(note,), line=line
-    )
 
 
 def _is_command(piece: Piece) -> bool:

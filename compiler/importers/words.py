@@ -26,8 +26,8 @@ recommend reconcile reconnect record recover recreate redeploy redirect redo red
 register reinstall reject release reload remove rename render renew repair repeat replace replay reply report
 reproduce request rerun resend reset resize resolve respond restart restore resume retrieve retry return reuse revert
 review revoke roll rollback rotate route run sanitize save scaffold scale scan schedule scope score search secure see
-seed select send separate set show shut sign silence simplify simulate sketch skip snapshot spawn specify spin split
-ssh stage start state stop store strip stub study submit subscribe suggest summarize supply surface suspend
+seed select send separate set ship show shut sign silence simplify simulate sketch skip snapshot spawn specify spin
+split ssh stage start state stop store strip stub study submit subscribe suggest summarize supply surface suspend
 swap switch sync synthesize tag tail take talk tear tell terminate test tick tidy toggle trace track transfer trigger
 trim troubleshoot try tune turn tweak type undo uninstall unlock unmount unset untar untick update upgrade upload use
 validate verify view visit vote wait warm warn watch wire work wrap write
@@ -210,7 +210,6 @@ _PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()
 is_sequence = _has(r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)")
 """Whether a heading announces steps in an order, even if they are nouns."""
 _EXPLAINED = Regex(r"(?i)(?!.*\b(?:you|we|i)\b).*\b(?:will|does|advantages|benefits|differences|reasons)\b[^.:]{0,30}:")
-_MAKES, _DELETES = frozenset({"create", "add", "set", "enable"}), frozenset({"delete", "remove", "unset", "disable"})
 _GERUND = Regex(r"(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
 
 is_statement = _opens(
@@ -281,7 +280,8 @@ is_procedure = _opens(
 )
 """Whether a heading announces instructions, such as Mitigation."""
 is_check = _fits(
-    r"\W*(?:(?:post-\w+ )?(?:verification|validation|(?:re-)?verify)|(?:[\w-]+ )*checklist)(?:\s*\(.*\))?\W*"
+    r"\W*(?:(?:post-\w+ )?(?:verification|validation|(?:re-)?verify(?: [\w-]+){0,3})|(?:[\w-]+ )*checklist)"
+    r"(?:\s*\(.*\))?\W*"
 )
 """Whether a heading is above things to check, even if they are facts, such as Verification."""
 is_incident = _fits(r"\W*(?:diagnos\w+|mitigations?|remediation|resolution)(?: (?:steps|and\b).*)?\W*")
@@ -297,7 +297,8 @@ _EXPLAINS_WORDS = (
     r"|error (?:handling|scenarios)|(?:\w+ )?failure modes|boundaries|invariants|definitions|metrics|(?:\w+ )?rule"
     r"|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
     r"|change ?(?:log|history)|(?:\w+ )?overview|at a glance|mental model"
-    r"|open questions|anti-.*|inputs?|output (?:shape|format|description|contract|standards?)"
+    r"|open questions|anti-.*|constants|triggers?(?: conditions)?|companion .*|prevention|lessons .*"
+    r"|inputs?|output (?:shape|format|description|contract|standards?)"
     r"|(?:\w+ ){0,2}(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices"
     r"|capabilities|features|responsibilities|criteria|principles|guidelines|constraints|limitations|tips|resources"
     r"|references?)(?: (?:summary|(?:for|on|of|to) .*))?|see also|further reading|related\b.*|glossary|license|credits"
@@ -393,12 +394,6 @@ def explains(title: str) -> bool:
 def is_step(title: str) -> bool:
     """Return whether a heading may be one of a sequence: an instruction, or one that announces instructions."""
     return bool(imperative(title, purposes=False)) or is_procedure(title) or _STAGE.fullmatch(title) is not None
-
-
-def are_opposites(title: str, other: str) -> bool:
-    """Return whether two headings make and delete the same thing, such as `Create an alias` and `Remove an alias`."""
-    one, two = title.lower().split(), other.lower().split()
-    return one[-1:] == two[-1:] and not _MAKES.isdisjoint(one[:1]) and not _DELETES.isdisjoint(two[:1])
 
 
 def is_order(title: str, *, is_numbered: bool) -> bool:
