@@ -38,6 +38,7 @@ from compiler.importers.sections import (
     is_by_hand,
     is_diary,
     number_of,
+    remedies,
     routes,
     tasks_apart,
 )
@@ -117,6 +118,7 @@ class _Builder:
         self.has_items = False
         self.headings: list[tuple[int, str]] = []
         self.routes: frozenset[str] = frozenset()  # the numbers of steps to which a result leads
+        self.cases: set[int] = set()  # the lines of headings of problems, whose texts have what to do
         self.ordered: set[int] = set()  # the lines of headings that have a place in an order
         self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
         self.unordered: set[int] = set()  # and of those in tasks side by side, or choices
@@ -213,6 +215,7 @@ class _Builder:
         title = self.title if is_page else above.title
         one_of = choices(above, sections)
         self.ordered |= in_order(title, sections)
+        self.cases |= remedies(title, sections)
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
         is_unordered = are_unordered(title, having)
@@ -232,6 +235,7 @@ class _Builder:
                 self.tasks |= _commands(parts)
             runs = any(map(_runs, parts))
             is_sure = section.line in one_of or (is_case and not words.is_variant(section.title))
+            is_sure |= section.line in self.cases & apart
             if _steps(parts) if is_sure else ((is_case or is_manual) and runs):
                 _guard(guard(section.title, "", section.line), parts)
             elif _steps(parts) and (section.line in apart or number_of(section.title) in self.routes):
@@ -282,6 +286,7 @@ class _Builder:
         is_step = ((is_step or words.is_check(section.title)) and not has_children) or (
             section.line in self.ordered and asks(section)
         )
+        is_step |= section.line in self.cases and not has_children
         is_instruction = words.demands((words.sentences(plain) or [""])[0]) or is_by_hand(section)
         if words.is_reference(section.title) or not (is_step or is_instruction or has_instructions(section)):
             return Prose(section.title or "Text", "\n\n".join(own.text), section.line)

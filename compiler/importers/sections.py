@@ -37,6 +37,9 @@ _PAST = Regex(
     r"(?:\W*(?i:so|then|and|finally|after that|at \d[\d:.]*\w*),? )?(?:I|[Ww]e|@\w+)(?: \w+ly| then| also)? "
     r"(?:\w+ed|was|were|had|did|saw|found|got|went|ran|took|lost|made|put)\b"
 )
+_PROBLEMS = Regex(
+    r"(?i)\W*(?:(?:common|known|possible|frequent|typical) )*(?:problems|errors|issues|failures|alerts)\W*"
+)
 _SEVERAL = Regex(r"(?i)^(?:manag|us|troubleshoot|work|handl|maintain|access|administ|operat)\w*\b|\band\b|[&/]")
 _LOOKS = Regex(
     r"(?i)\W*(?:check|verif|test|confirm|validation|validate|pre\b|post\b|monitor|step|diagnos|investigat|review)"
@@ -279,6 +282,12 @@ def in_order(title: str, sections: Sequence[Section]) -> set[int]:
     is_sequence = words.is_sequence(title) or count * 2 >= len(numbered)
     steps = sections if words.is_incident(title) else numbered if is_sequence else []
     return {one.line for one in sections if one in steps or words.is_ordered(one.title)}
+
+
+def remedies(title: str, sections: Sequence[Section]) -> set[int]:
+    """Return the lines of headings of problems below a heading such as Common errors, if one asks for something."""
+    is_above = _PROBLEMS.fullmatch(title) is not None and any(map(asks, sections))
+    return {one.line for one in sections if one.pieces and not words.is_reference(one.title)} if is_above else set()
 
 
 def _leads(pieces: Sequence[Piece], above: str = "") -> Iterator[str]:

@@ -53,6 +53,14 @@ def test_the_parts_of_one_task_ask_nothing(above: str) -> None:
     assert asked(tasks("Cups", "Milk", above=above)) == []
 
 
+@pytest.mark.parametrize("above", ["Common errors", "Known problems"])
+def test_each_text_below_problems_is_a_step_that_asks_first(above: str) -> None:
+    below = "### Cold tea\n\nIt was left. Warm it.\n\n### Sour milk\n\nA new bottle is the answer.\n\n"
+    page = f"# Shop\n\n## {above}\n\n{below}### Lost cup\n\n{block('ls')}"
+    assert asked(page) == ["Cold tea", "Sour milk", "Lost cup"]
+    assert [one for one in draft(page).plain_titles if "this" not in one] == ["Cold tea", "Sour milk", "Lost cup"]
+
+
 def test_a_task_beside_choices_asks_first() -> None:
     steps = "\n\n1. Warm the pot.\n2. Fill it.\n\n"
     titles = ("Hot tea", "Copy a cup", "Cold tea")
