@@ -268,10 +268,8 @@ class Items:
                 self._after(text)
             else:
                 self.own.append(markup.safe(text.markdown))
-                is_there = any(
-                    words.imperative(one) for one in words.sentences(text.plain) if words.enters_machine(one)
-                )
-                self.machine.shell = self.machine.shell or text.line * is_there
+                if any(words.imperative(one) and words.enters_machine(one) for one in words.sentences(text.plain)):
+                    self.machine.shell = self.machine.shell or text.line
         self.lead = []
 
     def _after(self, text: Text) -> None:
