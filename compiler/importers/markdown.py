@@ -13,6 +13,7 @@ import pyromark
 from msgspec import Struct
 from msgspec.structs import replace
 
+from compiler.frontends.rundown.printing import fenced
 from compiler.importers.commands import is_command_span
 from compiler.reading.yaml import UnreadableError, read_mapping
 from compiler.text.regex import Regex
@@ -330,8 +331,9 @@ def _joined(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
             last = above.pieces[-1]
             is_part = is_split and above.info == "1"
             if is_part or piece.line == above.end + 1 or last.plain.endswith(":"):
+                text = f"{above.text}\n\n{fenced(piece.text, piece.info)}"  # where the list is only text
                 last = replace(last, end=piece.end, pieces=(*last.pieces, piece))
-                found[-1] = replace(above, end=piece.end, pieces=(*above.pieces[:-1], last))
+                found[-1] = replace(above, text=text, end=piece.end, pieces=(*above.pieces[:-1], last))
                 continue
         found.append(piece)
     return tuple(found)
