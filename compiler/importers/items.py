@@ -1,6 +1,6 @@
 """Turn the text, the lists and the code blocks below one heading into the items of a step."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 
 from msgspec import Struct
@@ -10,7 +10,7 @@ from compiler.importers import markup, words
 from compiler.importers.commands import Block, is_command_span, read_block, summary_of
 from compiler.importers.draft import BARE, Item, Mark, guard, harm_question, joined, machine_question
 from compiler.importers.markdown import Piece
-from compiler.importers.sections import alternatives, is_overview, labels_of_cases
+from compiler.importers.sections import alternatives, is_command, is_overview, labels_of_cases, short_leads
 from compiler.text.regex import Regex
 
 _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
@@ -80,7 +80,7 @@ class Items:
 
     def read(self, pieces: Sequence[Piece]) -> None:
         """Read the content of a heading."""
-        self.choices = alternatives([*_leads(pieces)])
+        self.choices = alternatives([*short_leads(pieces)])
         labels = labels_of_cases(pieces)
         start, case = 0, Text("", "", 0)
         for piece, below in zip_longest(pieces, pieces[1:]):
@@ -89,7 +89,7 @@ class Items:
                 start, case = len(self.items), Text(piece.text, labels[piece.line], piece.line)
             if piece.kind == "text" and self.items and _STEP.match(piece.text):
                 self._flush()  # the lead so far is about the step above
-            if piece.kind == "text" and piece.plain.endswith(":") and below and _is_command(below):
+            if piece.kind == "text" and piece.plain.endswith(":") and below and is_command(below):
                 self.lead.append(Text(piece.text, piece.plain, piece.line))
             else:
                 self._piece(piece)
@@ -372,7 +372,7 @@ class Items:
         self._split_lead()
         choice = first.plain if first.plain in self.choices else ""
         case = words.condition(first.plain) or choice or words.case_of_label(first.plain, is_label=True)
-        case = case if any(map(_is_command, item.all())) and not words.announces_output(first.plain) else ""
+        case = case if any(map(is_command, item.all())) and not words.announces_output(first.plain) else ""
         start, above = len(self.items), ""
         self.first = start
         if case:
@@ -437,14 +437,6 @@ class Items:
             self._flush()
 
 
-def _leads(pieces: Sequence[Piece]) -> Iterator[str]:
-    """Yield each short text directly above a command, also in list items."""
-    for piece, below in zip_longest(pieces, pieces[1:]):
-        if piece.kind == "text" and below and _is_command(below) and len(piece.plain.split()) <= words.MOST_OF_VARIANT:
-            yield piece.plain
-        yield from _leads(piece.pieces)
-
-
 def _limited(block: Block, near: Sequence[str], heading: str) -> Block:
     """Return a block, only shown if the text above it, its heading or its comments let it not run."""
     why = _why_shown(near, heading, block.code) if block.kind == "run" else ""
@@ -477,10 +469,6 @@ def _label(text: str) -> str:
 def _asking(text: str) -> str:
     """Return the last sentence that asks to use a block."""
     return next((one for one in reversed([text, *words.sentences(text)]) if words.puts(one)), text)
-
-
-def _is_command(piece: Piece) -> bool:
-    return piece.kind == "code" and read_block(piece.info, piece.text).kind in {"run", "show"}
 
 
 def _runs_span(piece: Piece) -> bool:

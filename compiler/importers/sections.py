@@ -3,10 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations, takewhile
+from itertools import combinations, takewhile, zip_longest
 from operator import eq
 
 from compiler.importers import words
+from compiler.importers.commands import read_block
 from compiler.importers.markdown import Piece, Section
 from compiler.text.regex import Regex
 
@@ -314,3 +315,16 @@ def _has_order(section: Section) -> bool:
     )
     plain = (piece.plain for piece in pieces if piece.kind == "text")
     return is_listed or any(_SEQUEL.match(one) for text in plain for one in words.sentences(text))
+
+
+def short_leads(pieces: Sequence[Piece]) -> Iterator[str]:
+    """Yield each short text directly above a command, also in list items."""
+    for piece, below in zip_longest(pieces, pieces[1:]):
+        if piece.kind == "text" and below and is_command(below) and len(piece.plain.split()) <= words.MOST_OF_VARIANT:
+            yield piece.plain
+        yield from short_leads(piece.pieces)
+
+
+def is_command(piece: Piece) -> bool:
+    """Return whether a piece is a block with a command, to run or to show."""
+    return piece.kind == "code" and read_block(piece.info, piece.text).kind in {"run", "show"}
