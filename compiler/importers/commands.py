@@ -33,17 +33,19 @@ _WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")
 
 _BODY = Regex(r"<<-?[ \t]*['\"\\]?(\w+)")
 _LEFT_OUT = Regex(r"(?:^|[\s\[<(])(?:\.{3}|…)(?:$|[\s\])>])|…|\s\[--?\w", re.MULTILINE)
+_WHOLE_COMMENT = Regex(r"(?m)^[ \t]*#.*$")
 _OPEN = Regex(
     r"(?<!<)<\w[^<>\n]*>|(?<![$@}])\{[A-Za-z][\w -]*\}|(?<=\s)\[[^\s\]]+\](?=\s|$)|://[A-Z][A-Z0-9_]+\b|=\.{3}(?=\s|$)"
 )
 """Matches a placeholder that no input replaces, such as `{name}`, `[name]`, or `<org:team>` between two words."""
 _OPEN_IN_STRING = Regex(
     r"\[[A-Za-z][\w'/-]*(?: [\w'/-]+)+\]|(?<![$%{])\{(?!print|next|exit)[A-Za-z][\w.]*(?:[ -][\w.:,—–-]+)+\}"
-    r"|(?<=[/\"=])\{[A-Za-z]\w*\}(?=[/\"?&\s]|$)|\b(?i:your)(?:[-.]\w|_(?-i:[a-z]))|\b[Yy]our[A-Z]"
+    r"|(?<=[\w/\"=.:-])"
+    r"\{(?!print|next|exit)[A-Za-z]\w*\}(?=[\w/\"?&\s.:-]|$)|\b(?i:your)(?:[-.]\w|_(?-i:[a-z]))|\b[Yy]our[A-Z]"
     r"|\bv?X\.?Y\.?Z\b|(?<![./-])\b(?:x{3,}|X{3,})\b|\.{3}\]|(?<=\w)/\.{3}[\"']|\*{4}"
 )
 _SAMPLE = Regex(
-    r"path[-/_]to[-/_]|\bexample\.(?:com|org|net)\b|(?<![\w.-])foo(?:bar)?(?![\w.-])"
+    r"path[-/_]to[-/_]|/c/Users/|\bexample\.(?:com|org|net)\b|(?<![\w.-])foo(?:bar)?(?![\w.-])"
     r"|-[0-9a-f]{8,10}-[a-z0-9]{5}\b|(?<=\s)(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}(?=\s|$)"
 )
 """Matches a path, an address, a pod or an identifier that only an example has."""
@@ -70,11 +72,12 @@ _SETTING = frozenset({"=", ":=", "==", "=>", "->", ":", "|"})
 _ARRAY = Regex(r"[A-Z_]+=\(")
 _PROGRAMS = _set("""
 ansible ansible-playbook apk apt apt-get awk aws az base64 bash brew bundle cargo cat cd chmod chown composer conda cp
-crictl crontab curl date dd df dig dnf docker docker-compose du echo etcdctl export find flux gcloud gem gh git go gpg
-grep gunzip gzip helm hostname htop ifconfig ip iptables java journalctl jq kill kubeadm kubectl kustomize ls lsblk
-lsof make mkdir mongo mount mv mvn mysql netstat nginx node npm npx nslookup oc openssl passwd pg_dump ping pip pip3
-pipenv pnpm podman poetry ps psql pwd python python3 rake redis-cli rm rsync ruby scp sed service sh source ss ssh su
-sudo systemctl tail tar tee terraform top touch unzip uv vagrant vault vi vim wget which yarn yum zip zypper
+crictl crontab curl date dd df dig dnf docker docker-compose du echo etcdctl export find flux fsck gcloud gem gh git go
+gpg grep gunzip gzip helm hostname htop ifconfig ip iptables java journalctl jq kill kubeadm kubectl kustomize ls lsblk
+lsof make mdadm mkdir mongo mount mv mvn mysql netstat nginx node npm npx nslookup oc openssl passwd pg_dump ping pip
+pip3 pipenv pnpm podman poetry ps psql pwd python python3 rake redis-cli rm rsync ruby scp sed service sh source ss ssh
+su sudo systemctl tail tar tee terraform top touch umount unzip uv vagrant vault vi vim wget which yarn yum zfs zip
+zpool zypper
 """)
 """Programs that an untagged block or a code span of a page may start with."""
 
@@ -102,7 +105,7 @@ _LAUNCHERS = _set("bundle bunx hatch node npx php pipenv pnpm poetry python pyth
 _ADDS = _set("add install i remove uninstall upgrade")
 _ASKS_ABOUT = _set("-h --help -v -V --version --check --dry-run --fix --list --once --write")
 _ENDS = Regex(
-    r".*(?:build|check|clean|config|gradlew|install|lint|make|mvnw|run|set-?up|sync|test)\w*|.*\.\w+"
+    r".*(?:build|check|clean|(?:if|iw|ld|\w-\w+-)config|gradlew|configure|install|lint|make|mvnw|run|set-?up|sync|test)\w*|.*\.\w+"
     r"|bats|bootstrap|free|id|jest|mypy|ninja|nox|ruff|tox|tsc|uptime|whoami"
 )
 """Matches a program that ends without an argument."""
@@ -114,6 +117,7 @@ _WAITS = Regex(
     r"(?!.*\b(?:apply|create|delete|replace|filename) )(?:.* )?(?:-[fFw]|-Lf|-fn?\d+|-nf|--(?:follow|watch)(?:=true)?) "
     r"|(?:npm|yarn|pnpm|bun|foreman|goreman|honcho) (?:.* )?(?:start|dev)[: ]|yes |stern "
     r"|(?:docker|podman) (?:events |stats (?!(?:.* )?--no-stream ))|(?:ping|tcpdump) (?!(?:.* )?-c)"
+    r"|rclone (?:config $|mount (?!(?:.* )?--daemon ))|stress(?:-ng)? (?!(?:.* )?(?:-t|--timeout)[ =\d])"
     r"|redis-cli (?:.* )?monitor |(?:iostat|vmstat) (?:.* )?\d+ $|(?:consul|nomad|vault) (?:agent|server) "
     r"|(?:.*[ :])?(?:serve|watch|live|port-forward|runserver|http\.server|livereload|bootRun|storybook) "
 )
@@ -131,13 +135,17 @@ _HARM_FLAG = Regex(
     r"|DELETE|POST|PUT|PATCH|--(?:data|data-raw|data-binary|upload-file|form)|-exec"
 )
 _CHANGES = Regex(
-    r"(?:adduser|bump2version|bumpversion|bumpver|dropdb|goreleaser|groupadd|lerna|mv|semanage|semodule|setcap|setsebool"
+    r"mdadm (?!(?:.* )?(?:--detail|--examine|--query|--monitor|-[DEQ])\S* )"
+    r"|(?:cryptsetup|sgdisk|sfdisk|resize2fs|mkswap) "
+    r"|(?:btrfs|ceph|lv|lxc|pv|vg|zfs|zpool)\w* (?:\S+ )?(?:add|attach|create|extend|import|replace|resize|set) "
+    r"|(?:lv|pv|vg)(?:change|convert|create|extend|reduce|resize) "
+    r"|(?:adduser|bump2version|bumpversion|bumpver|dropdb|goreleaser|groupadd|lerna|mv|semanage|semodule|setcap|setsebool"
     r"|tbump|tee|twine|useradd) "
     r"|(?:fly|flyctl|gh|heroku|railway|vercel) (?:config|env|secrets?|variables?)[: ](?!get |l)."
     r"|ansible-playbook (?!(?:.* )?(?:--check|-C|--list-\S+|--syntax-check) )|(?!source )(?:.* )/etc/"
     r"|aws (?:\S+ )*?(?:authorize|modify|put|register|update)-|git checkout (?:.* )?(?:--|\.) "
     r"|(?:ceph|etcdctl|kubectl|oc) (?:\S+ ){0,3}?(?:annotate|label|put|set|taint|unset|untaint) "
-    r"|(?:rsync|scp) .*:\S* $"
+    r"|(?:rsync|scp) .*:\S* $|(?:helm|istioctl|tanzu|velero) (?:\S+ ){0,3}?install |pw (?:group|user)"
     r"|(?:g?sed|perl|yq) (?:.* )?(?:-[a-zA-Z]*i\S*|--in-?place\S*) "
     r"|(?:gh|glab) (?:\S+ )?(?:create|edit|close|reopen|review|run(?! (?:list|view|watch|download) )) "
     r"|cp (?!(?:.* )?(?:\.|\S*(?:/|[.-](?:bak|backup|old|orig)|~|\))) $)"  # no copy into a folder, or one to keep
@@ -148,7 +156,7 @@ _DRY = Regex(r"--dry-?run(?:=(?!none).*)?")
 _WRITES = Regex(r"(?<![<>&\d=-])1?>\|?(?![>&(])[ \t]*(?!/dev/|/tmp/)\S|>>[ \t]*(?:[~/]|\$\{?HOME)(?!dev/|tmp/)")
 """Matches a redirection that overwrites a file, or that adds to one outside of the folder."""
 _SQL = Regex(
-    r"\b(?:drop\s+\w+|truncate|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b", re.IGNORECASE
+    r"\b(?:drop\s+\w+|truncate|vacuum|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b", re.IGNORECASE
 )
 _READS = _set("""
 [ [[ awk cat cd date df diff dig du echo egrep fgrep grep head jq less ls lsb_release lsof man nslookup ping printf ps
@@ -189,12 +197,12 @@ def read_block(info: str, text: str) -> Block:
     if not (is_shell or is_plain) or not text.strip() or text.lstrip().startswith(("```", "~~~")):
         return Block("sample", text, tag=tag)
     code, output = _session(lines)
+    others = (line for line in (output.split("\n") if code else lines) if _is_other(line, is_weak=tag not in SHELLS))
+    if next(others, None) is not None:  # a dialogue stays in its order
+        opens = any(map(_opens, read_commands(code).commands))
+        return Block("show", text, tag=tag, why="the prompt is of another machine, user or program", opens=opens)
     if code:
         return _command(code, output, tag)
-    weak = next((line for line in lines if _WEAK.match(line) and tag not in SHELLS), "")
-    is_other = any(map(_OTHER.match, lines)) or (weak and _starts_like_command(_WEAK.sub("", weak, count=1)))
-    if is_other:
-        return Block("show", text, tag=tag, why="the prompt is of another machine, user or program")
     if is_shell and looks_like_command(text):
         why = "the block is a session without a prompt" if tag in SESSIONS else ""
         return _command(text, "", tag, why)
@@ -207,6 +215,13 @@ def read_block(info: str, text: str) -> Block:
     return Block("sample" if is_shell else "output", text, tag=tag)
 
 
+def _is_other(line: str, *, is_weak: bool) -> bool:
+    """Return whether a line has the prompt of another machine, user or program, or a weak one and a command."""
+    if _OTHER.match(line):
+        return True
+    return is_weak and _WEAK.match(line) is not None and _starts_like_command(_WEAK.sub("", line, count=1))
+
+
 def tag_of(info: str) -> str:
     """Return the language of an info string."""
     word = re.sub(r"[{}.]", " ", info).split()
@@ -215,7 +230,7 @@ def tag_of(info: str) -> str:
 
 def looks_like_command(code: str) -> bool:
     """Return whether code is certainly meant for a shell, whole and readable."""
-    if len(code) > LONGEST or _LEFT_OUT.search(code):
+    if len(code) > LONGEST or _LEFT_OUT.search(_WHOLE_COMMENT.sub("", code)):
         return False
     if any(row[0].split()[0] not in _PROGRAMS for row in _OUTPUT.finditer(shell_text(code))):
         return False
@@ -272,7 +287,7 @@ def _command(code: str, output: str, tag: str, why: str = "") -> Block:
     plain = PLACEHOLDER.sub("X", code)
     commands = read_commands(plain).commands
     opens = any(map(_opens, commands))
-    if _LEFT_OUT.search(code):
+    if _LEFT_OUT.search(_WHOLE_COMMENT.sub("", code)):
         return Block("sample", code, output, tag, opens=opens)
     why = why or ("it has a path or an address of an example" if _SAMPLE.search(shell_text(code)) else "")
     if not looks_like_command(code):
@@ -311,6 +326,8 @@ def _lists_uses(code: str) -> bool:
 
 def summary_of(code: str) -> str:
     """Return a short instruction for a block, such as `Run git fetch` or `Set NAME`."""
+    prompt = _OTHER.match(code)
+    code = code[prompt.end() :].partition("\n")[0] if prompt and "@" in prompt[0] else code
     found = [words for words in _all_words(code) if words[0] not in _HEADS]
     words = next((words for words in found if words[0] not in _PREPARES), found[0] if found else [])
     words = words[:1] + words[3:] if len(words) > 3 and words[1] in _TAKE else words
@@ -417,7 +434,8 @@ def _does_harm(name: str, rest: Sequence[str]) -> bool:
     sends = name in {"gh", "glab"} and rest[:1] == ["api"] and bool(_SENDS & set(rest))
     if sends and ("graphql" not in rest or "mutation" in line):
         return True
-    script = rest[0].rpartition("/")[2].partition(".")[0] if name in _LAUNCHERS and rest else name
+    started = (word for word in rest if word not in _LAUNCHERS | {"run"} and not word.startswith("-"))
+    script = next(started, name).rpartition("/")[2].partition(".")[0] if name in _LAUNCHERS else name
     named = {*_PARTS.findall(name), *_PARTS.findall(script)}
     if _CHANGES.match(line) or (_HARM & named and not named & _LOOKS):
         return True

@@ -1,6 +1,6 @@
 """Turn the text, the lists and the code blocks below one heading into the items of a step."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 
 from msgspec import Struct
@@ -8,16 +8,15 @@ from msgspec.structs import replace
 
 from compiler.importers import markup, words
 from compiler.importers.commands import Block, is_command_span, read_block, summary_of
-from compiler.importers.draft import Item, Mark
+from compiler.importers.draft import BARE, Item, Mark, guard, harm_question, joined, machine_question
 from compiler.importers.markdown import Piece
-from compiler.importers.sections import alternatives, is_overview
+from compiler.importers.sections import alternatives, is_command, is_overview, labels_of_cases, short_leads
 from compiler.text.regex import Regex
 
 _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
 _ASKS_TO_RUN = Regex(r"(?i)\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b")
 _BY_MEANS = Regex(r"(?i)\b(?:using|with|via|by):?\s+`")
-_IF = Regex(r"(?i)^(?:if|when)\s+(?=[^,]*$)")
-_THEN = Regex(r"(?i)^(\S+ \S+.*?)(?:,? you (?:can|may|should)|, (?:run|try|use) th(?:e|is|ese))\b.*")
+_LAST = Regex(r":\s+`[^`\n]+`\.?(?=\s*(?:\n|$))")
 _ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
 _FORBIDS = Regex(r"(?i)\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`")
 _EXPLAINED = Regex(r"`[^`\n]+` (?:also )?[a-z]+s\b")
@@ -39,9 +38,10 @@ UNSURE = "it may be a fact, not an instruction"
 
 _ENDLESS = "the text is about a command that doesn't end"
 _LIMITED = "the text limits the command, or expects it to fail"
-_LONGEST_CASE, _SHORT = 80, 8
-_EXAMPLE = Regex(r"(?i)for (?:example|instance)\b")
-_BARE = Regex(r"(?i)(?:and|or|examples?|optional(?:ly)?|alternatively|otherwise|instead)\W*")
+_SHORT, _FEW = 8, 3
+_CONDITIONAL = Regex(r"(?i)\W*(?:if|when(?! \w+ing\b)|unless|in case|alternatively|otherwise|optional(?:ly)?)\b")
+_CAUSES = Regex(r"(?i)\W*(?:common|possible|known|typical|potential|likely) (?:\w+ ){0,2}\w*(?:s|fixes)\b")
+_STEP = Regex(r"(?i)\*\*(?:(?:step|phase|stage|part) \w+\b|\d+[.)])")
 _TAB = Regex(r"(?m)^[ \t]*===[!+]? *\"([^\"\n]+)\"")
 
 
@@ -80,13 +80,31 @@ class Items:
 
     def read(self, pieces: Sequence[Piece]) -> None:
         """Read the content of a heading."""
-        self.choices = alternatives([*_leads(pieces)])
+        self.choices = alternatives([*short_leads(pieces)])
+        labels = labels_of_cases(pieces)
+        start, case = 0, Text("", "", 0)
         for piece, below in zip_longest(pieces, pieces[1:]):
-            if piece.kind == "text" and piece.plain.endswith(":") and below and _is_command(below):
+            if piece.line in labels:
+                self._end_case(start, case)
+                start, case = len(self.items), Text(piece.text, labels[piece.line], piece.line)
+            if piece.kind == "text" and self.items and _STEP.match(piece.text):
+                self._flush()  # the lead so far is about the step above
+            if piece.kind == "text" and piece.plain.endswith(":") and below and is_command(below):
                 self.lead.append(Text(piece.text, piece.plain, piece.line))
             else:
                 self._piece(piece)
+        self._end_case(start, case)
+
+    def _end_case(self, start: int, case: Text) -> None:
+        """Put a question before the items from `start` on, which are below the label of a case, if there is one."""
+        if case.plain and len(self.items) == start and any(words.instruction(one.plain) for one in self.lead):
+            self._question(self.lead[-1].plain, self._taken(), case.line, markup.cut(case.plain))
+            return
         self._flush()
+        added = self.items[start:]
+        if case.plain and added and not (added[0].replies and added[0].skips >= len(added) - 1):
+            self.items.insert(start, guard(case.plain, "", case.line, len(added)))
+            self.open = -1
 
     def _piece(self, piece: Piece) -> None:
         if piece.kind == "code":
@@ -110,10 +128,11 @@ class Items:
         last = self.lead[-1].plain if self.lead else ""
         sentence = (words.sentences(last or ("" if self.items else self.heading)) or [""])[-1]
         is_sample = words.is_automatic(sentence)
-        if is_sample or (words.announces_output(sentence) and block.code == piece.text and "```" not in block.code):
+        is_output = words.announces_output(sentence) and block.code == piece.text and "```" not in block.code
+        if is_sample or is_output:
             block, last = Block("sample" if is_sample else "output", block.code, tag=block.tag), ""
         is_about = not last or words.follows(last) or "output" in last.lower()
-        if block.kind == "output" and is_about and self.items and self.items[-1].code:
+        if block.kind == "output" and is_about and self.items and (is_output or self.items[-1].is_command):
             self._expect(self._taken(), block.code, block.tag)
             return
         block = self._placed(block, last, piece.line)
@@ -122,6 +141,8 @@ class Items:
             return
         self._split_lead()
         self._command(block, piece.line)
+        if block.output:
+            self._expect("", block.output, "")
 
     def _placed(self, block: Block, last: str, line: int) -> Block:
         """Return a block, only shown if a shell or a container is open; `last` is the text above it."""
@@ -129,19 +150,30 @@ class Items:
         self.reached = line if rest != block.code else self.reached
         above = (*_COMMENT.findall(rest), last * (rest == block.code))
         is_there = any(map(words.names_machine, above)) or words.enters_machine(last)
-        if block.opens or (self.reached and not shell and is_there):
-            self.machine.shell = line if block.opens else self.reached
+        enters = block.kind in {"run", "show"} and "login" not in block.code
+        enters &= any(words.enters_machine(text.plain) for text in self.lead[-2:])
+        if block.opens or enters or (self.reached and not shell and is_there):
+            self.machine.shell = line if block.opens or enters else self.reached
         opened = shell or self.machine.shell
         why = f"the command in line {opened} opened a shell or a container"
+        why = "the text above it enters another machine" if opened == line else why
         return replace(block, kind="show", why=why) if opened and block.kind == "run" else block
 
     def _sample(self, piece: Piece, block: Block, last: str) -> None:
         is_note = piece.info.startswith("{") and not piece.info.startswith("{.")  # a directive of MyST
-        is_command = last.endswith(":") and block.kind == "output" and words.is_in_series(last)
+        is_typed = words.is_in_series(last) or (self.machine.shell and words.instruction(last))
+        is_command = bool(last.endswith(":") and block.kind == "output" and is_typed)
+        is_note |= last.lower().startswith("example")
         if last and (words.puts(last) or is_command) and not is_note:
             self._split_lead()
             self.instructions += is_command or bool(words.imperative(_asking(last), purposes=False))
-            title, texts_above = self._title(last, markup.cut(_asking(last))), self._taken()
+            near = words.sentences(last)[-1] if is_command else last
+            title = self._title(near, "") or self._title(last, markup.cut(_asking(last)))
+            if not words.puts(last) and last.endswith(("next:", "then:", "now:")):  # a dialogue, in its order
+                self.lead.append(Text(markup.shown(piece.text, block.tag), "", piece.line))
+                self.items.append(Item(title, self._taken(), line=piece.line))
+                return
+            texts_above = self._taken()
             self.items.append(Item(title, texts_above, piece.text, markup.tag(block.tag), line=piece.line))
         else:
             self.lead.append(Text(markup.shown(piece.text, block.tag), "", piece.line))
@@ -157,33 +189,31 @@ class Items:
         self.opens_section = bool(opening) or (self.opens_section and goes_on)
         question = self.open if goes_on else -1
         title, above = self._named(above_it[:-3:-1], block.code), self._taken()
-        if block.kind == "run" and (why := _why_shown(near, self.heading, block.code)):
-            block = replace(block, kind="show", why=why)
+        block = _limited(block, near, self.heading)
         notes = (Mark("shown", block.why, line),) if block.why else ()
         item = Item(title, above, block.code, "bash prompt", notes=notes, line=line)
         if block.kind == "run":
             self._ask_machine(line)
-            asked = map(words.instruction, (plain, *_COMMENT.findall(block.code)))
+            asked = map(words.instruction, (plain or self.heading * (not self.items), *_COMMENT.findall(block.code)))
             harm = block.harm or (any(map(words.does_harm, asked)) and _COMMENT.sub("", block.code).split("\n"))
-            is_elsewhere = any(map(words.names_machine, near))
+            is_elsewhere = any(map(words.names_machine, (*near, *_COMMENT.findall(block.code))))
             questions = [guard(case, above, line, subject=title)] if case else []
             questions += [machine_question(line, "" if case else above)] if is_elsewhere else []
             start = block.code.find(block.harm[0]) if block.harm else 0
             about = summary_of(block.code[start:]) if title == summary_of(block.code) else title
-            harms = [_harm_question(about, harm, line)] if harm else []
+            harms = [harm_question(about, harm, line)] if harm else []
             questions = [joined(questions[0], harms[0])] if harms and len(questions) == 1 else questions + harms
-            holds = not _BARE.fullmatch(case) if case else harm and not block.harm
+            holds = not BARE.fullmatch(case) if case else harm and not block.harm
             question = len(self.items) if holds else question
             self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
             item = replace(item, text="" if case or is_elsewhere else above, tag="bash")
-            if any(map(words.enters_machine, near)) and "login" not in block.code:
-                self.machine.shell = line
+        elif case and any(map(_CONDITIONAL.match, near)):
+            self.items.append(guard(case, above, line, subject=title))
+            item, question = replace(item, text=""), len(self.items) - 1
         self.items.append(item)
         self.open = question
         if question >= 0:
             self.items[question] = replace(self.items[question], skips=len(self.items) - 1 - question)
-        if block.output:
-            self._expect("", block.output, "")
 
     def _named(self, above: Sequence[str], code: str) -> str:
         """Return the title of a command: from its text, the heading, its only comment, or the command itself."""
@@ -251,6 +281,8 @@ class Items:
                 self._after(text)
             else:
                 self.own.append(markup.safe(text.markdown))
+                if any(words.imperative(one) and words.enters_machine(one) for one in words.sentences(text.plain)):
+                    self.machine.shell = self.machine.shell or text.line
         self.lead = []
 
     def _after(self, text: Text) -> None:
@@ -268,7 +300,12 @@ class Items:
         self.instructions += 1
         if words.enters_machine(plain):
             self.machine.earlier = line
-        title = title or self._title(plain, markup.cut(words.sentences(plain)[0] if plain else "Do this"))
+        sentence, *more = words.sentences(plain) or ["Do this"]
+        first, whole = markup.cut(sentence), markup.cut(" ".join([sentence, *more[: sentence[-1] == ":"]]))
+        is_case = words.opens_with_condition(plain) and len(whole.split()) > _FEW
+        is_case &= sentence[-1] != ":" or markdown[:2] != "**"
+        title = title or (whole if is_case else self._title(plain, first))
+        title = title if " " in title else first
         is_sure = is_task or words.acts(plain) or words.asks(plain)
         self.items.append(Item(title, markdown, notes=() if is_sure else (Mark("fact", UNSURE, line),), line=line))
 
@@ -281,7 +318,7 @@ class Items:
         items = piece.pieces
         self.open, self.opens_section = -1, False
         is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
-        last = self.lead[-1].plain if self.lead else ""
+        last = next((text.plain for text in reversed(self.lead) if text.markdown[:1] != ">"), "")
         sentence = (words.sentences(last) or [""])[-1]
         is_text = not piece.has_code and (is_plain or (piece.info == "1" and self._are_facts(items)))
         is_text = (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code)
@@ -290,13 +327,17 @@ class Items:
             self._show_above(piece.plain)
             self.lead.append(Text(piece.text, piece.plain, piece.line))
             return
-        if words.offers_ways(sentence) and not piece.has_code:
+        is_choice = words.offers_ways(sentence) or _CAUSES.match(sentence or self.heading)
+        if is_choice and not piece.has_code:
             text = "\n\n".join([self._taken(), markup.safe(piece.text)])
-            self._question(sentence, text, piece.line, markup.cut(sentence.rstrip(":. ")))
+            self._question(sentence, text, piece.line, markup.cut((sentence or self.heading).rstrip(":. ")))
             return
-        case = words.condition(last if last.endswith(":") else sentence)
-        is_case = sentence.endswith(":") and (
-            words.opens_with_condition(sentence) or sentence.startswith(("For ", "When "))
+        opening = next((one.plain for one in self.lead if words.opens_with_condition(one.plain)), "")
+        case = words.condition(last if last.endswith(":") else sentence) or words.condition(
+            (words.sentences(opening) or [""])[0]
+        )
+        is_case = bool(opening) or (
+            sentence.endswith(":") and (words.opens_with_condition(sentence) or sentence.startswith(("For ", "When ")))
         )
         above = ""
         if case:
@@ -331,7 +372,7 @@ class Items:
         self._split_lead()
         choice = first.plain if first.plain in self.choices else ""
         case = words.condition(first.plain) or choice or words.case_of_label(first.plain, is_label=True)
-        case = case if any(map(_is_command, item.all())) and not words.announces_output(first.plain) else ""
+        case = case if any(map(is_command, item.all())) and not words.announces_output(first.plain) else ""
         start, above = len(self.items), ""
         self.first = start
         if case:
@@ -341,6 +382,8 @@ class Items:
             self.lead.append(Text(first.text, first.plain, first.line))
         for piece in rest:
             self._piece(piece)
+        if len(self.items) == start and self.lead and item.info != "-":
+            self._question(first.plain, self._taken(), item.line, is_task=item.info == "[ ]")
         self._flush()
         self.hint = ""
         self._guard(start, case, above, item.line)
@@ -367,6 +410,10 @@ class Items:
         self._split_lead()
         [code] = [code for code in _CODE_SPAN.findall(piece.text) if is_command_span(code)]
         self.lead.append(Text(piece.text, piece.plain, piece.line))
+        first = words.sentences(piece.plain)[0]
+        is_named = first.endswith(":") and len(first.split()) > 2 and not words.condition(first)
+        is_named &= not (words.instruction(piece.plain) or words.is_statement(first) or "output" in first.lower())
+        self.hint = markup.cut(first.rstrip(":")) if is_named else ""
         if read_block("", code).opens:
             self.machine.shell = piece.line
         self._command(Block("show", f"{code}\n", why="the command is in a sentence"), piece.line)
@@ -390,12 +437,10 @@ class Items:
             self._flush()
 
 
-def _leads(pieces: Sequence[Piece]) -> Iterator[str]:
-    """Yield each short text directly above a command, also in list items."""
-    for piece, below in zip_longest(pieces, pieces[1:]):
-        if piece.kind == "text" and below and _is_command(below) and len(piece.plain.split()) <= words.MOST_OF_VARIANT:
-            yield piece.plain
-        yield from _leads(piece.pieces)
+def _limited(block: Block, near: Sequence[str], heading: str) -> Block:
+    """Return a block, only shown if the text above it, its heading or its comments let it not run."""
+    why = _why_shown(near, heading, block.code) if block.kind == "run" else ""
+    return replace(block, kind="show", why=why) if why else block
 
 
 def _why_shown(near: Sequence[str], heading: str, code: str) -> str:
@@ -426,45 +471,6 @@ def _asking(text: str) -> str:
     return next((one for one in reversed([text, *words.sentences(text)]) if words.puts(one)), text)
 
 
-def guard(case: str, text: str, line: int, skips: int = 1, subject: str = "") -> Item:
-    """Return the question whether a condition holds, which skips the items below it otherwise."""
-    mark = Mark("condition", "the command has a condition", line)
-    case = _THEN.sub(r"\1", _IF.sub("", case))
-    is_in_text = text and (len(case) > _LONGEST_CASE or _EXAMPLE.match(case))
-    case = f"{case.rstrip(' :')}: {_inner(subject)}" if subject and _BARE.fullmatch(case) else case
-    title = f"Do this now: {_inner(subject)}?" if subject and is_in_text else f"Does this apply: {markup.cut(case)}?"
-    return Item(title, text, replies="skip", skips=skips, marks=(mark,), line=line)
-
-
-def _inner(title: str) -> str:
-    """Return a title for the middle of a sentence."""
-    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
-
-
-def machine_question(line: int, text: str) -> Item:
-    """Return the question whether a command is for this machine, which skips it otherwise."""
-    mark = Mark("machine", "the text is about another machine", line)
-    return Item("Does the next command run on this machine?", text, replies="skip", marks=(mark,), line=line)
-
-
-def joined(question: Item, harm: Item) -> Item:
-    """Return one question for a condition and for the harm of a command."""
-    return replace(question, text="\n\n".join(filter(None, [question.text, harm.text])), notes=harm.notes)
-
-
-def _harm_question(title: str, lines: Sequence[str], line: int) -> Item:
-    lines = [one for one in lines if one.strip()]
-    listed = ", ".join(map(markup.span, lines))
-    note = Mark("harm", f"the command changes or deletes something: {lines[0]}", line)
-    return Item(
-        f"Do this now: {_inner(title)}?", f"The next command: {listed}", replies="skip", notes=(note,), line=line
-    )
-
-
-def _is_command(piece: Piece) -> bool:
-    return piece.kind == "code" and read_block(piece.info, piece.text).kind in {"run", "show"}
-
-
 def _runs_span(piece: Piece) -> bool:
     if piece.kind == "item":
         return len(piece.pieces) == 1 and _runs_span(piece.pieces[0])
@@ -473,6 +479,9 @@ def _runs_span(piece: Piece) -> bool:
         return False
     if _ONLY.fullmatch(piece.text) and is_command_span(piece.plain.rpartition(": ")[2]):
         return True
-    if not (_ASKS_TO_RUN.search(piece.plain) or (words.imperative(piece.plain) and _BY_MEANS.search(piece.text))):
+    around = _CODE_SPAN.sub("", piece.text)
+    is_end = _LAST.search(piece.text) is not None and not words.is_fact(piece.plain)
+    is_means = words.imperative(piece.plain) and _BY_MEANS.search(piece.text)
+    if not (_ASKS_TO_RUN.search(around) or is_end or is_means):
         return False
     return len([code for code in _CODE_SPAN.findall(piece.text) if is_command_span(code)]) == 1

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import Any, Literal
 
 import pyromark
 from msgspec import Struct
 from msgspec.structs import replace
 
+from compiler.frontends.rundown.printing import fenced
+from compiler.importers.commands import is_command_span
 from compiler.reading.yaml import UnreadableError, read_mapping
 from compiler.text.regex import Regex
 from compiler.text.source import Source
@@ -81,6 +84,11 @@ _DEFINITION = Regex(r"[ \t>*+-]*+(?>(?:\d+[.)])?)[ \t]*+\[[^\]]+\]:\s*<?(?P<url>
 _DEFINITIONS = Regex(r"\n[ \t]*+(?:\n {0,3}\[[^\]\n]+\]:[^\n]*)+\Z")
 _COMMENT = Regex(r"\s*<!--(?:(?!-->)[\s\S])*-->\s*")
 _NUMBER = Regex(r"^\d+(?:\.\d+)*[.:)]?\s+(?=\S)")
+_SESSION = Regex(
+    r"[ \t]*(?:[\w.-]+@[\w.-]+[ :~/\w.-]{0,60}[#$%]|\$|[\w-]{2,20}(?:=[#>]|>))[ \t]+[a-z./\\](?!\w+@)", re.IGNORECASE
+)
+_PROSE = Regex(r"(?i)[.:;,!?]$|\b(?:a|an|is|it|of|or|so|that|the|this|with|you|your|sure)\b")
+_MARKUP = Regex(r"[`*]")
 
 DEEPEST = 20  # the most lists inside each other whose items are read; deeper ones are text
 
@@ -133,7 +141,7 @@ class _Reader:
                 pieces[-1] += self._piece(kind, event, where, inner)
         self._definitions()
         content = Content(tuple(self.words), tuple(self.links), tuple(self.code), self.head)
-        flat = [replace(one, pieces=_joined(own)) for one, own in zip(flat, pieces, strict=True)]
+        flat = [replace(one, pieces=_joined(_with_sessions(own))) for one, own in zip(flat, pieces, strict=True)]
         return Page(_nested(flat), content, self.metadata)
 
     # --- Content ------------------------------------------------------------------------------------------------------
@@ -323,11 +331,44 @@ def _joined(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
             last = above.pieces[-1]
             is_part = is_split and above.info == "1"
             if is_part or piece.line == above.end + 1 or last.plain.endswith(":"):
+                text = f"{above.text}\n\n{fenced(piece.text, piece.info)}"  # where the list is only text
                 last = replace(last, end=piece.end, pieces=(*last.pieces, piece))
-                found[-1] = replace(above, end=piece.end, pieces=(*above.pieces[:-1], last))
+                found[-1] = replace(above, text=text, end=piece.end, pieces=(*above.pieces[:-1], last))
                 continue
         found.append(piece)
     return tuple(found)
+
+
+def _with_sessions(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """Return pieces with a code block for each session and command in a paragraph."""
+    found: list[Piece] = []
+    for piece in pieces:
+        if piece.kind == "text" and piece.info == "Paragraph":
+            above = found[-1].plain if found and found[-1].kind == "text" else ""
+            found += _parts(piece, above)
+        else:
+            found.append(replace(piece, pieces=_with_sessions(piece.pieces)) if piece.pieces else piece)
+    return tuple(found)
+
+
+def _parts(piece: Piece, above: str) -> Iterator[Piece]:
+    lines = piece.text.split("\n")
+    start = next((at for at, line in enumerate(lines) if _SESSION.match(line)), len(lines))
+    is_code = [at >= start for at in range(len(lines))]
+    for at, line in enumerate(lines[:start]):
+        before = lines[at - 1] if at else above
+        is_below = before.rstrip().endswith(":") or (at > 0 and (is_code[at - 1] or line.startswith("sudo ")))
+        is_code[at] = is_below and is_command_span(line) and not _PROSE.search(line.rstrip())
+    if not any(is_code):
+        yield piece
+        return
+    for is_block, group in groupby(range(len(lines)), is_code.__getitem__):
+        first, *rest = group
+        last = rest[-1] if rest else first
+        text, top, end = "\n".join(lines[first : last + 1]), piece.line + first, piece.line + last
+        plain = " ".join(_MARKUP.sub("", text).split())
+        block = Piece("code", top, end, f"{text}\n")
+        yield block if is_block else replace(piece, line=top, end=end, text=text, plain=plain)
 
 
 def _nested(flat: Sequence[Section]) -> Section:

@@ -10,8 +10,19 @@ from msgspec.structs import replace
 from compiler.frontends.rundown import MOST_HEADINGS
 from compiler.importers import markup, words
 from compiler.importers.commands import programs_of
-from compiler.importers.draft import Draft, Item, Mark, Prose, one_line, print_draft
-from compiler.importers.items import UNSURE, Items, Machine, guard, joined, machine_question
+from compiler.importers.draft import (
+    Draft,
+    Item,
+    Mark,
+    Prose,
+    guard,
+    joined,
+    machine_question,
+    one_line,
+    print_draft,
+    task_question,
+)
+from compiler.importers.items import UNSURE, Items, Machine
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
 from compiler.importers.report import Refusal, Report, losses_of, report_of
@@ -25,6 +36,11 @@ from compiler.importers.sections import (
     has_order,
     in_order,
     is_by_hand,
+    is_diary,
+    number_of,
+    remedies,
+    routes,
+    tasks_apart,
 )
 from compiler.importers.values import Values, find_values
 from compiler.text.regex import Regex
@@ -101,6 +117,8 @@ class _Builder:
         self.instructions = 0
         self.has_items = False
         self.headings: list[tuple[int, str]] = []
+        self.routes: frozenset[str] = frozenset()  # the numbers of steps to which a result leads
+        self.cases: set[int] = set()  # the lines of headings of problems, whose texts have what to do
         self.ordered: set[int] = set()  # the lines of headings that have a place in an order
         self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
         self.unordered: set[int] = set()  # and of those in tasks side by side, or choices
@@ -118,23 +136,39 @@ class _Builder:
         is_list |= count >= FEW and len(self.tasks) * 4 >= count * 3 and self.instructions < 2 and not self.ordered
         if is_list and not (words.names_procedure(self.title) and not self.manual):
             return "it lists commands for reference; number the headings that are steps"
+        if is_diary(self.title, root):
+            return "it is a report of the past"
+        if not count and self._are_facts(parts):
+            return "its lists are facts, not instructions"
         if self._is_mostly_text(root, parts):
             return "most of its sections are text; number the headings that are steps"
         return "its commands are examples; number the headings that are steps" if are_samples(root) else ""
 
+    def _are_facts(self, parts: Sequence[Part]) -> bool:
+        """Return whether half of the instructions may be facts, and no heading announces or asks for something."""
+        unsure = sum(note.kind == "fact" for one in _items(parts) for note in one.notes)
+        titles = [step.title for step in _steps(parts)]
+        asked = any(words.names_steps(one) or words.imperative(one, purposes=False) for one in titles)
+        return unsure * 2 >= self.instructions and not asked
+
     def _is_mostly_text(self, root: Section, parts: Sequence[Part]) -> bool:
         """Return whether a page has few commands and instructions among its sections, in no order."""
         steps = _steps(parts)
+        if words.is_appendix(self.title) and not any(_runs(one) or words.is_check(one.title) for one in parts):
+            return True
         placed = self.ordered | {section.line for section in every(root) if section.is_numbered}
         if any(step.line in placed or words.names_steps(step.title) for step in steps):
             return False
         verbs = sum(words.is_order(step.title, is_numbered=False) for step in steps)
         prose = len(parts) - len(steps)
+        if sum(step.count for step in steps) < 2 and not verbs and not words.names_procedure(self.title):
+            return prose > 1
         return prose >= MANY and verbs < 2 and sum(step.count for step in steps) * 2 < prose
 
     def parts_of(self, root: Section) -> list[Part]:
         """Return the steps and sections of a page, and take its title."""
         self.headings = [(section.line, section.title) for section in every(root)]
+        self.routes = routes(root)
         first, *rest = root.children or (Section(0, "", root.line),)
         outer = [root]
         children = root.children
@@ -181,10 +215,13 @@ class _Builder:
         title = self.title if is_page else above.title
         one_of = choices(above, sections)
         self.ordered |= in_order(title, sections)
+        self.cases |= remedies(title, sections)
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
         is_unordered = are_unordered(title, having)
         is_list = are_unordered(title, [one for one, parts in zip(sections, found, strict=True) if _commands(parts)])
+        tasks = [one for one, parts in zip(sections, found, strict=True) if _steps(parts) or asks(one)]
+        apart = tasks_apart(title, tasks, is_page=is_page, is_choice=len(one_of) > 1)
         for section, parts in zip(sections, found, strict=True):
             is_case = words.is_case(section.title)
             is_manual = words.is_manual(section.title) and not words.is_variant(section.title)
@@ -196,11 +233,13 @@ class _Builder:
                 self.unordered |= _commands(parts)
             if is_task and not is_case:
                 self.tasks |= _commands(parts)
-            is_asked = is_case or is_manual or (is_task and not (is_page and words.names_procedure(title)))
-            is_sure = section.line in one_of or (is_case and not words.is_variant(section.title))
             runs = any(map(_runs, parts))
-            if _steps(parts) if is_sure else (is_asked and runs):
+            is_sure = section.line in one_of or (is_case and not words.is_variant(section.title))
+            is_sure |= section.line in self.cases & apart
+            if _steps(parts) if is_sure else ((is_case or is_manual) and runs):
                 _guard(guard(section.title, "", section.line), parts)
+            elif _steps(parts) and (section.line in apart or number_of(section.title) in self.routes):
+                _guard(task_question(section.title, section.line), parts)
             if runs and words.names_machine(section.title):
                 _guard(machine_question(section.line, f"The section: {section.title}"), parts)
         return found
@@ -247,6 +286,7 @@ class _Builder:
         is_step = ((is_step or words.is_check(section.title)) and not has_children) or (
             section.line in self.ordered and asks(section)
         )
+        is_step |= section.line in self.cases and not has_children
         is_instruction = words.demands((words.sentences(plain) or [""])[0]) or is_by_hand(section)
         if words.is_reference(section.title) or not (is_step or is_instruction or has_instructions(section)):
             return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
@@ -285,14 +325,21 @@ def _runs(part: Part) -> bool:
 
 def _guard(question: Item, parts: Sequence[Part]) -> None:
     """Put one question before everything below a heading, unless the first one there is enough."""
-    steps = _steps(parts)
-    count = sum(len(step.items) for step in steps)
-    items = steps[0].items
+    first = _steps(parts)[0]
+    steps = [step for step in _steps(parts) if step.name == first.name]
+    count, items = sum(len(step.items) for step in steps), first.items
     is_whole = items[0].replies == "skip" and items[0].skips >= count - 1
     if is_whole and not items[0].marks:
         items[0] = joined(replace(question, skips=items[0].skips), items[0])
+    elif not question.marks:
+        items[:0] = [] if all(map(_asks_first, steps)) else [replace(question, skips=count)]
     elif not is_whole or [mark.kind for mark in items[0].marks] != [mark.kind for mark in question.marks]:
         items.insert(0, replace(question, skips=count))
+
+
+def _asks_first(step: Step) -> bool:
+    """Return whether a step has one question before everything else."""
+    return step.items[0].replies == "skip" and step.items[0].skips >= len(step.items) - 1
 
 
 def _lifted(step: Step) -> Iterator[Item]:

@@ -24,12 +24,24 @@ SHLVL TERM TMPDIR UID USER VIRTUAL_ENV XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME
 _SHELL_SETS = frozenset(_SHELL_SETS_WORDS.split())  # variables that the shell or a login sets
 
 
+_LITERAL = Regex(
+    r"\bs(?P<mark>[/|#,])(?P<token><[^<>\n]+>|YOUR_\w+)(?P=mark)"
+    r"|--(?:\w+-)?name[= ](?P<name>[A-Z]{2,}(?:-[A-Z]{2,})+)(?![\w>-])"
+)
+"""Matches a word that a command looks for in a file, or that may be the name of a thing."""
+_SECRET = Regex(r"(?:.*_)?(?:PASSWORD|PASSWD|PASSPHRASE|(?:PRIVATE|API|ACCESS|SECRET)_?KEY|SECRET|TOKEN|PAT)")
+
+
 class Found(Struct, frozen=True):
-    """The placeholders of a block: the names by the text that the page has, such as `POD_NAME` by `<pod-name>`."""
+    """The placeholders of a block: the names by the text that the page has, such as `POD_NAME` by `<pod-name>`.
+
+    `kept` are placeholders and variables that no input replaces: secrets, and words that may be meant as written.
+    """
 
     names: Mapping[str, str]
     reads: tuple[str, ...]
     sets: tuple[str, ...]
+    kept: tuple[str, ...] = ()
 
 
 def name_of(written: str) -> str:
@@ -50,10 +62,16 @@ def find(code: str, words: Iterable[str]) -> Found:
     reads = dict.fromkeys(name for name, _ in block.reads if name not in _SHELL_SETS and not reserved_because(name))
     sets = dict.fromkeys(name for one in block.commands if not one.inside for name in assigned(one.words))
     inner = dict.fromkeys(name for one in block.commands for name in assigned(one.words))
+    names = {one: name for one in written if (name := name_of(one))}
+    read = [name for name in reads if name not in inner]
+    literal = {found["token"] or found["name"] for found in _LITERAL.finditer(plain)}
+    kept = [one for one, name in (*names.items(), *zip(read, read, strict=True)) if _SECRET.fullmatch(name)]
+    kept += [one for one in names if one in literal]
     return Found(
-        {one: name for one in written if (name := name_of(one))},
-        tuple(name for name in reads if name not in inner),
+        {one: name for one, name in names.items() if one not in kept},
+        tuple(name for name in read if name not in kept),
         tuple(sets),
+        tuple(kept),
     )
 
 

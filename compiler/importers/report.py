@@ -97,14 +97,11 @@ def _only_text(page: Page, draft: Draft, printed: Printed) -> Iterator[Entry]:
     """Yield parts that may be steps, but are only text in a draft: sections, blocks, and items of lists, by heading."""
     items = [(item.line, label) for label, item in labeled(draft)]
     steps, blocks = {line for line, _ in items}, {item.line for _, item in labeled(draft) if item.code}
-    inside: set[int] = set()
     for section in every(page.root):
         if section.line in printed.sections:
-            below = [one for one in every(section) if one.line in printed.sections]
-            if section.line not in inside and any(map(_may_have_steps, below)):
+            if _may_have_steps(section):
                 message = f"the section is only text: {section.title or 'the part without a heading'}"
                 yield Entry("text", message, section.line, printed.sections[section.line])
-            inside |= {one.line for one in below}
             continue
         found: dict[str, list[int]] = {"command": [], "code block": [], "list item": []}
         for name, line in _blocks(section):
@@ -130,9 +127,22 @@ def _blocks(section: Section) -> Iterator[tuple[str, int]]:
 
 
 def _may_have_steps(section: Section) -> bool:
-    is_ordered = any(piece.info == "1" for piece in section.pieces)
-    return is_ordered or any(_blocks(section)) or (asks(section) and not words.is_reference(section.title))
+    """Return whether a text has a block, a list of tasks or, below a heading for steps, anything that may be a task."""
+    items = [item for piece in section.pieces if piece.kind == "list" for item in piece.pieces]
+    if section.is_numbered or any(_blocks(section)) or any(item.info in {"1", "[ ]"} for item in items):
+        return True
+    if words.is_reference(section.title):
+        return False
+    is_listed = any(not _is_link(item.text) for item in items)
+    is_listed |= any(piece.kind == "code" for piece in section.pieces)
+    return is_listed or asks(section) or any(words.condition(piece.plain) for piece in section.pieces)
 
+
+def _is_link(text: str) -> bool:
+    return _LINK.fullmatch(text.strip()) is not None
+
+
+_LINK = Regex(r"(?:[\w ]+: *)?(?:\[[^\]]*\]\([^)]*\)|<?https?://\S+)\.?")
 
 # --- Losses -----------------------------------------------------------------------------------------------------------
 

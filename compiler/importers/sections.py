@@ -1,11 +1,13 @@
 """The kinds of sections of a page: steps, tasks side by side, or text around samples."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations, takewhile
+from itertools import combinations, takewhile, zip_longest
 from operator import eq
 
 from compiler.importers import words
+from compiler.importers.commands import read_block
 from compiler.importers.markdown import Piece, Section
 from compiler.text.regex import Regex
 
@@ -18,6 +20,49 @@ _OFFERS = Regex(
 )
 """Matches a text that announces an example, or one of several ways."""
 
+_SERIES = r"(?:steps?|work ?flow|process|procedure|protocol|phases|sequence|plan)"
+_STEPS = Regex(rf"(?i)^\W*(?:diagnos\w+|investigat\w+|instructions?|{_SERIES})\b|\b{_SERIES}\W*$")
+_ROUTE = Regex(
+    r"(?i)\b(?:(?:go|skip|jump|straight) to|see) (?:steps?|section|phase|part)? ?(\d+[a-z]?)\b"
+    r"|(?:→|[-=]>|\|)\s*(?:go to )?(?:step|section|phase|part) (\d+[a-z]?)\b"
+)
+_OWN_NUMBER = Regex(r"(?i)(?:step|section|phase|part)? ?(\d+[a-z]?)(?:[.:)]| [—–-]|$)")
+_ASIDE = Regex(
+    r"(?i)\W*(?:abort|cancel(?:l?ing)?|emergency|fall-?back|failure|hot-?fix|break-?glass"
+    r"|(?:on|after|in case of) (?:failure|error|a failed)s?)\b(?!.*\b(?:contacts?|numbers)\b)"
+)
+_BOLD = Regex(r"\*\*([^*\n]+)\*\*:?[ \t]*(?:\n|$)")
+_DIGIT = Regex(r"\W*(?:\d|[A-Za-z][.)])")
+_DATED = Regex(r"\W*\d{4}-\d\d-\d\d\b")
+_PAST = Regex(
+    r"(?:\W*(?i:so|then|and|finally|after that|at \d[\d:.]*\w*),? )?(?:I|[Ww]e|@\w+)(?: \w+ly| then| also)? "
+    r"(?:\w+ed|was|were|had|did|saw|found|got|went|ran|took|lost|made|put)\b"
+)
+_PROBLEMS = Regex(
+    r"(?i)\W*(?:(?:common|known|possible|frequent|typical) )*(?:problems|errors|issues|failures|alerts)\W*"
+)
+_SEVERAL = Regex(r"(?i)^(?:manag|us|troubleshoot|work|handl|maintain|access|administ|operat)\w*\b|\band\b|[&/]")
+_LOOKS = Regex(
+    r"(?i)\W*(?:check|verif|test|confirm|validation|validate|pre\b|post\b|monitor|step|diagnos|investigat|review)"
+)
+_PART = Regex(
+    r"(?i)\W*(?:(?:pre|post|before|after|initial|immediate|final|set(?:ting)?[ -]?up|setup|quick|root cause|smoke)\b"
+    r"|(?:prereq|precond|preflight|prepare|preparation|install|configure|configuration|build|test|deploy|release|publish"
+    r"|validate|validation|verif|confirm|check|diagnos|investigat|triage|assess|detect|identif|mitigat|contain|remediat"
+    r"|resol|recover|escalat|communicat|notif|announc|clean|tear|monitor|tag|commit|push|merge|follow|wrap|close"
+    r"|closing|report|document|summary|output|deliver|plan|implement|review|analy[sz]|gather|collect|research"
+    r"|understand)\w*\b)"
+)
+_LAST_PART = Regex(
+    rf"(?i)\b(?:{_SERIES}|set-?up|preparation|installation|configuration|deployment|validation|verification|checks?"
+    r"|checklist|test(?:s|ing)?|clean-?up|escalation|investigation|diagnosis|mitigation|resolution|review|analysis"
+    r"|communication|monitoring|actions?|response|triage|assessment)\W*$"
+)
+"""Match a heading for a usual part of a procedure or of a page about an incident, by its first or last word."""
+_WORDS = Regex(r"[a-z]+")
+
+_MAKES, _DELETES = frozenset({"create", "add", "set", "enable"}), frozenset({"delete", "remove", "unset", "disable"})
+
 _NEAR = 3  # the most places between the titles of two choices
 
 
@@ -25,7 +70,7 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     """Return whether sections with commands are tasks side by side, not a sequence; `title` is the heading above."""
     if any(section.is_numbered for section in sections):
         return False
-    if any(words.are_opposites(one.title, other.title) for one, other in combinations(sections, 2)):
+    if any(_are_opposites(one.title, other.title) for one, other in combinations(sections, 2)):
         return len(sections) > 2
     if words.is_procedure(title) or words.is_course(title):
         return False
@@ -36,6 +81,90 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     cases = sum(words.is_case(section.title) for section in sections)  # a case may be part of a sequence
     count = len(sections) - (cases + 1) // 2
     return count > 1 and (words.is_manual(title) or order * 2 < count)
+
+
+def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool, is_choice: bool) -> set[int]:
+    """Return the lines of headings side by side that show no order: no number, and no usual part of a procedure.
+
+    `title` is the heading above them, which may announce steps, unless it is the title of a page, or some are choices.
+    """
+    announces = _STEPS.fullmatch(title) or (_is_one_task(title) if is_page else _STEPS.search(title))
+    aside = {one.line for one in sections if _ASIDE.match(one.title)}
+    if not is_choice and (announces or title.lower().endswith("checklist")):
+        return aside
+    ends = Counter(end for one in sections for end in {*_ends(one.title)})
+    free = {one.line for one in sections if not _has_place(one, ends)}
+    return aside | free if len(free) > 1 else aside
+
+
+def _is_one_task(title: str) -> bool:
+    """Return whether the title of a page is one instruction, such as `Deploy the Shop`, not `Back up and Restore`."""
+    return bool(words.imperative(title, purposes=False)) and _SEVERAL.search(title) is None
+
+
+def _has_place(section: Section, ends: Counter[str]) -> bool:
+    """Return whether a heading has a number or a condition, or is the only part of a procedure with its name."""
+    title, below = section.title, section.pieces[0].plain if section.pieces else ""
+    if section.is_numbered or words.is_ordered(title) or words.is_reference(title) or words.is_rollback(title):
+        return True
+    if (_SEQUEL.match(below) and not below.lower().startswith("first")) or _asks_itself(title):
+        return True
+    return is_part(title) and (bool(_LOOKS.match(title)) or max(ends[one] for one in _ends(title)) < 2)
+
+
+def is_part(title: str) -> bool:
+    """Return whether a heading is a usual part of a procedure, such as Verification."""
+    named = _PART.match(title) or _LAST_PART.search(title)
+    return named is not None or words.is_procedure(title) or words.is_check(title)
+
+
+def routes(root: Section) -> frozenset[str]:
+    """Return the numbers of steps to which a result leads, such as `2b`: from a table or a list with several of them.
+
+    A number with a letter is enough in a text with a condition, such as `If it is gone, see Step 2d`.
+    """
+    pieces = [piece for section in every(root) for piece in section.pieces]
+    named = [
+        (one, {number.lower() for pair in _ROUTE.findall(one.plain) for number in pair if number}) for one in pieces
+    ]
+    listed = (found for one, found in named if len(found) > 1 and (one.kind == "list" or one.text[:1] == "|"))
+    lettered = ({one for one in found if not one.isdecimal()} for one, found in named if words.condition(one.plain))
+    return frozenset().union(*listed, *lettered)
+
+
+def number_of(title: str) -> str:
+    """Return the number in a heading, such as `2b` or `3` of `Step 3: Look`, or ""."""
+    found = _OWN_NUMBER.match(title)
+    return found[1].lower() if found else ""
+
+
+def labels_of_cases(pieces: Sequence[Piece]) -> dict[int, str]:
+    """Return the bold labels of cases side by side, such as `**For blue cups:**`, by their line."""
+    found = {one.line: match[1] for one in pieces if one.kind == "text" and (match := _BOLD.match(one.text))}
+    cases = {line: label.rstrip(":. ") for line, label in found.items() if _is_case_label(label.rstrip(":. "))}
+    return cases if len(cases) > 1 and len(cases) * 2 > len(found) else {}
+
+
+def _is_case_label(label: str) -> bool:
+    if words.is_ordered(label) or is_part(label) or words.is_reference(label) or _DIGIT.match(label):
+        return False
+    return not (words.acts(label) or words.announces_output(label) or words.is_fact(label) or "Note" in label)
+
+
+def _asks_itself(title: str) -> bool:
+    return words.is_case(title) and not words.is_variant(title)
+
+
+def _ends(title: str) -> tuple[str, str]:
+    """Return the starts of the first and last word of a title."""
+    found = _WORDS.findall(title.lower()) or [""]
+    return found[0][:5], found[-1][:6]
+
+
+def _are_opposites(title: str, other: str) -> bool:
+    """Return whether two headings make and delete the same thing, such as `Create an alias` and `Remove an alias`."""
+    one, two = title.lower().split(), other.lower().split()
+    return one[-1:] == two[-1:] and not _MAKES.isdisjoint(one[:1]) and not _DELETES.isdisjoint(two[:1])
 
 
 def choices(above: Section, sections: Sequence[Section]) -> set[int]:
@@ -125,6 +254,16 @@ def are_samples(root: Section) -> bool:
     return count > 1 and count * 2 > len(leads) and not has_order(root)
 
 
+def is_diary(title: str, root: Section) -> bool:
+    """Return whether a page is a report of the past: a date in the title, or mostly sentences such as `We tried it`."""
+    if _DATED.match(title):
+        return not any(map(_has_steps, every(root)))
+    pieces = (inner for section in every(root) for piece in section.pieces for inner in piece.all())
+    found = [one for piece in pieces for one in words.sentences(piece.plain)]
+    count = sum(_PAST.match(one) is not None for one in found)
+    return count > 3 and count > sum(words.demands(one) for one in found)
+
+
 def has_order(root: Section) -> bool:
     """Return whether a section of a page has an order."""
     return any(map(_has_order, every(root)))
@@ -144,6 +283,12 @@ def in_order(title: str, sections: Sequence[Section]) -> set[int]:
     is_sequence = words.is_sequence(title) or count * 2 >= len(numbered)
     steps = sections if words.is_incident(title) else numbered if is_sequence else []
     return {one.line for one in sections if one in steps or words.is_ordered(one.title)}
+
+
+def remedies(title: str, sections: Sequence[Section]) -> set[int]:
+    """Return the lines of headings of problems below a heading such as Common errors, if one asks for something."""
+    is_above = _PROBLEMS.fullmatch(title) is not None and any(map(asks, sections))
+    return {one.line for one in sections if one.pieces and not words.is_reference(one.title)} if is_above else set()
 
 
 def _leads(pieces: Sequence[Piece], above: str = "") -> Iterator[str]:
@@ -170,3 +315,16 @@ def _has_order(section: Section) -> bool:
     )
     plain = (piece.plain for piece in pieces if piece.kind == "text")
     return is_listed or any(_SEQUEL.match(one) for text in plain for one in words.sentences(text))
+
+
+def short_leads(pieces: Sequence[Piece]) -> Iterator[str]:
+    """Yield each short text directly above a command, also in list items."""
+    for piece, below in zip_longest(pieces, pieces[1:]):
+        if piece.kind == "text" and below and is_command(below) and len(piece.plain.split()) <= words.MOST_OF_VARIANT:
+            yield piece.plain
+        yield from short_leads(piece.pieces)
+
+
+def is_command(piece: Piece) -> bool:
+    """Return whether a piece is a block with a command, to run or to show."""
+    return piece.kind == "code" and read_block(piece.info, piece.text).kind in {"run", "show"}

@@ -36,6 +36,7 @@ def find_values(steps: Sequence[Sequence[Item]], words: Sequence[str], *, asks: 
     """
     flat = [(number, item) for number, items in enumerate(steps) for item in items]
     found = [placeholders.find(item.code, words) if item.is_command else Found({}, (), ()) for _, item in flat]
+    flat = [(number, _with_kept(item, one)) for (number, item), one in zip(flat, found, strict=True)]
     set_by = _set_by(flat, found)
     if not asks:
         shown = [(number, _only_shown(item, one, set_by)) for (number, item), one in zip(flat, found, strict=True)]
@@ -70,6 +71,13 @@ def _handed_on(found: Sequence[Found], set_by: Mapping[str, int]) -> dict[tuple[
         for name in one.reads
         if name in set_by and set_by[name] < place
     }
+
+
+def _with_kept(item: Item, found: Found) -> Item:
+    if not item.runs or not found.kept:
+        return item
+    note = Mark("shown", f"{found.kept[0]} is no input: it is a secret, or meant as written", item.line)
+    return replace(item, tag="bash prompt", notes=(*item.notes, note))
 
 
 def _only_shown(item: Item, found: Found, set_by: Mapping[str, int]) -> Item:

@@ -21,13 +21,13 @@ keep kill label launch leave let limit link lint list load locate lock log login
 mention merge migrate mirror mock modify monitor mount move name navigate normalize notify observe obtain offer
 omit open organize outline override page parse paste patch pause perform persist pick pin ping place plan point
 populate post prefer prepare present preserve press prevent print prioritize probe proceed produce promote prompt
-propose provide provision prune publish pull purge push put query raise rank rate reach read rebase reboot rebuild
+propose provide provision prune publish pull purge push put query quit raise rank rate reach read rebase reboot rebuild
 recommend reconcile reconnect record recover recreate redeploy redirect redo reduce refactor refer refine refresh
 register reinstall reject release reload remove rename render renew repair repeat replace replay reply report
 reproduce request rerun resend reset resize resolve respond restart restore resume retrieve retry return reuse revert
 review revoke roll rollback rotate route run sanitize save scaffold scale scan schedule scope score search secure see
-seed select send separate set show shut sign silence simplify simulate sketch skip snapshot spawn specify spin split
-ssh stage start state stop store strip stub study submit subscribe suggest summarize supply surface suspend
+seed select send separate set ship show shut sign silence simplify simulate sketch skip snapshot spawn specify spin
+split ssh stage start state stop store strip stub study submit subscribe suggest summarize supply surface suspend
 swap switch sync synthesize tag tail take talk tear tell terminate test tick tidy toggle trace track transfer trigger
 trim troubleshoot try tune turn tweak type undo uninstall unlock unmount unset untar untick update upgrade upload use
 validate verify view visit vote wait warm warn watch wire work wrap write
@@ -94,13 +94,14 @@ _OLDER = Regex(r"(?i)\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?") 
 
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
 names_machine = _has(
-    r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?to\b|\bssh \S+@"
+    r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?(?:to|as)\b|\bssh \S+@"
+    r"|\bruns? (?:\w+ )?on (?:the )?(?:receiver|sender|other|source|target|remote)\b|(?:^|[.:;] )on [a-z]{3,}\d+\b"
     rf"|\b(?:on|inside|within|from) (?:the|a|each|every|all|any|both|one of the)(?: [\w-]+){{0,3}} (?:{_PLACES}|pod)\b"
     r"|\b(?:run|execute|enter)\b.{0,200}\bin (?:the|a|each|every|all)(?: [\w-]+){0,3} (?:containers?|pods?)\b",
 )
 """Whether plain text is about commands on another machine, or in a container."""
 enters_machine = _has(
-    rf"\bssh(?:ing)? (?:(?:in)?to\b|\S+@)|\bexec ?into\b"
+    rf"\bssh(?:ing)? (?:(?:in)?to\b|\S+@)|\bexec ?into\b|\blog ?in as\b"
     rf"|\b(?:log ?in|log ?on|connect) ?(?:in)?to\b[^.]{{0,80}}\b(?:{_PLACES}|pods?|ssh)\b",
 )
 """Whether plain text asks to open a shell on another machine."""
@@ -184,9 +185,8 @@ _CASE = Regex(
 )
 """Matches a heading for a case, such as `Disk full -> free it`."""
 
-is_manual = _has(
-    r"\b(?:commands|options|flags|synopsis|reference|cheat ?sheet|how[ -]?tos|faq|examples|recipes|tips|use cases)\W*$",
-)
+_LISTS = r"(?:command|option|flag|invocation|example|recipe|tip|use case|how[ -]?to)s|synopsis|reference|cheat ?sheet"
+is_manual = _has(rf"\b(?:{_LISTS}|faq)\W*$")
 """Whether a heading is above tasks to look up, which have no order, such as Commands."""
 is_course = _has(r"\b(?:procedure|procédure|getting started|quick ?start|tutorial)\b")
 """Whether a heading is above sections in an order."""
@@ -210,7 +210,6 @@ _PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()
 is_sequence = _has(r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)")
 """Whether a heading announces steps in an order, even if they are nouns."""
 _EXPLAINED = Regex(r"(?i)(?!.*\b(?:you|we|i)\b).*\b(?:will|does|advantages|benefits|differences|reasons)\b[^.:]{0,30}:")
-_MAKES, _DELETES = frozenset({"create", "add", "set", "enable"}), frozenset({"delete", "remove", "unset", "disable"})
 _GERUND = Regex(r"(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
 
 is_statement = _opens(
@@ -231,7 +230,7 @@ announces_output = _fits(
     r"(?!.*\b(?:run|execute|type|enter|use|using)\b)\W*(?:(?:the|an?|your|and) )*"
     r"(?:(?:expected|sample|example|typical)\b.?(?:\w+ ){0,2})?(?:output|results?|logs?|response)"
     r"(?: (?:is|are|(?<=s )in|of|from|for|looks?|should|will|may|might)\b.*)?\W*"
-    r"|(?:.*\W)?you (?:should|will|['’]ll|may|might)(?: \w+)? see\b(?!.*\b(?:run|execute|type|use|using)\b).*",
+    r"|(?:.*\W)?(?:you|we) (?:should|will|['’]ll|may|might)(?: \w+)? (?:see|get)\b(?!.*\b(?:run|type|use|using)\b).*",
 )
 """Whether a sentence is only about the output of a command, such as `Expected output:` or `You should see`."""
 is_automatic = _has(
@@ -258,7 +257,7 @@ _MAY = Regex(r"(?:you|we) (?:can|could|may|might)\b|let's\b", re.IGNORECASE)
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _HARM = Regex(
     r"(?i)\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down"
-    r"|wipe|uninstall|terminate|revoke|failover|fail over|restore|overwrite)(?![\w./-])"
+    r"|wipe|uninstall|upload|rotate|renew|terminate|revoke|failover|fail over|restore|overwrite)(?![\w./-])"
 )
 _LOOKS = Regex(
     r"(?i)(?:check|confirm|describe|find|get|inspect|list|look|make sure|print|read|review|see|show|test|validate"
@@ -281,7 +280,8 @@ is_procedure = _opens(
 )
 """Whether a heading announces instructions, such as Mitigation."""
 is_check = _fits(
-    r"\W*(?:(?:post-\w+ )?(?:verification|validation|(?:re-)?verify)|(?:[\w-]+ )*checklist)(?:\s*\(.*\))?\W*"
+    r"\W*(?:(?:post-\w+ )?(?:verification|validation|(?:re-)?verify(?: [\w-]+){0,3})|(?:[\w-]+ )*checklist)"
+    r"(?:\s*\(.*\))?\W*"
 )
 """Whether a heading is above things to check, even if they are facts, such as Verification."""
 is_incident = _fits(r"\W*(?:diagnos\w+|mitigations?|remediation|resolution)(?: (?:steps|and\b).*)?\W*")
@@ -297,7 +297,8 @@ _EXPLAINS_WORDS = (
     r"|error (?:handling|scenarios)|(?:\w+ )?failure modes|boundaries|invariants|definitions|metrics|(?:\w+ )?rule"
     r"|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
     r"|change ?(?:log|history)|(?:\w+ )?overview|at a glance|mental model"
-    r"|open questions|anti-.*|inputs?|output (?:shape|format|description|contract|standards?)"
+    r"|open questions|anti-.*|constants|triggers?(?: conditions)?|companion .*|prevention|lessons .*"
+    r"|inputs?|output (?:shape|format|description|contract|standards?)"
     r"|(?:\w+ ){0,2}(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices"
     r"|capabilities|features|responsibilities|criteria|principles|guidelines|constraints|limitations|tips|resources"
     r"|references?)(?: (?:summary|(?:for|on|of|to) .*))?|see also|further reading|related\b.*|glossary|license|credits"
@@ -393,12 +394,6 @@ def explains(title: str) -> bool:
 def is_step(title: str) -> bool:
     """Return whether a heading may be one of a sequence: an instruction, or one that announces instructions."""
     return bool(imperative(title, purposes=False)) or is_procedure(title) or _STAGE.fullmatch(title) is not None
-
-
-def are_opposites(title: str, other: str) -> bool:
-    """Return whether two headings make and delete the same thing, such as `Create an alias` and `Remove an alias`."""
-    one, two = title.lower().split(), other.lower().split()
-    return one[-1:] == two[-1:] and not _MAKES.isdisjoint(one[:1]) and not _DELETES.isdisjoint(two[:1])
 
 
 def is_order(title: str, *, is_numbered: bool) -> bool:

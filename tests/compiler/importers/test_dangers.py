@@ -326,9 +326,9 @@ def test_a_question_for_a_harm_in_the_text_skips_the_commands_that_go_on() -> No
     assert "- NO: GOTO 1.4\n" in text
 
 
-def test_an_item_that_names_a_machine_by_ssh_asks_first() -> None:
+def test_a_command_below_an_ssh_in_a_sentence_is_shown() -> None:
     text = page(f"{block('true')}Then `ssh admin@shop` and look:\n\n{block('ls a')}")
-    assert "Does the next command run on this machine?" in text
+    assert "```bash prompt\nls a\n```" in text
 
 
 @pytest.mark.parametrize(
@@ -436,7 +436,7 @@ def test_the_sections_of_a_procedure_are_no_tasks_side_by_side(title: str, first
 def test_a_workflow_beside_tasks_asks_nothing() -> None:
     sections = "".join(f"## {one}\n\n{block(f'ls {one[0]}')}" for one in ("Workflow", "Tea", "Milk"))
     made = draft(f"# Shop\n\n{sections}")
-    assert made.text.count("Does this apply") == 2
+    assert made.text.count("Do this: ") == 2
 
 
 @pytest.mark.parametrize(
@@ -553,3 +553,154 @@ def test_a_fence_below_a_tab_is_no_output() -> None:
 def test_a_name_in_capitals_with_hyphens_is_a_placeholder() -> None:
     made = draft(RUN + block("git checkout -b BRANCH-NAME") + block('curl -H "SHOP-KEY: a" shop'))
     assert made.run == ['git checkout -b "$BRANCH_NAME"', 'curl -H "SHOP-KEY: a" shop']
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "sudo mdadm --create /dev/md0 --level=5 /dev/sdb /dev/sdc",
+        "mdadm --manage /dev/md0 --add /dev/sdc",
+        "zpool create tea raidz1 /dev/sda /dev/sdb",
+        "zfs create tea/pot",
+        "lvextend -L +5G /dev/tea/pot",
+        "sqlite3 shop.db 'VACUUM;'",
+        "uv run scripts/publish.py --branch main",
+    ],
+)
+def test_a_command_that_changes_disks_or_publishes_asks(code: str) -> None:
+    assert read_block("bash", f"{code}\n").harm
+
+
+@pytest.mark.parametrize("code", ["mdadm --detail /dev/md0", "zpool status", "zfs list", "lvs"])
+def test_a_command_that_only_looks_at_disks_does_not_ask(code: str) -> None:
+    assert not read_block("bash", f"{code}\n").harm
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'curl "https://shop/clusters/{stage}-{part}"',
+        "ssh-copy-id -i /c/Users/anna/.ssh/id_rsa.pub tea@shop",
+        "rclone config",
+        "rclone mount tea: /mnt/tea",
+        "stress --cpu 8",
+        "pwmconfig",
+    ],
+)
+def test_a_block_with_a_part_to_fill_in_or_a_dialogue_is_shown(code: str) -> None:
+    assert kind(code) == "show"
+
+
+@pytest.mark.parametrize("code", ["stress --cpu 8 --timeout 60", "generate-shop-config", "./configure"])
+def test_a_block_that_ends_by_itself_runs(code: str) -> None:
+    assert kind(code) == "run"
+
+
+def test_dots_in_a_comment_leave_nothing_out() -> None:
+    assert kind("# …or another one:\ntrue") == "run"
+
+
+@pytest.mark.parametrize(
+    "text", ["SSH to the alerting host, then:", "Log into the bastion:", "Log in as the build user:"]
+)
+def test_below_a_text_that_enters_a_host_the_section_is_shown(text: str) -> None:
+    first = block("# If it is the log\nls /var/log")
+    assert not draft(f"{RUN}{block('true')}## Act\n\n{text}\n\n{first}Then:\n\n{block('truncate -s 0 tea.log')}").run[
+        1:
+    ]
+
+
+def test_the_text_of_a_section_that_enters_a_host_is_for_all_below_it() -> None:
+    made = draft(f"{RUN}{block('true')}## Act\n\nSSH to the alerting host.\n\n### Look\n\n{block('df -h')}")
+    assert made.shown == ["df -h"]
+
+
+@pytest.mark.parametrize("text", ["On shop3, copy it:", "# This runs on the receiver"])
+def test_a_text_or_comment_that_names_a_machine_asks(text: str) -> None:
+    code = f"{text}\ncp tea pot.bak" if text[0] == "#" else "cp tea pot.bak"
+    made = draft(f"{RUN}{block('true')}{'' if text[0] == '#' else text}\n\n{block(code)}")
+    assert made.guards("cp tea") == ["Does the next command run on this machine?"]
+
+
+def test_a_script_below_a_heading_that_asks_to_upload_asks() -> None:
+    assert draft(f"{RUN}{block('true')}## Make and upload it\n\n{block('./make-tea all pots')}").guards("make-tea")
+
+
+def test_a_shown_command_with_a_condition_asks() -> None:
+    made = draft(f"{RUN}{block('true')}If the pot is empty:\n\n{block('ssh pot')}")
+    assert made.guards("ssh pot") == ["Does this apply: the pot is empty?"]
+
+
+def test_a_dialogue_with_other_prompts_stays_in_one_block() -> None:
+    code = "$ ssh shop\nsh-4.2$ psql\npostgres=# \\connect tea\ntea=# UPDATE pots SET milk = null;"
+    made = draft(RUN + block("true") + block(code, "console"))
+    assert (made.run, made.shown) == (["true"], [code])
+
+
+def test_a_session_in_a_text_is_a_shown_block() -> None:
+    page = "1. Look\nsudo mdadm --detail /dev/md0\n\n2. Remove it\ntea@pot ~ $ sudo tea remove\nremoved\n"
+    made = draft(RUN + block("true") + page + "\nStop it:\ndocker stop tea\n")
+    assert made.shown == [
+        "sudo mdadm --detail /dev/md0",
+        "tea@pot ~ $ sudo tea remove\nremoved",
+        "docker stop tea",
+    ]
+    assert made.titles[1:] == ["Look", "Remove it", "Stop it"]
+
+
+@pytest.mark.parametrize("text", ["Note:\nmake sure that it is hot", "Ask tea@shop.example for $ 5.", "It is:\ngit."])
+def test_a_sentence_is_no_session(text: str) -> None:
+    assert draft(f"{RUN}{block('true')}{text}\n").shown == []
+
+
+def test_each_query_below_a_shell_is_a_step() -> None:
+    made = draft(
+        f"{RUN}Connect to it:\n\n    ssh shop gsql\n\nList the pots:\n\n    select * from pots;\n\n"
+        "You will get something like this:\n\n    a | b\n\nNow quit it with:\n\n    \\q\n"
+    )
+    assert made.shown == ["ssh shop gsql", "select * from pots;", "\\q"]
+    assert "> a | b" in made.text
+
+
+def test_an_output_belongs_to_a_command() -> None:
+    made = draft(f"{RUN}{block('true')}Write this:\n\n{block('a: b', 'yaml')}{block('made', '')}")
+    assert "Expected output:" not in made.text
+
+
+@pytest.mark.parametrize(
+    ("code", "inputs"),
+    [
+        ('sed -i "s/<OLD>/new/g" tea.md', ()),
+        ("shop secret show --name TEA-POT", ()),
+        ('curl -u "tea:$SHOP_PASSWORD" https://shop', ()),
+        ("shop login <api-key>", ()),
+        ("shop get --pot TEA-POT", ("TEA_POT",)),
+    ],
+)
+def test_a_secret_and_a_name_as_written_are_no_inputs(code: str, inputs: tuple[str, ...]) -> None:
+    made = draft(f"# Page\n\n## Part\n\n{block(code)}")
+    assert (made.report.inputs, bool(made.run)) == (inputs, bool(inputs))
+
+
+def test_a_dialogue_stays_in_the_order_of_its_texts() -> None:
+    made = draft(
+        f"{RUN}{block('gpg --gen-key', '')}The default is ok, next:\n\n    Which size?\n\nTake it.\n\n    Done?\n"
+    )
+    text = made.text
+    assert text.index("default is ok, next") < text.index("Which size?") < text.index("Take it.") < text.index("Done?")
+
+
+def test_a_block_with_a_secret_shows_its_other_values_by_reference() -> None:
+    made = draft(f"# Page\n\n## Part\n\n{block('shop login <api-key> --pot <pot> --milk $MILK')}")
+    assert made.shown == ["shop login <api-key> --pot {{POT}} --milk {{MILK}}"]
+
+
+def test_a_quote_does_not_hide_the_condition_of_a_list() -> None:
+    made = draft(f"{RUN}{block('true')}If it fails, go on by hand:\n\n> You are in a.\n\n1. Stop it.\n2. Start it.\n")
+    assert made.titles[1] == "Does this apply: it fails?"
+
+
+def test_a_shown_block_with_a_secret_hands_nothing_on() -> None:
+    made = draft(f"# Page\n\n## Part\n\n{block('POT=$(shop get --key $API_KEY)')}{block('ls $POT')}")
+    assert made.report.inputs + made.report.asked == ("POT",)
+    assert made.run == ["ls $POT"]

@@ -162,3 +162,9 @@ def test_a_large_page_is_read_in_seconds(content: str) -> None:
     started = time.process_time()
     assert isinstance(imported(f"# Page\n\n{LARGE[content]}\n\n```bash\nls\n```\n"), Imported)
     assert time.process_time() - started < 10
+
+
+def test_a_block_below_a_list_that_is_only_text_is_kept() -> None:
+    made = imported("# Page\n\n```bash\ntrue\n```\n\n## Background\n\n- a\n```\n- b [ ] c\n```\n")
+    assert isinstance(made, Imported)
+    assert "- b [ ] c" in made.text

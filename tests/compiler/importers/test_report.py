@@ -56,11 +56,22 @@ SECOND = f"## Boil\n\n{block('make tea')}"
 
 @pytest.mark.parametrize(
     "text",
-    [block("pour tea"), "1. The cup.\n2. The milk.\n", f"### More\n\n{block('pour tea')}"],
+    [block("pour tea"), "1. The cup.\n2. The milk.\n", "- [ ] The cup.\n"],
 )
 def test_a_section_that_may_have_steps_and_is_only_text_is_one_guess(text: str) -> None:
     page = f"# Page\n\n## Principles\n\nTea is hot.\n\n{text}\n{SECOND}"
     assert guesses(page) == [("text", "the section is only text: Principles", 3, "## Principles")]
+
+
+@pytest.mark.parametrize(
+    "text", ["- The cup.\n- The milk.\n", "If it is cold, she may warm it.\n", "```text\nhot\n```\n"]
+)
+def test_each_section_below_facts_that_may_have_steps_is_one_guess(text: str) -> None:
+    found = guesses(f"# Page\n\n## Principles\n\n1. Tea is hot.\n\n### Cups\n\n{text}\n{SECOND}")
+    assert [(kind, words) for kind, words, _, _ in found] == [
+        ("text", "the section is only text: Principles"),
+        ("text", "the section is only text: Cups"),
+    ]
 
 
 @pytest.mark.parametrize("text", ["Tea is hot.\n", "See the shop.\n", "```text\nhot\n```\n"])
