@@ -76,7 +76,7 @@ def _handed_on(found: Sequence[Found], set_by: Mapping[str, int]) -> dict[tuple[
 def _with_kept(item: Item, found: Found) -> Item:
     if not item.runs or not found.kept:
         return item
-    note = Mark("shown", f"{found.kept[0]} is no input: it is a secret, or meant as written", item.line)
+    note = Mark("shown", f"{found.kept[0]} stays as written: it may be a secret or a literal", item.line)
     return replace(item, tag="bash prompt", notes=(*item.notes, note))
 
 
