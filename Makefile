@@ -59,17 +59,18 @@ demo: $(DEMO)/bin/rdc ## Check, compile, run, kill, resume and complete a real r
 quick: $(READY) ## Run the unit tests, which start no process, in less than a minute
 	$(PYTEST) -n 2 --kind quick --snapshot-warn-unused
 
-test: $(READY) ## Run lint, types and all tests
-	@$(MAKE) --no-print-directory -j 2 lint cases
-
 # Tests write in memory where there is enough of it: most of what they wait for is a disk.
 SPACE = $$(df -Pk /dev/shm 2> /dev/null | awk '$$4 + 0 > 4000000 { print $$6 }')
 
-cases: $(READY)
+# Lint runs beside the tests that wait for processes, not beside those that only compute.
+test: $(READY) ## Run lint, types and all tests
 	@space=$(SPACE) && shared=$$(mktemp -d -p "$${space:-$${TMPDIR:-/tmp}}") && trap 'rm -rf "$$shared"' EXIT && \
-		export TESTS_SHARED_FOLDER="$$shared" TMPDIR="$$shared" && set -x && \
+		export TESTS_SHARED_FOLDER="$$shared" TMPDIR="$$shared" && \
 		$(PYTEST) -n 2 --kind quick --snapshot-warn-unused --basetemp "$$shared/quick" && \
-		$(PYTEST) -n $(WORKERS) --kind other --basetemp "$$shared/other"
+		$(MAKE) --no-print-directory -j 2 lint cases
+
+cases: $(READY)
+	$(PYTEST) -n $(WORKERS) --kind other --basetemp "$${TESTS_SHARED_FOLDER:-$$(mktemp -d)}/other"
 
 lint: $(READY) ## Check style, spelling and types
 	$(BIN)/typos
