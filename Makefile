@@ -60,7 +60,8 @@ quick: $(READY) ## Run the unit tests, which start no process, in less than a mi
 	$(PYTEST) -n 2 --kind quick --snapshot-warn-unused
 
 # Tests write in memory where there is enough of it: most of what they wait for is a disk.
-SPACE = $$(df -Pk /dev/shm 2> /dev/null | awk '$$4 + 0 > 4000000 { print $$6 }')
+SPACE = $$(grep -qs ' /dev/shm [^ ]* [^ ]*noexec' /proc/mounts || \
+	df -Pk /dev/shm 2> /dev/null | awk '$$4 + 0 > 4000000 { print $$6 }')
 
 # Lint runs beside the tests that wait for processes, not beside those that only compute.
 test: $(READY) ## Run lint, types and all tests
@@ -70,7 +71,7 @@ test: $(READY) ## Run lint, types and all tests
 		$(MAKE) --no-print-directory -j 2 lint cases
 
 cases: $(READY)
-	$(PYTEST) -n $(WORKERS) --kind other --basetemp "$${TESTS_SHARED_FOLDER:-$$(mktemp -d)}/other"
+	$(PYTEST) -n $(WORKERS) --kind other $(if $(TESTS_SHARED_FOLDER),--basetemp "$(TESTS_SHARED_FOLDER)/other")
 
 lint: $(READY) ## Check style, spelling and types
 	$(BIN)/typos
