@@ -55,6 +55,7 @@ _OUTPUT = Regex(
     r"|^[ \t]*(?:debug|error|fatal|info|level|msg|time|trace|ts|warn(?:ing)?)(?:=|:[ \t]|\t|[ \t]{2,})"
 )
 """Matches a row of a table, a message such as `pod/shop created`, or a line of a log."""
+_HOST = Regex(r"@[A-Za-z][\w.-]*")  # an alias, as in `wp @shop option get home`
 _CHAT = Regex(r"/[a-z][\w:-]*")
 _NAME = Regex(r"(?:[a-z_./~$\"{][\w./+@${}~\"-]*|\[{1,2}|R|Rscript|:)")
 _OTHER_LANGUAGE = Regex(
@@ -138,6 +139,7 @@ _CHANGES = Regex(
     r"mdadm (?!(?:.* )?(?:--detail|--examine|--query|--monitor|-[DEQ])\S* )"
     r"|(?:cryptsetup|sgdisk|sfdisk|resize2fs|mkswap) "
     r"|(?:btrfs|ceph|lv|lxc|pv|vg|zfs|zpool)\w* (?:\S+ )?(?:add|attach|create|extend|import|replace|resize|set) "
+    r"|(?!(?:apk|apt|apt-get|brew|git|helm) )\S+ (?:\S+ )?(?:self-?)?update (?:-(?!-help|h )\S+ )*$"
     r"|(?:lv|pv|vg)(?:change|convert|create|extend|reduce|resize) "
     r"|(?:adduser|bump2version|bumpversion|bumpver|dropdb|goreleaser|groupadd|lerna|mv|semanage|semodule|setcap|setsebool"
     r"|tbump|tee|twine|useradd) "
@@ -299,6 +301,8 @@ def _command(code: str, output: str, tag: str, why: str = "") -> Block:
     empty = EMPTY.search(shell_text(code, all_words=True))
     if empty or _OPEN.search(shell_text(plain, all_words=True)) or _OPEN_IN_STRING.search(plain):
         why = why or "it has a placeholder that no input replaces"
+    if any(_HOST.fullmatch(word) for words in _all_words(code) for word in words[1:2]):
+        why = why or "it names another host"
     if opens:
         why = why or _OPENING
     elif any(map(_waits, commands)):

@@ -41,6 +41,10 @@ _PAST = Regex(
 _PROBLEMS = Regex(
     r"(?i)\W*(?:(?:common|known|possible|frequent|typical) )*(?:problems|errors|issues|failures|alerts)\W*"
 )
+_LOOKED_UP = Regex(
+    r"(?i)\W*(?:(?:(?:common|known|possible|frequent|typical) )*(?:problems|errors|issues)|troubleshooting|gotchas"
+    r"|(?:additional )?notes|caveats|faq|hints|tips)(?: (?:and|&) \w+)?(?:\s*\(.*\))?\W*"
+)
 _SEVERAL = Regex(r"(?i)^(?:manag|us|troubleshoot|work|handl|maintain|access|administ|operat)\w*\b|\band\b|[&/]")
 _LOOKS = Regex(
     r"(?i)\W*(?:check|verif|test|confirm|validation|validate|pre\b|post\b|monitor|step|diagnos|investigat|review)"
@@ -283,6 +287,11 @@ def in_order(title: str, sections: Sequence[Section]) -> set[int]:
     is_sequence = words.is_sequence(title) or count * 2 >= len(numbered)
     steps = sections if words.is_incident(title) else numbered if is_sequence else []
     return {one.line for one in sections if one in steps or words.is_ordered(one.title)}
+
+
+def is_looked_up(title: str) -> bool:
+    """Return whether a heading is above what only some readers need, such as Known issues and gotchas."""
+    return _LOOKED_UP.fullmatch(title) is not None
 
 
 def remedies(title: str, sections: Sequence[Section]) -> set[int]:

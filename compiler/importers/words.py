@@ -119,6 +119,7 @@ _FOR = Regex(
     r"[^,.:]+(?:, (?:use|run|try)\b.*)?:"
     r"|(?:for|from|in|inside) an? (?![^,:]*\b(?:terminal|shell|window|tab|browser|director\w+|folder|editor)\b)"
     r"[^,.:]+(?::|,.+)|in (?:[\w-]+ ){1,2}mode[,:].*|for (?!each|every|all\b)[^.:]+, also .*|or\b.*"
+    r"|for (?!each|every|all\b)[^,.:]*\b(?:that|which|whose|with(?:out)?)\b[^,.:]*, .+"
 )
 """Matches a text that only names a case, such as `For a new cluster:`."""
 opens_with_condition = _opens(r"(?:if|when(?! \w+ing\b)|unless|in case)\b")
