@@ -41,7 +41,8 @@ _LIMITED = "the text limits the command, or expects it to fail"
 _SHORT, _FEW = 8, 3
 _CONDITIONAL = Regex(r"(?i)\W*(?:if|when(?! \w+ing\b)|unless|in case|alternatively|otherwise|optional(?:ly)?)\b")
 _CAUSES = Regex(r"(?i)\W*(?:common|possible|known|typical|potential|likely) (?:\w+ ){0,2}\w*(?:s|fixes)\b")
-_STEP = Regex(r"(?i)\*\*(?:(?:step|phase|stage|part) \w+\b|\d+[.)])")
+_STEP = Regex(r"(?i)\*\*(?:(?:step|phase|stage|part) \w+\b|\d+[.)])|\*\*[^*\n]+\*\*(?: \([^()\n]*\))?:?$")
+_GOES_ON = Regex(r"\s*(?:[2-9]|\d{2,})[.)]\s")  # a list with items above it
 _TAB = Regex(r"(?m)^[ \t]*===[!+]? *\"([^\"\n]+)\"")
 
 
@@ -316,6 +317,8 @@ class Items:
 
     def _list(self, piece: Piece) -> None:
         items = piece.pieces
+        if self.items and _GOES_ON.match(piece.text):
+            self._flush()  # the lead so far is about the item above
         self.open, self.opens_section = -1, False
         is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
         last = next((text.plain for text in reversed(self.lead) if text.markdown[:1] != ">"), "")
@@ -332,7 +335,9 @@ class Items:
             text = "\n\n".join([self._taken(), markup.safe(piece.text)])
             self._question(sentence, text, piece.line, markup.cut((sentence or self.heading).rstrip(":. ")))
             return
-        opening = next((one.plain for one in self.lead if words.opens_with_condition(one.plain)), "")
+        opening = next(
+            (one.plain for one in self.lead if words.opens_with_condition(one.plain) and one.plain.endswith(":")), ""
+        )
         case = words.condition(last if last.endswith(":") else sentence) or words.condition(
             (words.sentences(opening) or [""])[0]
         )

@@ -98,7 +98,8 @@ def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool, is_ch
         return aside
     ends = Counter(end for one in sections for end in {*_ends(one.title)})
     free = {one.line for one in sections if not _has_place(one, ends)}
-    return aside | free if len(free) > 1 else aside
+    symptoms = [one for one in sections if _asks_itself(one.title) and not words.condition(one.title)]
+    return aside | free if len(free) > 1 or symptoms else aside
 
 
 def _is_one_task(title: str) -> bool:

@@ -182,3 +182,30 @@ def test_a_heading_of_values_or_links_is_text(title: str) -> None:
 def test_a_numbered_text_is_a_line_of_the_report() -> None:
     made = draft(f"# Shop\n\n## 1. Tea\n\nIt is hot.\n\n## 2. Then\n\n{block('ls')}")
     assert [one.message for one in made.report.guesses] == ["the section is only text: Tea"]
+
+
+def test_a_text_between_the_items_of_a_list_belongs_to_the_item_above_it() -> None:
+    made = draft("# Page\n\n## Bake\n\n1. Add tea.\n\nIf it is dry, add milk.\n\n2. Start it.\n\n3. Stop it.\n")
+    assert [one.partition(":")[0] for one in made.titles[1:]] == [
+        "Add tea",
+        "If it is dry, add milk",
+        "Start it",
+        "Stop it",
+    ]
+    assert "COMPLETE" not in made.text
+
+
+def test_a_sentence_above_a_list_is_no_condition_for_it() -> None:
+    made = draft("# Page\n\n## Bake\n\nIf you have no pot, buy one.\n\nThen do this:\n\n1. Add tea.\n2. Start it.\n")
+    assert "Does this apply" not in made.text
+
+
+def test_a_text_above_a_label_belongs_to_the_command_above_it() -> None:
+    made = draft(f"{RUN}{block('true')}When asked, answer y.\n\n**Tea pot**:\n\n{block('df a')}")
+    assert "Does this apply" not in made.text
+    assert made.text.index("When asked") < made.text.index("\ntrue\n")
+
+
+def test_a_problem_beside_another_one_asks() -> None:
+    made = draft(f"# Shop\n\n## Missing tea\n\n{block('df a')}## Milk pot empty\n\n1. Open it.\n2. Start it.\n")
+    assert "Do this: Milk pot empty?" in made.titles
