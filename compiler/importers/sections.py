@@ -245,11 +245,12 @@ def _stems(title: str) -> frozenset[str]:
 
 
 def has_instructions(section: Section) -> bool:
-    """Return whether most items of the lists of a section are instructions."""
+    """Return whether most items of the lists of a section are instructions, or half if one has items of its own."""
     items = [item for piece in section.pieces if piece.kind == "list" for item in piece.pieces]
     opening = [(words.sentences(item.plain) or [""])[0] for item in items]
     count = sum(bool(words.instruction(one)) and not words.is_fact(one) for one in opening)
-    return count > 1 and count * 4 >= len(items) * 3
+    is_nested = any(inner.kind == "list" for item in items for inner in item.pieces)
+    return count > 1 and count * 4 >= len(items) * (2 if is_nested else 3)
 
 
 def are_samples(root: Section) -> bool:

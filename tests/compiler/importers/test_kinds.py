@@ -238,3 +238,10 @@ def test_what_a_program_does_is_text_even_in_steps() -> None:
 def test_a_section_that_explains_is_text(title: str) -> None:
     made = draft(f"# Page\n\n## Bake\n\n{block('true')}## {title}\n\n- Read the orders\n- Copy them\n")
     assert made.titles == ["Bake"]
+
+
+def test_nested_bullets_with_instructions_are_a_step() -> None:
+    made = draft(
+        f"{RUN}{block('true')}## Tea\n\n- Pot in scope: blue\n- Open it\n  - the left one\n- Fill it\n- Milk: cold\n"
+    )
+    assert made.plain_titles[-1] == "Tea"

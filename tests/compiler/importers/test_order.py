@@ -186,7 +186,7 @@ def test_a_numbered_text_is_a_line_of_the_report() -> None:
 
 def test_a_text_between_the_items_of_a_list_belongs_to_the_item_above_it() -> None:
     made = draft("# Page\n\n## Bake\n\n1. Add tea.\n\nIf it is dry, add milk.\n\n2. Start it.\n\n3. Stop it.\n")
-    assert [one.partition(":")[0] for one in made.titles[1:]] == [
+    assert [one.partition(":")[0] for one in made.titles] == [
         "Add tea",
         "If it is dry, add milk",
         "Start it",
