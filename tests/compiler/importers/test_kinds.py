@@ -245,3 +245,14 @@ def test_nested_bullets_with_instructions_are_a_step() -> None:
         f"{RUN}{block('true')}## Tea\n\n- Pot in scope: blue\n- Open it\n  - the left one\n- Fill it\n- Milk: cold\n"
     )
     assert made.plain_titles[-1] == "Tea"
+
+
+def test_commands_deeper_than_the_text_of_an_item_are_one_shown_block() -> None:
+    made = draft(f"{RUN}{block('true')}3) Add it:\n\n    cd tea\n    teapot -q a > b\n    git add .\n\n4) Start it.\n")
+    assert made.shown == ["cd tea\nteapot -q a > b\ngit add ."]
+
+
+def test_bullets_that_are_only_commands_are_shown_blocks() -> None:
+    made = draft(f"{RUN}{block('true')}## Open\n\n- teactl open -b /tea/a\n- teactl fill -b /tea/b\n")
+    assert made.shown == ["teactl open -b /tea/a", "teactl fill -b /tea/b"]
+    assert draft(f"{RUN}{block('true')}- green tea -- hot\n- teactl fill -b x\n").shown == []
