@@ -374,9 +374,8 @@ def _is_command(text: str) -> bool:
 
 def _is_deep(text: str, whole: str, deep: str) -> bool:
     """Return whether the lines of a text are commands that are deeper than the text of its item."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    is_code = looks_like_command(text) and any(map(_is_command, lines))
-    is_code &= not any(_PROSE.search(line.rstrip(" .")) for line in lines)
+    lines = text.strip("\n").split("\n")
+    is_code = looks_like_command(text) and _is_command(lines[0]) and not _PROSE.search(lines[0])
     return is_code and all(re.search(f"{deep}{re.escape(line)}(?:\n|$)", whole) for line in lines)
 
 
