@@ -77,7 +77,8 @@ _SYSTEMS = (
 _VARIANT = Regex(
     rf"(?is)(?:(?:(?:using|with|without|via|by)(?! default)|examples?|(?:option|method|variant|approach) (?:\w\b|\d))\b"
     rf"|(?:on|for|from) (?:non-)?(?:sources?\b|{_SYSTEMS}\b)|\("
-    rf"|{_SYSTEMS}(?:(?:,? and|,? or|,| /) {_SYSTEMS})*\W*(?:\(.*\)\W*)?$).*"
+    rf"|{_SYSTEMS}(?:(?:,? and|,? or|,| /) {_SYSTEMS})*\W*(?:\(.*\)\W*)?$"
+    r"|(?:major|minor|patch|hot-?fix)(?:\W+(?:and |or )?(?:major|minor|patch))* (?:release|version)s?\W*$).*"
     rf"|.*\([^)]*\b(?:{_SYSTEMS}|fallback|last resort)\b[^)]*\)"
 )
 """Matches a heading, or a short text above a block, for one of several ways."""

@@ -209,3 +209,15 @@ def test_a_text_above_a_label_belongs_to_the_command_above_it() -> None:
 def test_a_problem_beside_another_one_asks() -> None:
     made = draft(f"# Shop\n\n## Missing tea\n\n{block('df a')}## Milk pot empty\n\n1. Open it.\n2. Start it.\n")
     assert "Do this: Milk pot empty?" in made.titles
+
+
+def test_kinds_of_releases_ask() -> None:
+    made = draft(f"# Shop\n\n## Major/minor releases\n\n{block('df a')}## Patch releases\n\n{block('df b')}")
+    assert made.titles[0] == "Does this apply: Major/minor releases?"
+    assert "Does this apply: Patch releases?" in made.titles
+
+
+def test_an_input_for_another_place_has_a_mark() -> None:
+    copy = f"## Copy\n\nSave it:\n\n{block('shop dump <db>')}{{}}:\n\n{block('shop list <db>')}"
+    assert "DB has the same value here" in draft(f"# Shop\n\n{copy.format('Look, in the copy to another shop')}").text
+    assert "DB has the same value here" not in draft(f"# Shop\n\n{copy.format('Look in the shop')}").text
