@@ -14,7 +14,7 @@ from compiler.text.regex import Regex
 _SEQUEL = Regex(r"(?i)(?:(?:step|phase|stage) \w+|first|second|third|then|next|finally|lastly|after (?:that|this))\b")
 _MEANING = Regex(r"(?!(?:the|and|for|with|from|your)\b)\b[a-z]{3,}")
 _OFFERS = Regex(
-    r"\b(?:for (?:instance|example)|e\.g\.|(?:here['’]s|here is|here are|as) (?:an? |some )?(?:\w+ )?examples?"
+    r"\b(?:for (?:instance|example)|e\.g\.|(?:here['’]s|here is|here are|as) (?:an? |some )?(?:\w+ ){0,2}examples?"
     r"|you can)(?:\W|$)|(?:^|[.:] )or\b",
     re.IGNORECASE,
 )
@@ -257,7 +257,8 @@ def are_samples(root: Section) -> bool:
     """Return whether most blocks of a page are examples, and nothing joins them to a procedure."""
     leads = [lead for section in every(root) for lead in _leads(section.pieces)]
     count = sum(_OFFERS.search(lead) is not None for lead in leads)
-    return count > 1 and count * 2 > len(leads) and not has_order(root)
+    is_sure = count > 1 or not any(map(words.instruction, leads))
+    return is_sure and count * 2 > len(leads) and not has_order(root)
 
 
 def is_diary(title: str, root: Section) -> bool:

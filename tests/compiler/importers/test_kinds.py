@@ -256,3 +256,9 @@ def test_bullets_that_are_only_commands_are_shown_blocks() -> None:
     made = draft(f"{RUN}{block('true')}## Open\n\n- teactl open -b /tea/a\n- teactl fill -b /tea/b\n")
     assert made.shown == ["teactl open -b /tea/a", "teactl fill -b /tea/b"]
     assert draft(f"{RUN}{block('true')}- green tea -- hot\n- teactl fill -b x\n").shown == []
+
+
+def test_a_page_with_one_example_is_refused() -> None:
+    page = f"# Shop\n\n## Send tea\n\nThe door is open. Here's a simple tea example:\n\n{block('df a')}It is green.\n"
+    assert "examples" in refusal(page).message
+    assert draft(page.replace("Send tea", "1. Send tea")).run == ["df a"]
