@@ -62,6 +62,8 @@ _OTHER_LANGUAGE = Regex(
     r"\{\{|\{%|(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)[ \t]|^[ \t]*\w+(?: [\w-]+)+ \{$",
     re.MULTILINE,
 )
+_QUERIES = _set("sql postgresql psql pgsql mysql sqlite promql logql")
+_OPTION = Regex(r"[a-z]\S* (?:\S+ )*-\S")
 _PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
 _OWN_COMMENT = Regex(r"(?im)^[ \t]*# (?!\d|(?:then|first|next|finally|step)\b)\S")
 _FILE = Regex(
@@ -260,6 +262,12 @@ def _starts_like_command(text: str) -> bool:
 def is_command_span(text: str) -> bool:
     """Return whether the code in a sentence is a whole command."""
     return " " in text.strip() and _starts_like_command(text)
+
+
+def is_typed(block: Block) -> bool:
+    """Return whether a block that isn't a command may be typed: a query, or one line with an option."""
+    is_line = block.kind == "output" and "\n" not in block.code.strip() and _OPTION.search(block.code)
+    return block.tag in _QUERIES or bool(is_line and looks_like_command(block.code))
 
 
 def _session(lines: Sequence[str]) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.importers import markup, words
-from compiler.importers.commands import Block, is_command_span, read_block, summary_of
+from compiler.importers.commands import Block, is_command_span, is_typed, read_block, summary_of
 from compiler.importers.draft import BARE, Item, Mark, guard, harm_question, joined, machine_question
 from compiler.importers.markdown import Piece
 from compiler.importers.sections import alternatives, is_command, is_overview, labels_of_cases, short_leads
@@ -162,10 +162,11 @@ class Items:
 
     def _sample(self, piece: Piece, block: Block, last: str) -> None:
         is_note = piece.info.startswith("{") and not piece.info.startswith("{.")  # a directive of MyST
-        is_typed = words.is_in_series(last) or (self.machine.shell and words.instruction(last))
-        is_command = bool(last.endswith(":") and block.kind == "output" and is_typed)
+        is_next = words.is_in_series(last) or (self.machine.shell and words.instruction(last))
+        is_command = bool(last.endswith(":") and block.kind == "output" and is_next)
         is_note |= last.lower().startswith("example")
-        if last and (words.puts(last) or is_command) and not is_note:
+        is_line = is_typed(block) and bool(words.instruction(last)) and not words.announces_output(last)
+        if last and (words.puts(last) or is_command or is_line) and not is_note:
             self._split_lead()
             self.instructions += is_command or bool(words.imperative(_asking(last), purposes=False))
             near = words.sentences(last)[-1] if is_command else last

@@ -262,3 +262,11 @@ def test_a_page_with_one_example_is_refused() -> None:
     page = f"# Shop\n\n## Send tea\n\nThe door is open. Here's a simple tea example:\n\n{block('df a')}It is green.\n"
     assert "examples" in refusal(page).message
     assert draft(page.replace("Send tea", "1. Send tea")).run == ["df a"]
+
+
+def test_a_query_or_a_line_below_an_instruction_is_a_step() -> None:
+    query = block("SELECT fill_pot();", "postgresql")
+    line = "- Promote the pot\n\n  ```\n  teactl promote -D /tea\n  ```\n\n"
+    made = draft(f"{RUN}{block('true')}{line}- Promote it by:\n\n{query}")
+    assert made.shown == ["teactl promote -D /tea", "SELECT fill_pot();"]
+    assert "> ```" in draft(f"{RUN}{block('true')}The pot is full:\n\n{query}").text
