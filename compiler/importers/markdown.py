@@ -355,10 +355,9 @@ def _with_sessions(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
 
 
 def _with_commands(piece: Piece) -> tuple[Piece, ...]:
-    """Return the pieces of a list or an item with a block for each bullet, or deeper text, that is only a command."""
+    """Return the pieces of a list or an item with a block for each bullet, or deeper lines, that is only a command."""
     if piece.kind == "list":
-        is_plain = all(len(one.pieces) == 1 and _is_command(one.plain) for one in piece.pieces)
-        are_bare = is_plain and not any("`" in one.text for one in piece.pieces)
+        are_bare = all(len(one.pieces) == 1 and "`" not in one.text and _is_command(one.plain) for one in piece.pieces)
         return tuple(replace(one, pieces=(_block(one.pieces[0]),)) if are_bare else one for one in piece.pieces)
     marker = _MARKER.match(piece.text)
     deep = rf"\n {{{len(marker[0]) + 1 if marker else 9},}}(?=\S)"

@@ -245,7 +245,7 @@ def _stems(title: str) -> frozenset[str]:
 
 
 def has_instructions(section: Section) -> bool:
-    """Return whether most items of the lists of a section are instructions, or half if one has items of its own."""
+    """Return whether most items of the lists of a section are instructions, or half if one has a list inside."""
     items = [item for piece in section.pieces if piece.kind == "list" for item in piece.pieces]
     opening = [(words.sentences(item.plain) or [""])[0] for item in items]
     count = sum(bool(words.instruction(one)) and not words.is_fact(one) for one in opening)
@@ -293,7 +293,7 @@ def in_order(title: str, sections: Sequence[Section]) -> set[int]:
 
 
 def is_looked_up(title: str) -> bool:
-    """Return whether a heading is above what only some readers need, such as Known issues and gotchas."""
+    """Return whether a heading is above text for some readers, such as Known issues and gotchas."""
     return _LOOKED_UP.fullmatch(title) is not None
 
 

@@ -131,8 +131,8 @@ def _with_marks(flat: Sequence[tuple[int, Item]], inputs: Sequence[str]) -> list
         for name in _uses(item) & by_name.keys() if item.code else ():
             by_name[name].append(place)
     for name, places in by_name.items():
-        texts = {place: f"{flat[place][1].title}\n{flat[place][1].text}" for place in places}
-        later = (one for one in places[1:] if flat[one][0] != flat[places[0]][0] or _ANOTHER.search(texts[one]))
+        around = {place: f"{flat[place][1].title}\n{flat[place][1].text}" for place in places}
+        later = (one for one in places[1:] if flat[one][0] != flat[places[0]][0] or _ANOTHER.search(around[one]))
         for place in [*later][:1]:
             number, item = marked[place]
             mark = Mark("shared", f"{name} has the same value here as in an earlier step", item.line)
