@@ -200,7 +200,7 @@ class _Builder:
         title = self.title if is_page else above.title
         one_of = kinds.choices(above, sections)
         self.ordered |= kinds.in_order(title, sections)
-        self.cases |= kinds.remedies(title, sections)
+        self.cases |= kinds.remedies(title, sections) | {one.line for one in sections if kinds.asks(one)} & one_of
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
         is_unordered = kinds.are_unordered(title, having)

@@ -221,3 +221,10 @@ def test_an_input_for_another_place_has_a_mark() -> None:
     copy = f"## Copy\n\nSave it:\n\n{block('shop dump <db>')}{{}}:\n\n{block('shop list <db>')}"
     assert "DB has the same value here" in draft(f"# Shop\n\n{copy.format('Look, in the copy to another shop')}").text
     assert "DB has the same value here" not in draft(f"# Shop\n\n{copy.format('Look in the shop')}").text
+
+
+def test_a_choice_that_is_only_text_asks_like_the_one_beside_it() -> None:
+    made = draft(
+        f"# Shop\n\n## Using teapots\n\n{block('df a')}## Using cups\n\nThe cup is in the green shop. Open it there.\n"
+    )
+    assert made.titles[-2:] == ["Does this apply: Using cups?", "Using cups"]
