@@ -200,7 +200,10 @@ class _Builder:
         title = self.title if is_page else above.title
         one_of = kinds.choices(above, sections)
         self.ordered |= kinds.in_order(title, sections)
-        self.cases |= kinds.remedies(title, sections) | {one.line for one in sections if kinds.asks(one)} & one_of
+        self.cases |= kinds.remedies(title, sections)
+        chosen = [section for section in sections if section.line in one_of]
+        if any(piece.has_code or piece.info == "1" for section in chosen for piece in section.pieces):
+            self.cases |= {section.line for section in chosen if kinds.asks(section)}
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
         is_unordered = kinds.are_unordered(title, having)
