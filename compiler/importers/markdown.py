@@ -368,14 +368,16 @@ def _with_commands(piece: Piece) -> tuple[Piece, ...]:
 
 
 def _is_command(text: str) -> bool:
-    return is_command_span(text) or (_BARE.fullmatch(text) is not None and looks_like_command(text))
+    is_bare = _BARE.fullmatch(text) is not None and looks_like_command(text)
+    return (is_bare or is_command_span(text)) and not _PROSE.search(text)
 
 
 def _is_deep(text: str, whole: str, deep: str) -> bool:
     """Return whether the lines of a text are commands that are deeper than the text of its item."""
     lines = text.strip("\n").split("\n")
-    is_code = looks_like_command(text) and _is_command(lines[0]) and not _PROSE.search(lines[0])
-    return is_code and all(re.search(f"{deep}{re.escape(line)}(?:\n|$)", whole) for line in lines)
+    return (looks_like_command(text) and _is_command(lines[0])) and all(
+        re.search(f"{deep}{re.escape(line)}(?:\n|$)", whole) for line in lines
+    )
 
 
 def _block(piece: Piece) -> Piece:

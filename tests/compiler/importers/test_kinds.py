@@ -253,9 +253,9 @@ def test_commands_deeper_than_the_text_of_an_item_are_one_shown_block() -> None:
 
 
 def test_bullets_that_are_only_commands_are_shown_blocks() -> None:
-    made = draft(f"{RUN}{block('true')}## Open\n\n- teactl open -b /tea/a\n- teactl fill -b /tea/b\n")
-    assert made.shown == ["teactl open -b /tea/a", "teactl fill -b /tea/b"]
-    assert draft(f"{RUN}{block('true')}- green tea -- hot\n- teactl fill -b x\n").shown == []
+    made = draft(f"{RUN}{block('true')}## Open\n\n- teactl open -b /tea/pot\n- teactl fill -b /tea/b\n")
+    assert made.shown == ["teactl open -b /tea/pot", "teactl fill -b /tea/b"]
+    assert draft(f"{RUN}{block('true')}- use the -b pot\n- teactl fill -b x\n").shown == []
 
 
 def test_a_page_with_one_example_is_refused() -> None:
