@@ -55,12 +55,15 @@ _OUTPUT = Regex(
     r"|^[ \t]*(?:debug|error|fatal|info|level|msg|time|trace|ts|warn(?:ing)?)(?:=|:[ \t]|\t|[ \t]{2,})"
 )
 """Matches a row of a table, a message such as `pod/shop created`, or a line of a log."""
+_HOST = Regex(r"@[A-Za-z][\w.-]*")  # an alias, as in `wp @shop option get home`
 _CHAT = Regex(r"/[a-z][\w:-]*")
 _NAME = Regex(r"(?:[a-z_./~$\"{][\w./+@${}~\"-]*|\[{1,2}|R|Rscript|:)")
 _OTHER_LANGUAGE = Regex(
     r"\{\{|\{%|(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)[ \t]|^[ \t]*\w+(?: [\w-]+)+ \{$",
     re.MULTILINE,
 )
+_QUERIES = _set("sql postgresql psql pgsql mysql sqlite promql logql")
+_OPTION = Regex(r"[a-z]\S* (?:\S+ )*-\S")
 _PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
 _OWN_COMMENT = Regex(r"(?im)^[ \t]*# (?!\d|(?:then|first|next|finally|step)\b)\S")
 _FILE = Regex(
@@ -138,6 +141,7 @@ _CHANGES = Regex(
     r"mdadm (?!(?:.* )?(?:--detail|--examine|--query|--monitor|-[DEQ])\S* )"
     r"|(?:cryptsetup|sgdisk|sfdisk|resize2fs|mkswap) "
     r"|(?:btrfs|ceph|lv|lxc|pv|vg|zfs|zpool)\w* (?:\S+ )?(?:add|attach|create|extend|import|replace|resize|set) "
+    r"|(?!(?:apk|apt|apt-get|brew|git|helm) )\S+ (?:\S+ )?(?:self-?)?update (?:-(?!-help|h )\S+ )*$"
     r"|(?:lv|pv|vg)(?:change|convert|create|extend|reduce|resize) "
     r"|(?:adduser|bump2version|bumpversion|bumpver|dropdb|goreleaser|groupadd|lerna|mv|semanage|semodule|setcap|setsebool"
     r"|tbump|tee|twine|useradd) "
@@ -260,6 +264,12 @@ def is_command_span(text: str) -> bool:
     return " " in text.strip() and _starts_like_command(text)
 
 
+def is_typed(block: Block) -> bool:
+    """Return whether a block that isn't a command may be typed: a query, or one line with an option."""
+    is_line = block.kind == "output" and "\n" not in block.code.strip() and _OPTION.search(block.code)
+    return block.tag in _QUERIES or bool(is_line and looks_like_command(block.code))
+
+
 def _session(lines: Sequence[str]) -> tuple[str, str]:
     """Return the commands below prompts and the other lines, or nothing without a prompt."""
     code: list[str] = []
@@ -299,6 +309,8 @@ def _command(code: str, output: str, tag: str, why: str = "") -> Block:
     empty = EMPTY.search(shell_text(code, all_words=True))
     if empty or _OPEN.search(shell_text(plain, all_words=True)) or _OPEN_IN_STRING.search(plain):
         why = why or "it has a placeholder that no input replaces"
+    if any(_HOST.fullmatch(word) for words in _all_words(code) for word in words[1:2]):
+        why = why or "it names another host"
     if opens:
         why = why or _OPENING
     elif any(map(_waits, commands)):

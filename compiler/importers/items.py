@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.importers import markup, words
-from compiler.importers.commands import Block, is_command_span, read_block, summary_of
+from compiler.importers.commands import Block, is_command_span, is_typed, read_block, summary_of
 from compiler.importers.draft import BARE, Item, Mark, guard, harm_question, joined, machine_question
 from compiler.importers.markdown import Piece
 from compiler.importers.sections import alternatives, is_command, is_overview, labels_of_cases, short_leads
@@ -41,7 +41,8 @@ _LIMITED = "the text limits the command, or expects it to fail"
 _SHORT, _FEW = 8, 3
 _CONDITIONAL = Regex(r"(?i)\W*(?:if|when(?! \w+ing\b)|unless|in case|alternatively|otherwise|optional(?:ly)?)\b")
 _CAUSES = Regex(r"(?i)\W*(?:common|possible|known|typical|potential|likely) (?:\w+ ){0,2}\w*(?:s|fixes)\b")
-_STEP = Regex(r"(?i)\*\*(?:(?:step|phase|stage|part) \w+\b|\d+[.)])")
+_STEP = Regex(r"(?i)\*\*(?:(?:step|phase|stage|part) \w+\b|\d+[.)])|\*\*[^*\n]+\*\*(?: \([^()\n]*\))?:?$")
+_GOES_ON = Regex(r"\s*(?:[2-9]|\d{2,})[.)]\s")  # a list with items above it
 _TAB = Regex(r"(?m)^[ \t]*===[!+]? *\"([^\"\n]+)\"")
 
 
@@ -161,10 +162,11 @@ class Items:
 
     def _sample(self, piece: Piece, block: Block, last: str) -> None:
         is_note = piece.info.startswith("{") and not piece.info.startswith("{.")  # a directive of MyST
-        is_typed = words.is_in_series(last) or (self.machine.shell and words.instruction(last))
-        is_command = bool(last.endswith(":") and block.kind == "output" and is_typed)
+        is_next = words.is_in_series(last) or (self.machine.shell and words.instruction(last))
+        is_command = bool(last.endswith(":") and block.kind == "output" and is_next)
         is_note |= last.lower().startswith("example")
-        if last and (words.puts(last) or is_command) and not is_note:
+        is_line = is_typed(block) and bool(words.instruction(last)) and not words.announces_output(last)
+        if last and (words.puts(last) or is_command or is_line) and not is_note:
             self._split_lead()
             self.instructions += is_command or bool(words.imperative(_asking(last), purposes=False))
             near = words.sentences(last)[-1] if is_command else last
@@ -316,6 +318,8 @@ class Items:
 
     def _list(self, piece: Piece) -> None:
         items = piece.pieces
+        if self.items and _GOES_ON.match(piece.text):
+            self._flush()  # the lead so far is about the item above
         self.open, self.opens_section = -1, False
         is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
         last = next((text.plain for text in reversed(self.lead) if text.markdown[:1] != ">"), "")
@@ -332,7 +336,9 @@ class Items:
             text = "\n\n".join([self._taken(), markup.safe(piece.text)])
             self._question(sentence, text, piece.line, markup.cut((sentence or self.heading).rstrip(":. ")))
             return
-        opening = next((one.plain for one in self.lead if words.opens_with_condition(one.plain)), "")
+        opening = next(
+            (one.plain for one in self.lead if words.opens_with_condition(one.plain) and one.plain.endswith(":")), ""
+        )
         case = words.condition(last if last.endswith(":") else sentence) or words.condition(
             (words.sentences(opening) or [""])[0]
         )

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.frontends.rundown.printing import fenced
-from compiler.importers.commands import is_command_span
+from compiler.importers.commands import is_command_span, looks_like_command
 from compiler.reading.yaml import UnreadableError, read_mapping
 from compiler.text.regex import Regex
 from compiler.text.source import Source
@@ -89,6 +89,8 @@ _SESSION = Regex(
 )
 _PROSE = Regex(r"(?i)[.:;,!?]$|\b(?:a|an|is|it|of|or|so|that|the|this|with|you|your|sure)\b")
 _MARKUP = Regex(r"[`*]")
+_MARKER = Regex(r"(?:[-*+]|\d+[.)]) *")
+_BARE = Regex(r"[a-z][\w.-]+(?: [\w./-]+){0,2} --?[A-Za-z][\w-]*(?:[ =]\S+){0,4}")
 
 DEEPEST = 20  # the most lists inside each other whose items are read; deeper ones are text
 
@@ -347,8 +349,39 @@ def _with_sessions(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
             above = found[-1].plain if found and found[-1].kind == "text" else ""
             found += _parts(piece, above)
         else:
-            found.append(replace(piece, pieces=_with_sessions(piece.pieces)) if piece.pieces else piece)
+            below = _with_commands(piece) if piece.kind in {"list", "item"} else piece.pieces
+            found.append(replace(piece, pieces=_with_sessions(below)) if below else piece)
     return tuple(found)
+
+
+def _with_commands(piece: Piece) -> tuple[Piece, ...]:
+    """Return the pieces of a list or an item with a block for each bullet, or deeper lines, that is only a command."""
+    if piece.kind == "list":
+        are_bare = all(len(one.pieces) == 1 and "`" not in one.text and _is_command(one.plain) for one in piece.pieces)
+        return tuple(replace(one, pieces=(_block(one.pieces[0]),)) if are_bare else one for one in piece.pieces)
+    marker = _MARKER.match(piece.text)
+    deep = rf"\n {{{len(marker[0]) + 1 if marker else 9},}}(?=\S)"
+    return tuple(
+        _block(one) if at and one.info == "Paragraph" and _is_deep(one.text, piece.text, deep) else one
+        for at, one in enumerate(piece.pieces)
+    )
+
+
+def _is_command(text: str) -> bool:
+    is_bare = _BARE.fullmatch(text) is not None and looks_like_command(text)
+    return (is_bare or is_command_span(text)) and not _PROSE.search(text)
+
+
+def _is_deep(text: str, whole: str, deep: str) -> bool:
+    """Return whether the lines of a text are commands that are deeper than the text of its item."""
+    lines = text.strip("\n").split("\n")
+    return (looks_like_command(text) and _is_command(lines[0])) and all(
+        re.search(f"{deep}{re.escape(line)}(?:\n|$)", whole) for line in lines
+    )
+
+
+def _block(piece: Piece) -> Piece:
+    return Piece("code", piece.line, piece.end, f"{piece.text}\n", info="session")  # shown, because it has no tag
 
 
 def _parts(piece: Piece, above: str) -> Iterator[Piece]:
@@ -358,7 +391,8 @@ def _parts(piece: Piece, above: str) -> Iterator[Piece]:
     for at, line in enumerate(lines[:start]):
         before = lines[at - 1] if at else above
         is_below = before.rstrip().endswith(":") or (at > 0 and (is_code[at - 1] or line.startswith("sudo ")))
-        is_code[at] = is_below and is_command_span(line) and not _PROSE.search(line.rstrip())
+        is_whole = is_command_span(line) or (at > 0 and is_code[at - 1] and looks_like_command(line))
+        is_code[at] = is_below and is_whole and not _PROSE.search(line.rstrip())
     if not any(is_code):
         yield piece
         return

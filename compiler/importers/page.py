@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from compiler.frontends.rundown import MOST_HEADINGS
 from compiler.importers import markup, words
+from compiler.importers import sections as kinds
 from compiler.importers.commands import programs_of
 from compiler.importers.draft import (
     Draft,
@@ -26,22 +27,6 @@ from compiler.importers.items import UNSURE, Items, Machine
 from compiler.importers.markdown import Page, Section, read_page
 from compiler.importers.placeholders import in_text
 from compiler.importers.report import Refusal, Report, losses_of, report_of
-from compiler.importers.sections import (
-    are_samples,
-    are_unordered,
-    asks,
-    choices,
-    every,
-    has_instructions,
-    has_order,
-    in_order,
-    is_by_hand,
-    is_diary,
-    number_of,
-    remedies,
-    routes,
-    tasks_apart,
-)
 from compiler.importers.values import Values, find_values
 from compiler.text.regex import Regex
 from compiler.text.source import Source, without_ending
@@ -132,17 +117,17 @@ class _Builder:
             return "it needs a command, or two instructions"
         is_list = len(self.manual) * 2 > count
         is_tool = max(programs.values(), default=0) * 4 > programs.total() * 3
-        is_list |= is_tool and count >= FEW and len(self.unordered) * 4 >= count * 3 and not has_order(root)
+        is_list |= is_tool and count >= FEW and len(self.unordered) * 4 >= count * 3 and not kinds.has_order(root)
         is_list |= count >= FEW and len(self.tasks) * 4 >= count * 3 and self.instructions < 2 and not self.ordered
         if is_list and not (words.names_procedure(self.title) and not self.manual):
             return "it lists commands for reference; number the headings that are steps"
-        if is_diary(self.title, root):
+        if kinds.is_diary(self.title, root):
             return "it is a report of the past"
         if not count and self._are_facts(parts):
             return "its lists are facts, not instructions"
         if self._is_mostly_text(root, parts):
             return "most of its sections are text; number the headings that are steps"
-        return "its commands are examples; number the headings that are steps" if are_samples(root) else ""
+        return "its commands are examples; number the headings that are steps" if kinds.are_samples(root) else ""
 
     def _are_facts(self, parts: Sequence[Part]) -> bool:
         """Return whether half of the instructions may be facts, and no heading announces or asks for something."""
@@ -156,7 +141,7 @@ class _Builder:
         steps = _steps(parts)
         if words.is_appendix(self.title) and not any(_runs(one) or words.is_check(one.title) for one in parts):
             return True
-        placed = self.ordered | {section.line for section in every(root) if section.is_numbered}
+        placed = self.ordered | {section.line for section in kinds.every(root) if section.is_numbered}
         if any(step.line in placed or words.names_steps(step.title) for step in steps):
             return False
         verbs = sum(words.is_order(step.title, is_numbered=False) for step in steps)
@@ -167,8 +152,8 @@ class _Builder:
 
     def parts_of(self, root: Section) -> list[Part]:
         """Return the steps and sections of a page, and take its title."""
-        self.headings = [(section.line, section.title) for section in every(root)]
-        self.routes = routes(root)
+        self.headings = [(section.line, section.title) for section in kinds.every(root)]
+        self.routes = kinds.routes(root)
         first, *rest = root.children or (Section(0, "", root.line),)
         outer = [root]
         children = root.children
@@ -213,15 +198,19 @@ class _Builder:
         self, sections: Sequence[Section], above: Section, *, in_rollback: bool = False, is_page: bool = False
     ) -> list[list[Part]]:
         title = self.title if is_page else above.title
-        one_of = choices(above, sections)
-        self.ordered |= in_order(title, sections)
-        self.cases |= remedies(title, sections)
+        one_of = kinds.choices(above, sections)
+        self.ordered |= kinds.in_order(title, sections)
+        self.cases |= kinds.remedies(title, sections)
+        chosen = [section for section in sections if section.line in one_of]
+        if any(piece.has_code or piece.info == "1" for section in chosen for piece in section.pieces):
+            self.cases |= {section.line for section in chosen if kinds.asks(section)}
         found = [self._section(section, in_rollback=in_rollback) for section in sections]
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
-        is_unordered = are_unordered(title, having)
-        is_list = are_unordered(title, [one for one, parts in zip(sections, found, strict=True) if _commands(parts)])
-        tasks = [one for one, parts in zip(sections, found, strict=True) if _steps(parts) or asks(one)]
-        apart = tasks_apart(title, tasks, is_page=is_page, is_choice=len(one_of) > 1)
+        is_unordered = kinds.are_unordered(title, having)
+        with_commands = [one for one, parts in zip(sections, found, strict=True) if _commands(parts)]
+        is_list = kinds.are_unordered(title, with_commands)
+        tasks = [one for one, parts in zip(sections, found, strict=True) if _steps(parts) or kinds.asks(one)]
+        apart = kinds.tasks_apart(title, tasks, is_page=is_page, is_choice=len(one_of) > 1)
         for section, parts in zip(sections, found, strict=True):
             is_case = words.is_case(section.title)
             is_manual = words.is_manual(section.title) and not words.is_variant(section.title)
@@ -236,9 +225,11 @@ class _Builder:
             runs = any(map(_runs, parts))
             is_sure = section.line in one_of or (is_case and not words.is_variant(section.title))
             is_sure |= section.line in self.cases & apart
-            if _steps(parts) if is_sure else ((is_case or is_manual) and runs):
+            is_own = kinds.is_looked_up(section.title) and not section.children and len(sections) > 1
+            is_aside = is_own or kinds.is_looked_up(title)
+            if _steps(parts) if is_sure else ((is_case or is_manual or is_aside) and runs):
                 _guard(guard(section.title, "", section.line), parts)
-            elif _steps(parts) and (section.line in apart or number_of(section.title) in self.routes):
+            elif _steps(parts) and (section.line in apart or kinds.number_of(section.title) in self.routes):
                 _guard(task_question(section.title, section.line), parts)
             if runs and words.names_machine(section.title):
                 _guard(machine_question(section.line, f"The section: {section.title}"), parts)
@@ -246,7 +237,7 @@ class _Builder:
 
     def _section(self, section: Section, *, in_rollback: bool) -> list[Part]:
         if self._is_text(section):
-            return [_prose(one) for one in every(section)]
+            return [_prose(one) for one in kinds.every(section)]
         shell = self.machine.shell
         is_rollback = words.is_rollback(section.title) and not in_rollback
         found = self._items(section)
@@ -284,13 +275,13 @@ class _Builder:
         plain = " ".join(piece.plain for piece in section.pieces[:1])
         is_step = words.is_procedure(section.title) or words.is_order(section.title, is_numbered=section.is_numbered)
         is_step = ((is_step or words.is_check(section.title)) and not has_children) or (
-            section.line in self.ordered and asks(section)
+            section.line in self.ordered and kinds.asks(section)
         )
         is_step |= section.line in self.cases and not has_children
-        is_instruction = words.demands((words.sentences(plain) or [""])[0]) or is_by_hand(section)
-        if words.is_reference(section.title) or not (is_step or is_instruction or has_instructions(section)):
+        is_instruction = words.demands((words.sentences(plain) or [""])[0]) or kinds.is_by_hand(section)
+        if words.is_reference(section.title) or not (is_step or is_instruction or kinds.has_instructions(section)):
             return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
-        self.instructions += is_step or has_instructions(section)
+        self.instructions += is_step or kinds.has_instructions(section)
         is_sure = is_step or words.demands(section.title) or is_instruction
         notes = () if is_sure else (Mark("fact", UNSURE, section.line),)
         own.items = [Item(section.title or "Text", "\n\n".join(own.text), notes=notes, line=section.line)]

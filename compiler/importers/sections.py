@@ -14,7 +14,7 @@ from compiler.text.regex import Regex
 _SEQUEL = Regex(r"(?i)(?:(?:step|phase|stage) \w+|first|second|third|then|next|finally|lastly|after (?:that|this))\b")
 _MEANING = Regex(r"(?!(?:the|and|for|with|from|your)\b)\b[a-z]{3,}")
 _OFFERS = Regex(
-    r"\b(?:for (?:instance|example)|e\.g\.|(?:here['’]s|here is|here are|as) (?:an? |some )?(?:\w+ )?examples?"
+    r"\b(?:for (?:instance|example)|e\.g\.|(?:here['’]s|here is|here are|as) (?:an? |some )?(?:\w+ ){0,2}examples?"
     r"|you can)(?:\W|$)|(?:^|[.:] )or\b",
     re.IGNORECASE,
 )
@@ -40,6 +40,10 @@ _PAST = Regex(
 )
 _PROBLEMS = Regex(
     r"(?i)\W*(?:(?:common|known|possible|frequent|typical) )*(?:problems|errors|issues|failures|alerts)\W*"
+)
+_LOOKED_UP = Regex(
+    r"(?i)\W*(?:(?:(?:common|known|possible|frequent|typical) )*(?:problems|errors|issues)|troubleshooting|gotchas"
+    r"|(?:additional )?notes|caveats|faq|hints|tips)(?: (?:and|&) \w+)?(?:\s*\(.*\))?\W*"
 )
 _SEVERAL = Regex(r"(?i)^(?:manag|us|troubleshoot|work|handl|maintain|access|administ|operat)\w*\b|\band\b|[&/]")
 _LOOKS = Regex(
@@ -94,7 +98,8 @@ def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool, is_ch
         return aside
     ends = Counter(end for one in sections for end in {*_ends(one.title)})
     free = {one.line for one in sections if not _has_place(one, ends)}
-    return aside | free if len(free) > 1 else aside
+    symptoms = [one for one in sections if _asks_itself(one.title) and not words.condition(one.title)]
+    return aside | free if len(free) > 1 or symptoms else aside
 
 
 def _is_one_task(title: str) -> bool:
@@ -240,18 +245,20 @@ def _stems(title: str) -> frozenset[str]:
 
 
 def has_instructions(section: Section) -> bool:
-    """Return whether most items of the lists of a section are instructions."""
+    """Return whether most items of the lists of a section are instructions, or half if one has a list inside."""
     items = [item for piece in section.pieces if piece.kind == "list" for item in piece.pieces]
     opening = [(words.sentences(item.plain) or [""])[0] for item in items]
     count = sum(bool(words.instruction(one)) and not words.is_fact(one) for one in opening)
-    return count > 1 and count * 4 >= len(items) * 3
+    is_nested = any(inner.kind == "list" for item in items for inner in item.pieces)
+    return count > 1 and count * 4 >= len(items) * (2 if is_nested else 3)
 
 
 def are_samples(root: Section) -> bool:
     """Return whether most blocks of a page are examples, and nothing joins them to a procedure."""
     leads = [lead for section in every(root) for lead in _leads(section.pieces)]
     count = sum(_OFFERS.search(lead) is not None for lead in leads)
-    return count > 1 and count * 2 > len(leads) and not has_order(root)
+    is_sure = count > 1 or not any(map(words.instruction, leads))
+    return is_sure and count * 2 > len(leads) and not has_order(root)
 
 
 def is_diary(title: str, root: Section) -> bool:
@@ -283,6 +290,11 @@ def in_order(title: str, sections: Sequence[Section]) -> set[int]:
     is_sequence = words.is_sequence(title) or count * 2 >= len(numbered)
     steps = sections if words.is_incident(title) else numbered if is_sequence else []
     return {one.line for one in sections if one in steps or words.is_ordered(one.title)}
+
+
+def is_looked_up(title: str) -> bool:
+    """Return whether a heading is above text for some readers, such as Known issues and gotchas."""
+    return _LOOKED_UP.fullmatch(title) is not None
 
 
 def remedies(title: str, sections: Sequence[Section]) -> set[int]:

@@ -17,6 +17,7 @@ MOST = 100  # the most inputs and outputs of a runbook
 _REFERENCE = Regex(r"\{\{([A-Za-z_]\w*)\}\}")
 _OWNER = Regex(r"^(?:my|your|the|some)_")
 _MOVES = Regex(r"(?m)^[ \t]*(?:cd|pushd)[ \t]+\S")
+_ANOTHER = Regex(r"(?i)\b(?:to|into|on) (?:another|(?:the|a) (?:other|new|second|target|destination))\b")
 _KEEPS = Regex(r"(?m)^[ \t]*(?:source|\.|alias|export|conda activate|nvm use)[ \t]+\S")
 
 
@@ -130,9 +131,9 @@ def _with_marks(flat: Sequence[tuple[int, Item]], inputs: Sequence[str]) -> list
         for name in _uses(item) & by_name.keys() if item.code else ():
             by_name[name].append(place)
     for name, places in by_name.items():
-        steps = list(dict.fromkeys(flat[place][0] for place in places))
-        if len(steps) > 1:
-            place = next(one for one in places if flat[one][0] == steps[1])
+        around = {place: f"{flat[place][1].title}\n{flat[place][1].text}" for place in places}
+        later = (one for one in places[1:] if flat[one][0] != flat[places[0]][0] or _ANOTHER.search(around[one]))
+        for place in [*later][:1]:
             number, item = marked[place]
             mark = Mark("shared", f"{name} has the same value here as in an earlier step", item.line)
             marked[place] = (number, replace(item, marks=(*item.marks, mark)))

@@ -77,7 +77,8 @@ _SYSTEMS = (
 _VARIANT = Regex(
     rf"(?is)(?:(?:(?:using|with|without|via|by)(?! default)|examples?|(?:option|method|variant|approach) (?:\w\b|\d))\b"
     rf"|(?:on|for|from) (?:non-)?(?:sources?\b|{_SYSTEMS}\b)|\("
-    rf"|{_SYSTEMS}(?:(?:,? and|,? or|,| /) {_SYSTEMS})*\W*(?:\(.*\)\W*)?$).*"
+    rf"|{_SYSTEMS}(?:(?:,? and|,? or|,| /) {_SYSTEMS})*\W*(?:\(.*\)\W*)?$"
+    r"|(?:major|minor|patch|hot-?fix)(?:\W+(?:and |or )?(?:major|minor|patch))* (?:release|version)s?\W*$).*"
     rf"|.*\([^)]*\b(?:{_SYSTEMS}|fallback|last resort)\b[^)]*\)"
 )
 """Matches a heading, or a short text above a block, for one of several ways."""
@@ -119,6 +120,7 @@ _FOR = Regex(
     r"[^,.:]+(?:, (?:use|run|try)\b.*)?:"
     r"|(?:for|from|in|inside) an? (?![^,:]*\b(?:terminal|shell|window|tab|browser|director\w+|folder|editor)\b)"
     r"[^,.:]+(?::|,.+)|in (?:[\w-]+ ){1,2}mode[,:].*|for (?!each|every|all\b)[^.:]+, also .*|or\b.*"
+    r"|for (?!each|every|all\b)[^,.:]*\b(?:that|which|whose|with(?:out)?)\b[^,.:]*, .+"
 )
 """Matches a text that only names a case, such as `For a new cluster:`."""
 opens_with_condition = _opens(r"(?:if|when(?! \w+ing\b)|unless|in case)\b")

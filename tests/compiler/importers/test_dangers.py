@@ -704,3 +704,32 @@ def test_a_shown_block_with_a_secret_hands_nothing_on() -> None:
     made = draft(f"# Page\n\n## Part\n\n{block('POT=$(shop get --key $API_KEY)')}{block('ls $POT')}")
     assert made.report.inputs + made.report.asked == ("POT",)
     assert made.run == ["ls $POT"]
+
+
+@pytest.mark.parametrize("heading", ["Known issues and gotchas", "Notes", "Known problems (old)"])
+def test_commands_that_only_some_readers_need_ask_first(heading: str) -> None:
+    made = draft(f"{RUN}{block('true')}## {heading}\n\n### The milk is slow\n\nTo see it:\n\n{block('df milk')}")
+    assert "Does this apply: The milk is slow?" in made.titles
+    assert made.run[-1] == "df milk"
+    assert f"Does this apply: {heading}?" in draft(f"{RUN}{block('true')}## {heading}\n\n{block('df milk')}").text
+
+
+def test_a_lead_for_some_of_the_things_is_a_condition() -> None:
+    text = f"1. Count pots:\n\n   ```bash\n   df a\n   ```\n\n2. {{}}:\n\n{indent(block('df b'), '   ')}"
+    assert "Does this apply: For pots that are cold" in draft(RUN + text.format("For pots that are cold, look")).text
+    assert "Does this apply" not in draft(RUN + text.format("For each pot that is cold, look")).text
+
+
+@pytest.mark.parametrize("code", ["shop cli update", "shop self-update", "uv self update", "npm update -g"])
+def test_a_tool_that_updates_itself_asks(code: str) -> None:
+    assert read_block("bash", code).harm == (code,)
+
+
+@pytest.mark.parametrize("code", ["apt-get update", "helm repo update", "shop update --help"])
+def test_an_update_of_a_list_does_not_ask(code: str) -> None:
+    assert read_block("bash", code).harm == ()
+
+
+def test_a_command_for_another_host_is_shown() -> None:
+    assert kind("shop @tea list") == "show"
+    assert kind("shop add @tea/pot") == "run"

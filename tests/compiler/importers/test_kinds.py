@@ -238,3 +238,35 @@ def test_what_a_program_does_is_text_even_in_steps() -> None:
 def test_a_section_that_explains_is_text(title: str) -> None:
     made = draft(f"# Page\n\n## Bake\n\n{block('true')}## {title}\n\n- Read the orders\n- Copy them\n")
     assert made.titles == ["Bake"]
+
+
+def test_nested_bullets_with_instructions_are_a_step() -> None:
+    made = draft(
+        f"{RUN}{block('true')}## Tea\n\n- Pot in scope: blue\n- Open it\n  - the left one\n- Fill it\n- Milk: cold\n"
+    )
+    assert made.plain_titles[-1] == "Tea"
+
+
+def test_commands_deeper_than_the_text_of_an_item_are_one_shown_block() -> None:
+    made = draft(f"{RUN}{block('true')}3) Add it:\n\n    cd tea\n    teapot -q a > b\n    git add .\n\n4) Start it.\n")
+    assert made.shown == ["cd tea\nteapot -q a > b\ngit add ."]
+
+
+def test_bullets_that_are_only_commands_are_shown_blocks() -> None:
+    made = draft(f"{RUN}{block('true')}## Open\n\n- teactl open -b /tea/pot\n- teactl fill -b /tea/b\n")
+    assert made.shown == ["teactl open -b /tea/pot", "teactl fill -b /tea/b"]
+    assert draft(f"{RUN}{block('true')}- use the -b pot\n- teactl fill -b x\n").shown == []
+
+
+def test_a_page_with_one_example_is_refused() -> None:
+    page = f"# Shop\n\n## Send tea\n\nThe door is open. Here's a simple tea example:\n\n{block('df a')}It is green.\n"
+    assert "examples" in refusal(page).message
+    assert draft(page.replace("Send tea", "1. Send tea")).run == ["df a"]
+
+
+def test_a_query_or_a_line_below_an_instruction_is_a_step() -> None:
+    query = block("SELECT fill_pot();", "postgresql")
+    line = "- Promote the pot\n\n  ```\n  teactl promote -D /tea\n  ```\n\n"
+    made = draft(f"{RUN}{block('true')}{line}- Promote it by:\n\n{query}")
+    assert made.shown == ["teactl promote -D /tea", "SELECT fill_pot();"]
+    assert "> ```" in draft(f"{RUN}{block('true')}The pot is full:\n\n{query}").text

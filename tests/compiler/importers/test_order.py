@@ -182,3 +182,49 @@ def test_a_heading_of_values_or_links_is_text(title: str) -> None:
 def test_a_numbered_text_is_a_line_of_the_report() -> None:
     made = draft(f"# Shop\n\n## 1. Tea\n\nIt is hot.\n\n## 2. Then\n\n{block('ls')}")
     assert [one.message for one in made.report.guesses] == ["the section is only text: Tea"]
+
+
+def test_a_text_between_the_items_of_a_list_belongs_to_the_item_above_it() -> None:
+    made = draft("# Page\n\n## Bake\n\n1. Add tea.\n\nIf it is dry, add milk.\n\n2. Start it.\n\n3. Stop it.\n")
+    assert [one.partition(":")[0] for one in made.titles] == [
+        "Add tea",
+        "If it is dry, add milk",
+        "Start it",
+        "Stop it",
+    ]
+    assert "COMPLETE" not in made.text
+
+
+def test_a_sentence_above_a_list_is_no_condition_for_it() -> None:
+    made = draft("# Page\n\n## Bake\n\nIf you have no pot, buy one.\n\nThen do this:\n\n1. Add tea.\n2. Start it.\n")
+    assert "Does this apply" not in made.text
+
+
+def test_a_text_above_a_label_belongs_to_the_command_above_it() -> None:
+    made = draft(f"{RUN}{block('true')}When asked, answer y.\n\n**Tea pot**:\n\n{block('df a')}")
+    assert "Does this apply" not in made.text
+    assert made.text.index("When asked") < made.text.index("\ntrue\n")
+
+
+def test_a_problem_beside_another_one_asks() -> None:
+    made = draft(f"# Shop\n\n## Missing tea\n\n{block('df a')}## Milk pot empty\n\n1. Open it.\n2. Start it.\n")
+    assert "Do this: Milk pot empty?" in made.titles
+
+
+def test_kinds_of_releases_ask() -> None:
+    made = draft(f"# Shop\n\n## Major/minor releases\n\n{block('df a')}## Patch releases\n\n{block('df b')}")
+    assert made.titles[0] == "Does this apply: Major/minor releases?"
+    assert "Does this apply: Patch releases?" in made.titles
+
+
+def test_an_input_for_another_place_has_a_mark() -> None:
+    copy = f"## Copy\n\nSave it:\n\n{block('shop dump <db>')}{{}}:\n\n{block('shop list <db>')}"
+    assert "DB has the same value here" in draft(f"# Shop\n\n{copy.format('Look, in the copy to another shop')}").text
+    assert "DB has the same value here" not in draft(f"# Shop\n\n{copy.format('Look in the shop')}").text
+
+
+def test_a_choice_that_is_only_text_asks_like_the_one_beside_it() -> None:
+    made = draft(
+        f"# Shop\n\n## Using teapots\n\n{block('df a')}## Using cups\n\nThe cup is in the green shop. Open it there.\n"
+    )
+    assert made.titles[-2:] == ["Does this apply: Using cups?", "Using cups"]
