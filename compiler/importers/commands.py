@@ -42,7 +42,9 @@ _OPEN_IN_STRING = Regex(
     r"\[[A-Za-z][\w'/-]*(?: [\w'/-]+)+\]|(?<![$%{])\{(?!print|next|exit)[A-Za-z][\w.]*(?:[ -][\w.:,—–-]+)+\}"
     r"|(?<=[\w/\"=.:-])"
     r"\{(?!print|next|exit)[A-Za-z]\w*\}(?=[\w/\"?&\s.:-]|$)|\b(?i:your)(?:[-.]\w|_(?-i:[a-z]))|\b[Yy]our[A-Z]"
-    r"|\bv?X\.?Y\.?Z\b|(?<![./-])\b(?:x{3,}|X{3,})\b|\.{3}\]|(?<=\w)/\.{3}[\"']|\*{4}"
+    r"|\bv?X\.?Y\.?Z\b|(?<![A-Za-z_/])v?[xX]\.[yY](?:\.[zZ\d])?\b|\bYYYY\b|\byour(?:domain|host)\b"
+    r"|\buser:(?:pw|pass(?:word)?)@|=[\"']<[^<>\"'\n]+>[\"']|\S[ \t]+#[ \t]*(?i:adjust|change|edit|replace)\b"
+    r"|(?<![./-])\b(?:x{3,}|X{3,})\b|\.{3}\]|(?<=\w)/\.{3}[\"']|\*{4}"
 )
 _SAMPLE = Regex(
     r"path[-/_]to[-/_]|/c/Users/|\bexample\.(?:com|org|net)\b|(?<![\w.-])foo(?:bar)?(?![\w.-])"
