@@ -96,7 +96,7 @@ _OLDER = Regex(r"(?i)\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?") 
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
 names_machine = _has(
     r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?(?:to|as)\b|\bssh \S+@"
-    r"|\bruns? (?:\w+ )?on (?:the )?(?:receiver|sender|other|source|target|remote|their|his|her)\b|(?:^|[.:;] )on [a-z]{3,}\d+\b"
+    r"|\bruns? (?:\w+ )?on (?:the )?(?:receiver|sender|other|source|target|remote|their)\b|(?:^|[.:;] )on [a-z]{3,}\d"
     rf"|\b(?:on|inside|within|from) (?:the|a|each|every|all|any|both|one of the)(?: [\w-]+){{0,3}} (?:{_PLACES}|pod)\b"
     r"|\b(?:run|execute|enter)\b.{0,200}\bin (?:the|a|each|every|all)(?: [\w-]+){0,3} (?:containers?|pods?)\b",
 )
