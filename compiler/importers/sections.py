@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations, takewhile, zip_longest
+from itertools import takewhile, zip_longest
 from operator import eq
 
 from compiler.importers import words
@@ -74,12 +74,13 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     """Return whether sections with commands are tasks side by side, not a sequence; `title` is the heading above."""
     if any(section.is_numbered for section in sections):
         return False
-    if any(_are_opposites(one.title, other.title) for one, other in combinations(sections, 2)):
+    if _have_opposites([one.title for one in sections]):
         return len(sections) > 2
     if words.is_procedure(title) or words.is_course(title):
         return False
     verbs = [section.title.partition(" ")[0].lower() for section in sections]
-    steps = sum(words.is_step(one.title) and verbs.count(verb) == 1 for one, verb in zip(sections, verbs, strict=True))
+    once = Counter(verbs)
+    steps = sum(words.is_step(one.title) and once[verb] == 1 for one, verb in zip(sections, verbs, strict=True))
     texts = (text for one in sections for text in (one.title, *(piece.plain for piece in one.pieces[:1])))
     order = steps + 2 * sum(map(words.is_ordered, texts))
     cases = sum(words.is_case(section.title) for section in sections)  # a case may be part of a sequence
@@ -166,10 +167,14 @@ def _ends(title: str) -> tuple[str, str]:
     return found[0][:5], found[-1][:6]
 
 
-def _are_opposites(title: str, other: str) -> bool:
-    """Return whether two headings make and delete the same thing, such as `Create an alias` and `Remove an alias`."""
-    one, two = title.lower().split(), other.lower().split()
-    return one[-1:] == two[-1:] and not _MAKES.isdisjoint(one[:1]) and not _DELETES.isdisjoint(two[:1])
+def _have_opposites(titles: Sequence[str]) -> bool:
+    """Return whether a heading makes and a later one deletes a thing, such as `Create a cup` and `Remove a cup`."""
+    made: set[str] = set()
+    for first, last in ((found[0], found[-1]) for title in titles if (found := title.lower().split())):
+        if first in _DELETES and last in made:
+            return True
+        made |= {last} if first in _MAKES else set()
+    return False
 
 
 def choices(above: Section, sections: Sequence[Section]) -> set[int]:
@@ -289,7 +294,8 @@ def in_order(title: str, sections: Sequence[Section]) -> set[int]:
     count = sum(words.is_order(section.title, is_numbered=True) for section in numbered)
     is_sequence = words.is_sequence(title) or count * 2 >= len(numbered)
     steps = sections if words.is_incident(title) else numbered if is_sequence else []
-    return {one.line for one in sections if one in steps or words.is_ordered(one.title)}
+    placed = {one.line for one in steps}
+    return {one.line for one in sections if one.line in placed or words.is_ordered(one.title)}
 
 
 def is_looked_up(title: str) -> bool:
