@@ -68,6 +68,7 @@ _WORDS = Regex(r"[a-z]+")
 _MAKES, _DELETES = frozenset({"create", "add", "set", "enable"}), frozenset({"delete", "remove", "unset", "disable"})
 
 _NEAR = 3  # the most places between the titles of two choices
+_FEWEST = 3  # the fewest items of a list that are the next headings
 
 
 def are_unordered(title: str, sections: Sequence[Section]) -> bool:
@@ -232,19 +233,22 @@ def is_by_hand(section: Section) -> bool:
     return sum(map(words.is_by_hand, (one for piece in section.pieces for one in words.sentences(piece.plain)))) > 1
 
 
-def is_overview(items: Sequence[Piece], later: Sequence[str]) -> bool:
-    """Return whether half of the items of a list are the next headings of the page, in their order."""
-    headings = [found for title in later if (found := _stems(title))]
-    count = 0
+def is_overview(items: Sequence[Piece], headings: Sequence[frozenset[str]]) -> bool:
+    """Return whether half of the items of a list are the next headings, given as their `stems`, in their order."""
+    if len(items) < _FEWEST:
+        return False
+    count = start = 0
     for item in items:
-        stems = _stems((words.sentences(item.plain) or [""])[0])
-        same = (at for at, one in enumerate(headings) if len(one & stems) * 3 >= max(len(one) * 2, min(len(stems), 6)))
+        own = stems((words.sentences(item.plain) or [""])[0])
+        least = min(len(own), 6)
+        later = ((at, headings[at]) for at in range(start, len(headings)))
+        same = (at for at, one in later if len(one & own) * 3 >= max(len(one) * 2, least))
         if (at := next(same, None)) is not None:
-            count, headings = count + 1, headings[at + 1 :]
-    return count > 2 and count * 2 >= len(items)
+            count, start = count + 1, at + 1
+    return count >= _FEWEST and count * 2 >= len(items)
 
 
-def _stems(title: str) -> frozenset[str]:
+def stems(title: str) -> frozenset[str]:
     """Return the starts of the words of a title that have a meaning."""
     return frozenset(word[:5] for word in _MEANING.findall(_SEQUEL.sub("", title).lower()))
 

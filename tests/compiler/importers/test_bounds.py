@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
-from compiler.importers import sections, words
+from compiler.importers import sections
 from compiler.importers.markdown import Section
-from tests.support.imported import block, draft
+from tests.support.imported import refusal
 
 
 def test_many_headings_side_by_side_are_compared_in_one_pass() -> None:
@@ -16,3 +14,11 @@ def test_many_headings_side_by_side_are_compared_in_one_pass() -> None:
     begun = time.process_time()
     assert sections.are_unordered("Shop", found)
     assert time.process_time() - begun < 1.5
+
+
+def test_a_list_is_compared_with_few_of_the_next_headings() -> None:
+    steps = "1. Warm the pot slowly\n2. Brew the tea slowly\n3. Serve the guests slowly\n\n"
+    page = "# Tea\n\n" + "".join(f"## Part of the shop {at}\n\n{steps}" for at in range(1500))
+    begun = time.process_time()
+    refusal(page)
+    assert time.process_time() - begun < 4
