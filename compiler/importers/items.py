@@ -62,7 +62,7 @@ class Text(Struct, frozen=True):
 
 
 class Items:
-    """Collects the items of one heading; `own` is its text above the first item, `later` are stems of later headings."""
+    """Collects the items of one heading; `own` is its text above the first item, `later` are stems of next headings."""
 
     def __init__(self, heading: str, machine: Machine, later: Sequence[frozenset[str]] = ()) -> None:
         self.heading = heading

@@ -135,7 +135,8 @@ def routes(root: Section) -> frozenset[str]:
         (one, {number.lower() for pair in _ROUTE.findall(one.plain) for number in pair if number}) for one in pieces
     ]
     listed = (found for one, found in named if len(found) > 1 and (one.kind == "list" or one.text[:1] == "|"))
-    lettered = ({one for one in found if not one.isdecimal()} for one, found in named if words.condition(one.plain))
+    asked = (found for one, found in named if found and words.condition(one.plain))
+    lettered = ({one for one in found if not one.isdecimal()} for found in asked)
     return frozenset().union(*listed, *lettered)
 
 

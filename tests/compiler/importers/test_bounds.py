@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 
-from compiler.importers import sections
+import pytest
+
+from compiler.importers import sections, words
 from compiler.importers.markdown import Section
 from tests.support.imported import refusal
 
@@ -22,3 +24,20 @@ def test_a_list_is_compared_with_few_of_the_next_headings() -> None:
     begun = time.process_time()
     refusal(page)
     assert time.process_time() - begun < 4
+
+
+@pytest.mark.parametrize("word", ["if ", "to a ", "open ", "for example ", "[a](", "prior to "])
+def test_one_long_line_is_read_in_a_short_time(word: str) -> None:
+    text = word * 20_000
+    begun = time.process_time()
+    words.condition(text)
+    words.is_endless(text)
+    words.case_of_label(text, is_label=True)
+    assert time.process_time() - begun < 1
+
+
+def test_a_long_heading_of_marks_is_no_heading_of_facts() -> None:
+    begun = time.process_time()
+    assert not words.explains("- " * 20_000)
+    assert not words.is_check("- " * 20_000)
+    assert time.process_time() - begun < 1
