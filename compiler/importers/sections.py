@@ -24,7 +24,8 @@ _SERIES = r"(?:steps?|work ?flow|process|procedure|protocol|phases|sequence|plan
 _STEPS = Regex(rf"(?i)^\W*(?:diagnos\w+|investigat\w+|instructions?|{_SERIES})\b|\b{_SERIES}\W*$")
 _ROUTE = Regex(
     r"(?i)\b(?:(?:go|skip|jump|straight) to|see) (?:steps?|section|phase|part)? ?(\d+[a-z]?)\b"
-    r"|(?:→|[-=]>|\|)\s*(?:go to )?(?:step|section|phase|part) (\d+[a-z]?)\b"
+    r"|(?:→|[-=]>)\s*(?:go to )?(?:step|section|phase|part) (\d+[a-z]?)\b"
+    r"|\|(?![^|]*\bstep \d)[^|\w]*+\w[^|]*+\|\s*(?:step|section|phase|part) (\d+[a-z]?)\b(?=[^|]*+(?:$|\|\s*(?:\||$)))"
 )
 _OWN_NUMBER = Regex(r"(?i)(?:step|section|phase|part)? ?(\d+[a-z]?)(?:[.:)]| [—–-]|$)")
 _ASIDE = Regex(

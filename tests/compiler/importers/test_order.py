@@ -109,6 +109,12 @@ def test_steps_to_which_a_result_leads_ask_first(route: str) -> None:
     assert asked(page) == ["Step 2: Pour", "Step 3: Warm"]
 
 
+def test_a_table_of_the_steps_leads_to_none_of_them() -> None:
+    titles = ("Step 1: Look", "Step 2: Pour", "Step 3: Warm")
+    rows = "".join(f"| Step {at} | Look |\n" for at in (1, 2, 3))
+    assert asked(tasks(*titles).replace("## Step 1", f"| Step | Task |\n|---|---|\n{rows}\n## Step 1")) == []
+
+
 def test_a_lettered_step_that_a_condition_names_asks_first() -> None:
     page = tasks("1. Look", "2a. Check", "2b. Verify")
     routed = page.replace("ls 0\n```\n", "ls 0\n```\n\nIf it is cold, see Step 2b.\n")
