@@ -234,7 +234,7 @@ class _Builder:
             is_aside = is_own or kinds.is_looked_up(title)
             if _steps(parts) if is_sure else ((is_case or is_manual or is_aside) and runs):
                 _guard(guard(section.title, "", section.line), parts)
-            elif _steps(parts) and (section.line in apart or kinds.number_of(section.title) in self.routes):
+            elif _steps(parts) and (section.line in apart or kinds.number_of(section) in self.routes):
                 _guard(task_question(section.title, section.line), parts)
             if runs and words.names_machine(section.title):
                 _guard(machine_question(section.line, f"The section: {section.title}"), parts)

@@ -141,10 +141,10 @@ def routes(root: Section) -> frozenset[str]:
     return frozenset().union(*listed, *lettered)
 
 
-def number_of(title: str) -> str:
-    """Return the number in a heading, such as `2b` or `3` of `Step 3: Look`, or ""."""
-    found = _OWN_NUMBER.match(title)
-    return found[1].lower() if found else ""
+def number_of(section: Section) -> str:
+    """Return the number in a heading, such as `2b`, or `3` of `3. Look` and `Step 3: Look`, or ""."""
+    found = _OWN_NUMBER.match(section.title)
+    return section.number or (found[1].lower() if found else "")
 
 
 def labels_of_cases(pieces: Sequence[Piece]) -> dict[int, str]:

@@ -115,6 +115,12 @@ def test_a_table_of_the_steps_leads_to_none_of_them() -> None:
     assert asked(tasks(*titles).replace("## Step 1", f"| Step | Task |\n|---|---|\n{rows}\n## Step 1")) == []
 
 
+def test_a_heading_with_only_a_number_is_the_step_of_that_number() -> None:
+    page = tasks("1. Disk is slow", "2. Root is full", "3. Tea is cold")
+    route = "- **Root** – go to **Step 2**.\n- **Tea** – go to step 3.\n"
+    assert asked(page.replace("ls 0\n```\n", f"ls 0\n```\n\n{route}")) == ["Root is full", "Tea is cold"]
+
+
 def test_a_lettered_step_that_a_condition_names_asks_first() -> None:
     page = tasks("1. Look", "2a. Check", "2b. Verify")
     routed = page.replace("ls 0\n```\n", "ls 0\n```\n\nIf it is cold, see Step 2b.\n")
