@@ -51,7 +51,7 @@ _BEFORE = Regex(
     r"|(?:use|run|execute|issue|type|try) (?:the|this|these) (?:following |same )?(?:commands?|scripts?)(?: below)? to"
     r")[,:.)]?\s+)+"
 )
-_WORD = Regex(r"[A-Za-z]+(?![\w(])")
+_WORD = Regex(r"(?!(?i:do(?: not|n['’]t)|never)\b)[A-Za-z]+(?![\w(])")
 _PURPOSE = Regex(
     r"(?i)(?:in order )?to (?>(?:(?:actually|just|simply) )?)"
     r"(?P<what>(?!\w+ (?:this|so|that|it)\b|(?:the|an?|th[aeio]\w+|your|our|each|all|any)\b)[a-z].*?)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from compiler.importers import words
 from tests.support.imported import RUN, block, draft, refusal
 
 
@@ -119,6 +120,12 @@ def test_a_heading_with_only_a_number_is_the_step_of_that_number() -> None:
     page = tasks("1. Disk is slow", "2. Root is full", "3. Tea is cold")
     route = "- **Root** – go to **Step 2**.\n- **Tea** – go to step 3.\n"
     assert asked(page.replace("ls 0\n```\n", f"ls 0\n```\n\n{route}")) == ["Root is full", "Tea is cold"]
+
+
+@pytest.mark.parametrize("text", ["Do not open it", "Don't open it", "Never open it", "Please do not open it"])
+def test_a_text_that_forbids_is_no_instruction(text: str) -> None:
+    assert (words.imperative(text), words.demands(text), words.instruction(text)) == ("", False, "")
+    assert words.imperative("Do the cups") == "Do the cups"
 
 
 def test_a_lettered_step_that_a_condition_names_asks_first() -> None:
