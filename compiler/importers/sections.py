@@ -33,6 +33,7 @@ _ASIDE = Regex(
     r"|(?:on|after|in case of) (?:failure|error|a failed)s?)\b(?!.*\b(?:contacts?|numbers)\b)"
 )
 _BOLD = Regex(r"\*\*([^*\n]+)\*\*:?[ \t]*(?:\n|$)")
+_NOTICE = Regex(r"(?i:\W*(?:warning|important|caution|tip|info|danger|attention)s?\b(?!\s\w))|.*Note")
 _DIGIT = Regex(r"\W*(?:\d|[A-Za-z][.)])")
 _DATED = Regex(r"\W*\d{4}-\d\d-\d\d\b")
 _PAST = Regex(
@@ -157,7 +158,7 @@ def labels_of_cases(pieces: Sequence[Piece]) -> dict[int, str]:
 def _is_case_label(label: str) -> bool:
     if words.is_ordered(label) or is_part(label) or words.is_reference(label) or _DIGIT.match(label):
         return False
-    return not (words.acts(label) or words.announces_output(label) or words.is_fact(label) or "Note" in label)
+    return not (words.acts(label) or words.announces_output(label) or words.is_fact(label) or _NOTICE.match(label))
 
 
 def _asks_itself(title: str) -> bool:

@@ -128,6 +128,12 @@ def test_a_text_that_forbids_is_no_instruction(text: str) -> None:
     assert words.imperative("Do the cups") == "Do the cups"
 
 
+@pytest.mark.parametrize("label", ["Warning", "Important", "Caution", "Tip", "Info", "Danger", "Attention: heat"])
+def test_a_bold_label_of_a_notice_is_no_case(label: str) -> None:
+    page = f"{RUN}**{label}:**\n\n1. Warm it.\n2. Fill it.\n\n**For a full pot:**\n\n1. Warm it.\n2. Fill it.\n"
+    assert label not in asked(page)
+
+
 def test_a_lettered_step_that_a_condition_names_asks_first() -> None:
     page = tasks("1. Look", "2a. Check", "2b. Verify")
     routed = page.replace("ls 0\n```\n", "ls 0\n```\n\nIf it is cold, see Step 2b.\n")
