@@ -308,7 +308,7 @@ class Items:
         is_case &= sentence[-1] != ":" or markdown[:2] != "**"
         title = title or (whole if is_case else self._title(plain, first))
         title = title if " " in title else first
-        is_sure = is_task or words.acts(plain) or words.asks(plain)
+        is_sure = is_task or words.acts(plain) or words.asks(plain) or words.forbids(plain)
         self.items.append(Item(title, markdown, notes=() if is_sure else (Mark("fact", UNSURE, line),), line=line))
 
     def _title(self, plain: str, otherwise: str) -> str:

@@ -259,6 +259,7 @@ def stems(title: str) -> frozenset[str]:
 def has_instructions(section: Section) -> bool:
     """Return whether most items of the lists of a section are instructions, or half if one has a list inside."""
     items = [item for piece in section.pieces if piece.kind == "list" for item in piece.pieces]
+    items = [item for item in items if not words.forbids(item.plain)]
     opening = [(words.sentences(item.plain) or [""])[0] for item in items]
     count = sum(bool(words.instruction(one)) and not words.is_fact(one) for one in opening)
     is_nested = any(inner.kind == "list" for item in items for inner in item.pieces)

@@ -51,7 +51,8 @@ _BEFORE = Regex(
     r"|(?:use|run|execute|issue|type|try) (?:the|this|these) (?:following |same )?(?:commands?|scripts?)(?: below)? to"
     r")[,:.)]?\s+)+"
 )
-_WORD = Regex(r"(?!(?i:do(?: not|n['’]t)|never)\b)[A-Za-z]+(?![\w(])")
+_WORD = Regex(r"[A-Za-z]+(?![\w(])")
+forbids = _opens(r"(?:please )?(?:do(?: not|n['’]t)|never)\b")
 _PURPOSE = Regex(
     r"(?i)(?:in order )?to (?>(?:(?:actually|just|simply) )?)"
     r"(?P<what>(?!\w+ (?:this|so|that|it)\b|(?:the|an?|th[aeio]\w+|your|our|each|all|any)\b)[a-z].*?)"
@@ -84,16 +85,13 @@ _VARIANT = Regex(
 """Matches a heading, or a short text above a block, for one of several ways."""
 
 _LABEL = Regex(r"([^:—–]*?)\s*(?::|[—–])\s")
-
 _NAMED = Regex(r"(?P<label>[^:—–.]{3,60}?)\s*(?P<mark>[—–]|[:.](?=\s|$)|$)")
 _CASE_END = Regex(
     r"(?i).*\b(?:recovery|mode|only|failures?|errors?|mismatch|fallback|scenario|case|conflicts?|timeouts?|documents|users"
     r"|repositories|projects|accounts)"
 )
 _STAGE_END = Regex(r"(?i).*\b(?:note|example|step|check|test|verification|backup|result|output|gate|report)s?")
-_OLDER = Regex(
-    r"(?i)\bprior to\b[^.:,]{0,80}?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?"
-)  # the versions that a text is about
+_OLDER = Regex(r"(?i)\bprior to\b[^.:,]{,80}?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?")  # versions that a text is about
 
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
 names_machine = _has(
@@ -168,8 +166,7 @@ _ENDLESS = Regex(
     r"(?i)\bctrl\W?c\b|\b(?:keep|leave)s? (?:\w+ )?(?:running|open)\b|\bruns? (?:until|in the foreground)\b"
     r"|\buntil you (?:stop|interrupt|press)\b"
     r"|\b(?:follow|stream|tail|watch)(?:ing)? (?:\w+ ){0,2}(?:logs?|output|events)\b"
-    r"|\b(?:access|available|browse|listen\w*|navigate|open|point|serv\w+|visit)\b[^.]{0,200}"
-    r"\b(?:localhost|127\.0\.0\.1)\b"
+    r"|\b(?:access|available|browse|listen\w*|navigate|open|point|serv\w+|visit)\b[^.]{,200}\b(?:localhost|127\.0\.0\.1)\b"
     r"|\b(?:in|open\w*|to|point) (?:your|the|a) (?:web )?browser\b|\blisten(?:s|ing) (?:on|at)\b|\bdashboard mode\b"
     r"|\b(?:run|running|runs|start\w*|launch\w*|serv(?:e|es|ing)|spawns?|opens?|opening|get|gives you) "
     r"(?:the|an?|your) (?:[\w-]+ ){0,3}"
@@ -335,7 +332,7 @@ def imperative(sentence: str, *, purposes: bool = True) -> str:
     if purposes and (purpose := _PURPOSE.fullmatch(rest)):
         return purpose["what"]
     word = _WORD.match(rest)
-    return rest if word and word[0].lower() in _VERBS else ""
+    return rest if word and word[0].lower() in _VERBS and not forbids(rest) else ""
 
 
 def instruction(text: str) -> str:

@@ -134,6 +134,13 @@ def test_a_bold_label_of_a_notice_is_no_case(label: str) -> None:
     assert label not in asked(page)
 
 
+def test_an_item_that_forbids_counts_neither_for_nor_against_a_list_of_instructions() -> None:
+    page = f"{RUN}{block('ls')}## Cups\n\n- Warm it.\n- Fill it.\n- Do not open it.\n- Never drop it.\n"
+    made = draft(page + "\n## Pots\n\n1. Warm it.\n2. Do not open it.\n")
+    assert made.plain_titles == ["Part", "Cups", "Warm it", "Do not open it"]
+    assert "fact" not in [one.kind for one in made.report.guesses]
+
+
 def test_a_lettered_step_that_a_condition_names_asks_first() -> None:
     page = tasks("1. Look", "2a. Check", "2b. Verify")
     routed = page.replace("ls 0\n```\n", "ls 0\n```\n\nIf it is cold, see Step 2b.\n")
