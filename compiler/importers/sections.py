@@ -173,12 +173,9 @@ def _ends(title: str) -> tuple[str, str]:
 
 def _have_opposites(titles: Sequence[str]) -> bool:
     """Return whether a heading makes and a later one deletes a thing, such as `Create a cup` and `Remove a cup`."""
-    made: set[str] = set()
-    for first, last in ((found[0], found[-1]) for title in titles if (found := title.lower().split())):
-        if first in _DELETES and last in made:
-            return True
-        made |= {last} if first in _MAKES else set()
-    return False
+    ends = [(found[0], found[-1]) for title in titles if (found := title.lower().split())]
+    made = {last: at for at, (first, last) in reversed([*enumerate(ends)]) if first in _MAKES}
+    return any(first in _DELETES and made.get(last, at) < at for at, (first, last) in enumerate(ends))
 
 
 def choices(above: Section, sections: Sequence[Section]) -> set[int]:
@@ -244,8 +241,7 @@ def is_overview(items: Sequence[Piece], headings: Sequence[frozenset[str]]) -> b
     for item in items:
         own = stems((words.sentences(item.plain) or [""])[0])
         least = min(len(own), 6)
-        later = ((at, headings[at]) for at in range(start, len(headings)))
-        same = (at for at, one in later if len(one & own) * 3 >= max(len(one) * 2, least))
+        same = (at for at, one in enumerate(headings[start:], start) if len(one & own) * 3 >= max(len(one) * 2, least))
         if (at := next(same, None)) is not None:
             count, start = count + 1, at + 1
     return count >= _FEWEST and count * 2 >= len(items)
@@ -302,8 +298,7 @@ def in_order(title: str, sections: Sequence[Section]) -> set[int]:
     count = sum(words.is_order(section.title, is_numbered=True) for section in numbered)
     is_sequence = words.is_sequence(title) or count * 2 >= len(numbered)
     steps = sections if words.is_incident(title) else numbered if is_sequence else []
-    placed = {one.line for one in steps}
-    return {one.line for one in sections if one.line in placed or words.is_ordered(one.title)}
+    return {one.line for one in steps} | {one.line for one in sections if words.is_ordered(one.title)}
 
 
 def is_looked_up(title: str) -> bool:
