@@ -62,9 +62,9 @@ class Text(Struct, frozen=True):
 
 
 class Items:
-    """Collects the items of one heading; `own` is its text above the first item, and `later` are the next headings."""
+    """Collects the items of one heading; `own` is its text above the first item, `later` are stems of next headings."""
 
-    def __init__(self, heading: str, machine: Machine, later: Sequence[str] = ()) -> None:
+    def __init__(self, heading: str, machine: Machine, later: Sequence[frozenset[str]] = ()) -> None:
         self.heading = heading
         self.later = later
         self.machine = machine
@@ -308,7 +308,7 @@ class Items:
         is_case &= sentence[-1] != ":" or markdown[:2] != "**"
         title = title or (whole if is_case else self._title(plain, first))
         title = title if " " in title else first
-        is_sure = is_task or words.acts(plain) or words.asks(plain)
+        is_sure = is_task or words.acts(plain) or words.asks(plain) or words.forbids(plain)
         self.items.append(Item(title, markdown, notes=() if is_sure else (Mark("fact", UNSURE, line),), line=line))
 
     def _title(self, plain: str, otherwise: str) -> str:
@@ -326,7 +326,7 @@ class Items:
         sentence = (words.sentences(last) or [""])[-1]
         is_text = not piece.has_code and (is_plain or (piece.info == "1" and self._are_facts(items)))
         is_text = (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code)
-        is_text |= not piece.has_code and is_overview(items, self.later)
+        is_text = is_text or (not piece.has_code and is_overview(items, self.later))
         if is_text or words.is_automatic(sentence):
             self._show_above(piece.plain)
             self.lead.append(Text(piece.text, piece.plain, piece.line))

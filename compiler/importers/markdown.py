@@ -55,6 +55,7 @@ class Section(Struct, frozen=True):
     line: int
     links: tuple[str, ...] = ()
     is_numbered: bool = False
+    number: str = ""
     pieces: tuple[Piece, ...] = ()
     children: tuple[Section, ...] = ()
 
@@ -272,12 +273,12 @@ class _Reader:
         width = start - self.starts[self.line(start) - self.first]
         return "\n".join([first, *(_outdented(line, width) for line in rest)])
 
-    def _heading(self, inner: Events, line: int) -> tuple[str, int, tuple[str, ...], bool]:
+    def _heading(self, inner: Events, line: int) -> tuple[str, int, tuple[str, ...], bool, str]:
         text = "".join(filter(str.isprintable, _plain(inner)))
         links = [(event, where) for event, where in inner if isinstance(event, dict) and "Start" in event]
         found = [self.slice(where["start"], where["end"]) for event, where in links if _name(event["Start"]) in _LINKS]
         title = _NUMBER.sub("", text, count=1)
-        return title, line, tuple(found), title != text
+        return title, line, tuple(found), title != text, text.removesuffix(title).rstrip(" .:)")
 
 
 _LINKS = frozenset({"Link", "Image"})

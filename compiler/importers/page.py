@@ -1,8 +1,10 @@
 """Import a page or a skill: sections become the steps, questions and sections of a draft."""
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -66,6 +68,7 @@ class Step(Struct):
 Part = Step | Prose
 
 FEW = 4  # the fewest commands of one program that make a page without an order a reference
+MOST_LATER = 200  # the most headings below a list that may be its overview
 MANY = 5  # the fewest sections of text that make a page with few commands and instructions a reference
 
 
@@ -101,7 +104,7 @@ class _Builder:
         self.text: list[str] = []
         self.instructions = 0
         self.has_items = False
-        self.headings: list[tuple[int, str]] = []
+        self.headings: list[tuple[int, frozenset[str]]] = []  # the line and the stems of each
         self.routes: frozenset[str] = frozenset()  # the numbers of steps to which a result leads
         self.cases: set[int] = set()  # the lines of headings of problems, whose texts have what to do
         self.ordered: set[int] = set()  # the lines of headings that have a place in an order
@@ -152,7 +155,8 @@ class _Builder:
 
     def parts_of(self, root: Section) -> list[Part]:
         """Return the steps and sections of a page, and take its title."""
-        self.headings = [(section.line, section.title) for section in kinds.every(root)]
+        stems = ((section.line, kinds.stems(section.title)) for section in kinds.every(root))
+        self.headings = [one for one in stems if one[1]]
         self.routes = kinds.routes(root)
         first, *rest = root.children or (Section(0, "", root.line),)
         outer = [root]
@@ -179,7 +183,8 @@ class _Builder:
         return parts
 
     def _items(self, section: Section) -> Items:
-        later = [title for line, title in self.headings if line > section.line]
+        start = bisect_right(self.headings, section.line, key=itemgetter(0))
+        later = [stems for _, stems in self.headings[start : start + MOST_LATER]]
         found = Items(section.title, self.machine, later)
         found.read(section.pieces)
         self.instructions += found.instructions
@@ -224,12 +229,12 @@ class _Builder:
                 self.tasks |= _commands(parts)
             runs = any(map(_runs, parts))
             is_sure = section.line in one_of or (is_case and not words.is_variant(section.title))
-            is_sure |= section.line in self.cases & apart
+            is_sure |= section.line in self.cases and section.line in apart
             is_own = kinds.is_looked_up(section.title) and not section.children and len(sections) > 1
             is_aside = is_own or kinds.is_looked_up(title)
             if _steps(parts) if is_sure else ((is_case or is_manual or is_aside) and runs):
                 _guard(guard(section.title, "", section.line), parts)
-            elif _steps(parts) and (section.line in apart or kinds.number_of(section.title) in self.routes):
+            elif _steps(parts) and (section.line in apart or kinds.number_of(section) in self.routes):
                 _guard(task_question(section.title, section.line), parts)
             if runs and words.names_machine(section.title):
                 _guard(machine_question(section.line, f"The section: {section.title}"), parts)

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations, takewhile, zip_longest
+from itertools import takewhile, zip_longest
 from operator import eq
 
 from compiler.importers import words
@@ -24,7 +24,8 @@ _SERIES = r"(?:steps?|work ?flow|process|procedure|protocol|phases|sequence|plan
 _STEPS = Regex(rf"(?i)^\W*(?:diagnos\w+|investigat\w+|instructions?|{_SERIES})\b|\b{_SERIES}\W*$")
 _ROUTE = Regex(
     r"(?i)\b(?:(?:go|skip|jump|straight) to|see) (?:steps?|section|phase|part)? ?(\d+[a-z]?)\b"
-    r"|(?:→|[-=]>|\|)\s*(?:go to )?(?:step|section|phase|part) (\d+[a-z]?)\b"
+    r"|(?:→|[-=]>)\s*(?:go to )?(?:step|section|phase|part) (\d+[a-z]?)\b"
+    r"|\|(?![^|]*\bstep \d)[^|\w]*+\w[^|]*+\|\s*(?:step|section|phase|part) (\d+[a-z]?)\b(?=[^|]*+(?:$|\|\s*(?:\||$)))"
 )
 _OWN_NUMBER = Regex(r"(?i)(?:step|section|phase|part)? ?(\d+[a-z]?)(?:[.:)]| [—–-]|$)")
 _ASIDE = Regex(
@@ -32,6 +33,7 @@ _ASIDE = Regex(
     r"|(?:on|after|in case of) (?:failure|error|a failed)s?)\b(?!.*\b(?:contacts?|numbers)\b)"
 )
 _BOLD = Regex(r"\*\*([^*\n]+)\*\*:?[ \t]*(?:\n|$)")
+_NOTICE = Regex(r"(?i:\W*(?:warning|important|caution|tip|info|danger|attention)s?\b(?!\s\w))|.*Note")
 _DIGIT = Regex(r"\W*(?:\d|[A-Za-z][.)])")
 _DATED = Regex(r"\W*\d{4}-\d\d-\d\d\b")
 _PAST = Regex(
@@ -68,18 +70,20 @@ _WORDS = Regex(r"[a-z]+")
 _MAKES, _DELETES = frozenset({"create", "add", "set", "enable"}), frozenset({"delete", "remove", "unset", "disable"})
 
 _NEAR = 3  # the most places between the titles of two choices
+_FEWEST = 3  # the fewest items of a list that are the next headings
 
 
 def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     """Return whether sections with commands are tasks side by side, not a sequence; `title` is the heading above."""
     if any(section.is_numbered for section in sections):
         return False
-    if any(_are_opposites(one.title, other.title) for one, other in combinations(sections, 2)):
+    if _have_opposites([one.title for one in sections]):
         return len(sections) > 2
     if words.is_procedure(title) or words.is_course(title):
         return False
     verbs = [section.title.partition(" ")[0].lower() for section in sections]
-    steps = sum(words.is_step(one.title) and verbs.count(verb) == 1 for one, verb in zip(sections, verbs, strict=True))
+    once = Counter(verbs)
+    steps = sum(words.is_step(one.title) and once[verb] == 1 for one, verb in zip(sections, verbs, strict=True))
     texts = (text for one in sections for text in (one.title, *(piece.plain for piece in one.pieces[:1])))
     order = steps + 2 * sum(map(words.is_ordered, texts))
     cases = sum(words.is_case(section.title) for section in sections)  # a case may be part of a sequence
@@ -133,14 +137,15 @@ def routes(root: Section) -> frozenset[str]:
         (one, {number.lower() for pair in _ROUTE.findall(one.plain) for number in pair if number}) for one in pieces
     ]
     listed = (found for one, found in named if len(found) > 1 and (one.kind == "list" or one.text[:1] == "|"))
-    lettered = ({one for one in found if not one.isdecimal()} for one, found in named if words.condition(one.plain))
+    asked = (found for one, found in named if found and words.condition(one.plain))
+    lettered = ({one for one in found if not one.isdecimal()} for found in asked)
     return frozenset().union(*listed, *lettered)
 
 
-def number_of(title: str) -> str:
-    """Return the number in a heading, such as `2b` or `3` of `Step 3: Look`, or ""."""
-    found = _OWN_NUMBER.match(title)
-    return found[1].lower() if found else ""
+def number_of(section: Section) -> str:
+    """Return the number in a heading, such as `2b`, or `3` of `3. Look` and `Step 3: Look`, or ""."""
+    found = _OWN_NUMBER.match(section.title)
+    return section.number or (found[1].lower() if found else "")
 
 
 def labels_of_cases(pieces: Sequence[Piece]) -> dict[int, str]:
@@ -153,7 +158,7 @@ def labels_of_cases(pieces: Sequence[Piece]) -> dict[int, str]:
 def _is_case_label(label: str) -> bool:
     if words.is_ordered(label) or is_part(label) or words.is_reference(label) or _DIGIT.match(label):
         return False
-    return not (words.acts(label) or words.announces_output(label) or words.is_fact(label) or "Note" in label)
+    return not (words.acts(label) or words.announces_output(label) or words.is_fact(label) or _NOTICE.match(label))
 
 
 def _asks_itself(title: str) -> bool:
@@ -166,10 +171,11 @@ def _ends(title: str) -> tuple[str, str]:
     return found[0][:5], found[-1][:6]
 
 
-def _are_opposites(title: str, other: str) -> bool:
-    """Return whether two headings make and delete the same thing, such as `Create an alias` and `Remove an alias`."""
-    one, two = title.lower().split(), other.lower().split()
-    return one[-1:] == two[-1:] and not _MAKES.isdisjoint(one[:1]) and not _DELETES.isdisjoint(two[:1])
+def _have_opposites(titles: Sequence[str]) -> bool:
+    """Return whether a heading makes and a later one deletes a thing, such as `Create a cup` and `Remove a cup`."""
+    ends = [(found[0], found[-1]) for title in titles if (found := title.lower().split())]
+    made = {last: at for at, (first, last) in reversed([*enumerate(ends)]) if first in _MAKES}
+    return any(first in _DELETES and made.get(last, at) < at for at, (first, last) in enumerate(ends))
 
 
 def choices(above: Section, sections: Sequence[Section]) -> set[int]:
@@ -227,19 +233,21 @@ def is_by_hand(section: Section) -> bool:
     return sum(map(words.is_by_hand, (one for piece in section.pieces for one in words.sentences(piece.plain)))) > 1
 
 
-def is_overview(items: Sequence[Piece], later: Sequence[str]) -> bool:
-    """Return whether half of the items of a list are the next headings of the page, in their order."""
-    headings = [found for title in later if (found := _stems(title))]
-    count = 0
+def is_overview(items: Sequence[Piece], headings: Sequence[frozenset[str]]) -> bool:
+    """Return whether half of the items of a list are the next headings, given as their `stems`, in their order."""
+    if len(items) < _FEWEST:
+        return False
+    count = start = 0
     for item in items:
-        stems = _stems((words.sentences(item.plain) or [""])[0])
-        same = (at for at, one in enumerate(headings) if len(one & stems) * 3 >= max(len(one) * 2, min(len(stems), 6)))
+        own = stems((words.sentences(item.plain) or [""])[0])
+        least = min(len(own), 6)
+        same = (at for at, one in enumerate(headings[start:], start) if len(one & own) * 3 >= max(len(one) * 2, least))
         if (at := next(same, None)) is not None:
-            count, headings = count + 1, headings[at + 1 :]
-    return count > 2 and count * 2 >= len(items)
+            count, start = count + 1, at + 1
+    return count >= _FEWEST and count * 2 >= len(items)
 
 
-def _stems(title: str) -> frozenset[str]:
+def stems(title: str) -> frozenset[str]:
     """Return the starts of the words of a title that have a meaning."""
     return frozenset(word[:5] for word in _MEANING.findall(_SEQUEL.sub("", title).lower()))
 
@@ -247,6 +255,7 @@ def _stems(title: str) -> frozenset[str]:
 def has_instructions(section: Section) -> bool:
     """Return whether most items of the lists of a section are instructions, or half if one has a list inside."""
     items = [item for piece in section.pieces if piece.kind == "list" for item in piece.pieces]
+    items = [item for item in items if not words.forbids(item.plain)]
     opening = [(words.sentences(item.plain) or [""])[0] for item in items]
     count = sum(bool(words.instruction(one)) and not words.is_fact(one) for one in opening)
     is_nested = any(inner.kind == "list" for item in items for inner in item.pieces)
@@ -289,7 +298,7 @@ def in_order(title: str, sections: Sequence[Section]) -> set[int]:
     count = sum(words.is_order(section.title, is_numbered=True) for section in numbered)
     is_sequence = words.is_sequence(title) or count * 2 >= len(numbered)
     steps = sections if words.is_incident(title) else numbered if is_sequence else []
-    return {one.line for one in sections if one in steps or words.is_ordered(one.title)}
+    return {one.line for one in steps} | {one.line for one in sections if words.is_ordered(one.title)}
 
 
 def is_looked_up(title: str) -> bool:

@@ -52,6 +52,7 @@ _BEFORE = Regex(
     r")[,:.)]?\s+)+"
 )
 _WORD = Regex(r"[A-Za-z]+(?![\w(])")
+forbids = _opens(r"(?:please )?(?:do(?: not|n['’]t)|never)\b")
 _PURPOSE = Regex(
     r"(?i)(?:in order )?to (?>(?:(?:actually|just|simply) )?)"
     r"(?P<what>(?!\w+ (?:this|so|that|it)\b|(?:the|an?|th[aeio]\w+|your|our|each|all|any)\b)[a-z].*?)"
@@ -79,19 +80,18 @@ _VARIANT = Regex(
     rf"|(?:on|for|from) (?:non-)?(?:sources?\b|{_SYSTEMS}\b)|\("
     rf"|{_SYSTEMS}(?:(?:,? and|,? or|,| /) {_SYSTEMS})*\W*(?:\(.*\)\W*)?$"
     r"|(?:major|minor|patch|hot-?fix)(?:\W+(?:and |or )?(?:major|minor|patch))* (?:release|version)s?\W*$).*"
-    rf"|.*\([^)]*\b(?:{_SYSTEMS}|fallback|last resort)\b[^)]*\)"
+    rf"|.*\([^)]{{0,200}}\b(?:{_SYSTEMS}|fallback|last resort)\b[^)]{{0,200}}\)"
 )
 """Matches a heading, or a short text above a block, for one of several ways."""
 
 _LABEL = Regex(r"([^:—–]*?)\s*(?::|[—–])\s")
-
 _NAMED = Regex(r"(?P<label>[^:—–.]{3,60}?)\s*(?P<mark>[—–]|[:.](?=\s|$)|$)")
 _CASE_END = Regex(
     r"(?i).*\b(?:recovery|mode|only|failures?|errors?|mismatch|fallback|scenario|case|conflicts?|timeouts?|documents|users"
     r"|repositories|projects|accounts)"
 )
 _STAGE_END = Regex(r"(?i).*\b(?:note|example|step|check|test|verification|backup|result|output|gate|report)s?")
-_OLDER = Regex(r"(?i)\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?")  # the versions that a text is about
+_OLDER = Regex(r"(?i)\bprior to\b[^.:,]{,80}?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?")  # versions that a text is about
 
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
 names_machine = _has(
@@ -133,7 +133,7 @@ is_way = _fits(
 _INDIRECT = Regex(
     r"(?i)\b(?:check\w*|see|verif\w+|determine|know|test|find out|ask|confirm|decide|sure|validate|shows?|indicates?"
     r"|identify|even|as)\s+(?:\w+\s+)?(?:if|when|whether)\b|\bsomething else\b|\bwhat to do if\b"
-    r"|\bif\b[^.]*\bor not\W*$"
+    r"|\bif\b[^.]{0,200}\bor not\W*$"
 )
 """Matches words like a condition that no command depends on, such as `check if`."""
 
@@ -144,7 +144,7 @@ _CONDITION = Regex(
     r"|you can also|only for|(?<!, )(?<!\()for (?:example|instance)|in the event|as a last resort|depending on"
     r"|something like|troubleshoot\w*)\b"
     r"|\b(?:prior to|before|since|until|as of|new in|(?:older|newer|earlier|later) than)(?: [\w.-]+)? versions? v?\d"
-    r"|\bto (?:\w+ )+(?:further|even more)\b|\bfor (?:example|instance)[^.,]*:$"
+    r"|\bto (?:\w+ ){1,8}(?:further|even more)\b|\bfor (?:example|instance)[^.,]{0,200}:$"
     rf"|\bon {_SYSTEMS}\W*$"
 )
 is_limited = _has(
@@ -166,7 +166,7 @@ _ENDLESS = Regex(
     r"(?i)\bctrl\W?c\b|\b(?:keep|leave)s? (?:\w+ )?(?:running|open)\b|\bruns? (?:until|in the foreground)\b"
     r"|\buntil you (?:stop|interrupt|press)\b"
     r"|\b(?:follow|stream|tail|watch)(?:ing)? (?:\w+ ){0,2}(?:logs?|output|events)\b"
-    r"|\b(?:access|available|browse|listen\w*|navigate|open|point|serv\w+|visit)\b[^.]*\b(?:localhost|127\.0\.0\.1)\b"
+    r"|\b(?:access|available|browse|listen\w*|navigate|open|point|serv\w+|visit)\b[^.]{,200}\b(?:localhost|127\.0\.0\.1)\b"
     r"|\b(?:in|open\w*|to|point) (?:your|the|a) (?:web )?browser\b|\blisten(?:s|ing) (?:on|at)\b|\bdashboard mode\b"
     r"|\b(?:run|running|runs|start\w*|launch\w*|serv(?:e|es|ing)|spawns?|opens?|opening|get|gives you) "
     r"(?:the|an?|your) (?:[\w-]+ ){0,3}"
@@ -282,7 +282,7 @@ is_procedure = _opens(
 )
 """Whether a heading announces instructions, such as Mitigation."""
 is_check = _fits(
-    r"\W*(?:(?:post-\w+ )?(?:verification|validation|(?:re-)?verify(?: [\w-]+){0,3})|(?:[\w-]+ )*checklist)"
+    r"\W*+(?:(?:post-\w+ )?(?:verification|validation|(?:re-)?verify(?: [\w-]+){0,3})|(?:[\w-]+ )*checklist)"
     r"(?:\s*\(.*\))?\W*"
 )
 """Whether a heading is above things to check, even if they are facts, such as Verification."""
@@ -305,7 +305,7 @@ _EXPLAINS_WORDS = (
     r"|capabilities|features|responsibilities|criteria|principles|guidelines|constraints|limitations|tips|resources"
     r"|references?)(?: (?:summary|(?:for|on|of|to) .*))?|see also|further reading|related\b.*|glossary|license|credits"
 )
-_LEAD, _REST = r"\W*(?:", r")(?:\s*\(.*\))?\W*"
+_LEAD, _REST = r"\W*+(?:", r")(?:\s*\(.*\))?\W*"
 is_of_program = _opens(r"\W*what (?:it|(?:this|the) \w+) does\b")
 """Whether a heading is above the actions of a program, even if they are steps."""
 _explains = _fits(_LEAD + _EXPLAINS_WORDS + _REST)
@@ -332,7 +332,7 @@ def imperative(sentence: str, *, purposes: bool = True) -> str:
     if purposes and (purpose := _PURPOSE.fullmatch(rest)):
         return purpose["what"]
     word = _WORD.match(rest)
-    return rest if word and word[0].lower() in _VERBS else ""
+    return rest if word and word[0].lower() in _VERBS and not forbids(rest) else ""
 
 
 def instruction(text: str) -> str:

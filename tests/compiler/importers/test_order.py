@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from compiler.importers import words
 from tests.support.imported import RUN, block, draft, refusal
 
 
@@ -107,6 +108,37 @@ def test_steps_to_which_a_result_leads_ask_first(route: str) -> None:
     titles = ("Step 1: Look", "Step 2: Pour", "Step 3: Warm", "Step 4: Serve")
     page = tasks(*titles).replace("ls 0\n```\n", f"ls 0\n```\n\n{route}")
     assert asked(page) == ["Step 2: Pour", "Step 3: Warm"]
+
+
+def test_a_table_of_the_steps_leads_to_none_of_them() -> None:
+    titles = ("Step 1: Look", "Step 2: Pour", "Step 3: Warm")
+    rows = "".join(f"| Step {at} | Look |\n" for at in (1, 2, 3))
+    assert asked(tasks(*titles).replace("## Step 1", f"| Step | Task |\n|---|---|\n{rows}\n## Step 1")) == []
+
+
+def test_a_heading_with_only_a_number_is_the_step_of_that_number() -> None:
+    page = tasks("1. Disk is slow", "2. Root is full", "3. Tea is cold")
+    route = "- **Root** – go to **Step 2**.\n- **Tea** – go to step 3.\n"
+    assert asked(page.replace("ls 0\n```\n", f"ls 0\n```\n\n{route}")) == ["Root is full", "Tea is cold"]
+
+
+@pytest.mark.parametrize("text", ["Do not open it", "Don't open it", "Never open it", "Please do not open it"])
+def test_a_text_that_forbids_is_no_instruction(text: str) -> None:
+    assert (words.imperative(text), words.demands(text), words.instruction(text)) == ("", False, "")
+    assert words.imperative("Do the cups") == "Do the cups"
+
+
+@pytest.mark.parametrize("label", ["Warning", "Important", "Caution", "Tip", "Info", "Danger", "Attention: heat"])
+def test_a_bold_label_of_a_notice_is_no_case(label: str) -> None:
+    page = f"{RUN}**{label}:**\n\n1. Warm it.\n2. Fill it.\n\n**For a full pot:**\n\n1. Warm it.\n2. Fill it.\n"
+    assert label not in asked(page)
+
+
+def test_an_item_that_forbids_counts_neither_for_nor_against_a_list_of_instructions() -> None:
+    page = f"{RUN}{block('ls')}## Cups\n\n- Warm it.\n- Fill it.\n- Do not open it.\n- Never drop it.\n"
+    made = draft(page + "\n## Pots\n\n1. Warm it.\n2. Do not open it.\n")
+    assert made.plain_titles == ["Part", "Cups", "Warm it", "Do not open it"]
+    assert "fact" not in [one.kind for one in made.report.guesses]
 
 
 def test_a_lettered_step_that_a_condition_names_asks_first() -> None:
