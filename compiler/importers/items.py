@@ -1,7 +1,7 @@
 """Turn the text, the lists and the code blocks below one heading into the items of a step."""
 
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -85,7 +85,7 @@ class Items:
         labels = labels_of_cases(pieces)
         start, case = 0, Text("", "", 0)
         for piece, below in zip_longest(pieces, pieces[1:]):
-            if piece.line in labels:
+            if labels.get(piece.line) or (piece.line in labels and (len(self.items) > start or self._instructs())):
                 self._end_case(start, case)
                 start, case = len(self.items), Text(piece.text, labels[piece.line], piece.line)
             if piece.kind == "text" and self.items and _STEP.match(piece.text):
@@ -98,14 +98,20 @@ class Items:
 
     def _end_case(self, start: int, case: Text) -> None:
         """Put a question before the items from `start` on, which are below the label of a case, if there is one."""
-        if case.plain and len(self.items) == start and any(words.instruction(one.plain) for one in self.lead):
+        if case.plain and len(self.items) == start and self._instructs():
             self._question(self.lead[-1].plain, self._taken(), case.line, markup.cut(case.plain))
             return
         self._flush()
+        self.open, self.opens_section = -1, False
         added = self.items[start:]
         if case.plain and added and not (added[0].replies and added[0].skips >= len(added) - 1):
-            self.items.insert(start, guard(case.plain, "", case.line, len(added)))
-            self.open = -1
+            question = guard(case.plain, "", case.line, len(added))
+            is_asked = added[0].title == question.title
+            one = replace(added[0], skips=len(added) - 1) if is_asked else question
+            self.items[start : start + is_asked] = [one]
+
+    def _instructs(self) -> bool:
+        return any(words.instruction(one.plain) for one in self.lead)
 
     def _piece(self, piece: Piece) -> None:
         if piece.kind == "code":
@@ -187,7 +193,8 @@ class Items:
         near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]  # the last text may be only `Run:`
         opening = [one for one in above_it[:1] if not self.items and words.opens_with_condition(one)]
         case = "" if self.hint else self._case([*reversed(near), *opening])
-        goes_on = not case and (self.opens_section or not above_it or words.goes_on(above_it[0]))
+        first = above_it[0] if above_it else "and"
+        goes_on = not case and (words.goes_on(first) or (self.opens_section and not words.moves_on(first)))
         self.opens_section = bool(opening) or (self.opens_section and goes_on)
         question = self.open if goes_on else -1
         title, above = self._named(above_it[:-3:-1], block.code), self._taken()
@@ -243,8 +250,9 @@ class Items:
         """Return the condition of the first text with one, or the case that a bold text above the command names."""
         found = (words.condition(one) or (one if one in self.choices else "") for one in texts)
         labels = (words.case_of_label(one.plain, is_label=one.markdown.startswith("**")) for one in self.lead)
-        tabs = [tab for one in self.lead for tab in _TAB.findall(one.markdown)]
-        return next(filter(None, (*found, *labels, *reversed(tabs))), "")
+        in_tab = takewhile(lambda one: one.plain and not words.moves_on(one.plain), reversed(self.lead))
+        tabs = (tab for one in in_tab for tab in reversed(_TAB.findall(one.markdown)))
+        return next(filter(None, (*found, *labels, *tabs)), "")
 
     def _ask_machine(self, line: int) -> None:
         if self.machine.earlier:

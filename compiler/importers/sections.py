@@ -144,10 +144,20 @@ def number_of(title: str) -> str:
 
 
 def labels_of_cases(pieces: Sequence[Piece]) -> dict[int, str]:
-    """Return the bold labels of cases side by side, such as `**For blue cups:**`, by their line."""
+    """Return the bold labels of cases side by side, such as `**For blue cups:**`, by their line.
+
+    Texts that move on below the last one have "", unless one below another case does so, too.
+    """
     found = {one.line: match[1] for one in pieces if one.kind == "text" and (match := _BOLD.match(one.text))}
     cases = {line: label.rstrip(":. ") for line, label in found.items() if _is_case_label(label.rstrip(":. "))}
-    return cases if len(cases) > 1 and len(cases) * 2 > len(found) else {}
+    if len(cases) < 2 or len(cases) * 2 <= len(found):
+        return {}
+    ends = [one.line for one in pieces if one.line > min(cases) and one.line not in cases and _ends_case(one)]
+    return cases if not ends or ends[0] < max(cases) else cases | dict.fromkeys(ends, "")
+
+
+def _ends_case(piece: Piece) -> bool:
+    return piece.kind == "text" and (words.moves_on(piece.plain) or piece.text.startswith("**"))
 
 
 def _is_case_label(label: str) -> bool:

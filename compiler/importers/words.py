@@ -242,7 +242,9 @@ is_automatic = _has(
     r"(?:runs?|executes?|calls|invokes)(?: (?:these|this|the following)(?: \w+)?)?\W*$",
 )
 """Whether plain text ends with commands that a program or someone else runs."""
-goes_on = _opens(r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b")
+moves_on = _opens(r"(?:and )?(?:then|next|after (?:that|this|which)|afterwards|finally|lastly|now)\b")
+"""Whether plain text starts with the next thing to do, which may be no part of a case above it."""
+goes_on = _opens(r"(?:and|then|after (?:that|this|which)|afterwards|once|also)\b")
 """Whether plain text continues what the text above it asks to do."""
 offers_ways = _has(
     r"\b(?:two|three|four|several|different|multiple|following|many)(?: \w+)? (?:approaches|ways|options|methods)\b"
