@@ -91,7 +91,7 @@ _CASE_END = Regex(
     r"|repositories|projects|accounts)"
 )
 _STAGE_END = Regex(r"(?i).*\b(?:note|example|step|check|test|verification|backup|result|output|gate|report)s?")
-_OLDER = Regex(r"(?i)\bprior to\b[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?")  # the versions that a text is about
+_OLDER = Regex(r"(?i)\bprior to\b(?! \w+ing\b)[^.:,]*?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?")  # the versions that a text is about
 
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
 names_machine = _has(

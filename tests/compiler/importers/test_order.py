@@ -265,3 +265,9 @@ def test_a_text_below_tabs_is_no_part_of_the_last_tab() -> None:
 def test_a_text_that_moves_on_ends_the_condition_that_opens_a_section(text: str) -> None:
     made = draft(f"# Page\n\n## Part\n\nIf it is old, copy it:\n\n{block('cp a b')}{text}\n\n{block('df a')}")
     assert made.guards("df a") == []
+
+
+def test_a_text_about_what_comes_later_is_no_older_version() -> None:
+    text = f"{RUN}{block('true')}Prior to {{}} newer versions, look at it:\n\n{block('df a')}"
+    assert draft(text.format("upgrading to")).guards("df a") == []
+    assert len(draft(text.format("the")).guards("df a")) == 1
