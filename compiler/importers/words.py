@@ -244,6 +244,7 @@ is_automatic = _has(
 """Whether plain text ends with commands that a program or someone else runs."""
 moves_on = _opens(r"(?:and )?(?:then|next|after (?:that|this|which)|afterwards|finally|lastly|now)\b")
 """Whether plain text starts with the next thing to do, which may be no part of a case above it."""
+_PROCEEDS = Regex(r"(?i)otherwise,? (?:continue|proceed)\b")
 goes_on = _opens(r"(?:and|then|after (?:that|this|which)|afterwards|once|also)\b")
 """Whether plain text continues what the text above it asks to do."""
 offers_ways = _has(
@@ -349,7 +350,10 @@ def instruction(text: str) -> str:
 def condition(text: str) -> str:
     """Return the condition of plain text, as the end of a question, or ""."""
     found = [one for one in sentences(text) if _CONDITION.search(_INDIRECT.sub(" ", one))]
-    found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
+    if found and found[-1].lower().startswith("otherwise"):
+        last = found[-1]
+        is_rest = _PROCEEDS.match(last) is not None
+        found = [last] if not is_rest else [] if last[-1] == ":" else found[:-1]
     case = next((case_of(one)[0] or _trailing(one) or one for one in found), "")
     label = _LABEL.match(text)
     named = [one for one in (text, label[1] if label else "") if is_variant(one)]

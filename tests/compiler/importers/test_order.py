@@ -271,3 +271,13 @@ def test_a_text_about_what_comes_later_is_no_older_version() -> None:
     text = f"{RUN}{block('true')}Prior to {{}} newer versions, look at it:\n\n{block('df a')}"
     assert draft(text.format("upgrading to")).guards("df a") == []
     assert len(draft(text.format("the")).guards("df a")) == 1
+
+
+def test_a_text_that_continues_otherwise_is_no_condition() -> None:
+    text = f"{RUN}{block('true')}{{}}\n\n{block('df a')}"
+    assert draft(text.format("Otherwise continue with:")).guards("df a") == []
+    assert draft(text.format("If it is old, stop. Otherwise, proceed:")).guards("df a") == []
+    assert draft(text.format("If it is old, look. Otherwise continue.")).guards("df a") == [
+        "Does this apply: it is old?"
+    ]
+    assert len(draft(text.format("Otherwise look:")).guards("df a")) == 1
