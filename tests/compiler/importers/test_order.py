@@ -281,3 +281,8 @@ def test_a_text_that_continues_otherwise_is_no_condition() -> None:
         "Does this apply: it is old?"
     ]
     assert len(draft(text.format("Otherwise look:")).guards("df a")) == 1
+
+
+@pytest.mark.parametrize("labels", [("Staging cluster", "Production cluster"), ("Staging", "Production")])
+def test_a_label_for_staging_is_a_case(labels: tuple[str, ...]) -> None:
+    assert asked(RUN + "".join(f"**{one}:**\n\n{block(f'ls {one}')}" for one in labels)) == [*labels]
