@@ -92,7 +92,8 @@ def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool, is_ch
 
     `title` is the heading above them, which may announce steps, unless it is the title of a page, or some are choices.
     """
-    announces = _STEPS.fullmatch(title) or (_is_one_task(title) if is_page else _STEPS.search(title))
+    is_one = _is_one_task(title) if is_page else _STEPS.search(title)
+    announces = _STEPS.fullmatch(title) or (is_one and not (is_page and _are_alike(sections)))
     aside = {one.line for one in sections if _ASIDE.match(one.title)}
     if not is_choice and (announces or title.lower().endswith("checklist")):
         return aside
@@ -105,6 +106,12 @@ def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool, is_ch
 def _is_one_task(title: str) -> bool:
     """Return whether the title of a page is one instruction, such as `Deploy the Shop`, not `Back up and Restore`."""
     return bool(words.imperative(title, purposes=False)) and _SEVERAL.search(title) is None
+
+
+def _are_alike(sections: Sequence[Section]) -> bool:
+    """Return whether most headings are names that end with the same word, such as `Blue cups` and `Green cups`."""
+    last = [one.title.lower().split()[-1:] for one in sections if " " in one.title and not words.is_step(one.title)]
+    return any(last.count(one) > 1 and last.count(one) * 2 > len(sections) for one in last)
 
 
 def _has_place(section: Section, ends: Counter[str]) -> bool:

@@ -286,3 +286,9 @@ def test_a_text_that_continues_otherwise_is_no_condition() -> None:
 @pytest.mark.parametrize("labels", [("Staging cluster", "Production cluster"), ("Staging", "Production")])
 def test_a_label_for_staging_is_a_case(labels: tuple[str, ...]) -> None:
     assert asked(RUN + "".join(f"**{one}:**\n\n{block(f'ls {one}')}" for one in labels)) == [*labels]
+
+
+def test_names_that_end_alike_below_one_task_ask_first() -> None:
+    titles = ("Blue cluster", "Green cluster")
+    assert asked(tasks(*titles, above="Deploy the shop")) == [*titles]
+    assert asked(tasks("Test the cluster", "Warm the cluster", above="Deploy the shop")) == []
