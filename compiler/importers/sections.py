@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, takewhile, zip_longest
 from operator import eq
 
-from compiler.importers import words
+from compiler.importers import markup, words
 from compiler.importers.commands import read_block
 from compiler.importers.markdown import Piece, Section
 from compiler.text.regex import Regex
@@ -32,6 +32,9 @@ _ASIDE = Regex(
     r"|(?:on|after|in case of) (?:failure|error|a failed)s?)\b(?!.*\b(?:contacts?|numbers)\b)"
 )
 _BOLD = Regex(r"\*\*([^*\n]+)\*\*:?[ \t]*(?:\n|$)")
+_LABEL = Regex(r"\*\*(?P<label>[^*\n]*\w[^*\n]*)\*\*")
+_EXPLAINED = Regex(r"(?i)(?!.*\b(?:you|we|i)\b).*\b(?:will|does|advantages|benefits|differences|reasons)\b[^.:]{0,30}:")
+_LABEL_MARKUP = Regex(r"[`\[\]]|\]\([^)]*\)")
 _DIGIT = Regex(r"\W*(?:\d|[A-Za-z][.)])")
 _DATED = Regex(r"\W*\d{4}-\d\d-\d\d\b")
 _PAST = Regex(
@@ -151,20 +154,14 @@ def number_of(title: str) -> str:
 
 
 def labels_of_cases(pieces: Sequence[Piece]) -> dict[int, str]:
-    """Return the bold labels of cases side by side, such as `**For blue cups:**`, by their line.
-
-    Texts that move on below the last one have "", unless one below another case does so, too.
-    """
+    """Return the bold labels of cases such as `**For tea:**` by line, and "" for what moves on below the last one."""
     found = {one.line: match[1] for one in pieces if one.kind == "text" and (match := _BOLD.match(one.text))}
     cases = {line: label.rstrip(":. ") for line, label in found.items() if _is_case_label(label.rstrip(":. "))}
     if len(cases) < 2 or len(cases) * 2 <= len(found):
         return {}
-    ends = [one.line for one in pieces if one.line > min(cases) and one.line not in cases and _ends_case(one)]
+    texts = [one for one in pieces if one.kind == "text" and one.line > min(cases) and one.line not in cases]
+    ends = [one.line for one in texts if words.moves_on(one.plain) or one.text.startswith("**")]
     return cases if not ends or ends[0] < max(cases) else cases | dict.fromkeys(ends, "")
-
-
-def _ends_case(piece: Piece) -> bool:
-    return piece.kind == "text" and (words.moves_on(piece.plain) or piece.text.startswith("**"))
 
 
 def _is_case_label(label: str) -> bool:
@@ -344,6 +341,19 @@ def _has_order(section: Section) -> bool:
     )
     plain = (piece.plain for piece in pieces if piece.kind == "text")
     return is_listed or any(_SEQUEL.match(one) for text in plain for one in words.sentences(text))
+
+
+def is_explained(text: str) -> bool:
+    """Return whether a text announces the actions of a program, such as `The script will:`."""
+    return any(map(_EXPLAINED.fullmatch, words.sentences(text)[-1:]))
+
+
+def label_of(text: str) -> str:
+    """Return the bold text at the start of an item, which is its title unless it is a condition, or ""."""
+    found = _LABEL.match(text)
+    label = markup.cut(_LABEL_MARKUP.sub("", found["label"])) if found and found["label"][0] != "`" else ""
+    label = f"{label[:-1]}: done?" if label.endswith("?") else label  # the answer NO would stop the run
+    return markup.capital(label) if " " in label and not words.condition(label) else ""
 
 
 def short_leads(pieces: Sequence[Piece]) -> Iterator[str]:
