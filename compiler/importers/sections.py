@@ -159,8 +159,8 @@ def labels_of_cases(pieces: Sequence[Piece]) -> dict[int, str]:
     cases = {line: label.rstrip(":. ") for line, label in found.items() if _is_case_label(label.rstrip(":. "))}
     if len(cases) < 2 or len(cases) * 2 <= len(found):
         return {}
-    texts = [one for one in pieces if one.kind == "text" and one.line > min(cases) and one.line not in cases]
-    ends = [one.line for one in texts if words.moves_on(one.plain) or one.text.startswith("**")]
+    below = [one for one in pieces if one.kind == "text" and one.line > min(cases) and one.line not in cases]
+    ends = [one.line for one in below if words.moves_on(one.plain) or one.text.startswith("**")]
     return cases if not ends or ends[0] < max(cases) else cases | dict.fromkeys(ends, "")
 
 
