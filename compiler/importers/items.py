@@ -106,9 +106,8 @@ class Items:
         if case.plain and added and not (added[0].replies and added[0].skips >= len(added) - 1):
             question = guard(case.plain, "", case.line, len(added))
             is_asked = added[0].title == question.title
-            self.items[start : start + is_asked] = [
-                replace((question, added[0])[is_asked], skips=len(added) - is_asked)
-            ]
+            one = added[0] if is_asked else question
+            self.items[start : start + is_asked] = [replace(one, skips=len(added) - is_asked)]
 
     def _piece(self, piece: Piece) -> None:
         if piece.kind == "code":

@@ -154,7 +154,7 @@ def number_of(title: str) -> str:
 
 
 def labels_of_cases(pieces: Sequence[Piece]) -> dict[int, str]:
-    """Return the bold labels of cases such as `**For tea:**` by line, and "" for what moves on below the last one."""
+    """Return the bold labels of cases side by side by line, and "" for each text that moves on below the last one."""
     found = {one.line: match[1] for one in pieces if one.kind == "text" and (match := _BOLD.match(one.text))}
     cases = {line: label.rstrip(":. ") for line, label in found.items() if _is_case_label(label.rstrip(":. "))}
     if len(cases) < 2 or len(cases) * 2 <= len(found):

@@ -242,7 +242,7 @@ is_automatic = _has(
 )
 """Whether plain text ends with commands that a program or someone else runs."""
 moves_on = _opens(r"(?:and )?(?:then|next|after (?:that|this|which)|afterwards|finally|lastly|now)\b")
-"""Whether plain text starts with the next thing to do, which may be no part of a case above it."""
+"""Whether plain text starts with the next thing to do, after a case above it."""
 _PROCEEDS = Regex(r"(?i)\botherwise,? (?:continue|proceed)\b[^.]*:\W*$")
 goes_on = _opens(r"(?:and|then|after (?:that|this|which)|afterwards|once|also)\b")
 """Whether plain text continues what the text above it asks to do."""
