@@ -1,12 +1,12 @@
 """Turn the text, the lists and the code blocks below one heading into the items of a step."""
 
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.importers import markup, words
+from compiler.importers import markup, sections, words
 from compiler.importers.commands import Block, is_command_span, is_typed, read_block, summary_of
 from compiler.importers.draft import BARE, Item, Mark, guard, harm_question, joined, machine_question
 from compiler.importers.markdown import Piece
@@ -27,8 +27,6 @@ _RETURNS = Regex(
     r"|(?<!\S)(?:-d|--detach|--daemon\w*|--background)(?!\S)"
 )
 """Matches a command that starts something and ends."""
-_LABEL = Regex(r"\*\*(?P<label>[^*\n]*\w[^*\n]*)\*\*")
-_MARKUP = Regex(r"[`\[\]]|\]\([^)]*\)")
 _LIST = Regex(r"\s*(?:[-*+]|\d+[.)])\s")
 _REACHES = Regex(r"\b(?:kubectl|oc|podman|nerdctl|docker(?:[ -]compose)?)\b[^\n]{0,200} exec ")
 
@@ -85,9 +83,10 @@ class Items:
         labels = labels_of_cases(pieces)
         start, case = 0, Text("", "", 0)
         for piece, below in zip_longest(pieces, pieces[1:]):
-            if piece.line in labels:
+            label = labels.get(piece.line)
+            if label or (label is not None and (len(self.items) > start or _asks_any(self.lead))):
                 self._end_case(start, case)
-                start, case = len(self.items), Text(piece.text, labels[piece.line], piece.line)
+                start, case = len(self.items), Text(piece.text, label, piece.line)
             if piece.kind == "text" and self.items and _STEP.match(piece.text):
                 self._flush()  # the lead so far is about the step above
             if piece.kind == "text" and piece.plain.endswith(":") and below and is_command(below):
@@ -98,14 +97,17 @@ class Items:
 
     def _end_case(self, start: int, case: Text) -> None:
         """Put a question before the items from `start` on, which are below the label of a case, if there is one."""
-        if case.plain and len(self.items) == start and any(words.instruction(one.plain) for one in self.lead):
+        if case.plain and len(self.items) == start and _asks_any(self.lead):
             self._question(self.lead[-1].plain, self._taken(), case.line, markup.cut(case.plain))
             return
         self._flush()
+        self.open, self.opens_section = -1, False
         added = self.items[start:]
         if case.plain and added and not (added[0].replies and added[0].skips >= len(added) - 1):
-            self.items.insert(start, guard(case.plain, "", case.line, len(added)))
-            self.open = -1
+            question = guard(case.plain, "", case.line, len(added))
+            is_asked = added[0].title == question.title
+            one = added[0] if is_asked else question
+            self.items[start : start + is_asked] = [replace(one, skips=len(added) - is_asked)]
 
     def _piece(self, piece: Piece) -> None:
         if piece.kind == "code":
@@ -187,7 +189,8 @@ class Items:
         near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]  # the last text may be only `Run:`
         opening = [one for one in above_it[:1] if not self.items and words.opens_with_condition(one)]
         case = "" if self.hint else self._case([*reversed(near), *opening])
-        goes_on = not case and (self.opens_section or not above_it or words.goes_on(above_it[0]))
+        goes_on = not above_it or words.goes_on(above_it[0])
+        goes_on = not case and (goes_on or (self.opens_section and not words.moves_on(above_it[0])))
         self.opens_section = bool(opening) or (self.opens_section and goes_on)
         question = self.open if goes_on else -1
         title, above = self._named(above_it[:-3:-1], block.code), self._taken()
@@ -243,8 +246,9 @@ class Items:
         """Return the condition of the first text with one, or the case that a bold text above the command names."""
         found = (words.condition(one) or (one if one in self.choices else "") for one in texts)
         labels = (words.case_of_label(one.plain, is_label=one.markdown.startswith("**")) for one in self.lead)
-        tabs = [tab for one in self.lead for tab in _TAB.findall(one.markdown)]
-        return next(filter(None, (*found, *labels, *reversed(tabs))), "")
+        in_tab = takewhile(lambda one: one.plain and not words.moves_on(one.plain), reversed(self.lead))
+        tabs = (tab for one in in_tab for tab in reversed(_TAB.findall(one.markdown)))
+        return next(filter(None, (*found, *labels, *tabs)), "")
 
     def _ask_machine(self, line: int) -> None:
         if self.machine.earlier:
@@ -312,7 +316,7 @@ class Items:
         self.items.append(Item(title, markdown, notes=() if is_sure else (Mark("fact", UNSURE, line),), line=line))
 
     def _title(self, plain: str, otherwise: str) -> str:
-        return words.capital(markup.cut(words.instruction(plain))) or otherwise
+        return markup.capital(markup.cut(words.instruction(plain))) or otherwise
 
     # --- Lists --------------------------------------------------------------------------------------------------------
 
@@ -361,7 +365,7 @@ class Items:
         """Return whether the items of an ordered list without code are only text."""
         asked = any(words.demands(words.case_of((words.sentences(item.plain) or [""])[0])[1]) for item in items)
         facts = sum(words.is_fact(item.plain) for item in items)
-        if (facts * 3 >= len(items) * 2 and not asked) or (self.lead and words.is_explained(self.lead[-1].plain)):
+        if (facts * 3 >= len(items) * 2 and not asked) or (self.lead and sections.is_explained(self.lead[-1].plain)):
             return True
         count = sum(words.acts(item.plain) or item.info == "[ ]" for item in items)
         return count * 3 < len(items) and not words.is_sequence(self.heading)
@@ -404,7 +408,7 @@ class Items:
             self._split_lead()
             body = "\n\n".join(piece.text for piece in item.pieces)
             text = "\n\n".join(filter(None, [self._taken(), markup.safe(body)]))
-            self._question(first.plain, text, item.line, _label(first.text), is_task=item.info == "[ ]")
+            self._question(first.plain, text, item.line, sections.label_of(first.text), is_task=item.info == "[ ]")
         else:
             text = "\n\n".join(piece.text for piece in item.pieces) if item.info == "1" else item.text
             self.lead.append(Text(text, item.plain, item.line))
@@ -465,11 +469,8 @@ def _why_limited(text: str, code: str) -> str:
     return _ENDLESS if is_endless else _LIMITED if words.is_limited(text) else ""
 
 
-def _label(text: str) -> str:
-    """Return the bold text at the start of an item, which is its title unless it is a condition, or ""."""
-    found = _LABEL.match(text)
-    label = markup.cut(_MARKUP.sub("", found["label"])) if found and found["label"][0] != "`" else ""
-    return words.capital(label) if " " in label and not words.condition(label) else ""
+def _asks_any(lead: Sequence[Text]) -> bool:
+    return any(words.instruction(one.plain) for one in lead)
 
 
 def _asking(text: str) -> str:

@@ -101,3 +101,8 @@ def span(code: str) -> str:
     ticks = "`" * (longest + 1)
     space = " " if code[:1] == "`" or code[-1:] == "`" else ""
     return f"{ticks}{space}{code}{space}{ticks}"
+
+
+def capital(text: str) -> str:
+    """Return text with a capital letter in front."""
+    return text[:1].upper() + text[1:]

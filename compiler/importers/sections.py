@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile, zip_longest
 from operator import eq
 
-from compiler.importers import words
+from compiler.importers import markup, words
 from compiler.importers.commands import read_block
 from compiler.importers.markdown import Piece, Section
 from compiler.text.regex import Regex
@@ -34,6 +34,9 @@ _ASIDE = Regex(
 )
 _BOLD = Regex(r"\*\*([^*\n]+)\*\*:?[ \t]*(?:\n|$)")
 _NOTICE = Regex(r"(?i:\W*(?:warning|important|caution|tip|info|danger|attention)s?\b(?!\s\w))|.*Note")
+_LABEL = Regex(r"\*\*(?P<label>[^*\n]*\w[^*\n]*)\*\*")
+_EXPLAINED = Regex(r"(?i)(?!.*\b(?:you|we|i)\b).*\b(?:will|does|advantages|benefits|differences|reasons)\b[^.:]{0,30}:")
+_LABEL_MARKUP = Regex(r"[`\[\]]|\]\([^)]*\)")
 _DIGIT = Regex(r"\W*(?:\d|[A-Za-z][.)])")
 _DATED = Regex(r"\W*\d{4}-\d\d-\d\d\b")
 _PAST = Regex(
@@ -96,7 +99,8 @@ def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool, is_ch
 
     `title` is the heading above them, which may announce steps, unless it is the title of a page, or some are choices.
     """
-    announces = _STEPS.fullmatch(title) or (_is_one_task(title) if is_page else _STEPS.search(title))
+    is_one = _is_one_task(title) if is_page else _STEPS.search(title)
+    announces = _STEPS.fullmatch(title) or (is_one and not (is_page and _are_alike(sections)))
     aside = {one.line for one in sections if _ASIDE.match(one.title)}
     if not is_choice and (announces or title.lower().endswith("checklist")):
         return aside
@@ -109,6 +113,12 @@ def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool, is_ch
 def _is_one_task(title: str) -> bool:
     """Return whether the title of a page is one instruction, such as `Deploy the Shop`, not `Back up and Restore`."""
     return bool(words.imperative(title, purposes=False)) and _SEVERAL.search(title) is None
+
+
+def _are_alike(sections: Sequence[Section]) -> bool:
+    """Return whether most headings are names that end with the same word, such as `Blue cups` and `Green cups`."""
+    last = [one.title.lower().split()[-1:] for one in sections if " " in one.title and not words.is_step(one.title)]
+    return any(last.count(one) > 1 and last.count(one) * 2 > len(sections) for one in last)
 
 
 def _has_place(section: Section, ends: Counter[str]) -> bool:
@@ -149,10 +159,14 @@ def number_of(section: Section) -> str:
 
 
 def labels_of_cases(pieces: Sequence[Piece]) -> dict[int, str]:
-    """Return the bold labels of cases side by side, such as `**For blue cups:**`, by their line."""
+    """Return the bold labels of cases side by side by line, and "" for each text that moves on below the last one."""
     found = {one.line: match[1] for one in pieces if one.kind == "text" and (match := _BOLD.match(one.text))}
     cases = {line: label.rstrip(":. ") for line, label in found.items() if _is_case_label(label.rstrip(":. "))}
-    return cases if len(cases) > 1 and len(cases) * 2 > len(found) else {}
+    if len(cases) < 2 or len(cases) * 2 <= len(found):
+        return {}
+    below = [one for one in pieces if one.kind == "text" and one.line > min(cases) and one.line not in cases]
+    ends = [one.line for one in below if words.moves_on(one.plain) or one.text.startswith("**")]
+    return cases if not ends or ends[0] < max(cases) else cases | dict.fromkeys(ends, "")
 
 
 def _is_case_label(label: str) -> bool:
@@ -336,6 +350,19 @@ def _has_order(section: Section) -> bool:
     )
     plain = (piece.plain for piece in pieces if piece.kind == "text")
     return is_listed or any(_SEQUEL.match(one) for text in plain for one in words.sentences(text))
+
+
+def is_explained(text: str) -> bool:
+    """Return whether a text announces the actions of a program, such as `The script will:`."""
+    return any(map(_EXPLAINED.fullmatch, words.sentences(text)[-1:]))
+
+
+def label_of(text: str) -> str:
+    """Return the bold text at the start of an item, which is its title unless it is a condition, or ""."""
+    found = _LABEL.match(text)
+    label = markup.cut(_LABEL_MARKUP.sub("", found["label"])) if found and found["label"][0] != "`" else ""
+    label = f"{label[:-1]}: done?" if label.endswith("?") else label  # the answer NO would stop the run
+    return markup.capital(label) if " " in label and not words.condition(label) else ""
 
 
 def short_leads(pieces: Sequence[Piece]) -> Iterator[str]:

@@ -91,7 +91,7 @@ _CASE_END = Regex(
     r"|repositories|projects|accounts)"
 )
 _STAGE_END = Regex(r"(?i).*\b(?:note|example|step|check|test|verification|backup|result|output|gate|report)s?")
-_OLDER = Regex(r"(?i)\bprior to\b[^.:,]{,80}?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?")  # versions that a text is about
+_OLDER = Regex(r"(?i)\bprior to\b(?! \w+ing\b)[^.:,]{,80}?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?")  # versions
 
 _PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
 names_machine = _has(
@@ -138,8 +138,8 @@ _INDIRECT = Regex(
 """Matches words like a condition that no command depends on, such as `check if`."""
 
 _CONDITION = Regex(
-    r"(?i)\b(?:if|when|whenever|unless|otherwise|alternatively|as an alternative|optionally|could try"
-    r"|optional(?! (?:\w+ )?(?:dependenc|argument|parameter|flag|field|feature|setting|extra)\w*)"
+    r"(?i)\b(?:if|when|whenever|unless|otherwise(?!,? (?:continue|proceed)\b)|alternatively|as an alternative"
+    r"|optionally|could try|optional(?! (?:\w+ )?(?:dependenc|argument|parameter|flag|field|feature|setting|extra)\w*)"
     r"|(?:may|might)(?: also)? (?:try|want|need)|in case|instead(?! of)|either|another (?:way|option|possibility)"
     r"|you can also|only for|(?<!, )(?<!\()for (?:example|instance)|in the event|as a last resort|depending on"
     r"|something like|troubleshoot\w*)\b"
@@ -211,8 +211,7 @@ _DESCRIBES = Regex(
 _PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()/-]*)* (?P<verb>[a-z]+?)(?:es|s)\b")
 is_sequence = _has(r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)")
 """Whether a heading announces steps in an order, even if they are nouns."""
-_EXPLAINED = Regex(r"(?i)(?!.*\b(?:you|we|i)\b).*\b(?:will|does|advantages|benefits|differences|reasons)\b[^.:]{0,30}:")
-_GERUND = Regex(r"(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
+_GERUND = Regex(r"(?!staging \w+\W*$)(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
 
 is_statement = _opens(
     r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b"
@@ -242,7 +241,10 @@ is_automatic = _has(
     r"(?:runs?|executes?|calls|invokes)(?: (?:these|this|the following)(?: \w+)?)?\W*$",
 )
 """Whether plain text ends with commands that a program or someone else runs."""
-goes_on = _opens(r"(?:and|then|next|after (?:that|this|which)|afterwards|once|finally|also|now)\b")
+moves_on = _opens(r"(?:and )?(?:then|next|after (?:that|this|which)|afterwards|finally|lastly|now)\b")
+"""Whether plain text starts with the next thing to do, after a case above it."""
+_PROCEEDS = Regex(r"(?i)\botherwise,? (?:continue|proceed)\b[^.]*:\W*$")
+goes_on = _opens(r"(?:and|then|after (?:that|this|which)|afterwards|once|also)\b")
 """Whether plain text continues what the text above it asks to do."""
 offers_ways = _has(
     r"\b(?:two|three|four|several|different|multiple|following|many)(?: \w+)? (?:approaches|ways|options|methods)\b"
@@ -348,6 +350,7 @@ def condition(text: str) -> str:
     """Return the condition of plain text, as the end of a question, or ""."""
     found = [one for one in sentences(text) if _CONDITION.search(_INDIRECT.sub(" ", one))]
     found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
+    found = [] if _PROCEEDS.search(text) else found
     case = next((case_of(one)[0] or _trailing(one) or one for one in found), "")
     label = _LABEL.match(text)
     named = [one for one in (text, label[1] if label else "") if is_variant(one)]
@@ -484,16 +487,6 @@ def acts(text: str) -> bool:
     return bool(instruction(text)) or (person is not None and person["verb"].lower() in _VERBS)
 
 
-def is_explained(text: str) -> bool:
-    """Return whether a text announces the actions of a program, such as `The script will:`."""
-    return any(map(_EXPLAINED.fullmatch, sentences(text)[-1:]))
-
-
 def asks(text: str) -> bool:
     """Return whether plain text asks to check something."""
     return _ASKS.match(imperative(text) or text) is not None
-
-
-def capital(text: str) -> str:
-    """Return text with a capital letter in front."""
-    return text[:1].upper() + text[1:]

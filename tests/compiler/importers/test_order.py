@@ -260,3 +260,72 @@ def test_a_choice_that_is_only_text_asks_like_the_one_beside_it() -> None:
         f"# Shop\n\n## Using teapots\n\n{block('df a')}## Using cups\n\nThe cup is in the green shop. Open it there.\n"
     )
     assert made.titles[-2:] == ["Does this apply: Using cups?", "Using cups"]
+
+
+def cases(*texts: str) -> str:
+    """Return a page with two cases, with the texts and a command each below the last one."""
+    below = "".join(f"{one}\n\n{block(f'df {at}')}" for at, one in enumerate(texts))
+    return f"{RUN}{block('true')}**For tea:**\n\n{block('ls a')}**For milk:**\n\n{block('ls b')}{below}"
+
+
+@pytest.mark.parametrize("text", ["Now pour:", "Then pour:", "Finally, look:", "After that, pour:", "**Note:**"])
+def test_a_text_that_moves_on_ends_the_last_case(text: str) -> None:
+    made = draft(cases(text, "Finally, look at it:"))
+    assert made.guards("ls b") == ["Does this apply: For milk?"]
+    assert made.guards("df 0") + made.guards("df 1") == []
+
+
+def test_the_last_case_goes_on_as_the_others_do() -> None:
+    page = cases("Then pour:").replace("ls a\n```\n", f"ls a\n```\n\nThen warm it:\n\n{block('du a')}")
+    assert draft(page).guards("df 0") == ["Does this apply: For milk?"]
+
+
+def test_a_case_asks_once() -> None:
+    made = draft(cases("Look at it:"))
+    assert asked(cases("Look at it:")) == ["For tea", "For milk"]
+    assert made.guards("df 0") == ["Does this apply: For milk?"]
+
+
+def test_a_text_below_tabs_is_no_part_of_the_last_tab() -> None:
+    tabs = "".join(f'=== "{one}"\n\n    ```bash\n    ls {one}\n    ```\n\n' for one in ("Tea", "Milk"))
+    assert draft(f"{RUN}{tabs}After that, copy it:\n\n{block('df a')}").guards("df a") == []
+    inside = f'{RUN}=== "Tea"\n\n{block("df b")}=== "Milk"\n\n{block("df a")}'
+    assert draft(inside).guards("df a") == ["Does this apply: Milk?"]
+
+
+@pytest.mark.parametrize("text", ["Finally, look:", "Now pour:", "Next, pour:"])
+def test_a_text_that_moves_on_ends_the_condition_that_opens_a_section(text: str) -> None:
+    made = draft(f"# Page\n\n## Part\n\nIf it is old, copy it:\n\n{block('cp a b')}{text}\n\n{block('df a')}")
+    assert made.guards("df a") == []
+
+
+def test_a_text_about_what_comes_later_is_no_older_version() -> None:
+    text = f"{RUN}{block('true')}Prior to {{}} newer versions, look at it:\n\n{block('df a')}"
+    assert draft(text.format("upgrading to")).guards("df a") == []
+    assert len(draft(text.format("the")).guards("df a")) == 1
+
+
+def test_a_text_that_continues_otherwise_is_no_condition() -> None:
+    text = f"{RUN}{block('true')}{{}}\n\n{block('df a')}"
+    assert draft(text.format("Otherwise continue with:")).guards("df a") == []
+    assert draft(text.format("If it is old, stop. Otherwise, proceed:")).guards("df a") == []
+    assert draft(text.format("If it is old, look. Otherwise continue.")).guards("df a") == [
+        "Does this apply: it is old?"
+    ]
+    assert len(draft(text.format("Otherwise look:")).guards("df a")) == 1
+
+
+@pytest.mark.parametrize("labels", [("Staging cluster", "Production cluster"), ("Staging", "Production")])
+def test_a_label_for_staging_is_a_case(labels: tuple[str, ...]) -> None:
+    assert asked(RUN + "".join(f"**{one}:**\n\n{block(f'ls {one}')}" for one in labels)) == [*labels]
+
+
+def test_names_that_end_alike_below_one_task_ask_first() -> None:
+    titles = ("Blue cluster", "Green cluster")
+    assert asked(tasks(*titles, above="Deploy the shop")) == [*titles]
+    assert asked(tasks("Test the cluster", "Warm the cluster", above="Deploy the shop")) == []
+
+
+def test_a_bold_question_of_an_item_asks_whether_it_is_done() -> None:
+    page = f"{RUN}{block('true')}1. **Which cup is it?** Look at it.\n2. Pour it.\n"
+    assert draft(page).titles[1:] == ["Which cup is it: done?", "Pour it: done?"]
