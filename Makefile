@@ -12,8 +12,8 @@ DEMO   := build/demo
 # How long `soak` and `fuzz` take.
 MINUTES ?= 10
 
-# How many workers run the tests that start processes: more than two cores, since some of their time is waiting.
-WORKERS ?= 3
+# How many workers run the tests that start processes: twice the cores, since some of their time is waiting.
+WORKERS ?= 4
 PYTEST = $(BIN)/python -m pytest -q --dist worksteal
 
 # pytest would rewrite the modules of its plugins again in each process.
