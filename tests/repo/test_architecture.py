@@ -285,6 +285,13 @@ def test_nothing_is_long(folder: str) -> None:
             assert size <= LONGEST_FUNCTION, f"{shown(path)}: {function.name} has {size} lines"
 
 
+def test_no_expression_has_a_possessive_group() -> None:
+    """Python before 3.11.5 mismatches them (gh-106052); an atomic group, `(?>(?:a|b)*)`, means the same."""
+    group = re.compile(r"(?<!\\)\)(?:[*+?]|\{[\d,]+\})\+(?!\?\{)")
+    paths = [path for folder in ("compiler", "rdc", "backends") for path in (ROOT / folder).rglob("*.py")]
+    assert [path for path in paths if group.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_the_product_is_not_larger_than_planned() -> None:
     product = [path for path in MODULES if not path.is_relative_to(ROOT / "grammars")]
     assert len(product) <= MOST_MODULES
