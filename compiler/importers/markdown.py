@@ -144,7 +144,7 @@ class _Reader:
                 pieces[-1] += self._piece(kind, event, where, inner)
         self._definitions()
         content = Content(tuple(self.words), tuple(self.links), tuple(self.code), self.head)
-        flat = [replace(one, pieces=_joined(_with_sessions(own))) for one, own in zip(flat, pieces, strict=True)]
+        flat = [replace(one, pieces=_with_code(_with_sessions(own))) for one, own in zip(flat, pieces, strict=True)]
         return Page(_nested(flat), content, self.metadata)
 
     # --- Content ------------------------------------------------------------------------------------------------------
@@ -324,7 +324,7 @@ def _plain(events: Events) -> str:
     return " ".join("".join(parts).split())
 
 
-def _joined(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+def _with_code(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     """Give the last item of a list the code block directly below the list, or between two parts of the list."""
     found: list[Piece] = []
     is_split = sum(piece.kind == "list" and piece.info == "1" for piece in pieces) > 1

@@ -43,11 +43,10 @@ _PAST = Regex(
     r"(?:\W*(?i:so|then|and|finally|after that|at \d[\d:.]*\w*),? )?(?:I|[Ww]e|@\w+)(?: \w+ly| then| also)? "
     r"(?:\w+ed|was|were|had|did|saw|found|got|went|ran|took|lost|made|put)\b"
 )
-_PROBLEMS = Regex(
-    r"(?i)\W*(?:(?:common|known|possible|frequent|typical) )*(?:problems|errors|issues|failures|alerts)\W*"
-)
+_USUAL = r"(?:(?:common|known|possible|frequent|typical) )*"
+_PROBLEMS = Regex(rf"(?i)\W*{_USUAL}(?:problems|errors|issues|failures|alerts)\W*")
 _LOOKED_UP = Regex(
-    r"(?i)\W*(?:(?:(?:common|known|possible|frequent|typical) )*(?:problems|errors|issues)|troubleshooting|gotchas"
+    rf"(?i)\W*(?:{_USUAL}(?:problems|errors|issues)|troubleshooting|gotchas"
     r"|(?:additional )?notes|caveats|faq|hints|tips)(?: (?:and|&) \w+)?(?:\s*\(.*\))?\W*"
 )
 _SEVERAL = Regex(r"(?i)^(?:manag|us|troubleshoot|work|handl|maintain|access|administ|operat)\w*\b|\band\b|[&/]")
