@@ -110,7 +110,7 @@ class _Builder:
         self.ordered: set[int] = set()  # the lines of headings that have a place in an order
         self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
         self.unordered: set[int] = set()  # and of those in tasks side by side, or choices
-        self.tasks: set[int] = set()  # and of those in tasks side by side that are no cases
+        self.tasks: set[int] = set()  # and of those in tasks side by side, except cases
 
     def problem(self, root: Section, parts: Sequence[Part]) -> str:
         """Return why a page is no procedure, or ""."""
