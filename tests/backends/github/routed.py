@@ -13,8 +13,8 @@ from typing import Any
 from backends.base import Companion
 from backends.github import GithubBackend
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, SlotTest, Test
-from compiler.ir.program import Counter, Input, Node, Program, Settings, Slot, SourceFile, Variable
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
+from compiler.ir.program import Counter, Input, Node, Program, Slot, SourceFile, Variable
+from compiler.ir.tasks import Agent, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import verify
 from compiler.text.source import Span
@@ -192,10 +192,3 @@ def triage(**more: Any) -> Program:
         inputs=(Input("issue", "text"),),
         **more,
     )
-
-
-__all__ = [
-    "AGENT", "COMPLETE", "HOSTILE", "INLINE", "OPTIONS", "STOP", "Agent", "Ask", "Branch", "Clear", "Counter",
-    "End", "Gate", "Input", "Keep", "Parallel", "Reading", "Settings", "Shell", "SlotTest", "Tool", "Variable",
-    "Workflow", "compiled", "ended", "log", "node", "program", "ref", "run", "text", "to", "triage", "words",
-]  # fmt: skip

@@ -11,25 +11,10 @@ import yaml
 
 from backends.github import GithubBackend
 from compiler.ir.program import Program
+from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell
+from compiler.ir.texts import text
 from tests.backends.github.continued import AGREE, ending
-from tests.backends.github.routed import (
-    AGENT,
-    COMPLETE,
-    STOP,
-    Agent,
-    Ask,
-    Gate,
-    Parallel,
-    Shell,
-    compiled,
-    ended,
-    log,
-    node,
-    program,
-    run,
-    text,
-    to,
-)
+from tests.backends.github.routed import AGENT, COMPLETE, STOP, compiled, ended, log, node, program, run, to
 from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
 from tests.support.github.act import end_of

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from compiler.ir.program import Program
+from compiler.ir.tasks import Agent, Ask, End, Gate, Shell
+from compiler.ir.texts import text
 from runtime_shim.targets.github.api import Api, HaltError, next_decision, reviews
 from tests.backends.github.continued import done, headings
 from tests.backends.github.routed import (
@@ -18,11 +20,6 @@ from tests.backends.github.routed import (
     INLINE,
     OPTIONS,
     STOP,
-    Agent,
-    Ask,
-    End,
-    Gate,
-    Shell,
     Workflow,
     compiled,
     ended,
@@ -30,7 +27,6 @@ from tests.backends.github.routed import (
     node,
     program,
     run,
-    text,
     to,
 )
 from tests.support import actions_engine as engine

@@ -12,23 +12,10 @@ from msgspec.structs import replace
 
 from backends.github import GithubBackend
 from backends.github.options.triggers import EVENTS
-from compiler.ir.program import Input, Program
-from compiler.ir.tasks import End
-from tests.backends.github.routed import (
-    COMPLETE,
-    STOP,
-    Agent,
-    Ask,
-    Shell,
-    Variable,
-    compiled,
-    node,
-    program,
-    ref,
-    text,
-    to,
-    words,
-)
+from compiler.ir.program import Input, Program, Variable
+from compiler.ir.tasks import Agent, Ask, End, Shell
+from compiler.ir.texts import text
+from tests.backends.github.routed import COMPLETE, STOP, compiled, node, program, ref, to, words
 from tests.backends.github.walking import run, written
 from tests.support import actions_engine as engine
 from tests.support.github.act import end_of

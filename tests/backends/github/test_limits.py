@@ -15,21 +15,10 @@ from backends.base import OptionDiagnostic
 from backends.github import GithubBackend
 from backends.github.workflow import limits
 from compiler.ir.edges import Add, CounterTest
-from compiler.ir.program import Constant, Program
-from tests.backends.github.routed import (
-    COMPLETE,
-    STOP,
-    Agent,
-    Ask,
-    Counter,
-    Settings,
-    Shell,
-    compiled,
-    node,
-    program,
-    text,
-    to,
-)
+from compiler.ir.program import Constant, Counter, Program, Settings
+from compiler.ir.tasks import Agent, Ask, Shell
+from compiler.ir.texts import text
+from tests.backends.github.routed import COMPLETE, STOP, compiled, node, program, to
 from tests.backends.github.walking import run, written
 from tests.support.github.compiling import emission, parsed, steps, text_of
 from tests.support.github.lint import findings

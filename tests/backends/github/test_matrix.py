@@ -13,8 +13,10 @@ import pytest
 from msgspec.structs import replace
 
 from backends.github import GithubBackend
-from compiler.ir.program import Program
-from compiler.ir.tasks import End
+from compiler.ir.edges import Keep
+from compiler.ir.program import Program, Settings, Variable
+from compiler.ir.tasks import Agent, Ask, End, Gate, Parallel, Reading, Shell
+from compiler.ir.texts import text
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.changes import joined_entries, must_join
 from tests.backends.github.routed import (
@@ -23,15 +25,6 @@ from tests.backends.github.routed import (
     HOSTILE,
     INLINE,
     STOP,
-    Agent,
-    Ask,
-    Gate,
-    Keep,
-    Parallel,
-    Reading,
-    Settings,
-    Shell,
-    Variable,
     compiled,
     ended,
     log,
@@ -39,7 +32,6 @@ from tests.backends.github.routed import (
     program,
     ref,
     run,
-    text,
     to,
     words,
 )

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from backends.github import GithubBackend
-from compiler.ir.edges import Add, CounterTest
-from compiler.ir.program import Program
+from compiler.ir.edges import Add, CounterTest, Keep, SlotTest
+from compiler.ir.program import Counter, Input, Program, Settings, Variable
+from compiler.ir.tasks import Agent, Ask, Branch, Gate, Parallel, Reading, Shell, Tool
+from compiler.ir.texts import text
 from tests.backends.github.routed import (
     AGENT,
     COMPLETE,
@@ -20,20 +22,6 @@ from tests.backends.github.routed import (
     INLINE,
     OPTIONS,
     STOP,
-    Agent,
-    Ask,
-    Branch,
-    Counter,
-    Gate,
-    Input,
-    Keep,
-    Parallel,
-    Reading,
-    Settings,
-    Shell,
-    SlotTest,
-    Tool,
-    Variable,
     compiled,
     ended,
     log,
@@ -41,7 +29,6 @@ from tests.backends.github.routed import (
     program,
     ref,
     run,
-    text,
     to,
     triage,
     words,

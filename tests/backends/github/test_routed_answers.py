@@ -11,8 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from backends.github import GithubBackend
-from compiler.ir.program import Artifact, Node, Program
-from compiler.ir.tasks import Value
+from compiler.ir.edges import Keep, SlotTest
+from compiler.ir.program import Artifact, Input, Node, Program, Variable
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Shell, Tool, Value
+from compiler.ir.texts import text
 from runtime_shim.values.secrets import masking
 from tests.backends.github.routed import (
     AGENT,
@@ -20,17 +22,6 @@ from tests.backends.github.routed import (
     HOSTILE,
     OPTIONS,
     STOP,
-    Agent,
-    Ask,
-    Branch,
-    End,
-    Gate,
-    Input,
-    Keep,
-    Shell,
-    SlotTest,
-    Tool,
-    Variable,
     compiled,
     ended,
     log,
@@ -38,7 +29,6 @@ from tests.backends.github.routed import (
     program,
     ref,
     run,
-    text,
     to,
     words,
 )

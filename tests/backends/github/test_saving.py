@@ -8,28 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from compiler.ir.tasks import End
+from compiler.ir.edges import Keep
+from compiler.ir.tasks import Agent, Ask, End, Shell
+from compiler.ir.texts import text
 from runtime_shim.targets.github import saved_run
 from runtime_shim.targets.github.api import HaltError
 from tests.backends.github.continued import Run, ending, outcomes
-from tests.backends.github.routed import (
-    COMPLETE,
-    OPTIONS,
-    STOP,
-    Agent,
-    Ask,
-    Keep,
-    Shell,
-    compiled,
-    ended,
-    node,
-    program,
-    ref,
-    run,
-    text,
-    to,
-    words,
-)
+from tests.backends.github.routed import COMPLETE, OPTIONS, STOP, compiled, ended, node, program, ref, run, to, words
 from tests.support.actions_engine import EngineRun
 from tests.support.runbooks import command, question
 

@@ -10,22 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from backends.github import GithubBackend
-from compiler.ir.program import Program
-from tests.backends.github.routed import (
-    COMPLETE,
-    STOP,
-    Agent,
-    Ask,
-    Keep,
-    Parallel,
-    Shell,
-    Variable,
-    compiled,
-    node,
-    program,
-    text,
-    to,
-)
+from compiler.ir.edges import Keep
+from compiler.ir.program import Program, Variable
+from compiler.ir.tasks import Agent, Ask, Parallel, Shell
+from compiler.ir.texts import text
+from tests.backends.github.routed import COMPLETE, STOP, compiled, node, program, to
 from tests.backends.github.walking import run, written
 from tests.support.github.compiling import parsed
 from tests.support.github.lint import findings

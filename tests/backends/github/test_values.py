@@ -12,30 +12,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from compiler.ir.edges import Add, CounterTest, Edge
-from compiler.ir.program import Constant, Node, Program
-from compiler.ir.tasks import End
+from compiler.ir.edges import Add, Clear, CounterTest, Edge, Keep, SlotTest
+from compiler.ir.program import Constant, Counter, Input, Node, Program, Settings, Variable
+from compiler.ir.tasks import Ask, End, Shell
+from compiler.ir.texts import text
 from runtime_shim.values.slots import read_output
-from tests.backends.github.routed import (
-    COMPLETE,
-    STOP,
-    Ask,
-    Clear,
-    Counter,
-    Input,
-    Keep,
-    Settings,
-    Shell,
-    SlotTest,
-    Variable,
-    compiled,
-    node,
-    program,
-    ref,
-    text,
-    to,
-    words,
-)
+from tests.backends.github.routed import COMPLETE, STOP, compiled, node, program, ref, to, words
 from tests.backends.github.walking import run, written
 from tests.support.github.act import end_of
 from tests.support.github.compiling import steps

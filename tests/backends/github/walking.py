@@ -13,6 +13,8 @@ from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
 
 Engine = Callable[..., EngineRun]
+Clean = Callable[[str], None]
+"""Has the linters look at a workflow, of which they must find nothing."""
 
 HEAD = "on:\n  workflow_dispatch:\n"
 MATRIX = """\
