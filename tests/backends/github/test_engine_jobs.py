@@ -174,9 +174,9 @@ def test_an_artifact_is_found_by_its_id_until_it_is_overwritten(walk: Engine) ->
     run = walk(steps(text + load.replace("STEP", "keep")), run_id=2)
     assert (run.conclusion, run.log) == ("success", "1\n")
     assert [step.outputs["artifact-id"] for step in run.jobs["one"].steps if step.id in {"keep", "other"}] == ["2", "3"]
-    for step, printed in (("keep", "None of the provided"), ("again", "two\n")):
-        assert printed in walk(steps(text + AGAIN + load.replace("STEP", step)), run_id=3).log
-    run = walk(steps(LOAD.replace("ID", "2")), run_id=4)
+    for number, step, printed in ((3, "keep", "None of the provided"), (4, "again", "two\n")):
+        assert printed in walk(steps(text + AGAIN + load.replace("STEP", step)), run_id=number).log
+    run = walk(steps(LOAD.replace("ID", "2")), run_id=5)
     assert "None of the provided artifact IDs were found" in run.log, "it belongs to another run"
 
 
