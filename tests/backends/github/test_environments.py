@@ -11,7 +11,7 @@ import yaml
 
 from backends.github import GithubBackend
 from compiler.ir.program import Program
-from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell
+from compiler.ir.tasks import Agent, Ask, Gate, Shell
 from compiler.ir.texts import text
 from tests.backends.github.continued import AGREE, ending
 from tests.backends.github.routed import AGENT, COMPLETE, STOP, compiled, ended, log, node, program, run, to
@@ -71,10 +71,10 @@ def test_an_end_behind_an_environment_is_no_job_of_its_own(tmp_path: Path) -> No
     assert (str(end_of(text, run)), list(run.jobs)) == ("COMPLETE Out", ["part_1", "part_2"])
 
 
-@pytest.mark.parametrize("summary", [False, pytest.param(True, marks=pytest.mark.soak)])
-def test_a_job_for_an_end_that_several_jobs_lead_to_has_a_step(summary: bool, tmp_path: Path) -> None:
-    options = {"steps": PRODUCTION, "summary": summary}
-    text, run, _ = walked(tmp_path, step(1, "FAIL: COMPLETE") + step(2), options, {"production": ["approved"]})
+def test_a_job_for_an_end_that_several_jobs_lead_to_has_a_step(tmp_path: Path) -> None:
+    text, run, _ = walked(
+        tmp_path, step(1, "FAIL: COMPLETE") + step(2), {"steps": PRODUCTION}, {"production": ["approved"]}
+    )
     assert (str(end_of(text, run)), len(run.jobs)) == ("COMPLETE", 2)
 
 
@@ -109,16 +109,10 @@ def test_a_step_that_asks_people_gets_no_secrets(prompts: str, tmp_path: Path) -
     assert build["env"]["A"] == "${{ secrets.A }}"
 
 
-@pytest.mark.parametrize(
-    ("document", "options"),
-    [
-        (step(1) + step(2, "PASS: COMPLETE", "FAIL: GOTO 1"), {}),
-        (step(1) + step(2) + "## 3. Ask\n\nGo on?\n\n- NO: GOTO 2\n", {}),
-    ],
-)
-def test_an_environment_where_no_job_can_have_it(document: str, options: dict[str, object], tmp_path: Path) -> None:
-    made = emission(tmp_path, document, {"steps": {"2": {"environment": "production"}}, **options})
-    assert [found.code for found in made.diagnostics] == ["RD520"]
+def test_an_environment_where_no_job_can_have_it(tmp_path: Path) -> None:
+    for last in (step(2, "PASS: COMPLETE", "FAIL: GOTO 1"), step(2) + "## 3. Ask\n\nGo on?\n\n- NO: GOTO 2\n"):
+        made = emission(tmp_path, step(1) + last, {"steps": {"2": {"environment": "production"}}})
+        assert [found.code for found in made.diagnostics] == ["RD520"]
 
 
 def test_a_step_that_is_not_there(tmp_path: Path) -> None:
@@ -248,14 +242,6 @@ def test_the_part_behind_a_gate_has_the_environment_of_the_step_there() -> None:
     }
 
 
-def test_the_entries_of_a_matrix_are_in_the_environment_of_their_step() -> None:
-    agents = Parallel((Agent("", text("A")), Agent("", text("B"))))
-    made = program(node("1", agents, to(COMPLETE, "pass"), to(STOP, "fail")))
-    options = {"agent": AGENT, "parallel": "matrix", "steps": {"1": {"environment": "agents"}}}
-    jobs = parsed(compiled(made, options))["jobs"]
-    assert [name for name, job in jobs.items() if job.get("environment") == "agents"] == ["entries_s1"]
-
-
 ASKING = program(
     node("1", Gate("Go on?"), to("2", "approved"), to(STOP, "rejected")),
     node("2", Ask("yes_no", text("Well?")), to(COMPLETE, "pass"), to(STOP, "fail")),
@@ -328,29 +314,40 @@ def test_a_step_of_a_loop_sees_what_a_step_would_see(tmp_path: Path, first: str)
     assert not list(tmp_path.rglob("canary"))
 
 
-def test_a_variable_of_a_loop_is_replaced_in_each_turn(tmp_path: Path) -> None:
-    first = 'echo "A=${A}x" >> "$GITHUB_ENV"'
-    assert lines(tmp_path / "a", LOOPED, first, 'echo "$A" >> "$LOG"; [ "$A" = xxx ]') == ["x", "xx", "xxx"]
+IN_A_LOOP = {
+    "a variable is replaced in each turn": (
+        'echo "A=${A}x" >> "$GITHUB_ENV"',
+        'echo "$A" >> "$LOG"; [ "$A" = xxx ]',
+        ["x", "xx", "xxx"],
+    ),
+    "a variable does not reach the dispatcher": (
+        """for name in rdc_next rdc_node IFS 'SEC'ONDS rdc_outcome rdc_env line; do
+        echo "$name=/" >> "$GITHUB_ENV"; done; echo "a first" >> "$LOG\"""",
+        'echo "a second" >> "$LOG"',
+        ["a first", "a second"],
+    ),
+    "what belongs to the step and to GitHub stays": (
+        'for name in DEPLOY_TOKEN GITHUB_REPOSITORY RUNNER_OS RDC_ATTEMPT; do echo "$name=x" >> "$GITHUB_ENV"; done',
+        'echo "$DEPLOY_TOKEN $GITHUB_REPOSITORY $RUNNER_OS $RDC_ATTEMPT" >> "$LOG"',
+        ["given owner/repository Linux 1"],
+    ),
+    # As in steps, a step that writes again, or ends in the middle of a line, takes nothing from the others.
+    "each step has files of its own, whose empty lines are passed over": (
+        'printf "\\nA=1\\n\\n\\n" >> "$GITHUB_ENV"; printf "B=2" >> "$GITHUB_ENV"',
+        'echo "$A $B" >> "$LOG"; cat "$GITHUB_ENV" >> "$LOG"; echo "C=3" > "$GITHUB_ENV"; [ "$C" ]',
+        ["1 2", "1 2"],
+    ),
+    "folders are added once however often a loop turns": (
+        'echo "$PWD/tools" >> "$GITHUB_PATH"; echo "A=$((A + 1))" >> "$GITHUB_ENV"',
+        '[ "$A" = 20 ] && grep -o "$PWD/tools" <<< "$PATH" | wc -l >> "$LOG"',
+        ["1"],
+    ),
+}
 
 
-def test_a_variable_does_not_reach_the_dispatcher(tmp_path: Path) -> None:
-    names = "rdc_next rdc_node IFS 'SEC'ONDS rdc_outcome rdc_env line"
-    first = f'for name in {names}; do echo "$name=/" >> "$GITHUB_ENV"; done; echo "a first" >> "$LOG"'
-    assert lines(tmp_path / "a", LOOPED, first, 'echo "a second" >> "$LOG"') == ["a first", "a second"]
-
-
-def test_what_belongs_to_the_step_and_to_github_stays(tmp_path: Path) -> None:
-    own = "DEPLOY_TOKEN GITHUB_REPOSITORY RUNNER_OS RDC_ATTEMPT"
-    first = f'for name in {own}; do echo "$name=other" >> "$GITHUB_ENV"; done'
-    second = 'echo "$DEPLOY_TOKEN $GITHUB_REPOSITORY $RUNNER_OS $RDC_ATTEMPT" >> "$LOG"'
-    assert lines(tmp_path / "a", LOOPED, first, second, secrets=["DEPLOY_TOKEN"]) == ["given owner/repository Linux 1"]
-
-
-def test_each_step_has_files_of_its_own(tmp_path: Path) -> None:
-    """As in steps, a step that writes again, or ends in the middle of a line, takes nothing from the others."""
-    first = 'echo "A=1" >> "$GITHUB_ENV"; printf "B=2" >> "$GITHUB_ENV"'
-    second = 'echo "$A $B" >> "$LOG"; cat "$GITHUB_ENV" >> "$LOG"; echo "C=3" > "$GITHUB_ENV"; [ "$C" ]'
-    assert lines(tmp_path / "a", LOOPED, first, second) == ["1 2", "1 2"]
+@pytest.mark.parametrize(("first", "second", "logged"), IN_A_LOOP.values(), ids=IN_A_LOOP)
+def test_what_a_step_hands_on_in_a_loop(first: str, second: str, logged: list[str], tmp_path: Path) -> None:
+    assert lines(tmp_path / "a", LOOPED, first, second, secrets=["DEPLOY_TOKEN"]) == logged
 
 
 def test_folders_come_before_those_that_were_added_earlier(tmp_path: Path) -> None:
@@ -360,12 +357,6 @@ def test_folders_come_before_those_that_were_added_earlier(tmp_path: Path) -> No
     second = 'echo "${PATH//$PWD/.}" | cut -d: -f1-4 >> "$LOG"'
     looped = lines(tmp_path / "looped", LOOPED, first, second)
     assert looped[0].split(":")[:3] == ["./c", "./a", "./b"]
-
-
-def test_folders_are_added_once_however_often_a_loop_turns(tmp_path: Path) -> None:
-    first = 'echo "$PWD/tools" >> "$GITHUB_PATH"; echo "A=$((A + 1))" >> "$GITHUB_ENV"'
-    second = '[ "$A" = 20 ] && grep -o "$PWD/tools" <<< "$PATH" | wc -l >> "$LOG"'
-    assert lines(tmp_path / "a", LOOPED, first, second) == ["1"]
 
 
 @pytest.mark.share(2)
@@ -380,8 +371,3 @@ def test_a_line_that_the_runner_refuses_fails_the_step(tmp_path: Path, line: str
     ran = walked_by(tmp_path, text)
     assert ending(ran) == "STOP refused"
     assert "a line is neither NAME=value nor NAME<<DELIMITER" in ran.log
-
-
-def test_empty_lines_are_passed_over(tmp_path: Path) -> None:
-    first = 'printf "\\nA=1\\n\\n\\nB=2\\n\\n" >> "$GITHUB_ENV"'
-    assert lines(tmp_path / "a", LOOPED, first, 'echo "$A $B" >> "$LOG"') == ["1 2"]

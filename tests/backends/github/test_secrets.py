@@ -120,6 +120,7 @@ def test_entries_in_an_environment_of_their_own_look_for_theirs() -> None:
     jobs = parsed(compiled(made, options))["jobs"]
     assert "secrets.KEY" in looked(jobs["entries_s1"])["RDC_MISSING"]
     assert "RDC_MISSING" not in looked(jobs["part_1"])
+    assert [name for name, job in jobs.items() if job.get("environment") == "agents"] == ["entries_s1"]
 
 
 def test_a_value_is_masked_from_the_moment_it_is_read(tmp_path: Path) -> None:
