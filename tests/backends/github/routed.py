@@ -12,7 +12,7 @@ from typing import Any
 
 from backends.base import Companion
 from backends.github import GithubBackend
-from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, SlotTest, Test
+from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, Origin, OutcomeTest, SlotTest, Test
 from compiler.ir.program import Counter, Input, Node, Program, Slot, SourceFile, Variable
 from compiler.ir.tasks import Agent, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
 from compiler.ir.texts import Reference, Text, joined, text
@@ -33,6 +33,18 @@ def to(target: str, *guard: Test | str, do: Sequence[Effect] = ()) -> Edge:
 
 def node(name: str, task: Task, *edges: Edge, title: str = "", **other: Any) -> Node:
     return Node(name, text(title or f"Step {name}"), ORIGIN, task, edges, **other)
+
+
+TRIES = Counter("tries", "", role="retries", of="1")
+"""Counts what `retried` does again; the program has it."""
+
+
+def retried(
+    name: str, task: Task, most: int, back: str = "", words: Sequence[str] = ("pass", "fail"), **more: Any
+) -> Node:
+    """A step that is done again, or leads back to another one, at most so often after the first time."""
+    again = to(back or name, words[1], CounterTest("tries", "<", most), do=[Add("tries", 1)])
+    return node(name, task, to(COMPLETE, words[0]), again, to(STOP, words[1]), retries="tries", **more)
 
 
 def ref(register: str, missing: str = "", before: str = "", after: str = "") -> Reference:

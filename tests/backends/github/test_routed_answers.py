@@ -100,21 +100,6 @@ def test_each_answer_is_given_in_a_run_that_continues_the_one_that_waits(tmp_pat
     assert done.summary.count("| ask Step ask | YES, answered by line") == 1
 
 
-@pytest.mark.soak
-def test_an_answer_that_does_not_fit_leaves_the_run_waiting(tmp_path: Path) -> None:
-    made = program(
-        node("1", Ask("select", text("?"), options=(words("for ", ref("x")), text("o"))), to(COMPLETE, "o"), to(STOP)),
-        slots={"x": "you"},
-    )
-    workflow = compiled(made)
-    run(tmp_path, workflow, {})
-    done = run(tmp_path, workflow, None, 2, inputs={"answers": "1 for me", "resume": "1"})
-    assert (ended(done), done.conclusion) == ("WAITING 1", "failure"), done.log
-    assert "for me: expected one of for you, o" in done.log
-    done = run(tmp_path, workflow, None, 3, inputs={"answers": "o", "resume": "2"})
-    assert ended(done) == "COMPLETE", done.log
-
-
 def test_a_value_is_checked_and_the_page_shows_what_is_asked_for(tmp_path: Path) -> None:
     ask = Ask("value", text("Which?"), value=Value("TICKET", pattern="[A-Z]+-[0-9]+"))
     made = program(

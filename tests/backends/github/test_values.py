@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Keep, SlotTest
-from compiler.ir.program import Constant, Counter, Input, Node, Program, Settings, Variable
+from compiler.ir.program import Counter, Input, Node, Program, Settings, Variable
 from compiler.ir.tasks import Ask, End, Shell
 from compiler.ir.texts import text
 from runtime_shim.values.slots import read_output
@@ -119,41 +119,6 @@ def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> N
     assert shown(tmp_path) == ["*** ***-more\n***\n***", "*** ***-more\n***\n***", "***"]
 
 
-@pytest.mark.soak
-def test_a_run_that_waits_twice_keeps_inputs_values_and_its_place_in_a_loop(tmp_path: Path) -> None:
-    again = Counter("tries", "", role="retries", of="1")
-    gives = f'{SHOW}; echo "A=$RDC_ATTEMPT $NAME $STAGE" > "$RDC_OUTPUT"; [ "$RDC_ATTEMPT" = 2 ]'
-    question = words("Is ", ref("A", "{{A}}"), " well, ", ref("NAME"), "?")
-    nodes = (
-        runs(
-            "1",
-            gives,
-            to("2", "pass"),
-            to("1", "fail", CounterTest("tries", "<", 5), do=[Add("tries", 1)]),
-            to(STOP, "fail"),
-            retries="tries",
-            settings=Settings(timeout=60, delay=1),
-            constants=(Constant("STAGE", "prod"),),
-        ),
-        node("2", Ask("yes_no", question), to("3", "pass"), to(STOP, "fail")),
-        runs("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to("4", "pass"), to("3b", "fail")),
-        node("3b", Ask("yes_no", text("Again?")), to("3", "pass"), to(STOP, "fail")),
-        runs("4", SHOW, to(COMPLETE, "pass"), to(STOP, "fail")),
-        printed("value"),
-    )
-    mine = Variable("NAME", "NAME")
-    full = [replace(one, variables=(*one.variables, mine)) if one.variables else one for one in nodes]
-    workflow = compiled(program(*full, counters=(again,), slots=NAMES, inputs=[Input("NAME")]), {"summary": True})
-    assert findings([written(tmp_path, workflow)]) == []
-    first = run(tmp_path, workflow, inputs={"NAME": "n $x"})
-    assert "Is 2 n $x prod well, n $x?" in "".join(step.summary for step in first.jobs["runbook"].steps)
-    run(tmp_path, workflow, 2, inputs={"resume": "1", "answers": "yes"})
-    done = run(tmp_path, workflow, 3, inputs={"resume": "2", "answers": "yes"})
-    assert done.conclusion == "success", done.log
-    assert shown(tmp_path) == ["unset", "1 n $x prod", *["2 n $x prod"] * 3]
-    assert ("notice", "COMPLETE", "The value is 2 n $x prod.") in done.jobs["runbook"].annotations
-
-
 @cache
 def script() -> str:
     made = program(runs("1", "true", to(COMPLETE, "pass"), to(STOP, "fail")), slots=NAMES)
@@ -182,35 +147,12 @@ def handed_on(folder: Path, content: bytes, code: int = 0) -> tuple[int, dict[st
 
 
 CONTENTS = (
-    b"",
-    b"A=1",
-    b"A=1\nB=2\n",
-    b"A=1\nA=2\n",
-    b"A=\n",
-    b"A=x=y<<z\n",
-    b"A<<E\nE\n",
-    b"A<<E\n\nE\n",
-    b"A<<E\na\n b\n\nE\nB=E\n",
-    b"A<<E=F\na\nE=F\n",
-    b"A<<E\na",
-    b"\n",
-    b"A=1\n\n",
-    b"C=1\n",
-    b"A B=1\n",
-    b"A*=1\n",
-    b"=1\n",
-    b"nothing\n",
-    b"A=\xff\n",
-    b"A=\xed\xa0\x80\n",
-    "A=\u00e9\U0001f600\n".encode(),
-    b"A=\0\n",
-    b"A=1\r\n",
-    b"A=" + b"x" * 65_536,
-    b"A=" + b"x" * 65_537,
-    b"A<<E\n" + b"x\n" * 32_769 + b"E\n",
-    b"A=rdc\nB<<rdc_\nrdc\nrdc_\n",
-    b"A=${{ x }} $(touch y) `z`\\\n",
-)
+    b"", b"A=1", b"A=1\nB=2\n", b"A=1\nA=2\n", b"A=\n", b"A=x=y<<z\n", b"A<<E\nE\n", b"A<<E\n\nE\n",
+    b"A<<E\na\n b\n\nE\nB=E\n", b"A<<E=F\na\nE=F\n", b"A<<E\na", b"\n", b"A=1\n\n", b"C=1\n", b"A B=1\n", b"A*=1\n",
+    b"=1\n", b"nothing\n", b"A=\xff\n", b"A=\xed\xa0\x80\n", "A=\u00e9\U0001f600\n".encode(), b"A=\0\n", b"A=1\r\n",
+    b"A=" + b"x" * 65_536, b"A=" + b"x" * 65_537, b"A<<E\n" + b"x\n" * 32_769 + b"E\n",
+    b"A=rdc\nB<<rdc_\nrdc\nrdc_\n", b"A=${{ x }} $(touch y) `z`\\\n",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -227,30 +169,27 @@ def test_values_are_read_as_every_target_reads_them(code: int, contents: Sequenc
         assert handed_on(tmp_path, content, code) == wanted, content[:40]
 
 
-def rest(first: Node, **more: Any) -> Program:
-    return program(first, **{"slots": NAMES, **more})
-
-
 ONE = runs("1", "true", to(COMPLETE))
 TOLD = program(
     node("1", Ask("yes_no", words("Is ", ref("A", "{{A}}"), " well?")), to("2", "pass"), to(STOP, "fail")),
     runs("2", "true", to("1", "fail"), to(COMPLETE, "pass")),
     slots=NAMES,
 )
+
+
+def giving(*edges: Edge) -> Program:
+    return program(replace(ONE, edges=edges), slots=NAMES)
+
+
+TAKES = ONE.edges[0]
 ROUTED: Mapping[str, tuple[Program, dict[str, object]]] = {
-    "a value that not every command gives": (
-        rest(replace(ONE, edges=(to(COMPLETE, do=[Keep("A", "output", "A")]),))),
-        {},
-    ),
-    "a value that is cleared": (rest(replace(ONE, edges=(replace(ONE.edges[0], effects=(Clear("A"),)),))), {}),
-    "a test on a value": (
-        rest(replace(ONE, edges=(replace(ONE.edges[0], guard=(SlotTest("A", "==", "x"),)), *ONE.edges))),
-        {},
-    ),
+    "a value that not every command gives": (giving(to(COMPLETE, do=[Keep("A", "output", "A")])), {}),
+    "a value that is cleared": (giving(replace(TAKES, effects=(Clear("A"),))), {}),
+    "a test on a value": (giving(replace(TAKES, guard=(SlotTest("A", "==", "x"),)), TAKES), {}),
     "a loop that shows a value": (TOLD, {}),
-    "an environment": (rest(ONE), {"steps": {"1": {"environment": "production"}}}),
-    "a secret of the same name": (rest(ONE), {"secrets": ["A"]}),
-    "an input under another name": (rest(ONE, inputs=[Input("X")]), {}),
+    "an environment": (giving(TAKES), {"steps": {"1": {"environment": "production"}}}),
+    "a secret of the same name": (giving(TAKES), {"secrets": ["A"]}),
+    "an input under another name": (program(ONE, slots=NAMES, inputs=[Input("X")]), {}),
 }
 
 
