@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from backends.github.native.shell import may_use
-from tests.backends.github.walking import written
+from tests.backends.github.walking import Clean
 from tests.conftest import ROOT
 from tests.support import actions_engine as engine
 from tests.support.github import act
@@ -129,10 +129,10 @@ LOOP = command("1. TITLE", "true", "FAIL: GOTO 2") + command("2. Again", "true",
 
 @pytest.mark.parametrize("title", TITLES)
 @pytest.mark.share(3)
-def test_titles_of_groups_are_data(title: str, tmp_path: Path) -> None:
+def test_titles_of_groups_are_data(title: str, tmp_path: Path, clean: Clean) -> None:
     document = LOOP.replace("TITLE", title).replace("- FAIL: GOTO 2\n", "- FAIL: GOTO 2\n- PASS: COMPLETE\n")
     text = text_of(tmp_path, document, {"checkout": False})
-    assert findings([written(tmp_path, text)]) == []
+    clean(text)
     run = engine.run(tmp_path, text, history=tmp_path / "h")
     assert run.conclusion == "success"
     assert not list(tmp_path.rglob("x"))
@@ -140,7 +140,7 @@ def test_titles_of_groups_are_data(title: str, tmp_path: Path) -> None:
     assert run.jobs["runbook"].annotations == ()
 
 
-def test_titles_of_steps_in_a_loop_may_be_words_of_the_shell(tmp_path: Path) -> None:
+def test_titles_of_steps_in_a_loop_may_be_words_of_the_shell(tmp_path: Path, clean: Clean) -> None:
     titles = [
         "Esac", "Done", "Test", "Time", "It's", "In $x `y`", "C:\\dir", "Ends \\", "It\u2019s",
         "Say \u201c$x\u201d",
@@ -149,7 +149,7 @@ def test_titles_of_steps_in_a_loop_may_be_words_of_the_shell(tmp_path: Path) -> 
         f'## {number}. {title}\n\n```bash\necho {number} >> "$LOG"\n```\n\n' for number, title in enumerate(titles, 1)
     ]
     text = text_of(tmp_path, "".join(nodes) + "- PASS: COMPLETE\n- FAIL: GOTO 1\n")
-    assert findings([written(tmp_path, text)]) == []
+    clean(text)
     run = engine.run(tmp_path, text, history=tmp_path / "h", env={"LOG": str(tmp_path / "log")})
     assert run.conclusion == "success", run.log
     assert (tmp_path / "log").read_text().split() == [str(number) for number in range(1, 11)]

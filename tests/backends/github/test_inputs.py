@@ -16,11 +16,10 @@ from compiler.ir.program import Input, Program, Variable
 from compiler.ir.tasks import Agent, Ask, End, Shell
 from compiler.ir.texts import text
 from tests.backends.github.routed import COMPLETE, STOP, compiled, node, program, ref, to, words
-from tests.backends.github.walking import run, written
+from tests.backends.github.walking import Clean, run
 from tests.support import actions_engine as engine
 from tests.support.github.act import end_of
 from tests.support.github.compiling import parsed, text_of
-from tests.support.github.lint import findings
 
 pytestmark = pytest.mark.tool
 
@@ -129,9 +128,9 @@ def asking() -> Program:
     )
 
 
-def test_a_part_behind_an_approval_has_the_inputs(tmp_path: Path) -> None:
+def test_a_part_behind_an_approval_has_the_inputs(tmp_path: Path, clean: Clean) -> None:
     workflow = compiled(asking(), {"prompts": "environment"})
-    assert findings([written(tmp_path, workflow)]) == []
+    clean(workflow)
     done = run(tmp_path, workflow, inputs={"NAME": "b"}, environments={"approval": ["approved"]})
     assert done.conclusion == "success", done.log
     assert shown(tmp_path) == ["1=b", "3=b"]
@@ -164,12 +163,12 @@ def test_comments_show_a_message_as_it_is_written(tmp_path: Path) -> None:
     assert '#   FAIL: STOP "no {{x}} here"' in text_of(tmp_path, head + loop)
 
 
-def test_inputs_are_read_by_bash_and_reviewed_by_people(tmp_path: Path) -> None:
+def test_inputs_are_read_by_bash_and_reviewed_by_people(tmp_path: Path, clean: Clean) -> None:
     made = row(Input("VERSION", pattern=r"v[0-9]+"), Input("DRY", type="boolean", default="false"))
     text_of_workflow = compiled(made)
     assert "python" not in text_of_workflow
     assert len(text_of_workflow.splitlines()) < 200
-    assert findings([written(tmp_path, text_of_workflow)]) == []
+    clean(text_of_workflow)
     scripts = [step.get("run", "") for job in parsed(text_of_workflow)["jobs"].values() for step in job["steps"]]
     assert not any("${{" in script for script in scripts)
 
@@ -183,7 +182,7 @@ def test_github_takes_25_inputs_those_of_rdc_included(count: int, is_taken: bool
     assert is_taken or emission.diagnostics[0].code == "RD521"
 
 
-def test_inputs_reach_callers(tmp_path: Path) -> None:
+def test_inputs_reach_callers(tmp_path: Path, clean: Clean) -> None:
     options = {"on": ["workflow_call", "workflow_dispatch"]}
     emission = GithubBackend().emit(
         row(Input("NAME", pattern=r"\d+"), Input("OF", type="choice", options=("p", "q"))), options
@@ -192,7 +191,7 @@ def test_inputs_reach_callers(tmp_path: Path) -> None:
     events = parsed(emission.text)["on"]
     assert events["workflow_call"]["inputs"]["NAME"]["required"] is True
     assert emission.companions == ()
-    assert findings([written(tmp_path, emission.text)]) == []
+    clean(emission.text)
 
 
 # --- The option `bind` ------------------------------------------------------------------------------------------------
@@ -216,11 +215,11 @@ def bound(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("made", [NATIVE, pytest.param(CALLING, marks=pytest.mark.soak)], ids=["native", "routed"])
-def test_an_event_gives_the_value_and_it_stays_a_text(made: Program, tmp_path: Path) -> None:
+def test_an_event_gives_the_value_and_it_stays_a_text(made: Program, tmp_path: Path, clean: Clean) -> None:
     on = {"issues": {"types": ["opened"]}, "workflow_dispatch": None}
     workflow = compiled(made, {**AGENT, "on": on, "bind": BIND})
     assert ("CALL" in workflow) == (made is CALLING)
-    assert findings([written(tmp_path, workflow)]) == []
+    clean(workflow)
     done = run(tmp_path, workflow, event="issues", payload={"action": "opened", "issue": {"body": HOSTILE_BODY}})
     assert (done.conclusion, bound(tmp_path)) == ("success", f"{HOSTILE_BODY}/shop"), done.log
     done = run(tmp_path, workflow, 2, inputs={"issue": "by hand", "project": "other"})
@@ -242,11 +241,11 @@ def test_a_field_that_no_variable_can_hold_is_named(made: Program, tmp_path: Pat
     assert not (tmp_path / "shown").exists()
 
 
-def test_a_command_says_the_value_before_the_run_begins(tmp_path: Path) -> None:
+def test_a_command_says_the_value_before_the_run_begins(tmp_path: Path, clean: Clean) -> None:
     command = "cat <<'END'\na$(touch owned)\n::error::b\n\nEND\nenv > \"$FOLDER/environment\""
     options = {**AGENT, "on": ["push", "workflow_dispatch"], "bind": {"issue": {"run": command}}, "secrets": ["KEY"]}
     workflow = compiled(NATIVE, {**options, "checkout": True})
-    assert findings([written(tmp_path, workflow)]) == []
+    clean(workflow)
     found = parsed(workflow)["jobs"]["runbook"]["steps"]
     assert found[0]["with"]["fetch-depth"] == 0
     done = run(tmp_path, workflow, event="push", secrets={"KEY": "sesame"})

@@ -15,9 +15,9 @@ from compiler.driver import compile_file
 from runtime_shim.publish import publisher
 from runtime_shim.targets.github.messages import as_word
 from tests.backends.github.continued import DOCUMENT, Run, ending
+from tests.backends.github.walking import Clean
 from tests.support.actions_engine import complaints
 from tests.support.github.compiling import parsed
-from tests.support.github.lint import findings
 from tests.support.hostile_texts import NASTY
 from tests.support.runbooks import command, question
 
@@ -58,20 +58,14 @@ def test_the_run_that_continues_closes_the_issue_and_opens_the_next(tmp_path: Pa
     found = [{**one, "number": 7 + at, "state": "open", "user": bot} for at, one in enumerate(others)]
     forged = {**issues(run)[0], "number": 10, "user": {"login": "mallory"}}
     path.write_text(json.dumps([*found, forged, *issues(run)]), encoding="utf-8")
+    refused = run(resume="1", answers="5 yes")
+    assert (refused.jobs["notify_issue"].result, issues(run, "closed")) == ("skipped", [])
     assert ending(run(resume="1", answers="yes")) == "WAITING 5"
     assert [one["number"] for one in issues(run, "closed")] == [1]
     assert issues(run)[-1]["title"] == "Deploy waits at 5. Does it work?"
-    last = run(resume="2", answers="yes")
+    last = run(resume="3", answers="yes")
     assert (ending(last), last.exit_code) == ("COMPLETE All is well", 0)
     assert [one["number"] for one in issues(run)] == [7, 8, 9, 10]
-
-
-def test_a_run_that_may_not_continue_closes_nothing(tmp_path: Path) -> None:
-    run = Run(tmp_path, DOCUMENT, NOTIFIED)
-    run()
-    refused = run(resume="1", answers="5 yes")
-    assert refused.jobs["notify_issue"].result == "skipped"
-    assert len(issues(run)) == 1
 
 
 @pytest.mark.soak
@@ -104,23 +98,13 @@ def test_only_the_last_job_may_write_issues_and_nothing_else_starts_the_workflow
     assert "secrets." not in json.dumps(jobs["notify_issue"])
 
 
-INLINE: dict[str, object] = {"runtime": "inline", "checkout": False}
-
-
-@pytest.mark.parametrize(
-    "all_options",
-    [[{}, {"on": ["pull_request", "push"]}, {"carry": False}], pytest.param([INLINE], marks=pytest.mark.soak)],
-)
-def test_no_linter_finds_anything(tmp_path: Path, all_options: list[dict[str, object]]) -> None:
+def test_no_linter_finds_anything(tmp_path: Path, clean: Clean) -> None:
     document = DOCUMENT.replace("Agree", LOUD.replace("{{", "{ {"))
-    paths = []
-    for number, options in enumerate(all_options):
+    inline = {"runtime": "inline", "checkout": False}
+    for options in ({}, {"on": ["pull_request", "push"]}, {"carry": False}, inline):
         text = Run(tmp_path, document, {**NOTIFIED, **options}).text
-        paths.append(tmp_path / str(number) / ".github" / "workflows" / "runbook.yml")
-        paths[-1].parent.mkdir(parents=True)
-        paths[-1].write_text(text, encoding="utf-8")
+        clean(text)
         assert complaints(text) == []
-    assert findings(paths) == []
 
 
 def test_a_pull_request_from_a_fork_opens_no_issue(tmp_path: Path) -> None:

@@ -19,9 +19,8 @@ from compiler.ir.program import Constant, Counter, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Shell
 from compiler.ir.texts import text
 from tests.backends.github.routed import COMPLETE, STOP, TRIES, compiled, node, program, retried, to
-from tests.backends.github.walking import run, written
+from tests.backends.github.walking import Clean, run
 from tests.support.github.compiling import emission, parsed, steps, text_of
-from tests.support.github.lint import findings
 from tests.support.runbooks import command
 
 pytestmark = pytest.mark.process
@@ -39,10 +38,10 @@ def refusals(folder: Path, document: str, options: Mapping[str, object] | None =
 
 
 @pytest.mark.soak
-def test_500_steps_are_within_the_limits(tmp_path: Path) -> None:
+def test_500_steps_are_within_the_limits(tmp_path: Path, clean: Clean) -> None:
     text = text_of(tmp_path, straight(500))
     assert len(text) < limits.LARGEST_FILE // 4
-    assert findings([written(tmp_path, text)]) == []
+    clean(text)
 
 
 def test_too_many_steps(tmp_path: Path) -> None:
@@ -113,12 +112,12 @@ def test_native_commands_may_be_as_long_as_a_file(tmp_path: Path) -> None:
     assert "bytes; GitHub's limit is 524,288" in refusal
 
 
-def test_identifiers_are_what_github_takes(tmp_path: Path) -> None:
+def test_identifiers_are_what_github_takes(tmp_path: Path, clean: Clean) -> None:
     """Names that are long, that differ by case only, that begin with a digit or `__`, or that mean something."""
     names = ["A" * 200, "a" * 200, "result", "Result", "__x", "end", "PATH", "s1"]
     steps = [command(name, "true", f"PASS: GOTO {after}") for name, after in itertools.pairwise(["1", *names])]
     document = "".join(steps) + command(names[-1], "true")
-    assert findings([written(tmp_path, text_of(tmp_path, document))]) == []
+    clean(text_of(tmp_path, document))
 
 
 COMMAND = "## 1\n\n```bash\ntrue\n```\n"
@@ -129,11 +128,11 @@ def by_hand(count: int, **facts: object) -> dict[str, object]:
     return {"on": {"workflow_dispatch": {"inputs": {f"input_{n}": {"type": "string", **facts} for n in range(count)}}}}
 
 
-def test_25_inputs_are_within_the_limits(tmp_path: Path) -> None:
+def test_25_inputs_are_within_the_limits(tmp_path: Path, clean: Clean) -> None:
     text = text_of(tmp_path, COMMAND, by_hand(25))
     assert len(parsed(text)["on"]["workflow_dispatch"]["inputs"]) == 25
     assert len(parsed(text_of(tmp_path, PROMPT, by_hand(23)))["on"]["workflow_dispatch"]["inputs"]) == 25
-    assert findings([written(tmp_path, text)]) == []
+    clean(text)
 
 
 def test_too_many_inputs(tmp_path: Path) -> None:
@@ -207,11 +206,11 @@ def is_gone(folder: Path) -> bool:
 @pytest.mark.share(4)
 @pytest.mark.parametrize("back", ["", "2"])
 @pytest.mark.parametrize("summary", [False, True])
-def test_attempts_are_ended_with_all_they_have_begun(back: str, summary: bool, tmp_path: Path) -> None:
+def test_attempts_are_ended_with_all_they_have_begun(back: str, summary: bool, tmp_path: Path, clean: Clean) -> None:
     made = tried(f'{NOTE}{LEFT}[ "$RDC_ATTEMPT" = 2 ] || sleep 60', Settings(1, 1, 2), back)
     workflow = compiled(made, {"summary": summary})
     assert "CALL" not in workflow
-    assert findings([written(tmp_path, workflow)]) == []
+    clean(workflow)
     done = run(tmp_path, workflow)
     assert done.conclusion == "success", done.log
     stage = "a 'b' ${{ github.token }} $(c)\nd"
@@ -235,7 +234,7 @@ def test_a_step_of_its_own_has_its_limit_and_its_variables(tmp_path: Path) -> No
     assert is_gone(tmp_path)
 
 
-def test_a_limit_where_a_run_may_wait(tmp_path: Path) -> None:
+def test_a_limit_where_a_run_may_wait(tmp_path: Path, clean: Clean) -> None:
     made = program(
         node(
             "1", Shell("sh", text(f"{LEFT}sleep 60")), to(STOP, "pass"), to("2", "fail"), settings=Settings(timeout=1)
@@ -243,7 +242,7 @@ def test_a_limit_where_a_run_may_wait(tmp_path: Path) -> None:
         node("2", Ask("yes_no", text("Go on?")), to(COMPLETE, "pass"), to(STOP, "fail")),
     )
     workflow = compiled(made, {"prompts": "answers"})
-    assert findings([written(tmp_path, workflow)]) == []
+    clean(workflow)
     assert "timeout after 1.0 s" in run(tmp_path, workflow).log
     assert is_gone(tmp_path)
     begun = time.monotonic()

@@ -14,8 +14,8 @@ from backends.github.native.decisions import written_by
 from compiler.ir.tasks import Shell
 from compiler.ir.texts import text
 from tests.backends.github.routed import node
+from tests.backends.github.walking import Clean
 from tests.support.github.compiling import emission, parsed
-from tests.support.github.lint import findings
 from tests.support.github.native import Native, command, prepared, question
 
 pytestmark = pytest.mark.process
@@ -123,14 +123,11 @@ THREE = FIRST + ASK + INSTALL.replace("PASS: COMPLETE Installed", "PASS: CONTINU
 BRANCHES = BUILD.replace("STOP", "GOTO Red") + ASK + INSTALL + "\n## Red\n\n- YES: GOTO 3\n- NO: STOP Red\n"
 
 
-def test_no_tool_finds_anything(tmp_path: Path) -> None:
+def test_no_tool_finds_anything(tmp_path: Path, clean: Clean) -> None:
     hostile = DOCUMENT.replace("Look at *it*.", HOSTILE).replace("STOP Later", f'STOP "{HOSTILE[:40]}"')
     live: dict[str, object] = {"steps": {"2": {"approval-environment": "the 'live' site"}}}
-    paths: list[Path] = []
     for document, options in ((hostile, live), (THREE, {}), (BRANCHES, SOME), (DOCUMENT, NONE)):
-        paths.append(tmp_path / f"{len(paths)}.yml")
-        paths[-1].write_text(compiled(tmp_path, document, **options).text or "", encoding="utf-8")
-    assert findings(paths) == []
+        clean(compiled(tmp_path, document, **options).text or "")
 
 
 def test_two_questions_in_a_row_and_one_in_front(tmp_path: Path) -> None:
@@ -280,12 +277,10 @@ def test_a_value_is_text_in_a_question(value: str, tmp_path: Path) -> None:
     assert decision == "rejected" or (tmp_path / "shown").read_bytes().decode() == value
 
 
-def test_no_tool_finds_anything_in_the_texts_of_authors(tmp_path: Path) -> None:
-    paths = [tmp_path / f"{number}.yml" for number in range(3)]
-    for path, written in zip(paths, (TEXTS[0], "".join(TEXTS[1:4]), "".join(TEXTS[4:])), strict=True):
-        path.with_suffix("").mkdir()
-        path.write_text(asks(path.with_suffix(""), written).text, encoding="utf-8")
-    assert findings(paths) == []
+def test_no_tool_finds_anything_in_the_texts_of_authors(tmp_path: Path, clean: Clean) -> None:
+    for number, written in enumerate((TEXTS[0], "".join(TEXTS[1:4]), "".join(TEXTS[4:]))):
+        (tmp_path / str(number)).mkdir()
+        clean(asks(tmp_path / str(number), written).text)
 
 
 @pytest.mark.share(3)

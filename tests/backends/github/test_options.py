@@ -9,11 +9,10 @@ import pytest
 
 from backends.github import GithubBackend
 from compiler.diagnostics.issues import InvalidError
-from tests.backends.github.walking import Engine, written
+from tests.backends.github.walking import Clean, Engine
 from tests.support import actions_engine as engine
 from tests.support.cli import call
 from tests.support.github.compiling import emission, parsed, steps, text_of
-from tests.support.github.lint import findings
 from tests.support.runbooks import command
 
 pytestmark = pytest.mark.tool
@@ -41,9 +40,9 @@ EVERYTHING = {
 }
 
 
-def test_all_options_at_once(tmp_path: Path) -> None:
+def test_all_options_at_once(tmp_path: Path, clean: Clean) -> None:
     text = text_of(tmp_path, DOCUMENT, EVERYTHING)
-    assert findings([written(tmp_path, text)]) == []
+    clean(text)
     workflow = parsed(text)
     job = workflow["jobs"]["runbook"]
     assert all(workflow[name] == EVERYTHING[name] for name in ("on", "concurrency"))
@@ -198,20 +197,24 @@ CALLED = {"workflow_call": None, "workflow_dispatch": None}
         (QUESTION, {"concurrency": {"group": "mine"}}, "mine"),
     ],
 )
-def test_the_group_of_a_run(document: str, options: dict[str, object], group: str, tmp_path: Path) -> None:
+def test_the_group_of_a_run(
+    document: str, options: dict[str, object], group: str, tmp_path: Path, clean: Clean
+) -> None:
     """One run at a time, but a workflow that is called does not wait for its caller."""
     text = text_of(tmp_path, document, options)
-    assert findings([written(tmp_path, text)]) == []
+    clean(text)
     concurrency = parsed(text)["concurrency"]
     assert {key: value for key, value in concurrency.items() if key != "group"} == {"cancel-in-progress": False}
     assert concurrency["group"].rpartition("/")[2] == group, "the folder of a test has any name"
 
 
-def test_runs_wait_in_a_queue_names_have_emoji_and_an_action_without_inputs_is_a_step(tmp_path: Path) -> None:
+def test_runs_wait_in_a_queue_names_have_emoji_and_an_action_without_inputs_is_a_step(
+    tmp_path: Path, clean: Clean
+) -> None:
     uses = f"actions/setup-python@{COMMIT}"
     options = {"on": {"push": {"branches": ["release-🚀"]}}, "setup": [{"uses": uses}, {"run": "true"}]}
     text = text_of(tmp_path, DOCUMENT, {**options, "concurrency": {"group": "x", "queue": "max"}})
-    assert findings([written(tmp_path, text)]) == []
+    clean(text)
     assert parsed(text)["concurrency"] == {"group": "x", "cancel-in-progress": False, "queue": "max"}
     assert parsed(text)["on"]["push"]["branches"] == ["release-🚀"]
     assert steps(text)[1] == {"name": uses, "uses": uses}

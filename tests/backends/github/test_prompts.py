@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.backends.github.continued import AGREE, Run, done, ending, headings, outcomes
-from tests.backends.github.walking import Engine, written
+from tests.backends.github.walking import Clean, Engine
 from tests.support.github.compiling import parsed, steps, text_of
-from tests.support.github.lint import findings
 from tests.support.runbooks import command, question
 
 pytestmark = pytest.mark.process
@@ -80,10 +79,10 @@ def looking(shell: str, ending: str) -> str:
     [("bash", RETRY, True), ("sh", RETRY, False), ("sh", "", False), ("bash", LOOP, True), ("sh", ASK, True)],
 )
 def test_a_prompt_is_in_the_log_and_is_no_command_to_the_runner(
-    shell: str, ending: str, summary: bool, tmp_path: Path, walk: Engine
+    shell: str, ending: str, summary: bool, tmp_path: Path, walk: Engine, clean: Clean
 ) -> None:
     text = text_of(tmp_path, looking(shell, ending), {"checkout": False, "summary": summary})
-    assert findings([written(tmp_path, text)]) == []
+    clean(text)
     ran = walk(text)
     assert ran.exit_code == (ending == ASK), ran.log
     assert "Watch db1, $(touch owned) and ${{ github.token }}." in ran.log

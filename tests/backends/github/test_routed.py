@@ -13,7 +13,7 @@ import pytest
 from backends.github import GithubBackend
 from compiler.ir.edges import Keep, SlotTest
 from compiler.ir.program import Input, Program, Settings, Variable
-from compiler.ir.tasks import Agent, Ask, Branch, Gate, Parallel, Reading, Shell, Tool
+from compiler.ir.tasks import Agent, Ask, Branch, Gate, Parallel, Reading, Shell, Task, Tool
 from compiler.ir.texts import text
 from tests.backends.github.routed import (
     AGENT,
@@ -35,7 +35,7 @@ from tests.backends.github.routed import (
     triage,
     words,
 )
-from tests.support.github import lint
+from tests.backends.github.walking import Clean
 from tests.support.github.compiling import parsed
 
 pytestmark = pytest.mark.tool
@@ -49,7 +49,7 @@ def conditions(workflow: str) -> dict[str, str]:
 # --- What a reviewer reads -------------------------------------------------------------------------------------------
 
 
-def test_no_tool_finds_anything(tmp_path: Path) -> None:
+def test_no_tool_finds_anything(clean: Clean) -> None:
     texts = program(
         *(node(str(n), Agent("", words(*HOSTILE[n::3], ref("x"))), to(str(n + 1)), title=HOSTILE[n]) for n in range(3)),
         node("3", Ask("select", text("Which?"), options=tuple(map(text, HOSTILE))), to(COMPLETE)),
@@ -57,9 +57,8 @@ def test_no_tool_finds_anything(tmp_path: Path) -> None:
     )
     choice = Input("choice", "choice", options=(*(item for item in HOSTILE if "\n" not in item), "\x9b"))
     chosen = program(node("1", Agent("", words(ref("choice"))), to(COMPLETE)), inputs=(choice,))
-    for name, made in (("texts", texts), ("choice", chosen)):
-        (tmp_path / f"{name}.yml").write_text(compiled(made, OPTIONS), encoding="utf-8")
-    assert lint.findings(sorted(tmp_path.glob("*.yml"))) == []
+    for made in (texts, chosen):
+        clean(compiled(made, OPTIONS))
 
 
 def test_conditions_compare_nothing_but_names_that_rdc_made() -> None:
@@ -69,11 +68,10 @@ def test_conditions_compare_nothing_but_names_that_rdc_made() -> None:
 
 
 def test_a_straight_program_has_no_conditions() -> None:
-    tasks = (Agent("", text("One")), Tool("tracker", "x", text("{}")), Shell("sh", text("true")))
+    tasks: Sequence[Task] = (Agent("", text("One")), Tool("tracker", "x", text("{}")), Shell("sh", text("true")))
     onward = ("2", "3", COMPLETE)
     nodes = (node(str(n), task, to(onward[n - 1], "pass"), to(STOP, "fail")) for n, task in enumerate(tasks, 1))
-    found = conditions(compiled(program(*nodes), OPTIONS))
-    assert not any("next" in condition for condition in found.values())
+    assert not any("next" in condition for condition in conditions(compiled(program(*nodes), OPTIONS)).values())
 
 
 def test_commands_stand_in_their_steps_and_prompts_beside_them() -> None:

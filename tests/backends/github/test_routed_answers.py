@@ -32,8 +32,7 @@ from tests.backends.github.routed import (
     to,
     words,
 )
-from tests.backends.github.walking import written
-from tests.support.github import lint
+from tests.backends.github.walking import Clean
 
 pytestmark = pytest.mark.tool
 
@@ -277,7 +276,7 @@ def _doing(each: Node, command: str) -> Node:
 # --- Artifacts --------------------------------------------------------------------------------------------------------
 
 
-def test_a_complete_run_leaves_its_artifact_and_does_without_optional_tools(tmp_path: Path) -> None:
+def test_a_complete_run_leaves_its_artifact_and_does_without_optional_tools(tmp_path: Path, clean: Clean) -> None:
     """I13, I28: the file has the name of the program and the suffix of its type, whatever is in it."""
     made = program(
         node("0", Tool("library", "prompt", text("{}"), optional=True), to("1", do=[Keep("note")])),
@@ -287,7 +286,7 @@ def test_a_complete_run_leaves_its_artifact_and_does_without_optional_tools(tmp_
     )
     made = replace(made, artifact=Artifact("r", words(ref("kind"))))
     workflow = compiled(made, {"agent": AGENT})
-    assert lint.findings([written(tmp_path, workflow)]) == []
+    clean(workflow)
     answer = "a\n${{ github.token }}\n::error::x"
     done = run(tmp_path, workflow, {"1": [answer]})
     assert (ended(done), done.conclusion) == ("COMPLETE", "success"), done.log

@@ -18,7 +18,7 @@ from compiler.ir.tasks import Ask, End, Shell
 from compiler.ir.texts import text
 from runtime_shim.values.slots import read_output
 from tests.backends.github.routed import COMPLETE, STOP, compiled, node, program, ref, to, words
-from tests.backends.github.walking import run, written
+from tests.backends.github.walking import Clean, run, written
 from tests.support.github.act import end_of
 from tests.support.github.compiling import steps
 from tests.support.github.lint import findings
@@ -76,7 +76,7 @@ def test_what_is_missing_is_shown_as_it_was_written(tmp_path: Path) -> None:
     assert str(end_of(workflow, run(tmp_path, workflow))) == "COMPLETE The complete is {{A}}."
 
 
-def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path) -> None:
+def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path, clean: Clean) -> None:
     again = Counter("tries", "", role="retries", of="1")
     gives = f'{SHOW}; echo "A=$RDC_ATTEMPT" > "$RDC_OUTPUT"; [ "$RDC_ATTEMPT" = 3 ]'
     made = program(
@@ -95,12 +95,12 @@ def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path) -> None:
     )
     workflow = compiled(made)
     assert "CALL" not in workflow
-    assert findings([written(tmp_path, workflow)]) == []
+    clean(workflow)
     assert run(tmp_path, workflow).conclusion == "success"
     assert shown(tmp_path) == ["unset", "1", "2", "3"]
 
 
-def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> None:
+def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path, clean: Clean) -> None:
     gives = """printf 'A<<E\\n%s %s-%s\\n%s\\nE\\n' "$KEY" "$KEY" more "$TEXT" > "$RDC_OUTPUT\""""
     made = program(
         runs("1", gives, to("2", "pass"), to(STOP, "fail")),
@@ -112,7 +112,7 @@ def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> N
     )
     workflow = compiled(replace(made, secrets=("KEY", "LONG", "TEXT")))
     assert "CALL" not in workflow
-    assert findings([written(tmp_path, workflow)]) == []
+    clean(workflow)
     values = {"KEY": "sesame", "LONG": "sesame-open", "TEXT": "first line of it\n2nd"}
     done = run(tmp_path, workflow, secrets=values)
     assert done.conclusion == "success", done.log
