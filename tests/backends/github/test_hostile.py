@@ -113,16 +113,14 @@ TITLES = [
 ]  # fmt: skip
 
 
-def test_titles_prompts_and_messages_are_data(tmp_path: Path, walk: Engine) -> None:
+def test_titles_prompts_and_messages_are_data(tmp_path: Path, walk: Engine, clean: Clean) -> None:
     step = "## {0}. {1}\n\n{1}\n\n```bash\ntrue\n```\n\n- PASS: CONTINUE\n\n"
     steps = "".join(step.format(number, title) for number, title in enumerate(TITLES, 1))
     last, shown = len(TITLES) + 1, " ".join(TITLES)
     quoted = shown.replace("\\", "\\\\")
     question = f'## {last}. {TITLES[0]}\n\n{TITLES[0]}\n\n- PASS: COMPLETE "{quoted}"\n'
-    path = tmp_path / "main.yml"
     text = text_of(tmp_path, f"# {shown}\n\n{steps}{question}", {"checkout": False, "summary": True})
-    path.write_text(text, encoding="utf-8")
-    assert findings([path]) == []
+    clean(text)
     walk(text)
     ran = walk(text, inputs={"answers": "pass", "resume": "1"}, run_id=2)
     assert ran.exit_code == 0
@@ -201,24 +199,18 @@ TWO += "VERSION: {description: A version, default: '%s\\'}}\n---\n"
 
 
 @pytest.mark.parametrize("summary", [True, pytest.param(False, marks=pytest.mark.soak)])
-def test_messages_with_several_values_are_clean_and_exact(summary: bool, tmp_path: Path, walk: Engine) -> None:
-    """Half of the workflows are looked at by the linters, for each end and each message."""
-    paths = []
+def test_messages_with_several_values_are_clean_and_exact(
+    summary: bool, tmp_path: Path, walk: Engine, clean: Clean
+) -> None:
     for number, first in enumerate(MESSAGES):
+        message = first.replace("{{{{", "{{").replace("}}}}", "}}")
         script = "true" if (number % 2 == 0) == summary else "false"
-        paths.append(tmp_path / f"{number}.yml")
-        check_message(first, script, paths[-1], walk, summary=summary)
-    assert findings(paths[summary::2]) == []
-
-
-def check_message(first: str, script: str, path: Path, walk: Engine, *, summary: bool) -> None:
-    message = first.replace("{{{{", "{{").replace("}}}}", "}}")
-    asks = "1. Ask {{HOST}} for {{VERSION}}"
-    document = TWO + command(asks, script, "FAIL: GOTO 2", f'PASS: COMPLETE "{message}"', shell="sh")
-    document += command("2. Again", "false", f'FAIL: STOP "{message}"', f'PASS: STOP "{message} and {{{{HOST}}}}"')
-    workflow = text_of(path.parent, document, {"checkout": False, "summary": summary})
-    path.write_text(workflow, encoding="utf-8")
-    run = walk(workflow)
-    expected = message.replace("\\\\", "\\").replace("{{HOST}}", "db1").replace("{{VERSION}}", "%s\\")
-    assert end_of(workflow, run).message == expected
-    assert run.conclusion == ("success" if script == "true" else "failure")
+        asks = "1. Ask {{HOST}} for {{VERSION}}"
+        document = TWO + command(asks, script, "FAIL: GOTO 2", f'PASS: COMPLETE "{message}"', shell="sh")
+        document += command("2. Again", "false", f'FAIL: STOP "{message}"', f'PASS: STOP "{message} and {{{{HOST}}}}"')
+        workflow = text_of(tmp_path, document, {"checkout": False, "summary": summary})
+        clean(workflow)
+        run = walk(workflow)
+        expected = message.replace("\\\\", "\\").replace("{{HOST}}", "db1").replace("{{VERSION}}", "%s\\")
+        assert end_of(workflow, run).message == expected
+        assert run.conclusion == ("success" if script == "true" else "failure")

@@ -93,7 +93,10 @@ def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
     assert job["strategy"] == {"fail-fast": False, "matrix": {"include": include}}
     assert job["name"] == "review Step review ${{ matrix.entry }} (${{ matrix.agent }})"
     assert (job["needs"], "permissions" in job) == (["part_1"], False)
-    entry, keep = job["steps"][-2:]
+    _, again, *_, entry, keep = job["steps"]
+    artifact = "rdc-entries_review-${{ matrix.entry }}"
+    assert again["with"] == {"pattern": artifact, "path": "${{ runner.temp }}/rdc-entry", "merge-multiple": True}
+    assert "continue-on-error" not in again, "it would look lost, and what comes after it would be repeated"
     assert entry["timeout-minutes"] == 31
     assert entry["env"] == {
         "CALL": "entry review",
@@ -101,33 +104,19 @@ def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
         "RDC_ENTRY": "${{ matrix.entry }}",
         "RDC_OPTIONS": f"--agent={AGENT}",
     }
-    assert keep["with"]["name"] == "rdc-entries_review-${{ matrix.entry }}"
-    assert keep["with"]["overwrite"] is True
+    assert (keep["with"]["name"], keep["with"]["overwrite"]) == (artifact, True)
     assert keep["if"] == "steps.review.outputs.kept"
     assert jobs["part_2"]["needs"] == ["part_1", JOB]
 
 
-def test_an_entry_that_cannot_ask_what_it_has_kept_is_not_done() -> None:
-    """It would look like one that was lost, and what comes after it would be repeated."""
-    _, again, *_ = parsed(compiled(reviewed(), {**MATRIX, **INLINE}))["jobs"][JOB]["steps"]
-    assert "continue-on-error" not in again
-    artifact = "rdc-entries_review-${{ matrix.entry }}"
-    assert again["with"] == {"pattern": artifact, "path": "${{ runner.temp }}/rdc-entry", "merge-multiple": True}
-
-
 def test_what_surrounds_an_entry_is_that_of_other_jobs() -> None:
-    options = {"environment": "agents", "setup": [{"run": "make tools"}], "permissions": {"models": "read"}}
-    jobs = parsed(compiled(reviewed(), {**MATRIX, **options}))["jobs"]
-    assert jobs[JOB]["environment"] == "agents"
-    assert jobs[JOB]["permissions"] == {"models": "read"}
-    assert jobs[JOB]["steps"][-3]["run"] == "make tools"
-
-
-def test_the_limit_of_an_entry_leaves_its_job_time_for_what_is_before_it() -> None:
-    """The steps of the option `setup` take as long as they take, as in any other job."""
+    """The steps of the option `setup` take as long as they take, and the limit of the entry leaves them time."""
+    options: Mapping[str, Any] = {"environment": "agents", "permissions": {"models": "read"}, "timeout-minutes": 500}
     made = reviewed(settings=Settings(timeout=120))
-    job = parsed(compiled(made, {**MATRIX, "timeout-minutes": 500, "setup": [{"run": "make tools"}]}))["jobs"][JOB]
-    assert (job["timeout-minutes"], job["steps"][-2]["timeout-minutes"]) == (500, 3)
+    job = parsed(compiled(made, {**MATRIX, **options, "setup": [{"run": "make tools"}]}))["jobs"][JOB]
+    assert {name: job[name] for name in options} == options
+    *_, setup, entry, _ = job["steps"]
+    assert (setup["run"], entry["timeout-minutes"]) == ("make tools", 3)
 
 
 def test_a_job_that_only_joins_answers_keeps_them_for_people() -> None:
@@ -364,8 +353,8 @@ def test_what_no_entry_has_written_is_refused(how: str, joining: Join, tmp_path:
     keep(tmp_path, 1, FORGED[how](dict(WHOLE)))
     with pytest.raises(HaltError) as refused:
         joining()
-    why = "its file is damaged or from an earlier attempt. Re-run its job"
-    assert refused.value.args == ("Lost entry", f"entry 1 of review has no answer: {why}")
+    why = "entry 1 of review has no answer: its file is damaged or from an earlier attempt. Re-run its job"
+    assert refused.value.args == ("Lost entry", why)
 
 
 def test_what_entries_have_written_is_joined_by_their_numbers(joining: Join, tmp_path: Path) -> None:
