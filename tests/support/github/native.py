@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,8 +90,3 @@ def errors(run: EngineRun) -> str:
     return "\n".join(
         f"{title}: {message}" for title, message in reported if not message.startswith("Process completed")
     )
-
-
-def scripts(text: str) -> Sequence[str]:
-    """All scripts of a workflow."""
-    return [step["run"] for job in parsed(text)["jobs"].values() for step in job["steps"] if "run" in step]
