@@ -158,15 +158,6 @@ def test_a_saved_state_that_is_damaged_is_refused(
         check_kept(str(saved))
 
 
-def test_a_damaged_state_is_refused_before_anything_runs(run: Run) -> None:
-    about = run.saved() / "about.json"
-    about.write_bytes(about.read_bytes().replace(b'"run": "1"', b'"run": "2"'))
-    ran = run(resume="1", answers="yes")
-    assert ran.exit_code
-    assert "is damaged or incomplete. No step ran" in ran.summary
-    assert run.done() == DONE
-
-
 def test_an_answer_fits_the_question_that_was_shown(run: Run, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     for answers, problem in (

@@ -48,12 +48,10 @@ def walked(
     return text, run, log.read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("decision", ["approved", pytest.param("rejected", marks=pytest.mark.soak)])
-def test_an_environment_of_a_step_is_a_job_and_each_step_gets_its_secrets(decision: str, tmp_path: Path) -> None:
-    text, run, log = walked(tmp_path, THREE, SECRETS, {"production": [decision]})
+def test_an_environment_of_a_step_is_a_job_and_each_step_gets_its_secrets(tmp_path: Path) -> None:
+    text, run, log = walked(tmp_path, THREE, SECRETS, {"production": ["approved"]})
     assert [job.get("environment") for job in parsed(text)["jobs"].values()] == [None, "production", None]
-    all_steps = ["1  secret-b", "2 secret-a secret-b", "3  secret-b"]
-    assert (run.conclusion, log) == (("success", all_steps) if decision == "approved" else ("failure", all_steps[:1]))
+    assert (run.conclusion, log) == ("success", ["1  secret-b", "2 secret-a secret-b", "3  secret-b"])
 
 
 def test_no_job_knows_the_secrets_of_another_but_to_hide_them(tmp_path: Path) -> None:
@@ -148,13 +146,13 @@ def shows(number: str) -> Shell:
     return Shell("bash", text(f'echo "{number} $A $B" >> "$FOLDER/shown"'))
 
 
-def row(back: str = STOP) -> Program:
-    """Commands, and an agent, so that the steps call the runtime; a failure of the last one leads back."""
+def row() -> Program:
+    """Commands, and an agent, so that the steps call the runtime."""
     return program(
         node("1", shows("1"), to("2", "pass"), to(STOP, "fail")),
         node("2", shows("2"), to("3", "pass"), to(STOP, "fail")),
         node("3", Agent("", text("Report")), to("4", "pass"), to(STOP, "fail")),
-        node("4", shows("4"), to(COMPLETE, "pass"), to(back, "fail")),
+        node("4", shows("4"), to(COMPLETE, "pass"), to(STOP, "fail")),
     )
 
 
@@ -162,30 +160,21 @@ def shown(folder: Path) -> list[str]:
     return (folder / "shown").read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("is_loop", [False, pytest.param(True, marks=pytest.mark.soak)])
-def test_each_step_gets_the_secrets_that_are_named_for_it(is_loop: bool, tmp_path: Path) -> None:
+def test_each_step_gets_the_secrets_that_are_named_for_it(tmp_path: Path) -> None:
     steps = {"2": {"secrets": ["A"]}, "3": {"secrets": ["A"]}, "4": {"secrets": ["A", "B"]}}
     agent = {"run": AGENT, "secrets": ["C"]}
-    text = compiled(row("1") if is_loop else row(), {"agent": agent, "secrets": ["C"], "steps": steps})
-    done = run(tmp_path, text, {}, secrets=VALUES)
+    done = run(tmp_path, compiled(row(), {"agent": agent, "secrets": ["C"], "steps": steps}), {}, secrets=VALUES)
     assert done.conclusion == "success", done.log
     assert shown(tmp_path) == ["1  ", "2 secret-a ", "4 secret-a secret-b"]
     (call,) = log(tmp_path)
     assert {name: call[2].get(name) for name in VALUES} == {"A": "secret-a", "B": None, "C": "secret-c"}
 
 
-@pytest.mark.parametrize(
-    ("decision", "end"),
-    [
-        pytest.param("approved", ("success", ["1  ", "2  ", "4  "]), marks=pytest.mark.soak),
-        ("rejected", ("failure", ["1  "])),
-    ],
-)
-def test_an_environment_cuts_the_run_into_jobs(decision: str, end: tuple[str, list[str]], tmp_path: Path) -> None:
+def test_an_environment_cuts_the_run_into_jobs(tmp_path: Path) -> None:
     text = compiled(row(), {"agent": AGENT, "steps": {"2": {"environment": "production"}}})
     assert [job.get("environment") for job in parsed(text)["jobs"].values()] == [None, "production", None]
-    done = run(tmp_path, text, {}, environments={"production": [decision]})
-    assert (done.conclusion, shown(tmp_path)) == end, done.log
+    done = run(tmp_path, text, {}, environments={"production": ["rejected"]})
+    assert (done.conclusion, shown(tmp_path)) == ("failure", ["1  "]), done.log
 
 
 def test_a_run_that_waited_goes_on_behind_an_environment(tmp_path: Path) -> None:

@@ -145,15 +145,6 @@ def test_without_the_api_nobody_is_asked(tmp_path: Path) -> None:
     assert "The reviews of this run cannot be read" in ran.summary
 
 
-def test_a_secret_handed_to_another_job_is_refused(tmp_path: Path) -> None:
-    workflow = compiled(gated('echo "$DEPLOY_TOKEN" > token'), {"secrets": {"DEPLOY_TOKEN": "DEPLOY_TOKEN"}})
-    ran = decided(tmp_path, workflow, secrets={"DEPLOY_TOKEN": "a-long-secret-of-a-deployment"})
-    assert "the file token contains a secret" in ran.summary
-    assert results(ran)["part_1"] == "failure"
-    assert not (tmp_path / "log").exists()
-    assert not list((tmp_path / "history").rglob("rdc-state*"))
-
-
 def review(state: str, environment: str, comment: str = "") -> dict[str, object]:
     return {"state": state, "comment": comment, "environments": [{"name": environment}], "user": {"login": "octocat"}}
 

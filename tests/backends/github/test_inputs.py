@@ -174,14 +174,6 @@ def test_inputs_are_read_by_bash_and_reviewed_by_people(tmp_path: Path, clean: C
     assert not any("${{" in script for script in scripts)
 
 
-def test_github_takes_25_inputs_those_of_rdc_included() -> None:
-    inputs = [Input(f"X{number}", default="") for number in range(24)]
-    asks = node("1", Ask("yes_no", text("?")), to(COMPLETE))
-    assert GithubBackend().emit(program(asks, inputs=inputs[:23]), {}).text
-    emission = GithubBackend().emit(program(asks, inputs=inputs), {})
-    assert (emission.text, emission.diagnostics[0].code) == (None, "RD521")
-
-
 def test_inputs_reach_callers(tmp_path: Path, clean: Clean) -> None:
     options = {"on": ["workflow_call", "workflow_dispatch"]}
     emission = GithubBackend().emit(

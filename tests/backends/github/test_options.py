@@ -75,14 +75,6 @@ def test_without_checkout_and_with_a_summary(tmp_path: Path) -> None:
     assert text.count("flowchart TD") == 1
 
 
-def test_secrets_and_variables_reach_the_command(tmp_path: Path, walk: Engine) -> None:
-    options = {"checkout": False, "env": {"PORT": 8080}, "secrets": ["TOKEN"]}
-    out = tmp_path / "out"
-    ran = walk(text_of(tmp_path, DOCUMENT, options), secrets={"TOKEN": "s3cret"}, env={"OUT": str(out)})
-    assert ran.exit_code == 0
-    assert out.read_text(encoding="utf-8") == "8080 s3cret\n"
-
-
 def test_an_action_that_is_not_pinned_is_warned_of(tmp_path: Path) -> None:
     made = emission(tmp_path, DOCUMENT, {"setup": [{"uses": "actions/setup-node@v5"}]})
     assert made.text
