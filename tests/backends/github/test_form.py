@@ -240,14 +240,3 @@ def test_no_script_holds_an_expression() -> None:
     for path in WORKFLOWS:
         for job in yaml.load(workflows()[path].read_text(encoding="utf-8"), LOADER)["jobs"].values():
             assert not any("${{" in step.get("run", "") for step in job["steps"]), path
-
-
-def test_a_straight_runbook_has_no_helpers() -> None:
-    """Its steps are nothing but their names, prompts and commands."""
-    text = workflows()["nightly-cleanup/nightly-cleanup.yml"].read_text(encoding="utf-8")
-    steps = yaml.load(text, LOADER)["jobs"]["runbook"]["steps"]
-    nodes = [step for step in steps if step["name"][0].isdigit()]
-    assert len(nodes) >= 2
-    for step in nodes:
-        assert set(step) <= {"name", "id", "run", "if", "continue-on-error", "env"}
-        assert set(step.get("env", {})) <= {"RDC_PROMPT"}

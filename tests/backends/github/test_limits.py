@@ -74,12 +74,8 @@ def test_what_is_within_the_limits(tmp_path: Path) -> None:
     assert text_of(tmp_path, "".join(many)), "many steps with a message each"
     inputs = {"on": {"workflow_dispatch": {"inputs": {"a": None, "b": "text"}}}}
     assert text_of(tmp_path, COMMAND, inputs), "inputs that say nothing"
-
-
-def test_a_question_may_be_as_long_as_people_read(tmp_path: Path) -> None:
-    """The program has it; the workflow shows the first lines."""
     text = text_of(tmp_path, "## 1\n\n" + "\n".join(["x" * 600] * 300) + "\n")
-    assert "... more in the program" in text
+    assert "... more in the program" in text, "a long question, of which the workflow shows the first lines"
 
 
 def test_a_text_with_what_opens_an_expression_counts_as_one(tmp_path: Path) -> None:
@@ -128,21 +124,15 @@ def by_hand(count: int, **facts: object) -> dict[str, object]:
     return {"on": {"workflow_dispatch": {"inputs": {f"input_{n}": {"type": "string", **facts} for n in range(count)}}}}
 
 
-def test_25_inputs_are_within_the_limits(tmp_path: Path, clean: Clean) -> None:
+def test_too_many_and_too_long_inputs(tmp_path: Path, clean: Clean) -> None:
     text = text_of(tmp_path, COMMAND, by_hand(25))
     assert len(parsed(text)["on"]["workflow_dispatch"]["inputs"]) == 25
     assert len(parsed(text_of(tmp_path, PROMPT, by_hand(23)))["on"]["workflow_dispatch"]["inputs"]) == 25
     clean(text)
-
-
-def test_too_many_inputs(tmp_path: Path) -> None:
     (refusal,) = refusals(tmp_path, COMMAND, by_hand(30))
     assert refusal.startswith("`workflow_dispatch` would have 30 inputs; GitHub's limit is 25; remove 5 of them")
     (refusal,) = refusals(tmp_path, PROMPT, by_hand(24))
     assert refusal.startswith("`workflow_dispatch` would have 26 inputs (2 of them for replies); GitHub's limit is 25")
-
-
-def test_inputs_that_are_too_long(tmp_path: Path) -> None:
     (refusal,) = refusals(tmp_path, COMMAND, by_hand(2, default="x" * 33_000))
     assert "the defaults of `workflow_dispatch` have 66,0" in refusal
     assert text_of(tmp_path, COMMAND, by_hand(2, default="é" * 32_000))

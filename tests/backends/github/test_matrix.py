@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -162,34 +161,6 @@ def test_more_jobs_than_a_matrix_takes_are_refused() -> None:
 
 
 # --- What entries come to ---------------------------------------------------------------------------------------------
-
-CASES: Mapping[str, list[list[str | None]]] = {
-    "both agree": [["Fine: OK"], ["So so\nOK"]],
-    "one fails": [["Fine: OK"], ["BAD"]],
-    "one dies": [["Fine: OK"], [None]],
-    "one says nothing": [["OK"], [" "]],
-    "one says both": [["OK"], ["OK or BAD"]],
-    "nobody says a keyword": [["hm"], ["hm"]],
-    "bytes that are no text": [["\udcff\0 OK"], ["OK"]],
-}
-
-
-@pytest.mark.soak
-@pytest.mark.share(14)
-@pytest.mark.parametrize("check", ["all", "any"])
-@pytest.mark.parametrize("case", CASES)
-def test_the_outcome_is_that_of_one_step(case: str, check: str, tmp_path: Path) -> None:
-    replies = {f"review_{index}": answers for index, answers in enumerate(CASES[case])}
-    shown = []
-    for kind in ("step", "matrix"):
-        folder = tmp_path / kind
-        folder.mkdir()
-        done = run(folder, compiled(reviewed(check=check), {**MATRIX, "parallel": kind}), replies)
-        rows = re.findall(r"^\| [\d:]+ \| (.*) \| [^|]+ \| [^|]* \|$", done.summary, re.MULTILINE)
-        saved = folder / "said"
-        given = [[step, prompt, env["RDC_ENTRY"], env["RDC_AGENT_TYPE"]] for step, prompt, env in log(folder)[1:]]
-        shown.append([ended(done), rows, saved.read_bytes() if saved.exists() else b"", sorted(given)])
-    assert shown[0] == shown[1]
 
 
 @pytest.mark.share(3)

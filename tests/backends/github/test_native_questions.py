@@ -45,29 +45,19 @@ def names(job: Mapping[str, Any]) -> list[str]:
     return [step["name"] for step in job["steps"]]
 
 
-def test_a_question_is_a_job_between_two_others(tmp_path: Path) -> None:
-    jobs = jobs_of(tmp_path)
+def test_a_question_is_a_job_between_two_others_and_needs_no_program(tmp_path: Path) -> None:
+    made = compiled(tmp_path)
+    assert made.text
+    assert (made.companions, made.reason, len(made.text.splitlines()) <= 145) == ((), None, True)
+    (note,) = made.diagnostics
+    assert (note.code, "environment `approval`" in note.message) == ("RD527", True), "people know what to set up"
+    jobs = parsed(made.text)["jobs"]
     assert [*jobs] == ["build", "decide_2", "install", "rejected_2", "rerun"]
     assert jobs["install"]["needs"] == ["build", "decide_2"]
     assert [job.get("environment") for job in jobs.values()] == [None, "approval", None, None, None]
-    assert [job.get("permissions", {}) for job in jobs.values()] == [
-        {"contents": "read", "actions": "read"},
-        {"actions": "read"},
-        *[{}] * 3,
-    ]
+    first, second, *others = [job.get("permissions", {}) for job in jobs.values()]
+    assert (first, second, others) == ({"contents": "read", "actions": "read"}, {"actions": "read"}, [{}] * 3)
     assert names(jobs["install"])[:3] == ["Load the workspace", "Unpack the workspace", "3. Install"]
-
-
-def test_it_needs_no_program_and_few_lines(tmp_path: Path) -> None:
-    made = compiled(tmp_path)
-    assert made.text
-    assert (made.companions, made.reason) == ((), None)
-    assert len(made.text.splitlines()) <= 145
-
-
-def test_people_are_told_what_to_set_up(tmp_path: Path) -> None:
-    (note,) = compiled(tmp_path).diagnostics
-    assert (note.code, "environment `approval`" in note.message) == ("RD527", True)
 
 
 @pytest.mark.parametrize(

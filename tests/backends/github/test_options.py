@@ -161,6 +161,7 @@ def test_setup_steps_are_as_github_has_them(tmp_path: Path, walk: Engine) -> Non
     [
         "foo: ${{ github.ref }}", "- ${{ github.ref }}", "a #b ${{ github.ref }}",
         "x-${{ github.ref }}\n    container: evil/image", "'${{ github.ref }}'", "${{ github.ref }} ",
+        "x-${{ github.ref_name }}", "x-${{ github.sha }}",
     ],
 )  # fmt: skip
 def test_values_with_facts_are_quoted_where_they_must_be(value: str, tmp_path: Path) -> None:
