@@ -14,7 +14,8 @@ from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Ask, Gate, Shell
 from compiler.ir.texts import text
 from tests.backends.github.continued import AGREE, ending
-from tests.backends.github.routed import AGENT, COMPLETE, STOP, compiled, ended, log, node, program, run, to
+from tests.backends.github.made import COMPLETE, STOP, node, program, to
+from tests.backends.github.routed import AGENT, compiled, ended, log, run
 from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
 from tests.support.github.act import end_of

@@ -15,20 +15,8 @@ from compiler.ir.tasks import Agent, Ask, End, Gate, Shell
 from compiler.ir.texts import text
 from runtime_shim.targets.github.api import Api, HaltError, next_decision, reviews
 from tests.backends.github.continued import done, headings
-from tests.backends.github.routed import (
-    COMPLETE,
-    INLINE,
-    OPTIONS,
-    STOP,
-    Workflow,
-    compiled,
-    ended,
-    log,
-    node,
-    program,
-    run,
-    to,
-)
+from tests.backends.github.made import COMPLETE, STOP, node, program, to
+from tests.backends.github.routed import INLINE, OPTIONS, Workflow, compiled, ended, log, run
 from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
 from tests.support.github.compiling import parsed

@@ -15,7 +15,8 @@ from backends.github.options.triggers import EVENTS
 from compiler.ir.program import Input, Program, Variable
 from compiler.ir.tasks import Agent, Ask, End, Shell
 from compiler.ir.texts import text
-from tests.backends.github.routed import COMPLETE, STOP, compiled, node, program, ref, to, words
+from tests.backends.github.made import COMPLETE, STOP, node, program, ref, to, words
+from tests.backends.github.routed import compiled
 from tests.backends.github.walking import Clean, run
 from tests.support import actions_engine as engine
 from tests.support.github.act import end_of

@@ -18,7 +18,8 @@ from compiler.ir.edges import Add, CounterTest
 from compiler.ir.program import Constant, Counter, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Shell
 from compiler.ir.texts import text
-from tests.backends.github.routed import COMPLETE, STOP, TRIES, compiled, node, program, retried, to
+from tests.backends.github.made import COMPLETE, STOP, TRIES, node, program, retried, to
+from tests.backends.github.routed import compiled
 from tests.backends.github.walking import Clean, run
 from tests.support.github.compiling import emission, parsed, steps, text_of
 from tests.support.runbooks import command

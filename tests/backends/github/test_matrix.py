@@ -18,22 +18,8 @@ from compiler.ir.tasks import Agent, Ask, End, Gate, Parallel, Reading, Shell
 from compiler.ir.texts import text
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.changes import joined_entries, must_join
-from tests.backends.github.routed import (
-    AGENT,
-    COMPLETE,
-    HOSTILE,
-    INLINE,
-    STOP,
-    compiled,
-    ended,
-    log,
-    node,
-    program,
-    ref,
-    run,
-    to,
-    words,
-)
+from tests.backends.github.made import COMPLETE, STOP, node, program, ref, to, words
+from tests.backends.github.routed import AGENT, HOSTILE, INLINE, compiled, ended, log, run
 from tests.backends.github.walking import Clean
 from tests.support.github.compiling import parsed
 

@@ -13,7 +13,7 @@ from backends.base import Emission
 from backends.github.native.decisions import written_by
 from compiler.ir.tasks import Shell
 from compiler.ir.texts import text
-from tests.backends.github.routed import node
+from tests.backends.github.made import node
 from tests.backends.github.walking import Clean
 from tests.support.github.compiling import emission, parsed
 from tests.support.github.native import Native, command, prepared, question

@@ -15,26 +15,8 @@ from compiler.ir.edges import Keep, SlotTest
 from compiler.ir.program import Input, Program, Settings, Variable
 from compiler.ir.tasks import Agent, Ask, Branch, Gate, Parallel, Reading, Shell, Task, Tool
 from compiler.ir.texts import text
-from tests.backends.github.routed import (
-    AGENT,
-    COMPLETE,
-    HOSTILE,
-    INLINE,
-    OPTIONS,
-    STOP,
-    TRIES,
-    compiled,
-    ended,
-    log,
-    node,
-    program,
-    ref,
-    retried,
-    run,
-    to,
-    triage,
-    words,
-)
+from tests.backends.github.made import COMPLETE, STOP, TRIES, node, program, ref, retried, to, words
+from tests.backends.github.routed import AGENT, HOSTILE, INLINE, OPTIONS, compiled, ended, log, run, triage
 from tests.backends.github.walking import Clean
 from tests.support.github.compiling import parsed
 

@@ -16,22 +16,8 @@ from compiler.ir.program import Artifact, Input, Node, Program, Variable
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Shell, Tool, Value
 from compiler.ir.texts import text
 from runtime_shim.values.secrets import masking
-from tests.backends.github.routed import (
-    AGENT,
-    COMPLETE,
-    HOSTILE,
-    OPTIONS,
-    STOP,
-    compiled,
-    ended,
-    log,
-    node,
-    program,
-    ref,
-    run,
-    to,
-    words,
-)
+from tests.backends.github.made import COMPLETE, STOP, node, program, ref, to, words
+from tests.backends.github.routed import AGENT, HOSTILE, OPTIONS, compiled, ended, log, run
 from tests.backends.github.walking import Clean
 
 pytestmark = pytest.mark.tool

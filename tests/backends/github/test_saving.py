@@ -14,7 +14,8 @@ from compiler.ir.texts import text
 from runtime_shim.targets.github import saved_run
 from runtime_shim.targets.github.api import HaltError
 from tests.backends.github.continued import Run, ending, outcomes
-from tests.backends.github.routed import COMPLETE, OPTIONS, STOP, compiled, ended, node, program, ref, run, to, words
+from tests.backends.github.made import COMPLETE, STOP, node, program, ref, to, words
+from tests.backends.github.routed import OPTIONS, compiled, ended, run
 from tests.support.actions_engine import EngineRun
 from tests.support.runbooks import command, question
 

@@ -14,7 +14,8 @@ from compiler.ir.edges import Keep
 from compiler.ir.program import Program, Variable
 from compiler.ir.tasks import Agent, Ask, Parallel, Shell
 from compiler.ir.texts import text
-from tests.backends.github.routed import COMPLETE, STOP, compiled, node, program, to
+from tests.backends.github.made import COMPLETE, STOP, node, program, to
+from tests.backends.github.routed import compiled
 from tests.backends.github.walking import Clean, run
 from tests.support.github.compiling import parsed
 

@@ -17,7 +17,8 @@ from compiler.ir.program import Counter, Input, Node, Program, Settings, Variabl
 from compiler.ir.tasks import Ask, End, Shell
 from compiler.ir.texts import text
 from runtime_shim.values.slots import read_output
-from tests.backends.github.routed import COMPLETE, STOP, compiled, node, program, ref, to, words
+from tests.backends.github.made import COMPLETE, STOP, node, program, ref, to, words
+from tests.backends.github.routed import compiled
 from tests.backends.github.walking import Clean, run
 from tests.support.github.act import end_of
 from tests.support.github.compiling import steps
