@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -211,25 +210,6 @@ def test_the_api_tells_about_runs(walk: Engine) -> None:
     assert (third["message"], third["status"]) == ("Not Found", "404")
     log = walk(text.replace("actions: read", "contents: read"), run_id=3).log
     assert json.loads(log.splitlines()[0])["status"] == "403"
-
-
-@pytest.mark.parametrize("decision", ["approved", "rejected", "refused"])
-def test_the_api_tells_who_has_reviewed(walk: Engine, decision: str) -> None:
-    ask = textwrap.indent(ASK, "      ")
-    text = f"""{HEAD}permissions: {{actions: read}}
-env: {{PATHS: 1/approvals}}
-jobs:
-  one: {{runs-on: ubuntu-latest, environment: production, steps: [{{run: 'true'}}]}}
-  two:
-    runs-on: ubuntu-latest
-    needs: one
-    if: always()
-    steps:
-{ask}"""
-    run = walk(text, environments={"production": [decision]})
-    reviews = json.loads(run.jobs["two"].log)
-    reported = [(review["state"], review["environments"][0]["name"], review["user"]["type"]) for review in reviews]
-    assert reported == ([] if decision == "refused" else [(decision, "production", "User")])
 
 
 # --- Environments -----------------------------------------------------------------------------------------------------

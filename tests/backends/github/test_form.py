@@ -177,13 +177,6 @@ def test_a_loop_says_what_follows_and_who_is_asked(prompts: str, who: str, tmp_p
     assert "\n".join(lines) in text
 
 
-def test_a_job_behind_a_prompt_says_so(tmp_path: Path) -> None:
-    document = '## 1. Ask\n\nGo on?\n\n- YES: CONTINUE\n- NO: STOP "No"\n\n## 2. Do it\n\n```bash\ntrue\n```\n'
-    jobs = parsed(text_of(tmp_path, document, {"prompts": "environment"}))["jobs"]
-    assert jobs["decide_1"]["name"] == "1. Ask"
-    assert (jobs["do_it"]["name"], jobs["do_it"]["needs"]) == ("2. Do it", ["decide_1"])
-
-
 # --- The golden workflows ---------------------------------------------------------------------------------------------
 
 WORKFLOWS = listed(".yml")

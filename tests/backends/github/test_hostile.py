@@ -18,7 +18,7 @@ from tests.differential.generate.rundown import MAIN, Drawn, cases
 from tests.differential.generate.rundown_text import render, render_files
 from tests.support import actions_engine as engine
 from tests.support.github.act import end_of
-from tests.support.github.compiling import text_of
+from tests.support.github.compiling import program_of, text_of
 from tests.support.github.lint import findings
 from tests.support.hostile_texts import SCALARS as HOSTILE
 from tests.support.runbooks import command
@@ -130,12 +130,10 @@ def test_titles_prompts_and_messages_are_data(tmp_path: Path, walk: Engine, clea
 
 def test_a_block_of_prose_in_an_inline_program_has_no_escapes(tmp_path: Path) -> None:
     """An escape in a raw string would be another text, and the step would not show what the program runs."""
-    path = tmp_path / "a.workflow.yaml"
     entries = "      - {agent: a, prompt: Do it.}\n      - {agent: b, prompt: Do it.}\n"
-    path.write_text(f'name: "${{{{ x"\nsteps:\n  - name: s\n    check: all\n    parallel:\n{entries}', encoding="utf-8")
+    document = f'name: "${{{{ x"\nsteps:\n  - name: s\n    check: all\n    parallel:\n{entries}'
     (tmp_path / "rdc.toml").touch()
-    program = compile_file(str(path)).program
-    assert program
+    program = program_of(tmp_path, document, "a.workflow.yaml")
     text = GithubBackend().emit(program, {"agent": "cat", "checkout": False, "runtime": "inline"}).text
     assert text
     assert r"$\x7b{ x" in text

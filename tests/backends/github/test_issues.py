@@ -10,14 +10,12 @@ from typing import Any
 
 import pytest
 
-from backends.github import GithubBackend
-from compiler.driver import compile_file
 from runtime_shim.publish import publisher
 from runtime_shim.targets.github.messages import as_word
 from tests.backends.github.continued import DOCUMENT, Run, ending
 from tests.backends.github.walking import Clean
 from tests.support.actions_engine import complaints
-from tests.support.github.compiling import parsed
+from tests.support.github.compiling import emission, parsed
 from tests.support.hostile_texts import NASTY
 from tests.support.runbooks import command, question
 
@@ -112,23 +110,15 @@ def test_a_pull_request_from_a_fork_opens_no_issue(tmp_path: Path) -> None:
     assert "head.repo.full_name == github.repository" in parsed(text)["jobs"]["notify_issue"]["if"]
 
 
-@pytest.mark.parametrize(
-    ("document", "options"),
-    [
-        (question("1. Good?", "", "YES: COMPLETE", "NO: STOP"), {"prompts": "environment"}),
-        (question("1. Good?", "", "YES: COMPLETE", "NO: STOP"), {"prompts": "agent", "agent": "llm"}),
-        (command("1. Build", "true"), {}),
-    ],
-)
-def test_it_needs_a_question_that_people_answer_with_a_command(
-    tmp_path: Path, document: str, options: dict[str, object]
-) -> None:
-    path = tmp_path / "a.runbook.md"
-    path.write_text(f"# A\n\n{document}", encoding="utf-8")
-    program = compile_file(str(path)).program
-    assert program
-    found = GithubBackend().emit(program, {**options, **NOTIFIED})
-    assert (found.text, [one.code for one in found.diagnostics]) == (None, ["RD013"])
+def test_it_needs_a_question_that_people_answer_with_a_command(tmp_path: Path) -> None:
+    asks = question("1. Good?", "", "YES: COMPLETE", "NO: STOP")
+    for document, options in (
+        (asks, {"prompts": "environment"}),
+        (asks, {"prompts": "agent", "agent": "llm"}),
+        (command("1. Build", "true"), {"prompts": None}),
+    ):
+        found = emission(tmp_path, f"# A\n\n{document}", {**options, **NOTIFIED})
+        assert (found.text, [one.code for one in found.diagnostics]) == (None, ["RD013"])
 
 
 @pytest.mark.parametrize("text", [*NASTY, LOUD, "a\n```\n# B\n@x", "`" * 50, "\u202ereversed", "/deploy"])

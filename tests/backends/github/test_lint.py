@@ -153,18 +153,14 @@ def test_the_tools_that_read_workflows_know_anchors(tmp_path: Path) -> None:
         assert found in str(findings([written(tmp_path, SHARED.replace(old, new))])), "the script is looked at"
 
 
-def test_an_alias_is_the_script_that_it_stands_for(walk: Engine) -> None:
+def test_an_alias_is_the_script_that_it_stands_for(walk: Engine, tmp_path: Path) -> None:
     assert engine.complaints(SHARED) == []
     assert walk(SHARED).log.splitlines() == CALLED
+    assert [line for line in act.run(tmp_path, SHARED).log.splitlines() if line.startswith("called")] == CALLED
     scripts = {step["run"] for job in parsed(SHARED)["jobs"].values() for step in job["steps"]}
     assert scripts == {'# a script of several lines\necho "called $CALL"\n'}
     with pytest.raises(engine.RejectedError):
         walk(SHARED.replace("*rdc", "*none"))
-
-
-def test_act_runs_the_script_that_an_alias_stands_for(tmp_path: Path) -> None:
-    ran = act.run(tmp_path, SHARED)
-    assert [line for line in ran.log.splitlines() if line.startswith("called")] == CALLED
 
 
 # --- Pinned actions ---------------------------------------------------------------------------------------------------

@@ -210,15 +210,6 @@ def test_yes_only_ends(word: str, tmp_path: Path) -> None:
         assert (run.conclusion, "Decided" in run.summary, "Not wanted" in run.summary) == ("failure", False, False)
 
 
-def test_permissions_are_those_that_a_job_needs(tmp_path: Path) -> None:
-    jobs: Mapping[str, Mapping[str, Any]] = prepared(tmp_path, TWO).jobs
-    first, *others = jobs
-    assert jobs[first]["permissions"] == {"contents": "read", "actions": "read"}
-    for name in others:
-        expected = {"actions": "read"} if name.startswith("decide_") else None
-        assert jobs[name].get("permissions") == expected, name
-
-
 # --- The workspace after a question -----------------------------------------------------------------------------------
 
 SECRET = "s3cret/+*.[x]$\\value"

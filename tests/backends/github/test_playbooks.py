@@ -20,7 +20,7 @@ from runtime_shim.publish import publisher
 from tests.backends.github.walking import Clean
 from tests.support import actions_engine as engine
 from tests.support.github.api import answering
-from tests.support.github.compiling import beside, parsed
+from tests.support.github.compiling import beside, parsed, program_of
 
 pytestmark = pytest.mark.tool
 
@@ -51,11 +51,7 @@ RDC_0123456789abcdef
 
 
 def emitted(folder: Path, document: str, options: Mapping[str, object]) -> Emission:
-    path = folder / "triage.playbook.md"
-    path.write_text(document, encoding="utf-8")
-    made = compile_file(str(path))
-    assert made.program, made.diagnostics
-    return GithubBackend().emit(made.program, options)
+    return GithubBackend().emit(program_of(folder, document, "triage.playbook.md"), options)
 
 
 def workflow(folder: Path, document: str = TRIAGE, **options: object) -> str:

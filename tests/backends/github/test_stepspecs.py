@@ -22,7 +22,7 @@ from tests.backends.github.walking import Clean
 from tests.conftest import ROOT
 from tests.support import actions_engine as engine
 from tests.support.cli import call
-from tests.support.github.compiling import LOADER, beside
+from tests.support.github.compiling import LOADER, beside, program_of
 
 pytestmark = pytest.mark.tool
 
@@ -47,12 +47,9 @@ step_specs:
 """
 
 
-def compiled(folder: Path, document: str = PUBLISH, name: str = "notes.stepspec.yaml") -> Program:
+def compiled(folder: Path, document: str = PUBLISH) -> Program:
     (folder / "rdc.toml").touch()
-    (folder / name).write_text(document, encoding="utf-8")
-    found = compile_file(str(folder / name))
-    assert found.program, found.diagnostics
-    return found.program
+    return program_of(folder, document, "notes.stepspec.yaml")
 
 
 def emitted(program: Program, **options: Any) -> Emission:
