@@ -154,13 +154,18 @@ def test_artifacts_of_the_same_and_of_another_run(tmp_path: Path) -> None:
     assert (tmp_path / "artifacts" / "2" / "kept" / "file").is_file()
 
 
-def test_actions_of_others(tmp_path: Path) -> None:
+def test_actions_of_others_and_a_workflow_that_act_rejects(tmp_path: Path) -> None:
     action = "runs:\n  using: composite\n  steps:\n    - {run: echo from the folder; sleep 0.2, shell: bash}\n"
     (tmp_path / "action.yml").write_text(action, encoding="utf-8")
-    done = run(tmp_path, workflow("- uses: owner/mine@v1\n"), actions={"owner/mine": tmp_path})
-    assert (done.exit_code, "from the folder\n" in done.log) == (0, True)
+    mine = {"owner/mine": tmp_path}
+    for steps, code, printed in (
+        ("- uses: owner/mine@v1\n", 0, "from the folder\n"),
+        ("- run: echo hi\n  unknown: 1\n", 1, "workflow is not valid"),
+    ):
+        done = run(tmp_path, workflow(steps), actions=mine)
+        assert (done.exit_code, printed in done.log) == (code, True)
     with pytest.raises(ValueError, match="owner/other@v2"):
-        run(tmp_path, workflow("- uses: owner/other@v2\n"), actions={"owner/mine": tmp_path})
+        run(tmp_path, workflow("- uses: owner/other@v2\n"), actions=mine)
 
 
 # --- What may go wrong ------------------------------------------------------------------------------------------------
@@ -178,8 +183,3 @@ def test_what_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
             return
         time.sleep(0.05)
     pytest.fail("the step is still running")
-
-
-def test_a_workflow_that_act_rejects(tmp_path: Path) -> None:
-    done = run(tmp_path, workflow("- run: echo hi\n  unknown: 1\n"))
-    assert (done.exit_code, "workflow is not valid" in done.log) == (1, True)

@@ -253,7 +253,9 @@ def own(folder: Path) -> Path:
     return Path(tempfile.mkdtemp(dir=folder))
 
 
-def test_all_that_was_changed_is_collected_but_what_git_ignores(workspace: Path, tmp_path: Path) -> None:
+def test_all_that_was_changed_is_collected_but_what_git_ignores_and_what_may_not_go_out(
+    workspace: Path, tmp_path: Path
+) -> None:
     assert list(changed_files(str(own(tmp_path)))) == [
         {"path": "added.bin", "mode": "100644", "base64": "/wA="},
         {"path": "gone.txt", "deleted": True},
@@ -261,9 +263,6 @@ def test_all_that_was_changed_is_collected_but_what_git_ignores(workspace: Path,
         {"path": "run.sh", "mode": "100755", "text": "#!/bin/sh\n"},
     ]
     assert not (workspace / ".git" / "index.lock").exists()
-
-
-def test_what_may_not_go_out_is_refused(workspace: Path, tmp_path: Path) -> None:
     path = workspace / ".github/workflows/x.yml"
     path.parent.mkdir(parents=True)
     path.write_text("on: push")

@@ -244,29 +244,6 @@ def test_names_of_environments_have_no_case(walk: Engine, tmp_path: Path) -> Non
 
 # --- Further attempts -------------------------------------------------------------------------------------------------
 
-ATTEMPTS = jobs("""
-    a:
-      outputs: {attempt: "${{ steps.a.outputs.attempt }}"}
-      steps: [{id: a, run: 'echo "attempt=$GITHUB_RUN_ATTEMPT" >> "$GITHUB_OUTPUT"'}]
-    b:
-      needs: a
-      steps: [{run: 'echo "b has ${{ needs.a.outputs.attempt }}"; test "$GITHUB_RUN_ATTEMPT" -gt 2'}]
-    c: {needs: b, steps: [{run: 'echo "c at ${{ github.run_attempt }}"'}]}
-    d: {steps: [{run: 'echo "d at ${{ github.run_attempt }}"'}]}
-    """)
-
-
-def test_a_further_attempt_is_what_people_ask_for(walk: Engine) -> None:
-    assert walk(ATTEMPTS).log.splitlines()[:1] == ["b has 1"]
-    run = walk(ATTEMPTS, rerun=True)
-    assert (results(run)["b"], run.jobs["b"].log[:7], run.jobs["d"].log) == ("failure", "b has 1", "d at 1\n")
-    run = walk(ATTEMPTS, rerun="d")
-    assert (run.jobs["a"].outputs, run.jobs["b"].result) == ({"attempt": "1"}, "failure")
-    assert run.jobs["d"].log == "d at 3\n"
-    run = walk(ATTEMPTS, rerun="all")
-    assert run.log == "b has 4\nc at 4\nd at 4\n"
-    assert walk(ATTEMPTS, rerun="a").log == "b has 5\nc at 5\nd at 4\n"
-
 
 def test_reviews_of_all_attempts_are_reviews_of_the_run(walk: Engine, tmp_path: Path) -> None:
     walk(WAITS, environments={"approval": ["rejected"]})

@@ -64,17 +64,17 @@ def test_no_job_knows_the_secrets_of_another_but_to_hide_them(tmp_path: Path) ->
     assert found == {"part_1": {"B"}, "part_2": {"A"}, "part_3": set()}
 
 
-def test_an_end_behind_an_environment_is_no_job_of_its_own(tmp_path: Path) -> None:
-    document = step(1) + step(2, 'PASS: COMPLETE "Out"', 'FAIL: STOP "Broken"')
-    text, run, _ = walked(tmp_path, document, SECRETS, {"production": ["approved"]})
-    assert (str(end_of(text, run)), list(run.jobs)) == ("COMPLETE Out", ["part_1", "part_2"])
-
-
-def test_a_job_for_an_end_that_several_jobs_lead_to_has_a_step(tmp_path: Path) -> None:
-    text, run, _ = walked(
-        tmp_path, step(1, "FAIL: COMPLETE") + step(2), {"steps": PRODUCTION}, {"production": ["approved"]}
-    )
-    assert (str(end_of(text, run)), len(run.jobs)) == ("COMPLETE", 2)
+@pytest.mark.parametrize(
+    ("document", "end"),
+    [
+        (step(1) + step(2, 'PASS: COMPLETE "Out"', 'FAIL: STOP "Broken"'), "COMPLETE Out"),
+        (step(1, "FAIL: COMPLETE") + step(2), "COMPLETE"),
+    ],
+    ids=["of one job", "that several jobs lead to"],
+)
+def test_an_end_behind_an_environment_is_no_job_of_its_own(document: str, end: str, tmp_path: Path) -> None:
+    text, run, _ = walked(tmp_path, document, {"steps": PRODUCTION}, {"production": ["approved"]})
+    assert (str(end_of(text, run)), list(run.jobs)) == (end, ["part_1", "part_2"])
 
 
 def test_nothing_follows_a_job_that_is_out_of_time(tmp_path: Path) -> None:
@@ -327,6 +327,11 @@ IN_A_LOOP = {
         'echo "$A $B" >> "$LOG"; cat "$GITHUB_ENV" >> "$LOG"; echo "C=3" > "$GITHUB_ENV"; [ "$C" ]',
         ["1 2", "1 2"],
     ),
+    "folders come before those that were added earlier": (
+        'for i in a b a; do mkdir -p $i; echo "$PWD/$i"; done >> "$GITHUB_PATH"; printf "%s" "$PWD/c" >> "$GITHUB_PATH"',
+        'echo "${PATH//$PWD/.}" | cut -d: -f1-3 >> "$LOG"',
+        ["./c:./a:./b"],
+    ),
     "folders are added once however often a loop turns": (
         'echo "$PWD/tools" >> "$GITHUB_PATH"; echo "A=$((A + 1))" >> "$GITHUB_ENV"',
         '[ "$A" = 20 ] && grep -o "$PWD/tools" <<< "$PATH" | wc -l >> "$LOG"',
@@ -338,15 +343,6 @@ IN_A_LOOP = {
 @pytest.mark.parametrize(("first", "second", "logged"), IN_A_LOOP.values(), ids=IN_A_LOOP)
 def test_what_a_step_hands_on_in_a_loop(first: str, second: str, logged: list[str], tmp_path: Path) -> None:
     assert lines(tmp_path / "a", LOOPED, first, second, secrets=["DEPLOY_TOKEN"]) == logged
-
-
-def test_folders_come_before_those_that_were_added_earlier(tmp_path: Path) -> None:
-    first = (
-        'for i in a b a; do mkdir -p $i; echo "$PWD/$i" >> "$GITHUB_PATH"; done; printf "%s" "$PWD/c" >> "$GITHUB_PATH"'
-    )
-    second = 'echo "${PATH//$PWD/.}" | cut -d: -f1-4 >> "$LOG"'
-    looped = lines(tmp_path / "looped", LOOPED, first, second)
-    assert looped[0].split(":")[:3] == ["./c", "./a", "./b"]
 
 
 @pytest.mark.share(2)

@@ -126,14 +126,10 @@ def table(condition: Condition) -> list[bool]:
     return [holds(condition, dict(zip(NAMES, row, strict=True))) for row in rows]
 
 
-@given(parts=st.lists(CONDITIONS, max_size=4))
-def test_every_and_some_mean_what_they_say(parts: list[Condition]) -> None:
+@given(condition=CONDITIONS, parts=st.lists(CONDITIONS, max_size=4))
+def test_every_some_and_negation_mean_what_they_say(condition: Condition, parts: list[Condition]) -> None:
     assert table(every(*parts)) == table(All(tuple(parts)))
     assert table(some(*parts)) == table(Some(tuple(parts)))
-
-
-@given(condition=CONDITIONS)
-def test_negation(condition: Condition) -> None:
     assert table(negation(condition)) == [not value for value in table(condition)]
     assert table(some(condition, negation(condition))) == table(TRUE)
     assert table(every(condition, negation(condition))) == table(FALSE)

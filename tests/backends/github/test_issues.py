@@ -94,6 +94,9 @@ def test_only_the_last_job_may_write_issues_and_nothing_else_starts_the_workflow
     assert [name for name, one in jobs.items() if "issues" in one["permissions"]] == ["notify_issue"]
     assert parsed(plain)["on"] == parsed(notified)["on"]
     assert "secrets." not in json.dumps(jobs["notify_issue"])
+    text = Run(tmp_path, DOCUMENT, {**NOTIFIED, "on": ["pull_request"]}).text
+    of_a_fork = "head.repo.full_name == github.repository"
+    assert of_a_fork in parsed(text)["jobs"]["notify_issue"]["if"], "a pull request from a fork opens no issue"
 
 
 def test_no_linter_finds_anything(tmp_path: Path, clean: Clean) -> None:
@@ -103,11 +106,6 @@ def test_no_linter_finds_anything(tmp_path: Path, clean: Clean) -> None:
         text = Run(tmp_path, document, {**NOTIFIED, **options}).text
         clean(text)
         assert complaints(text) == []
-
-
-def test_a_pull_request_from_a_fork_opens_no_issue(tmp_path: Path) -> None:
-    text = Run(tmp_path, DOCUMENT, {**NOTIFIED, "on": ["pull_request"]}).text
-    assert "head.repo.full_name == github.repository" in parsed(text)["jobs"]["notify_issue"]["if"]
 
 
 def test_it_needs_a_question_that_people_answer_with_a_command(tmp_path: Path) -> None:

@@ -103,15 +103,12 @@ def test_every_tool_rejects_what_is_no_workflow(tmp_path: Path, text: str | None
     assert text is None or ("5 is not of type 'string'" in str(found)) == (found_by != ALL)
 
 
-def test_no_file_is_an_error() -> None:
-    with pytest.raises(ValueError, match="no file"):
-        lint.findings([])
-
-
 @pytest.mark.parametrize("missing", ["check-jsonschema", "actionlint", "shellcheck", "zizmor"])
 def test_a_missing_tool_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
     for name in {"check-jsonschema", "actionlint", "shellcheck", "zizmor"} - {missing}:
         (tmp_path / name).symlink_to(lint.PROGRAMS / name)
+    with pytest.raises(ValueError, match="no file"):
+        lint.findings([])
     monkeypatch.setattr(lint, "PROGRAMS", tmp_path)
     with pytest.raises(FileNotFoundError, match=missing):
         lint.findings([write(tmp_path / "clean.yml")])

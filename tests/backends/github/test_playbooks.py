@@ -109,12 +109,6 @@ def test_a_reviewer_reads_all_that_an_agent_is_given(tmp_path: Path) -> None:
     assert shown == "You are brief, in {tone}.\n\n## Output of step 1: One (draft)\n\n{output 1}\n\nShorten.\n"
 
 
-def test_commands_that_nothing_calls_are_not_in_the_job(tmp_path: Path) -> None:
-    found = workflow(tmp_path, agent="cat", agents={"reviewer": "cat"}, tools={"github": "cat"})
-    called = {step["env"]["RDC_OPTIONS"] for step in steps_of(found).values() if "RDC_OPTIONS" in step.get("env", {})}
-    assert called == {"--agent=cat"}
-
-
 def test_no_tool_finds_anything_in_the_examples(clean: Clean) -> None:
     tools = ("library", "metrics", "mcp", "tracker")
     modes: list[dict[str, object]] = [
@@ -138,8 +132,10 @@ def test_no_tool_finds_anything_in_the_examples(clean: Clean) -> None:
 
 
 def test_each_step_stands_for_itself_and_branches_by_a_label(tmp_path: Path) -> None:
-    text = workflow(tmp_path, agent="claude-code")
+    text = workflow(tmp_path, agent="claude-code", agents={"reviewer": "cat"}, tools={"github": "cat"})
     steps = steps_of(text)
+    called = {step["env"]["RDC_OPTIONS"] for step in steps.values() if "RDC_OPTIONS" in step.get("env", {})}
+    assert called == {"--agent=claude-code"}, "commands that nothing calls are not in the job"
     names = ["1. Classify", "2a. Analyze the bug", "2b. Specify the feature", "2. Work on it, else"]
     names += ["3. Suggest labels"]
     assert [name for name in steps if name in names] == names

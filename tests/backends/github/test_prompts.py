@@ -9,7 +9,7 @@ import pytest
 
 from tests.backends.github.continued import AGREE, Run, done, ending, headings, outcomes
 from tests.backends.github.walking import Clean, Engine
-from tests.support.github.compiling import parsed, steps, text_of
+from tests.support.github.compiling import parsed, text_of
 from tests.support.runbooks import command, question
 
 pytestmark = pytest.mark.process
@@ -105,11 +105,6 @@ def test_a_value_of_an_event_or_an_output_stays_a_name(tmp_path: Path) -> None:
         prompts = [step["env"]["RDC_PROMPT"] for step in found if "RDC_PROMPT" in step.get("env", {})]
         if prompts:
             assert prompts[0].startswith(shown)
-
-
-def test_a_command_without_a_prompt_is_as_the_author_wrote_it(tmp_path: Path) -> None:
-    (step,) = steps(text_of(tmp_path, command("1. A", "echo a"), {"checkout": False}))
-    assert (step["run"], "env" in step) == ("echo a", False)
 
 
 # --- Paths that went wrong once ---------------------------------------------------------------------------------------

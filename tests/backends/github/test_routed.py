@@ -43,12 +43,6 @@ def test_no_tool_finds_anything(clean: Clean) -> None:
         clean(compiled(made, OPTIONS))
 
 
-def test_conditions_compare_nothing_but_names_that_rdc_made() -> None:
-    found = conditions(compiled(triage(), OPTIONS))
-    chosen = {name: each for name, each in found.items() if "steps.close" not in each and "cancelled" not in each}
-    assert chosen == {f"{name}. Step {name}": f"steps.s1.outputs.next == '{name}'" for name in ("2a", "2b")}
-
-
 def test_a_straight_program_has_no_conditions() -> None:
     tasks: Sequence[Task] = (Agent("", text("One")), Tool("tracker", "x", text("{}")), Shell("sh", text("true")))
     onward = ("2", "3", COMPLETE)
@@ -56,13 +50,17 @@ def test_a_straight_program_has_no_conditions() -> None:
     assert not any("next" in condition for condition in conditions(compiled(program(*nodes), OPTIONS)).values())
 
 
-def test_commands_stand_in_their_steps_and_prompts_beside_them() -> None:
-    steps = {step["name"][:2]: step for step in parsed(compiled(triage(), OPTIONS))["jobs"]["part_1"]["steps"]}
+def test_commands_stand_in_their_steps_prompts_beside_them_and_conditions_name_what_rdc_made() -> None:
+    workflow = compiled(triage(), OPTIONS)
+    steps = {step["name"][:2]: step for step in parsed(workflow)["jobs"]["part_1"]["steps"]}
     assert steps["2a"]["env"]["COMMAND"].startswith('printf "%s" "$ISSUE"')
     assert steps["1."]["env"]["PROMPT"] == "Classify: {{issue}}"
     assert steps["2b"]["env"]["STEP"] == 'calls the tool tracker close\n{"issue": "{{issue}}"}\n'
     assert (steps["1."]["timeout-minutes"], steps["2b"]["timeout-minutes"]) == (31, 2)
     assert "timeout-minutes" not in steps["2a"]
+    found = conditions(workflow).items()
+    chosen = {name: each for name, each in found if "steps.close" not in each and "cancelled" not in each}
+    assert chosen == {f"{name}. Step {name}": f"steps.s1.outputs.next == '{name}'" for name in ("2a", "2b")}
 
 
 def test_steps_get_the_secrets_of_what_they_call() -> None:
@@ -216,19 +214,15 @@ def test_inputs_keep_apart_from_those_of_rdc_and_of_the_options() -> None:
     assert begin["env"]["RDC_INPUT_resume"] == "${{ inputs.resume_3 }}"
 
 
-@pytest.mark.parametrize(("task", "is_asked"), [(Ask("input", text("?")), None), (Shell("sh", text("true")), True)])
-def test_whoever_continues_a_run_gives_no_inputs(task: Any, is_asked: bool | None) -> None:
-    made = program(node("1", task, to(COMPLETE)), inputs=[Input("issue")])
-    declared = parsed(compiled(made))["on"]["workflow_dispatch"]["inputs"]["issue"]
-    assert declared.get("required") is is_asked
-
-
-def test_a_choice_that_need_not_be_made_is_not_made_by_the_form() -> None:
+def test_the_form_makes_no_choice_that_need_not_be_made_and_whoever_continues_a_run_gives_no_inputs() -> None:
     options = ("a", "b")
     inputs = [Input("x", "choice", options=options, required=False), Input("y", "choice", options=options)]
-    made = program(node("1", Shell("sh", text("true")), to(COMPLETE)), inputs=inputs)
-    declared = parsed(compiled(made))["on"]["workflow_dispatch"]["inputs"]
+    runs, asks = node("1", Shell("sh", text("true")), to(COMPLETE)), node("1", Ask("input", text("?")), to(COMPLETE))
+    declared = parsed(compiled(program(runs, inputs=inputs)))["on"]["workflow_dispatch"]["inputs"]
     assert {name: each["type"] for name, each in declared.items()} == {"x": "string", "y": "choice"}
+    assert declared["y"]["required"] is True
+    declared = parsed(compiled(program(asks, inputs=inputs)))["on"]["workflow_dispatch"]["inputs"]
+    assert "required" not in declared["y"]
 
 
 # --- Names -----------------------------------------------------------------------------------------------------------
