@@ -328,7 +328,7 @@ IN_A_LOOP = {
         ["1 2", "1 2"],
     ),
     "folders come before those that were added earlier": (
-        'for i in a b a; do mkdir -p $i; echo "$PWD/$i"; done >> "$GITHUB_PATH"; printf "%s" "$PWD/c" >> "$GITHUB_PATH"',
+        'for i in a b a; do mkdir -p $i; echo "$PWD/$i"; done >> "$GITHUB_PATH"; printf %s "$PWD/c" >> "$GITHUB_PATH"',
         'echo "${PATH//$PWD/.}" | cut -d: -f1-3 >> "$LOG"',
         ["./c:./a:./b"],
     ),
