@@ -7,7 +7,7 @@ from typing import Any
 
 from compiler.ir.edges import Add, CounterTest, Edge, Effect, Origin, OutcomeTest, Test
 from compiler.ir.program import Counter, Input, Node, Program, Slot, SourceFile
-from compiler.ir.tasks import End, Task
+from compiler.ir.tasks import End, Shell, Task
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import verify
 from compiler.text.source import Span
@@ -25,6 +25,14 @@ def to(target: str, *guard: Test | str, do: Sequence[Effect] = ()) -> Edge:
 
 def node(name: str, task: Task, *edges: Edge, title: str = "", **other: Any) -> Node:
     return Node(name, text(title or f"Step {name}"), ORIGIN, task, edges, **other)
+
+
+def sh(command: str) -> Shell:
+    return Shell("sh", text(command))
+
+
+def bash(command: str) -> Shell:
+    return Shell("bash", text(command))
 
 
 TRIES = Counter("tries", "", role="retries", of="1")

@@ -14,9 +14,9 @@ from backends.base import Companion
 from backends.github import GithubBackend
 from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.program import Input, Program, Variable
-from compiler.ir.tasks import Agent, Branch, Gate, Parallel, Reading, Shell, Tool
+from compiler.ir.tasks import Agent, Branch, Gate, Parallel, Reading, Tool
 from compiler.ir.texts import text
-from tests.backends.github.made import COMPLETE, STOP, node, program, ref, to, words
+from tests.backends.github.made import COMPLETE, STOP, bash, node, program, ref, to, words
 from tests.support import actions_engine as engine
 
 
@@ -118,7 +118,7 @@ def triage(**more: Any) -> Program:
         node("2", Branch(), to("2a", SlotTest("kind", "==", "bug")), to("2b")),
         node(
             "2a",
-            Shell("bash", text('printf "%s" "$ISSUE" > "$FOLDER/issue"\necho "note=from 2a" >> "$RDC_OUTPUT"')),
+            bash('printf "%s" "$ISSUE" > "$FOLDER/issue"\necho "note=from 2a" >> "$RDC_OUTPUT"'),
             to("3", "pass", do=[Keep("note", "output", "note")]),
             to(STOP, "fail"),
             variables=(Variable("ISSUE", "issue"),),

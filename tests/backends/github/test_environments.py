@@ -14,7 +14,7 @@ from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Ask, Gate, Shell
 from compiler.ir.texts import text
 from tests.backends.github.continued import AGREE, ending
-from tests.backends.github.made import COMPLETE, STOP, node, program, to
+from tests.backends.github.made import COMPLETE, STOP, bash, node, program, to
 from tests.backends.github.routed import AGENT, compiled, ended, log, run
 from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
@@ -144,7 +144,7 @@ VALUES = {"A": "secret-a", "B": "secret-b", "C": "secret-c"}
 
 
 def shows(number: str) -> Shell:
-    return Shell("bash", text(f'echo "{number} $A $B" >> "$FOLDER/shown"'))
+    return bash(f'echo "{number} $A $B" >> "$FOLDER/shown"')
 
 
 def row() -> Program:
@@ -221,8 +221,7 @@ def test_only_the_ways_through_an_environment_ask_for_it(is_deployed: bool, deci
 
 def test_the_part_behind_a_gate_has_the_environment_of_the_step_there() -> None:
     made = program(
-        node("1", Gate("Go on?"), to("2", "approved"), to(STOP, "rejected")),
-        node("2", shows("2"), to(COMPLETE)),
+        node("1", Gate("Go on?"), to("2", "approved"), to(STOP, "rejected")), node("2", shows("2"), to(COMPLETE))
     )
     jobs = parsed(compiled(made, {"steps": {"2": {"environment": "production"}}}))["jobs"]
     assert {name: job.get("environment") for name, job in jobs.items()} == {

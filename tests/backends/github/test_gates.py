@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from compiler.ir.program import Program
-from compiler.ir.tasks import Agent, Ask, End, Gate, Shell
+from compiler.ir.tasks import Agent, Ask, End, Gate
 from compiler.ir.texts import text
 from runtime_shim.targets.github.api import Api, HaltError, next_decision, reviews
 from tests.backends.github.continued import done, headings
-from tests.backends.github.made import COMPLETE, STOP, node, program, to
+from tests.backends.github.made import COMPLETE, STOP, bash, node, program, sh, to
 from tests.backends.github.routed import INLINE, OPTIONS, Workflow, compiled, ended, log, run
 from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
@@ -32,10 +32,10 @@ def gated(build: str = BUILD) -> Program:
     """A program with a gate between two commands, and a command after a rejection."""
     log = 'echo "{} $(cat result)" >> "$LOG"'.format
     return program(
-        node("1", Shell("bash", text(build)), to("2", "pass"), to("STOP", "fail"), title="Build"),
+        node("1", bash(build), to("2", "pass"), to("STOP", "fail"), title="Build"),
         node("2", Gate("2"), to("3", "approved"), to("Withdraw", "rejected"), title="Agree"),
-        node("3", Shell("bash", text(log("install"))), to("There", "pass"), to("STOP", "fail"), title="Install"),
-        node("Withdraw", Shell("bash", text(log("withdraw"))), to("Unwanted", "pass"), to("STOP", "fail"), title=""),
+        node("3", bash(log("install")), to("There", "pass"), to("STOP", "fail"), title="Install"),
+        node("Withdraw", bash(log("withdraw")), to("Unwanted", "pass"), to("STOP", "fail"), title=""),
         node("There", End("complete", text("It is there"))),
         node("Unwanted", End("stop", text("Not wanted"))),
     )
@@ -182,7 +182,7 @@ FINE = {"outcome": "pass"}
 
 def one_gate() -> Program:
     return program(
-        node("1", Shell("sh", text(COMMAND)), to("2", "pass"), to(STOP, "fail")),
+        node("1", sh(COMMAND), to("2", "pass"), to(STOP, "fail")),
         node("2", Gate("p", text("?")), to("3", "approved"), to("4", "rejected")),
         node("3", Agent("", text("Publish")), to(COMPLETE)),
         node("4", Agent("", text("Tidy up")), to(COMPLETE)),
@@ -191,9 +191,9 @@ def one_gate() -> Program:
 
 def two_gates() -> Program:
     return program(
-        node("1", Shell("sh", text("true")), to("2", "pass"), to("3", "fail")),
+        node("1", sh("true"), to("2", "pass"), to("3", "fail")),
         node("2", Gate("p", text("?")), to("3", "approved"), to(STOP, "rejected")),
-        node("3", Shell("sh", text(COMMAND)), to("4", "pass"), to(STOP, "fail")),
+        node("3", sh(COMMAND), to("4", "pass"), to(STOP, "fail")),
         node("4", Gate("p", text("?")), to("5", "approved"), to("6", "rejected")),
         node("5", Agent("", text("Publish")), to(COMPLETE)),
         node("6", Agent("", text("Tidy up")), to(COMPLETE)),

@@ -15,7 +15,7 @@ from backends.github.options.triggers import EVENTS
 from compiler.ir.program import Input, Program, Variable
 from compiler.ir.tasks import Agent, Ask, End, Shell
 from compiler.ir.texts import text
-from tests.backends.github.made import COMPLETE, STOP, node, program, ref, to, words
+from tests.backends.github.made import COMPLETE, STOP, bash, node, program, ref, sh, to, words
 from tests.backends.github.routed import compiled
 from tests.backends.github.walking import Clean, run
 from tests.support import actions_engine as engine
@@ -33,7 +33,7 @@ SHOW = 'printf "%s=%s|" "$RDC_STEP" "${NAME-unset}" >> "$FOLDER/shown"'
 
 
 def show(name: str) -> Shell:
-    return Shell("bash", text(SHOW.replace("$RDC_STEP", name)))
+    return bash(SHOW.replace("$RDC_STEP", name))
 
 
 def variables(*inputs: Input) -> tuple[Variable, ...]:
@@ -49,9 +49,9 @@ def row(*inputs: Input, every: bool = False) -> Program:
     shown = (part for item in mentioned for part in (" ", ref(item.name, f"{{{{{item.name}}}}}")))
     mine = variables(*inputs)
     return program(
-        node("1", Shell("bash", text(first)), to("2", "pass"), to(STOP, "fail"), variables=mine),
-        node("2", Shell("sh", text(second)), to(COMPLETE, "pass"), to("1b", "fail"), variables=mine),
-        node("1b", Shell("sh", text("true")), to("2"), variables=mine),
+        node("1", bash(first), to("2", "pass"), to(STOP, "fail"), variables=mine),
+        node("2", sh(second), to(COMPLETE, "pass"), to("1b", "fail"), variables=mine),
+        node("1b", sh("true"), to("2"), variables=mine),
         node(COMPLETE, End("complete", words("Done with", *shown, "."))),
         inputs=inputs,
     )
@@ -141,7 +141,7 @@ def test_a_part_behind_an_approval_has_the_inputs(tmp_path: Path, clean: Clean) 
 
 
 ROUTED: Mapping[str, Program] = {
-    "a command without the input": program(node("1", Shell("sh", text("true")), to(COMPLETE)), inputs=[Input("X")]),
+    "a command without the input": program(node("1", sh("true"), to(COMPLETE)), inputs=[Input("X")]),
     "a name of the runner": row(Input("GITHUB_X")),
     "a name in the scripts around a command": row(Input("kept")),
     "a secret of such a name": replace(row(Input("X")), secrets=("intact",)),
@@ -150,7 +150,7 @@ ROUTED: Mapping[str, Program] = {
     "a message that may be missing": row(Input("X", required=False)),
     "a message of several lines": row(Input("X", type="text")),
     "a value that a command changes": program(
-        node("1", Shell("sh", text("true")), to(COMPLETE), variables=(Variable("Y", "X"),)), inputs=[Input("X")]
+        node("1", sh("true"), to(COMPLETE), variables=(Variable("Y", "X"),)), inputs=[Input("X")]
     ),
 }
 
@@ -184,10 +184,10 @@ HOSTILE_BODY = "$(touch $FOLDER/owned) `x` ${{ github.token }}\r\n::set-env name
 SHOWS = 'printf "%s" "$issue/$project" > "$FOLDER/shown"'
 INPUTS = (Input("issue", type="text"), Input("project", default="none"))
 BOTH = (Variable("issue", "issue"), Variable("project", "project"))
-NATIVE = program(node("1", Shell("bash", text(SHOWS)), to(COMPLETE), variables=BOTH), inputs=INPUTS)
+NATIVE = program(node("1", bash(SHOWS), to(COMPLETE), variables=BOTH), inputs=INPUTS)
 CALLING = program(
     node("1", Agent("", words("Look at ", ref("issue"))), to("2")),
-    node("2", Shell("bash", text(SHOWS)), to(COMPLETE), variables=BOTH),
+    node("2", bash(SHOWS), to(COMPLETE), variables=BOTH),
     inputs=INPUTS,
 )
 BIND = {"issue": "event.issue.body", "project": "shop"}
@@ -250,9 +250,7 @@ def test_a_command_without_a_fit_value_ends_the_run(command: str, tmp_path: Path
 
 def test_a_continuation_asks_no_command_again(tmp_path: Path) -> None:
     made = program(
-        node("1", Ask("input", text("?")), to("2")),
-        node("2", Shell("bash", text(SHOWS)), to(COMPLETE), variables=BOTH),
-        inputs=INPUTS,
+        node("1", Ask("input", text("?")), to("2")), node("2", bash(SHOWS), to(COMPLETE), variables=BOTH), inputs=INPUTS
     )
     workflow = compiled(made, {"bind": {"issue": {"run": 'echo x | tee -a "$FOLDER/said"'}}})
     run(tmp_path, workflow, inputs={"project": "p"})
@@ -262,8 +260,7 @@ def test_a_continuation_asks_no_command_again(tmp_path: Path) -> None:
 
 
 NUMBER = program(
-    node("1", Shell("sh", text("true")), to(COMPLETE), variables=(Variable("N", "N"),)),
-    inputs=[Input("N", type="number")],
+    node("1", sh("true"), to(COMPLETE), variables=(Variable("N", "N"),)), inputs=[Input("N", type="number")]
 )
 NEEDED = {"schedule": [{"cron": "0 3 * * *"}], "workflow_run": {"workflows": ["CI"]}}
 """The settings that events need."""
@@ -326,7 +323,7 @@ def test_only_fields_of_the_list_can_be_named() -> None:
 
 def test_a_fixed_value_and_a_truth_value(tmp_path: Path) -> None:
     declared = Input("DRY", type="boolean")
-    shows = Shell("sh", text('echo "$DRY" >> "$FOLDER/shown"'))
+    shows = sh('echo "$DRY" >> "$FOLDER/shown"')
     made = program(node("1", shows, to(COMPLETE), variables=(Variable("DRY", "DRY"),)), inputs=[declared])
     on = ["workflow_dispatch", "pull_request"]
     workflow = compiled(made, {"on": on, "bind": {"DRY": "event.pull_request.draft"}})
@@ -343,7 +340,7 @@ IN_ITS_OUTPUT = 'printf "%s\\n" "::warning::forged" "::set-output name=next::for
 
 @pytest.mark.parametrize("made", [pytest.param(NATIVE, marks=pytest.mark.soak), CALLING], ids=["native", "routed"])
 def test_a_command_that_gives_a_value_tells_the_runner_nothing(made: Program, tmp_path: Path) -> None:
-    showing = Shell("bash", text(f'{SHOWS}; env > "$FOLDER/env"'))
+    showing = bash(f'{SHOWS}; env > "$FOLDER/env"')
     nodes = tuple(replace(each, task=showing) if isinstance(each.task, Shell) else each for each in made.nodes)
     options = {**AGENT, "on": "push", "bind": {"issue": {"run": f"{BY_A_FILE}; {IN_ITS_OUTPUT}; echo given"}}}
     done = run(tmp_path, compiled(replace(made, nodes=nodes), options), event="push")

@@ -18,7 +18,7 @@ from compiler.ir.edges import Add, CounterTest
 from compiler.ir.program import Constant, Counter, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Shell
 from compiler.ir.texts import text
-from tests.backends.github.made import COMPLETE, STOP, TRIES, node, program, retried, to
+from tests.backends.github.made import COMPLETE, STOP, TRIES, bash, node, program, retried, sh, to
 from tests.backends.github.routed import compiled
 from tests.backends.github.walking import Clean, run
 from tests.support.github.compiling import emission, parsed, steps, text_of
@@ -185,8 +185,8 @@ NOTE = 'echo "$RDC_ATTEMPT $STAGE" >> "$FOLDER/tries"; '
 def tried(command: str, settings: Settings, back: str = "") -> Program:
     """A command that is tried three times; where it goes back to another one, that is a loop."""
     stage = Constant("STAGE", "a 'b' ${{ github.token }} $(c)\nd")
-    first = retried("1", Shell("bash", text(command)), 2, back, settings=settings, constants=(stage,))
-    return program(first, *[node(each, Shell("sh", text(":")), to("1")) for each in back], counters=(TRIES,))
+    first = retried("1", bash(command), 2, back, settings=settings, constants=(stage,))
+    return program(first, *[node(each, sh(":"), to("1")) for each in back], counters=(TRIES,))
 
 
 def is_gone(folder: Path) -> bool:
@@ -211,10 +211,10 @@ def test_attempts_are_ended_with_all_they_have_begun(back: str, summary: bool, t
 
 
 def test_a_step_of_its_own_has_its_limit_and_its_variables(tmp_path: Path) -> None:
-    shell = Shell("bash", text(f"{NOTE}{LEFT}sleep 60"))
+    shell = bash(f"{NOTE}{LEFT}sleep 60")
     limited = node("1", shell, to(COMPLETE, "pass"), to("2", "fail"), settings=Settings(timeout=1))
     limited = replace(limited, constants=(Constant("STAGE", "prod"),))
-    made = program(limited, node("2", Shell("sh", text('echo "$STAGE" >> "$FOLDER/tries"')), to(COMPLETE)))
+    made = program(limited, node("2", sh('echo "$STAGE" >> "$FOLDER/tries"'), to(COMPLETE)))
     workflow = compiled(made)
     (found,) = [step for step in steps(workflow) if step.get("id") == "s1"]
     assert found["env"] == {"STAGE": "prod"}
@@ -227,9 +227,7 @@ def test_a_step_of_its_own_has_its_limit_and_its_variables(tmp_path: Path) -> No
 
 def test_a_limit_where_a_run_may_wait(tmp_path: Path, clean: Clean) -> None:
     made = program(
-        node(
-            "1", Shell("sh", text(f"{LEFT}sleep 60")), to(STOP, "pass"), to("2", "fail"), settings=Settings(timeout=1)
-        ),
+        node("1", sh(f"{LEFT}sleep 60"), to(STOP, "pass"), to("2", "fail"), settings=Settings(timeout=1)),
         node("2", Ask("yes_no", text("Go on?")), to(COMPLETE, "pass"), to(STOP, "fail")),
     )
     workflow = compiled(made, {"prompts": "answers"})
@@ -247,8 +245,8 @@ def test_a_limit_where_a_run_may_wait(tmp_path: Path, clean: Clean) -> None:
 )
 def test_delays_grow_by_their_backoff_and_end_somewhere(delay: int, backoff: int, times: int, tmp_path: Path) -> None:
     for back in ("", "2"):
-        first = retried("1", Shell("sh", text("false")), times, back, settings=Settings(None, delay, backoff))
-        loop = [node(each, Shell("sh", text(":")), to("1")) for each in back]
+        first = retried("1", sh("false"), times, back, settings=Settings(None, delay, backoff))
+        loop = [node(each, sh(":"), to("1")) for each in back]
         done = run(tmp_path, compiled(program(first, *loop, counters=(TRIES,))).replace("sleep ", ": "))
         found = [int(number) for number in re.findall(r"Waiting (\d+) s", done.log)]
         assert found == [min(delay * backoff**number, 10**8) for number in range(times)]
@@ -256,7 +254,7 @@ def test_delays_grow_by_their_backoff_and_end_somewhere(delay: int, backoff: int
 
 def test_fixed_variables_of_what_the_runtime_calls(tmp_path: Path) -> None:
     value = "${{ github.token }} 'a'\nb"
-    shows = Shell("sh", text('printf "%s|" "$STAGE" >> "$FOLDER/tries"'))
+    shows = sh('printf "%s|" "$STAGE" >> "$FOLDER/tries"')
     made = program(
         node("1", Agent("", text("?")), to("2"), constants=(Constant("STAGE", value),)),
         node("2", shows, to("3"), constants=(Constant("STAGE", "2"), Constant("GITHUB_X", "x"))),
@@ -277,7 +275,7 @@ def test_what_a_command_asks_for_by_name_is_told(tmp_path: Path) -> None:
     made = program(
         node("1", asks, to("2"), title='Build "it" $(now)'),
         node("2", asks, to("3", "fail"), to(COMPLETE, "pass"), title="Ship"),
-        node("3", Shell("sh", text("true")), to("2")),
+        node("3", sh("true"), to("2")),
     )
     workflow = compiled(made)
     assert "CALL" not in workflow

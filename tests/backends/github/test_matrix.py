@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from backends.github import GithubBackend
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program, Settings, Variable
-from compiler.ir.tasks import Agent, Ask, End, Gate, Parallel, Reading, Shell
+from compiler.ir.tasks import Agent, Ask, End, Gate, Parallel, Reading
 from compiler.ir.texts import text
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.changes import joined_entries, must_join
-from tests.backends.github.made import COMPLETE, STOP, node, program, ref, to, words
+from tests.backends.github.made import COMPLETE, STOP, bash, node, program, ref, to, words
 from tests.backends.github.routed import AGENT, HOSTILE, INLINE, compiled, ended, log, run
 from tests.backends.github.walking import Clean
 from tests.support.github.compiling import parsed
@@ -48,7 +48,7 @@ def reviewed(*agents: Agent, check: Any = "all", first: Any = None, **settings: 
         ),
         node(
             "note",
-            Shell("bash", text('printf "%s" "$SAID" > "$FOLDER/said"; ls > "$FOLDER/files"')),
+            bash('printf "%s" "$SAID" > "$FOLDER/said"; ls > "$FOLDER/files"'),
             to(COMPLETE),
             variables=(Variable("SAID", "said"),),
         ),
@@ -190,7 +190,7 @@ def test_a_run_that_waits_before_or_behind_a_matrix_goes_on(way: list[str], tmp_
         "review": (Parallel((Agent("", text("Review")),)), "pass", [Keep("said")]),
         "again": (Parallel((Agent("", text("Review")),)), "pass", []),
         "ask": (Ask("confirm", text("Go on?")), "yes", []),
-        "note": (Shell("bash", text('printf "%s" "$SAID" > "$FOLDER/said"')), "pass", []),
+        "note": (bash('printf "%s" "$SAID" > "$FOLDER/said"'), "pass", []),
     }
     nodes = [node(name, tasks[name][0], to(onward[name], tasks[name][1], do=tasks[name][2]), to(STOP)) for name in way]
     noting = [replace(made, variables=(Variable("SAID", "said"),)) if made.id == "note" else made for made in nodes]

@@ -11,9 +11,7 @@ import pytest
 
 from backends.base import Emission
 from backends.github.native.decisions import written_by
-from compiler.ir.tasks import Shell
-from compiler.ir.texts import text
-from tests.backends.github.made import node
+from tests.backends.github.made import bash, node
 from tests.backends.github.walking import Clean
 from tests.support.github.compiling import emission, parsed
 from tests.support.github.native import Native, command, prepared, question
@@ -191,7 +189,7 @@ def test_an_output_of_rdc_is_not_hidden_by_one_of_a_step(tmp_path: Path) -> None
 )
 def test_a_command_names_the_outputs_that_it_sets(command: str, names: set[str]) -> None:
     """Otherwise it may set all of them."""
-    assert written_by(node("1", Shell("bash", text(command)))) == names
+    assert written_by(node("1", bash(command))) == names
 
 
 def test_texts_of_the_author_run_nothing(tmp_path: Path) -> None:

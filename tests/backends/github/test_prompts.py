@@ -139,10 +139,7 @@ def test_a_loop_that_is_killed_is_no_end(tmp_path: Path, walk: Engine) -> None:
     [
         ('## {N}. Item {N}\n\n```bash\ntrue\n```\n\n- PASS: COMPLETE "finished {N}"\n', "COMPLETE finished 1"),
         ('## {N}. Item {N}\n\n```bash\nfalse\n```\n\n- FAIL: STOP "broken {N}, not ${N}"\n', "STOP broken 1, not ${N}"),
-        (
-            '## 1. All\n\n### 1.{n} One\n\n```bash\nfalse\n```\n\n- FAIL: STOP "item {n}"\n',
-            "STOP item 1",
-        ),
+        ('## 1. All\n\n### 1.{n} One\n\n```bash\nfalse\n```\n\n- FAIL: STOP "item {n}"\n', "STOP item 1"),
     ],
 )
 def test_placeholders_in_messages_outside_of_loops(document: str, end: str, tmp_path: Path, walk: Engine) -> None:

@@ -13,9 +13,9 @@ import pytest
 from backends.github import GithubBackend
 from compiler.ir.edges import Keep, SlotTest
 from compiler.ir.program import Input, Program, Settings, Variable
-from compiler.ir.tasks import Agent, Ask, Branch, Gate, Parallel, Reading, Shell, Task, Tool
+from compiler.ir.tasks import Agent, Ask, Branch, Gate, Parallel, Reading, Task, Tool
 from compiler.ir.texts import text
-from tests.backends.github.made import COMPLETE, STOP, TRIES, node, program, ref, retried, to, words
+from tests.backends.github.made import COMPLETE, STOP, TRIES, bash, node, program, ref, retried, sh, to, words
 from tests.backends.github.routed import AGENT, HOSTILE, INLINE, OPTIONS, compiled, ended, log, run, triage
 from tests.backends.github.walking import Clean
 from tests.support.github.compiling import parsed
@@ -44,7 +44,7 @@ def test_no_tool_finds_anything(clean: Clean) -> None:
 
 
 def test_a_straight_program_has_no_conditions() -> None:
-    tasks: Sequence[Task] = (Agent("", text("One")), Tool("tracker", "x", text("{}")), Shell("sh", text("true")))
+    tasks: Sequence[Task] = (Agent("", text("One")), Tool("tracker", "x", text("{}")), sh("true"))
     onward = ("2", "3", COMPLETE)
     nodes = (node(str(n), task, to(onward[n - 1], "pass"), to(STOP, "fail")) for n, task in enumerate(tasks, 1))
     assert not any("next" in condition for condition in conditions(compiled(program(*nodes), OPTIONS)).values())
@@ -88,8 +88,8 @@ def test_comments_say_where_a_step_leads() -> None:
             "a", Agent("", text("?"), Reading(("OK", "BAD"))), to("b", "OK"), to("b", "none"), to("c", "BAD"), to(STOP)
         ),
         node("b", Branch(), to("d", SlotTest("x", "==", "one\ntwo")), to("c")),
-        node("c", Shell("sh", text("true")), to("d", "pass"), to(COMPLETE, "fail")),
-        node("d", Shell("sh", text("true")), to(COMPLETE)),
+        node("c", sh("true"), to("d", "pass"), to(COMPLETE, "fail")),
+        node("d", sh("true"), to(COMPLETE)),
         slots=("x",),
     )
     workflow = compiled(made, OPTIONS)
@@ -103,7 +103,7 @@ def test_comments_say_where_a_step_leads() -> None:
 
 def test_an_answer_and_a_value_that_decide_together_need_the_program() -> None:
     asks = node("a", Ask("yes_no", text("Ready?")), to("b", "pass", SlotTest("x", "==", "1")), to(STOP))
-    made = program(asks, node("b", Shell("sh", text("true")), to(COMPLETE, "pass"), to(STOP, "fail")), slots={"x": "1"})
+    made = program(asks, node("b", sh("true"), to(COMPLETE, "pass"), to(STOP, "fail")), slots={"x": "1"})
     assert "CALL: step a" in compiled(made)
 
 
@@ -131,7 +131,7 @@ def test_the_limit_ends_a_run(tmp_path: Path) -> None:
 
 
 def test_attempts_wait_and_are_ended_when_their_time_is_up(tmp_path: Path) -> None:
-    task = Shell("bash", text('echo "$RDC_ATTEMPT" >> "$FOLDER/tries"; [ "$RDC_ATTEMPT" = 2 ] || exec sleep 60'))
+    task = bash('echo "$RDC_ATTEMPT" >> "$FOLDER/tries"; [ "$RDC_ATTEMPT" = 2 ] || exec sleep 60')
     made = program(retried("1", task, 3, settings=Settings(timeout=1, delay=1)), counters=(TRIES,), limit=9)
     done = run(tmp_path, compiled(made), {})  # native steps do not count the limit
     assert ended(done) == "COMPLETE", done.log
@@ -155,7 +155,7 @@ def test_entries_of_a_parallel_step_run_at_the_same_time(tmp_path: Path) -> None
     meet = f'cat > /dev/null; touch "$FOLDER/$RDC_ENTRY"; {wait}; echo "$RDC_ENTRY"'
     both = program(
         node("1", Parallel((Agent("", text("A")), Agent("", text("B")))), to("2", "pass", do=[Keep("x")]), to(STOP)),
-        node("2", Shell("sh", text('printf "%s" "$X" > "$FOLDER/x"')), to(COMPLETE), variables=(Variable("X", "x"),)),
+        node("2", sh('printf "%s" "$X" > "$FOLDER/x"'), to(COMPLETE), variables=(Variable("X", "x"),)),
         slots=("x",),
     )
     assert ended(run(tmp_path, compiled(both, {"agent": meet}), {})) == "COMPLETE"
@@ -176,7 +176,7 @@ INPUTS = (
 def shown_inputs() -> Program:
     variables = tuple(Variable(f"V_{index}", item.name) for index, item in enumerate(INPUTS))
     script = 'for name in 0 1 2 3 4; do printenv "V_$name" || echo unset; done > "$FOLDER/values"'
-    return program(node("1", Shell("sh", text(script)), to(COMPLETE), variables=variables), inputs=INPUTS)
+    return program(node("1", sh(script), to(COMPLETE), variables=variables), inputs=INPUTS)
 
 
 def test_inputs_are_typed_and_reach_commands(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_inputs_keep_apart_from_those_of_rdc_and_of_the_options() -> None:
 def test_the_form_makes_no_choice_that_need_not_be_made_and_whoever_continues_a_run_gives_no_inputs() -> None:
     options = ("a", "b")
     inputs = [Input("x", "choice", options=options, required=False), Input("y", "choice", options=options)]
-    runs, asks = node("1", Shell("sh", text("true")), to(COMPLETE)), node("1", Ask("input", text("?")), to(COMPLETE))
+    runs, asks = node("1", sh("true"), to(COMPLETE)), node("1", Ask("input", text("?")), to(COMPLETE))
     declared = parsed(compiled(program(runs, inputs=inputs)))["on"]["workflow_dispatch"]["inputs"]
     assert {name: each["type"] for name, each in declared.items()} == {"x": "string", "y": "choice"}
     assert declared["y"]["required"] is True

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from backends.github import GithubBackend
 from compiler.ir.edges import Keep, SlotTest
 from compiler.ir.program import Artifact, Input, Node, Program, Variable
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Shell, Tool, Value
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Tool, Value
 from compiler.ir.texts import text
 from runtime_shim.values.secrets import masking
-from tests.backends.github.made import COMPLETE, STOP, node, program, ref, to, words
+from tests.backends.github.made import COMPLETE, STOP, bash, node, program, ref, sh, to, words
 from tests.backends.github.routed import AGENT, HOSTILE, OPTIONS, compiled, ended, log, run
 from tests.backends.github.walking import Clean
 
@@ -36,12 +36,7 @@ def asking() -> Program:
         ),
         node("sure", Ask("confirm", text("Really?")), to("gate", "yes"), to("name", "no")),
         node("gate", Gate("p", words("Let ", ref("name"), " in")), to("last", "approved"), to("sure", "rejected")),
-        node(
-            "last",
-            Shell("sh", text('printf "%s" "$NAME" > "$FOLDER/name"')),
-            to(COMPLETE),
-            variables=(Variable("NAME", "name"),),
-        ),
+        node("last", sh('printf "%s" "$NAME" > "$FOLDER/name"'), to(COMPLETE), variables=(Variable("NAME", "name"),)),
         slots=("name",),
     )
 
@@ -71,10 +66,7 @@ NAME = "Ann; $(touch x)\n# B. yes"
 def test_each_answer_is_given_in_a_run_that_continues_the_one_that_waits(tmp_path: Path) -> None:
     workflow = compiled(asking(), {"summary": True})
     done = run(tmp_path, workflow, {})
-    replies = [
-        *("yes", f"name {NAME}", f"for {NAME}", "sure yes", "gate rejected"),
-        *("yes", "approved"),
-    ]
+    replies = [*("yes", f"name {NAME}", f"for {NAME}", "sure yes", "gate rejected"), *("yes", "approved")]
     waits = ["ask", "name", "pick", "sure", "gate", "sure", "gate"]
     for number, (reply, place) in enumerate(zip(replies, waits, strict=True), 1):
         assert ended(done) == f"WAITING {place}", done.log
@@ -89,7 +81,7 @@ def test_a_value_is_checked_and_the_page_shows_what_is_asked_for(tmp_path: Path)
     ask = Ask("value", text("Which?"), value=Value("TICKET", pattern="[A-Z]+-[0-9]+"))
     made = program(
         node("1", ask, to("2", "pass", do=[Keep("t")]), to(STOP, "fail")),
-        node("2", Shell("sh", text('printf "%s" "$T" > "$FOLDER/t"')), to(COMPLETE), variables=(Variable("T", "t"),)),
+        node("2", sh('printf "%s" "$T" > "$FOLDER/t"'), to(COMPLETE), variables=(Variable("T", "t"),)),
         slots=("t",),
     )
     workflow = compiled(made)
@@ -153,7 +145,7 @@ def test_texts_of_people_and_agents_stay_texts(tmp_path: Path) -> None:
         node("2", Branch(), to(STOP, SlotTest("said", "==", "")), to("3")),
         node(
             "3",
-            Shell("bash", text('printf "%s\\n" "$SAID"; printf "x<<EOF\\n%s\\nEOF\\n" "$SAID" > "$RDC_OUTPUT"')),
+            bash('printf "%s\\n" "$SAID"; printf "x<<EOF\\n%s\\nEOF\\n" "$SAID" > "$RDC_OUTPUT"'),
             to("4", do=[Keep("value", "output", "x")]),
             variables=(Variable("SAID", "said"),),
         ),
@@ -209,7 +201,7 @@ def test_agents_get_nothing_that_the_runner_believes(tmp_path: Path) -> None:
 def test_secrets_are_masked_in_answers_and_never_saved(tmp_path: Path) -> None:
     made = program(
         node("1", Agent("", text("One")), to("2", do=[Keep("x")])),
-        node("2", Shell("sh", text('echo "v=$KEY" > "$RDC_OUTPUT"')), to("3", do=[Keep("v", "output", "v")])),
+        node("2", sh('echo "v=$KEY" > "$RDC_OUTPUT"'), to("3", do=[Keep("v", "output", "v")])),
         node("3", Ask("input", text("?")), to(COMPLETE)),
         slots=("x", "v"),
     )
@@ -244,7 +236,7 @@ with open(path, "ab") as file:
 def test_no_command_lets_a_run_through_a_gate_by_its_journal(tmp_path: Path) -> None:
     (tmp_path / "forge.py").write_text(FORGE)
     made = program(
-        node("1", Shell("sh", text("true")), to("2", "pass"), to(STOP, "fail")),
+        node("1", sh("true"), to("2", "pass"), to(STOP, "fail")),
         node("2", Gate("p", text("?")), to("3", "approved"), to(STOP, "rejected")),
         node("3", Agent("", text("Publish")), to(COMPLETE)),
     )
@@ -256,7 +248,7 @@ def test_no_command_lets_a_run_through_a_gate_by_its_journal(tmp_path: Path) -> 
 
 
 def _doing(each: Node, command: str) -> Node:
-    return replace(each, task=Shell("sh", text(command))) if each.id == "1" else each
+    return replace(each, task=sh(command)) if each.id == "1" else each
 
 
 # --- Artifacts --------------------------------------------------------------------------------------------------------

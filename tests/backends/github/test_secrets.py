@@ -14,7 +14,7 @@ from compiler.ir.edges import Keep
 from compiler.ir.program import Program, Variable
 from compiler.ir.tasks import Agent, Ask, Parallel, Shell
 from compiler.ir.texts import text
-from tests.backends.github.made import COMPLETE, STOP, node, program, to
+from tests.backends.github.made import COMPLETE, STOP, bash, node, program, sh, to
 from tests.backends.github.routed import compiled
 from tests.backends.github.walking import Clean, run
 from tests.support.github.compiling import parsed
@@ -29,7 +29,7 @@ def needing(made: Program, *names: str) -> Program:
 
 
 def shows(step: str) -> Shell:
-    return Shell("bash", text(f'echo "{step} $KEY $OTHER" >> "$FOLDER/shown"'))
+    return bash(f'echo "{step} $KEY $OTHER" >> "$FOLDER/shown"')
 
 
 NATIVE = needing(
@@ -126,8 +126,8 @@ def test_entries_in_an_environment_of_their_own_look_for_theirs() -> None:
 def test_a_value_is_masked_from_the_moment_it_is_read(tmp_path: Path) -> None:
     made = needing(
         program(
-            node("1", Shell("sh", text('echo "v=a $KEY b" > "$RDC_OUTPUT"')), to("2", do=[Keep("v", "output", "v")])),
-            node("2", Shell("sh", text('echo "$V" > "$FOLDER/shown"')), to("3"), variables=(Variable("V", "v"),)),
+            node("1", sh('echo "v=a $KEY b" > "$RDC_OUTPUT"'), to("2", do=[Keep("v", "output", "v")])),
+            node("2", sh('echo "$V" > "$FOLDER/shown"'), to("3"), variables=(Variable("V", "v"),)),
             node("3", Ask("input", text("?")), to(COMPLETE)),
             slots=("v",),
         ),

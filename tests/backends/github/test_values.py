@@ -14,10 +14,9 @@ from msgspec.structs import replace
 
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Keep, SlotTest
 from compiler.ir.program import Counter, Input, Node, Program, Settings, Variable
-from compiler.ir.tasks import Ask, End, Shell
-from compiler.ir.texts import text
+from compiler.ir.tasks import Ask, End
 from runtime_shim.values.slots import read_output
-from tests.backends.github.made import COMPLETE, STOP, node, program, ref, to, words
+from tests.backends.github.made import COMPLETE, STOP, bash, node, program, ref, to, words
 from tests.backends.github.routed import compiled
 from tests.backends.github.walking import Clean, run
 from tests.support.github.act import end_of
@@ -34,7 +33,7 @@ def runs(name: str, command: str, *edges: Edge, **more: Any) -> Node:
     keeps = tuple(Keep(one, "output", one) for one in NAMES)
     own = tuple(replace(edge, effects=(*keeps, *edge.effects)) for edge in edges)
     mine = tuple(Variable(one, one) for one in NAMES)
-    return node(name, Shell("bash", text(command)), *own, variables=mine, **more)
+    return node(name, bash(command), *own, variables=mine, **more)
 
 
 def printed() -> Node:

@@ -79,12 +79,7 @@ def run(
     After the timeout, in seconds, everything is killed and `subprocess.TimeoutExpired` raised.
     """
     text = workflow if isinstance(workflow, str) else workflow.read_text(encoding="utf-8")
-    reported = {
-        **REPOSITORY,
-        **FACTS,
-        "GITHUB_API_URL": api_url or _friendly_api(),
-        "GITHUB_RUN_ID": str(run_id),
-    }
+    reported = {**REPOSITORY, **FACTS, "GITHUB_API_URL": api_url or _friendly_api(), "GITHUB_RUN_ID": str(run_id)}
     with tempfile.TemporaryDirectory(prefix="act-", ignore_cleanup_errors=True) as private:
         home = Path(private, "home")
         home.mkdir()
