@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -36,16 +37,20 @@ THREE = step(1) + step(2) + step(3, "FAIL: RETRY 1 STOP")
 
 
 def walked(
-    folder: Path, document: str, options: Mapping[str, object], environments: Mapping[str, Sequence[str]]
+    folder: Path,
+    document: str,
+    options: Mapping[str, object],
+    environments: Mapping[str, Sequence[str]] | None = None,
+    **more: Any,
 ) -> tuple[str, EngineRun, list[str]]:
     """The workflow, its run, and what its commands have logged."""
-    (folder / "r").mkdir()
+    (folder / "r").mkdir(parents=True)
     text = text_of(folder / "r", document, {"checkout": False, **options})
     log = folder / "log"
     log.touch()
-    secrets = {"A": "secret-a", "B": "secret-b"}
-    env = {"LOG": str(log)}
-    run = engine.run(folder / "r", text, history=folder / "h", environments=environments, env=env, secrets=secrets)
+    secrets = {"A": "secret-a", "B": "secret-b", "DEPLOY_TOKEN": "given"}
+    given = {"environments": environments or {}, "env": {"LOG": str(log)}, "secrets": secrets, **more}
+    run = engine.run(folder / "r", text, history=folder / "h", **given)
     return text, run, log.read_text(encoding="utf-8").splitlines()
 
 
@@ -78,17 +83,15 @@ def test_an_end_behind_an_environment_is_no_job_of_its_own(document: str, end: s
 
 
 def test_nothing_follows_a_job_that_is_out_of_time(tmp_path: Path) -> None:
-    text = text_of(tmp_path, THREE, {"checkout": False, **SECRETS})
-    log = tmp_path / "log"
-    run = engine.run(tmp_path, text, history=tmp_path / "h", expire="part_2/__run_2", env={"LOG": str(log)})
+    _, run, log = walked(tmp_path, THREE, SECRETS, expire="part_2/__run_2")
     assert [run.jobs[f"part_{number}"].result for number in (1, 2, 3)] == ["success", "cancelled", "skipped"]
-    assert [line[0] for line in log.read_text(encoding="utf-8").splitlines()] == ["1", "2"]
+    assert [line[0] for line in log] == ["1", "2"]
 
 
 def test_steps_of_a_loop_get_their_own_secrets(tmp_path: Path) -> None:
     document = step(1) + step(2, "PASS: COMPLETE", "FAIL: GOTO 1")
     options = {"steps": {"1": {"secrets": ["A"]}, "2": {"secrets": ["B"]}}}
-    assert walked(tmp_path, document, options, {})[2] == ["1 secret-a ", "2  secret-b"]
+    assert walked(tmp_path, document, options)[2] == ["1 secret-a ", "2  secret-b"]
 
 
 @pytest.mark.parametrize("command", ["echo", "env echo"])  # the second may set variables for the steps after it
@@ -96,7 +99,7 @@ def test_an_agent_in_a_loop_gets_no_secrets_of_other_steps(command: str, tmp_pat
     document = step(1).replace("echo", command) + "## 2. Ask\n\nFine?\n\n- YES: COMPLETE\n- NO: GOTO 1\n"
     agent = 'echo "agent $A $B" >> "$LOG"; echo YES'
     options = {"prompts": "agent", "agent": agent, "steps": {"1": {"secrets": ["A"]}, "2": {"secrets": ["B"]}}}
-    assert walked(tmp_path, document, options, {})[2][-1] == "agent  secret-b"
+    assert walked(tmp_path, document, options)[2][-1] == "agent  secret-b"
 
 
 @pytest.mark.parametrize("prompts", ["answers", "agent"])
@@ -260,22 +263,9 @@ LOOPED = STRAIGHT + "\n- PASS: CONTINUE\n- FAIL: GOTO 1\n"
 AFTER = "\n## 3\n\n```bash\nTHIRD\n```\n"
 
 
-def walked_by(folder: Path, text: str) -> engine.EngineRun:
-    (folder / "repository").mkdir()
-    env = {"LOG": str(folder / "log")}
-    history = folder / "history"
-    return engine.run(folder / "repository", text, history=history, env=env, secrets={"DEPLOY_TOKEN": "given"})
-
-
 def lines(folder: Path, document: str, first: str, second: str, **options: object) -> list[str]:
-    folder.mkdir()
-    text = text_of(
-        folder,
-        document.replace("FIRST", first).replace("SECOND", second).replace("THIRD", second),
-        {"checkout": False, "summary": True, **options},
-    )
-    walked_by(folder, text)
-    return (folder / "log").read_text(encoding="utf-8").splitlines()
+    document = document.replace("FIRST", first).replace("SECOND", second).replace("THIRD", second)
+    return walked(folder, document, {"summary": True, **options})[2]
 
 
 SHOW = 'printf "%s\\n" "$A" "${B-none}" >> "$LOG"'
@@ -348,11 +338,7 @@ def test_what_a_step_hands_on_in_a_loop(first: str, second: str, logged: list[st
 @pytest.mark.parametrize("line", ["no variable", "=value", "A<<", "A<<END\\nnever"])
 def test_a_line_that_the_runner_refuses_fails_the_step(tmp_path: Path, line: str) -> None:
     document = LOOPED.replace("- PASS: CONTINUE\n- FAIL: CONTINUE\n", "- PASS: CONTINUE\n- FAIL: STOP refused\n")
-    text = text_of(
-        tmp_path,
-        document.replace("FIRST", f'printf "{line}\\n" >> "$GITHUB_ENV"').replace("SECOND", "true"),
-        {"checkout": False, "summary": True},
-    )
-    ran = walked_by(tmp_path, text)
+    document = document.replace("FIRST", f'printf "{line}\\n" >> "$GITHUB_ENV"').replace("SECOND", "true")
+    ran = walked(tmp_path, document, {"summary": True})[1]
     assert ending(ran) == "STOP refused"
     assert "a line is neither NAME=value nor NAME<<DELIMITER" in ran.log

@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 from tests.support import actions_engine as engine
 from tests.support.github import act
 from tests.support.github.act import End, end_of
-from tests.support.github.compiling import LOADER, parsed, steps, text_of
+from tests.support.github.compiling import LOADER, steps, text_of
 from tests.support.github.lint import findings
 from tests.support.golden import INPUTS, NAMES, SECRETS, STOPS, listed, workflows
 from tests.support.runbooks import command, question
@@ -85,24 +85,6 @@ def _document(nodes: list[tuple[str, str]]) -> str:
 
 def _acts(text: str) -> dict[str, tuple[str, str]]:
     return {step["id"]: (step.get("if", ""), step["run"]) for step in steps(text) if "id" in step}
-
-
-KIND = {"type": "choice", "options": ["a", "1"], "default": None, "required": True}
-TRIGGERS: dict[str, object] = {
-    "schedule": [{"cron": "0 3 * * *"}, {"cron": "30 4 * * MON"}],
-    "push": {"branches": ["main", "release/**", "yes", "[ab]"], "tags": ["1"]},
-    "workflow_dispatch": {"inputs": {"kind": KIND}},
-}
-
-
-def test_options_stand_in_block_style(tmp_path: Path) -> None:
-    runner = ["self-hosted", "linux"]
-    text = text_of(tmp_path, DEFAULTS, {"on": TRIGGERS, "runs-on": runner})
-    assert "  schedule:\n    - cron: '0 3 * * *'\n" in text
-    assert "{cron" not in text
-    assert "      - self-hosted\n      - linux\n" in text
-    assert parsed(text)["on"] == TRIGGERS
-    assert parsed(text)["jobs"]["runbook"]["runs-on"] == runner
 
 
 @pytest.mark.parametrize("summary", [False, True])

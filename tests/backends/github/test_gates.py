@@ -25,12 +25,12 @@ pytestmark = pytest.mark.tool
 
 NOT_REVIEWED = "no review of the environment approval. No one has decided"
 
-BUILD = 'echo build >> "$LOG"; echo built > result'
+BUILD = 'echo build >> "$FOLDER/log"; echo built > result'
 
 
 def gated(build: str = BUILD) -> Program:
     """A program with a gate between two commands, and a command after a rejection."""
-    log = 'echo "{} $(cat result)" >> "$LOG"'.format
+    log = 'echo "{} $(cat result)" >> "$FOLDER/log"'.format
     return program(
         node("1", bash(build), to("2", "pass"), to("STOP", "fail"), title="Build"),
         node("2", Gate("2"), to("3", "approved"), to("Withdraw", "rejected"), title="Agree"),
@@ -51,11 +51,7 @@ def two() -> Program:
 
 
 def decided(folder: Path, workflow: Workflow, *decisions: str, **more: Any) -> EngineRun:
-    (folder / "repository").mkdir(exist_ok=True)
-    workflow.put_into(folder / "repository")
-    env = {"LOG": str(folder / "log")}
-    given = {"env": env, "environments": {"approval": decisions}, **more}
-    return engine.run(folder / "repository", workflow, history=folder / "history", **given)
+    return run(folder, workflow, **{"environments": {"approval": decisions}, **more})
 
 
 def results(ran: EngineRun) -> dict[str, str]:
@@ -90,7 +86,7 @@ def test_the_job_of_an_approval_is_protected_and_may_only_look() -> None:
 
 
 def test_no_command_tells_later_steps_what_to_run_and_nobody_is_asked_after_a_failure(tmp_path: Path) -> None:
-    steal = 'echo \'echo "${TOKEN-nothing}" >> "$LOG"\' > trap; echo BASH_ENV=$PWD/trap >> "$GITHUB_ENV"'
+    steal = 'echo \'echo "${TOKEN-nothing}" >> "$FOLDER/log"\' > trap; echo BASH_ENV=$PWD/trap >> "$GITHUB_ENV"'
     ran = decided(tmp_path, compiled(gated(f"{steal} && exit 4")))
     assert results(ran) == {"part_1": "failure", "approve_agree": "skipped", "part_2": "skipped"}
     assert headings(ran) == ["STOP It failed."]

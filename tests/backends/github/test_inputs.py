@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -17,7 +18,7 @@ from compiler.ir.tasks import Agent, Ask, End, Shell
 from compiler.ir.texts import text
 from tests.backends.github.made import COMPLETE, STOP, bash, node, program, ref, sh, to, words
 from tests.backends.github.routed import compiled
-from tests.backends.github.walking import Clean, run
+from tests.backends.github.walking import Clean, run, shown, succeeded
 from tests.support import actions_engine as engine
 from tests.support.github.act import end_of
 from tests.support.github.compiling import parsed, text_of
@@ -55,11 +56,6 @@ def row(*inputs: Input, every: bool = False) -> Program:
         node(COMPLETE, End("complete", words("Done with", *shown, "."))),
         inputs=inputs,
     )
-
-
-def shown(folder: Path) -> list[str]:
-    path = folder / "shown"
-    return path.read_bytes().decode().split("|")[:-1] if path.exists() else []
 
 
 def test_values_stay_texts(tmp_path: Path) -> None:
@@ -132,10 +128,8 @@ def asking() -> Program:
 
 
 def test_a_part_behind_an_approval_has_the_inputs(tmp_path: Path, clean: Clean) -> None:
-    workflow = compiled(asking(), {"prompts": "environment"})
-    clean(workflow)
-    done = run(tmp_path, workflow, inputs={"NAME": "b"}, environments={"approval": ["approved"]})
-    assert done.conclusion == "success", done.log
+    given: dict[str, Any] = {"inputs": {"NAME": "b"}, "environments": {"approval": ["approved"]}}
+    done = succeeded(tmp_path, asking(), clean, {"prompts": "environment"}, **given)
     assert shown(tmp_path) == ["1=b", "3=b"]
     assert "Publish b?" in done.summary
 

@@ -20,7 +20,7 @@ from compiler.ir.tasks import Agent, Ask, Shell
 from compiler.ir.texts import text
 from tests.backends.github.made import COMPLETE, STOP, TRIES, bash, node, program, retried, sh, to
 from tests.backends.github.routed import compiled
-from tests.backends.github.walking import Clean, run
+from tests.backends.github.walking import Clean, run, succeeded
 from tests.support.github.compiling import emission, parsed, steps, text_of
 from tests.support.runbooks import command
 
@@ -199,11 +199,7 @@ def is_gone(folder: Path) -> bool:
 @pytest.mark.parametrize("summary", [False, True])
 def test_attempts_are_ended_with_all_they_have_begun(back: str, summary: bool, tmp_path: Path, clean: Clean) -> None:
     made = tried(f'{NOTE}{LEFT}[ "$RDC_ATTEMPT" = 2 ] || sleep 60', Settings(1, 1, 2), back)
-    workflow = compiled(made, {"summary": summary})
-    assert "CALL" not in workflow
-    clean(workflow)
-    done = run(tmp_path, workflow)
-    assert done.conclusion == "success", done.log
+    done = succeeded(tmp_path, made, clean, {"summary": summary})
     stage = "a 'b' ${{ github.token }} $(c)\nd"
     assert (tmp_path / "tries").read_text() == f"1 {stage}\n2 {stage}\n"
     assert done.log.count("timeout after 1 s") == 1

@@ -21,7 +21,11 @@ DOCUMENT = "# Deploy\n\n" + command("1. Build", 'echo "$PORT $TOKEN" > "$OUT"')
 
 COMMIT = "e797f83bcb11b83ae66e0230d6156d7c80228e7c"
 EVERYTHING = {
-    "on": {"push": {"branches": ["main"]}, "schedule": [{"cron": "0 3 * * *"}], "workflow_dispatch": None},
+    "on": {
+        "schedule": [{"cron": "0 3 * * *"}, {"cron": "30 4 * * MON"}],
+        "push": {"branches": ["main"]},
+        "workflow_dispatch": None,
+    },
     "runs-on": ["self-hosted", "linux"],
     "timeout-minutes": 30,
     "env": {"PORT": 8080, "REF": "${{ github.ref }}", "WORD": "yes"},
@@ -43,6 +47,9 @@ EVERYTHING = {
 def test_all_options_at_once(tmp_path: Path, clean: Clean) -> None:
     text = text_of(tmp_path, DOCUMENT, EVERYTHING)
     clean(text)
+    for block in ("  schedule:\n    - cron: '0 3 * * *'\n", "      - self-hosted\n      - linux\n"):
+        assert block in text, "options stand in block style"
+    assert "{cron" not in text
     workflow = parsed(text)
     job = workflow["jobs"]["runbook"]
     assert all(workflow[name] == EVERYTHING[name] for name in ("on", "concurrency"))
@@ -60,6 +67,10 @@ def test_defaults(tmp_path: Path) -> None:
     workflow = parsed(text_of(tmp_path, DOCUMENT))
     job = workflow["jobs"]["runbook"]
     assert workflow["on"] == {"workflow_dispatch": None}
+    kind = {"type": "choice", "options": ["a", "1"], "default": None, "required": True}
+    push = {"branches": ["main", "release/**", "yes", "[ab]"], "tags": ["1"]}
+    on = {"push": push, "workflow_dispatch": {"inputs": {"kind": kind}}}
+    assert parsed(text_of(tmp_path, DOCUMENT, {"on": on}))["on"] == on
     assert workflow["permissions"] == {}
     assert job["permissions"] == {"contents": "read"}
     assert (job["runs-on"], job["timeout-minutes"]) == ("ubuntu-24.04", 60)

@@ -268,7 +268,6 @@ REFUSED: Sequence[tuple[str, Program, dict[str, object]]] = [
     ("RD520", looped(Gate("p")), {"prompts": "agent", "agent": "cat"}),
     ("RD532", program(node("1", Agent("", text("?")), to(COMPLETE))), {}),
     ("RD532", program(node("1", Tool("t", "x", text("{}")), to(COMPLETE))), {"agent": "cat"}),
-    ("RD533", program(node("1", Ask("input", text("?")), to(COMPLETE))), {"prompts": "agent", "agent": "cat"}),
     ("RD534", program(node("1", Ask("input", text("?")), to(COMPLETE)), inputs=[Input("x")]), {"on": "push"}),
 ]
 

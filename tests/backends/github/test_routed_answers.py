@@ -97,13 +97,11 @@ def test_a_value_is_checked_and_the_page_shows_what_is_asked_for(tmp_path: Path)
     assert (tmp_path / "t").read_text() == "OPS-1"
 
 
-@pytest.mark.parametrize("kind", ["confirm", "select", "input", "value"])
-def test_an_agent_answers_nothing_but_yes_or_no(kind: str) -> None:
-    options = (text("A b"), text("c")) if kind == "select" else ()
-    value = Value("X") if kind == "value" else None
-    made = program(node("1", Ask(kind, text("?"), options=options, value=value), to(COMPLETE)))  # type: ignore[arg-type]
-    found = GithubBackend().emit(made, {**OPTIONS, "prompts": "agent"}).diagnostics
-    assert [item.code for item in found] == ["RD533"]
+def test_an_agent_answers_nothing_but_yes_or_no() -> None:
+    asks = [Ask("confirm", text("?")), Ask("input", text("?")), Ask("value", text("?"), value=Value("X"))]
+    for ask in (*asks, Ask("select", text("?"), options=(text("A b"), text("c")))):
+        found = GithubBackend().emit(program(node("1", ask, to(COMPLETE))), {**OPTIONS, "prompts": "agent"})
+        assert [item.code for item in found.diagnostics] == ["RD533"]
 
 
 def test_an_agent_answers_a_question(tmp_path: Path) -> None:

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from compiler.ir.edges import Add, Clear, CounterTest, Edge, Keep, SlotTest
-from compiler.ir.program import Counter, Input, Node, Program, Settings, Variable
+from compiler.ir.edges import Clear, Edge, Keep, SlotTest
+from compiler.ir.program import Input, Node, Program, Settings, Variable
 from compiler.ir.tasks import Ask, End
 from runtime_shim.values.slots import read_output
-from tests.backends.github.made import COMPLETE, STOP, bash, node, program, ref, to, words
+from tests.backends.github.made import COMPLETE, STOP, TRIES, bash, node, program, ref, retried, to, words
 from tests.backends.github.routed import compiled
-from tests.backends.github.walking import Clean, run
+from tests.backends.github.walking import Clean, shown, succeeded
 from tests.support.github.act import end_of
 from tests.support.github.compiling import steps
 
@@ -40,10 +40,6 @@ def printed() -> Node:
     return node(COMPLETE, End("complete", words("A is ", ref("A", "{{A}}"), ", and B is ", ref("B", "{{B}}"), ".")))
 
 
-def shown(folder: Path) -> list[str]:
-    return (folder / "shown").read_bytes().decode().split("|")[:-1]
-
-
 HOSTILE = ("$(touch owned) ${{ github.token }}\u2028\u00e9'\"", "a\n::error::b\nrdc\n", "", " x 100%0A ")
 
 
@@ -59,37 +55,23 @@ def test_a_value_goes_on_as_a_text(value: str, tmp_path: Path, clean: Clean) -> 
         printed(),
         slots=NAMES,
     )
-    workflow = compiled(made)
-    assert "CALL" not in workflow
-    clean(workflow)
-    done = run(tmp_path, workflow)
-    assert done.conclusion == "success", done.log
+    done = succeeded(tmp_path, made, clean)
     assert shown(tmp_path) == ["unset", *[value] * 4]
-    assert end_of(workflow, done).message.split() == f"A is {value}, and B is {{{{B}}}}.".split()
+    assert end_of("", done).message.split() == f"A is {value}, and B is {{{{B}}}}.".split()
     assert not (tmp_path / "owned").exists()
 
 
 def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path, clean: Clean) -> None:
-    again = Counter("tries", "", role="retries", of="1")
     gives = f'{SHOW}; echo "A=$RDC_ATTEMPT" > "$RDC_OUTPUT"; [ "$RDC_ATTEMPT" = 3 ]'
+    settings = Settings(timeout=60)
+    again = retried("1", bash(gives), 5).edges[1:]
     made = program(
-        runs(
-            "1",
-            gives,
-            to("2", "pass"),
-            to("1", "fail", CounterTest("tries", "<", 5), do=[Add("tries", 1)]),
-            to(STOP, "fail"),
-            retries="tries",
-            settings=Settings(timeout=60),
-        ),
-        runs("2", SHOW, to(COMPLETE, "pass"), to(STOP, "fail"), settings=Settings(timeout=60)),
-        counters=(again,),
+        runs("1", gives, to("2", "pass"), *again, retries="tries", settings=settings),
+        runs("2", SHOW, to(COMPLETE, "pass"), to(STOP, "fail"), settings=settings),
+        counters=(TRIES,),
         slots=NAMES,
     )
-    workflow = compiled(made)
-    assert "CALL" not in workflow
-    clean(workflow)
-    assert run(tmp_path, workflow).conclusion == "success"
+    succeeded(tmp_path, made, clean)
     assert shown(tmp_path) == ["unset", "1", "2", "3"]
 
 
@@ -103,12 +85,8 @@ def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path, clea
         runs("5", SHOW, to(COMPLETE)),
         slots=NAMES,
     )
-    workflow = compiled(replace(made, secrets=("KEY", "LONG", "TEXT")))
-    assert "CALL" not in workflow
-    clean(workflow)
     values = {"KEY": "sesame", "LONG": "sesame-open", "TEXT": "first line of it\n2nd"}
-    done = run(tmp_path, workflow, secrets=values)
-    assert done.conclusion == "success", done.log
+    succeeded(tmp_path, replace(made, secrets=tuple(values)), clean, secrets=values)
     assert shown(tmp_path) == ["*** ***-more\n***\n***", "*** ***-more\n***\n***", "***"]
 
 
